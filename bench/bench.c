@@ -1,0 +1,249 @@
+/* quarry-bench: times Quarry's operations beside the machine's own limits, in one run and one
+ * table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "overheads.h"
+#include "report.h"
+
+enum { MAX_SETS = 8 };
+
+static const char usage[] =
+    "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n LOG2] [--list]\n"
+    "  --json FILE      writes the results as JSON too\n"
+    "  --cases NAME,... only cases whose name contains one of these\n"
+    "  --n LOG2         2^LOG2 elements (default: 2^28 on CUDA, 10^7 on the host)\n"
+    "  --list           prints the names of the cases over large arrays\n"
+    "QUARRY_DEVICE chooses the device.\n";
+
+typedef struct options {
+    const char *json;
+    int log2;
+    bool list, first_calls;
+} options;
+
+static const char *cases_wanted;
+
+static bool wanted(const char *name)
+{
+    const char *part = cases_wanted;
+
+    while (part && *part) {
+        const size_t length = strcspn(part, ",");
+        for (const char *at = name; length && strlen(at) >= length; at++)
+            if (strncmp(at, part, length) == 0)
+                return true;
+        part += length + (part[length] == ',');
+    }
+    return !cases_wanted;
+}
+
+/* ---- Cases over large arrays ---- */
+
+typedef struct timed_run {
+    const bench_case *c;
+    workload *w;
+    ga_status status;
+} timed_run;
+
+static void run_once(void *context)
+{
+    timed_run *t = context;
+
+    t->status = t->c->run(t->w);
+    if (strcmp(t->w->machine->name, "cpu") == 0)
+        ga_synchronize();
+}
+
+/* As many sets of inputs as it takes to leave the cache before one comes round again. */
+static int make_sets(workload *sets, const bench_case *c, const machine *m, int64_t n)
+{
+    int count = 0, wanted_sets = 2;
+
+    while (count < wanted_sets) {
+        sets[count] = (workload){.machine = m, .n = n, .seed = 1000u + 10u * (uint32_t)count};
+        count++;
+        if (!c->setup(&sets[count - 1], c))
+            return -count;
+        const double bytes = c->bytes * (double)ga_size(sets[0].x);
+        const double sets_needed = 4.0 * (double)m->cache_bytes() / bytes;
+        wanted_sets = sets_needed > MAX_SETS ? MAX_SETS
+                      : sets_needed > 2      ? (int)(sets_needed + 1)
+                                             : 2;
+    }
+    return count;
+}
+
+/* Warms up, poisons the outputs, times, and checks every output. */
+static bool time_sets(workload *sets, int count, const bench_case *c, const machine *m, double *us)
+{
+    double samples[SAMPLES + MAX_SETS];
+    const int runs = (SAMPLES + count - 1) / count * count;
+    bool right = true;
+
+    for (int i = 0; i < count; i++) {
+        timed_run t = {c, &sets[i], GA_OK};
+        run_once(&t);
+        right = right && t.status == GA_OK;
+    }
+    for (int i = 0; i < count && right; i++)
+        m->poison(ga_data(sets[i].out), ga_nbytes(sets[i].out));
+    for (int i = 0; i < runs && right; i++) {
+        timed_run t = {c, &sets[i % count], GA_OK};
+        samples[i] = m->time_us(run_once, &t);
+        right = t.status == GA_OK;
+    }
+    for (int i = 0; i < count && right; i++)
+        right = workload_check(&sets[i], c);
+    *us = right ? median(samples, runs) : 0;
+    return right;
+}
+
+static double limit_gbps(const report *r, limit_kind limit)
+{
+    const double memcpy_gbps = limit == LIMIT_READ1_WRITE1 ? r->limits[LIMIT_COPY] : 0;
+
+    return r->limits[limit] > memcpy_gbps ? r->limits[limit] : memcpy_gbps;
+}
+
+static void bench_large(report *r, const machine *m, const bench_case *c)
+{
+    workload sets[MAX_SETS];
+    double us = 0;
+    const int made = make_sets(sets, c, m, r->n);
+    const double bytes = made > 0 ? c->bytes * (double)ga_size(sets[0].x) : 0;
+    const bool right = made > 0 && time_sets(sets, made, c, m, &us);
+
+    if (ga_error() != GA_OK)
+        fprintf(stderr, "quarry-bench: %s: %s\n", c->name, ga_error_message());
+    ga_clear_error();
+    for (int i = 0; i < abs(made); i++)
+        workload_reset(&sets[i]);
+    report_add(r, (result){.name = c->name,
+                           .us = us,
+                           .gbps = us > 0 ? bytes / us / 1e3 : 0,
+                           .limit_us = us > 0 ? bytes / limit_gbps(r, c->limit) / 1e3 : 0,
+                           .wrong = !right});
+}
+
+/* ---- The run ---- */
+
+static bool measure_limits(report *r, const machine *m)
+{
+    /* Past the cache, unless so small a run is no measurement anyway. */
+    const int64_t least = r->n < 1 << 20 ? 0 : (int64_t)m->cache_bytes() / 2;
+    const int64_t n = (r->n > least ? r->n : least) & ~(int64_t)15;
+    gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(n)), *y = ga_empty(GA_FLOAT32, GA_SHAPE(n));
+    gpuarray *out = ga_empty(GA_FLOAT32, GA_SHAPE(n));
+    const bool made = x && y && out;
+
+    if (made) {
+        m->fill(ga_data(x), RANDOM_F32, n, 1);
+        m->fill(ga_data(y), RANDOM_F32, n, 2);
+        for (int i = 0; i < LIMIT_COUNT; i++)
+            r->limits[i] =
+                m->bandwidth((limit_kind)i, ga_data(out), ga_data(x), ga_data(y), 4 * (size_t)n);
+    }
+    ga_free(x);
+    ga_free(y);
+    ga_free(out);
+    return made;
+}
+
+static const machine *machine_of(const char *device)
+{
+#ifdef BENCH_CUDA
+    if (strncmp(device, "cuda", 4) == 0)
+        return &cuda_machine;
+#endif
+    return strcmp(device, "cpu") == 0 ? &host_machine : NULL;
+}
+
+static int count_wrong(const report *r)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < r->count; i++)
+        wrong += r->results[i].wrong;
+    return wrong;
+}
+
+/* The path of this executable; "" when the system does not say. */
+static const char *own_path(void)
+{
+    static char path[1000];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+static int bench(const options *o)
+{
+    static report r;
+    const char *device = ga_current_device();
+    const machine *m = device ? machine_of(device) : NULL;
+
+    if (!m || !m->open()) {
+        fprintf(stderr, "quarry-bench: no way to measure on %s: %s\n",
+                device ? device : "this device", ga_error_message());
+        return 1;
+    }
+    r.device = device;
+    r.description = ga_device_name(NULL);
+    r.n = o->log2 ? (int64_t)1 << o->log2 : m->default_n;
+    if (!measure_limits(&r, m)) {
+        fprintf(stderr, "quarry-bench: %s\n", ga_error_message());
+        return 1;
+    }
+    report_limits(&r);
+    for (int i = 0; i < bench_case_count; i++)
+        if (wanted(bench_cases[i].name))
+            bench_large(&r, m, &bench_cases[i]);
+    bench_launches(&r, m, wanted);
+    bench_first_calls(&r, m, wanted, own_path());
+    if (o->json && !report_json(&r, o->json)) {
+        fprintf(stderr, "quarry-bench: cannot write %s: %s\n", o->json, strerror(errno));
+        return 1;
+    }
+    return count_wrong(&r) != 0;
+}
+
+static bool parse(int argc, char **argv, options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool has_value = i + 1 < argc;
+        if (strcmp(argv[i], "--list") == 0)
+            o->list = true;
+        else if (strcmp(argv[i], "--first-calls") == 0)
+            o->first_calls = true;
+        else if (strcmp(argv[i], "--json") == 0 && has_value)
+            o->json = argv[++i];
+        else if (strcmp(argv[i], "--cases") == 0 && has_value)
+            cases_wanted = argv[++i];
+        else if (strcmp(argv[i], "--n") == 0 && has_value)
+            o->log2 = atoi(argv[++i]);
+        else
+            return false;
+    }
+    return o->log2 == 0 || (o->log2 >= 16 && o->log2 <= 36);
+}
+
+int main(int argc, char **argv)
+{
+    options o = {0};
+
+    if (!parse(argc, argv, &o)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (o.first_calls)
+        return bench_first_calls_child();
+    for (int i = 0; o.list && i < bench_case_count; i++)
+        puts(bench_cases[i].name);
+    return o.list ? 0 : bench(&o);
+}

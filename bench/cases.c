@@ -1,0 +1,480 @@
+/* The table of cases over large arrays. */
+#include "cases.h"
+
+#include <math.h>
+
+/* ---- Inputs ---- */
+
+static ga_dtype dtype_of(random_kind kind)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_FLOAT32, GA_FLOAT32,
+                                      GA_FLOAT64, GA_INT8,    GA_BOOL};
+
+    return dtypes[kind];
+}
+
+static gpuarray *filled(workload *w, random_kind kind, uint32_t seed, int ndim,
+                        const int64_t *shape)
+{
+    gpuarray *x = ga_empty(dtype_of(kind), ndim, shape);
+
+    if (x)
+        w->machine->fill(ga_data(x), kind, ga_size(x), seed);
+    return x;
+}
+
+static bool made(const workload *w)
+{
+    return w->x && w->a && w->out;
+}
+
+static int64_t side_of(const workload *w)
+{
+    return (int64_t)sqrt((double)w->n);
+}
+
+/* Doubles are as many bytes as the floats of other cases. */
+static int64_t length_of(const workload *w, const bench_case *c)
+{
+    return c->kind == RANDOM_F64 ? w->n / 2 : w->n;
+}
+
+static bool one_vector(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(length_of(w, c)));
+    w->a = ga_retain(w->x);
+    w->out = ga_empty_like(w->x);
+    return made(w);
+}
+
+static bool two_vectors(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(length_of(w, c)));
+    w->b = ga_retain(w->y);
+    return one_vector(w, c) && w->b;
+}
+
+static bool vectors_and_mask(workload *w, const bench_case *c)
+{
+    w->c = filled(w, RANDOM_BOOL, w->seed + 2, GA_SHAPE(length_of(w, c)));
+    return two_vectors(w, c) && w->c;
+}
+
+static bool sliced(workload *w, const bench_case *c, const char *slice)
+{
+    if (!two_vectors(w, c))
+        return false;
+    ga_free(w->a);
+    ga_free(w->b);
+    ga_free(w->out);
+    w->a = ga_slice(w->x, "%s", slice);
+    w->b = ga_slice(w->y, "%s", slice);
+    w->out = w->a ? ga_empty_like(w->a) : NULL;
+    return made(w) && w->b;
+}
+
+static bool every_second(workload *w, const bench_case *c)
+{
+    return sliced(w, c, "::2");
+}
+
+static bool from_second(workload *w, const bench_case *c)
+{
+    return sliced(w, c, "1:");
+}
+
+static bool matrix(workload *w, const bench_case *c)
+{
+    const int64_t side = side_of(w);
+
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(side, side));
+    w->a = ga_retain(w->x);
+    w->out = ga_empty_like(w->x);
+    return made(w);
+}
+
+static bool matrix_and_row(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w)));
+    w->b = ga_retain(w->y);
+    return matrix(w, c) && w->b;
+}
+
+static bool transposed(workload *w, const bench_case *c)
+{
+    if (!matrix(w, c))
+        return false;
+    ga_free(w->a);
+    w->a = ga_transpose(w->x);
+    return made(w);
+}
+
+static bool transposed_and_matrix(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w), side_of(w)));
+    w->b = ga_retain(w->y);
+    return transposed(w, c) && w->b;
+}
+
+/* ---- Inputs of reductions ---- */
+
+static bool reduced_to(workload *w, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    ga_free(w->out);
+    w->out = ga_empty(dtype, ndim, shape);
+    return made(w);
+}
+
+static bool all_of_vector(workload *w, const bench_case *c)
+{
+    return one_vector(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
+}
+
+static bool index_of_vector(workload *w, const bench_case *c)
+{
+    return one_vector(w, c) && reduced_to(w, GA_INT64, GA_SHAPE0);
+}
+
+static bool all_of_two_vectors(workload *w, const bench_case *c)
+{
+    return two_vectors(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
+}
+
+static bool side_of_matrix(workload *w, const bench_case *c)
+{
+    return matrix(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
+}
+
+static bool middle_of_cube(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(256, w->n / 65536, 256));
+    w->a = ga_retain(w->x);
+    return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE(256, 256));
+}
+
+static bool thin(workload *w, const bench_case *c, int64_t length)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n / 4, 4));
+    w->a = ga_retain(w->x);
+    return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE(length));
+}
+
+static bool thin_columns(workload *w, const bench_case *c)
+{
+    return thin(w, c, 4);
+}
+
+static bool thin_rows(workload *w, const bench_case *c)
+{
+    return thin(w, c, w->n / 4);
+}
+
+/* ---- Operations ---- */
+
+static ga_status run_add(workload *w)
+{
+    return ga_add_into(w->out, w->a, w->b);
+}
+
+static ga_status run_sin(workload *w)
+{
+    return ga_sin_into(w->out, w->a);
+}
+
+static ga_status run_exp(workload *w)
+{
+    return ga_exp_into(w->out, w->a);
+}
+
+static ga_status run_sqrt(workload *w)
+{
+    return ga_sqrt_into(w->out, w->a);
+}
+
+static ga_status run_where(workload *w)
+{
+    return ga_where_into(w->out, w->c, w->a, w->b);
+}
+
+static ga_status run_copy(workload *w)
+{
+    return ga_assign(w->out, w->a);
+}
+
+/* Made once; compiled at its first run. */
+static ga_status run_where_kernel(workload *w)
+{
+    static ga_kernel *kernel;
+
+    if (!kernel)
+        kernel = ga_elementwise_kernel("const float *x, const float *y, float *z",
+                                       "z[i] = x[i] > 0.5f ? x[i] : y[i]", "where_kernel");
+    return ga_run(kernel, w->a, w->b, w->out);
+}
+
+static ga_status run_linear(workload *w)
+{
+    static ga_kernel *kernel;
+
+    if (!kernel)
+        kernel = ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
+                                       "z[i] = a*x[i] + b*y[i]", "linear_combination");
+    return ga_run(kernel, 5, w->a, 6, w->b, w->out);
+}
+
+/* A reduction with .out returns out itself. */
+static ga_status status_of(const gpuarray *result)
+{
+    return result ? GA_OK : ga_error();
+}
+
+static ga_status run_sum(workload *w)
+{
+    return status_of(ga_sum(w->a, .out = w->out));
+}
+
+static ga_status run_max(workload *w)
+{
+    return status_of(ga_max(w->a, .out = w->out));
+}
+
+static ga_status run_argmax(workload *w)
+{
+    return status_of(ga_argmax(w->a, .out = w->out));
+}
+
+static ga_status run_var(workload *w)
+{
+    return status_of(ga_var(w->a, .out = w->out));
+}
+
+static ga_status run_dot(workload *w)
+{
+    ga_free(w->out);
+    w->out = ga_dot(w->a, w->b);
+    return status_of(w->out);
+}
+
+static ga_status run_sum0(workload *w)
+{
+    return status_of(ga_sum(w->a, GA_AXIS(0), .out = w->out));
+}
+
+static ga_status run_sum1(workload *w)
+{
+    return status_of(ga_sum(w->a, GA_AXIS(1), .out = w->out));
+}
+
+static ga_status run_max0(workload *w)
+{
+    return status_of(ga_max(w->a, GA_AXIS(0), .out = w->out));
+}
+
+static ga_status run_max1(workload *w)
+{
+    return status_of(ga_max(w->a, GA_AXIS(1), .out = w->out));
+}
+
+/* ---- What they must give ---- */
+
+static double x_at(const workload *w, const bench_case *c, int64_t k)
+{
+    return random_value(c->kind, w->seed, (uint64_t)k);
+}
+
+static double y_at(const workload *w, const bench_case *c, int64_t k)
+{
+    return random_value(c->kind, w->seed + 1, (uint64_t)k);
+}
+
+static double expect_add(const workload *w, const bench_case *c, int64_t i)
+{
+    const double sum = x_at(w, c, i) + y_at(w, c, i);
+
+    return c->kind == RANDOM_I8 ? (int8_t)(int)sum : sum;
+}
+
+static double expect_every_second(const workload *w, const bench_case *c, int64_t i)
+{
+    return expect_add(w, c, 2 * i);
+}
+
+static double expect_from_second(const workload *w, const bench_case *c, int64_t i)
+{
+    return expect_add(w, c, i + 1);
+}
+
+static double expect_row(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i) + y_at(w, c, i % side_of(w));
+}
+
+static double expect_transposed(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i % side_of(w) * side_of(w) + i / side_of(w));
+}
+
+static double expect_transposed_add(const workload *w, const bench_case *c, int64_t i)
+{
+    return expect_transposed(w, c, i) + y_at(w, c, i);
+}
+
+static double expect_sin(const workload *w, const bench_case *c, int64_t i)
+{
+    return sin(x_at(w, c, i));
+}
+
+static double expect_exp(const workload *w, const bench_case *c, int64_t i)
+{
+    return exp(x_at(w, c, i));
+}
+
+static double expect_sqrt(const workload *w, const bench_case *c, int64_t i)
+{
+    return sqrt(x_at(w, c, i));
+}
+
+static double expect_where(const workload *w, const bench_case *c, int64_t i)
+{
+    return random_value(RANDOM_BOOL, w->seed + 2, (uint64_t)i) != 0.0 ? x_at(w, c, i)
+                                                                      : y_at(w, c, i);
+}
+
+static double expect_where_kernel(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i) > 0.5 ? x_at(w, c, i) : y_at(w, c, i);
+}
+
+static double expect_linear(const workload *w, const bench_case *c, int64_t i)
+{
+    return 5 * x_at(w, c, i) + 6 * y_at(w, c, i);
+}
+
+/* The sum or the maximum of `count` elements from `first` on, `step` apart. */
+static double sum_of(const workload *w, const bench_case *c, int64_t first, int64_t step,
+                     int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t k = 0; k < count; k++)
+        sum += x_at(w, c, first + k * step);
+    return sum;
+}
+
+static double max_of(const workload *w, const bench_case *c, int64_t first, int64_t step,
+                     int64_t count)
+{
+    double max = -INFINITY;
+
+    for (int64_t k = 0; k < count; k++)
+        max = fmax(max, x_at(w, c, first + k * step));
+    return max;
+}
+
+static double expect_sum(const workload *w, const bench_case *c, int64_t i)
+{
+    return sum_of(w, c, i, 1, ga_size(w->x));
+}
+
+static double expect_max(const workload *w, const bench_case *c, int64_t i)
+{
+    return max_of(w, c, i, 1, ga_size(w->x));
+}
+
+static double expect_argmax(const workload *w, const bench_case *c, int64_t i)
+{
+    const double max = expect_max(w, c, i);
+    int64_t k = 0;
+
+    while (x_at(w, c, k) != max)
+        k++;
+    return (double)k;
+}
+
+static double expect_dot(const workload *w, const bench_case *c, int64_t i)
+{
+    double sum = 0;
+
+    for (int64_t k = i; k < ga_size(w->x); k++)
+        sum += x_at(w, c, k) * y_at(w, c, k);
+    return sum;
+}
+
+static double expect_var(const workload *w, const bench_case *c, int64_t i)
+{
+    const double mean = expect_sum(w, c, i) / (double)ga_size(w->x);
+    double sum = 0;
+
+    for (int64_t k = 0; k < ga_size(w->x); k++)
+        sum += (x_at(w, c, k) - mean) * (x_at(w, c, k) - mean);
+    return sum / (double)ga_size(w->x);
+}
+
+static double expect_sum0(const workload *w, const bench_case *c, int64_t i)
+{
+    return sum_of(w, c, i, ga_shape(w->x)[1], ga_shape(w->x)[0]);
+}
+
+static double expect_sum1(const workload *w, const bench_case *c, int64_t i)
+{
+    return sum_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
+}
+
+static double expect_sum_middle(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t *shape = ga_shape(w->x);
+
+    return sum_of(w, c, i / shape[2] * shape[1] * shape[2] + i % shape[2], shape[2], shape[1]);
+}
+
+static double expect_max0(const workload *w, const bench_case *c, int64_t i)
+{
+    return max_of(w, c, i, ga_shape(w->x)[1], ga_shape(w->x)[0]);
+}
+
+static double expect_max1(const workload *w, const bench_case *c, int64_t i)
+{
+    return max_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
+}
+
+/* ---- The table ---- */
+
+/* clang-format off */
+#define F16 RANDOM_F16
+#define F32 RANDOM_F32
+#define F64 RANDOM_F64
+#define COPY LIMIT_READ1_WRITE1
+#define ADD LIMIT_READ2_WRITE1
+#define READ LIMIT_READ
+const bench_case bench_cases[] = {
+    {"add f32", ADD, 12, 1e-6, false, F32, two_vectors, run_add, expect_add},
+    {"add f16", ADD, 6, 1e-3, false, F16, two_vectors, run_add, expect_add},
+    {"add i8", ADD, 3, 0, false, RANDOM_I8, two_vectors, run_add, expect_add},
+    {"sin f32", COPY, 8, 1e-6, false, F32, one_vector, run_sin, expect_sin},
+    {"sqrt f32", COPY, 8, 1e-6, false, RANDOM_F32_POSITIVE, one_vector, run_sqrt, expect_sqrt},
+    {"exp f64", COPY, 16, 1e-14, false, F64, one_vector, run_exp, expect_exp},
+    {"m + row", COPY, 8, 1e-6, false, F32, matrix_and_row, run_add, expect_row},
+    {"m.T + m2", ADD, 12, 1e-6, false, F32, transposed_and_matrix, run_add, expect_transposed_add},
+    {"copy of m.T", COPY, 8, 0, false, F32, transposed, run_copy, expect_transposed},
+    {"x[::2] + y[::2]", ADD, 10, 1e-6, false, F32, every_second, run_add, expect_every_second},
+    {"x[1:] + y[1:]", ADD, 12, 1e-6, false, F32, from_second, run_add, expect_from_second},
+    {"where(c, x, y)", ADD, 13, 0, false, F32, vectors_and_mask, run_where, expect_where},
+    {"where(x > .5, x, y) kernel", ADD, 12, 0, false, F32, two_vectors, run_where_kernel, expect_where_kernel},
+    {"5*x + 6*y kernel", ADD, 12, 1e-6, false, F32, two_vectors, run_linear, expect_linear},
+    {"sum f32", READ, 4, 1e-6, true, F32, all_of_vector, run_sum, expect_sum},
+    {"sum f16", READ, 2, 1e-3, true, F16, all_of_vector, run_sum, expect_sum},
+    {"sum f64", READ, 8, 1e-12, true, F64, all_of_vector, run_sum, expect_sum},
+    {"max f32", READ, 4, 0, false, F32, all_of_vector, run_max, expect_max},
+    {"argmax f32", READ, 4, 0, false, F32, index_of_vector, run_argmax, expect_argmax},
+    {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
+    {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
+    {"sum m axis 0", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum0, expect_sum0},
+    {"sum m axis 1", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum1, expect_sum1},
+    {"sum middle of (256,k,256)", READ, 4, 1e-6, true, F32, middle_of_cube, run_sum1, expect_sum_middle},
+    {"sum (k,4) axis 0", READ, 4, 1e-6, true, F32, thin_columns, run_sum0, expect_sum0},
+    {"sum (k,4) axis 1", READ, 5, 1e-6, true, F32, thin_rows, run_sum1, expect_sum1},
+    {"max (k,4) axis 0", READ, 4, 0, false, F32, thin_columns, run_max0, expect_max0},
+    {"max (k,4) axis 1", READ, 5, 0, false, F32, thin_rows, run_max1, expect_max1},
+};
+/* clang-format on */
+const int bench_case_count = (int)(sizeof bench_cases / sizeof bench_cases[0]);

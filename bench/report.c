@@ -1,0 +1,87 @@
+/* The results: a table on standard output and a JSON file. */
+#include "report.h"
+
+#include <stdio.h>
+
+const char *const limit_names[LIMIT_COUNT] = {"memcpy", "1 read + 1 write", "2 reads + 1 write",
+                                              "read only", "write only"};
+
+void report_limits(const report *r)
+{
+    printf("%s (%s), n = %lld\n", r->device, r->description, (long long)r->n);
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        if (r->limits[i] > 0)
+            printf("limit: %-40s %8.0f GB/s\n", limit_names[i], r->limits[i]);
+    printf("%-32s %12s %10s %12s %8s\n", "case", "us", "GB/s", "limit us", "ratio");
+}
+
+/* Limit over time for bandwidth (1 is the best), time over limit for overheads. */
+static double ratio(const result *row)
+{
+    return row->gbps > 0 ? row->limit_us / row->us : row->us / row->limit_us;
+}
+
+void report_add(report *r, result row)
+{
+    printf("%-32s %12.2f ", row.name, row.us);
+    if (row.gbps > 0)
+        printf("%10.0f ", row.gbps);
+    else
+        printf("%10s ", "-");
+    if (row.limit_us > 0)
+        printf("%12.2f %7.3f%s", row.limit_us, ratio(&row), row.gbps > 0 ? "" : "x");
+    else
+        printf("%12s %8s", "-", "-");
+    printf("%s\n", row.wrong ? "  WRONG" : "");
+    fflush(stdout);
+    if (r->count < MAX_RESULTS)
+        r->results[r->count++] = row;
+}
+
+static void write_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', file);
+        if ((unsigned char)*text >= ' ')
+            fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+static void write_result(FILE *file, const result *row)
+{
+    fputs("    {\"case\": ", file);
+    write_text(file, row->name);
+    fprintf(file, ", \"us\": %.4g", row->us);
+    if (row->gbps > 0)
+        fprintf(file, ", \"gbps\": %.5g", row->gbps);
+    if (row->limit_us > 0)
+        fprintf(file, ", \"limit_us\": %.4g, \"%s\": %.4g", row->limit_us,
+                row->gbps > 0 ? "of_limit" : "times_limit", ratio(row));
+    fprintf(file, ", \"checked\": %s}", row->wrong ? "false" : "true");
+}
+
+bool report_json(const report *r, const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        return false;
+    fputs("{\n  \"device\": ", file);
+    write_text(file, r->device);
+    fputs(",\n  \"description\": ", file);
+    write_text(file, r->description);
+    fprintf(file, ",\n  \"n\": %lld,\n  \"limits_gbps\": {", (long long)r->n);
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        fprintf(file, "%s\"%s\": %.5g", i ? ", " : "", limit_names[i], r->limits[i]);
+    fputs("},\n  \"cases\": [\n", file);
+    for (int i = 0; i < r->count; i++) {
+        write_result(file, &r->results[i]);
+        fputs(i + 1 < r->count ? ",\n" : "\n", file);
+    }
+    fputs("  ]\n}\n", file);
+    const bool written = !ferror(file);
+    return fclose(file) == 0 && written;
+}

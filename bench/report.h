@@ -1,0 +1,37 @@
+/* The results: a table on standard output and a JSON file. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdbool.h>
+
+#include "machine.h"
+
+typedef struct result {
+    const char *name;
+    double us;       /* median */
+    double gbps;     /* 0: not a matter of bandwidth */
+    double limit_us; /* what the machine itself takes; 0: there is no such */
+    bool wrong;      /* it failed, or its output is not what was expected */
+} result;
+
+enum { MAX_RESULTS = 64 };
+
+typedef struct report {
+    const char *device, *description;
+    int64_t n;
+    double limits[LIMIT_COUNT]; /* GB/s; 0: not measured */
+    int count;
+    result results[MAX_RESULTS];
+} report;
+
+extern const char *const limit_names[LIMIT_COUNT];
+
+void report_limits(const report *r);
+
+/* Prints the row at once and keeps it. */
+void report_add(report *r, result row);
+
+/* False when the file cannot be written. */
+bool report_json(const report *r, const char *path);
+
+#endif

@@ -1,0 +1,13 @@
+/* Quarry: NumPy-like GPU arrays for C. The one header a program includes. */
+#ifndef QUARRY_H
+#define QUARRY_H
+
+#include <quarry/error.h>
+#include <quarry/dtype.h>
+#include <quarry/value.h>
+#include <quarry/device.h>
+#include <quarry/array.h>
+#include <quarry/ops.h>
+#include <quarry/kernel.h>
+
+#endif

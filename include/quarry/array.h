@@ -1,0 +1,214 @@
+/* Arrays: making, reading, viewing, loading, saving, printing and freeing them. */
+#ifndef QUARRY_ARRAY_H
+#define QUARRY_ARRAY_H
+
+#include <quarry/error.h>
+#include <quarry/value.h>
+
+#ifndef __cplusplus
+#include <complex.h>
+#endif
+
+GA_BEGIN_DECLS
+
+/* Everything here that returns a gpuarray * returns a new reference, NULL on failure; the thread keeps
+ * its first error. An argument that is a NULL array gives NULL at once. With no scope open the caller
+ * frees what it gets; inside a scope the scope does. */
+
+#define GA_MAX_NDIM 32
+
+/* ---- Ownership ---- */
+
+/* One more reference to x; returns x. Each retain needs one ga_free. */
+GA_API gpuarray *ga_retain(gpuarray *x);
+
+/* Gives a reference back; the last one frees the array (its memory when no view is left). NULL does
+ * nothing. Inside the scope that owns x this frees it early; do so only in the scope's own thread. */
+GA_API void ga_free(gpuarray *x);
+
+/* Opens a scope in the calling thread: arrays made from now on belong to it. Scopes nest. */
+GA_API void ga_scope_begin(void);
+
+/* Closes the innermost scope and frees what it owns. Does nothing when none is open. */
+GA_API void ga_scope_end(void);
+
+/* Lets x out of the innermost scope, to the next outer one or, when there is none, to the caller, who
+ * then frees it. Returns x; does nothing to an array that the innermost scope does not own. */
+GA_API gpuarray *ga_keep(gpuarray *x);
+
+/* GA_SCOPE { ... }: a scope around a block. With gcc and clang it also closes when the block is left
+ * by return, break or goto. */
+#if defined(__GNUC__) || defined(__clang__)
+static inline int ga_scope_open_(void)
+{
+    ga_scope_begin();
+    return 1;
+}
+static inline void ga_scope_close_(int *open)
+{
+    if (*open)
+        ga_scope_end();
+    *open = 0;
+}
+#define GA_SCOPE                                                                                   \
+    for (int ga_scope_ __attribute__((cleanup(ga_scope_close_))) = ga_scope_open_(); ga_scope_;    \
+         ga_scope_close_(&ga_scope_))
+#else
+#define GA_SCOPE for (int ga_scope_ = (ga_scope_begin(), 1); ga_scope_; ga_scope_end(), ga_scope_ = 0)
+#endif
+
+/* ---- Making ---- */
+
+/* An array of uninitialised, zero or one elements on the current device, in C order. */
+GA_API gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape);
+GA_API gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape);
+GA_API gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape);
+
+/* Every element `fill`, cast to dtype (a 0-d array or a number; an array is broadcast). */
+GA_API gpuarray *ga_full(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill);
+
+/* The same with the dtype, shape and device of x. */
+GA_API gpuarray *ga_empty_like(const gpuarray *x);
+GA_API gpuarray *ga_zeros_like(const gpuarray *x);
+GA_API gpuarray *ga_ones_like(const gpuarray *x);
+GA_API gpuarray *ga_full_like(const gpuarray *x, ga_value fill);
+
+/* start, start + step, ... below (for a negative step above) stop: ceil((stop - start) / step) numbers,
+ * as numpy.arange. GA_ERR_INVALID when step is 0 or the length is not finite. */
+GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
+
+/* `num` numbers from start to stop, both included, evenly spaced, as numpy.linspace. */
+GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
+
+/* The n x n identity. */
+GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
+
+/* A copy of `data`: host memory in C order, as many elements as the shape says. The data is read before
+ * the call returns. */
+GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
+
+/* A 0-d array of this dtype: a strong scalar. */
+GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
+
+/* ---- Reading ---- */
+
+/* Copies the elements to `buffer` in C order, from any layout, and waits for them. nbytes must be
+ * ga_nbytes(x) exactly (GA_ERR_SHAPE). */
+GA_API ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes);
+
+/* The one element of an array of size 1, converted as by ga_astype; waits for it. On error 0 (NaN for
+ * floating results) and the thread's error is set. */
+GA_API double ga_item_double(const gpuarray *x);
+GA_API int64_t ga_item_int64(const gpuarray *x);
+GA_API bool ga_item_bool(const gpuarray *x);
+#ifndef __cplusplus
+GA_API double _Complex ga_item_complex(const gpuarray *x);
+#endif
+
+/* For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
+GA_API int ga_ndim(const gpuarray *x);
+GA_API const int64_t *ga_shape(const gpuarray *x);    /* ndim numbers, owned by x */
+GA_API const int64_t *ga_strides(const gpuarray *x);  /* ndim numbers in bytes, owned by x */
+GA_API int64_t ga_size(const gpuarray *x);            /* elements */
+GA_API size_t ga_nbytes(const gpuarray *x);           /* size x bytes of one element */
+GA_API ga_dtype ga_dtype_of(const gpuarray *x);
+GA_API void *ga_data(const gpuarray *x);              /* the first element's address on its device */
+GA_API bool ga_is_contiguous(const gpuarray *x);      /* C order without gaps */
+
+/* ---- Copying and converting ---- */
+
+/* A contiguous copy in C order, on the device of x. */
+GA_API gpuarray *ga_copy(const gpuarray *x);
+
+/* A contiguous copy as another dtype. Float to integer truncates; NaN gives 0 and values out of range
+ * give the nearest end of the range. Integers wrap. Complex to real drops the imaginary part. */
+GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
+
+/* view[...] = value: broadcasts value to the view and casts it (same kind of number or wider, as
+ * NumPy's "unsafe" assignment does for any kind). */
+GA_API ga_status ga_assign(gpuarray *view, ga_value value);
+
+/* ---- Views: no copy, no launch; the memory lives until its last view is freed ---- */
+
+/* One part of a slice; made by the macros below. */
+typedef struct ga_range {
+    int kind; /* 0: start:stop:step, 1: an index, 2: newaxis, 3: ellipsis */
+    int64_t start, stop, step;
+    bool has_start, has_stop;
+} ga_range;
+
+#ifdef __cplusplus
+#define GA_RANGE_(kind, start, stop, step, has_start, has_stop)                                    \
+    (ga_range{kind, start, stop, step, has_start, has_stop})
+#else
+#define GA_RANGE_(kind, start, stop, step, has_start, has_stop)                                    \
+    ((ga_range){kind, start, stop, step, has_start, has_stop})
+#endif
+#define GA_RANGE(start, stop, step) GA_RANGE_(0, start, stop, step, true, true)
+#define GA_FROM(start, step) GA_RANGE_(0, start, 0, step, true, false)
+#define GA_UPTO(stop, step) GA_RANGE_(0, 0, stop, step, false, true)
+#define GA_ALL GA_RANGE_(0, 0, 0, 1, false, false)
+#define GA_INDEX(i) GA_RANGE_(1, i, 0, 0, true, false)
+#define GA_NEWAXIS GA_RANGE_(2, 0, 0, 0, false, false)
+#define GA_ELLIPSIS GA_RANGE_(3, 0, 0, 0, false, false)
+
+/* x[...] in NumPy's syntax, the text formatted as by printf first: ga_slice(x, "1:-1, ::2, %d", k).
+ * Parts: start:stop:step with any of them left out, one index, "...", "None" (or "newaxis"). */
+GA_API gpuarray *ga_slice(const gpuarray *x, const char *format, ...) GA_PRINTF(2, 3);
+
+/* The same from n parts. */
+GA_API gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges);
+
+/* The same elements in C order under another shape; one length may be -1. A view where the layout
+ * allows it, else a copy. GA_ERR_SHAPE when the sizes differ. */
+GA_API gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape);
+GA_API gpuarray *ga_ravel(const gpuarray *x);
+
+/* Axes in reverse, or in the given order (a permutation; negative axes count from the end). */
+GA_API gpuarray *ga_transpose(const gpuarray *x);
+GA_API gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes);
+
+/* Without its axes of length 1. */
+GA_API gpuarray *ga_squeeze(const gpuarray *x);
+
+/* With a new axis of length 1 before `axis` (negative: counted from the end of the result). */
+GA_API gpuarray *ga_expand_dims(const gpuarray *x, int axis);
+
+/* As if repeated to this shape, by strides of 0. Such a view cannot be written to. */
+GA_API gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape);
+
+/* The order of the elements along `axis` reversed. */
+GA_API gpuarray *ga_flip(const gpuarray *x, int axis);
+
+/* The real or imaginary parts of a complex array, as a view; of a real array x itself (a view), and
+ * zeros (a read-only broadcast of one zero). */
+GA_API gpuarray *ga_real(const gpuarray *x);
+GA_API gpuarray *ga_imag(const gpuarray *x);
+
+/* The same bytes as another dtype. With another element size the last axis must be contiguous and its
+ * bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
+GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
+
+/* ---- Files and text ---- */
+
+/* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current device. */
+GA_API gpuarray *ga_load(const char *path);
+
+/* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when complete. */
+GA_API ga_status ga_save(const gpuarray *x, const char *path);
+
+/* The array as numpy.array2string writes it; past 1000 elements summarised with "...". The caller
+ * frees the text with free(). NULL on failure. */
+GA_API char *ga_format(const gpuarray *x);
+
+/* Writes ga_format(x) and a newline to standard output. */
+GA_API ga_status ga_print(const gpuarray *x);
+
+GA_END_DECLS
+
+#define ga_full(dtype, shape, fill) (ga_full)(dtype, shape, GA_V(fill))
+#define ga_full_like(x, fill) (ga_full_like)(x, GA_V(fill))
+#define ga_scalar(dtype, number) (ga_scalar)(dtype, GA_V(number))
+#define ga_assign(view, value) (ga_assign)(view, GA_V(value))
+
+#endif

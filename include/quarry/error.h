@@ -1,0 +1,48 @@
+/* Status codes, the error of the calling thread, and the log. */
+#ifndef QUARRY_ERROR_H
+#define QUARRY_ERROR_H
+
+#include <quarry/export.h>
+
+GA_BEGIN_DECLS
+
+typedef enum ga_status {
+    GA_OK,
+    GA_ERR_INVALID,     /* an argument is wrong in itself: NULL, a bad name, a bad axis */
+    GA_ERR_SHAPE,       /* shapes do not broadcast, or a size does not fit */
+    GA_ERR_DTYPE,       /* an operation does not take, or cannot cast to, this dtype */
+    GA_ERR_INDEX,       /* an index or a slice lies outside the array or the grammar */
+    GA_ERR_MEMORY,      /* host or device memory ran out */
+    GA_ERR_COMPILE,     /* a kernel did not compile, or there is no compiler */
+    GA_ERR_DEVICE,      /* no such device, or the driver reported an error */
+    GA_ERR_IO,          /* a file could not be read or written */
+    GA_ERR_FORMAT,      /* a file's content is malformed */
+    GA_ERR_UNSUPPORTED  /* a correct request that this build or device cannot serve */
+} ga_status;
+
+/* The first error of the calling thread since the last ga_clear_error(); GA_OK when there is none. */
+GA_API ga_status ga_error(void);
+
+/* The message of that error, "" when there is none. Owned by the library; valid until the thread's
+ * next ga_clear_error(). */
+GA_API const char *ga_error_message(void);
+
+/* Forgets the calling thread's error. */
+GA_API void ga_clear_error(void);
+
+/* "GA_OK", "GA_ERR_SHAPE", ...; "GA_ERR_?" for a number that is no status. A static string. */
+GA_API const char *ga_status_name(ga_status status);
+
+typedef enum ga_log_level { GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
+
+/* Sends log lines to `callback` (level, one line without newline, `user`) from now on, in every
+ * thread; NULL stops it. Without a callback, QUARRY_LOG=info|debug sends lines to standard error,
+ * and an unset QUARRY_LOG sends them nowhere. The callback may be called from any thread. */
+GA_API void ga_set_log(void (*callback)(int level, const char *text, void *user), void *user);
+
+/* The library's version, "MAJOR.MINOR.PATCH". A static string. */
+GA_API const char *ga_version(void);
+
+GA_END_DECLS
+
+#endif

@@ -1,0 +1,21 @@
+/* Linkage of the public functions. */
+#ifndef QUARRY_EXPORT_H
+#define QUARRY_EXPORT_H
+
+#ifdef __cplusplus
+#define GA_BEGIN_DECLS extern "C" {
+#define GA_END_DECLS }
+#else
+#define GA_BEGIN_DECLS
+#define GA_END_DECLS
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GA_API __attribute__((visibility("default")))
+#define GA_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define GA_API
+#define GA_PRINTF(text, first)
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* ga_value: an operand that is an array or a plain C number, and the macros that make it. */
+#ifndef QUARRY_VALUE_H
+#define QUARRY_VALUE_H
+
+#include <quarry/dtype.h>
+
+#ifdef __cplusplus
+#include <complex>
+#include <initializer_list>
+#else
+#include <complex.h>
+#endif
+
+GA_BEGIN_DECLS
+
+typedef struct gpuarray gpuarray;
+
+typedef enum ga_value_kind {
+    GA_VALUE_ARRAY,   /* .as.array; NULL stands for a failed result and is passed on */
+    GA_VALUE_NUMBER,  /* a C number of the exact type .dtype */
+    GA_VALUE_INVALID  /* a pointer that is no gpuarray */
+} ga_value_kind;
+
+/* One operand. Bindings fill it directly: kind, and for numbers the dtype that names the C type and
+ * the value: bool and signed integers in .as.i, unsigned ones in .as.u, floats in .as.z[0], complex
+ * numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes part in promotion. */
+typedef struct ga_value {
+    ga_value_kind kind;
+    ga_dtype dtype;
+    union {
+        const gpuarray *array;
+        int64_t i;
+        uint64_t u;
+        double z[2];
+    } as;
+} ga_value;
+
+/* Any pointer but gpuarray *: NULL stands for a failed result, all else is an error when used. */
+static inline ga_value ga_value_pointer(const void *pointer)
+{
+    ga_value v = {pointer ? GA_VALUE_INVALID : GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
+    return v;
+}
+
+static inline ga_value ga_value_array(const gpuarray *array)
+{
+    ga_value v = {GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
+    v.as.array = array;
+    return v;
+}
+
+static inline ga_value ga_value_signed(ga_dtype dtype, int64_t number)
+{
+    ga_value v = {GA_VALUE_NUMBER, dtype, {0}};
+    v.as.i = number;
+    return v;
+}
+
+static inline ga_value ga_value_unsigned(ga_dtype dtype, uint64_t number)
+{
+    ga_value v = {GA_VALUE_NUMBER, dtype, {0}};
+    v.as.u = number;
+    return v;
+}
+
+static inline ga_value ga_value_floating(ga_dtype dtype, double re, double im)
+{
+    ga_value v = {GA_VALUE_NUMBER, dtype, {0}};
+    v.as.z[0] = re;
+    v.as.z[1] = im;
+    return v;
+}
+
+static inline ga_value ga_value_self(ga_value v)
+{
+    return v;
+}
+
+#define GA_VALUE_SIGNED_(name, type)                                                               \
+    static inline ga_value ga_value_##name(type v)                                                 \
+    {                                                                                              \
+        return ga_value_signed((ga_dtype)(GA_INT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v); \
+    }
+#define GA_VALUE_UNSIGNED_(name, type)                                                             \
+    static inline ga_value ga_value_##name(type v)                                                 \
+    {                                                                                              \
+        return ga_value_unsigned((ga_dtype)(GA_UINT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v); \
+    }
+GA_VALUE_SIGNED_(schar, signed char)
+GA_VALUE_SIGNED_(char, char)
+GA_VALUE_SIGNED_(short, short)
+GA_VALUE_SIGNED_(int, int)
+GA_VALUE_SIGNED_(long, long)
+GA_VALUE_SIGNED_(llong, long long)
+GA_VALUE_UNSIGNED_(uchar, unsigned char)
+GA_VALUE_UNSIGNED_(ushort, unsigned short)
+GA_VALUE_UNSIGNED_(uint, unsigned int)
+GA_VALUE_UNSIGNED_(ulong, unsigned long)
+GA_VALUE_UNSIGNED_(ullong, unsigned long long)
+#undef GA_VALUE_SIGNED_
+#undef GA_VALUE_UNSIGNED_
+
+static inline ga_value ga_value_bool(bool v)
+{
+    return ga_value_signed(GA_BOOL, v);
+}
+
+static inline ga_value ga_value_float(float v)
+{
+    return ga_value_floating(GA_FLOAT32, (double)v, 0.0);
+}
+
+static inline ga_value ga_value_double(double v)
+{
+    return ga_value_floating(GA_FLOAT64, v, 0.0);
+}
+
+static inline ga_value ga_value_ldouble(long double v)
+{
+    return ga_value_floating(GA_FLOAT64, (double)v, 0.0);
+}
+
+#ifndef __cplusplus
+static inline ga_value ga_value_cfloat(float _Complex v)
+{
+    return ga_value_floating(GA_COMPLEX64, (double)crealf(v), (double)cimagf(v));
+}
+
+static inline ga_value ga_value_cdouble(double _Complex v)
+{
+    return ga_value_floating(GA_COMPLEX128, creal(v), cimag(v));
+}
+
+/* clang-format off */
+#define GA_V(v)                                                                                    \
+    _Generic((v), gpuarray *: ga_value_array, const gpuarray *: ga_value_array,                    \
+        void *: ga_value_pointer, const void *: ga_value_pointer, ga_value: ga_value_self,         \
+        _Bool: ga_value_bool, char: ga_value_char, signed char: ga_value_schar,                    \
+        unsigned char: ga_value_uchar, short: ga_value_short, unsigned short: ga_value_ushort,     \
+        int: ga_value_int, unsigned int: ga_value_uint, long: ga_value_long,                       \
+        unsigned long: ga_value_ulong, long long: ga_value_llong,                                  \
+        unsigned long long: ga_value_ullong, float: ga_value_float, double: ga_value_double,       \
+        long double: ga_value_ldouble, float _Complex: ga_value_cfloat,                            \
+        double _Complex: ga_value_cdouble)(v)
+/* clang-format on */
+#endif
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+/* clang-format off */
+inline ga_value GA_V(const gpuarray *v) { return ga_value_array(v); }
+inline ga_value GA_V(decltype(nullptr)) { return ga_value_array(nullptr); }
+inline ga_value GA_V(ga_value v) { return v; }
+inline ga_value GA_V(bool v) { return ga_value_bool(v); }
+inline ga_value GA_V(char v) { return ga_value_char(v); }
+inline ga_value GA_V(signed char v) { return ga_value_schar(v); }
+inline ga_value GA_V(unsigned char v) { return ga_value_uchar(v); }
+inline ga_value GA_V(short v) { return ga_value_short(v); }
+inline ga_value GA_V(unsigned short v) { return ga_value_ushort(v); }
+inline ga_value GA_V(int v) { return ga_value_int(v); }
+inline ga_value GA_V(unsigned int v) { return ga_value_uint(v); }
+inline ga_value GA_V(long v) { return ga_value_long(v); }
+inline ga_value GA_V(unsigned long v) { return ga_value_ulong(v); }
+inline ga_value GA_V(long long v) { return ga_value_llong(v); }
+inline ga_value GA_V(unsigned long long v) { return ga_value_ullong(v); }
+inline ga_value GA_V(float v) { return ga_value_float(v); }
+inline ga_value GA_V(double v) { return ga_value_double(v); }
+inline ga_value GA_V(long double v) { return ga_value_ldouble(v); }
+inline ga_value GA_V(std::complex<float> v) { return ga_value_floating(GA_COMPLEX64, v.real(), v.imag()); }
+inline ga_value GA_V(std::complex<double> v) { return ga_value_floating(GA_COMPLEX128, v.real(), v.imag()); }
+/* clang-format on */
+#define GA_LIST_(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
+#define GA_COUNT_(type, ...) ((int)std::initializer_list<type>{__VA_ARGS__}.size())
+#else
+#define GA_LIST_(type, ...) ((const type[]){__VA_ARGS__})
+#define GA_COUNT_(type, ...) ((int)(sizeof((const type[]){__VA_ARGS__}) / sizeof(type)))
+#endif
+
+/* A shape, as the two arguments "ndim, dims"; GA_SHAPE0 is the shape of a 0-d array. */
+#define GA_SHAPE(...) GA_COUNT_(int64_t, __VA_ARGS__), GA_LIST_(int64_t, __VA_ARGS__)
+#define GA_SHAPE0 0, (const int64_t *)0
+
+/* Axes, as the two arguments "count, axes". */
+#define GA_AXES(...) GA_COUNT_(int, __VA_ARGS__), GA_LIST_(int, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,320 @@
+/* The array object: makes, shares, describes and frees it. */
+#include "array/array.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "array/scope.h"
+#include "array/transfer.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
+ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);
+
+/* Raises what is wrong with a shape of this dtype; else its number of elements. */
+static int64_t checked_size(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    if (!ga__dtype_valid(dtype)) {
+        ga__fail(GA_ERR_DTYPE, "array: %d is no dtype", (int)dtype);
+        return -1;
+    }
+    if (ndim < 0 || ndim > GA_MAX_NDIM) {
+        ga__fail(GA_ERR_INVALID, "array: %d dimensions, not 0 to %d", ndim, GA_MAX_NDIM);
+        return -1;
+    }
+    if (ndim > 0 && !shape) {
+        ga__fail(GA_ERR_INVALID, "array: the shape of %d dimensions is NULL", ndim);
+        return -1;
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        if (shape[axis] < 0) {
+            ga__fail(GA_ERR_SHAPE, "array: shape %s has the negative length %lld",
+                     ga__shape_text(ndim, shape), (long long)shape[axis]);
+            return -1;
+        }
+    }
+    const int64_t size = ga__shape_size(ndim, shape);
+    if (size < 0 || size > INT64_MAX / (int64_t)ga_dtype_size(dtype)) {
+        ga__fail(GA_ERR_SHAPE, "array: shape %s of %s has more than 2^63 bytes",
+                 ga__shape_text(ndim, shape), ga_dtype_name(dtype));
+        return -1;
+    }
+    return size;
+}
+
+/* The object alone, over no buffer yet. */
+static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int64_t size)
+{
+    gpuarray *x = ga__malloc(sizeof *x + 2 * (size_t)ndim * sizeof x->dims[0]);
+
+    if (!x)
+        return NULL;
+    x->references = 1;
+    x->dtype = dtype;
+    x->ndim = ndim;
+    x->readonly = false;
+    x->size = size;
+    x->scope = NULL;
+    x->scope_slot = 0;
+    x->shape = x->dims;
+    x->strides = x->dims + ndim;
+    if (ndim > 0)
+        memcpy(x->shape, shape, (size_t)ndim * sizeof *shape);
+    return x;
+}
+
+/* Gives a complete object to the open scope; frees it when the scope cannot take it. */
+static gpuarray *registered(gpuarray *x)
+{
+    if (ga__scope_add(x) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    if (!device)
+        return NULL;
+    const int64_t size = checked_size(dtype, ndim, shape);
+    if (size < 0)
+        return NULL;
+    gpuarray *x = object_new(dtype, ndim, shape, size);
+    if (!x)
+        return NULL;
+    const size_t itemsize = ga_dtype_size(dtype);
+    x->buffer = ga__buffer_new(device, (size_t)size * itemsize);
+    if (!x->buffer) {
+        ga__free(x);
+        return NULL;
+    }
+    x->data = x->buffer->memory;
+    x->contiguous = true;
+    ga__contiguous_strides(ndim, shape, (int64_t)itemsize, x->strides);
+    return registered(x);
+}
+
+gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int64_t *shape,
+                         const int64_t *strides, int64_t offset)
+{
+    if (!x)
+        return NULL;
+    assert(ndim >= 0 && ndim <= GA_MAX_NDIM);
+    gpuarray *view = object_new(dtype, ndim, shape, ga__shape_size(ndim, shape));
+    if (!view)
+        return NULL;
+    if (ndim > 0)
+        memcpy(view->strides, strides, (size_t)ndim * sizeof *strides);
+    view->buffer = ga__buffer_retain(x->buffer);
+    view->data = x->data && view->size > 0 ? x->data + offset : x->data;
+    view->readonly = x->readonly;
+    view->contiguous =
+        ga__is_contiguous(ndim, view->shape, strides, (int64_t)ga_dtype_size(dtype));
+    return registered(view);
+}
+
+bool ga__array_writable(const char *name, const gpuarray *x)
+{
+    if (!x->readonly)
+        return true;
+    ga__fail(GA_ERR_INVALID, "%s: the array of shape %s is a broadcast view and cannot be written",
+             name, ga__shape_text(x->ndim, x->shape));
+    return false;
+}
+
+bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b)
+{
+    int64_t a_low, a_high, b_low, b_high;
+
+    if (a->buffer->device != b->buffer->device || a->size == 0 || b->size == 0)
+        return false;
+    ga__extent(a->ndim, a->shape, a->strides, (int64_t)ga_dtype_size(a->dtype), &a_low, &a_high);
+    ga__extent(b->ndim, b->shape, b->strides, (int64_t)ga_dtype_size(b->dtype), &b_low, &b_high);
+    const intptr_t at_a = (intptr_t)a->data, at_b = (intptr_t)b->data;
+    return at_a + a_low < at_b + b_high && at_b + b_low < at_a + a_high;
+}
+
+gpuarray *ga_retain(gpuarray *x)
+{
+    if (x)
+        __atomic_add_fetch(&x->references, 1, __ATOMIC_RELAXED);
+    return x;
+}
+
+void ga_free(gpuarray *x)
+{
+    if (!x || __atomic_sub_fetch(&x->references, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    ga__scope_remove(x);
+    ga__buffer_release(x->buffer);
+    ga__free(x);
+}
+
+/* Frees x when making its content failed. */
+static gpuarray *made(gpuarray *x, ga_status status)
+{
+    if (status == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+static ga_status fill_number(gpuarray *x, ga_value number)
+{
+    if (x->size == 0)
+        return GA_OK;
+    if (!ga__fill_elements)
+        return ga__fail(GA_ERR_UNSUPPORTED, "full: there are no kernels to fill an array with");
+    return ga__fill_elements(x, number);
+}
+
+static ga_status fill_array(gpuarray *x, const gpuarray *fill)
+{
+    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    int ndim = x->ndim;
+
+    if (fill->buffer->device != x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
+                        fill->buffer->device->name, x->buffer->device->name);
+    memcpy(shape, x->shape, (size_t)ndim * sizeof *shape);
+    if (!ga__broadcast_shape(&ndim, shape, fill->ndim, fill->shape)
+        || !ga__same_shape(ndim, shape, x->ndim, x->shape))
+        return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
+                        ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
+    ga__broadcast_strides(ndim, shape, fill->ndim, fill->shape, fill->strides, strides);
+    gpuarray *view = ga__array_view(fill, fill->dtype, ndim, shape, strides, 0);
+    if (!view)
+        return GA_ERR_MEMORY;
+    const ga_status status = ga__array_copy_into(x, view);
+    ga_free(view);
+    return status;
+}
+
+static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape,
+                         ga_value fill)
+{
+    if (fill.kind != GA_VALUE_NUMBER && fill.kind != GA_VALUE_ARRAY)
+        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a pointer that is no array");
+    if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "full: the fill has no dtype (%d)", (int)fill.dtype);
+    if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
+        return NULL;
+    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+    if (!x)
+        return NULL;
+    return made(x, fill.kind == GA_VALUE_NUMBER ? fill_number(x, fill)
+                                                : fill_array(x, fill.as.array));
+}
+
+static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+
+    if (!x || x->size == 0)
+        return x;
+    return made(x, device->backend->zero(device, x->data, x->buffer->nbytes));
+}
+
+gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    return ga__array_new(ga__current_device(), dtype, ndim, shape);
+}
+
+gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    return zeros_on(ga__current_device(), dtype, ndim, shape);
+}
+
+gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    return full_on(ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
+}
+
+gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill)
+{
+    return full_on(ga__current_device(), dtype, ndim, shape, fill);
+}
+
+gpuarray *ga_empty_like(const gpuarray *x)
+{
+    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape) : NULL;
+}
+
+gpuarray *ga_zeros_like(const gpuarray *x)
+{
+    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : NULL;
+}
+
+gpuarray *ga_ones_like(const gpuarray *x)
+{
+    return (ga_full_like)(x, ga_value_signed(GA_INT64, 1));
+}
+
+gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
+{
+    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : NULL;
+}
+
+static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
+{
+    if (number->ndim > 0)
+        return ga__fail_null(GA_ERR_SHAPE, "scalar: an array of shape %s is no scalar",
+                             ga__shape_text(number->ndim, number->shape));
+    return ga_astype(number, dtype);
+}
+
+gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
+{
+    uint64_t element[2] = {0, 0};
+
+    if (number.kind == GA_VALUE_ARRAY)
+        return number.as.array ? scalar_of_array(dtype, number.as.array) : NULL;
+    if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
+        return ga__fail_null(GA_ERR_INVALID, "scalar: the value is no number");
+    gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
+    if (!x)
+        return NULL;
+    ga__dtype_store(dtype, number, element);
+    return made(x, ga__array_upload(x, element, ga_dtype_size(dtype)));
+}
+
+int ga_ndim(const gpuarray *x)
+{
+    return x ? x->ndim : -1;
+}
+
+const int64_t *ga_shape(const gpuarray *x)
+{
+    return x ? x->shape : NULL;
+}
+
+const int64_t *ga_strides(const gpuarray *x)
+{
+    return x ? x->strides : NULL;
+}
+
+int64_t ga_size(const gpuarray *x)
+{
+    return x ? x->size : 0;
+}
+
+size_t ga_nbytes(const gpuarray *x)
+{
+    return x ? (size_t)x->size * ga_dtype_size(x->dtype) : 0;
+}
+
+ga_dtype ga_dtype_of(const gpuarray *x)
+{
+    return x ? x->dtype : GA_NO_DTYPE;
+}
+
+void *ga_data(const gpuarray *x)
+{
+    return x ? x->data : NULL;
+}
+
+bool ga_is_contiguous(const gpuarray *x)
+{
+    return x && x->contiguous;
+}

@@ -1,0 +1,316 @@
+/* Slices: NumPy's index syntax, and the views that it describes. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* No slice that fits has more parts: each axis an index or a range, each new one a newaxis. */
+#define MAX_PARTS (2 * GA_MAX_NDIM + 1)
+
+/* ---- The grammar ---- */
+
+typedef struct reader {
+    const char *text; /* the whole, for messages */
+    const char *at;
+} reader;
+
+static ga_status fail_syntax(const reader *r, const char *expected)
+{
+    return ga__fail(GA_ERR_INDEX, "slice: %s expected\n    %s\n    %*s^", expected, r->text,
+                    (int)(r->at - r->text), "");
+}
+
+static void skip_blanks(reader *r)
+{
+    while (isspace((unsigned char)*r->at))
+        r->at++;
+}
+
+/* Takes the word when it is next, and no longer word is. */
+static bool take_word(reader *r, const char *word)
+{
+    const size_t length = strlen(word);
+
+    skip_blanks(r);
+    if (strncmp(r->at, word, length) != 0)
+        return false;
+    if (isalpha((unsigned char)word[0]) && (isalnum((unsigned char)r->at[length]) || r->at[length] == '_'))
+        return false;
+    r->at += length;
+    return true;
+}
+
+/* A whole number; one that does not fit 64 bits gives the nearest that does, as Python's slices do. */
+static bool take_number(reader *r, int64_t *number)
+{
+    reader ahead = *r;
+    int64_t value = 0;
+
+    skip_blanks(&ahead);
+    const bool negative = *ahead.at == '-';
+    if (*ahead.at == '-' || *ahead.at == '+')
+        ahead.at++;
+    skip_blanks(&ahead);
+    if (!isdigit((unsigned char)*ahead.at))
+        return false;
+    for (; isdigit((unsigned char)*ahead.at); ahead.at++) {
+        const int digit = *ahead.at - '0';
+        value = value > (INT64_MAX - digit) / 10 ? INT64_MAX : value * 10 + digit;
+    }
+    *number = negative ? -value : value;
+    *r = ahead;
+    return true;
+}
+
+static bool take_none(reader *r)
+{
+    return take_word(r, "None") || take_word(r, "newaxis");
+}
+
+/* What may follow a colon: a number, or None or nothing for the default. */
+static bool take_bound(reader *r, int64_t *number)
+{
+    if (take_number(r, number))
+        return true;
+    take_none(r);
+    return false;
+}
+
+/* The rest of a range whose start, if any, was read. */
+static void read_range(reader *r, ga_range *part)
+{
+    part->kind = 0;
+    part->has_stop = take_bound(r, &part->stop);
+    part->step = 1;
+    if (take_word(r, ":"))
+        take_bound(r, &part->step);
+}
+
+static ga_status read_part(reader *r, ga_range *part)
+{
+    memset(part, 0, sizeof *part);
+    if (take_word(r, "...")) {
+        part->kind = 3;
+        return GA_OK;
+    }
+    const bool none = take_none(r);
+    part->has_start = !none && take_number(r, &part->start);
+    if (take_word(r, ":"))
+        read_range(r, part);
+    else if (none)
+        part->kind = 2;
+    else if (part->has_start)
+        part->kind = 1;
+    else
+        return fail_syntax(r, "a number, ':', '...' or None");
+    return GA_OK;
+}
+
+static ga_status read_slice(const char *text, ga_range *parts, int *count)
+{
+    reader r = {text, text};
+
+    for (;;) {
+        if (*count == MAX_PARTS)
+            return ga__fail(GA_ERR_INDEX, "slice: more than %d parts in \"%s\"", MAX_PARTS, text);
+        const ga_status status = read_part(&r, &parts[*count]);
+        if (status != GA_OK)
+            return status;
+        ++*count;
+        const bool more = take_word(&r, ",");
+        skip_blanks(&r);
+        if (*r.at == '\0')
+            return GA_OK; /* also after a last comma, as in Python */
+        if (!more)
+            return fail_syntax(&r, "',' or the end");
+    }
+}
+
+/* ---- The view ---- */
+
+typedef struct cutting {
+    const gpuarray *x;
+    int axis; /* of x: the next one to cut */
+    int ndim; /* of the view, so far */
+    int64_t offset;
+    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+} cutting;
+
+static ga_status add_axis(cutting *c, int64_t length, int64_t stride)
+{
+    if (c->ndim == GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INDEX, "slice: the result has more than %d dimensions", GA_MAX_NDIM);
+    c->shape[c->ndim] = length;
+    c->strides[c->ndim++] = stride;
+    return GA_OK;
+}
+
+/* A bound, negative ones counted from the end, moved into [low, high]. */
+static int64_t clamp_bound(int64_t bound, int64_t length, int64_t low, int64_t high)
+{
+    if (bound < 0)
+        bound += length;
+    return bound < low ? low : bound > high ? high : bound;
+}
+
+/* start:stop:step on one axis, as Python's slice.indices counts. */
+static ga_status cut_range(cutting *c, const ga_range *part)
+{
+    const int64_t length = c->x->shape[c->axis], stride = c->x->strides[c->axis];
+    const int64_t step = part->step < -INT64_MAX ? -INT64_MAX : part->step;
+    int64_t count = 0;
+
+    if (step == 0)
+        return ga__fail(GA_ERR_INDEX, "slice: the step of axis %d is 0", c->axis);
+    const bool down = step < 0;
+    const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
+    const int64_t first = down ? high : low, last = down ? low : high;
+    const int64_t start = part->has_start ? clamp_bound(part->start, length, low, high) : first;
+    const int64_t stop = part->has_stop ? clamp_bound(part->stop, length, low, high) : last;
+    if (down && stop < start)
+        count = (start - stop - 1) / -step + 1;
+    if (!down && start < stop)
+        count = (stop - start - 1) / step + 1;
+    if (count > 0)
+        c->offset += start * stride;
+    c->axis++;
+    /* The product may not fit when the axis is not walked; its stride then means nothing. */
+    int64_t walked = stride;
+    if (count > 0 && __builtin_mul_overflow(stride, step, &walked))
+        walked = stride;
+    return add_axis(c, count, walked);
+}
+
+static ga_status cut_index(cutting *c, int64_t index)
+{
+    const int64_t length = c->x->shape[c->axis];
+
+    if (index < -length || index >= length)
+        return ga__fail(GA_ERR_INDEX, "slice: index %lld is out of range for axis %d of length %lld",
+                        (long long)index, c->axis, (long long)length);
+    c->offset += (index < 0 ? index + length : index) * c->x->strides[c->axis];
+    c->axis++;
+    return GA_OK;
+}
+
+/* As many whole axes as an ellipsis stands for. */
+static ga_status take_whole_axes(cutting *c, int count)
+{
+    ga_status status = GA_OK;
+
+    for (; count > 0 && status == GA_OK; count--, c->axis++)
+        status = add_axis(c, c->x->shape[c->axis], c->x->strides[c->axis]);
+    return status;
+}
+
+/* How many axes of x the parts leave whole. */
+static ga_status count_whole_axes(const gpuarray *x, int n, const ga_range *parts, int *whole)
+{
+    int cut = 0, ellipses = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (parts[i].kind < 0 || parts[i].kind > 3)
+            return ga__fail(GA_ERR_INVALID, "slice: part %d has kind %d, not 0 to 3", i,
+                            parts[i].kind);
+        cut += parts[i].kind <= 1;
+        ellipses += parts[i].kind == 3;
+    }
+    if (ellipses > 1)
+        return ga__fail(GA_ERR_INDEX, "slice: %d ellipses, more than one", ellipses);
+    if (cut > x->ndim)
+        return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", cut,
+                        ga__shape_text(x->ndim, x->shape));
+    *whole = x->ndim - cut;
+    return GA_OK;
+}
+
+static ga_status cut_part(cutting *c, const ga_range *part, int whole)
+{
+    switch (part->kind) {
+    case 0: return cut_range(c, part);
+    case 1: return cut_index(c, part->start);
+    case 2: return add_axis(c, 1, 0);
+    default: return take_whole_axes(c, whole);
+    }
+}
+
+static gpuarray *cut(const gpuarray *x, int n, const ga_range *parts)
+{
+    cutting c;
+    int whole = 0;
+
+    c.x = x;
+    c.axis = c.ndim = 0;
+    c.offset = 0;
+    ga_status status = count_whole_axes(x, n, parts, &whole);
+    for (int i = 0; i < n && status == GA_OK; i++)
+        status = cut_part(&c, &parts[i], whole);
+    if (status == GA_OK)
+        status = take_whole_axes(&c, x->ndim - c.axis);
+    if (status != GA_OK)
+        return NULL;
+    return ga__array_view(x, x->dtype, c.ndim, c.shape, c.strides, c.offset);
+}
+
+gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
+{
+    if (!x)
+        return NULL;
+    if (n < 0 || (n > 0 && !ranges))
+        return ga__fail_null(GA_ERR_INVALID, "slice: %d parts at address %p", n,
+                             (const void *)ranges);
+    return cut(x, n, ranges);
+}
+
+static gpuarray *slice_text(const gpuarray *x, const char *text)
+{
+    ga_range parts[MAX_PARTS];
+    int count = 0;
+
+    return read_slice(text, parts, &count) == GA_OK ? cut(x, count, parts) : NULL;
+}
+
+/* The formatted text, in `small` or, when it is longer, in memory of its own. */
+static char *format_text(char *small, size_t room, const char *format, va_list args)
+{
+    va_list again;
+    char *text = small;
+
+    va_copy(again, args);
+    const int length = vsnprintf(small, room, format, args);
+    if (length < 0)
+        text = ga__fail_null(GA_ERR_INVALID, "slice: the format \"%s\" cannot be printed", format);
+    else if ((size_t)length >= room) {
+        text = ga__malloc((size_t)length + 1);
+        if (text)
+            vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    return text;
+}
+
+gpuarray *ga_slice(const gpuarray *x, const char *format, ...)
+{
+    char small[128];
+    va_list args;
+
+    if (!x)
+        return NULL;
+    if (!format)
+        return ga__fail_null(GA_ERR_INVALID, "slice: the text is NULL");
+    if (!strchr(format, '%'))
+        return slice_text(x, format);
+    va_start(args, format);
+    char *text = format_text(small, sizeof small, format, args);
+    va_end(args);
+    if (!text)
+        return NULL;
+    gpuarray *view = slice_text(x, text);
+    if (text != small)
+        ga__free(text);
+    return view;
+}

@@ -1,0 +1,140 @@
+/* Keeps the calling thread's first error in memory of the thread's own. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#ifndef QUARRY_VERSION
+#define QUARRY_VERSION "0.1.0"
+#endif
+
+/* Fixed, so that running out of memory can be reported and a thread's end leaves nothing behind. */
+#define MESSAGE_SIZE 8192
+#define ELLIPSIS "\n[...]\n"
+
+static _Thread_local ga_status thread_status;
+static _Thread_local char thread_message[MESSAGE_SIZE];
+
+/* Keeps both ends of a text too long for the message: a compiler's log says most there. */
+static void cut_middle(const char *text, size_t length)
+{
+    const size_t room = MESSAGE_SIZE - sizeof ELLIPSIS;
+    const size_t head = room / 2, tail = room - head;
+
+    memcpy(thread_message, text, head);
+    memcpy(thread_message + head, ELLIPSIS, sizeof ELLIPSIS - 1);
+    memcpy(thread_message + head + sizeof ELLIPSIS - 1, text + length - tail, tail + 1);
+}
+
+static void set_message(const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    const int length = vsnprintf(thread_message, MESSAGE_SIZE, format, args);
+    if (length < 0)
+        thread_message[0] = '\0';
+    if (length >= MESSAGE_SIZE && thread_status != GA_ERR_MEMORY) {
+        char *whole = ga__malloc((size_t)length + 1);
+        if (whole) {
+            vsnprintf(whole, (size_t)length + 1, format, again);
+            cut_middle(whole, (size_t)length);
+        }
+        ga__free(whole);
+    }
+    va_end(again);
+}
+
+static void record(ga_status status, const char *format, va_list args)
+{
+    if (thread_status != GA_OK)
+        return;
+    /* Set first: an allocation that fails while the message is made finds an error recorded. */
+    thread_status = status;
+    set_message(format, args);
+}
+
+ga_status ga__fail(ga_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    record(status, format, args);
+    va_end(args);
+    return status;
+}
+
+void *ga__fail_null(ga_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    record(status, format, args);
+    va_end(args);
+    return NULL;
+}
+
+ga__saved_error ga__error_save(void)
+{
+    ga__saved_error saved = {thread_status, NULL};
+
+    if (saved.status != GA_OK)
+        saved.message = ga__strdup(thread_message);
+    ga_clear_error();
+    return saved;
+}
+
+void ga__error_restore(ga__saved_error saved)
+{
+    thread_status = saved.status;
+    thread_message[0] = '\0';
+    if (saved.status != GA_OK)
+        snprintf(thread_message, MESSAGE_SIZE, "%s",
+                 saved.message ? saved.message : "the message was lost: out of memory");
+    ga__free(saved.message);
+}
+
+ga_status ga_error(void)
+{
+    return thread_status;
+}
+
+const char *ga_error_message(void)
+{
+    return thread_message;
+}
+
+void ga_clear_error(void)
+{
+    thread_status = GA_OK;
+    thread_message[0] = '\0';
+}
+
+const char *ga_status_name(ga_status status)
+{
+    static const char *const names[] = {
+        [GA_OK] = "GA_OK",
+        [GA_ERR_INVALID] = "GA_ERR_INVALID",
+        [GA_ERR_SHAPE] = "GA_ERR_SHAPE",
+        [GA_ERR_DTYPE] = "GA_ERR_DTYPE",
+        [GA_ERR_INDEX] = "GA_ERR_INDEX",
+        [GA_ERR_MEMORY] = "GA_ERR_MEMORY",
+        [GA_ERR_COMPILE] = "GA_ERR_COMPILE",
+        [GA_ERR_DEVICE] = "GA_ERR_DEVICE",
+        [GA_ERR_IO] = "GA_ERR_IO",
+        [GA_ERR_FORMAT] = "GA_ERR_FORMAT",
+        [GA_ERR_UNSUPPORTED] = "GA_ERR_UNSUPPORTED",
+    };
+
+    if ((int)status < 0 || (size_t)status >= sizeof names / sizeof names[0])
+        return "GA_ERR_?";
+    return names[status];
+}
+
+const char *ga_version(void)
+{
+    return QUARRY_VERSION;
+}

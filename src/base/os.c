@@ -1,0 +1,266 @@
+/* Files, directories, processes and time, by the system's own calls. */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+extern char **environ;
+
+enum { READ_SIZE = 16384, REASON_SIZE = 128 };
+
+/* Raises GA_ERR_IO: "cannot read x.npy: No such file or directory". */
+static ga_status fail_io(const char *what, const char *name, int error)
+{
+    char reason[REASON_SIZE];
+
+    return ga__fail(GA_ERR_IO, "cannot %s %s: %s", what, name,
+                    strerror_r(error, reason, sizeof reason));
+}
+
+/* Appends all that can still be read; 0 or an errno, ENOMEM when the error is raised already. */
+static int read_all(int fd, ga__strbuf *text)
+{
+    char piece[READ_SIZE];
+
+    for (;;) {
+        const ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n == 0)
+            return 0;
+        if (n > 0)
+            ga__strbuf_add_bytes(text, piece, (size_t)n);
+        if (text->failed)
+            return ENOMEM;
+    }
+}
+
+char *ga__read_file(const char *path, size_t *nbytes)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        fail_io("read", path, errno);
+        return NULL;
+    }
+    const int error = read_all(fd, &text);
+    close(fd);
+    if (error && !text.failed)
+        fail_io("read", path, error);
+    if (error) {
+        ga__strbuf_reset(&text);
+        return NULL;
+    }
+    const size_t length = text.length;
+    char *bytes = ga__strbuf_take(&text);
+    if (bytes)
+        *nbytes = length;
+    return bytes;
+}
+
+/* 0 or an errno. */
+static int write_all(int fd, const char *bytes, size_t nbytes)
+{
+    while (nbytes > 0) {
+        const ssize_t n = write(fd, bytes, nbytes);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n > 0) {
+            bytes += n;
+            nbytes -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* A new file beside `path`, with the mode any new file gets; *name is its name (ga__free). */
+static int open_beside(const char *path, char **name)
+{
+    static _Atomic unsigned counter;
+    const char *slash = strrchr(path, '/');
+    const size_t nbytes = slash ? (size_t)(slash - path) + 1 : 0;
+
+    for (;;) {
+        ga__strbuf text = GA__STRBUF_INIT;
+        ga__strbuf_add_bytes(&text, path, nbytes);
+        ga__strbuf_addf(&text, ".quarry-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1));
+        *name = ga__strbuf_take(&text);
+        if (!*name)
+            return -1;
+        const int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            return fd;
+        const int error = errno;
+        ga__free(*name);
+        *name = NULL;
+        if (error != EEXIST) {
+            fail_io("write", path, error);
+            return -1;
+        }
+    }
+}
+
+ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes)
+{
+    char *name = NULL;
+    const int fd = open_beside(path, &name);
+
+    if (fd < 0)
+        return ga_error();
+    int error = write_all(fd, bytes, nbytes);
+    if (close(fd) != 0 && !error)
+        error = errno;
+    if (!error && rename(name, path) != 0)
+        error = errno;
+    if (error)
+        unlink(name);
+    ga__free(name);
+    return error ? fail_io("write", path, error) : GA_OK;
+}
+
+/* 0 or an errno. */
+static int make_directory(const char *path)
+{
+    struct stat status;
+
+    if (mkdir(path, 0700) == 0)
+        return 0;
+    const int error = errno;
+    if (stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+    return error;
+}
+
+ga_status ga__make_directories(const char *path)
+{
+    char *prefix = ga__strdup(path);
+    int error = 0;
+
+    if (!prefix)
+        return GA_ERR_MEMORY;
+    for (char *slash = strchr(prefix, '/'); slash && !error; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (slash > prefix)
+            error = make_directory(prefix);
+        *slash = '/';
+    }
+    if (!error)
+        error = make_directory(prefix);
+    ga__free(prefix);
+    return error ? fail_io("make directory", path, error) : GA_OK;
+}
+
+char *ga__make_temporary_directory(void)
+{
+    const char *parent = getenv("TMPDIR");
+    ga__strbuf text = GA__STRBUF_INIT;
+
+    ga__strbuf_addf(&text, "%s/quarry-XXXXXX", parent && parent[0] ? parent : "/tmp");
+    char *name = ga__strbuf_take(&text);
+    if (!name)
+        return NULL;
+    if (!mkdtemp(name)) {
+        fail_io("make a directory like", name, errno);
+        ga__free(name);
+        return NULL;
+    }
+    return name;
+}
+
+/* Starts argv with both outputs to fd `to`; 0 or an errno. */
+static int spawn(const char *const *argv, int to, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error)
+        return error;
+    /* Standard input comes last: `to` may itself be descriptor 0 in a program that closed its own.
+     */
+    error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    /* posix_spawn never writes to the strings; its prototype is older than const. */
+    if (!error)
+        error = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Waits for the child's end; 0 or an errno. */
+static int wait_for(pid_t child, int *exit_code)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return 0;
+}
+
+ga_status ga__run_process(const char *const *argv, char **output, int *exit_code)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    int ends[2], code = -1;
+    pid_t child = 0;
+
+    *output = NULL;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fail_io("run", argv[0], errno);
+    int error = spawn(argv, ends[1], &child);
+    close(ends[1]);
+    if (!error) {
+        error = read_all(ends[0], &text);
+        close(ends[0]); /* before the wait: a child whose output no one takes must not hang */
+        const int wait_error = wait_for(child, &code);
+        error = error ? error : wait_error;
+    } else {
+        close(ends[0]);
+    }
+    if (error && !text.failed)
+        fail_io("run", argv[0], error);
+    char *all = error ? NULL : ga__strbuf_take(&text);
+    ga__strbuf_reset(&text);
+    if (!all)
+        return ga_error();
+    *output = all;
+    *exit_code = code;
+    return GA_OK;
+}
+
+double ga__now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int ga__processor_count(void)
+{
+    cpu_set_t allowed;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return CPU_COUNT(&allowed) > 0 ? CPU_COUNT(&allowed) : 1;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}

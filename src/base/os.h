@@ -1,0 +1,35 @@
+/* What the operating system does for us: files, directories, processes, threads' once, time. */
+#ifndef GA_BASE_OS_H
+#define GA_BASE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <quarry/error.h>
+
+/* The whole file, terminated by a NUL that *nbytes does not count; ga__free it. NULL and an error. */
+char *ga__read_file(const char *path, size_t *nbytes);
+
+/* Writes to a temporary file in the same directory and renames it over `path`; on failure nothing is
+ * left behind. */
+ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes);
+
+/* Makes the directory and its parents, mode 0700. */
+ga_status ga__make_directories(const char *path);
+
+/* A fresh directory under TMPDIR or /tmp, mode 0700; ga__free the name. */
+char *ga__make_temporary_directory(void);
+
+/* Runs argv[0] (searched in PATH) without a shell, standard input empty, standard output and error
+ * together in *output (ga__free; may be NULL on error). *exit_code is -1 when a signal ended it.
+ * GA_ERR_IO when it cannot be started. */
+ga_status ga__run_process(const char *const *argv, char **output, int *exit_code);
+
+/* Monotonic time in seconds. */
+double ga__now(void);
+
+/* Online processors this process may use, at least 1. */
+int ga__processor_count(void);
+
+#endif

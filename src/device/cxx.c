@@ -1,0 +1,252 @@
+/* Compiles a filled template with the system's C++ compiler into the bytes of a shared object. */
+#include "device/cxx.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/os.h"
+#include "base/strbuf.h"
+
+#define MAX_WORDS 32   /* of QUARRY_CXX */
+#define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
+
+#ifdef __x86_64__
+#define NATIVE "-march=native"
+#else
+#define NATIVE "-mcpu=native" /* elsewhere clang knows only this one, and GCC both */
+#endif
+
+/* A small kernel takes 25 ms. -nostdlib (no start files, no C++ runtime) and -pipe (the assembler
+ * runs beside the compiler) save 3 each; other linkers and linker options saved nothing. */
+/* clang-format off */
+static const char *const options[] = {
+    "-x", "c++", "-std=c++17", "-O3", NATIVE, "-fPIC", "-shared", "-fwrapv", "-fno-math-errno",
+    "-fno-trapping-math", "-fopenmp-simd", "-fno-exceptions", "-fno-rtti",
+    "-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-nostdlib", "-w", "-pipe",
+};
+/* clang-format on */
+
+/* After the source: libgcc has the arithmetic that is no instruction (128-bit, complex). -lm would
+ * cost 3 ms; the host device makes the process's own libm visible to kernels instead. */
+static const char *const libraries[] = {"-x", "none", "-lgcc"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The compiler's command: words of QUARRY_CXX, or one of the usual names. */
+typedef struct command {
+    char text[1024]; /* the words, each terminated */
+    const char *words[MAX_WORDS];
+    int nwords;
+    char path[PATH_MAX]; /* of words[0] */
+} command;
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The first `name` of PATH that can be run. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+    if (strchr(name, '/') != NULL)
+        return (size_t)snprintf(path, size, "%s", name) < size && is_program(path);
+    const char *rest = getenv("PATH");
+    while (rest != NULL && *rest != '\0') {
+        int length = (int)strcspn(rest, ":");
+        if ((size_t)snprintf(path, size, "%.*s/%s", length, rest, name) < size && is_program(path))
+            return true;
+        rest += length + (rest[length] == ':');
+    }
+    return false;
+}
+
+static void split_words(command *c, const char *text)
+{
+    snprintf(c->text, sizeof c->text, "%s", text);
+    char *rest = NULL;
+    c->nwords = 0;
+    for (char *word = strtok_r(c->text, " ", &rest); word != NULL && c->nwords < MAX_WORDS;
+         word = strtok_r(NULL, " ", &rest))
+        c->words[c->nwords++] = word;
+}
+
+static bool find_command(command *c, const char *text)
+{
+    split_words(c, text);
+    return c->nwords > 0 && find_program(c->words[0], c->path, sizeof c->path);
+}
+
+static bool find_compiler(command *c)
+{
+    const char *wanted = getenv("QUARRY_CXX");
+    if (wanted != NULL && *wanted != '\0')
+        return find_command(c, wanted);
+    return find_command(c, "c++") || find_command(c, "g++") || find_command(c, "clang++");
+}
+
+static ga_status fail_no_compiler(void)
+{
+    const char *wanted = getenv("QUARRY_CXX");
+    return ga__fail(GA_ERR_COMPILE,
+                    "no C++ compiler found (tried %s): install one or set QUARRY_CXX",
+                    wanted != NULL && *wanted != '\0' ? wanted : "c++, g++, clang++");
+}
+
+static ga_status run_compiler(const command *c, const ga__source *source, const char *input,
+                              const char *output)
+{
+    const char *argv[MAX_WORDS + COUNT(options) + COUNT(libraries) + 5];
+    size_t n = 0;
+    for (int i = 0; i < c->nwords; i++)
+        argv[n++] = c->words[i];
+    memcpy(argv + n, options, sizeof options);
+    n += COUNT(options);
+    if (source->fast_math)
+        argv[n++] = "-ffast-math";
+    argv[n++] = "-o";
+    argv[n++] = output;
+    argv[n++] = input;
+    memcpy(argv + n, libraries, sizeof libraries);
+    argv[n + COUNT(libraries)] = NULL;
+
+    char *log = NULL;
+    int exit_code = 0;
+    ga_status status = ga__run_process(argv, &log, &exit_code);
+    if (status == GA_OK && exit_code != 0)
+        status = ga__fail(GA_ERR_COMPILE, "%s does not compile (%s):\n%.*s", source->name,
+                          c->words[0], LOG_LIMIT, log);
+    ga__free(log);
+    return status;
+}
+
+static ga_status read_code(const char *path, void **code, size_t *nbytes)
+{
+    *code = ga__read_file(path, nbytes);
+    return *code != NULL ? GA_OK : ga_error();
+}
+
+/* Compiles in `directory`, whose two files it removes whatever happens. */
+static ga_status compile_in(const char *directory, const command *c, const ga__source *source,
+                            void **code, size_t *nbytes)
+{
+    char input[PATH_MAX], output[PATH_MAX];
+    if ((size_t)snprintf(input, sizeof input, "%s/kernel.cpp", directory) >= sizeof input)
+        return ga__fail(GA_ERR_IO, "the temporary directory's name is too long: %s", directory);
+    snprintf(output, sizeof output, "%s/kernel.so", directory);
+
+    ga_status status = ga__write_file_atomic(input, source->text, strlen(source->text));
+    if (status == GA_OK)
+        status = run_compiler(c, source, input, output);
+    if (status == GA_OK)
+        status = read_code(output, code, nbytes);
+    unlink(input);
+    unlink(output);
+    return status;
+}
+
+ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes)
+{
+    command c;
+    if (!find_compiler(&c))
+        return fail_no_compiler();
+    char *directory = ga__make_temporary_directory();
+    if (directory == NULL)
+        return ga_error();
+    ga_status status = compile_in(directory, &c, source, code, nbytes);
+    rmdir(directory);
+    ga__free(directory);
+    return status;
+}
+
+/* Whether a line of /proc/cpuinfo says which instructions there are (others change by themselves,
+ * as the clock's rate does). */
+static bool names_processor(const char *line)
+{
+    static const char *const names[] = {"vendor_id", "cpu family", "model",    "stepping",
+                                        "flags",     "Features",   "CPU impl", "CPU arch",
+                                        "CPU vari",  "CPU part",   "isa",      "uarch"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (strncmp(line, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A hash of the first processor's lines in /proc/cpuinfo. */
+static uint64_t processor_hash(void)
+{
+    char text[16384];
+    int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+
+    uint64_t hash = 0;
+    char *line = text;
+    while (*line != '\0' && *line != '\n') {
+        size_t n = strcspn(line, "\n");
+        if (names_processor(line))
+            hash = ga__hash64(line, n, hash);
+        line += n + (line[n] == '\n');
+    }
+    return hash;
+}
+
+static char keys[2][PATH_MAX + 2048]; /* plain, fast math */
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+static void append(char *key, const char *text)
+{
+    size_t length = strlen(key);
+    snprintf(key + length, sizeof keys[0] - length, "%s ", text);
+}
+
+/* The compiler is known by its file, not by its --version, which would cost a warm program a
+ * process. */
+static void append_compiler(char *key)
+{
+    command c;
+    struct stat status;
+    char path[PATH_MAX], text[128];
+    if (!find_compiler(&c) || realpath(c.path, path) == NULL || stat(path, &status) != 0) {
+        append(key, "none");
+        return;
+    }
+    append(key, path);
+    for (int i = 1; i < c.nwords; i++)
+        append(key, c.words[i]);
+    snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)status.st_size,
+             (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    append(key, text);
+}
+
+static void make_keys(void)
+{
+    char text[64], *key = keys[0];
+    append_compiler(key);
+    for (size_t i = 0; i < COUNT(options); i++)
+        append(key, options[i]);
+    for (size_t i = 0; i < COUNT(libraries); i++)
+        append(key, libraries[i]);
+    snprintf(text, sizeof text, "processor %016llx", (unsigned long long)processor_hash());
+    append(key, text);
+    memcpy(keys[1], keys[0], sizeof keys[0]);
+    append(keys[1], "-ffast-math");
+}
+
+const char *ga__cxx_key(bool fast_math)
+{
+    pthread_once(&key_once, make_keys);
+    return keys[fast_math];
+}

@@ -1,0 +1,447 @@
+/* The host as a device: memory that is kept for reuse, and kernels run by a pool of threads. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gnu/lib-names.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "device/backend.h"
+#include "device/cxx.h"
+#include "device/pool.h"
+
+/* ---- memory ---- */
+
+#define ALIGNMENT ((size_t)256)
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_FROM ((size_t)4 << 20) /* blocks of this size ask for huge pages */
+#define KEPT_FROM                                                                                  \
+    ((size_t)64 << 10) /* larger freed blocks are kept; malloc is quick for the others */
+#define MOST_KEPT ((size_t)1 << 30) /* bytes kept, unless an eighth of the memory is less */
+#define FIRST_EXPONENT 16           /* of KEPT_FROM */
+#define STEPS 8                     /* size classes between two powers of two: at most 1/8 wasted */
+#define NCLASSES (32 * STEPS)
+
+/* What stands before each block's memory. */
+typedef struct block {
+    void *allocation;   /* what ga__free takes */
+    size_t capacity;    /* of a block that is kept when freed, else 0 */
+    struct block *next; /* among the kept ones of its class */
+} block;
+
+static struct {
+    pthread_mutex_t lock;
+    block *classes[NCLASSES];
+    size_t nbytes, most;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int exponent_of(size_t n)
+{
+    return 63 - __builtin_clzll((unsigned long long)n);
+}
+
+/* n rounded up to its size class; 0 when blocks of this size are not kept. */
+static size_t class_capacity(size_t n)
+{
+    if (n <= KEPT_FROM)
+        return 0;
+    size_t step = (size_t)1 << (exponent_of(n) - 3);
+    return (n + step - 1) & ~(step - 1);
+}
+
+static size_t class_index(size_t capacity)
+{
+    int exponent = exponent_of(capacity);
+    return (size_t)(exponent - FIRST_EXPONENT) * STEPS +
+           ((capacity >> (exponent - 3)) & (STEPS - 1));
+}
+
+static block *take_kept(size_t capacity)
+{
+    pthread_mutex_lock(&kept.lock);
+    block **list = &kept.classes[class_index(capacity)];
+    block *b = *list;
+    if (b != NULL) {
+        *list = b->next;
+        kept.nbytes -= capacity;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return b;
+}
+
+static void advise_huge_pages(char *memory, size_t nbytes)
+{
+    nbytes &= ~(HUGE_PAGE - 1);
+    (void)madvise(memory, nbytes, MADV_HUGEPAGE); /* only a hint: kernels without them refuse */
+}
+
+/* A new block; `capacity` as in its header. */
+static block *new_block(size_t nbytes, size_t capacity)
+{
+    size_t alignment = nbytes >= HUGE_FROM ? HUGE_PAGE : ALIGNMENT;
+    char *allocation = ga__malloc(nbytes + sizeof(block) + alignment);
+    if (allocation == NULL)
+        return NULL;
+    uintptr_t start = (uintptr_t)allocation + sizeof(block);
+    size_t skipped = (size_t)(-start & (alignment - 1)) + sizeof(block);
+    block *b = (block *)(void *)(allocation + skipped - sizeof(block));
+    *b = (block){allocation, capacity, NULL};
+    if (nbytes >= HUGE_FROM)
+        advise_huge_pages(allocation + skipped, nbytes);
+    return b;
+}
+
+static ga_status host_alloc(ga__device *device, size_t nbytes, void **memory)
+{
+    (void)device;
+    if (nbytes > (size_t)1 << 46) /* past any address space, and before sums overflow */
+        return ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
+    size_t capacity = class_capacity(nbytes);
+    block *b = capacity > 0 ? take_kept(capacity) : NULL;
+    if (b == NULL)
+        b = new_block(capacity > 0 ? capacity : nbytes, capacity);
+    if (b == NULL)
+        return GA_ERR_MEMORY;
+    *memory = b + 1;
+    return GA_OK;
+}
+
+static void free_list(block *b)
+{
+    while (b != NULL) {
+        block *next = b->next;
+        ga__free(b->allocation);
+        b = next;
+    }
+}
+
+/* Takes all kept blocks out, as one list. */
+static block *empty_kept(void)
+{
+    block *all = NULL;
+    for (int i = 0; i < NCLASSES; i++) {
+        while (kept.classes[i] != NULL) {
+            block *b = kept.classes[i];
+            kept.classes[i] = b->next;
+            b->next = all;
+            all = b;
+        }
+    }
+    kept.nbytes = 0;
+    return all;
+}
+
+static void host_trim(ga__device *device)
+{
+    (void)device;
+    pthread_mutex_lock(&kept.lock);
+    block *all = empty_kept();
+    pthread_mutex_unlock(&kept.lock);
+    free_list(all);
+}
+
+/* Keeps b. When that is too much, what was kept goes first: b's size is the one in use now. */
+static void keep(block *b)
+{
+    block *all = NULL;
+    pthread_mutex_lock(&kept.lock);
+    if (kept.nbytes + b->capacity > kept.most)
+        all = empty_kept();
+    block **list = &kept.classes[class_index(b->capacity)];
+    b->next = *list;
+    *list = b;
+    kept.nbytes += b->capacity;
+    pthread_mutex_unlock(&kept.lock);
+    free_list(all);
+}
+
+static void host_free(ga__device *device, void *memory)
+{
+    (void)device;
+    block *b = (block *)memory - 1;
+    if (b->capacity > 0 && b->capacity <= kept.most)
+        keep(b);
+    else
+        ga__free(b->allocation);
+}
+
+static void host_memory_info(ga__device *device, size_t *available, size_t *total)
+{
+    (void)device;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *available = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
+    *total = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+}
+
+/* ---- copies: by the pool when one thread would not fill the memory bus ---- */
+
+#define PARALLEL_FROM ((size_t)8 << 20)
+#define PIECE ((size_t)1 << 20)
+
+typedef struct span {
+    char *to;
+    const char *from; /* NULL: zeros */
+    size_t nbytes;
+} span;
+
+static void move_piece(const void *context, int64_t index)
+{
+    const span *s = context;
+    size_t begin = (size_t)index * PIECE;
+    size_t nbytes = s->nbytes - begin < PIECE ? s->nbytes - begin : PIECE;
+    if (s->from == NULL)
+        memset(s->to + begin, 0, nbytes);
+    else
+        memcpy(s->to + begin, s->from + begin, nbytes);
+}
+
+static ga_status host_copy(ga__device *device, void *to, const void *from, size_t nbytes,
+                           ga__copy_kind kind)
+{
+    (void)device, (void)kind;
+    if (nbytes >= PARALLEL_FROM) {
+        span s = {to, from, nbytes};
+        ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE));
+    } else if (nbytes > 0) {
+        memcpy(to, from, nbytes);
+    }
+    return GA_OK;
+}
+
+static ga_status host_zero(ga__device *device, void *memory, size_t nbytes)
+{
+    (void)device;
+    if (nbytes >= PARALLEL_FROM) {
+        span s = {memory, NULL, nbytes};
+        ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE));
+    } else if (nbytes > 0) {
+        memset(memory, 0, nbytes);
+    }
+    return GA_OK;
+}
+
+static ga_status host_synchronize(ga__device *device)
+{
+    (void)device; /* launches return when they are done */
+    return GA_OK;
+}
+
+/* ---- code ---- */
+
+typedef void (*kernel)(const uint64_t *words, int64_t block);
+
+static ga_status host_compile(ga__device *device, const ga__source *source, void **code,
+                              size_t *nbytes)
+{
+    (void)device;
+    return ga__cxx_compile(source, code, nbytes);
+}
+
+static const char *host_compiler_key(ga__device *device, bool fast_math)
+{
+    (void)device;
+    return ga__cxx_key(fast_math);
+}
+
+static bool write_all(int fd, const char *bytes, size_t nbytes)
+{
+    while (nbytes > 0) {
+        ssize_t n = write(fd, bytes, nbytes);
+        if (n <= 0)
+            return false;
+        bytes += n;
+        nbytes -= (size_t)n;
+    }
+    return true;
+}
+
+/* dlopen takes two files of one name for one library, and descriptors' numbers come again: so each
+ * name writes a count into its slashes, which the system reads as one slash. */
+static void name_descriptor(char *name, size_t size, int fd)
+{
+    static _Atomic uint32_t loads;
+    uint32_t count = atomic_fetch_add(&loads, 1);
+    char unique[2 * 32 + 1], *end = unique;
+    for (int bit = 0; bit < 32; bit++) {
+        if (count >> bit & 1)
+            *end++ = '.';
+        *end++ = '/';
+    }
+    *end = '\0';
+    snprintf(name, size, "/proc/self/fd/%s%d", unique, fd);
+}
+
+/* A file in memory, or where that is forbidden, one without a name in the temporary directory. */
+static int open_nameless(void)
+{
+    int fd = memfd_create("quarry-kernel", MFD_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    const char *parent = getenv("TMPDIR");
+    char name[4096];
+    snprintf(name, sizeof name, "%s/quarry-XXXXXX", parent != NULL && *parent ? parent : "/tmp");
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+static void *open_library(const void *code, size_t nbytes)
+{
+    char name[128];
+    int fd = open_nameless();
+    if (fd < 0)
+        return ga__fail_null(GA_ERR_IO, "cannot make a file for a kernel of %zu bytes", nbytes);
+    void *library = NULL;
+    if (!write_all(fd, code, nbytes)) {
+        ga__fail(GA_ERR_IO, "cannot write a kernel of %zu bytes", nbytes);
+    } else {
+        name_descriptor(name, sizeof name, fd);
+        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            ga__fail(GA_ERR_COMPILE, "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
+    }
+    close(fd);
+    return library;
+}
+
+static ga_status host_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    (void)device;
+    void *library = open_library(code, nbytes);
+    if (library == NULL)
+        return ga_error();
+    *image = library;
+    return GA_OK;
+}
+
+static void host_unload(ga__image *image)
+{
+    dlclose(image);
+}
+
+static ga_status host_find(ga__image *image, const char *name, ga__function **function)
+{
+    void *address = dlsym(image, name);
+    if (address == NULL)
+        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", name);
+    *function = address;
+    return GA_OK;
+}
+
+typedef struct call {
+    kernel function;
+    const uint64_t *words;
+} call;
+
+static void run_block(const void *context, int64_t index)
+{
+    const call *c = context;
+    c->function(c->words, index);
+}
+
+static ga_status host_launch(ga__device *device, ga__function *function, const ga__launch *launch)
+{
+    (void)device;
+    call c = {.words = launch->words};
+    memcpy(&c.function, &function, sizeof c.function); /* ISO C casts no object to a function */
+    if (launch->grid == 1)
+        c.function(c.words, 0);
+    else
+        ga__pool_run(run_block, &c, launch->grid);
+    return GA_OK;
+}
+
+/* ---- the device ---- */
+
+static void lock_kept(void)
+{
+    pthread_mutex_lock(&kept.lock);
+}
+
+static void unlock_kept(void)
+{
+    pthread_mutex_unlock(&kept.lock);
+}
+
+/* "model name : X" of /proc/cpuinfo; "CPU" where there is none. */
+static void describe(char *description, size_t size)
+{
+    char text[4096] = "", *end = NULL;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    size_t length = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    if (file != NULL)
+        fclose(file);
+    char *model = strstr(text, "model name");
+    model = model == NULL ? NULL : strstr(model, ": ");
+    end = model == NULL ? NULL : strchr(model, '\n');
+    if (end != NULL)
+        *end = '\0';
+    int n = ga__pool_size();
+    snprintf(description, size, "%.200s, %d thread%s", end != NULL ? model + 2 : "CPU", n,
+             n == 1 ? "" : "s");
+}
+
+static size_t last_level_cache(void)
+{
+    long nbytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (nbytes <= 0)
+        nbytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return nbytes > 0 ? (size_t)nbytes : (size_t)8 << 20;
+}
+
+static ga_status host_open(ga__device *device)
+{
+    /* For kernels, which name no library: a program that loads us by dlopen may have no libm of its
+     * own in the global scope. It is loaded already, so this cannot fail for want of it. */
+    (void)dlopen(LIBM_SO, RTLD_NOW | RTLD_GLOBAL);
+    size_t available, total;
+    host_memory_info(device, &available, &total);
+    kept.most = total / 8 < MOST_KEPT ? total / 8 : MOST_KEPT;
+    pthread_atfork(lock_kept, unlock_kept, unlock_kept);
+    snprintf(device->name, sizeof device->name, "cpu");
+    describe(device->description, sizeof device->description);
+    device->processors = ga__pool_size();
+    device->threads_per_processor = 1;
+    device->cache_bytes = last_level_cache();
+    return GA_OK;
+}
+
+static void host_close(ga__device *device)
+{
+    host_trim(device);
+}
+
+static int host_count(void)
+{
+    return 1;
+}
+
+const ga__backend ga__host_backend = {
+    .name = "cpu",
+    .template_target = "host",
+    .count = host_count,
+    .open = host_open,
+    .close = host_close,
+    .alloc = host_alloc,
+    .free = host_free,
+    .trim = host_trim,
+    .memory_info = host_memory_info,
+    .copy = host_copy,
+    .zero = host_zero,
+    .synchronize = host_synchronize,
+    .compile = host_compile,
+    .compiler_key = host_compiler_key,
+    .load = host_load,
+    .unload = host_unload,
+    .find = host_find,
+    .launch = host_launch,
+};

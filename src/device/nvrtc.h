@@ -1,0 +1,18 @@
+/* Compiles a filled template with NVRTC, which is loaded when it is first needed. */
+#ifndef GA_DEVICE_NVRTC_H
+#define GA_DEVICE_NVRTC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <quarry/error.h>
+
+/* A cubin for sm_`arch` (ga__free it). Needs no GPU and no driver. GA_ERR_COMPILE with the
+ * compiler's log, or saying what to install when there is no NVRTC. `name` stands in messages. */
+ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool fast_math,
+                            void **code, size_t *nbytes);
+
+/* Writes all that the code depends on besides source and architecture, without loading NVRTC. */
+void ga__nvrtc_describe(char *text, size_t size, bool fast_math);
+
+#endif

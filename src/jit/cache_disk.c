@@ -1,0 +1,504 @@
+/* Keeps compiled code in a private directory: a file per key, checked when read, evicted by age. */
+#include "jit/cache_disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/strbuf.h"
+
+/* A file is: struct head, the key, struct seal, the code. The magic ends with a version. */
+#define MAGIC "QUARRY\0\1"
+#define DEFAULT_LIMIT ((uint64_t)1 << 30)
+
+enum {
+    HASH_DIGITS = 32,
+    NAME_SIZE = 80,           /* the digits, ".qk", and for a temporary file "-PID-NUMBER" */
+    STALE_SECONDS = 3600,     /* a temporary file this old has lost its writer */
+    STORES_BETWEEN_LOOKS = 32 /* the directory is listed at least this often */
+};
+
+struct head {
+    char magic[8];
+    uint64_t key_bytes;
+};
+
+struct seal {
+    uint64_t code_bytes;
+    uint64_t checksum[2];
+};
+
+struct blob {
+    const void *bytes;
+    size_t nbytes;
+};
+
+/* ---- the directory ---- */
+
+static char *joined(const char *directory, const char *rest)
+{
+    ga__strbuf path = GA__STRBUF_INIT;
+    ga__strbuf_addf(&path, "%s%s", directory, rest);
+    return ga__strbuf_take(&path);
+}
+
+char *ga__disk_cache_directory(void)
+{
+    const char *own = getenv("QUARRY_CACHE_DIR");
+    if (own)
+        return *own ? ga__strdup(own) : NULL;
+    const char *cache = getenv("XDG_CACHE_HOME");
+    if (cache && *cache == '/') /* the XDG specification: a relative path is to be ignored */
+        return joined(cache, "/quarry");
+    const char *home = getenv("HOME");
+    return home && *home ? joined(home, "/.cache/quarry") : NULL;
+}
+
+/* Code is loaded from here, so nobody else may be able to put any. */
+static bool is_private(int directory, const char *path)
+{
+    struct stat status;
+    if (fstat(directory, &status) != 0)
+        return false;
+    if (status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)))
+        return true;
+    ga__log(GA_LOG_INFO,
+            "cache directory %s is not used: owner %ld (we: %ld), mode %04o; none but us may write",
+            path, (long)status.st_uid, (long)geteuid(), (unsigned)status.st_mode & 07777u);
+    return false;
+}
+
+/* A descriptor of the directory at the path, -1 when it cannot be used. */
+static int open_path(const char *path, bool make)
+{
+    if (make)
+        (void)ga__make_directories(path); /* opening it tells whether that worked */
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+        if (make || errno != ENOENT)
+            ga__log(GA_LOG_INFO, "cache directory %s is not used: %s", path, strerror(errno));
+        return -1;
+    }
+    if (is_private(directory, path))
+        return directory;
+    close(directory);
+    return -1;
+}
+
+static int open_directory(bool make)
+{
+    char *path = ga__disk_cache_directory();
+    int directory = path ? open_path(path, make) : -1;
+    ga__free(path);
+    return directory;
+}
+
+/* ---- one file ---- */
+
+static void name_entry(char name[NAME_SIZE], struct blob key)
+{
+    ga__hash128 hash = ga__hash128_of(key.bytes, key.nbytes);
+    snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".qk", hash.high, hash.low);
+}
+
+static void name_temporary(char temporary[NAME_SIZE], const char *name)
+{
+    static _Atomic unsigned counter;
+    snprintf(temporary, NAME_SIZE, "%.35s-%ld-%u", name, (long)getpid(),
+             atomic_fetch_add(&counter, 1));
+}
+
+static struct seal seal_of(struct blob key, struct blob code)
+{
+    ga__hash128 of_key = ga__hash128_of(key.bytes, key.nbytes);
+    ga__hash128 of_code = ga__hash128_of(code.bytes, code.nbytes);
+    uint64_t both[4] = {of_key.high, of_key.low, of_code.high, of_code.low};
+    ga__hash128 checksum = ga__hash128_of(both, sizeof both);
+    return (struct seal){code.nbytes, {checksum.high, checksum.low}};
+}
+
+static bool read_exactly(int file, void *bytes, size_t nbytes)
+{
+    for (char *at = bytes; nbytes;) {
+        ssize_t got = read(file, at, nbytes);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        if (got > 0) {
+            at += got;
+            nbytes -= (size_t)got;
+        }
+    }
+    return true;
+}
+
+static bool write_exactly(int file, const void *bytes, size_t nbytes)
+{
+    for (const char *at = bytes; nbytes;) {
+        ssize_t put = write(file, at, nbytes);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0) {
+            at += put;
+            nbytes -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+/* Whether the next bytes of the file are the key's. */
+static bool has_key(int file, struct blob key)
+{
+    char piece[4096];
+    for (const char *at = key.bytes; key.nbytes;) {
+        size_t nbytes = key.nbytes < sizeof piece ? key.nbytes : sizeof piece;
+        if (!read_exactly(file, piece, nbytes) || memcmp(piece, at, nbytes) != 0)
+            return false;
+        at += nbytes;
+        key.nbytes -= nbytes;
+    }
+    return true;
+}
+
+/* The sizes are compared with the file's own before any memory is asked for. */
+static bool read_entry(int file, struct blob key, void **code, size_t *nbytes)
+{
+    struct stat status;
+    struct head head;
+    struct seal seal;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+        return false;
+    uint64_t room = (uint64_t)status.st_size, fixed = sizeof head + key.nbytes + sizeof seal;
+    if (room < fixed || !read_exactly(file, &head, sizeof head) ||
+        memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.key_bytes != key.nbytes ||
+        !has_key(file, key) || !read_exactly(file, &seal, sizeof seal) ||
+        seal.code_bytes != room - fixed)
+        return false;
+    struct blob read = {NULL, (size_t)seal.code_bytes};
+    void *bytes = ga__malloc(read.nbytes);
+    if (!bytes)
+        return false;
+    read.bytes = bytes;
+    if (read_exactly(file, bytes, read.nbytes)) {
+        struct seal expected = seal_of(key, read);
+        if (memcmp(&seal, &expected, sizeof seal) == 0) {
+            *code = bytes;
+            *nbytes = read.nbytes;
+            return true;
+        }
+    }
+    ga__free(bytes);
+    return false;
+}
+
+/* Marks the file as used now. The kernel's own stamp is as coarse as its tick, this one is not. */
+static void touch(int file)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* On a read-only disk the age stays as it is. */
+    (void)futimens(file, (const struct timespec[2]){now, now});
+}
+
+static bool get_from(int directory, struct blob key, void **code, size_t *nbytes)
+{
+    char name[NAME_SIZE];
+    name_entry(name, key);
+    /* Never through a link; and a pipe in the file's place must not make us wait. */
+    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool found = read_entry(file, key, code, nbytes);
+    if (found)
+        touch(file);
+    close(file);
+    return found;
+}
+
+bool ga__disk_cache_get(const void *key, size_t key_bytes, void **code, size_t *nbytes)
+{
+    ga__saved_error saved = ga__error_save();
+    int directory = open_directory(false);
+    bool found = false;
+    if (directory >= 0) {
+        found = get_from(directory, (struct blob){key, key_bytes}, code, nbytes);
+        close(directory);
+    }
+    ga__error_restore(saved);
+    return found;
+}
+
+/* 0 or an errno. */
+static int write_entry(int file, struct blob key, struct blob code)
+{
+    struct head head = {MAGIC, key.nbytes};
+    struct seal seal = seal_of(key, code);
+    bool written =
+        write_exactly(file, &head, sizeof head) && write_exactly(file, key.bytes, key.nbytes) &&
+        write_exactly(file, &seal, sizeof seal) && write_exactly(file, code.bytes, code.nbytes);
+    int error = written ? 0 : errno;
+    touch(file);
+    return error;
+}
+
+/* 0 or an errno; nothing is left behind then. */
+static int put_into(int directory, struct blob key, struct blob code)
+{
+    char name[NAME_SIZE], temporary[NAME_SIZE];
+    int file;
+    name_entry(name, key);
+    do { /* another machine, or a process before us, may have had our number */
+        name_temporary(temporary, name);
+        file = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                      0600);
+    } while (file < 0 && errno == EEXIST);
+    if (file < 0)
+        return errno;
+    int error = write_entry(file, key, code);
+    if (close(file) != 0 && !error)
+        error = errno;
+    if (!error && renameat(directory, temporary, directory, name) != 0)
+        error = errno;
+    if (error)
+        unlinkat(directory, temporary, 0);
+    return error;
+}
+
+/* ---- all files ---- */
+
+struct file {
+    struct timespec used;
+    uint64_t nbytes;
+    char name[HASH_DIGITS + sizeof ".qk"];
+};
+
+struct listing {
+    struct file *files;
+    size_t count, capacity;
+    uint64_t nbytes;
+};
+
+enum file_kind { FOREIGN, ENTRY, TEMPORARY };
+
+static enum file_kind kind_of(const char *name)
+{
+    if (strspn(name, "0123456789abcdef") != HASH_DIGITS || strncmp(name + HASH_DIGITS, ".qk", 3))
+        return FOREIGN;
+    const char *rest = name + HASH_DIGITS + 3;
+    return *rest == '\0' ? ENTRY : *rest == '-' ? TEMPORARY : FOREIGN;
+}
+
+static bool add_file(struct listing *listing, const char *name, const struct stat *status)
+{
+    if (listing->count == listing->capacity) {
+        size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
+        struct file *files = ga__realloc(listing->files, capacity * sizeof *files);
+        if (!files)
+            return false;
+        listing->files = files;
+        listing->capacity = capacity;
+    }
+    struct file *file = &listing->files[listing->count++];
+    file->used = status->st_mtim;
+    file->nbytes = (uint64_t)status->st_size;
+    memcpy(file->name, name, sizeof file->name);
+    listing->nbytes += file->nbytes;
+    return true;
+}
+
+/* Lists one name; a temporary file whose writer must be dead is removed instead. */
+static bool look_at(int directory, const char *name, struct listing *listing)
+{
+    struct stat status;
+    enum file_kind kind = kind_of(name);
+    if (kind == FOREIGN || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+        return true;
+    if (kind == ENTRY)
+        return add_file(listing, name, &status);
+    if (status.st_mtim.tv_sec < time(NULL) - STALE_SECONDS)
+        unlinkat(directory, name, 0);
+    return true;
+}
+
+/* All entries (ga__free listing->files whatever the result); false when the list is not whole. */
+static bool list_entries(int directory, struct listing *listing)
+{
+    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = again >= 0 ? fdopendir(again) : NULL;
+    if (!stream) {
+        if (again >= 0)
+            close(again);
+        return false;
+    }
+    bool whole = true;
+    for (struct dirent *item; whole && (item = readdir(stream)) != NULL;)
+        whole = look_at(directory, item->d_name, listing);
+    closedir(stream);
+    return whole;
+}
+
+/* ---- eviction ---- */
+
+/* "512M" is 2^29; anything else than digits and one suffix is the default. */
+static uint64_t size_limit(void)
+{
+    const char *text = getenv("QUARRY_CACHE_SIZE");
+    if (!text || *text < '0' || *text > '9')
+        return DEFAULT_LIMIT;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    static const char suffixes[] = "KkMmGg";
+    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+    int shift = suffix ? 10 * (int)((suffix - suffixes) / 2 + 1) : 0;
+    if (errno || end[suffix != NULL] || number > UINT64_MAX >> shift)
+        return DEFAULT_LIMIT;
+    return (uint64_t)number << shift;
+}
+
+static int by_age(const void *left, const void *right)
+{
+    const struct file *a = left, *b = right;
+    if (a->used.tv_sec != b->used.tv_sec)
+        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+    if (a->used.tv_nsec != b->used.tv_nsec)
+        return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* Removes the oldest entries until the rest keeps within the limit; the bytes that are left. */
+static uint64_t evict(int directory, struct listing *listing, uint64_t limit)
+{
+    uint64_t left = listing->nbytes;
+    if (left <= limit)
+        return left;
+    qsort(listing->files, listing->count, sizeof listing->files[0], by_age);
+    size_t i = 0;
+    for (; i < listing->count && left > limit; i++) {
+        unlinkat(directory, listing->files[i].name, 0);
+        left -= listing->files[i].nbytes;
+    }
+    ga__log(GA_LOG_DEBUG, "cache: %zu of %zu entries evicted, %" PRIu64 " bytes left", i,
+            listing->count, left);
+    return left;
+}
+
+/* What the directory held when it was last listed, and what we have stored since: listing a big one
+ * at every store would cost as much as the compile that led to it. Other processes do the same. */
+static struct {
+    pthread_mutex_t lock;
+    dev_t device;
+    ino_t inode;
+    uint64_t nbytes;
+    int stores;
+} tally = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, STORES_BETWEEN_LOOKS};
+
+/* Counts one store; whether the directory must be listed now. */
+static bool must_look(const struct stat *directory, uint64_t nbytes, uint64_t limit)
+{
+    pthread_mutex_lock(&tally.lock);
+    bool same = tally.device == directory->st_dev && tally.inode == directory->st_ino;
+    tally.nbytes += nbytes;
+    tally.stores++;
+    bool must = !same || tally.stores >= STORES_BETWEEN_LOOKS || tally.nbytes > limit;
+    pthread_mutex_unlock(&tally.lock);
+    return must;
+}
+
+static void set_tally(const struct stat *directory, uint64_t nbytes)
+{
+    pthread_mutex_lock(&tally.lock);
+    tally.device = directory->st_dev;
+    tally.inode = directory->st_ino;
+    tally.nbytes = nbytes;
+    tally.stores = 0;
+    pthread_mutex_unlock(&tally.lock);
+}
+
+static void keep_within(int directory, uint64_t stored, uint64_t limit)
+{
+    struct stat status;
+    struct listing listing = {NULL, 0, 0, 0};
+    if (fstat(directory, &status) != 0 || !must_look(&status, stored, limit))
+        return;
+    if (list_entries(directory, &listing))
+        set_tally(&status, evict(directory, &listing, limit));
+    ga__free(listing.files);
+}
+
+void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, size_t nbytes)
+{
+    uint64_t stored = sizeof(struct head) + key_bytes + sizeof(struct seal) + nbytes;
+    uint64_t limit = size_limit();
+    if (stored > limit) /* it would push out everything else, then itself */
+        return;
+    ga__saved_error saved = ga__error_save();
+    int directory = open_directory(true);
+    if (directory >= 0) {
+        int error = put_into(directory, (struct blob){key, key_bytes}, (struct blob){code, nbytes});
+        if (error)
+            ga__log(GA_LOG_INFO, "cache: an entry was not stored: %s", strerror(error));
+        else
+            keep_within(directory, stored, limit);
+        close(directory);
+    }
+    ga__error_restore(saved);
+}
+
+/* ---- for users ---- */
+
+/* Lists the entries of the directory in use and calls `each` on them; how many it said true to. */
+static int64_t visit(bool (*each)(int directory, const struct file *file, int64_t *bytes),
+                     int64_t *bytes)
+{
+    ga__saved_error saved = ga__error_save();
+    struct listing listing = {NULL, 0, 0, 0};
+    int64_t count = 0;
+    int directory = open_directory(false);
+    if (directory >= 0) {
+        (void)list_entries(directory, &listing);
+        for (size_t i = 0; i < listing.count; i++)
+            count += each(directory, &listing.files[i], bytes);
+        close(directory);
+    }
+    ga__free(listing.files);
+    ga__error_restore(saved);
+    return count;
+}
+
+static bool remove_file(int directory, const struct file *file, int64_t *bytes)
+{
+    (void)bytes;
+    return unlinkat(directory, file->name, 0) == 0;
+}
+
+static bool measure_file(int directory, const struct file *file, int64_t *bytes)
+{
+    (void)directory;
+    *bytes += (int64_t)file->nbytes;
+    return true;
+}
+
+int64_t ga__disk_cache_clear(void)
+{
+    return visit(remove_file, NULL);
+}
+
+void ga__disk_cache_usage(int64_t *files, int64_t *bytes)
+{
+    *bytes = 0;
+    *files = visit(measure_file, bytes);
+}

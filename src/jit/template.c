@@ -1,0 +1,485 @@
+/* Fills templates in one pass over their lines, from a record of values and lists. */
+#include "jit/template.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+/* Blocks and includes inside one another; past it, a file includes itself. */
+#define MAX_DEPTH 64
+
+struct pair {
+    struct pair *next;
+    size_t name_length, value_length;
+    char text[]; /* name, NUL, value, NUL */
+};
+
+struct list {
+    struct list *next;
+    ga__record *first, *last;
+    size_t name_length;
+    char name[];
+};
+
+struct ga__record {
+    ga__record *root; /* holds the sticky failure of all records below it */
+    ga__record *next; /* in its list */
+    struct pair *pairs;
+    struct list *lists;
+    bool failed;
+};
+
+/* ---- records ---- */
+
+static ga__record *record_in(ga__record *root)
+{
+    ga__record *record = ga__calloc(1, sizeof *record);
+    if (record)
+        record->root = root ? root : record;
+    return record;
+}
+
+ga__record *ga__record_new(void)
+{
+    return record_in(NULL);
+}
+
+static void list_free(struct list *list)
+{
+    for (ga__record *record = list->first, *next; record; record = next) {
+        next = record->next;
+        ga__record_free(record);
+    }
+    ga__free(list);
+}
+
+void ga__record_free(ga__record *record)
+{
+    if (!record)
+        return;
+    for (struct pair *pair = record->pairs, *next; pair; pair = next) {
+        next = pair->next;
+        ga__free(pair);
+    }
+    for (struct list *list = record->lists, *next; list; list = next) {
+        next = list->next;
+        list_free(list);
+    }
+    ga__free(record);
+}
+
+static struct pair *pair_new(const char *name, const char *value)
+{
+    size_t name_length = strlen(name), value_length = strlen(value);
+    struct pair *pair = ga__malloc(sizeof *pair + name_length + value_length + 2);
+    if (!pair)
+        return NULL;
+    pair->name_length = name_length;
+    pair->value_length = value_length;
+    memcpy(pair->text, name, name_length + 1);
+    memcpy(pair->text + name_length + 1, value, value_length + 1);
+    return pair;
+}
+
+static const char *pair_value(const struct pair *pair)
+{
+    return pair->text + pair->name_length + 1;
+}
+
+static bool is_named(const char *have, size_t have_length, const char *name, size_t length)
+{
+    return have_length == length && memcmp(have, name, length) == 0;
+}
+
+/* Where the record's pair of this name hangs, or where a new one is to hang. */
+static struct pair **pair_place(ga__record *record, const char *name, size_t length)
+{
+    struct pair **place = &record->pairs;
+    while (*place && !is_named((*place)->text, (*place)->name_length, name, length))
+        place = &(*place)->next;
+    return place;
+}
+
+void ga__record_set(ga__record *record, const char *name, const char *value)
+{
+    if (!record)
+        return;
+    struct pair *pair = pair_new(name, value ? value : "");
+    if (!pair) {
+        record->root->failed = true;
+        return;
+    }
+    struct pair **place = pair_place(record, name, pair->name_length);
+    struct pair *old = *place;
+    pair->next = old ? old->next : NULL;
+    *place = pair;
+    ga__free(old);
+}
+
+void ga__record_setf(ga__record *record, const char *name, const char *format, ...)
+{
+    if (!record)
+        return;
+    ga__strbuf value = GA__STRBUF_INIT;
+    va_list args;
+    va_start(args, format);
+    ga__strbuf_vaddf(&value, format, args);
+    va_end(args);
+    if (value.failed)
+        record->root->failed = true;
+    else
+        ga__record_set(record, name, value.text);
+    ga__strbuf_reset(&value);
+}
+
+static struct list *find_list(const ga__record *record, const char *name, size_t length)
+{
+    struct list *list = record->lists;
+    while (list && !is_named(list->name, list->name_length, name, length))
+        list = list->next;
+    return list;
+}
+
+static struct list *find_or_make_list(ga__record *record, const char *name)
+{
+    size_t length = strlen(name);
+    struct list *list = find_list(record, name, length);
+    if (list)
+        return list;
+    list = ga__calloc(1, sizeof *list + length + 1);
+    if (!list) {
+        record->root->failed = true;
+        return NULL;
+    }
+    list->name_length = length;
+    memcpy(list->name, name, length + 1);
+    list->next = record->lists;
+    record->lists = list;
+    return list;
+}
+
+void ga__record_list(ga__record *record, const char *list)
+{
+    if (record)
+        find_or_make_list(record, list);
+}
+
+ga__record *ga__record_append(ga__record *record, const char *list)
+{
+    struct list *into = record ? find_or_make_list(record, list) : NULL;
+    if (!into)
+        return NULL;
+    ga__record *fresh = record_in(record->root);
+    if (!fresh) {
+        record->root->failed = true;
+        return NULL;
+    }
+    if (into->last)
+        into->last->next = fresh;
+    else
+        into->first = fresh;
+    into->last = fresh;
+    return fresh;
+}
+
+/* ---- lines ---- */
+
+struct span {
+    const char *begin, *end;
+};
+
+/* What a line is; DONE is the end of the text. */
+enum line_kind { TEXT, EACH, IF, ELSE, END, INCLUDE, UNKNOWN, DONE };
+
+/* Where reading stands in one template. */
+struct cursor {
+    const char *name;
+    const char *at;
+    int line;
+};
+
+/* The record of each //@each around, the innermost first. */
+struct scope {
+    const ga__record *record;
+    const struct scope *outer;
+};
+
+struct filler {
+    ga__strbuf out;
+    int depth;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static int span_length(struct span span)
+{
+    return (int)(span.end - span.begin);
+}
+
+static struct span trimmed(struct span span)
+{
+    while (span.begin < span.end && is_blank(*span.begin))
+        span.begin++;
+    while (span.begin < span.end && is_blank(span.end[-1]))
+        span.end--;
+    return span;
+}
+
+/* A directive's kind, and what follows its word. */
+static enum line_kind directive_kind(struct span line, struct span *argument)
+{
+    static const struct {
+        const char *word;
+        enum line_kind kind;
+        bool has_argument;
+    } words[] = {{"each", EACH, true},
+                 {"if", IF, true},
+                 {"include", INCLUDE, true},
+                 {"else", ELSE, false},
+                 {"end", END, false}};
+    struct span word = {line.begin, line.begin};
+    while (word.end < line.end && !is_blank(*word.end))
+        word.end++;
+    *argument = trimmed((struct span){word.end, line.end});
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (is_named(words[i].word, strlen(words[i].word), word.begin, (size_t)span_length(word)))
+            return words[i].has_argument == (argument->begin < argument->end) ? words[i].kind
+                                                                              : UNKNOWN;
+    return UNKNOWN;
+}
+
+/* Reads the next line, with its newline; a directive's argument too. */
+static enum line_kind next_line(struct cursor *cursor, struct span *line, struct span *argument)
+{
+    if (!*cursor->at)
+        return DONE;
+    const char *newline = strchr(cursor->at, '\n');
+    line->begin = cursor->at;
+    line->end = newline ? newline + 1 : cursor->at + strlen(cursor->at);
+    cursor->at = line->end;
+    cursor->line++;
+    struct span inner = trimmed(*line);
+    if (span_length(inner) < 3 || memcmp(inner.begin, "//@", 3) != 0)
+        return TEXT;
+    inner.begin += 3;
+    return directive_kind(inner, argument);
+}
+
+/* ---- filling ---- */
+
+static const struct pair *find_pair(const struct scope *scope, struct span name)
+{
+    size_t length = (size_t)span_length(name);
+    for (; scope; scope = scope->outer) {
+        const struct pair *pair = scope->record ? scope->record->pairs : NULL;
+        for (; pair; pair = pair->next)
+            if (is_named(pair->text, pair->name_length, name.begin, length))
+                return pair;
+    }
+    return NULL;
+}
+
+/* The text from `begin` to the next hole is kept; the hole is what this finds. */
+static bool next_hole(const char *begin, const char *end, struct span *name)
+{
+    const char *mark = begin;
+    while ((mark = memchr(mark, '@', (size_t)(end - mark))) != NULL) {
+        name->begin = name->end = ++mark;
+        while (name->end < end && is_name_character(*name->end))
+            name->end++;
+        if (name->end > name->begin && name->end < end && *name->end == '@')
+            return true;
+    }
+    return false;
+}
+
+static ga_status fill_text_line(struct filler *filler, const struct cursor *cursor,
+                                const struct scope *scope, struct span line)
+{
+    struct span name;
+    while (next_hole(line.begin, line.end, &name)) {
+        const struct pair *pair = find_pair(scope, name);
+        if (!pair)
+            return ga__fail(GA_ERR_INVALID, "%s:%d: no value for the hole @%.*s@", cursor->name,
+                            cursor->line, span_length(name), name.begin);
+        ga__strbuf_add_bytes(&filler->out, line.begin, (size_t)(name.begin - 1 - line.begin));
+        ga__strbuf_add_bytes(&filler->out, pair_value(pair), pair->value_length);
+        line.begin = name.end + 1;
+    }
+    ga__strbuf_add_bytes(&filler->out, line.begin, (size_t)span_length(line));
+    return GA_OK;
+}
+
+static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const struct scope *scope,
+                            bool live, enum line_kind *stop);
+
+static ga_status unclosed(const struct cursor *start, const char *word, enum line_kind stop)
+{
+    return ga__fail(GA_ERR_INVALID, "%s:%d: //@%s has %s", start->name, start->line, word,
+                    stop == ELSE ? "an //@else too many" : "no //@end");
+}
+
+/* A block that is not live is read, to find its end, and leaves no text. */
+static ga_status fill_each(struct filler *filler, struct cursor *cursor, const struct scope *scope,
+                           bool live, struct span name)
+{
+    const struct cursor start = *cursor;
+    const struct list *list = NULL;
+    for (const struct scope *s = scope; live && s && !list; s = s->outer)
+        if (s->record)
+            list = find_list(s->record, name.begin, (size_t)span_length(name));
+    if (live && !list)
+        return ga__fail(GA_ERR_INVALID, "%s:%d: no list %.*s", start.name, start.line,
+                        span_length(name), name.begin);
+    const ga__record *record = list ? list->first : NULL;
+    do {
+        const struct scope inner = {record, scope};
+        enum line_kind stop;
+        *cursor = start;
+        ga_status status = fill_lines(filler, cursor, &inner, record != NULL, &stop);
+        if (status != GA_OK)
+            return status;
+        if (stop != END)
+            return unclosed(&start, "each", stop);
+        record = record ? record->next : NULL;
+    } while (record);
+    return GA_OK;
+}
+
+/* Whether `name` or `!name` holds. */
+static ga_status condition(const struct cursor *cursor, const struct scope *scope, struct span name,
+                           bool *holds)
+{
+    bool negated = *name.begin == '!';
+    name.begin += negated;
+    const struct pair *pair = find_pair(scope, name);
+    if (!pair)
+        return ga__fail(GA_ERR_INVALID, "%s:%d: no value for //@if %.*s", cursor->name,
+                        cursor->line, span_length(name), name.begin);
+    bool is_set = *pair_value(pair) && strcmp(pair_value(pair), "0") != 0;
+    *holds = is_set != negated;
+    return GA_OK;
+}
+
+static ga_status fill_if(struct filler *filler, struct cursor *cursor, const struct scope *scope,
+                         bool live, struct span name)
+{
+    const struct cursor start = *cursor;
+    enum line_kind stop;
+    bool holds = false;
+    ga_status status = live ? condition(cursor, scope, name, &holds) : GA_OK;
+    if (status == GA_OK)
+        status = fill_lines(filler, cursor, scope, live && holds, &stop);
+    if (status == GA_OK && stop == ELSE)
+        status = fill_lines(filler, cursor, scope, live && !holds, &stop);
+    if (status == GA_OK && stop != END)
+        status = unclosed(&start, "if", stop);
+    return status;
+}
+
+static ga_status fill_template(struct filler *filler, const char *name, const char *text,
+                               const struct scope *scope)
+{
+    struct cursor cursor = {name, text, 0};
+    enum line_kind stop;
+    ga_status status = fill_lines(filler, &cursor, scope, true, &stop);
+    if (status == GA_OK && stop != DONE)
+        status = ga__fail(GA_ERR_INVALID, "%s:%d: //@%s outside any block", name, cursor.line,
+                          stop == ELSE ? "else" : "end");
+    return status;
+}
+
+static const char *embedded_text(const char *name, size_t length)
+{
+    for (const ga__embedded *file = ga__templates; file->name; file++)
+        if (is_named(file->name, strlen(file->name), name, length))
+            return file->text;
+    return NULL;
+}
+
+static ga_status fill_include(struct filler *filler, const struct cursor *cursor,
+                              const struct scope *scope, struct span name)
+{
+    const char *text = embedded_text(name.begin, (size_t)span_length(name));
+    if (!text)
+        return ga__fail(GA_ERR_INVALID, "%s:%d: no template %.*s", cursor->name, cursor->line,
+                        span_length(name), name.begin);
+    char *file = ga__strndup(name.begin, (size_t)span_length(name));
+    if (!file)
+        return GA_ERR_MEMORY;
+    ga_status status = fill_template(filler, file, text, scope);
+    ga__free(file);
+    const ga__strbuf *out = &filler->out;
+    if (status == GA_OK && out->length && !out->failed && out->text[out->length - 1] != '\n')
+        ga__strbuf_add(&filler->out, "\n");
+    return status;
+}
+
+static ga_status fill_line(struct filler *filler, struct cursor *cursor, const struct scope *scope,
+                           bool live, enum line_kind kind, struct span line, struct span argument)
+{
+    struct span inner = trimmed(line);
+    switch (kind) {
+    case EACH: return fill_each(filler, cursor, scope, live, argument);
+    case IF: return fill_if(filler, cursor, scope, live, argument);
+    case INCLUDE: return live ? fill_include(filler, cursor, scope, argument) : GA_OK;
+    case UNKNOWN:
+        return ga__fail(GA_ERR_INVALID, "%s:%d: %.*s is no directive", cursor->name, cursor->line,
+                        span_length(inner), inner.begin);
+    default: return live ? fill_text_line(filler, cursor, scope, line) : GA_OK;
+    }
+}
+
+/* Fills the lines up to the //@else, //@end or end of text that closes this level: *stop. */
+static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const struct scope *scope,
+                            bool live, enum line_kind *stop)
+{
+    ga_status status = GA_OK;
+    if (filler->depth == MAX_DEPTH)
+        return ga__fail(GA_ERR_INVALID, "%s:%d: more than %d blocks and files inside one another",
+                        cursor->name, cursor->line, MAX_DEPTH);
+    filler->depth++;
+    while (status == GA_OK) {
+        struct span line, argument = {NULL, NULL};
+        *stop = next_line(cursor, &line, &argument);
+        if (*stop == ELSE || *stop == END || *stop == DONE)
+            break;
+        status = fill_line(filler, cursor, scope, live, *stop, line, argument);
+    }
+    filler->depth--;
+    return status;
+}
+
+char *ga__fill_text(const char *name, const char *text, const ga__record *record)
+{
+    struct filler filler = {GA__STRBUF_INIT, 0};
+    const struct scope scope = {record, NULL};
+    if (record && record->root->failed)
+        return ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the template's values", name);
+    if (fill_template(&filler, name, text, &scope) != GA_OK) {
+        ga__strbuf_reset(&filler.out);
+        return NULL;
+    }
+    char *filled = ga__strbuf_take(&filler.out);
+    return filled ? filled : ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the text", name);
+}
+
+char *ga__fill(const char *name, const ga__record *record)
+{
+    const char *text = embedded_text(name, strlen(name));
+    if (!text)
+        return ga__fail_null(GA_ERR_INVALID, "no template %s", name);
+    return ga__fill_text(name, text, record);
+}

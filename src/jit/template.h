@@ -1,0 +1,44 @@
+/* Fills templates: text with holes, conditions and repetitions. */
+#ifndef GA_JIT_TEMPLATE_H
+#define GA_JIT_TEMPLATE_H
+
+#include <quarry/error.h>
+
+/* The template language, line by line:
+ *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that has it
+ *   //@each list       the lines up to its //@end once for each record of `list`
+ *   //@if name         the lines up to //@else or //@end when `name` has a value other than "" and "0"
+ *   //@if !name        the opposite
+ *   //@else  //@end
+ *   //@include file    another template's lines
+ * Blocks nest; a directive is a line of its own, which may be indented. An unknown name, list or file,
+ * or an unbalanced block, is an error that names the template and the line. Values are pasted as they
+ * are, never scanned for holes. A value that spans lines is allowed. */
+
+/* A record of name = value pairs and named lists of records. Values are copied. */
+typedef struct ga__record ga__record;
+ga__record *ga__record_new(void);
+void ga__record_free(ga__record *record); /* with all records in its lists */
+/* A failure is sticky and reported by ga__fill. NULL records are allowed and ignored. */
+void ga__record_set(ga__record *record, const char *name, const char *value);
+void ga__record_setf(ga__record *record, const char *name, const char *format, ...) GA_PRINTF(3, 4);
+/* Makes the list if need be (so that an empty one exists). */
+void ga__record_list(ga__record *record, const char *list);
+/* Appends a fresh record to the list and returns it (owned by `record`); NULL when memory is out. */
+ga__record *ga__record_append(ga__record *record, const char *list);
+
+/* The filled text of the embedded template file `name` ("elementwise.tmpl"); ga__free it. NULL and an
+ * error on failure. */
+char *ga__fill(const char *name, const ga__record *record);
+
+/* For tests: the same from a text. */
+char *ga__fill_text(const char *name, const char *text, const ga__record *record);
+
+/* The files of templates/, embedded at build time (made by tools/embed.py); ends with NULLs. */
+typedef struct ga__embedded {
+    const char *name;
+    const char *text;
+} ga__embedded;
+extern const ga__embedded ga__templates[];
+
+#endif

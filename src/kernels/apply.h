@@ -1,0 +1,35 @@
+/* From a row of the elementwise tables to a call of the engine. */
+#ifndef GA_KERNELS_APPLY_H
+#define GA_KERNELS_APPLY_H
+
+#include "kernels/elementwise.h"
+
+/* A row: an expression over inputs `a`, `b`, `c` that sets `r` (and `s` in split rows). */
+typedef struct ga__op {
+    ga__formula formula;
+    const char *kinds;
+    ga__rule rule;
+    ga__result_kind result; /* of `r`; of `s` in split rows, whose `r` has the computed dtype */
+    int inputs;
+} ga__op;
+
+#define GA__MAX_INPUTS 3
+
+/* A new array of the broadcast shape. NULL on failure. */
+gpuarray *ga__apply(const ga__op *op, const ga_value *inputs);
+
+/* Into `out`, whose shape must be the broadcast shape. */
+ga_status ga__apply_into(const ga__op *op, gpuarray *out, const ga_value *inputs);
+
+/* Two new arrays, set only when both could be made. */
+ga_status ga__apply_split(const ga__op *op, const gpuarray *x, gpuarray **first, gpuarray **second);
+
+/* Raises unless each value is a number or an array, all arrays on one device; *device is that device, or
+ * the current one when there are only numbers. Shared with custom kernels. */
+ga_status ga__check_values(const char *name, int count, const ga_value *values, ga__device **device);
+
+/* Inputs that overlap a written array other than exactly are replaced by copies; *copy (NULL when there
+ * is none) is to be freed after the launch. GA_ERR_MEMORY and so on. */
+ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray **copy);
+
+#endif

@@ -1,0 +1,480 @@
+/* The elementwise engine: plans one call, finds its kernel by a small key, and launches it. */
+#include "kernels/elementwise.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/program.h"
+
+#define BLOCK 256
+#define TILE 32
+#define NO_OPERAND (-1)
+
+/* How the innermost stride of an operand is known to the kernel. */
+enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+
+/* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
+typedef struct plan {
+    const ga__formula *formula;
+    ga__device *device;
+    int noperands;
+    const ga__operand *operands;
+    int64_t n;
+    ga__nest nest;
+    int row[GA__MAX_OPERANDS];    /* nest operand of operand k, NO_OPERAND for others */
+    int index_row;                /* nest operand of the index */
+    int step[GA__MAX_OPERANDS];   /* by nest operand */
+    bool turned[GA__MAX_OPERANDS];
+    bool wide, tiled, tail, host;
+    int lanes, unroll;
+    int64_t vectors, chunk, grid;
+    ga__words words;
+    size_t axis_word[GA_MAX_NDIM];       /* a divisor's first word */
+    size_t data_word[GA__MAX_OPERANDS];  /* by operand: pointer or number; strides follow a pointer */
+    size_t index_word;                   /* the index's strides */
+} plan;
+
+static bool streamed(const ga__operand *operand)
+{
+    return operand->array && operand->access != GA__ACCESSOR;
+}
+
+static int64_t item(const plan *p, int row)
+{
+    if (row == p->index_row)
+        return 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] == row)
+            return (int64_t)ga_dtype_size(p->operands[k].array->dtype);
+    return 1;
+}
+
+/* ---- The loop nest ---- */
+
+static void number_rows(plan *p)
+{
+    int rows = 0;
+    for (int writes = 1; writes >= 0; writes--)
+        for (int k = 0; k < p->noperands; k++) {
+            if (!streamed(&p->operands[k]))
+                p->row[k] = NO_OPERAND;
+            else if (p->operands[k].writes == (bool)writes)
+                p->row[k] = rows++;
+        }
+    p->index_row = p->formula->uses_index ? rows++ : NO_OPERAND;
+    p->nest.noperands = rows;
+}
+
+/* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort. */
+static bool plan_dense(plan *p, int ndim, const int64_t *shape)
+{
+    for (int k = 0; k < p->noperands; k++) {
+        const gpuarray *x = p->operands[k].array;
+        if (!streamed(&p->operands[k]) || (x->size == 1 && p->n > 1))
+            continue;
+        if (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape))
+            return false;
+    }
+    p->nest.ndim = 1;
+    p->nest.shape[0] = p->n;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND) {
+            const gpuarray *x = p->operands[k].array;
+            const bool one = x->size == 1 && p->n > 1;
+            p->nest.strides[p->row[k]][0] = one ? 0 : (int64_t)ga_dtype_size(x->dtype);
+        }
+    if (p->index_row != NO_OPERAND)
+        p->nest.strides[p->index_row][0] = 1;
+    return true;
+}
+
+static void set_row(plan *p, int row, int ndim, const int64_t *strides)
+{
+    for (int axis = 0; axis < ndim; axis++)
+        p->nest.strides[row][ndim - 1 - axis] = strides[axis];
+}
+
+static void plan_nest(plan *p, int ndim, const int64_t *shape)
+{
+    int64_t strides[GA_MAX_NDIM];
+    if (plan_dense(p, ndim, shape))
+        return;
+    p->nest.ndim = ndim;
+    for (int axis = 0; axis < ndim; axis++)
+        p->nest.shape[ndim - 1 - axis] = shape[axis];
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND) {
+            const gpuarray *x = p->operands[k].array;
+            ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
+            set_row(p, p->row[k], ndim, strides);
+        }
+    if (p->index_row != NO_OPERAND) {
+        ga__contiguous_strides(ndim, shape, 1, strides);
+        set_row(p, p->index_row, ndim, strides);
+    }
+    ga__nest_collapse(&p->nest);
+    if (p->nest.ndim == 0) {
+        p->nest.ndim = 1;
+        p->nest.shape[0] = 1;
+        for (int row = 0; row < p->nest.noperands; row++)
+            p->nest.strides[row][0] = 0;
+    }
+}
+
+/* From bytes to elements, which is what kernels count in. */
+static void count_elements(plan *p)
+{
+    int64_t reach = p->n;
+    for (int row = 0; row < p->nest.noperands; row++) {
+        const int64_t size = item(p, row);
+        int64_t extent = 1;
+        for (int axis = 0; axis < p->nest.ndim; axis++) {
+            int64_t *stride = &p->nest.strides[row][axis];
+            *stride /= size;
+            extent += (p->nest.shape[axis] - 1) * (*stride < 0 ? -*stride : *stride);
+        }
+        reach = extent > reach ? extent : reach;
+        const int64_t inner = p->nest.strides[row][0];
+        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+    }
+    for (int k = 0; k < p->noperands; k++) {
+        const ga__operand *operand = &p->operands[k];
+        if (operand->array && operand->access == GA__ACCESSOR && operand->array->size > reach)
+            reach = operand->array->size;
+    }
+    p->wide = !ga__fits_32_bits(reach);
+}
+
+/* ---- The variant ---- */
+
+/* Whether operand k can be moved `lanes` elements at a time: address and outer strides in step. */
+static bool lanes_fit(const plan *p, int k, int lanes)
+{
+    const int row = p->row[k];
+    const gpuarray *x = p->operands[k].array;
+    if (p->step[row] == STEP_ZERO)
+        return !p->operands[k].writes;
+    if (p->step[row] != STEP_ONE)
+        return false;
+    if ((uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)))
+        return false;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.strides[row][axis] % lanes)
+            return false;
+    return true;
+}
+
+static int choose_lanes(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->step[p->row[k]] == STEP_ONE) {
+            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+        }
+    const int lanes = (int)(16 / widest);
+    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && p->nest.shape[0] % lanes))
+        return 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && !lanes_fit(p, k, lanes))
+            return 1;
+    return lanes;
+}
+
+/* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none. */
+static int turned_axis(const plan *p, int row)
+{
+    if (p->step[row] != STEP_ANY || row == p->index_row)
+        return 0;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.strides[row][axis] == 1)
+            return p->nest.shape[axis] >= TILE / 2 ? axis : 0;
+    return 0;
+}
+
+static void swap_axes(ga__nest *nest, int a, int b)
+{
+    const int64_t shape = nest->shape[a];
+    nest->shape[a] = nest->shape[b];
+    nest->shape[b] = shape;
+    for (int row = 0; row < nest->noperands; row++) {
+        const int64_t stride = nest->strides[row][a];
+        nest->strides[row][a] = nest->strides[row][b];
+        nest->strides[row][b] = stride;
+    }
+}
+
+/* Turned operands go through tiles of axis 0 and the axis they are contiguous on, moved to axis 1. */
+static void choose_tiles(plan *p)
+{
+    int chosen = 0;
+    size_t shared = 0;
+    for (int row = 0; row < p->nest.noperands; row++)
+        p->turned[row] = false;
+    if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
+        return;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == NO_OPERAND || !p->operands[k].reads || p->operands[k].writes)
+            continue;
+        const int axis = turned_axis(p, row);
+        const size_t bytes = ga_dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
+        if (axis == 0 || (chosen && axis != chosen) || shared + bytes > 48 * 1024)
+            continue;
+        chosen = axis;
+        shared += bytes;
+        p->turned[row] = true;
+    }
+    p->tiled = chosen != 0;
+    if (p->tiled)
+        swap_axes(&p->nest, 1, chosen);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void choose_cuda_variant(plan *p)
+{
+    choose_tiles(p);
+    if (p->tiled) {
+        p->grid = ceil_div(p->nest.shape[0], TILE) * ceil_div(p->nest.shape[1], TILE);
+        for (int axis = 2; axis < p->nest.ndim; axis++)
+            p->grid *= p->nest.shape[axis];
+        return;
+    }
+    p->lanes = choose_lanes(p);
+    p->unroll = p->lanes > 1 ? 2 : 4;
+    p->vectors = p->n / p->lanes;
+    p->tail = p->n % p->lanes != 0;
+    p->grid = ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+}
+
+static void choose_host_variant(plan *p)
+{
+    const int64_t smallest = 1 << 15;
+    const int64_t share = ceil_div(p->n, (int64_t)p->device->processors * 4);
+    p->chunk = share < smallest ? smallest : share;
+    p->grid = ceil_div(p->n, p->chunk);
+    p->wide = true;
+}
+
+static void choose_variant(plan *p)
+{
+    p->host = p->device->arch == 0;
+    p->tiled = p->tail = false;
+    p->lanes = p->unroll = 1;
+    for (int row = 0; row < p->nest.noperands; row++)
+        p->turned[row] = false;
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+}
+
+/* ---- The parameter words ---- */
+
+static void add_operand(plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    if (!operand->array) {
+        p->data_word[k] = ga__words_add_number(&p->words, operand->type, operand->number);
+        return;
+    }
+    p->data_word[k] = ga__words_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    if (p->row[k] == NO_OPERAND) {
+        ga__words_add_accessor(&p->words, operand->array);
+        return;
+    }
+    for (int axis = 0; axis < p->nest.ndim; axis++)
+        ga__words_add(&p->words, (uint64_t)p->nest.strides[p->row[k]][axis]);
+}
+
+static void add_words(plan *p)
+{
+    ga__words *words = &p->words;
+    words->n = 0;
+    ga__words_add(words, (uint64_t)p->n);
+    const int first = p->tiled ? 2 : 0;
+    ga__words_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
+    ga__words_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
+    for (int axis = first; axis < p->nest.ndim - 1; axis++) {
+        const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
+        p->axis_word[axis] = ga__words_add_divisor(words, size, p->wide);
+    }
+    for (int k = 0; k < p->noperands; k++)
+        add_operand(p, k);
+    p->index_word = words->n;
+    if (p->index_row != NO_OPERAND)
+        for (int axis = 0; axis < p->nest.ndim; axis++)
+            ga__words_add(words, (uint64_t)p->nest.strides[p->index_row][axis]);
+}
+
+/* ---- The kernel ---- */
+
+static uint64_t operand_key(const plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    uint64_t key = (uint64_t)operand->type << 1;
+    if (!operand->array)
+        return key;
+    key |= 1 | (uint64_t)operand->array->dtype << 6;
+    if (p->row[k] == NO_OPERAND)
+        return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+    return key | (uint64_t)p->step[p->row[k]] << 11 | (uint64_t)p->turned[p->row[k]] << 14;
+}
+
+static void make_key(const plan *p, ga__key *key)
+{
+    ga__key_init(key, p->formula, p->device);
+    const int index_step = p->index_row == NO_OPERAND ? 0 : p->step[p->index_row];
+    ga__key_add(key, (uint64_t)p->nest.ndim | (uint64_t)p->lanes << 8 | (uint64_t)p->wide << 16 |
+                         (uint64_t)p->tiled << 17 | (uint64_t)p->tail << 18 |
+                         (uint64_t)index_step << 19 | (uint64_t)p->unroll << 24);
+    for (int k = 0; k < p->noperands; k += 2) {
+        const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
+        ga__key_add(key, operand_key(p, k) | second << 32);
+    }
+}
+
+/* The offset text of one step along an axis: a literal where the kernel knows it. */
+static void set_step(ga__record *record, const char *name, const plan *p, int row, int axis, size_t word)
+{
+    if (axis > 0 || p->step[row] == STEP_ANY)
+        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
+    else
+        ga__record_set(record, name, p->step[row] == STEP_ONE ? "1" : "0");
+}
+
+static void fill_strides(ga__record *record, const plan *p, int row, size_t first_word)
+{
+    ga__record_list(record, "stride");
+    ga__record_list(record, "outer_stride");
+    ga__record_set(record, "strided", "1");
+    set_step(record, "inner", p, row, 0, first_word);
+    if (p->tiled)
+        set_step(record, "inner1", p, row, 1, first_word + 1);
+    for (int axis = 0; axis < p->nest.ndim; axis++) {
+        const bool outer = p->tiled && axis > 1;
+        ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
+        ga__record_setf(stride, "axis", "%d", axis);
+        if (axis == 0 && p->lanes > 1)
+            ga__record_setf(stride, "step", "%d", p->step[row] == STEP_ONE ? p->lanes : 0);
+        else
+            set_step(stride, "step", p, row, axis, first_word + (size_t)axis);
+    }
+}
+
+static void fill_operand(ga__record *record, const plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    const int row = p->row[k];
+    ga__program_operand(record, k, operand);
+    ga__record_setf(record, "word", "%zu", p->data_word[k]);
+    ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
+    ga__record_set(record, "turned", row != NO_OPERAND && p->turned[row] ? "1" : "");
+    ga__record_set(record, "strided", "");
+    if (operand->array && row == NO_OPERAND)
+        ga__program_accessor(record, operand->array, p->data_word[k]);
+    if (row == NO_OPERAND)
+        return;
+    fill_strides(record, p, row, p->data_word[k] + 1);
+    const bool vector = p->lanes > 1 && p->step[row] == STEP_ONE;
+    ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
+    ga__record_set(record, "lane", vector ? "ga_l" : "0");
+}
+
+static void fill_index(ga__record *record, const plan *p)
+{
+    const ga__operand number = {.name = "ga_number", .type = GA_INT64};
+    ga__program_operand(record, p->noperands, &number);
+    ga__record_set(record, "number", "");
+    ga__record_set(record, "turned", "");
+    ga__record_set(record, "index", "1");
+    fill_strides(record, p, p->index_row, p->index_word);
+}
+
+static void fill_axes(ga__record *record, const plan *p)
+{
+    const int first = p->tiled ? 2 : 0;
+    const char *list = p->tiled ? "outer_axis" : "axis";
+    ga__record_list(record, list);
+    for (int axis = first; axis < p->nest.ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_set(entry, "last", axis == p->nest.ndim - 1 ? "1" : "");
+        if (axis == p->nest.ndim - 1)
+            continue;
+        ga__record_setf(entry, "word", "%zu", p->axis_word[axis]);
+        ga__record_setf(entry, "word1", "%zu", p->axis_word[axis] + 1);
+        ga__record_setf(entry, "word2", "%zu", p->axis_word[axis] + 2);
+    }
+}
+
+static bool any_complex(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (ga__operand_is_complex(&p->operands[k]))
+            return true;
+    return false;
+}
+
+static ga__function *make_function(plan *p)
+{
+    const ga__formula *f = p->formula;
+    const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
+    ga__record *record = ga__program_record(f, p->device, p->words.n, any_complex(p), texts);
+    ga__record_set(record, "index_type", p->wide ? "long long" : "int");
+    ga__record_set(record, "tiled", p->tiled ? "1" : "");
+    ga__record_set(record, "tail", p->tail ? "1" : "");
+    ga__record_setf(record, "lanes", "%d", p->lanes);
+    ga__record_setf(record, "unroll", "%d", p->unroll);
+    ga__record_setf(record, "block", "%d", BLOCK);
+    fill_axes(record, p);
+    ga__record_list(record, "operand");
+    for (int k = 0; k < p->noperands; k++)
+        fill_operand(ga__record_append(record, "operand"), p, k);
+    if (p->index_row != NO_OPERAND)
+        fill_index(ga__record_append(record, "operand"), p);
+    return ga__program_function(f, p->device, "elementwise.tmpl", record);
+}
+
+static ga__function *find_function(plan *p)
+{
+    static ga__key_table table = GA__KEY_TABLE_INIT;
+    ga__key key;
+    make_key(p, &key);
+    ga__function *function = ga__key_table_get(&table, &key);
+    if (function)
+        return function;
+    function = make_function(p);
+    return function ? ga__key_table_put(&table, &key, function) : NULL;
+}
+
+ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
+                          const int64_t *shape, int noperands, const ga__operand *operands)
+{
+    plan p;
+    assert(noperands < GA__MAX_OPERANDS);
+    p.formula = formula;
+    p.device = device;
+    p.noperands = noperands;
+    p.operands = operands;
+    p.n = ga__shape_size(ndim, shape);
+    p.vectors = p.chunk = 0;
+    if (p.n == 0)
+        return GA_OK;
+    number_rows(&p);
+    plan_nest(&p, ndim, shape);
+    count_elements(&p);
+    choose_variant(&p);
+    add_words(&p);
+    ga__function *function = find_function(&p);
+    if (!function)
+        return ga_error();
+    const ga__launch launch = {p.grid, BLOCK, 0, p.words.word, p.words.n};
+    return device->backend->launch(device, function, &launch);
+}

@@ -1,0 +1,44 @@
+/* The elementwise engine: one expression over any operands, as one kernel. */
+#ifndef GA_KERNELS_ELEMENTWISE_H
+#define GA_KERNELS_ELEMENTWISE_H
+
+#include "array/array.h"
+#include "model/promote.h"
+
+/* How a name stands for an operand in the body. */
+typedef enum ga__access {
+    GA__VALUE,   /* `a` is the element */
+    GA__ELEMENT, /* `a[i]` is the element */
+    GA__ACCESSOR /* `a[k]` is any element k in C order; the engine neither loads nor stores */
+} ga__access;
+
+typedef struct ga__operand {
+    const char *name;  /* in the body */
+    const gpuarray *array; /* NULL: the number */
+    ga_value number;
+    ga_dtype type;     /* the dtype whose compute type the name has (arrays: converted on load and store) */
+    ga__access access;
+    bool reads, writes;
+    bool is_const;     /* declared const by the user: never written */
+} ga__operand;
+
+/* What is computed. All texts are C++ of the templates' language. */
+typedef struct ga__formula {
+    uint64_t id;          /* with the operands' types, all that the texts depend on; never reused */
+    const char *name;     /* for messages and the kernel's name */
+    const char *body;     /* statements over the operands' names, `i` and `n` */
+    const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
+    bool uses_index;      /* the body names `i` other than as [i] */
+    bool uses_complex;    /* some operand is complex, or the user's text may be */
+    bool fast_math;
+    bool user_text;       /* texts come from a user: mark their lines */
+} ga__formula;
+
+uint64_t ga__formula_new_id(void);
+
+/* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it (written
+ * ones have exactly it). Writable, overlap and dtype checks are the caller's; see ga__elementwise_into. */
+ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
+                          const int64_t *shape, int noperands, const ga__operand *operands);
+
+#endif

@@ -1,0 +1,210 @@
+/* What the engines share: parameter words, keys, the head of every template, compiling. */
+#include "kernels/program.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+size_t ga__words_add(ga__words *words, uint64_t word)
+{
+    assert(words->n < GA__MAX_WORDS);
+    words->word[words->n] = word;
+    return words->n++;
+}
+
+size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide)
+{
+    const int bits = wide ? 64 : 32;
+    int shift = 0;
+    while (shift < bits - 1 && ((uint64_t)1 << shift) < (uint64_t)size)
+        shift++;
+    const uint128 excess = (((uint128)1 << shift) - (uint64_t)size) << bits;
+    const size_t first = ga__words_add(words, (uint64_t)size);
+    ga__words_add(words, (uint64_t)(excess / (uint64_t)size + 1));
+    ga__words_add(words, (uint64_t)shift);
+    return first;
+}
+
+size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number)
+{
+    uint64_t pair[2] = {0, 0};
+    ga__dtype_store(ga__dtype_compute(type), number, pair);
+    const size_t first = ga__words_add(words, pair[0]);
+    ga__words_add(words, pair[1]);
+    return first;
+}
+
+void ga__words_add_accessor(ga__words *words, const gpuarray *x)
+{
+    const int64_t size = (int64_t)ga_dtype_size(x->dtype);
+    if (x->contiguous)
+        return;
+    for (int axis = x->ndim - 1; axis >= 0; axis--)
+        ga__words_add(words, (uint64_t)x->shape[axis]);
+    for (int axis = x->ndim - 1; axis >= 0; axis--)
+        ga__words_add(words, (uint64_t)(x->strides[axis] / size));
+}
+
+bool ga__fits_32_bits(int64_t extent)
+{
+    return extent < INT32_MAX - (1 << 20);
+}
+
+uint64_t ga__formula_new_id(void)
+{
+    static atomic_uint_fast64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device)
+{
+    key->nwords = 0;
+    ga__key_add(key, formula->id);
+    ga__key_add(key, (uint64_t)(uintptr_t)device);
+}
+
+void ga__key_add(ga__key *key, uint64_t word)
+{
+    assert(key->nwords < GA__KEY_WORDS);
+    key->words[key->nwords++] = word;
+}
+
+/* Which template files have the functions that an expression may name. */
+static const struct {
+    const char *name, *file;
+} needs[] = {
+#define GA_NEED(name, file) {"ga::" #name, file},
+#include "needs.def"
+#undef GA_NEED
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool names(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
+            return true;
+    return false;
+}
+
+static void need_files(ga__record *record, const char *const *texts)
+{
+    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
+        for (const char *const *text = texts; *text; text++)
+            if (names(*text, needs[k].name)) {
+                char flag[64];
+                snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(needs[k].file, "."), needs[k].file);
+                ga__record_set(record, flag, "1");
+            }
+}
+
+static bool names_complex(const char *const *texts)
+{
+    for (; *texts; texts++)
+        if (names(*texts, "complex") || names(*texts, "complex64") || names(*texts, "complex128"))
+            return true;
+    return false;
+}
+
+static void set_optional(ga__record *record, const char *name, const char *text)
+{
+    ga__record_set(record, name, text ? text : "");
+}
+
+ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
+                               bool complex_types, const char *const *texts)
+{
+    ga__record *record = ga__record_new();
+    ga__record_set(record, "cuda", strcmp(device->backend->template_target, "cuda") ? "" : "1");
+    ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
+    ga__record_set(record, "integer", "");
+    ga__record_set(record, "functions", "");
+    ga__record_set(record, "reduce_types", "");
+    ga__record_set(record, "user", formula->user_text ? "1" : "");
+    ga__record_set(record, "user_text", formula->user_text ? "1" : "");
+    need_files(record, texts);
+    ga__record_setf(record, "nwords", "%zu", nwords);
+    ga__record_set(record, "body", formula->body);
+    set_optional(record, "preamble", formula->preamble);
+    set_optional(record, "loop_prep", formula->loop_prep);
+    set_optional(record, "after_loop", formula->after_loop);
+    ga__record_set(record, "uses_index", formula->uses_index ? "1" : "");
+    ga__record_setf(record, "entry", "quarry_%s", formula->name);
+    return record;
+}
+
+static void set_flag(ga__record *record, const char *name, bool value)
+{
+    ga__record_set(record, name, value ? "1" : "");
+}
+
+void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
+{
+    const bool array = operand->array != NULL;
+    const bool streamed = array && operand->access != GA__ACCESSOR;
+    ga__record_setf(record, "k", "%d", k);
+    ga__record_set(record, "name", operand->name);
+    ga__record_set(record, "value", ga__dtype_compute_type(operand->type));
+    set_flag(record, "array", array);
+    set_flag(record, "number", !array);
+    set_flag(record, "streamed", streamed);
+    set_flag(record, "loaded", streamed && operand->reads);
+    set_flag(record, "writes", operand->writes);
+    set_flag(record, "element", streamed && operand->access == GA__ELEMENT);
+    set_flag(record, "accessor", array && operand->access == GA__ACCESSOR);
+    set_flag(record, "index", false);
+    ga__record_set(record, "const", operand->is_const || !operand->writes ? "const" : "");
+    if (operand->access == GA__VALUE)
+        ga__record_set(record, "parameter", operand->name);
+    else
+        ga__record_setf(record, "parameter", "ga_e%d", k);
+    if (array) {
+        ga__record_set(record, "memory", ga__dtype_memory_type(operand->array->dtype));
+        ga__record_setf(record, "itemsize", "%zu", ga_dtype_size(operand->array->dtype));
+    }
+}
+
+void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word)
+{
+    ga__record_set(record, "dense", x->contiguous ? "1" : "");
+    ga__record_setf(record, "rank", "%d", x->ndim);
+    ga__record_list(record, "extent");
+    for (int axis = 0; axis < x->ndim; axis++) {
+        ga__record *extent = ga__record_append(record, "extent");
+        ga__record_setf(extent, "shape_word", "%zu", data_word + 1 + (size_t)axis);
+        ga__record_setf(extent, "stride_word", "%zu", data_word + 1 + (size_t)(x->ndim + axis));
+    }
+}
+
+bool ga__operand_is_complex(const ga__operand *operand)
+{
+    return ga__dtype_kind(operand->type) == 'c' ||
+           (operand->array && ga__dtype_kind(operand->array->dtype) == 'c');
+}
+
+ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
+                                   const char *template_name, ga__record *record)
+{
+    char *text = ga__fill(template_name, record);
+    ga__record_free(record);
+    if (!text)
+        return NULL;
+    char entry[128];
+    snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
+    const ga__source source = {formula->name, text, formula->fast_math};
+    ga__function *function = ga__module_function(device, &source, entry);
+    ga__free(text);
+    return function;
+}

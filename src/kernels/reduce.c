@@ -1,0 +1,565 @@
+/* The reduction engine: plans one call, finds its kernel by a small key, and launches it. */
+#include "kernels/reduce.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/program.h"
+
+#define BLOCK 256
+#define HOST_LANES 64
+#define HOST_STRIP 512
+#define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
+#define NO_OPERAND (-1)
+
+enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+
+/* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the output,
+ * and the reduced axes, whose operands are the streamed arrays and last the index. */
+typedef struct plan {
+    const ga__reduction *reduction;
+    ga__device *device;
+    int noperands;
+    const ga__operand *operands;
+    gpuarray *out;
+    int64_t count, outputs;
+    ga__nest kept, reduced;
+    int rows;                  /* streamed arrays */
+    int row[GA__MAX_OPERANDS]; /* nest operand of operand k */
+    int step[GA__MAX_OPERANDS + 1]; /* of the vector axis, by nest operand; of the index in rows mode */
+    bool columns, wide, tail, split, host;
+    int lanes, unroll, team, across;
+    int64_t tiles, segments, group, vectors, kept_vectors;
+    ga__words words;
+    size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
+    size_t data_word[GA__MAX_OPERANDS], out_word, index_word;
+} plan;
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static bool streamed(const ga__operand *operand)
+{
+    return operand->array && operand->access != GA__ACCESSOR;
+}
+
+/* ---- The loop nests ---- */
+
+static void number_rows(plan *p)
+{
+    p->rows = 0;
+    for (int k = 0; k < p->noperands; k++)
+        p->row[k] = streamed(&p->operands[k]) ? p->rows++ : NO_OPERAND;
+}
+
+/* A nest of one axis of `length`, for no axes or no elements. */
+static void set_one_axis(ga__nest *nest, int64_t length)
+{
+    nest->ndim = 1;
+    nest->shape[0] = length;
+    for (int row = 0; row < nest->noperands; row++)
+        nest->strides[row][0] = 0;
+}
+
+/* Gives row `row` of each nest its strides, in elements, innermost axis first. */
+static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64_t *strides,
+                    int64_t itemsize)
+{
+    int kept = 0, gone = 0;
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        if (reduced[axis])
+            p->reduced.strides[row][gone++] = strides[axis] / itemsize;
+        else
+            p->kept.strides[row][kept++] = strides[axis] / itemsize;
+    }
+}
+
+/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones. */
+static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape, const bool *reduced,
+                                     int64_t *strides)
+{
+    const int64_t itemsize = (int64_t)ga_dtype_size(p->out->dtype);
+    int64_t index = 1;
+    for (int axis = ndim - 1, kept = p->out->ndim - 1; axis >= 0; axis--) {
+        if (!reduced[axis]) {
+            strides[axis] = p->out->strides[kept--] / itemsize;
+            continue;
+        }
+        strides[axis] = index;
+        index *= shape[axis];
+    }
+}
+
+static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *reduced)
+{
+    int64_t strides[GA_MAX_NDIM];
+    p->kept.ndim = p->reduced.ndim = 0;
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        ga__nest *nest = reduced[axis] ? &p->reduced : &p->kept;
+        nest->shape[nest->ndim++] = shape[axis];
+    }
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->row[k] == NO_OPERAND)
+            continue;
+        const gpuarray *x = p->operands[k].array;
+        ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
+        set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga_dtype_size(x->dtype));
+    }
+    output_and_index_strides(p, ndim, shape, reduced, strides);
+    set_row(p, p->rows, ndim, reduced, strides, 1);
+    p->kept.noperands = p->rows + 1;
+    p->reduced.noperands = p->rows + (p->reduction->formula.uses_index || p->rows == 0);
+    ga__nest_collapse(&p->kept);
+    if (p->kept.ndim == 0)
+        set_one_axis(&p->kept, 1);
+    if (p->count > 0)
+        ga__nest_collapse(&p->reduced);
+    if (p->count == 0 || p->reduced.ndim == 0)
+        set_one_axis(&p->reduced, p->count);
+    if (p->reduced.noperands == p->rows)
+        memset(p->reduced.strides[p->rows], 0, sizeof(int64_t) * (size_t)p->reduced.ndim);
+}
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* Which axis goes to neighbouring threads: the one on which the first array steps least. */
+static bool columns_are_better(const plan *p)
+{
+    if (p->rows == 0 || p->outputs == 1 || p->count <= 1)
+        return false;
+    const int64_t kept = magnitude(p->kept.strides[0][0]), gone = magnitude(p->reduced.strides[0][0]);
+    return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
+}
+
+static void choose_steps(plan *p)
+{
+    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
+    for (int row = 0; row <= p->rows; row++) {
+        const int64_t inner = nest->strides[row][0];
+        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+    }
+}
+
+static bool is_wide(const plan *p)
+{
+    int64_t reach = p->count > p->outputs ? p->count : p->outputs;
+    for (int row = 0; row <= p->rows; row++) {
+        int64_t extent = 1;
+        for (int axis = 0; axis < p->kept.ndim; axis++)
+            extent += (p->kept.shape[axis] - 1) * magnitude(p->kept.strides[row][axis]);
+        for (int axis = 0; axis < p->reduced.ndim; axis++)
+            extent += (p->reduced.shape[axis] - 1) * magnitude(p->reduced.strides[row][axis]);
+        reach = extent > reach ? extent : reach;
+    }
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] == NO_OPERAND && p->operands[k].array && p->operands[k].array->size > reach)
+            reach = p->operands[k].array->size;
+    return !ga__fits_32_bits(reach + (1 << 23));
+}
+
+/* ---- The CUDA variant ---- */
+
+static bool in_step(const ga__nest *nest, int row, int first_axis, int lanes)
+{
+    for (int axis = first_axis; axis < nest->ndim; axis++)
+        if (nest->strides[row][axis] % lanes)
+            return false;
+    return true;
+}
+
+static int choose_lanes(const plan *p)
+{
+    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
+    size_t widest = 1;
+    bool contiguous = false;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->step[p->row[k]] == STEP_ONE) {
+            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+            contiguous = true;
+        }
+    const int lanes = (int)(16 / widest);
+    const bool ragged = nest->shape[0] % lanes && (p->columns || nest->ndim > 1);
+    if (!contiguous || nest->shape[0] < lanes || ragged)
+        return 1;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == NO_OPERAND || p->step[row] == STEP_ZERO)
+            continue;
+        const gpuarray *x = p->operands[k].array;
+        if (p->step[row] != STEP_ONE || (uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)) ||
+            !in_step(&p->kept, row, p->columns ? 1 : 0, lanes) ||
+            !in_step(&p->reduced, row, p->columns ? 0 : 1, lanes))
+            return 1;
+    }
+    return lanes;
+}
+
+static int power_of_two(int64_t at_least, int most)
+{
+    int power = 1;
+    while (power < most && power < at_least)
+        power *= 2;
+    return power;
+}
+
+static void choose_cuda_variant(plan *p)
+{
+    const int64_t target = (int64_t)p->device->processors * p->device->threads_per_processor / BLOCK;
+    p->lanes = choose_lanes(p);
+    p->unroll = 4;
+    p->team = p->across = 1;
+    p->vectors = p->columns ? p->count : p->count / p->lanes;
+    p->kept_vectors = p->columns ? p->outputs / p->lanes : p->outputs;
+    p->tail = !p->columns && p->count % p->lanes != 0;
+    int together; /* threads that walk the reduced axes together */
+    if (p->columns) {
+        p->across = power_of_two(p->kept_vectors, 32);
+        together = BLOCK / p->across;
+        p->tiles = ceil_div(p->kept_vectors, p->across);
+    } else {
+        p->team = p->vectors >= 1024 ? BLOCK : power_of_two(p->vectors, 32);
+        together = p->team;
+        p->tiles = ceil_div(p->outputs, BLOCK / p->team);
+    }
+    p->segments = 1;
+    if (p->columns || p->team == BLOCK) {
+        const int64_t useful = ceil_div(p->vectors, (int64_t)together * p->unroll);
+        const int64_t wanted = target / p->tiles;
+        p->segments = wanted < useful ? wanted : useful;
+    }
+    if (p->segments < 1)
+        p->segments = 1;
+}
+
+/* ---- The host variant ---- */
+
+static void choose_host_variant(plan *p)
+{
+    p->lanes = HOST_LANES;
+    p->unroll = p->team = p->across = 1;
+    p->tail = false;
+    p->group = 1;
+    if (p->columns) {
+        const int64_t width = p->kept.shape[0];
+        p->tiles = p->outputs / width * ceil_div(width, HOST_STRIP);
+    } else {
+        if (p->count < HOST_GRAIN)
+            p->group = ceil_div(HOST_GRAIN, p->count + 1);
+        p->tiles = ceil_div(p->outputs, p->group);
+    }
+    const int64_t useful = ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
+    const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
+    p->segments = wanted < useful ? wanted : useful;
+    if (p->segments < 1 || p->group > 1)
+        p->segments = 1;
+}
+
+static void choose_variant(plan *p)
+{
+    p->host = p->device->arch == 0;
+    p->columns = columns_are_better(p);
+    p->wide = p->host || is_wide(p);
+    choose_steps(p);
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+    p->split = p->segments > 1;
+}
+
+/* ---- The parameter words ---- */
+
+static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *word)
+{
+    for (int axis = 0; axis < nest->ndim - 1; axis++) {
+        const int64_t size = axis == 0 && vectors ? nest->shape[0] / p->lanes : nest->shape[axis];
+        word[axis] = ga__words_add_divisor(&p->words, size, p->wide);
+    }
+}
+
+static void add_strides(plan *p, const ga__nest *nest, int row)
+{
+    for (int axis = 0; axis < nest->ndim; axis++)
+        ga__words_add(&p->words, (uint64_t)nest->strides[row][axis]);
+}
+
+static void add_operand(plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    if (!operand->array) {
+        p->data_word[k] = ga__words_add_number(&p->words, operand->type, operand->number);
+        return;
+    }
+    p->data_word[k] = ga__words_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    if (p->row[k] == NO_OPERAND) {
+        ga__words_add_accessor(&p->words, operand->array);
+        return;
+    }
+    add_strides(p, &p->kept, p->row[k]);
+    add_strides(p, &p->reduced, p->row[k]);
+}
+
+static void add_words(plan *p, const ga__buffer *partials, double ddof)
+{
+    ga__words *words = &p->words;
+    uint64_t ddof_word;
+    memcpy(&ddof_word, &ddof, sizeof(ddof));
+    words->n = 0;
+    ga__words_add(words, (uint64_t)p->count);
+    ga__words_add(words, (uint64_t)(!p->host          ? p->kept_vectors
+                                    : p->columns ? p->kept.shape[0]
+                                                 : p->outputs));
+    ga__words_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
+    ga__words_add(words, (uint64_t)p->segments);
+    ga__words_add(words, (uint64_t)(uintptr_t)(partials ? partials->memory : NULL));
+    ga__words_add(words, p->split ? (uint64_t)(uintptr_t)ga__device_tickets(p->device) : 0);
+    ga__words_add(words, ddof_word);
+    ga__words_add(words, (uint64_t)p->group);
+    add_divisors(p, &p->kept, !p->host && p->columns, p->kept_word);
+    add_divisors(p, &p->reduced, !p->host && !p->columns, p->reduced_word);
+    for (int k = 0; k < p->noperands; k++)
+        add_operand(p, k);
+    p->out_word = ga__words_add(words, (uint64_t)(uintptr_t)p->out->data);
+    add_strides(p, &p->kept, p->rows);
+    p->index_word = words->n;
+    add_strides(p, &p->reduced, p->rows);
+}
+
+/* ---- The kernel ---- */
+
+static uint64_t operand_key(const plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    uint64_t key = (uint64_t)operand->type << 1;
+    if (!operand->array)
+        return key;
+    key |= 1 | (uint64_t)operand->array->dtype << 6;
+    if (p->row[k] == NO_OPERAND)
+        return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+    return key | (uint64_t)p->step[p->row[k]] << 11;
+}
+
+static void make_key(const plan *p, ga__key *key)
+{
+    ga__key_init(key, &p->reduction->formula, p->device);
+    ga__key_add(key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 |
+                         (uint64_t)p->lanes << 12 | (uint64_t)p->team << 20 |
+                         (uint64_t)p->across << 32 | (uint64_t)p->columns << 40 |
+                         (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
+                         (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
+                         (uint64_t)p->reduction->type << 48 | (uint64_t)p->out->dtype << 56);
+    for (int k = 0; k < p->noperands; k += 2) {
+        const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
+        ga__key_add(key, operand_key(p, k) | second << 32);
+    }
+}
+
+static void set_step(ga__record *record, const char *name, int step, size_t word)
+{
+    if (step == STEP_ANY)
+        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
+    else
+        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
+}
+
+/* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in vectors of
+ * `lanes`. */
+static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes, size_t word)
+{
+    ga__record_list(record, list);
+    for (int axis = 0; axis < ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        if (axis == 0 && lanes > 1)
+            ga__record_setf(entry, "step", "%d", inner == STEP_ONE ? lanes : 0);
+        else
+            set_step(entry, "step", axis == 0 ? inner : STEP_ANY, word + (size_t)axis);
+    }
+}
+
+static void fill_axes(ga__record *record, const char *list, const ga__nest *nest, const size_t *word)
+{
+    ga__record_list(record, list);
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_set(entry, "last", axis == nest->ndim - 1 ? "1" : "");
+        if (axis == nest->ndim - 1)
+            continue;
+        ga__record_setf(entry, "word", "%zu", word[axis]);
+        ga__record_setf(entry, "word1", "%zu", word[axis] + 1);
+        ga__record_setf(entry, "word2", "%zu", word[axis] + 2);
+    }
+}
+
+static void fill_operand(ga__record *record, const plan *p, int k)
+{
+    const ga__operand *operand = &p->operands[k];
+    const int row = p->row[k];
+    const size_t word = p->data_word[k];
+    ga__program_operand(record, k, operand);
+    ga__record_setf(record, "word", "%zu", word);
+    ga__record_setf(record, "word1", "%zu", word + 1);
+    if (operand->array && row == NO_OPERAND)
+        ga__program_accessor(record, operand->array, word);
+    if (row == NO_OPERAND)
+        return;
+    const int lanes = p->host ? 1 : p->lanes;
+    const size_t kept = word + 1, gone = kept + (size_t)p->kept.ndim;
+    fill_strides(record, "kept_stride", p->kept.ndim, p->columns ? p->step[row] : STEP_ANY,
+                 p->columns ? lanes : 1, kept);
+    fill_strides(record, "reduced_stride", p->reduced.ndim, p->columns ? STEP_ANY : p->step[row],
+                 p->columns ? 1 : lanes, gone);
+    set_step(record, "inner", p->step[row], p->columns ? kept : gone);
+    const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
+    ga__record_setf(record, "width", "%d", vector ? lanes : 1);
+    ga__record_set(record, "lane", vector ? "ga_l" : "0");
+}
+
+/* The output's steps, counted in elements; in columns mode its axis 0 advances by whole vectors. */
+static void fill_output(ga__record *record, const plan *p)
+{
+    const int lanes = p->host || !p->columns ? 1 : p->lanes;
+    ga__record_setf(record, "out_word", "%zu", p->out_word);
+    ga__record_setf(record, "out_inner", "(ga_index)ga_args.w[%zu]", p->out_word + 1);
+    ga__record_list(record, "out_stride");
+    for (int axis = 0; axis < p->kept.ndim; axis++) {
+        ga__record *entry = ga__record_append(record, "out_stride");
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
+                        p->out_word + 1 + (size_t)axis);
+    }
+}
+
+/* The index's steps along the reduced axes, likewise. */
+static void fill_index(ga__record *record, const plan *p)
+{
+    const int lanes = p->host || p->columns ? 1 : p->lanes;
+    ga__record_list(record, "index_stride");
+    ga__record_set(record, "index_lane", "0");
+    if (!p->reduction->formula.uses_index)
+        return;
+    if (!p->columns)
+        ga__record_setf(record, "index_lane", "(ga_index)ga_args.w[%zu]", p->index_word);
+    for (int axis = 0; axis < p->reduced.ndim; axis++) {
+        ga__record *entry = ga__record_append(record, "index_stride");
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
+                        p->index_word + (size_t)axis);
+    }
+}
+
+static void fill_texts(ga__record *record, const plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    ga__record_set(record, "accumulator", r->accumulator);
+    ga__record_setf(record, "accumulator_bytes", "%zu", r->accumulator_bytes);
+    ga__record_set(record, "neutral", r->neutral);
+    ga__record_set(record, "step", r->step);
+    ga__record_set(record, "combine", r->combine);
+    ga__record_set(record, "finish", r->finish);
+    ga__record_set(record, "raw_result", r->result == GA_NO_DTYPE ? "1" : "");
+    ga__record_set(record, "type", r->type == GA_NO_DTYPE ? "" : ga__dtype_compute_type(r->type));
+    ga__record_set(record, "result_memory", ga__dtype_memory_type(p->out->dtype));
+}
+
+static bool any_complex(const plan *p)
+{
+    bool complex_types = ga__dtype_kind(p->reduction->type) == 'c' || ga__dtype_kind(p->out->dtype) == 'c';
+    for (int k = 0; k < p->noperands; k++)
+        complex_types |= ga__operand_is_complex(&p->operands[k]);
+    return complex_types;
+}
+
+static ga__function *make_function(plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    const char *preamble = r->formula.preamble ? r->formula.preamble : "";
+    const char *texts[] = {r->accumulator, r->neutral, r->step, r->combine, r->finish, preamble, NULL};
+    ga__record *record =
+        ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
+    fill_texts(record, p);
+    ga__record_set(record, "index_type", p->wide ? "long long" : "int");
+    ga__record_set(record, "columns", p->columns ? "1" : "");
+    ga__record_set(record, "tail", p->tail ? "1" : "");
+    ga__record_set(record, "split", p->split ? "1" : "");
+    ga__record_setf(record, "lanes", "%d", p->lanes);
+    ga__record_setf(record, "unroll", "%d", p->unroll);
+    ga__record_setf(record, "block", "%d", BLOCK);
+    ga__record_setf(record, "team", "%d", p->team);
+    ga__record_setf(record, "across", "%d", p->across);
+    ga__record_setf(record, "strip", "%d", HOST_STRIP);
+    fill_axes(record, "kept_axis", &p->kept, p->kept_word);
+    fill_axes(record, "reduced_axis", &p->reduced, p->reduced_word);
+    ga__record_list(record, "operand");
+    for (int k = 0; k < p->noperands; k++)
+        fill_operand(ga__record_append(record, "operand"), p, k);
+    fill_output(record, p);
+    fill_index(record, p);
+    return ga__program_function(&r->formula, p->device, "reduce.tmpl", record);
+}
+
+static ga__function *find_function(plan *p)
+{
+    static ga__key_table table = GA__KEY_TABLE_INIT;
+    ga__key key;
+    make_key(p, &key);
+    ga__function *function = ga__key_table_get(&table, &key);
+    if (function)
+        return function;
+    function = make_function(p);
+    return function ? ga__key_table_put(&table, &key, function) : NULL;
+}
+
+/* How many partial results the blocks leave. */
+static int64_t partial_count(const plan *p)
+{
+    if (!p->columns)
+        return p->tiles * p->segments;
+    return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
+}
+
+ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
+                     const int64_t *shape, const bool *reduced, int noperands,
+                     const ga__operand *operands, gpuarray *out, double ddof)
+{
+    plan p;
+    assert(noperands < GA__MAX_OPERANDS);
+    p.reduction = reduction;
+    p.device = device;
+    p.noperands = noperands;
+    p.operands = operands;
+    p.out = out;
+    p.outputs = reduction->result == GA_NO_DTYPE ? 1 : out->size;
+    p.count = 1;
+    p.group = 1;
+    p.vectors = p.kept_vectors = 0;
+    if (p.outputs == 0)
+        return GA_OK;
+    for (int axis = 0; axis < ndim; axis++)
+        p.count *= reduced[axis] ? shape[axis] : 1;
+    number_rows(&p);
+    plan_nests(&p, ndim, shape, reduced);
+    choose_variant(&p);
+    ga__buffer *partials = NULL;
+    if (p.split) {
+        if (!ga__device_tickets(device))
+            return ga_error();
+        partials = ga__buffer_new(device, (size_t)partial_count(&p) * reduction->accumulator_bytes);
+        if (!partials)
+            return ga_error();
+    }
+    add_words(&p, partials, ddof);
+    ga__function *function = find_function(&p);
+    const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
+    const ga_status status = function ? device->backend->launch(device, function, &launch) : ga_error();
+    ga__buffer_release(partials);
+    return status;
+}

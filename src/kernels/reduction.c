@@ -1,0 +1,195 @@
+/* From a row of the reductions' table to a call of the engine. */
+#include "kernels/reduction.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/apply.h"
+
+/* No accumulator of the table is larger: moments of complex128. */
+#define ACCUMULATOR_BYTES 64
+
+/* One reduction's axes and result. */
+typedef struct call {
+    const gpuarray *x;
+    bool reduced[GA_MAX_NDIM];
+    int ndim;                    /* of the result */
+    int64_t shape[GA_MAX_NDIM];  /* of the result */
+    int kept;                    /* axes that remain without keepdims */
+    int64_t kept_shape[GA_MAX_NDIM];
+    int64_t count;
+    ga_dtype loop, result;
+} call;
+
+static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args)
+{
+    memset(c->reduced, args->naxes == 0, sizeof(c->reduced));
+    if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", name, args->naxes,
+                        args->axes ? "an address" : "NULL");
+    for (int k = 0; k < args->naxes; k++) {
+        int axis;
+        const ga_status status = ga__check_axis(name, args->axes[k], c->x->ndim, &axis);
+        if (status != GA_OK)
+            return status;
+        if (c->reduced[axis])
+            return ga__fail(GA_ERR_INVALID, "%s: axis %d is named twice", name, axis);
+        c->reduced[axis] = true;
+    }
+    return GA_OK;
+}
+
+static void find_shape(call *c, bool keepdims)
+{
+    c->ndim = c->kept = 0;
+    c->count = 1;
+    for (int axis = 0; axis < c->x->ndim; axis++) {
+        const int64_t length = c->x->shape[axis];
+        if (c->reduced[axis])
+            c->count *= length;
+        else
+            c->kept_shape[c->kept++] = length;
+        if (!c->reduced[axis] || keepdims)
+            c->shape[c->ndim++] = c->reduced[axis] ? 1 : length;
+    }
+}
+
+static ga_status find_dtypes(call *c, const ga__reduce_op *op, const ga_reduce_args *args)
+{
+    const ga__operand_type type = {.dtype = c->x->dtype};
+    ga_dtype common;
+    const ga_status status = ga__resolve(op->name, op->kinds, op->rule, 1, &type, &c->loop, &common);
+    if (status != GA_OK)
+        return status;
+    if (args->dtype != GA_NO_DTYPE) {
+        if (!ga__dtype_valid(args->dtype))
+            return ga__fail(GA_ERR_DTYPE, "%s: dtype %d is no dtype", op->name, (int)args->dtype);
+        if (ga__dtype_kind(c->x->dtype) == 'c' && ga__dtype_kind(args->dtype) != 'c')
+            return ga__fail(GA_ERR_DTYPE, "%s: %s does not reduce as %s", op->name,
+                            ga_dtype_name(c->x->dtype), ga_dtype_name(args->dtype));
+        c->loop = args->dtype;
+    }
+    c->result = ga__result_dtype(op->result, c->loop);
+    return GA_OK;
+}
+
+static ga_status check_out(const call *c, const char *name, const gpuarray *out)
+{
+    if (!ga__array_writable(name, out))
+        return ga_error();
+    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
+        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
+                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
+    if (!ga__can_cast_same_kind(c->result, out->dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
+                        ga_dtype_name(c->result), ga_dtype_name(out->dtype));
+    if (out->buffer->device != c->x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", name,
+                        c->x->buffer->device->name, out->buffer->device->name);
+    return GA_OK;
+}
+
+static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args *args)
+{
+    c->x = args->x;
+    if (!args->x)
+        return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", op->name);
+    ga_status status = read_axes(c, op->name, args);
+    if (status != GA_OK)
+        return status;
+    find_shape(c, args->keepdims);
+    status = find_dtypes(c, op, args);
+    if (status != GA_OK)
+        return status;
+    if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0)
+        return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", op->name,
+                        ga__shape_text(c->x->ndim, c->x->shape));
+    return args->out ? check_out(c, op->name, args->out) : GA_OK;
+}
+
+static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
+{
+    const ga__reduction reduction = {
+        .formula = {.id = op->id, .name = op->name, .body = "", .uses_index = op->result == GA__RESULT_INDEX},
+        .accumulator = op->accumulator,
+        .accumulator_bytes = ACCUMULATOR_BYTES,
+        .neutral = op->neutral,
+        .step = op->step,
+        .combine = op->combine,
+        .finish = op->finish,
+        .type = c->loop,
+        .result = c->result};
+    const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
+    return ga__reduce(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced, 1, &operand,
+                      out, ddof);
+}
+
+/* Reduces into `out`, which has the result's shape, seen without the axes of length 1 that it keeps. */
+static ga_status run_into(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
+{
+    int64_t strides[GA_MAX_NDIM];
+    int kept = 0;
+    if (out->ndim == c->kept)
+        return run(c, op, ddof, out);
+    for (int axis = 0; axis < c->ndim; axis++)
+        if (!c->reduced[axis])
+            strides[kept++] = out->strides[axis];
+    gpuarray *view = ga__array_view(out, out->dtype, kept, c->kept_shape, strides, 0);
+    if (!view)
+        return ga_error();
+    const ga_status status = run(c, op, ddof, view);
+    ga_free(view);
+    return status;
+}
+
+gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args)
+{
+    call c;
+    gpuarray *copy = NULL;
+    if (prepare(&c, op, args) != GA_OK)
+        return NULL;
+    gpuarray *out = args->out;
+    if (!out)
+        out = ga__array_new(c.x->buffer->device, c.result, c.ndim, c.shape);
+    else if (ga__arrays_overlap(out, c.x))
+        c.x = copy = ga_copy(c.x);
+    ga_status status = out && c.x ? run_into(&c, op, args->ddof, out) : ga_error();
+    ga_free(copy);
+    if (status == GA_OK)
+        return out;
+    if (!args->out)
+        ga_free(out);
+    return NULL;
+}
+
+gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b)
+{
+    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
+    ga__device *device;
+    if (ga__check_values("dot", 2, values, &device) != GA_OK)
+        return NULL;
+    if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
+        return ga__fail_null(GA_ERR_SHAPE, "dot: shapes %s and %s, not two 1-D arrays of one length",
+                             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
+    const ga_dtype type = ga_result_type(a->dtype, b->dtype);
+    gpuarray *out = ga__array_new(device, type, 0, NULL);
+    if (!out)
+        return NULL;
+    const bool boolean = ga__dtype_kind(type) == 'b';
+    const ga__reduction reduction = {.formula = {.id = id, .name = "dot", .body = ""},
+                                     .accumulator = "T",
+                                     .accumulator_bytes = ACCUMULATOR_BYTES,
+                                     .neutral = "T(0)",
+                                     .step = boolean ? "a || (x && y)" : "a + x * y",
+                                     .combine = boolean ? "a || b" : "a + b",
+                                     .finish = "a",
+                                     .type = type,
+                                     .result = type};
+    const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
+                                    {.name = "y", .array = b, .type = type, .reads = true}};
+    const bool reduced[] = {true};
+    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, out, 0.0) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}

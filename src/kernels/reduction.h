@@ -1,0 +1,25 @@
+/* From a row of the reductions' table to a call of the engine. */
+#ifndef GA_KERNELS_REDUCTION_H
+#define GA_KERNELS_REDUCTION_H
+
+#include <quarry/ops.h>
+
+#include "kernels/reduce.h"
+
+/* A row of reduce.def. */
+typedef struct ga__reduce_op {
+    uint64_t id;
+    const char *name, *kinds;
+    ga__rule rule;
+    ga__result_kind result;
+    bool empty_is_error;
+    const char *accumulator, *neutral, *step, *combine, *finish;
+} ga__reduce_op;
+
+/* A new array, or args.out; NULL on failure. */
+gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args);
+
+/* The sum of products of two 1-D arrays; NULL on failure. */
+gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b);
+
+#endif

@@ -1,0 +1,441 @@
+/* The table of dtypes, and C numbers to and from the bytes of their elements. */
+#include "model/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct row {
+    const char *name;
+    char kind;
+    unsigned char nbytes;
+    ga_dtype real;
+    const char *memory_type, *compute_type, *npy;
+} row;
+
+/* Row 0 is no dtype's. */
+static const row rows[GA_DTYPE_COUNT] = {
+    {"no dtype", '-', 0, GA_NO_DTYPE, "", "", ""},
+#define GA_DTYPE(ID, name, kind, bytes, memory, compute, real, npy)                                \
+    {name, kind, bytes, GA_##real, memory, compute, npy},
+#include <quarry/dtype.def>
+#undef GA_DTYPE
+};
+
+static const row *row_of(ga_dtype dtype)
+{
+    return &rows[ga__dtype_valid(dtype) ? dtype : GA_NO_DTYPE];
+}
+
+bool ga__dtype_valid(ga_dtype dtype)
+{
+    return (int)dtype > GA_NO_DTYPE && (int)dtype < GA_DTYPE_COUNT;
+}
+
+const char *ga_dtype_name(ga_dtype dtype)
+{
+    return row_of(dtype)->name;
+}
+
+size_t ga_dtype_size(ga_dtype dtype)
+{
+    return row_of(dtype)->nbytes;
+}
+
+char ga__dtype_kind(ga_dtype dtype)
+{
+    return row_of(dtype)->kind;
+}
+
+const char *ga__dtype_memory_type(ga_dtype dtype)
+{
+    return row_of(dtype)->memory_type;
+}
+
+const char *ga__dtype_compute_type(ga_dtype dtype)
+{
+    return row_of(dtype)->compute_type;
+}
+
+ga_dtype ga__dtype_compute(ga_dtype dtype)
+{
+    const row *r = row_of(dtype);
+
+    return r->kind == 'f' && r->nbytes == 2 ? GA_FLOAT32 : dtype;
+}
+
+ga_dtype ga__dtype_real(ga_dtype dtype)
+{
+    return row_of(dtype)->real;
+}
+
+ga_dtype ga__dtype_find(char kind, size_t nbytes)
+{
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
+        if (rows[d].kind == kind && rows[d].nbytes == nbytes)
+            return (ga_dtype)d;
+    }
+    return GA_NO_DTYPE;
+}
+
+/* ---- Names ---- */
+
+const char *ga__dtype_npy(ga_dtype dtype)
+{
+    return row_of(dtype)->npy;
+}
+
+ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped)
+{
+    const char other = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<';
+
+    if (!descr[0] || !strchr("<>=|", descr[0]))
+        return GA_NO_DTYPE;
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
+        if (strcmp(rows[d].npy + 1, descr + 1) == 0) {
+            *swapped = descr[0] == other && rows[d].nbytes > 1;
+            return (ga_dtype)d;
+        }
+    }
+    return GA_NO_DTYPE;
+}
+
+/* "unsigned long int" and its like, in any order of the words. */
+static ga_dtype from_integer_words(const char *type)
+{
+    static const char *const words[] = {"char", "short", "int", "long", "signed", "unsigned"};
+    enum { CHAR, SHORT, INT, LONG, SIGNED, UNSIGNED, NWORDS };
+    int seen[NWORDS] = {0};
+
+    while (*type) {
+        const size_t length = strcspn(type, " ");
+        int w = 0;
+        while (w < NWORDS && (strlen(words[w]) != length || strncmp(words[w], type, length) != 0))
+            w++;
+        if (w == NWORDS)
+            return GA_NO_DTYPE;
+        seen[w]++;
+        type += length;
+        type += strspn(type, " ");
+    }
+    const int sizes = seen[CHAR] + seen[SHORT] + (seen[LONG] > 0);
+    if (sizes > 1 || seen[LONG] > 2 || seen[INT] > 1 || (seen[CHAR] && seen[INT]) ||
+        seen[SIGNED] + seen[UNSIGNED] > 1)
+        return GA_NO_DTYPE;
+    const size_t nbytes = seen[CHAR]        ? sizeof(char)
+                          : seen[SHORT]     ? sizeof(short)
+                          : seen[LONG] == 1 ? sizeof(long)
+                          : seen[LONG] == 2 ? sizeof(long long)
+                                            : sizeof(int);
+    return ga__dtype_find(seen[UNSIGNED] ? 'u' : 'i', nbytes);
+}
+
+/* Without blanks and namespaces: "std::complex< float >" as "complex<float>". */
+static void plain_name(const char *type, char *plain, size_t room)
+{
+    size_t length = 0;
+
+    for (; *type && length + 1 < room; type++) {
+        if (*type == ' ')
+            continue;
+        if (type[0] == ':' && type[1] == ':') {
+            length = 0;
+            type++;
+            continue;
+        }
+        plain[length++] = *type;
+    }
+    plain[length] = '\0';
+}
+
+static ga_dtype from_other_name(const char *type)
+{
+    static const struct {
+        const char *name;
+        ga_dtype dtype;
+    } names[] = {
+        {"bool", GA_BOOL},
+        {"_Bool", GA_BOOL},
+        {"int8_t", GA_INT8},
+        {"int16_t", GA_INT16},
+        {"int32_t", GA_INT32},
+        {"int64_t", GA_INT64},
+        {"uint8_t", GA_UINT8},
+        {"uint16_t", GA_UINT16},
+        {"uint32_t", GA_UINT32},
+        {"uint64_t", GA_UINT64},
+        {"intptr_t", GA_INT64},
+        {"ptrdiff_t", GA_INT64},
+        {"ssize_t", GA_INT64},
+        {"uintptr_t", GA_UINT64},
+        {"size_t", GA_UINT64},
+        {"half", GA_FLOAT16},
+        {"__half", GA_FLOAT16},
+        {"_Float16", GA_FLOAT16},
+        {"__nv_bfloat16", GA_BFLOAT16},
+        {"nv_bfloat16", GA_BFLOAT16},
+        {"float", GA_FLOAT32},
+        {"double", GA_FLOAT64},
+        {"complex<float>", GA_COMPLEX64},
+        {"float_Complex", GA_COMPLEX64},
+        {"cuFloatComplex", GA_COMPLEX64},
+        {"cuComplex", GA_COMPLEX64},
+        {"complex<double>", GA_COMPLEX128},
+        {"double_Complex", GA_COMPLEX128},
+        {"cuDoubleComplex", GA_COMPLEX128},
+    };
+    char plain[64];
+
+    plain_name(type, plain, sizeof plain);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        if (strcmp(names[k].name, plain) == 0)
+            return names[k].dtype;
+    }
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
+        if (strcmp(rows[d].name, plain) == 0)
+            return (ga_dtype)d;
+    }
+    return GA_NO_DTYPE;
+}
+
+ga_dtype ga__dtype_from_c(const char *type)
+{
+    type += strspn(type, " ");
+    if (!*type)
+        return GA_NO_DTYPE;
+    const ga_dtype dtype = from_integer_words(type);
+    return dtype != GA_NO_DTYPE ? dtype : from_other_name(type);
+}
+
+/* ---- Numbers ---- */
+
+static bool is_integer(ga_value number)
+{
+    const char kind = ga__dtype_kind(number.dtype);
+
+    return kind == 'b' || kind == 'i' || kind == 'u';
+}
+
+/* An integer as a double that rounds to any narrower float as the integer itself does: bits past
+ * the 53rd only mark that there are some, so that rounding twice is rounding once. */
+static double sticky_double(ga_value number)
+{
+    const bool negative = ga__dtype_kind(number.dtype) != 'u' && number.as.i < 0;
+    uint64_t size = negative ? 0 - number.as.u : number.as.u;
+
+    if (size >> 53)
+        size = (size >> 11 | ((size & 2047) != 0)) << 11;
+    return negative ? -(double)size : (double)size;
+}
+
+double ga__number_double(ga_value number)
+{
+    if (!is_integer(number))
+        return number.as.z[0];
+    return ga__dtype_kind(number.dtype) == 'u' ? (double)number.as.u : (double)number.as.i;
+}
+
+/* Truncated, the nearest end when out of range, 0 for NaN: an integer's bits, its sign extended. */
+static uint64_t saturated(double value, char kind, size_t nbytes)
+{
+    const int nbits = 8 * (int)nbytes - (kind == 'i');
+    const uint64_t high = UINT64_MAX >> (64 - nbits);
+
+    if (isnan(value))
+        return 0;
+    if (value >= ldexp(1.0, nbits))
+        return high;
+    if (kind == 'u')
+        return value <= 0 ? 0 : (uint64_t)value;
+    return value <= -ldexp(1.0, nbits) ? ~high : (uint64_t)(int64_t)value;
+}
+
+int64_t ga__number_int64(ga_value number)
+{
+    return is_integer(number) ? number.as.i : (int64_t)saturated(number.as.z[0], 'i', 8);
+}
+
+bool ga__number_bool(ga_value number)
+{
+    if (is_integer(number))
+        return number.as.u != 0;
+    return number.as.z[0] != 0 || (ga__dtype_kind(number.dtype) == 'c' && number.as.z[1] != 0);
+}
+
+static void store_bits(size_t nbytes, uint64_t bits, void *element)
+{
+    const uint8_t b8 = (uint8_t)bits;
+    const uint16_t b16 = (uint16_t)bits;
+    const uint32_t b32 = (uint32_t)bits;
+    const void *from = nbytes == 1   ? (const void *)&b8
+                       : nbytes == 2 ? (const void *)&b16
+                       : nbytes == 4 ? (const void *)&b32
+                                     : (const void *)&bits;
+
+    memcpy(element, from, nbytes);
+}
+
+static uint64_t fetch_bits(size_t nbytes, const void *element)
+{
+    uint8_t b8 = 0;
+    uint16_t b16 = 0;
+    uint32_t b32 = 0;
+    uint64_t b64 = 0;
+
+    memcpy(nbytes == 1   ? (void *)&b8
+           : nbytes == 2 ? (void *)&b16
+           : nbytes == 4 ? (void *)&b32
+                         : (void *)&b64,
+           element, nbytes);
+    return b8 | b16 | b32 | b64;
+}
+
+static void store_real(ga_dtype dtype, double value, void *element)
+{
+    const float narrow = (float)value;
+
+    if (dtype == GA_FLOAT16)
+        store_bits(2, ga__float_to_half(value), element);
+    else if (dtype == GA_BFLOAT16)
+        store_bits(2, ga__float_to_bfloat16(value), element);
+    else if (dtype == GA_FLOAT32)
+        memcpy(element, &narrow, sizeof narrow);
+    else
+        memcpy(element, &value, sizeof value);
+}
+
+static double fetch_real(ga_dtype dtype, const void *element)
+{
+    double value = 0;
+    float narrow = 0;
+
+    if (dtype == GA_FLOAT64) {
+        memcpy(&value, element, sizeof value);
+        return value;
+    }
+    if (dtype == GA_FLOAT16)
+        narrow = ga__half_to_float((uint16_t)fetch_bits(2, element));
+    else if (dtype == GA_BFLOAT16)
+        narrow = ga__bfloat16_to_float((uint16_t)fetch_bits(2, element));
+    else
+        memcpy(&narrow, element, sizeof narrow);
+    return (double)narrow;
+}
+
+void ga__dtype_store(ga_dtype dtype, ga_value number, void *element)
+{
+    const row *r = row_of(dtype);
+    const bool integer = is_integer(number);
+
+    if (r->kind == 'b') {
+        store_bits(1, ga__number_bool(number), element);
+    } else if (r->kind == 'i' || r->kind == 'u') {
+        store_bits(r->nbytes, integer ? number.as.u : saturated(number.as.z[0], r->kind, r->nbytes),
+                   element);
+    } else {
+        const bool narrower = ga_dtype_size(r->real) < sizeof(double);
+        const double re = integer && narrower ? sticky_double(number) : ga__number_double(number);
+        store_real(r->real, re, element);
+        if (r->kind == 'c')
+            store_real(r->real, ga__dtype_kind(number.dtype) == 'c' ? number.as.z[1] : 0.0,
+                       (char *)element + r->nbytes / 2);
+    }
+}
+
+ga_value ga__dtype_fetch(ga_dtype dtype, const void *element)
+{
+    const row *r = row_of(dtype);
+
+    if (r->kind == 'b' || r->kind == 'u')
+        return ga_value_unsigned(dtype, fetch_bits(r->nbytes, element));
+    if (r->kind == 'i') {
+        const int spare = 64 - 8 * r->nbytes;
+        const uint64_t bits = fetch_bits(r->nbytes, element) << spare;
+        return ga_value_signed(dtype, (int64_t)bits >> spare);
+    }
+    const double im =
+        r->kind == 'c' ? fetch_real(r->real, (const char *)element + r->nbytes / 2) : 0.0;
+    return ga_value_floating(dtype, fetch_real(r->real, element), im);
+}
+
+void ga__dtype_swap_bytes(ga_dtype dtype, void *elements, size_t count)
+{
+    const size_t nbytes = ga_dtype_size(ga__dtype_real(dtype));
+    unsigned char *p = elements;
+
+    if (nbytes < 2)
+        return;
+    for (size_t left = count * ga_dtype_size(dtype) / nbytes; left > 0; left--, p += nbytes) {
+        for (size_t k = 0; k < nbytes / 2; k++) {
+            const unsigned char byte = p[k];
+            p[k] = p[nbytes - 1 - k];
+            p[nbytes - 1 - k] = byte;
+        }
+    }
+}
+
+/* ---- float16 and bfloat16 ---- */
+
+/* A double as sign, exponent and `nfraction` bits in 16, rounded once, to nearest even. */
+static uint16_t narrowed(double value, int nfraction, int bias)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t sign = bits >> 63 << 15, infinity = (2 * (uint64_t)bias + 1) << nfraction;
+    const uint64_t fraction = bits & (UINT64_MAX >> 12);
+    const int exponent = (int)(bits >> 52 & 2047) - 1023;
+
+    if (exponent == 1024 && fraction)
+        return (uint16_t)(sign | infinity | UINT64_C(1) << (nfraction - 1) |
+                          fraction >> (52 - nfraction));
+    if (exponent > bias)
+        return (uint16_t)(sign | infinity);
+    const int below = exponent < 1 - bias ? 1 - bias - exponent : 0; /* a subnormal's lost bits */
+    const int shift = 52 - nfraction + below;
+    if (shift > 53)
+        return (uint16_t)sign;
+    const uint64_t significand = fraction | UINT64_C(1) << 52;
+    const uint64_t half = UINT64_C(1) << (shift - 1), rest = significand & (2 * half - 1);
+    uint64_t kept = significand >> shift;
+    kept += rest > half || (rest == half && (kept & 1));
+    /* The leading bit adds 1 to the exponent, and so does a carry out of the fraction. */
+    const uint64_t field = below ? 0 : (uint64_t)(exponent + bias - 1);
+    return (uint16_t)(sign | ((field << nfraction) + kept));
+}
+
+static float float_of_bits(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+float ga__half_to_float(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+    const uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+
+    if (exponent == 31)
+        return float_of_bits(sign | 0x7f800000 | fraction << 13);
+    if (exponent == 0) {
+        const float subnormal = (float)fraction * 0x1p-24f;
+        return sign ? -subnormal : subnormal;
+    }
+    return float_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+}
+
+uint16_t ga__float_to_half(double value)
+{
+    return narrowed(value, 10, 15);
+}
+
+float ga__bfloat16_to_float(uint16_t bits)
+{
+    return float_of_bits((uint32_t)bits << 16);
+}
+
+uint16_t ga__float_to_bfloat16(double value)
+{
+    return narrowed(value, 7, 127);
+}

@@ -1,0 +1,49 @@
+/* Shapes and strides: checking, broadcasting and collapsing them. Strides are in bytes. */
+#ifndef GA_MODEL_LAYOUT_H
+#define GA_MODEL_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <quarry/array.h>
+
+/* The number of elements; -1 when a length is negative or the product overflows. */
+int64_t ga__shape_size(int ndim, const int64_t *shape);
+void ga__contiguous_strides(int ndim, const int64_t *shape, int64_t itemsize, int64_t *strides);
+bool ga__is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t itemsize);
+bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b);
+
+/* Broadcasts `shape` with another in place; false when they do not broadcast. */
+bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_t *other);
+/* Strides of an array seen in a broadcast shape (0 along repeated axes); the shapes must broadcast. */
+void ga__broadcast_strides(int ndim, const int64_t *shape, int other_ndim, const int64_t *other,
+                           const int64_t *other_strides, int64_t *strides);
+
+/* The bytes an array reaches, relative to its first element: [*low, *high). Empty arrays: 0, 0. */
+void ga__extent(int ndim, const int64_t *shape, const int64_t *strides, int64_t itemsize,
+                int64_t *low, int64_t *high);
+
+/* "(3, 4)" for messages, in a small buffer of the thread's own that the fifth later call reuses. */
+const char *ga__shape_text(int ndim, const int64_t *shape);
+
+/* One axis (negative: from the end) checked against ndim. */
+ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal);
+
+/* A loop nest over several operands: axis 0 is the innermost. */
+#define GA__MAX_OPERANDS 40
+typedef struct ga__nest {
+    int ndim, noperands;
+    int64_t shape[GA_MAX_NDIM];
+    int64_t strides[GA__MAX_OPERANDS][GA_MAX_NDIM];
+} ga__nest;
+
+/* Drops axes of length 1, orders axes by the strides of operand 0 (smallest innermost; ties by the
+ * following operands), and merges neighbours that merge for every operand. The order of elements is
+ * free to change; signs of strides are kept. */
+void ga__nest_collapse(ga__nest *nest);
+
+/* The same without reordering: axes keep their C order. */
+void ga__nest_merge(ga__nest *nest);
+
+#endif

@@ -1,0 +1,336 @@
+/* Chooses the dtypes an operation computes in, by NumPy's NEP 50 and the rules of the op tables. */
+#include "model/promote.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Pairs of dtypes ---- */
+
+/* The order of kinds in promotion; 0 for none. */
+static int kind_rank(ga_dtype dtype)
+{
+    switch (ga__dtype_kind(dtype)) {
+    case 'b': return 1;
+    case 'u':
+    case 'i': return 2;
+    case 'f': return 3;
+    case 'c': return 4;
+    default: return 0;
+    }
+}
+
+static bool is_integer(ga_dtype dtype)
+{
+    const int rank = kind_rank(dtype);
+
+    return rank == 1 || rank == 2;
+}
+
+/* The float an integer becomes by its size alone; other dtypes themselves. */
+static ga_dtype float_of(ga_dtype dtype)
+{
+    const size_t nbytes = ga_dtype_size(dtype);
+
+    if (!is_integer(dtype))
+        return dtype;
+    return ga__dtype_find('f', nbytes < 4 ? 2 * nbytes : 8);
+}
+
+static ga_dtype promote_integers(ga_dtype a, ga_dtype b)
+{
+    const size_t size_a = ga_dtype_size(a), size_b = ga_dtype_size(b);
+
+    if (ga__dtype_kind(a) == ga__dtype_kind(b))
+        return size_a > size_b ? a : b;
+    const size_t size_u = ga__dtype_kind(a) == 'u' ? size_a : size_b;
+    const size_t size_i = ga__dtype_kind(a) == 'u' ? size_b : size_a;
+    if (size_i > size_u)
+        return ga__dtype_find('i', size_i);
+    return size_u < 8 ? ga__dtype_find('i', 2 * size_u) : GA_FLOAT64;
+}
+
+/* float16 and bfloat16 hold each other's values in neither; the next size holds both's. */
+static ga_dtype promote_floats(ga_dtype a, ga_dtype b)
+{
+    const size_t size_a = ga_dtype_size(a), size_b = ga_dtype_size(b);
+
+    if (a == b || size_a > size_b)
+        return a;
+    return size_a < size_b ? b : ga__dtype_find('f', 2 * size_a);
+}
+
+/* The real float that holds x beside a float or complex `other`: bfloat16 holds 8 bits too. */
+static ga_dtype float_beside(ga_dtype x, ga_dtype other)
+{
+    if (is_integer(x) && ga_dtype_size(x) == 1 && kind_rank(other) == 3)
+        return other;
+    return ga__dtype_real(float_of(x));
+}
+
+static ga_dtype complex_of(ga_dtype real)
+{
+    return ga__dtype_find('c', ga_dtype_size(real) < 8 ? 8 : 16);
+}
+
+static ga_dtype promote(ga_dtype a, ga_dtype b)
+{
+    const int rank_a = kind_rank(a), rank_b = kind_rank(b);
+
+    if (a == b)
+        return a;
+    if (rank_a == 1 || rank_b == 1)
+        return rank_a == 1 ? b : a;
+    if (rank_a == 2 && rank_b == 2)
+        return promote_integers(a, b);
+    const ga_dtype real = promote_floats(float_beside(a, b), float_beside(b, a));
+    return rank_a == 4 || rank_b == 4 ? complex_of(real) : real;
+}
+
+ga_dtype ga_result_type(ga_dtype a, ga_dtype b)
+{
+    if (ga__dtype_valid(a) && ga__dtype_valid(b))
+        return promote(a, b);
+    ga__fail(GA_ERR_DTYPE, "result_type: %d is no dtype", ga__dtype_valid(a) ? (int)b : (int)a);
+    return GA_NO_DTYPE;
+}
+
+bool ga_can_cast(ga_dtype from, ga_dtype to)
+{
+    return ga__dtype_valid(from) && ga__dtype_valid(to) && promote(from, to) == to;
+}
+
+bool ga__can_cast_same_kind(ga_dtype from, ga_dtype to)
+{
+    if (!ga__dtype_valid(from) || !ga__dtype_valid(to))
+        return false;
+    if (kind_rank(from) == 2 && kind_rank(to) == 2)
+        return ga__dtype_kind(from) == 'u' || ga__dtype_kind(to) == 'i';
+    return kind_rank(from) <= kind_rank(to);
+}
+
+/* ---- Weak numbers ---- */
+
+ga_dtype ga__weak_default(ga_value number)
+{
+    switch (ga__dtype_kind(number.dtype)) {
+    case 'b': return GA_BOOL;
+    case 'i': return GA_INT64;
+    case 'u': return number.as.u <= INT64_MAX ? GA_INT64 : GA_UINT64;
+    case 'f': return GA_FLOAT64;
+    case 'c': return GA_COMPLEX128;
+    default: return GA_NO_DTYPE;
+    }
+}
+
+/* A strong dtype beside a weak number: raised to the number's kind and no further. */
+static ga_dtype beside_weak(ga_dtype strong, ga_dtype number)
+{
+    if (kind_rank(strong) >= kind_rank(number))
+        return strong;
+    if (kind_rank(number) == 2)
+        return GA_INT64;
+    if (kind_rank(number) == 3)
+        return GA_FLOAT64;
+    return complex_of(is_integer(strong) ? GA_FLOAT64 : strong);
+}
+
+/* Two weak defaults: the higher kind; uint64 when one of two integers needs it. */
+static ga_dtype higher_default(ga_dtype a, ga_dtype b)
+{
+    if (kind_rank(a) != kind_rank(b))
+        return kind_rank(a) > kind_rank(b) ? a : b;
+    return a == GA_UINT64 ? a : b;
+}
+
+static ga_dtype promote_all(int n, const ga__operand_type *operands)
+{
+    ga_dtype strong = GA_NO_DTYPE, weak = GA_NO_DTYPE;
+
+    for (int k = 0; k < n; k++) {
+        if (operands[k].weak)
+            weak = higher_default(weak, ga__weak_default(operands[k].number));
+        else
+            strong = strong ? promote(strong, operands[k].dtype) : operands[k].dtype;
+    }
+    return strong ? beside_weak(strong, weak) : weak;
+}
+
+/* Whether an integer is one of dtype's values; true of all that is no integer. */
+static bool fits(ga_value number, ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(dtype);
+    const bool negative = ga__dtype_kind(number.dtype) == 'i' && number.as.i < 0;
+
+    if (!is_integer(number.dtype) || (kind != 'i' && kind != 'u'))
+        return true;
+    if (negative && kind == 'u')
+        return false;
+    const int nbits = 8 * (int)ga_dtype_size(dtype) - (kind == 'i');
+    const uint64_t size = negative ? ~number.as.u : number.as.u;
+    return size <= UINT64_MAX >> (64 - nbits);
+}
+
+static ga_status check_fit(const char *name, const ga__operand_type *operand, ga_dtype dtype)
+{
+    const ga_value number = operand->number;
+
+    if (!operand->weak || fits(number, dtype))
+        return GA_OK;
+    if (ga__dtype_kind(number.dtype) == 'u')
+        return ga__fail(GA_ERR_INVALID, "%s: %" PRIu64 " does not fit %s", name, number.as.u,
+                        ga_dtype_name(dtype));
+    return ga__fail(GA_ERR_INVALID, "%s: %" PRId64 " does not fit %s", name, number.as.i,
+                    ga_dtype_name(dtype));
+}
+
+/* ---- Rules ---- */
+
+static ga_status check_kind(const char *name, const char *kinds, ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(dtype);
+
+    if (strchr(kinds, kind == 'b' ? '?' : kind))
+        return GA_OK;
+    return ga__fail(GA_ERR_DTYPE, "%s does not take %s", name, ga_dtype_name(dtype));
+}
+
+/* Integers each by its own size, as NumPy finds the loop: int8 and uint8 meet in float16. */
+static ga_dtype float_common(int n, const ga__operand_type *operands, ga_dtype promoted)
+{
+    ga_dtype common = GA_NO_DTYPE;
+
+    if (!is_integer(promoted))
+        return promoted;
+    for (int k = 0; k < n; k++) {
+        const ga_dtype one = float_of(operands[k].weak ? promoted : operands[k].dtype);
+        common = common ? promote(common, one) : one;
+    }
+    return common;
+}
+
+static ga_dtype sum_dtype(ga_dtype dtype)
+{
+    if (!is_integer(dtype))
+        return dtype;
+    return ga__dtype_kind(dtype) == 'u' ? GA_UINT64 : GA_INT64;
+}
+
+static ga_dtype apply_rule(ga__rule rule, int n, const ga__operand_type *operands,
+                           ga_dtype promoted)
+{
+    switch (rule) {
+    case GA__RULE_FLOAT: return float_common(n, operands, promoted);
+    case GA__RULE_DOUBLE:
+    case GA__RULE_MEAN: return is_integer(promoted) ? GA_FLOAT64 : promoted;
+    case GA__RULE_INT8: return promoted == GA_BOOL ? GA_INT8 : promoted;
+    case GA__RULE_SUM: return sum_dtype(promoted);
+    case GA__RULE_SAME:
+    case GA__RULE_COMPARE:
+    case GA__RULE_LDEXP:
+    case GA__RULE_WHERE: break;
+    }
+    return promoted;
+}
+
+/* Every operand in one dtype. */
+static ga_status resolve_together(const char *name, const char *kinds, ga__rule rule, int n,
+                                  const ga__operand_type *operands, ga_dtype *loop,
+                                  ga_dtype *common)
+{
+    const ga_dtype promoted = promote_all(n, operands);
+    ga_status status = check_kind(name, kinds, promoted);
+
+    if (status != GA_OK)
+        return status;
+    const ga_dtype chosen = apply_rule(rule, n, operands, promoted);
+    for (int k = 0; k < n && status == GA_OK; k++)
+        status = check_fit(name, &operands[k], chosen);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < n; k++)
+        loop[k] = chosen;
+    *common = chosen;
+    return GA_OK;
+}
+
+static bool all_integers(int n, const ga__operand_type *operands)
+{
+    for (int k = 0; k < n; k++) {
+        if (!is_integer(operands[k].dtype))
+            return false;
+    }
+    return true;
+}
+
+/* Integers are compared each in its own dtype, exactly; a weak one that does not fit the others' in
+ * the 64 bits that hold it. */
+static ga_status resolve_compare(const char *name, const char *kinds, int n,
+                                 const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common)
+{
+    if (!all_integers(n, operands))
+        return resolve_together(name, kinds, GA__RULE_SAME, n, operands, loop, common);
+    const ga_dtype promoted = promote_all(n, operands);
+    const ga_status status = check_kind(name, kinds, promoted);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < n; k++) {
+        const ga_value number = operands[k].number;
+        if (!operands[k].weak)
+            loop[k] = operands[k].dtype;
+        else
+            loop[k] = is_integer(promoted) && fits(number, promoted) ? promoted
+                                                                     : ga__weak_default(number);
+    }
+    *common = promoted;
+    return GA_OK;
+}
+
+static ga_status resolve_ldexp(const char *name, const char *kinds,
+                               const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common)
+{
+    ga_dtype first;
+    ga_status status = resolve_together(name, kinds, GA__RULE_FLOAT, 1, operands, &first, &first);
+
+    if (status == GA_OK)
+        status = check_kind(name, "?iu", operands[1].dtype);
+    if (status == GA_OK)
+        status = check_fit(name, &operands[1], GA_INT64);
+    if (status != GA_OK)
+        return status;
+    loop[0] = first;
+    loop[1] = GA_INT64;
+    *common = first;
+    return GA_OK;
+}
+
+ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
+                      const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common)
+{
+    assert(n > 0);
+    if (rule == GA__RULE_COMPARE)
+        return resolve_compare(name, kinds, n, operands, loop, common);
+    if (rule == GA__RULE_LDEXP)
+        return resolve_ldexp(name, kinds, operands, loop, common);
+    if (rule != GA__RULE_WHERE)
+        return resolve_together(name, kinds, rule, n, operands, loop, common);
+    const ga_status status =
+        resolve_together(name, kinds, GA__RULE_SAME, n - 1, operands + 1, loop + 1, common);
+    if (status == GA_OK)
+        loop[0] = GA_BOOL;
+    return status;
+}
+
+ga_dtype ga__result_dtype(ga__result_kind result, ga_dtype common)
+{
+    switch (result) {
+    case GA__RESULT_BOOL: return GA_BOOL;
+    case GA__RESULT_REAL: return ga__dtype_real(common);
+    case GA__RESULT_INDEX: return GA_INT64;
+    case GA__RESULT_INT32: return GA_INT32;
+    case GA__RESULT_SAME: break;
+    }
+    return common;
+}

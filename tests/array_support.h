@@ -1,0 +1,167 @@
+/* What the tests of the array floor share: stand-ins for kernels, golden paths, failing allocations. */
+#ifndef GA_TESTS_ARRAY_SUPPORT_H
+#define GA_TESTS_ARRAY_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
+
+#ifndef QUARRY_GOLDEN_DIR
+#define QUARRY_GOLDEN_DIR "tests/golden"
+#endif
+
+#define UNUSED __attribute__((unused))
+
+/* The address of element number k, in C order. */
+static char *element_at(const gpuarray *x, int64_t k)
+{
+    char *at = x->data;
+
+    for (int axis = x->ndim - 1; axis >= 0; axis--) {
+        at += k % x->shape[axis] * x->strides[axis];
+        k /= x->shape[axis];
+    }
+    return at;
+}
+
+static ga_status stand_in_copy(gpuarray *to, const gpuarray *from)
+{
+    for (int64_t k = 0; k < to->size; k++)
+        ga__dtype_store(to->dtype, ga__dtype_fetch(from->dtype, element_at(from, k)),
+                        element_at(to, k));
+    return GA_OK;
+}
+
+static ga_status stand_in_fill(gpuarray *to, ga_value number)
+{
+    for (int64_t k = 0; k < to->size; k++)
+        ga__dtype_store(to->dtype, number, element_at(to, k));
+    return GA_OK;
+}
+
+/* Where the kernels floor has not set its hooks (on the host only: they touch device memory). */
+static UNUSED int install_stand_ins(void **state)
+{
+    (void)state;
+    if (!ga__copy_elements)
+        ga__copy_elements = stand_in_copy;
+    if (!ga__fill_elements)
+        ga__fill_elements = stand_in_fill;
+    return 0;
+}
+
+static UNUSED const char *golden_directory(void)
+{
+    const char *directory = getenv("QUARRY_GOLDEN");
+
+    return directory && directory[0] ? directory : QUARRY_GOLDEN_DIR;
+}
+
+/* A whole file of host bytes; the caller frees them. */
+static UNUSED char *read_bytes(const char *path, size_t *nbytes)
+{
+    FILE *stream = fopen(path, "rb");
+
+    if (!stream)
+        fail_msg("cannot open %s", path);
+    fseek(stream, 0, SEEK_END);
+    *nbytes = (size_t)ftell(stream);
+    rewind(stream);
+    char *bytes = malloc(*nbytes + 1);
+    assert_int_equal(fread(bytes, 1, *nbytes, stream), *nbytes);
+    bytes[*nbytes] = '\0';
+    fclose(stream);
+    return bytes;
+}
+
+static UNUSED void write_bytes(const char *path, const void *bytes, size_t nbytes)
+{
+    FILE *stream = fopen(path, "wb");
+
+    if (!stream)
+        fail_msg("cannot write %s", path);
+    assert_int_equal(fwrite(bytes, 1, nbytes, stream), nbytes);
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* Asserts the thread's error and that its message holds `text`; then forgets it. */
+static UNUSED void assert_error(ga_status status, const char *text)
+{
+    assert_string_equal(ga_status_name(ga_error()), ga_status_name(status));
+    if (!strstr(ga_error_message(), text))
+        fail_msg("\"%s\" lacks \"%s\"", ga_error_message(), text);
+    ga_clear_error();
+}
+
+static UNUSED void assert_shape(const gpuarray *x, int ndim, const int64_t *shape)
+{
+    if (!x)
+        fail_msg("no array: %s", ga_error_message());
+    assert_int_equal(ga_ndim(x), ndim);
+    for (int i = 0; i < ndim; i++)
+        assert_int_equal(ga_shape(x)[i], shape[i]);
+}
+
+/* 0, 1, 2, ... as int32 in a shape. */
+static UNUSED gpuarray *counting(int ndim, const int64_t *shape)
+{
+    const int64_t size = ga__shape_size(ndim, shape);
+    int32_t *numbers = malloc((size_t)size * sizeof *numbers + 1);
+
+    for (int64_t i = 0; i < size; i++)
+        numbers[i] = (int32_t)i;
+    gpuarray *x = ga_from_host(numbers, GA_INT32, ndim, shape);
+    free(numbers);
+    assert_non_null(x);
+    return x;
+}
+
+/* Asserts the int32 elements of x in C order. */
+static UNUSED void assert_numbers(const gpuarray *x, int64_t count, const int32_t *numbers)
+{
+    int32_t got[64] = {0};
+
+    if (!x)
+        fail_msg("no array: %s", ga_error_message());
+    assert_int_equal(ga_size(x), count);
+    assert_int_equal(ga_dtype_of(x), GA_INT32);
+    assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
+    assert_memory_equal(got, numbers, (size_t)count * sizeof *numbers);
+}
+#define NUMBERS(...)                                                                               \
+    (int64_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), (const int32_t[]){__VA_ARGS__}
+
+/* Fails each allocation of `work` in turn. It must return false with GA_ERR_MEMORY, or mend the failure
+ * and return true, and leave nothing allocated either way. */
+static UNUSED void survive_failures(bool (*work)(void))
+{
+    bool reached = true;
+
+    assert_true(work());
+    for (int64_t n = 1; reached; n++) {
+        const int64_t live = ga__alloc_live();
+        ga__alloc_fail_at(n);
+        const bool done = work();
+        reached = true;
+        for (int64_t i = 0; i < n && reached; i++)
+            reached = !ga__alloc_fails();
+        ga__alloc_fail_at(0);
+        if (!done)
+            assert_error(GA_ERR_MEMORY, "memory");
+        assert_int_equal(ga_error(), GA_OK);
+        assert_int_equal(ga__alloc_live(), live);
+        assert_true(done || reached);
+        assert_true(n < 10000);
+    }
+}
+
+#endif

@@ -1,0 +1,500 @@
+/* Golden files: reading NumPy's answers, making inputs in every layout, comparing results. */
+#include "golden.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/dtype.h"
+
+/* ---- Reading ---- */
+
+typedef struct reader {
+    const unsigned char *at, *end;
+} reader;
+
+static void die(const char *text, const char *detail)
+{
+    fprintf(stderr, "golden: %s %s\n", text, detail);
+    exit(1);
+}
+
+static const unsigned char *take(reader *r, size_t nbytes)
+{
+    if ((size_t)(r->end - r->at) < nbytes)
+        die("file is cut short", "");
+    const unsigned char *at = r->at;
+    r->at += nbytes;
+    return at;
+}
+
+static int take_u8(reader *r)
+{
+    return *take(r, 1);
+}
+
+static uint32_t take_u32(reader *r)
+{
+    uint32_t value;
+    memcpy(&value, take(r, 4), 4);
+    return value;
+}
+
+static void read_blob(reader *r, golden_blob *blob)
+{
+    blob->dtype = (ga_dtype)take_u8(r);
+    blob->ndim = take_u8(r);
+    take(r, 2);
+    blob->size = 1;
+    for (int i = 0; i < blob->ndim; i++) {
+        memcpy(&blob->shape[i], take(r, 8), 8);
+        blob->size *= blob->shape[i];
+    }
+    blob->data = take(r, (size_t)blob->size * ga_dtype_size(blob->dtype));
+}
+
+static void read_argument(reader *r, const golden_file *file, golden_case *c, int k)
+{
+    uint32_t blob = take_u32(r);
+    if (blob != UINT32_MAX) {
+        c->arg[k] = &file->blobs[blob];
+        return;
+    }
+    c->number[k].kind = GA_VALUE_NUMBER;
+    c->number[k].dtype = (ga_dtype)take_u8(r);
+    memcpy(&c->number[k].as, take(r, 16), 16);
+}
+
+static void read_case(reader *r, const golden_file *file, golden_case *c)
+{
+    int length = take_u8(r);
+    memcpy(c->name, take(r, (size_t)length), (size_t)length);
+    c->nargs = take_u8(r);
+    c->nouts = take_u8(r);
+    c->flags = (unsigned)take_u8(r);
+    c->dtype = (ga_dtype)take_u8(r);
+    c->ddof = (int)take_u32(r);
+    c->naxes = (signed char)take_u8(r);
+    for (int i = 0; i < c->naxes; i++)
+        c->axes[i] = (signed char)take_u8(r);
+    memcpy(&c->tolerance, take(r, 4), 4);
+    for (int i = 0; i < c->nargs; i++)
+        read_argument(r, file, c, i);
+    for (int i = 0; i < c->nouts; i++)
+        c->out[i] = &file->blobs[take_u32(r)];
+}
+
+static unsigned char *read_whole(const char *path, size_t *nbytes)
+{
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        die("cannot open", path);
+    fseek(stream, 0, SEEK_END);
+    *nbytes = (size_t)ftell(stream);
+    rewind(stream);
+    unsigned char *bytes = malloc(*nbytes);
+    if (!bytes || fread(bytes, 1, *nbytes, stream) != *nbytes)
+        die("cannot read", path);
+    fclose(stream);
+    return bytes;
+}
+
+golden_file *golden_open(const char *name)
+{
+    char path[4096];
+    size_t nbytes;
+    const char *directory = getenv("QUARRY_GOLDEN");
+    snprintf(path, sizeof path, "%s/%s", directory ? directory : QUARRY_GOLDEN_DIR, name);
+    golden_file *file = calloc(1, sizeof *file);
+    if (!file)
+        die("no memory for", name);
+    file->memory = read_whole(path, &nbytes);
+    reader r = {file->memory, file->memory + nbytes};
+    if (memcmp(take(&r, 8), "QGOLD1\n", 8) != 0)
+        die("not a golden file:", path);
+    file->nblobs = (int)take_u32(&r);
+    file->ncases = (int)take_u32(&r);
+    file->blobs = calloc((size_t)file->nblobs, sizeof *file->blobs);
+    file->cases = calloc((size_t)file->ncases, sizeof *file->cases);
+    if (!file->blobs || !file->cases)
+        die("no memory for", name);
+    for (int i = 0; i < file->nblobs; i++)
+        read_blob(&r, &file->blobs[i]);
+    for (int i = 0; i < file->ncases; i++)
+        read_case(&r, file, &file->cases[i]);
+    return file;
+}
+
+void golden_close(golden_file *file)
+{
+    free(file->blobs);
+    free(file->cases);
+    free(file->memory);
+    free(file);
+}
+
+/* ---- Comparing ---- */
+
+/* Floats as integers in the order of the numbers; both zeros are 0. */
+static int64_t ordered(const unsigned char *element, size_t nbytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, element, nbytes);
+    uint64_t sign = (uint64_t)1 << (8 * nbytes - 1);
+    return bits & sign ? -(int64_t)(bits & (sign - 1)) : (int64_t)bits;
+}
+
+static double part(ga_dtype real, const unsigned char *element)
+{
+    return ga__dtype_fetch(real, element).as.z[0];
+}
+
+static bool parts_match(const golden_case *c, ga_dtype real, const unsigned char *want,
+                        const unsigned char *got, double tolerance)
+{
+    double w = part(real, want), g = part(real, got);
+    if (isnan(w) || isnan(g))
+        return isnan(w) && isnan(g);
+    if (w == 0 && g == 0)
+        return (c->flags & GOLDEN_LOOSE_ZERO) || signbit(w) == signbit(g);
+    size_t nbytes = ga_dtype_size(real);
+    return fabs((double)ordered(want, nbytes) - (double)ordered(got, nbytes)) <= tolerance;
+}
+
+static bool both_parts_match(const golden_case *c, ga_dtype real, const unsigned char *want,
+                             const unsigned char *got, double tolerance)
+{
+    size_t half = ga_dtype_size(real);
+    return parts_match(c, real, want, got, tolerance) &&
+           parts_match(c, real, want + half, got + half, tolerance);
+}
+
+/* Complex numbers: special values part by part, finite ones by the distance over the modulus. */
+static bool normwise_match(const golden_case *c, ga_dtype real, const unsigned char *want,
+                           const unsigned char *got)
+{
+    size_t half = ga_dtype_size(real);
+    double wr = part(real, want), wi = part(real, want + half);
+    double gr = part(real, got), gi = part(real, got + half);
+    double epsilon = half == 4 ? 0x1p-23 : 0x1p-52, smallest = half == 4 ? 0x1p-149 : 0x1p-1074;
+    if (isfinite(wr) && isfinite(wi) && isfinite(gr) && isfinite(gi))
+        return hypot(wr - gr, wi - gi) <= c->tolerance * (epsilon * hypot(wr, wi) + smallest);
+    if (c->flags & GOLDEN_LOOSE_INF) {
+        bool infinite = isinf(wr) || isinf(wi);
+        return infinite == (isinf(gr) || isinf(gi)) && (infinite || isnan(gr) || isnan(gi));
+    }
+    return both_parts_match(c, real, want, got, 0x1p20);
+}
+
+static bool element_matches(const golden_case *c, ga_dtype dtype, const unsigned char *want,
+                            const unsigned char *got)
+{
+    char kind = ga__dtype_kind(dtype);
+    ga_dtype real = ga__dtype_real(dtype);
+    if (kind == 'f')
+        return parts_match(c, dtype, want, got, c->tolerance);
+    if (kind == 'c' && (c->flags & GOLDEN_NORMWISE))
+        return normwise_match(c, real, want, got);
+    if (kind == 'c')
+        return both_parts_match(c, real, want, got, c->tolerance);
+    return memcmp(want, got, ga_dtype_size(dtype)) == 0;
+}
+
+/* Reductions: the distance is at most `bound`; special values match exactly. */
+static bool bounded_match(ga_dtype dtype, const unsigned char *want, const unsigned char *got,
+                          double bound)
+{
+    double distance = 0;
+    ga_dtype real = ga__dtype_real(dtype);
+    for (size_t k = 0; k < ga_dtype_size(dtype) / ga_dtype_size(real); k++) {
+        double w = part(real, want + k * ga_dtype_size(real));
+        double g = part(real, got + k * ga_dtype_size(real));
+        if (isnan(w) != isnan(g) || (isinf(w) || isinf(g) ? w != g : false))
+            return false;
+        if (!isnan(w) && !isinf(w))
+            distance = hypot(distance, w - g);
+    }
+    return distance <= bound;
+}
+
+static void print_element(ga_dtype dtype, const unsigned char *element, char *text, size_t nbytes)
+{
+    ga_value v = ga__dtype_fetch(dtype, element);
+    char kind = ga__dtype_kind(dtype);
+    if (kind == 'c')
+        snprintf(text, nbytes, "(%.17g, %.17g)", v.as.z[0], v.as.z[1]);
+    else if (kind == 'f')
+        snprintf(text, nbytes, "%.17g", v.as.z[0]);
+    else
+        snprintf(text, nbytes, kind == 'u' ? "%llu" : "%lld", (unsigned long long)v.as.u);
+}
+
+static void explain(const golden_case *c, const golden_blob *want, int64_t i,
+                    const unsigned char *got, char *why, size_t why_bytes)
+{
+    size_t size = ga_dtype_size(want->dtype);
+    char wanted[80], found[80];
+    print_element(want->dtype, want->data + (size_t)i * size, wanted, sizeof wanted);
+    print_element(want->dtype, got, found, sizeof found);
+    int used = snprintf(why, why_bytes, "element %lld is %s, wanted %s; of", (long long)i, found, wanted);
+    for (int k = 0; k < c->nargs && used > 0 && (size_t)used < why_bytes; k++) {
+        char text[80] = "a number";
+        const golden_blob *arg = c->arg[k];
+        if (arg && arg->size == want->size)
+            print_element(arg->dtype, arg->data + (size_t)i * ga_dtype_size(arg->dtype), text, sizeof text);
+        used += snprintf(why + used, why_bytes - (size_t)used, " %s", text);
+    }
+}
+
+bool golden_matches(const golden_case *c, const golden_blob *want, const void *got, int copies,
+                    char *why, size_t why_bytes)
+{
+    size_t size = ga_dtype_size(want->dtype);
+    bool bounded = c->flags & GOLDEN_BOUNDED;
+    for (int64_t i = 0; i < want->size * copies; i++) {
+        int64_t k = i % want->size;
+        const unsigned char *w = want->data + (size_t)k * size;
+        const unsigned char *g = (const unsigned char *)got + (size_t)i * size;
+        double bound = 0;
+        if (bounded)
+            memcpy(&bound, c->out[c->nouts - 1]->data + 8 * k, 8);
+        if (bounded ? bounded_match(want->dtype, w, g, bound) : element_matches(c, want->dtype, w, g))
+            continue;
+        explain(c, want, k, g, why, why_bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool shape_matches(const golden_blob *want, const gpuarray *got, int copies)
+{
+    int extra = copies > 1;
+    if (copies > 1 && ga_ndim(got) > 0 && ga_shape(got)[0] != copies)
+        return false;
+    int64_t size = 1;
+    for (int i = 0; i < ga_ndim(got); i++)
+        size *= ga_shape(got)[i];
+    return ga_ndim(got) >= extra && size == want->size * copies;
+}
+
+bool golden_result(const golden_case *c, const golden_blob *want, const gpuarray *got, int copies,
+                   char *why, size_t why_bytes)
+{
+    if (!got) {
+        snprintf(why, why_bytes, "failed: %s", ga_error_message());
+        return false;
+    }
+    if (ga_dtype_of(got) != want->dtype) {
+        snprintf(why, why_bytes, "dtype is %s, wanted %s", ga_dtype_name(ga_dtype_of(got)),
+                 ga_dtype_name(want->dtype));
+        return false;
+    }
+    if (!shape_matches(want, got, copies)) {
+        snprintf(why, why_bytes, "size is %lld, wanted %lld", (long long)ga_size(got),
+                 (long long)want->size * copies);
+        return false;
+    }
+    void *host = malloc(ga_nbytes(got) + 1);
+    bool same = host && ga_to_host(got, host, ga_nbytes(got)) == GA_OK;
+    if (!same)
+        snprintf(why, why_bytes, "ga_to_host: %s", ga_error_message());
+    same = same && golden_matches(c, want, host, copies, why, why_bytes);
+    free(host);
+    return same;
+}
+
+const char *golden_call(const golden_case *c)
+{
+    static _Thread_local char text[256];
+    int used = snprintf(text, sizeof text, "%s(", c->name);
+    for (int k = 0; k < c->nargs && (size_t)used < sizeof text; k++) {
+        const char *comma = k ? ", " : "";
+        if (c->arg[k])
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", comma,
+                             ga_dtype_name(c->arg[k]->dtype));
+        else
+            used += snprintf(text + used, sizeof text - (size_t)used, "%snumber %g", comma,
+                             ga__number_double(c->number[k]));
+    }
+    if ((size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, ")");
+    return text;
+}
+
+/* ---- Layouts ---- */
+
+const char *const layout_names[LAYOUT_COUNT] = {"contiguous", "fortran", "step 2", "negative step",
+                                                "offset", "broadcast"};
+
+/* Elements of an array of shape (a, b, ...) in C order, written in the C order of the reversed shape. */
+static void transpose_host(const char *from, char *to, size_t size, int ndim, const int64_t *shape)
+{
+    int64_t count = 1, index[GA_MAX_NDIM] = {0};
+    for (int i = 0; i < ndim; i++)
+        count *= shape[i];
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = 0;
+        for (int i = ndim - 1; i >= 0; i--)
+            at = at * shape[i] + index[i];
+        memcpy(to + (size_t)at * size, from + (size_t)k * size, size);
+        for (int i = ndim - 1; i >= 0 && ++index[i] == shape[i]; i--)
+            index[i] = 0;
+    }
+}
+
+static gpuarray *fortran_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
+                               char *room)
+{
+    int64_t reversed[GA_MAX_NDIM] = {0};
+    for (int i = 0; i < ndim; i++)
+        reversed[i] = shape[ndim - 1 - i];
+    transpose_host(data, room, ga_dtype_size(dtype), ndim, shape);
+    gpuarray *base = ga_from_host(room, dtype, ndim, reversed);
+    gpuarray *view = ga_transpose(base);
+    ga_free(base);
+    return view;
+}
+
+/* The rows of the last axis spread to every `step`-th of twice as many places, or reversed. */
+static gpuarray *stepped_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
+                               bool reverse, char *room, size_t count)
+{
+    size_t size = ga_dtype_size(dtype), width = (size_t)shape[ndim - 1];
+    int64_t wide[GA_MAX_NDIM] = {0};
+    memcpy(wide, shape, (size_t)ndim * sizeof *wide);
+    wide[ndim - 1] *= reverse ? 1 : 2;
+    memset(room, 0x55, 2 * count * size);
+    for (size_t k = 0; k < count; k++) {
+        size_t to = reverse ? k / width * width + (width - 1 - k % width) : 2 * k;
+        memcpy(room + to * size, (const char *)data + k * size, size);
+    }
+    /* 0x55 is no bool. */
+    if (dtype == GA_BOOL)
+        for (size_t k = 0; k < 2 * count; k++)
+            room[k] = room[k] == 0x55 ? 1 : room[k];
+    gpuarray *base = ga_from_host(room, dtype, ndim, wide);
+    gpuarray *view = ga_slice(base, reverse ? "..., ::-1" : "..., ::2");
+    ga_free(base);
+    return view;
+}
+
+static gpuarray *offset_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
+                              char *room, size_t count)
+{
+    size_t size = ga_dtype_size(dtype);
+    int64_t longer = (int64_t)count + 1;
+    memset(room, 0, size);
+    memcpy(room + size, data, count * size);
+    gpuarray *base = ga_from_host(room, dtype, 1, &longer);
+    gpuarray *tail = ga_slice(base, "1:");
+    gpuarray *view = ga_reshape(tail, ndim, shape);
+    ga_free(tail);
+    ga_free(base);
+    return view;
+}
+
+static gpuarray *broadcast_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    int64_t wide[GA_MAX_NDIM] = {3};
+    memcpy(wide + 1, shape, (size_t)ndim * sizeof *wide);
+    gpuarray *base = ga_from_host(data, dtype, ndim, shape);
+    gpuarray *view = ga_broadcast_to(base, ndim + 1, wide);
+    ga_free(base);
+    return view;
+}
+
+gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    size_t count = 1;
+    for (int i = 0; i < ndim; i++)
+        count *= (size_t)shape[i];
+    if (how == LAYOUT_CONTIGUOUS || (ndim == 0 && how != LAYOUT_BROADCAST))
+        return ga_from_host(data, dtype, ndim, shape);
+    if (how == LAYOUT_BROADCAST)
+        return broadcast_array(data, dtype, ndim, shape);
+    char *room = malloc(2 * (count + 1) * ga_dtype_size(dtype));
+    gpuarray *made = NULL;
+    if (room && how == LAYOUT_FORTRAN)
+        made = fortran_array(data, dtype, ndim, shape, room);
+    else if (room && how == LAYOUT_OFFSET)
+        made = offset_array(data, dtype, ndim, shape, room, count);
+    else if (room)
+        made = stepped_array(data, dtype, ndim, shape, how == LAYOUT_NEGATIVE, room, count);
+    free(room);
+    return made;
+}
+
+/* ---- Threads, failures, numbers ---- */
+
+static atomic_int next_item;
+static int item_count;
+static void (*item_work)(int item);
+
+static void *take_items(void *unused)
+{
+    for (int i = atomic_fetch_add(&next_item, 1); i < item_count; i = atomic_fetch_add(&next_item, 1))
+        item_work(i);
+    return unused;
+}
+
+void in_two_threads(int count, void (*work)(int item))
+{
+    pthread_t other;
+    atomic_store(&next_item, 0);
+    item_count = count;
+    item_work = work;
+    bool started = pthread_create(&other, NULL, take_items, NULL) == 0;
+    take_items(NULL);
+    if (started)
+        pthread_join(other, NULL);
+}
+
+static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
+static int failure_count;
+
+void fail_later(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&failure_lock);
+    const char *all = getenv("QUARRY_TEST_ALL_FAILURES");
+    if (failure_count++ < 20 || all) {
+        vfprintf(stderr, format, args);
+        fputc('\n', stderr);
+    }
+    pthread_mutex_unlock(&failure_lock);
+    va_end(args);
+}
+
+int failures(void)
+{
+    int count = failure_count;
+    if (count > 20)
+        fprintf(stderr, "%d failures in all\n", count);
+    failure_count = 0;
+    return count;
+}
+
+bool on_gpu(void)
+{
+    const char *name = ga_current_device();
+    return name && strncmp(name, "cuda", 4) == 0;
+}
+
+/* splitmix64. */
+uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double random_real(uint64_t *state)
+{
+    return (double)(next_random(state) >> 11) * 0x1p-52 - 1.0;
+}

@@ -1,0 +1,669 @@
+/* Tests of the lowest floor: errors, allocation, strings, hashes, the log, files and processes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <quarry.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/strbuf.h"
+
+/* Every test ends as it began: no error, nothing allocated, no request about to fail. */
+static int clean(void **state)
+{
+    (void)state;
+    ga_clear_error();
+    ga__alloc_fail_at(0);
+    return ga__alloc_live() == 0 ? 0 : -1;
+}
+
+/* ---- Errors ---- */
+
+static void test_first_error_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(ga_error(), GA_OK);
+    assert_string_equal(ga_error_message(), "");
+    assert_int_equal(ga__fail(GA_ERR_SHAPE, "add: %d and %s", 3, "(4,)"), GA_ERR_SHAPE);
+    assert_null(ga__fail_null(GA_ERR_DTYPE, "later"));
+    assert_int_equal(ga_error(), GA_ERR_SHAPE);
+    assert_string_equal(ga_error_message(), "add: 3 and (4,)");
+    ga_clear_error();
+    assert_int_equal(ga_error(), GA_OK);
+    assert_string_equal(ga_error_message(), "");
+}
+
+static void test_long_message(void **state)
+{
+    (void)state;
+    enum { LENGTH = 100000 };
+    char *text = malloc(LENGTH + 1);
+
+    assert_non_null(text);
+    memset(text, 'x', LENGTH);
+    memcpy(text, "first", 5);
+    strcpy(text + LENGTH - 4, "last");
+    for (int fail = 0; fail < 2; fail++) {
+        ga__alloc_fail_at(fail);
+        assert_int_equal(ga__fail(GA_ERR_COMPILE, "%s", text), GA_ERR_COMPILE);
+        assert_int_equal(ga_error(), GA_ERR_COMPILE);
+        const char *kept = ga_error_message();
+        assert_int_equal(strncmp(kept, "first", 5), 0);
+        assert_true(strlen(kept) >= 4096);
+        assert_true(fail || strcmp(kept + strlen(kept) - 4, "last") == 0);
+        ga_clear_error();
+    }
+    free(text);
+}
+
+static void test_save_and_restore(void **state)
+{
+    (void)state;
+    ga__fail(GA_ERR_IO, "one");
+    ga__saved_error saved = ga__error_save();
+    assert_int_equal(ga_error(), GA_OK);
+    ga__fail(GA_ERR_DEVICE, "two");
+    ga__error_restore(saved);
+    assert_int_equal(ga_error(), GA_ERR_IO);
+    assert_string_equal(ga_error_message(), "one");
+
+    ga__alloc_fail_at(1);
+    saved = ga__error_save();
+    assert_int_equal(ga_error(), GA_OK);
+    ga__error_restore(saved);
+    assert_int_equal(ga_error(), GA_ERR_IO);
+    assert_string_not_equal(ga_error_message(), "");
+
+    ga_clear_error();
+    saved = ga__error_save();
+    ga__fail(GA_ERR_DEVICE, "mended");
+    ga__error_restore(saved);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void *raise_in_thread(void *token)
+{
+    const bool fresh = ga_error() == GA_OK;
+
+    ga__fail(GA_ERR_INDEX, "in a thread");
+    return fresh && ga_error() == GA_ERR_INDEX ? token : NULL;
+}
+
+static void test_errors_are_per_thread(void **state)
+{
+    pthread_t thread;
+    int token = 0;
+    void *result = NULL;
+
+    (void)state;
+    ga__fail(GA_ERR_SHAPE, "here");
+    assert_int_equal(pthread_create(&thread, NULL, raise_in_thread, &token), 0);
+    pthread_join(thread, &result);
+    assert_ptr_equal(result, &token);
+    assert_string_equal(ga_error_message(), "here");
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    int major, minor, patch;
+
+    assert_string_equal(ga_status_name(GA_OK), "GA_OK");
+    assert_string_equal(ga_status_name(GA_ERR_UNSUPPORTED), "GA_ERR_UNSUPPORTED");
+    assert_string_equal(ga_status_name((ga_status)(GA_ERR_UNSUPPORTED + 1)), "GA_ERR_?");
+    assert_string_equal(ga_status_name((ga_status)-1), "GA_ERR_?");
+    assert_int_equal(sscanf(ga_version(), "%d.%d.%d", &major, &minor, &patch), 3);
+}
+
+/* ---- Allocation ---- */
+
+static void test_alloc_counts(void **state)
+{
+    (void)state;
+    char *a = ga__malloc(0), *b = ga__calloc(3, 5), *c = ga__strndup("abcdef", 3);
+
+    assert_true(a && b && c);
+    assert_int_equal(ga__alloc_live(), 3);
+    assert_string_equal(c, "abc");
+    for (int k = 0; k < 15; k++)
+        assert_int_equal(b[k], 0);
+    c = ga__realloc(c, 1000);
+    assert_string_equal(c, "abc");
+    assert_int_equal(ga__alloc_live(), 3);
+    ga__free(a);
+    ga__free(b);
+    ga__free(c);
+    ga__free(NULL);
+    assert_int_equal(ga__alloc_live(), 0);
+    assert_null(ga__calloc(SIZE_MAX, 2));
+    assert_int_equal(ga_error(), GA_ERR_MEMORY);
+}
+
+static void test_alloc_fails_the_nth(void **state)
+{
+    (void)state;
+    ga__alloc_fail_at(3);
+    char *block = ga__malloc(10);
+    assert_non_null(block);
+    assert_false(ga__alloc_fails()); /* a backend's request is the second */
+    assert_null(ga__realloc(block, 4321));
+    assert_int_equal(ga_error(), GA_ERR_MEMORY);
+    assert_non_null(strstr(ga_error_message(), "4321"));
+    assert_int_equal(ga__alloc_live(), 1);
+    ga__free(block);
+    block = ga__malloc(10);
+    assert_non_null(block);
+    ga__free(block);
+    assert_int_equal(ga__alloc_live(), 0);
+}
+
+static int own_requests, own_releases;
+
+static void *own_reallocate(void *block, size_t nbytes)
+{
+    own_requests++;
+    return realloc(block, nbytes);
+}
+
+static void own_release(void *block)
+{
+    own_releases++;
+    free(block);
+}
+
+static void test_own_allocator(void **state)
+{
+    (void)state;
+    ga__set_allocator(own_reallocate, own_release);
+    ga__free(ga__calloc(2, 2));
+    ga__set_allocator(NULL, NULL);
+    ga__free(ga__malloc(1));
+    assert_int_equal(own_requests, 1);
+    assert_int_equal(own_releases, 1);
+}
+
+/* ---- Strings ---- */
+
+static char *build_text(void)
+{
+    ga__strbuf s = GA__STRBUF_INIT;
+
+    for (int k = 0; k < 200; k++)
+        ga__strbuf_addf(&s, "%d,", k);
+    ga__strbuf_addf(&s, "%0500d", 1);
+    ga__strbuf_add(&s, "end");
+    return ga__strbuf_take(&s);
+}
+
+static void test_strbuf(void **state)
+{
+    (void)state;
+    ga__strbuf s = GA__STRBUF_INIT;
+    char *text = build_text();
+
+    assert_non_null(text);
+    assert_int_equal(strncmp(text, "0,1,2,", 6), 0);
+    assert_string_equal(text + strlen(text) - 6, "001end");
+    assert_int_equal(strlen(text), 690 + 500 + 3);
+    ga__free(text);
+    ga__strbuf_add_shape(&s, 0, NULL);
+    ga__strbuf_add_shape(&s, GA_SHAPE(5));
+    ga__strbuf_add_shape(&s, GA_SHAPE(3, -4));
+    assert_string_equal(s.text, "()(5,)(3, -4)");
+    ga__strbuf_reset(&s);
+    assert_int_equal(s.length, 0);
+    text = ga__strbuf_take(&s);
+    assert_string_equal(text, "");
+    ga__free(text);
+}
+
+/* Fails each allocation of `work` in turn, until it makes fewer; it returns whether it succeeded.
+ */
+static void fail_each(bool (*work)(void))
+{
+    bool worked = false;
+
+    for (int64_t n = 1; !worked; n++) {
+        ga__alloc_fail_at(n);
+        worked = work();
+        ga__alloc_fail_at(0);
+        assert_int_equal(ga__alloc_live(), 0);
+        assert_int_equal(ga_error(), worked ? GA_OK : GA_ERR_MEMORY);
+        ga_clear_error();
+        assert_true(n < 1000);
+    }
+}
+
+static bool text_works(void)
+{
+    char *text = build_text();
+    const bool worked = text != NULL;
+
+    ga__free(text);
+    return worked;
+}
+
+static void test_strbuf_failures(void **state)
+{
+    (void)state;
+    fail_each(text_works);
+}
+
+/* ---- Hashes ---- */
+
+static void test_hash128_vectors(void **state)
+{
+    (void)state;
+    const char *fox = "The quick brown fox jumps over the lazy dog";
+    const ga__hash128 empty = ga__hash128_of("", 0), hello = ga__hash128_of("hello", 5);
+    const ga__hash128 long_text = ga__hash128_of(fox, strlen(fox));
+
+    assert_true(empty.high == 0 && empty.low == 0);
+    assert_true(hello.high == UINT64_C(0xcbd8a7b341bd9b02));
+    assert_true(hello.low == UINT64_C(0x5b1e906a48ae1d19));
+    assert_true(long_text.high == UINT64_C(0xe34bbc7bbc071b6c));
+    assert_true(long_text.low == UINT64_C(0x7a433ca9c49a9347));
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Keys that differ little must neither collide nor fill some buckets more than others. */
+static void test_hash64_spreads(void **state)
+{
+    enum { KEYS = 40000, BUCKETS = 64 };
+    static uint64_t hashes[KEYS];
+    int buckets[BUCKETS] = {0};
+
+    (void)state;
+    for (int k = 0; k < KEYS; k++) {
+        const int key[10] = {[4] = k % 200, [7] = k / 200};
+        hashes[k] = ga__hash64(key, sizeof key, 0);
+        buckets[hashes[k] % BUCKETS]++;
+    }
+    for (int k = 0; k < BUCKETS; k++)
+        assert_in_range(buckets[k], KEYS / BUCKETS * 7 / 10, KEYS / BUCKETS * 13 / 10);
+    qsort(hashes, KEYS, sizeof hashes[0], compare_u64);
+    for (int k = 1; k < KEYS; k++)
+        assert_true(hashes[k] != hashes[k - 1]);
+}
+
+/* Each bit of the input flips about half of the output's, at every length. */
+static void test_hash64_avalanche(void **state)
+{
+    (void)state;
+    for (size_t length = 1; length <= 48; length++) {
+        unsigned char key[48] = {0};
+        const uint64_t before = ga__hash64(key, length, 5);
+        int flipped = 0;
+        for (size_t bit = 0; bit < 8 * length; bit++) {
+            key[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            const uint64_t after = ga__hash64(key, length, 5);
+            key[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            assert_in_range(__builtin_popcountll(before ^ after), 10, 54);
+            flipped += __builtin_popcountll(before ^ after);
+        }
+        assert_in_range(flipped / (int)(8 * length), 28, 36);
+        assert_true(ga__hash64(key, length, 6) != before);
+        assert_true(ga__hash64(key, length - 1, 5) != before);
+    }
+}
+
+/* ---- The log ---- */
+
+static int lines_seen;
+static char last_line[2048];
+
+static void keep_line(int level, const char *text, void *user)
+{
+    assert_int_equal(level, GA_LOG_DEBUG);
+    assert_ptr_equal(user, &lines_seen);
+    lines_seen++;
+    snprintf(last_line, sizeof last_line, "%s", text);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    char long_text[3000];
+
+    assert_false(ga__log_wanted(GA_LOG_INFO));
+    ga__log(GA_LOG_INFO, "to no one");
+    ga_set_log(keep_line, &lines_seen);
+    assert_true(ga__log_wanted(GA_LOG_DEBUG));
+    ga__log(GA_LOG_DEBUG, "%d\nlines", 2);
+    assert_int_equal(lines_seen, 1);
+    assert_string_equal(last_line, "2 lines");
+    memset(long_text, 'x', sizeof long_text);
+    long_text[sizeof long_text - 1] = '\0';
+    ga__log(GA_LOG_DEBUG, "%s", long_text);
+    assert_string_equal(last_line + strlen(last_line) - 4, "x...");
+    ga_set_log(NULL, NULL);
+    assert_false(ga__log_wanted(GA_LOG_INFO));
+    ga__log(GA_LOG_DEBUG, "to no one");
+    assert_int_equal(lines_seen, 2);
+}
+
+/* What this program, started again with QUARRY_LOG=level, logs: see main. */
+static void check_environment(const char *level, const char *want)
+{
+    const char *const argv[] = {"/proc/self/exe", "log", NULL};
+    char *output = NULL;
+    int code = 99;
+
+    assert_int_equal(setenv("QUARRY_LOG", level, 1), 0);
+    assert_int_equal(ga__run_process(argv, &output, &code), GA_OK);
+    unsetenv("QUARRY_LOG");
+    assert_int_equal(code, 0);
+    assert_string_equal(output, want);
+    ga__free(output);
+}
+
+static void test_log_environment(void **state)
+{
+    (void)state;
+    check_environment("info", "quarry: one\n");
+    check_environment("debug", "quarry: one\nquarry: two\n");
+    check_environment("nonsense", "");
+}
+
+/* ---- Files ---- */
+
+static char *directory; /* a fresh one for the tests below */
+
+static int make_directory(void **state)
+{
+    (void)state;
+    directory = ga__make_temporary_directory();
+    return directory ? 0 : -1;
+}
+
+static const char *inside(const char *name)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static int entries_in(const char *path)
+{
+    DIR *stream = opendir(path);
+    int count = 0;
+
+    assert_non_null(stream);
+    for (const struct dirent *e = readdir(stream); e; e = readdir(stream))
+        count += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    closedir(stream);
+    return count;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    char command[4200];
+
+    snprintf(command, sizeof command, "rm -r '%s'", directory);
+    ga__free(directory);
+    return system(command) == 0 ? clean(state) : -1;
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    enum { BIG = 300000 };
+    unsigned char *big = malloc(BIG);
+    size_t nbytes = 99;
+
+    assert_non_null(big);
+    for (int k = 0; k < BIG; k++)
+        big[k] = (unsigned char)(k * 7 + k / 256);
+    assert_int_equal(ga__write_file_atomic(inside("big"), big, BIG), GA_OK);
+    assert_int_equal(ga__write_file_atomic(inside("big"), big, BIG), GA_OK);
+    char *back = ga__read_file(inside("big"), &nbytes);
+    assert_non_null(back);
+    assert_int_equal(nbytes, BIG);
+    assert_memory_equal(back, big, BIG);
+    assert_int_equal(back[BIG], 0);
+    ga__free(back);
+    free(big);
+
+    assert_int_equal(ga__write_file_atomic(inside("none"), "", 0), GA_OK);
+    back = ga__read_file(inside("none"), &nbytes);
+    assert_string_equal(back, "");
+    assert_int_equal(nbytes, 0);
+    ga__free(back);
+    assert_int_equal(entries_in(directory), 2);
+}
+
+static void test_file_errors(void **state)
+{
+    (void)state;
+    size_t nbytes = 99;
+
+    assert_null(ga__read_file(inside("missing"), &nbytes));
+    assert_int_equal(ga_error(), GA_ERR_IO);
+    assert_non_null(strstr(ga_error_message(), "missing"));
+    assert_non_null(strstr(ga_error_message(), strerror(ENOENT)));
+    ga_clear_error();
+    assert_null(ga__read_file(directory, &nbytes));
+    assert_int_equal(ga_error(), GA_ERR_IO);
+    ga_clear_error();
+    assert_int_equal(nbytes, 99);
+    assert_int_equal(ga__write_file_atomic(inside("no/such"), "x", 1), GA_ERR_IO);
+    ga_clear_error();
+    /* A directory cannot be renamed over: the temporary file must not stay. */
+    assert_int_equal(ga__make_directories(inside("full/of")), GA_OK);
+    assert_int_equal(ga__write_file_atomic(inside("full"), "x", 1), GA_ERR_IO);
+    assert_int_equal(entries_in(directory), 1);
+}
+
+static void test_directories(void **state)
+{
+    (void)state;
+    struct stat status;
+
+    assert_int_equal(ga__make_directories(inside("a//b/c/")), GA_OK);
+    assert_int_equal(ga__make_directories(inside("a/b/c")), GA_OK);
+    assert_int_equal(stat(inside("a/b/c"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    assert_int_equal(ga__write_file_atomic(inside("a/file"), "x", 1), GA_OK);
+    assert_int_equal(ga__make_directories(inside("a/file")), GA_ERR_IO);
+    ga_clear_error();
+    assert_int_equal(ga__make_directories(inside("a/file/b")), GA_ERR_IO);
+    ga_clear_error();
+    assert_int_equal(ga__make_directories("/"), GA_OK);
+    assert_int_equal(setenv("TMPDIR", inside("nowhere"), 1), 0);
+    assert_null(ga__make_temporary_directory());
+    unsetenv("TMPDIR");
+    assert_int_equal(ga_error(), GA_ERR_IO);
+}
+
+/* ---- Processes ---- */
+
+static int open_descriptors(void)
+{
+    return entries_in("/proc/self/fd");
+}
+
+/* Those that a started program inherits, standard ones included. */
+static int inherited_descriptors(void)
+{
+    int count = 3;
+
+    for (int fd = 3; fd < 1024; fd++) {
+        const int flags = fcntl(fd, F_GETFD);
+        count += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    return count;
+}
+
+static void test_process(void **state)
+{
+    (void)state;
+    const char *const talk[] = {"sh", "-c", "cat; echo out; echo err >&2; exit 3", NULL};
+    const char *const list[] = {"ls", "/proc/self/fd", NULL};
+    const char *const much[] = {"sh", "-c", "seq 1 50000", NULL};
+    const char *const die[] = {"sh", "-c", "kill -9 $$", NULL};
+    const int before = open_descriptors();
+    char *output = NULL;
+    int code = 99;
+
+    assert_int_equal(ga__run_process(talk, &output, &code), GA_OK);
+    assert_string_equal(output, "out\nerr\n");
+    assert_int_equal(code, 3);
+    ga__free(output);
+    assert_int_equal(ga__run_process(list, &output, &code), GA_OK);
+    int lines = 0;
+    for (const char *end = strchr(output, '\n'); end; end = strchr(end + 1, '\n'))
+        lines++;
+    assert_int_equal(lines, inherited_descriptors() + 1); /* and the directory that ls reads */
+    ga__free(output);
+    assert_int_equal(ga__run_process(much, &output, &code), GA_OK);
+    assert_string_equal(output + strlen(output) - 12, "49999\n50000\n");
+    assert_int_equal(code, 0);
+    ga__free(output);
+    assert_int_equal(ga__run_process(die, &output, &code), GA_OK);
+    assert_int_equal(code, -1);
+    ga__free(output);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void test_process_not_started(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"quarry-no-such-program", NULL};
+    const int before = open_descriptors();
+    char *output = NULL;
+    int code = 99;
+
+    assert_int_equal(ga__run_process(argv, &output, &code), GA_ERR_IO);
+    assert_null(output);
+    assert_int_equal(code, 99);
+    assert_non_null(strstr(ga_error_message(), "quarry-no-such-program"));
+    assert_int_equal(open_descriptors(), before);
+}
+
+static bool process_works(void)
+{
+    const char *const argv[] = {"seq", "1", "2000", NULL};
+    char *output = NULL;
+    int code = 99;
+    const bool worked = ga__run_process(argv, &output, &code) == GA_OK;
+
+    ga__free(output);
+    return worked;
+}
+
+static char file_path[4096];
+
+static bool files_work(void)
+{
+    size_t nbytes = 0;
+    const bool written = ga__write_file_atomic(file_path, "some text", 9) == GA_OK;
+    char *text = written ? ga__read_file(file_path, &nbytes) : NULL;
+    const bool worked = text != NULL;
+
+    ga__free(text);
+    return worked && ga__make_directories("/tmp") == GA_OK;
+}
+
+static void test_os_failures(void **state)
+{
+    (void)state;
+    snprintf(file_path, sizeof file_path, "/tmp/quarry-test-base-%ld", (long)getpid());
+    fail_each(process_works);
+    fail_each(files_work);
+    unlink(file_path);
+}
+
+static void do_nothing(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* A signal that comes while the output is read or the child awaited changes nothing. */
+static void test_process_interrupted(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"sh", "-c", "kill -USR1 $PPID; sleep 0.1; kill -USR1 $PPID; echo x",
+                                NULL};
+    struct sigaction action = {.sa_handler = do_nothing}, old;
+    char *output = NULL;
+    int code = 99;
+
+    sigaction(SIGUSR1, &action, &old);
+    assert_int_equal(ga__run_process(argv, &output, &code), GA_OK);
+    sigaction(SIGUSR1, &old, NULL);
+    assert_string_equal(output, "x\n");
+    assert_int_equal(code, 0);
+    ga__free(output);
+}
+
+static void test_time_and_processors(void **state)
+{
+    (void)state;
+    const double start = ga__now();
+
+    usleep(2000);
+    assert_true(ga__now() - start >= 0.002);
+    assert_true(ga__processor_count() >= 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "log") == 0) {
+        ga__log(GA_LOG_INFO, "one");
+        ga__log(GA_LOG_DEBUG, "two");
+        return 0;
+    }
+    unsetenv("QUARRY_LOG");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_first_error_stays, clean),
+        cmocka_unit_test_teardown(test_long_message, clean),
+        cmocka_unit_test_teardown(test_save_and_restore, clean),
+        cmocka_unit_test_teardown(test_errors_are_per_thread, clean),
+        cmocka_unit_test_teardown(test_names, clean),
+        cmocka_unit_test_teardown(test_alloc_counts, clean),
+        cmocka_unit_test_teardown(test_alloc_fails_the_nth, clean),
+        cmocka_unit_test_teardown(test_own_allocator, clean),
+        cmocka_unit_test_teardown(test_strbuf, clean),
+        cmocka_unit_test_teardown(test_strbuf_failures, clean),
+        cmocka_unit_test_teardown(test_hash128_vectors, clean),
+        cmocka_unit_test_teardown(test_hash64_spreads, clean),
+        cmocka_unit_test_teardown(test_hash64_avalanche, clean),
+        cmocka_unit_test_teardown(test_log, clean),
+        cmocka_unit_test_teardown(test_log_environment, clean),
+        cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_file_errors, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_directories, make_directory, remove_directory),
+        cmocka_unit_test_teardown(test_process, clean),
+        cmocka_unit_test_teardown(test_process_not_started, clean),
+        cmocka_unit_test_teardown(test_os_failures, clean),
+        cmocka_unit_test_teardown(test_process_interrupted, clean),
+        cmocka_unit_test_teardown(test_time_and_processors, clean),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

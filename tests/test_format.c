@@ -1,0 +1,205 @@
+/* Text of arrays against NumPy's, in every dtype and layout. */
+#include "array_support.h"
+
+#include <locale.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+static ga_dtype dtype_named(const char *name)
+{
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++)
+        if (strcmp(ga_dtype_name((ga_dtype)d), name) == 0)
+            return (ga_dtype)d;
+    fail_msg("no dtype %s", name);
+    return GA_NO_DTYPE;
+}
+
+/* An array from "DTYPE SHAPE HEX". */
+static gpuarray *array_of_line(char *line)
+{
+    int64_t shape[GA_MAX_NDIM];
+    int ndim = 0;
+    char *rest;
+    const char *name = strtok_r(line, " ", &rest), *lengths = strtok_r(NULL, " ", &rest);
+    const char *hex = strtok_r(NULL, " ", &rest);
+    const size_t nbytes = hex[0] == '-' ? 0 : strlen(hex) / 2;
+    unsigned char *bytes = malloc(nbytes + 1);
+
+    for (size_t i = 0; i < nbytes; i++)
+        assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
+    while (lengths[0] && lengths[0] != '-') {
+        char *end;
+        shape[ndim++] = strtoll(lengths, &end, 10);
+        lengths = *end ? end + 1 : end;
+    }
+    gpuarray *x = ga_from_host(bytes, dtype_named(name), ndim, shape);
+    free(bytes);
+    assert_non_null(x);
+    assert_int_equal(ga_nbytes(x), nbytes);
+    return x;
+}
+
+static void check_entry(char *line, const char *want)
+{
+    char whole[100];
+
+    snprintf(whole, sizeof whole, "%s", line);
+    gpuarray *x = array_of_line(line);
+    char *text = ga_format(x);
+    if (!text || strcmp(text, want) != 0)
+        fail_msg("%s gives\n%s\nnot\n%s", whole, text ? text : ga_error_message(), want);
+    free(text);
+    ga_free(x);
+}
+
+/* Runs check_entry on each entry of the file. */
+static int check_file(const char *path)
+{
+    size_t nbytes;
+    char *text = read_bytes(path, &nbytes), *line = text;
+    int count = 0;
+
+    while (*line) {
+        char *next = strchr(line, '\n');
+        ga__strbuf want = GA__STRBUF_INIT;
+        *next++ = '\0';
+        while (*next == '|') {
+            char *end = strchr(next, '\n');
+            if (want.length)
+                ga__strbuf_add(&want, "\n");
+            ga__strbuf_add_bytes(&want, next + 1, (size_t)(end - next - 1));
+            next = end + 1;
+        }
+        check_entry(line, want.text);
+        ga__strbuf_reset(&want);
+        line = next + 1;
+        count++;
+    }
+    free(text);
+    return count;
+}
+
+static void test_golden(void **state)
+{
+    char path[4096];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/format.txt", golden_directory());
+    assert_true(check_file(path) > 500);
+}
+
+static void assert_text(const gpuarray *x, const char *want)
+{
+    char *text = ga_format(x);
+
+    assert_string_equal(text ? text : ga_error_message(), want);
+    free(text);
+}
+
+static void test_layouts(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3));
+        assert_text(ga_transpose(x), "[[0 3]\n [1 4]\n [2 5]]");
+        assert_text(ga_flip(x, 1), "[[2 1 0]\n [5 4 3]]");
+        assert_text(ga_slice(x, "1, 1"), "4");
+        assert_text(ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(2, 3)), "[[0 1 2]\n [0 1 2]]");
+    }
+}
+
+static void test_large_layouts(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(40, 50));
+        assert_text(ga_slice(ga_transpose(x), "::-1"),
+                    "[[  49   99  149 ... 1899 1949 1999]\n"
+                    " [  48   98  148 ... 1898 1948 1998]\n"
+                    " [  47   97  147 ... 1897 1947 1997]\n"
+                    " ...\n"
+                    " [   2   52  102 ... 1852 1902 1952]\n"
+                    " [   1   51  101 ... 1851 1901 1951]\n"
+                    " [   0   50  100 ... 1850 1900 1950]]");
+        assert_text(ga_broadcast_to(ga_slice(x, "3, 1:3"), GA_SHAPE(100000000, 2)),
+                    "[[151 152]\n [151 152]\n [151 152]\n ...\n [151 152]\n [151 152]\n [151 152]]");
+        int64_t twos[GA_MAX_NDIM];
+        for (int i = 0; i < GA_MAX_NDIM; i++)
+            twos[i] = i ? 2 : 9;
+        assert_null(ga_format(ga_broadcast_to(ga_slice(x, "0, 0"), GA_MAX_NDIM, twos)));
+        assert_error(GA_ERR_UNSUPPORTED, "too many axes");
+    }
+}
+
+static void test_locale(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE"))
+        print_message("skipped: no locale with a decimal comma is installed\n");
+    test_golden(state);
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void test_print(void **state)
+{
+    char line[32] = "";
+
+    (void)state;
+    gpuarray *x = counting(GA_SHAPE(3));
+    FILE *kept = stdout;
+    stdout = tmpfile();
+    assert_int_equal(ga_print(x), GA_OK);
+    rewind(stdout);
+    assert_non_null(fgets(line, sizeof line, stdout));
+    fclose(stdout);
+    stdout = fopen("/dev/full", "w");
+    setvbuf(stdout, NULL, _IONBF, 0);
+    assert_int_equal(ga_print(x), GA_ERR_IO);
+    fclose(stdout);
+    stdout = kept;
+    assert_string_equal(line, "[0 1 2]\n");
+    assert_error(GA_ERR_IO, "No space left");
+    ga_free(x);
+    assert_null(ga_format(NULL));
+    assert_int_equal(ga_error(), GA_OK);
+    assert_int_equal(ga_print(NULL), GA_ERR_INVALID);
+    assert_error(GA_ERR_INVALID, "NULL");
+}
+
+static gpuarray *fixture;
+
+static bool format_once(void)
+{
+    char *text = ga_format(fixture);
+    const bool done = text;
+
+    free(text);
+    return done;
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        fixture = counting(GA_SHAPE(3, 4));
+        survive_failures(format_once);
+        fixture = ga_transpose(fixture);
+        survive_failures(format_once);
+        fixture = counting(GA_SHAPE(40, 50));
+        survive_failures(format_once);
+        fixture = counting(GA_SHAPE(0));
+        survive_failures(format_once);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden),        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_large_layouts), cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_print),         cmocka_unit_test(test_failures),
+    };
+
+    return cmocka_run_group_tests(tests, install_stand_ins, NULL);
+}

@@ -1,0 +1,458 @@
+/* Tests of jit/module.c on a backend that only pretends: who compiles, waits, gets the error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <quarry/error.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "jit/cache_disk.h"
+#include "jit/module.h"
+
+enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
+
+/* ---- a backend whose machine code is the text itself ---- */
+
+static _Atomic int compiles, loads;
+static _Atomic bool fail_compile, fail_next_load, slow;
+static const char *compiler_version = "fake 1";
+
+/* Images and functions are never freed, as those of the real backends. */
+static struct ga__function {
+    char name[32];
+    char code[64];
+} functions[FUNCTIONS];
+static _Atomic int function_count;
+
+struct ga__image {
+    char code[64];
+};
+static struct ga__image images[FUNCTIONS];
+static _Atomic int image_count;
+
+static ga_status fake_compile(ga__device *device, const ga__source *source, void **code,
+                              size_t *nbytes)
+{
+    (void)device;
+    atomic_fetch_add(&compiles, 1);
+    if (slow)
+        usleep(50000);
+    if (fail_compile)
+        return ga__fail(GA_ERR_COMPILE, "%s does not compile:\noperation(1): error: no",
+                        source->name);
+    char *text = ga__strdup(source->text);
+    if (!text)
+        return GA_ERR_MEMORY;
+    *code = text;
+    *nbytes = strlen(text);
+    return GA_OK;
+}
+
+static const char *fake_key(ga__device *device, bool fast_math)
+{
+    (void)device;
+    return fast_math ? "fast" : compiler_version;
+}
+
+static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    (void)device;
+    if (ga__alloc_fails())
+        return ga__fail(GA_ERR_MEMORY, "no memory for an image");
+    if (atomic_exchange(&fail_next_load, false))
+        return ga__fail(GA_ERR_DEVICE, "no kernel image for this device");
+    atomic_fetch_add(&loads, 1);
+    struct ga__image *fresh = &images[atomic_fetch_add(&image_count, 1)];
+    snprintf(fresh->code, sizeof fresh->code, "%.*s", (int)nbytes, (const char *)code);
+    *image = fresh;
+    return GA_OK;
+}
+
+static ga_status fake_find(ga__image *image, const char *name, ga__function **function)
+{
+    if (strcmp(name, "missing") == 0)
+        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"missing\"");
+    struct ga__function *fresh = &functions[atomic_fetch_add(&function_count, 1)];
+    snprintf(fresh->name, sizeof fresh->name, "%s", name);
+    memcpy(fresh->code, image->code, sizeof fresh->code);
+    *function = fresh;
+    return GA_OK;
+}
+
+static const ga__backend fake = {.name = "fake",
+                                 .template_target = "cuda",
+                                 .compile = fake_compile,
+                                 .compiler_key = fake_key,
+                                 .load = fake_load,
+                                 .find = fake_find};
+static const ga__backend fake_host = {.name = "fake",
+                                      .template_target = "host",
+                                      .compile = fake_compile,
+                                      .compiler_key = fake_key,
+                                      .load = fake_load,
+                                      .find = fake_find};
+static ga__device device = {.backend = &fake, .name = "fake:0"};
+static ga__device second = {.backend = &fake, .index = 1, .name = "fake:1"};
+static ga__device host = {.backend = &fake_host, .name = "fakehost"};
+
+/* ---- around each test ---- */
+
+static char *cache, *dumps;
+static _Atomic int info_lines, debug_lines;
+
+static void count_line(int level, const char *text, void *user)
+{
+    (void)user;
+    (void)text;
+    atomic_fetch_add(level == GA_LOG_INFO ? &info_lines : &debug_lines, 1);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    cache = ga__make_temporary_directory();
+    dumps = ga__make_temporary_directory();
+    setenv("QUARRY_CACHE_DIR", cache, 1);
+    unsetenv("QUARRY_DUMP_DIR");
+    compiles = loads = info_lines = debug_lines = 0;
+    fail_compile = fail_next_load = slow = false;
+    compiler_version = "fake 1";
+    ga__module_forget();
+    ga_set_log(count_line, NULL);
+    return cache && dumps ? 0 : -1;
+}
+
+static void remove_all(char *path)
+{
+    char name[PATH_SIZE];
+    DIR *stream = opendir(path);
+    for (struct dirent *item; stream && (item = readdir(stream)) != NULL;) {
+        snprintf(name, sizeof name, "%s/%s", path, item->d_name);
+        unlink(name);
+    }
+    if (stream)
+        closedir(stream);
+    rmdir(path);
+    ga__free(path);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ga_set_log(NULL, NULL);
+    remove_all(cache);
+    remove_all(dumps);
+    ga_clear_error();
+    return 0;
+}
+
+static ga__function *get_on(ga__device *on, const char *text, bool fast_math)
+{
+    const ga__source source = {"test kernel", text, fast_math};
+    return ga__module_function(on, &source, "entry");
+}
+
+static void assert_gets(const char *text)
+{
+    ga__function *function = get_on(&device, text, false);
+    assert_non_null(function);
+    assert_string_equal(function->name, "entry");
+    assert_string_equal(function->code, text);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* ---- the tests ---- */
+
+static void test_memory_then_disk_then_compiler(void **state)
+{
+    ga__module_counts before = ga__module_count();
+    (void)state;
+    assert_gets("text");
+    assert_int_equal(compiles, 1);
+    assert_int_equal(info_lines, 1);
+    assert_gets("text");
+    assert_gets("text");
+    assert_int_equal(compiles, 1);
+    assert_int_equal(loads, 1);
+    assert_gets("other text");
+    assert_int_equal(compiles, 2);
+    ga__module_forget();
+    assert_int_equal(debug_lines, 0);
+    assert_gets("text");
+    assert_int_equal(compiles, 2);
+    assert_int_equal(loads, 3);
+    assert_int_equal(debug_lines, 1);
+    ga__module_counts after = ga__module_count();
+    assert_int_equal(after.compiled - before.compiled, 2);
+    assert_int_equal(after.disk_hits - before.disk_hits, 1);
+    assert_int_equal(after.memory_hits - before.memory_hits, 2);
+}
+
+static void test_everything_is_in_the_key(void **state)
+{
+    (void)state;
+    assert_gets("keyed");
+    assert_non_null(get_on(&device, "keyed", true));
+    assert_int_equal(compiles, 2);
+    compiler_version = "fake 2";
+    assert_gets("keyed");
+    assert_int_equal(compiles, 3);
+    assert_non_null(get_on(&host, "keyed", false));
+    assert_int_equal(compiles, 4);
+    /* Another device of the same kind: loaded anew, from the code on disk. */
+    assert_non_null(get_on(&second, "keyed", false));
+    assert_int_equal(compiles, 4);
+    assert_int_equal(loads, 5);
+}
+
+static void test_without_a_disk(void **state)
+{
+    (void)state;
+    setenv("QUARRY_CACHE_DIR", "", 1);
+    assert_gets("no disk");
+    assert_gets("no disk");
+    assert_int_equal(compiles, 1);
+    ga__module_forget();
+    assert_gets("no disk");
+    assert_int_equal(compiles, 2);
+}
+
+static void test_no_such_kernel(void **state)
+{
+    const ga__source source = {"name", "text", false};
+    (void)state;
+    assert_null(ga__module_function(&device, &source, "missing"));
+    assert_int_equal(ga_error(), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_gets("text");
+    assert_int_equal(compiles, 1);
+}
+
+struct asker {
+    pthread_t thread;
+    const char *text;
+    ga__function *function;
+    ga_status status;
+    char message[256];
+};
+
+static void *ask(void *argument)
+{
+    struct asker *asker = argument;
+    asker->function = get_on(&device, asker->text, false);
+    asker->status = ga_error();
+    snprintf(asker->message, sizeof asker->message, "%s", ga_error_message());
+    return NULL;
+}
+
+static void ask_together(struct asker *askers, const char *const *texts, int ntexts)
+{
+    slow = true;
+    for (int i = 0; i < THREADS; i++) {
+        askers[i].text = texts[i % ntexts];
+        assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(askers[i].thread, NULL);
+    slow = false;
+}
+
+static void test_threads_compile_once(void **state)
+{
+    struct asker askers[THREADS];
+    (void)state;
+    ask_together(askers, (const char *const[]){"shared", "shared 2"}, 2);
+    assert_int_equal(compiles, 2);
+    assert_int_equal(loads, 2);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(askers[i].status, GA_OK);
+        assert_string_equal(askers[i].function->code, askers[i].text);
+    }
+}
+
+static void test_failure_is_told_to_all_and_not_kept(void **state)
+{
+    struct asker askers[THREADS];
+    int64_t live = ga__alloc_live();
+    (void)state;
+    fail_compile = true;
+    ask_together(askers, (const char *const[]){"broken\ncode"}, 1);
+    /* A thread that came when the first attempt was over made one of its own. */
+    assert_in_range(compiles, 1, THREADS);
+    assert_int_equal(loads, 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_null(askers[i].function);
+        assert_int_equal(askers[i].status, GA_ERR_COMPILE);
+        assert_string_equal(askers[i].message,
+                            "test kernel does not compile:\noperation(1): error: no\n"
+                            "     1 | broken\n     2 | code\n");
+    }
+    assert_int_equal(ga__alloc_live(), live);
+    fail_compile = false;
+    assert_gets("broken\ncode");
+}
+
+static void test_users_text_is_marked(void **state)
+{
+    (void)state;
+    fail_compile = true;
+    assert_null(get_on(&device,
+                       "int a;\n#line 1 \"operation\"\nz[i] = x[i]\n+ y[i]\n"
+                       "#line 1 \"kernel\"\nint b;\n",
+                       false));
+    assert_string_equal(ga_error_message(), "test kernel does not compile:\n"
+                                            "operation(1): error: no\n"
+                                            "#line 1 \"operation\"\n"
+                                            ">    1 | z[i] = x[i]\n>    2 | + y[i]\n");
+}
+
+/* The calling thread's first error stays; those who wait are told of the compile all the same. */
+static void test_older_error_stays(void **state)
+{
+    (void)state;
+    ga__fail(GA_ERR_SHAPE, "older");
+    fail_compile = true;
+    assert_null(get_on(&device, "older error", false));
+    assert_int_equal(ga_error(), GA_ERR_SHAPE);
+    assert_string_equal(ga_error_message(), "older");
+    fail_compile = false;
+    assert_non_null(get_on(&device, "older error", false));
+    assert_string_equal(ga_error_message(), "older");
+}
+
+static void test_disk_code_that_does_not_load(void **state)
+{
+    (void)state;
+    assert_gets("stale");
+    ga__module_forget();
+    fail_next_load = true;
+    assert_gets("stale");
+    assert_int_equal(compiles, 2);
+    fail_next_load = true;
+    assert_null(get_on(&device, "does not load at all", false));
+    assert_int_equal(ga_error(), GA_ERR_DEVICE);
+    assert_string_equal(ga_error_message(), "no kernel image for this device");
+    ga_clear_error();
+    int64_t files, bytes;
+    ga__disk_cache_usage(&files, &bytes);
+    assert_int_equal(files, 1);
+}
+
+/* The name and the content of the only file in the directory. */
+static void only_dump(char name[PATH_SIZE], const char *text)
+{
+    char path[2 * PATH_SIZE];
+    size_t nbytes;
+    int found = 0;
+    DIR *stream = opendir(dumps);
+    for (struct dirent *item; (item = readdir(stream)) != NULL;)
+        if (item->d_name[0] != '.') {
+            snprintf(name, PATH_SIZE, "%s", item->d_name);
+            found++;
+        }
+    closedir(stream);
+    assert_int_equal(found, 1);
+    snprintf(path, sizeof path, "%s/%s", dumps, name);
+    char *content = ga__read_file(path, &nbytes);
+    assert_string_equal(content, text);
+    ga__free(content);
+    unlink(path);
+}
+
+static void test_dumps(void **state)
+{
+    char name[PATH_SIZE];
+    const ga__source odd = {"../a b", "odd", false};
+    (void)state;
+    setenv("QUARRY_DUMP_DIR", dumps, 1);
+    assert_gets("to be dumped");
+    only_dump(name, "to be dumped");
+    assert_memory_equal(name, "test_kernel-", 12);
+    assert_int_equal(strspn(name + 12, "0123456789abcdef"), 16);
+    assert_string_equal(name + 28, ".cu");
+    assert_non_null(get_on(&host, "to be dumped", false));
+    only_dump(name, "to be dumped");
+    assert_string_equal(name + 28, ".cpp");
+    assert_non_null(ga__module_function(&device, &odd, "entry"));
+    only_dump(name, "odd");
+    assert_memory_equal(name, "___a_b-", 7);
+    ga__module_forget();
+    assert_gets("to be dumped"); /* found on disk, dumped all the same */
+    only_dump(name, "to be dumped");
+    fail_compile = true;
+    assert_null(get_on(&device, "bad", false));
+    only_dump(name, "bad");
+    fail_compile = false;
+    ga_clear_error();
+    setenv("QUARRY_DUMP_DIR", "/proc/self/dumps", 1); /* cannot be made: no error */
+    assert_gets("not dumped");
+}
+
+static void test_every_failed_allocation(void **state)
+{
+    (void)state;
+    setenv("QUARRY_DUMP_DIR", dumps, 1);
+    for (int64_t n = 1; n < 60; n++) {
+        int64_t live = ga__alloc_live();
+        ga__alloc_fail_at(n);
+        ga__function *function = get_on(&device, "text", n % 2);
+        ga__alloc_fail_at(0);
+        assert_int_equal(ga_error() == GA_OK, function != NULL);
+        assert_true(function || ga__alloc_live() == live);
+        assert_true(n < 50 || function);
+        ga_clear_error();
+        ga__module_forget();
+        if (n % 3 == 0)
+            ga__disk_cache_clear();
+    }
+}
+
+/* The same where the compile fails: the message may be lost, the error not. */
+static void test_every_failed_allocation_of_a_failure(void **state)
+{
+    int64_t live = ga__alloc_live();
+    (void)state;
+    fail_compile = true;
+    for (int64_t n = 1; n < 40; n++) {
+        ga__alloc_fail_at(n);
+        assert_null(get_on(&device, "fails", false));
+        ga__alloc_fail_at(0);
+        assert_true(ga_error() == GA_ERR_COMPILE || ga_error() == GA_ERR_MEMORY);
+        assert_true(ga_error_message()[0] != '\0');
+        assert_true(n < 30 || ga_error() == GA_ERR_COMPILE);
+        assert_int_equal(ga__alloc_live(), live);
+        ga_clear_error();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_memory_then_disk_then_compiler),
+        TEST(test_everything_is_in_the_key),
+        TEST(test_without_a_disk),
+        TEST(test_no_such_kernel),
+        TEST(test_threads_compile_once),
+        TEST(test_failure_is_told_to_all_and_not_kept),
+        TEST(test_users_text_is_marked),
+        TEST(test_older_error_stays),
+        TEST(test_disk_code_that_does_not_load),
+        TEST(test_dumps),
+        TEST(test_every_failed_allocation),
+        TEST(test_every_failed_allocation_of_a_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,497 @@
+/* Every reduction against NumPy's answers and, for random arrays in every layout, against host loops. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "model/dtype.h"
+
+typedef gpuarray *(*reduce_function)(ga_reduce_args);
+
+static const struct {
+    const char *name;
+    reduce_function call;
+} reductions[] = {
+#define GA_REDUCE(name, ...) {#name, (ga_##name)},
+#include <quarry/reduce.def>
+#undef GA_REDUCE
+};
+
+static golden_file *file;
+
+static reduce_function find_reduction(const char *name)
+{
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        if (strcmp(reductions[i].name, name) == 0)
+            return reductions[i].call;
+    return NULL;
+}
+
+/* ---- Golden files ---- */
+
+static gpuarray *case_array(const golden_blob *b)
+{
+    return ga_from_host(b->data, b->dtype, b->ndim, b->shape);
+}
+
+static gpuarray *call(const golden_case *c, const gpuarray *x, gpuarray *out)
+{
+    ga_reduce_args args = {.x = x, .keepdims = c->flags & GOLDEN_KEEPDIMS, .dtype = c->dtype,
+                           .ddof = c->ddof, .out = out};
+    args.naxes = c->naxes > 0 ? c->naxes : 0;
+    args.axes = c->axes;
+    return find_reduction(c->name)(args);
+}
+
+static const char *case_text(const golden_case *c)
+{
+    static _Thread_local char text[400];
+    char shape[100] = "", axes[60] = "all";
+    const golden_blob *b = c->arg[0];
+    for (int i = 0, used = 0; i < b->ndim; i++)
+        used += snprintf(shape + used, sizeof shape - (size_t)used, "%lld,", (long long)b->shape[i]);
+    for (int i = 0, used = 0; i < c->naxes; i++)
+        used += snprintf(axes + used, sizeof axes - (size_t)used, "%d,", c->axes[i]);
+    snprintf(text, sizeof text, "%s of shape (%s) over %s dtype %s ddof %d", golden_call(c), shape, axes,
+             ga_dtype_name(c->dtype), c->ddof);
+    return text;
+}
+
+static bool shape_is(const gpuarray *x, int ndim, const int64_t *shape)
+{
+    return ga_ndim(x) == ndim && (ndim == 0 || memcmp(ga_shape(x), shape, (size_t)ndim * sizeof *shape) == 0);
+}
+
+static void check_answer(const golden_case *c, const gpuarray *got)
+{
+    char why[300];
+    if (!golden_result(c, c->out[0], got, 1, why, sizeof why))
+        fail_later("%s: %s", case_text(c), why);
+    else if (!shape_is(got, c->out[0]->ndim, c->out[0]->shape))
+        fail_later("%s: the shape has %d axes, wanted %d", case_text(c), ga_ndim(got), c->out[0]->ndim);
+    ga_clear_error();
+}
+
+static void check_error(const golden_case *c, const gpuarray *got)
+{
+    if (got)
+        fail_later("%s gives %s, wanted an error", case_text(c), ga_dtype_name(ga_dtype_of(got)));
+    else if (ga_error() == GA_OK || strncmp(ga_error_message(), c->name, strlen(c->name)) != 0)
+        fail_later("%s: %s: %s", case_text(c), ga_status_name(ga_error()), ga_error_message());
+    ga_clear_error();
+}
+
+/* The case again with its array in Fortran order, reversed and stepped: float32 only. */
+static void check_layouts(const golden_case *c)
+{
+    const golden_blob *b = c->arg[0];
+    for (layout how = LAYOUT_FORTRAN; how < LAYOUT_BROADCAST; how++)
+        check_answer(c, call(c, layout_array(how, b->data, b->dtype, b->ndim, b->shape), NULL));
+}
+
+static void check_out(const golden_case *c, const gpuarray *x)
+{
+    const golden_blob *want = c->out[0];
+    gpuarray *out = ga_zeros(want->dtype, want->ndim, want->shape);
+    gpuarray *got = call(c, x, out);
+    if (got != out)
+        fail_later("%s: with .out the result is not out: %s", case_text(c), ga_error_message());
+    else
+        check_answer(c, out);
+    ga_clear_error();
+}
+
+static void run_case(int item)
+{
+    const golden_case *c = &file->cases[item];
+    GA_SCOPE {
+        gpuarray *x = case_array(c->arg[0]);
+        if (strcmp(c->name, "dot") == 0) {
+            check_answer(c, ga_dot(x, case_array(c->arg[1])));
+        } else if (c->flags & GOLDEN_ERROR) {
+            check_error(c, call(c, x, NULL));
+        } else {
+            check_answer(c, call(c, x, NULL));
+            if (c->arg[0]->dtype == GA_FLOAT32)
+                check_layouts(c);
+            if (item % 7 == 0)
+                check_out(c, x);
+        }
+    }
+}
+
+static void every_row_answers_as_numpy(void **state)
+{
+    (void)state;
+    in_two_threads(file->ncases, run_case);
+    assert_int_equal(failures(), 0);
+}
+
+/* ---- Properties ---- */
+
+/* Sums, largest elements and their places of a C-order array over the marked axes, in double. */
+typedef struct loop_result {
+    int64_t count;
+    double *sum, *max;
+    int64_t *place;
+} loop_result;
+
+static void loop_result_free(loop_result *r)
+{
+    free(r->sum);
+    free(r->max);
+    free(r->place);
+}
+
+static void loop_result_init(loop_result *r, int ndim, const int64_t *shape, unsigned reduced)
+{
+    r->count = 1;
+    for (int i = 0; i < ndim; i++)
+        r->count *= reduced >> i & 1 ? 1 : shape[i];
+    r->sum = calloc((size_t)r->count, sizeof *r->sum);
+    r->max = malloc((size_t)r->count * sizeof *r->max);
+    r->place = calloc((size_t)r->count, sizeof *r->place);
+    assert_true(r->sum && r->max && r->place);
+    for (int64_t i = 0; i < r->count; i++)
+        r->max[i] = -INFINITY;
+}
+
+/* Where element number k goes: its output, and its number among that output's elements. */
+static void place_of(int64_t k, int ndim, const int64_t *shape, unsigned reduced, int64_t *to, int64_t *number)
+{
+    int64_t to_stride = 1, number_stride = 1;
+    *to = *number = 0;
+    for (int i = ndim - 1; i >= 0; i--) {
+        int64_t index = k % shape[i];
+        k /= shape[i];
+        int64_t *sum = reduced >> i & 1 ? number : to;
+        int64_t *stride = reduced >> i & 1 ? &number_stride : &to_stride;
+        *sum += index * *stride;
+        *stride *= shape[i];
+    }
+}
+
+static void loop_reduce(loop_result *r, const float *x, int ndim, const int64_t *shape, unsigned reduced)
+{
+    int64_t size = 1, to, number;
+    loop_result_init(r, ndim, shape, reduced);
+    for (int i = 0; i < ndim; i++)
+        size *= shape[i];
+    for (int64_t k = 0; k < size; k++) {
+        place_of(k, ndim, shape, reduced, &to, &number);
+        r->sum[to] += (double)x[k];
+        if ((double)x[k] > r->max[to] || ((double)x[k] == r->max[to] && number < r->place[to])) {
+            r->max[to] = (double)x[k];
+            r->place[to] = number;
+        }
+    }
+}
+
+/* Multiples of 1/8 below 8: float sums of a few thousand of them are exact, and there are ties. */
+static float *random_eighths(int64_t count, uint64_t seed)
+{
+    float *x = malloc((size_t)count * sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = (float)((int64_t)(next_random(&seed) % 128) - 64) / 8.0f;
+    return x;
+}
+
+static void read_all(const gpuarray *x, void *to, size_t nbytes)
+{
+    if (ga_to_host(x, to, nbytes) != GA_OK)
+        fail_later("reading: %s", ga_error_message());
+    ga_clear_error();
+}
+
+/* `repeats`: each element was taken that often (a broadcast axis was reduced). */
+static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args args, const loop_result *r,
+                          int repeats)
+{
+    float *sum = calloc((size_t)r->count, sizeof *sum), *max = calloc((size_t)r->count, sizeof *max);
+    int64_t *place = calloc((size_t)r->count, sizeof *place);
+    args.x = x;
+    read_all((ga_sum)(args), sum, (size_t)r->count * sizeof *sum);
+    read_all((ga_max)(args), max, (size_t)r->count * sizeof *max);
+    read_all((ga_argmax)(args), place, (size_t)r->count * sizeof *place);
+    for (int64_t i = 0; i < r->count; i++) {
+        double wanted = r->sum[i] * repeats;
+        bool same = (double)sum[i] == wanted && (double)max[i] == r->max[i] && place[i] == r->place[i];
+        if (same)
+            continue;
+        fail_later("%s: output %lld: sum %g max %g argmax %lld, wanted %g %g %lld", what, (long long)i,
+                   (double)sum[i], (double)max[i], (long long)place[i], wanted, r->max[i],
+                   (long long)r->place[i]);
+        break;
+    }
+    free(sum);
+    free(max);
+    free(place);
+}
+
+static const int64_t property_shape[4] = {6, 5, 7, 9};
+
+static void check_subset(int item)
+{
+    unsigned reduced = (unsigned)item % 15 + 1;
+    layout how = (layout)((unsigned)item / 15);
+    float *x = random_eighths(6 * 5 * 7 * 9, 7);
+    loop_result r;
+    int axes[5], naxes = 0, shift = how == LAYOUT_BROADCAST;
+    char what[80];
+    loop_reduce(&r, x, 4, property_shape, reduced);
+    for (int i = 0; i < 4; i++)
+        if (reduced >> i & 1)
+            axes[naxes++] = i + shift;
+    if (shift)
+        axes[naxes++] = 0;
+    snprintf(what, sizeof what, "axes %#x, %s", reduced, layout_names[how]);
+    GA_SCOPE {
+        gpuarray *a = layout_array(how, x, GA_FLOAT32, 4, property_shape);
+        ga_reduce_args args = {.naxes = naxes, .axes = axes};
+        compare_loops(what, a, args, &r, shift ? 3 : 1);
+    }
+    loop_result_free(&r);
+    free(x);
+}
+
+static void any_axes_of_any_layout_agree_with_loops(void **state)
+{
+    (void)state;
+    in_two_threads(15 * LAYOUT_COUNT, check_subset);
+    assert_int_equal(failures(), 0);
+}
+
+/* Long, thin and wide arrays: every rung of the ladder of kernels. */
+static const struct {
+    int64_t shape[2];
+    unsigned reduced;
+} ladders[] = {{{1000003, 1}, 3}, {{200000, 3}, 2}, {{200000, 3}, 1}, {{3, 200000}, 2}, {{3, 200000}, 1},
+               {{3000, 17}, 1},   {{3000, 17}, 2}, {{17, 3000}, 2},   {{17, 3000}, 1},  {{1, 70000}, 2},
+               {{70000, 1}, 2},   {{700, 700}, 1}, {{700, 700}, 2},   {{33, 33}, 3}};
+
+static void check_ladder(int item)
+{
+    const int64_t *shape = ladders[item / 2].shape;
+    layout how = item % 2 ? LAYOUT_FORTRAN : LAYOUT_CONTIGUOUS;
+    float *x = random_eighths(shape[0] * shape[1], 11);
+    loop_result r;
+    int axes[2], naxes = 0;
+    char what[120];
+    loop_reduce(&r, x, 2, shape, ladders[item / 2].reduced);
+    for (int i = 0; i < 2; i++)
+        if (ladders[item / 2].reduced >> i & 1)
+            axes[naxes++] = i;
+    snprintf(what, sizeof what, "shape (%lld, %lld), axes %#x, %s", (long long)shape[0], (long long)shape[1],
+             ladders[item / 2].reduced, layout_names[how]);
+    GA_SCOPE {
+        ga_reduce_args args = {.naxes = naxes, .axes = axes};
+        compare_loops(what, layout_array(how, x, GA_FLOAT32, 2, shape), args, &r, 1);
+    }
+    loop_result_free(&r);
+    free(x);
+}
+
+static void every_rung_of_the_ladder_agrees_with_loops(void **state)
+{
+    (void)state;
+    in_two_threads(2 * (int)(sizeof ladders / sizeof *ladders), check_ladder);
+    assert_int_equal(failures(), 0);
+}
+
+static gpuarray *random_floats(int64_t count)
+{
+    uint64_t seed = 3;
+    float *x = malloc((size_t)count * sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = (float)random_real(&seed);
+    gpuarray *made = ga_from_host(x, GA_FLOAT32, GA_SHAPE(count));
+    free(x);
+    return made;
+}
+
+static void check_same_bits(const gpuarray *x, ga_reduce_args args)
+{
+    float first[64], again[64];
+    args.x = x;
+    for (int run = 0; run < 20; run++) {
+        gpuarray *sum = (ga_sum)(args);
+        assert_true(sum != NULL && ga_nbytes(sum) <= sizeof first);
+        assert_int_equal(ga_to_host(sum, run ? again : first, ga_nbytes(sum)), GA_OK);
+        if (run)
+            assert_memory_equal(first, again, ga_nbytes(sum));
+        ga_free(sum);
+    }
+}
+
+static void a_sum_has_the_same_bits_in_every_run(void **state)
+{
+    (void)state;
+    gpuarray *x = random_floats(1000003);
+    gpuarray *rows = random_floats(600000);
+    gpuarray *thin = ga_reshape(rows, GA_SHAPE(3, 200000)), *wide = ga_reshape(rows, GA_SHAPE(200000, 3));
+    check_same_bits(x, (ga_reduce_args){0});
+    check_same_bits(thin, (ga_reduce_args){GA_AXIS(1)});
+    check_same_bits(wide, (ga_reduce_args){GA_AXIS(0)});
+    ga_free(thin);
+    ga_free(wide);
+    ga_free(rows);
+    ga_free(x);
+}
+
+static void large_sums_are_accurate(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    double sum = 0, squares = 0;
+    const int64_t count = 1000003;
+    for (int64_t i = 0; i < count; i++) {
+        double v = (double)(float)random_real(&seed);
+        sum += v;
+        squares += v * v;
+    }
+    GA_SCOPE {
+        gpuarray *x = random_floats(count);
+        double mean = sum / (double)count, var = squares / (double)count - mean * mean;
+        assert_float_equal(ga_item_double(ga_sum(x, .dtype = GA_FLOAT64)), sum, 1e-6);
+        assert_float_equal(ga_item_double(ga_sum(x)), sum, 0.05);
+        assert_float_equal(ga_item_double(ga_var(x)), var, 1e-6);
+        assert_float_equal(ga_item_double(ga_std(x)), sqrt(var), 1e-6);
+        assert_float_equal(ga_item_double(ga_dot(x, x)), squares, 0.5);
+    }
+}
+
+/* 10000 ones overflow float16's 11 bits at 2048, not float32's. */
+static void float16_sums_accumulate_in_float32(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *h = ga_ones(GA_FLOAT16, GA_SHAPE(10000)), *b = ga_ones(GA_BFLOAT16, GA_SHAPE(4096));
+        assert_float_equal(ga_item_double(ga_sum(h)), 10000.0, 0.0);
+        assert_float_equal(ga_item_double(ga_sum(b)), 4096.0, 0.0);
+        assert_float_equal(ga_item_double(ga_mean(h)), 1.0, 0.0);
+        assert_int_equal(ga_dtype_of(ga_sum(h)), GA_FLOAT16);
+        assert_float_equal(ga_item_double(ga_mean(ga_full(GA_FLOAT16, GA_SHAPE(4000), 60000.0))), 60000.0, 32.0);
+    }
+}
+
+static void ties_give_the_first_place(void **state)
+{
+    (void)state;
+    enum { COUNT = 100003 };
+    float *x = calloc(COUNT, sizeof *x);
+    assert_non_null(x);
+    x[77] = x[99] = x[100002] = 3;
+    x[5003] = x[5004] = -2;
+    GA_SCOPE {
+        gpuarray *a = ga_from_host(x, GA_FLOAT32, GA_SHAPE(COUNT));
+        assert_int_equal(ga_item_int64(ga_argmax(a)), 77);
+        assert_int_equal(ga_item_int64(ga_argmin(a)), 5003);
+        assert_int_equal(ga_item_int64(ga_argmax(ga_zeros_like(a))), 0);
+        assert_int_equal(ga_item_int64(ga_argmax(ga_flip(a, 0))), 0);
+        assert_int_equal(ga_item_int64(ga_argmin(ga_flip(a, 0))), COUNT - 1 - 5004);
+        x[60000] = x[60001] = NAN;
+        gpuarray *n = ga_from_host(x, GA_FLOAT32, GA_SHAPE(COUNT));
+        assert_int_equal(ga_item_int64(ga_argmax(n)), 60000);
+        assert_int_equal(ga_item_int64(ga_argmin(n)), 60000);
+        assert_true(isnan(ga_item_double(ga_max(n))));
+        assert_float_equal(ga_item_double(ga_nanmax(n)), 3.0, 0.0);
+    }
+    free(x);
+}
+
+/* ---- Errors ---- */
+
+static void expect_error(const gpuarray *got, ga_status status, const char *text)
+{
+    assert_null(got);
+    assert_int_equal(ga_error(), status);
+    if (!strstr(ga_error_message(), text))
+        fail_msg("\"%s\" lacks \"%s\"", ga_error_message(), text);
+    ga_clear_error();
+}
+
+static void wrong_axes_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)), *v = ga_ones(GA_FLOAT32, GA_SHAPE(5));
+        expect_error(ga_sum(x, GA_AXIS(2)), GA_ERR_INVALID, "sum");
+        expect_error(ga_sum(x, GA_AXIS(-3)), GA_ERR_INVALID, "-3");
+        expect_error(ga_max(x, GA_AXIS(0, 0)), GA_ERR_INVALID, "max");
+        expect_error(ga_max(x, GA_AXIS(1, -1)), GA_ERR_INVALID, "max");
+        expect_error(ga_dot(x, x), GA_ERR_SHAPE, "dot");
+        expect_error(ga_dot(v, ga_ones(GA_FLOAT32, GA_SHAPE(4))), GA_ERR_SHAPE, "dot");
+        assert_null(ga_sum(NULL));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void wrong_outs_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4));
+        gpuarray *row = ga_zeros(GA_FLOAT32, GA_SHAPE(4)), *wrong = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
+        gpuarray *ints = ga_zeros(GA_INT32, GA_SHAPE(4));
+        expect_error(ga_sum(x, GA_AXIS(0), .out = wrong), GA_ERR_SHAPE, "sum");
+        expect_error(ga_sum(x, GA_AXIS(0), .out = ints), GA_ERR_DTYPE, "int32");
+        expect_error(ga_sum(x, GA_AXIS(0), .out = ga_broadcast_to(row, GA_SHAPE(2, 4))), GA_ERR_INVALID, "sum");
+        assert_ptr_equal(ga_sum(x, GA_AXIS(0), .out = row), row);
+        assert_float_equal(ga_item_double(ga_max(row)), 3.0, 0.0);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* .out may be (part of) the array that is reduced. */
+static void out_may_overlap_the_array(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        float host[12], sums[4];
+        for (int i = 0; i < 12; i++)
+            host[i] = (float)i;
+        gpuarray *x = ga_from_host(host, GA_FLOAT32, GA_SHAPE(3, 4));
+        assert_non_null(ga_sum(x, GA_AXIS(0), .out = ga_slice(x, "1")));
+        assert_int_equal(ga_to_host(ga_slice(x, "1"), sums, sizeof sums), GA_OK);
+        for (int i = 0; i < 4; i++)
+            assert_float_equal(sums[i], 12.0f + 3.0f * (float)i, 0.0f);
+    }
+}
+
+static int open_file(void **state)
+{
+    (void)state;
+    file = golden_open("reduce.bin");
+    return 0;
+}
+
+static int close_file(void **state)
+{
+    (void)state;
+    golden_close(file);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_answers_as_numpy),
+        cmocka_unit_test(any_axes_of_any_layout_agree_with_loops),
+        cmocka_unit_test(every_rung_of_the_ladder_agrees_with_loops),
+        cmocka_unit_test(a_sum_has_the_same_bits_in_every_run),
+        cmocka_unit_test(large_sums_are_accurate),
+        cmocka_unit_test(float16_sums_accumulate_in_float32),
+        cmocka_unit_test(ties_give_the_first_place),
+        cmocka_unit_test(wrong_axes_are_errors),
+        cmocka_unit_test(wrong_outs_are_errors),
+        cmocka_unit_test(out_may_overlap_the_array),
+    };
+    return cmocka_run_group_tests(tests, open_file, close_file);
+}

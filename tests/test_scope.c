@@ -1,0 +1,252 @@
+/* Reference counts and scopes: who owns what, and when it goes. */
+#include "array_support.h"
+
+#include <pthread.h>
+
+#include "array/scope.h"
+
+static gpuarray *small(void)
+{
+    gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(2));
+
+    assert_non_null(x);
+    return x;
+}
+
+static void test_references(void **state)
+{
+    const int64_t live = ga__alloc_live();
+
+    (void)state;
+    gpuarray *x = small();
+    assert_ptr_equal(ga_retain(x), x);
+    ga_free(x);
+    assert_int_equal(ga_ndim(x), 1);
+    gpuarray *view = ga_expand_dims(x, 0);
+    ga_free(x);
+    assert_int_equal(ga_to_host(view, (float[2]){0}, sizeof(float[2])), GA_OK);
+    ga_free(view);
+    ga_free(NULL);
+    assert_null(ga_retain(NULL));
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+static void test_scope_frees(void **state)
+{
+    const int64_t live = ga__alloc_live();
+
+    (void)state;
+    for (int count = 0; count < 100; count += 9) {
+        GA_SCOPE {
+            for (int i = 0; i < count; i++)
+                small();
+        }
+        assert_int_equal(ga__alloc_live(), live);
+    }
+    ga_scope_end(); /* none is open */
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+static void leave_early(int how)
+{
+    for (int round = 0; round < 2; round++) {
+        GA_SCOPE {
+            small();
+            if (how == 0)
+                return;
+            if (how == 1)
+                break;
+            if (how == 2)
+                goto out;
+            small();
+        }
+    }
+out:
+    return;
+}
+
+static void test_leaving_early(void **state)
+{
+    const int64_t live = ga__alloc_live();
+
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        leave_early(how);
+        assert_int_equal(ga__alloc_live(), live);
+        assert_false(ga__scope_is_open());
+    }
+}
+
+static void test_keep(void **state)
+{
+    const int64_t live = ga__alloc_live();
+    gpuarray *kept = NULL, *mine = small();
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *outer = small();
+        GA_SCOPE {
+            GA_SCOPE { /* the one between owns nothing yet */
+                small();
+                kept = small();
+                assert_ptr_equal(ga_keep(kept), kept);
+                assert_ptr_equal(ga_keep(kept), kept); /* no longer this scope's */
+                assert_ptr_equal(ga_keep(outer), outer);
+                assert_ptr_equal(ga_keep(mine), mine);
+                assert_null(ga_keep(NULL));
+            }
+            assert_int_equal(ga_size(kept), 2);
+            ga_keep(kept);
+        }
+        assert_int_equal(ga_size(kept), 2);
+        ga_keep(kept);
+    }
+    assert_int_equal(ga_size(kept), 2);
+    ga_free(kept);
+    assert_int_equal(ga_size(mine), 2);
+    ga_free(mine);
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+static void test_early_free(void **state)
+{
+    const int64_t live = ga__alloc_live();
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *first = small();
+        gpuarray *held = ga_retain(small());
+        ga_free(held);
+        ga_free(first);
+        gpuarray *before = small();
+        for (int i = 0; i < 1000; i++) { /* one more alive at all times; the list must not grow for ever */
+            gpuarray *next = small();
+            ga_free(before);
+            before = next;
+        }
+        assert_true(ga__alloc_live() < live + 10);
+        gpuarray *many[100];
+        for (int i = 0; i < 100; i++)
+            many[i] = small();
+        for (int i = 0; i < 100; i += 2)
+            ga_free(many[i]);
+        for (int i = 0; i < 100; i++)
+            small();
+        for (int i = 1; i < 100; i += 2)
+            assert_int_equal(ga_size(many[i]), 2);
+        ga_keep(many[51]);
+        ga_free(many[51]);
+    }
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+static void test_retained_outlives(void **state)
+{
+    const int64_t live = ga__alloc_live();
+    gpuarray *x = NULL;
+
+    (void)state;
+    GA_SCOPE {
+        x = ga_retain(small());
+    }
+    assert_int_equal(ga_size(x), 2);
+    GA_SCOPE {
+        ga_free(x);
+    }
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+static bool nest_once(void)
+{
+    gpuarray *kept = NULL;
+
+    GA_SCOPE {
+        GA_SCOPE {
+            for (int i = 0; i < 40; i++) {
+                gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(1));
+                kept = i == 20 ? ga_keep(x) : kept;
+            }
+        }
+        assert_true(kept || ga_error() != GA_OK);
+        ga_keep(kept);
+    }
+    assert_false(ga__scope_is_open());
+    ga_free(kept);
+    return ga_error() == GA_OK;
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    survive_failures(nest_once);
+}
+
+static void *leave_scopes_open(void *unused)
+{
+    ga_scope_begin();
+    small();
+    ga_scope_begin();
+    ga_scope_begin();
+    for (int i = 0; i < 50; i++)
+        small();
+    return unused;
+}
+
+static void test_thread_exit(void **state)
+{
+    (void)state;
+    ga_free(small()); /* what the device keeps is there before the count */
+    const int64_t live = ga__alloc_live();
+    for (int round = 0; round < 3; round++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, leave_scopes_open, NULL), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(ga__alloc_live(), live);
+    }
+}
+
+static void *share(void *argument)
+{
+    gpuarray *x = argument;
+
+    for (int i = 0; i < 3000; i++) {
+        GA_SCOPE {
+            gpuarray *view = ga_expand_dims(x, 0);
+            ga_keep(x); /* another thread's: nothing happens */
+            ga_retain(view);
+            ga_free(view);
+            ga_free(ga_retain(x));
+        }
+    }
+    ga_free(x);
+    return NULL;
+}
+
+static void test_threads_share(void **state)
+{
+    pthread_t threads[4];
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = small();
+        for (int i = 0; i < 4; i++) {
+            ga_retain(x);
+            assert_int_equal(pthread_create(&threads[i], NULL, share, x), 0);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_references),        cmocka_unit_test(test_scope_frees),
+        cmocka_unit_test(test_leaving_early),     cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_early_free),        cmocka_unit_test(test_retained_outlives),
+        cmocka_unit_test(test_failures),          cmocka_unit_test(test_thread_exit),
+        cmocka_unit_test(test_threads_share),
+    };
+
+    return cmocka_run_group_tests(tests, install_stand_ins, NULL);
+}

@@ -1,0 +1,247 @@
+/* Tests of jit/template.c: the language, its errors, and every failed allocation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <quarry/error.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "base/strbuf.h"
+#include "jit/template.h"
+
+static void assert_fills(const ga__record *record, const char *text, const char *expected)
+{
+    char *filled = ga__fill_text("t", text, record);
+    assert_non_null(filled);
+    assert_string_equal(filled, expected);
+    ga__free(filled);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void assert_error(const ga__record *record, const char *text, const char *message)
+{
+    assert_null(ga__fill_text("t", text, record));
+    assert_int_equal(ga_error(), GA_ERR_INVALID);
+    assert_string_equal(ga_error_message(), message);
+    ga_clear_error();
+}
+
+/* name = "add", empty = "", zero = "0"; lists "none" and "operand" of two records. */
+static ga__record *sample(void)
+{
+    ga__record *record = ga__record_new();
+    ga__record_set(record, "name", "first");
+    ga__record_set(record, "name", "add");
+    ga__record_set(record, "empty", "");
+    ga__record_set(record, "zero", "0");
+    ga__record_set(record, "hole", "@name@");
+    ga__record_set(record, "lines", "one\n//@end\ntwo");
+    ga__record_list(record, "none");
+    for (int k = 0; k < 2; k++) {
+        ga__record *operand = ga__record_append(record, "operand");
+        ga__record_setf(operand, "k", "%d", k);
+        if (k == 0)
+            ga__record_set(operand, "name", "x");
+        for (int axis = 0; axis <= k; axis++)
+            ga__record_setf(ga__record_append(operand, "axis"), "axis", "%d", axis);
+    }
+    return record;
+}
+
+static void test_holes(void **state)
+{
+    ga__record *r = sample();
+    (void)state;
+    assert_fills(r, "", "");
+    assert_fills(NULL, "plain\n", "plain\n");
+    assert_fills(r, "@name@", "add");
+    assert_fills(r, "a@name@@zero@b@empty@c\n", "aadd0bc\n");
+    assert_fills(r, "@hole@", "@name@");
+    assert_fills(r, "<@lines@>\nnext", "<one\n//@end\ntwo>\nnext");
+    ga__record_free(r);
+}
+
+static void test_at_signs_that_are_no_holes(void **state)
+{
+    ga__record *r = sample();
+    (void)state;
+    assert_fills(r, "@", "@");
+    assert_fills(r, "@@", "@@");
+    assert_fills(r, "@p bra @q;", "@p bra @q;");
+    assert_fills(r, "@!p @%p1\n", "@!p @%p1\n");
+    assert_fills(r, "me@host me@name@", "me@host meadd");
+    assert_fills(r, "@name", "@name");
+    assert_fills(r, "@\nname@", "@\nname@");
+    ga__record_free(r);
+}
+
+static void test_each(void **state)
+{
+    ga__record *r = sample();
+    (void)state;
+    assert_fills(r, "//@each operand\n@k@:@name@\n//@end\n", "0:x\n1:add\n");
+    assert_fills(r, "a\n//@each none\n@unknown@\n//@end\nb\n", "a\nb\n");
+    assert_fills(r, "  //@each operand  \n//@each axis\n@name@@k@@axis@ \n\t//@end\n//@end",
+                 "x00 \nadd10 \nadd11 \n");
+    assert_fills(r, "//@each operand\n//@each operand\n@k@\n//@end\n//@end\n", "0\n1\n0\n1\n");
+    ga__record_free(r);
+}
+
+static void test_if(void **state)
+{
+    ga__record *r = sample();
+    (void)state;
+    assert_fills(r, "//@if name\nyes\n//@end\n", "yes\n");
+    assert_fills(r, "//@if zero\nyes\n//@else\nno\n//@end\n", "no\n");
+    assert_fills(r, "//@if empty\nyes\n//@else\nno\n//@end\n", "no\n");
+    assert_fills(r, "//@if !empty\nyes\n//@else\nno\n//@end\n", "yes\n");
+    assert_fills(r, "//@if !name\n@unknown@\n//@if unknown\n//@else\n//@end\n//@end\nz", "z");
+    assert_fills(r,
+                 "//@if zero\n//@each unknown\n//@end\n//@include unknown\n//@else\n"
+                 "//@if name\n1\n//@else\n2\n//@end\n//@end\n",
+                 "1\n");
+    ga__record_free(r);
+}
+
+static void test_values_are_copied_and_null_is_ignored(void **state)
+{
+    char value[] = "before";
+    ga__record *r = ga__record_new();
+    (void)state;
+    ga__record_set(r, "v", value);
+    strcpy(value, "after");
+    ga__record_set(r, "null", NULL);
+    assert_fills(r, "@v@@null@", "before");
+    ga__record_set(NULL, "v", "x");
+    ga__record_setf(NULL, "v", "%d", 1);
+    ga__record_list(NULL, "l");
+    assert_null(ga__record_append(NULL, "l"));
+    ga__record_free(NULL);
+    ga__record_free(r);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void test_errors_name_template_and_line(void **state)
+{
+    ga__record *r = sample();
+    (void)state;
+    assert_error(r, "a\nb @nope@ c\n", "t:2: no value for the hole @nope@");
+    assert_error(NULL, "@name@", "t:1: no value for the hole @name@");
+    assert_error(r, "a\n//@if nope\n//@end\n", "t:2: no value for //@if nope");
+    assert_error(r, "//@each nope\n//@end\n", "t:1: no list nope");
+    assert_error(r, "//@each operand\n@axis@\n//@end\n", "t:2: no value for the hole @axis@");
+    assert_error(r, "\n//@include nope\n", "t:2: no template nope");
+    assert_error(r, "\n\n//@if name\nx\n", "t:3: //@if has no //@end");
+    assert_error(r, "//@each none\nx\n", "t:1: //@each has no //@end");
+    assert_error(r, "//@each none\n//@else\n//@end\n", "t:1: //@each has an //@else too many");
+    assert_error(r, "//@if name\n//@else\n//@else\n//@end\n", "t:1: //@if has an //@else too many");
+    assert_error(r, "x\n//@end\n", "t:2: //@end outside any block");
+    assert_error(r, "//@else\n", "t:1: //@else outside any block");
+    assert_error(r, "  //@endif \n", "t:1: //@endif is no directive");
+    assert_error(r, "//@if\n//@end\n", "t:1: //@if is no directive");
+    assert_error(r, "//@if name\n//@end name\n", "t:2: //@end name is no directive");
+    assert_null(ga__fill("nope.tmpl", r));
+    assert_string_equal(ga_error_message(), "no template nope.tmpl");
+    ga_clear_error();
+    ga__record_free(r);
+}
+
+static void test_depth_is_bounded(void **state)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    ga__record *r = sample();
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        ga__strbuf_add(&text, "//@if name\n");
+    assert_error(r, text.text, "t:64: more than 64 blocks and files inside one another");
+    ga__strbuf_reset(&text);
+    ga__record_free(r);
+}
+
+static void test_include(void **state)
+{
+    char directive[128];
+    (void)state;
+    /* Any embedded text without holes and directives includes as itself. */
+    for (const ga__embedded *file = ga__templates; file->name; file++) {
+        size_t length = strlen(file->text);
+        if (strchr(file->text, '@') || !length || file->text[length - 1] != '\n')
+            continue;
+        snprintf(directive, sizeof directive, "//@include %s\n", file->name);
+        assert_fills(NULL, directive, file->text);
+        char *filled = ga__fill(file->name, NULL);
+        assert_string_equal(filled, file->text);
+        ga__free(filled);
+    }
+}
+
+static void test_every_failed_allocation(void **state)
+{
+    int64_t live = ga__alloc_live();
+    char *filled = NULL;
+    (void)state;
+    for (int64_t n = 1; !filled; n++) {
+        assert_true(n < 200);
+        ga__alloc_fail_at(n);
+        ga__record *r = sample();
+        filled = ga__fill_text("t", "@name@\n//@each operand\n@k@\n//@end\n@lines@", r);
+        ga__alloc_fail_at(0);
+        ga__record_free(r);
+        if (filled)
+            break;
+        assert_true(ga_error() == GA_ERR_MEMORY || (!r && ga_error() != GA_OK));
+        assert_int_equal(ga__alloc_live(), live);
+        ga_clear_error();
+    }
+    assert_string_equal(filled, "add\n0\n1\none\n//@end\ntwo");
+    ga__free(filled);
+    assert_int_equal(ga__alloc_live(), live);
+}
+
+/* A long template fills in far less time than a compile takes. */
+static void test_time(void **state)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    ga__record *r = sample();
+    double best = 1;
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        ga__record_setf(r, "more", "%d", i);
+    for (int i = 0; i < 250; i++)
+        ga__strbuf_add(&text, "//@each operand\n    float @name@_@k@ = load(@name@, @zero@);\n"
+                              "//@end\n    // a line of text without any hole in it\n");
+    for (int i = 0; i < 5; i++) {
+        double start = ga__now();
+        char *filled = ga__fill_text("t", text.text, r);
+        double took = ga__now() - start;
+        assert_non_null(filled);
+        ga__free(filled);
+        best = took < best ? took : best;
+    }
+    print_message("1000 lines fill in %.0f us\n", 1e6 * best);
+    assert_true(best < 0.02);
+    ga__strbuf_reset(&text);
+    ga__record_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_at_signs_that_are_no_holes),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_if),
+        cmocka_unit_test(test_values_are_copied_and_null_is_ignored),
+        cmocka_unit_test(test_errors_name_template_and_line),
+        cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_include),
+        cmocka_unit_test(test_every_failed_allocation),
+        cmocka_unit_test(test_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

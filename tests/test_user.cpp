@@ -1,0 +1,85 @@
+/* A program as C++ users write it: the public header alone, run and checked. */
+#include <quarry.h>
+
+#include <complex>
+#include <cstdio>
+
+static int wrong;
+
+static void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    std::fprintf(stderr, "wrong: %s (%s)\n", what, ga_error_message());
+    wrong++;
+}
+
+static void slopes()
+{
+    float host[20 * 30];
+    for (int i = 0; i < 600; i++)
+        host[i] = static_cast<float>(3 * (i / 30) + 4 * (i % 30));
+    GA_SCOPE {
+        gpuarray *z = ga_from_host(host, GA_FLOAT32, GA_SHAPE(20, 30));
+        gpuarray *dx = ga_multiply(0.5, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
+        gpuarray *dy = ga_multiply(0.5, ga_subtract(ga_slice(z, "2:, 1:-1"), ga_slice(z, ":-2, 1:-1")));
+        gpuarray *slope = ga_hypot(dx, dy);
+        check(ga_item_int64(ga_sum(ga_greater(slope, 4.5))) == 18 * 28, "every cell is steep");
+        const int axes[] = {1};
+        ga_reduce_args args = {};
+        args.x = slope;
+        args.naxes = 1;
+        args.axes = axes;
+        args.keepdims = true;
+        gpuarray *rows = ga_max(args);
+        check(ga_ndim(rows) == 2 && ga_shape(rows)[0] == 18 && ga_shape(rows)[1] == 1, "kept axes");
+        check(ga_item_double(ga_mean(slope)) == 5.0, "the mean slope");
+    }
+}
+
+static void kernels()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT32, 0, 99, 100);
+        gpuarray *y = ga_ones(GA_FLOAT32, GA_SHAPE(100));
+        gpuarray *z = ga_empty_like(x);
+        ga_kernel *lin_comb = ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
+                                                    "z[i] = a*x[i] + b*y[i]", "linear_combination");
+        check(ga_run(lin_comb, 5, x, 6, y, z) == GA_OK, "a run");
+        check(ga_item_double(ga_slice(z, "%d", 99)) == 501.0, "the linear combination");
+        ga_reduction_args args = {};
+        args.dtype_out = GA_FLOAT32;
+        args.neutral = "0";
+        args.reduce_expr = "a+b";
+        args.map_expr = "square(x[i]-y[i])";
+        args.arguments = "float *x, float *y";
+        args.preamble = "__device__ float square(float v) { return v * v; }";
+        ga_kernel *sqdiff = ga_reduction_kernel(args);
+        check(ga_item_double(ga_reduce(sqdiff, x, y)) == 98.0 * 99 * 197 / 6 + 1, "the squared difference");
+        ga_kernel_free(lin_comb);
+        ga_kernel_free(sqdiff);
+    }
+}
+
+static void numbers()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_INT8, GA_SHAPE(2, 3), 7);
+        check(ga_dtype_of(ga_add(x, 1)) == GA_INT8, "an int is weak");
+        check(ga_dtype_of(ga_add(1.0, x)) == GA_FLOAT64, "a double is of another kind");
+        check(ga_dtype_of(ga_add(x, std::complex<double>(0, 2))) == GA_COMPLEX128, "complex");
+        check(ga_assign(ga_slice(x, ":, 1"), 1) == GA_OK && ga_item_int64(ga_sum(x)) == 30, "assign");
+        check(ga_add_into(x, x, x) == GA_OK && ga_item_int64(ga_max(x)) == 14, "into");
+        check(ga_add(x, nullptr) == nullptr && ga_error() == GA_OK, "nullptr passes through");
+        check(ga_sum(ga_transpose(x)) != nullptr, "a reduction of a view");
+    }
+}
+
+int main()
+{
+    slopes();
+    kernels();
+    numbers();
+    std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr), wrong ? "wrong" : "right");
+    return wrong || ga_error() != GA_OK;
+}

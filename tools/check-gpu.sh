@@ -1,0 +1,87 @@
+#!/bin/sh
+# Runs every test, the sanitizers and the bench on a GPU: check-gpu.sh BUILD [OUT].
+# BUILD is a Meson build folder or what prepare-gpu.sh made; tables and logs go to OUT (BUILD/out).
+#   STAGES      which of "tests examples memcheck racecheck bench" to run (default: all)
+#   SANITIZE    the tests that run under compute-sanitizer (default: all)
+#   TEST_LIMIT  seconds for one test under a sanitizer (default: 600)
+#   BENCH_ARGS  for quarry-bench
+# The last line is "N passed, N failed"; the exit status is non-zero on any failure.
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:?usage: check-gpu.sh BUILD [OUT]}" && pwd) || exit 1
+mkdir -p "${2:-$build/out}" || exit 1
+out=$(cd "${2:-$build/out}" && pwd)
+stages=${STAGES:-tests examples memcheck racecheck bench}
+limit=${TEST_LIMIT:-600}
+passed=0
+failed=0
+failures=
+
+QUARRY_DEVICE=${QUARRY_DEVICE:-cuda:0}
+QUARRY_GOLDEN=$root/tests/golden
+QUARRY_GOLDEN_DIR=$QUARRY_GOLDEN
+QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$out/kernels}
+LD_LIBRARY_PATH=$build/lib:$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export QUARRY_DEVICE QUARRY_GOLDEN QUARRY_GOLDEN_DIR QUARRY_CACHE_DIR LD_LIBRARY_PATH
+
+check() { # NAME, COMMAND...
+    name=$1
+    shift
+    start=$(date +%s)
+    if "$@" > "$out/$name.log" 2>&1; then
+        passed=$((passed + 1))
+        verdict=ok
+    else
+        failed=$((failed + 1))
+        failures="$failures $name"
+        verdict=FAILED
+        tail -n 15 "$out/$name.log" | sed 's/^/    /'
+    fi
+    printf '%-44s %-7s %4d s\n' "$name" "$verdict" $(($(date +%s) - start))
+}
+
+wants() {
+    case " $stages " in
+    *" $1 "*) true ;;
+    *) false ;;
+    esac
+}
+
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+tests=$(cat "$build/tests/list.txt") || exit 1
+
+if wants tests; then
+    for test in $tests; do
+        check "$(basename "$test")" "$build/tests/$(basename "$test")"
+    done
+fi
+
+if wants examples; then
+    for example in multiply_by_factor cumath linear_combination max_and_dot; do
+        check "example-$example" "$build/examples/$example"
+    done
+    check example-terrain sh "$root/tests/terrain.sh" "$build/examples/terrain" "$root"
+fi
+
+for tool in memcheck racecheck; do
+    if wants $tool && [ ! -x "$sanitizer" ]; then
+        echo "$tool: skipped: compute-sanitizer is not installed"
+    elif wants $tool; then
+        for test in ${SANITIZE:-$tests}; do
+            check "$tool-$(basename "$test")" env QUARRY_TEST_REDUCED=1 timeout "$limit" \
+                "$sanitizer" --tool "$tool" --error-exitcode 99 --target-processes all \
+                "$build/tests/$(basename "$test")"
+        done
+    fi
+done
+
+if wants bench; then
+    # shellcheck disable=SC2086 # the arguments are separate words
+    check bench "$build/bench/quarry-bench" --json "$out/bench.json" ${BENCH_ARGS-}
+    cat "$out/bench.log"
+fi
+
+[ -z "$failures" ] || echo "failed:$failures"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]

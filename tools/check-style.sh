@@ -1,0 +1,60 @@
+#!/bin/sh
+# Checks the rules of the house that a program can check: check-style.sh [--fix].
+# With --fix it runs clang-format over the files first.
+set -u
+cd "$(dirname "$0")/.."
+complaints=$(mktemp)
+trap 'rm -f "$complaints"' EXIT
+
+complain() { # RULE, offending lines on standard input
+    lines=$(cat)
+    [ -z "$lines" ] || printf '%s:\n%s\n' "$1" "$lines" >> "$complaints"
+}
+
+c_files=$(find include src tests examples bench -name '*.[ch]' -o -name '*.cu' | grep -v '^tests/golden/' | sort)
+tables=$(find include src -name '*.def' | sort)
+templates=$(find templates -name '*.tmpl' -o -name '*.cuda' -o -name '*.host' | sort)
+scripts=$(find tools tests bench examples -name '*.py' -o -name '*.sh' | sort)
+
+formatter=
+for name in clang-format-14 clang-format; do
+    if [ -z "$formatter" ] && "$name" --version 2>/dev/null | grep -q 'version 14\.'; then
+        formatter=$name
+    fi
+done
+if [ "${1-}" = --fix ]; then
+    [ -n "$formatter" ] || { echo "check-style: clang-format 14 is needed to fix"; exit 1; }
+    "$formatter" -i $c_files
+fi
+
+awk 'FNR == 1 { off = 0 } /clang-format off/ { off = 1 } /clang-format on/ { off = 0 }
+     length > 100 && !off { print FILENAME ":" FNR ": " length " columns" }' $c_files $templates |
+    complain "more than 100 columns"
+grep -nE '^.{121,}' $scripts | complain "more than 120 columns in a script"
+
+for file in $c_files $tables $templates; do
+    head -n 1 "$file" | grep -qE '^(/\*|//)' || echo "$file"
+done | complain "no first comment that says the file's job"
+
+grep -nE '\b(TODO|FIXME|XXX)\b' $c_files $tables $templates $scripts meson.build |
+    grep -v '^tools/check-style.sh:' | complain "unfinished"
+
+grep -nE '^[[:space:]]*#include[[:space:]]*"[^"]*\.\./' $c_files | complain 'an include with "../"'
+
+grep -nE '\bcase GA_(BOOL|U?INT(8|16|32|64)|B?FLOAT(16|32|64)|COMPLEX(64|128))\b' \
+    $(echo "$c_files" | grep '^src/' | grep -v '^src/model/dtype\.c$') |
+    complain "a switch on dtype outside src/model/dtype.c"
+
+grep -nE '[[:space:]]+$' $c_files $tables $templates $scripts | complain "trailing blanks"
+
+if [ -n "$formatter" ]; then
+    for file in $c_files; do
+        "$formatter" "$file" | cmp -s "$file" - || echo "$file"
+    done | complain "not as clang-format writes it (tools/check-style.sh --fix)"
+else
+    echo "check-style: skipped clang-format: version 14 is not installed"
+fi
+
+cat "$complaints"
+[ ! -s "$complaints" ] || exit 1
+echo "check-style: OK"

@@ -1,0 +1,136 @@
+"""Makes docs/api.md from the public headers and the op tables: make_api.py [--check] SOURCE-ROOT.
+
+With --check nothing is written; the exit status says whether the file is up to date.
+"""
+import os
+import re
+import sys
+
+HEADERS = ['array', 'device', 'dtype', 'error', 'kernel', 'value']
+TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
+          ('Elementwise, two operands', 'binary', 'ga_{}(a, b)'),
+          ('Elementwise, three operands', 'ternary', 'ga_{}(a, b, c)'),
+          ('Elementwise, two results', 'split', 'ga_{}(x, &{}, &{})'),
+          ('Reductions', 'reduce', 'ga_{}(x, ...)')]
+KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
+
+INTRODUCTION = '''# The functions of Quarry
+
+Made by `tools/make_api.py` from `include/quarry/`; edit the comments there.
+
+A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
+a twin `ga_f_into(out, ...)` that writes into an array, which may be an operand itself, and returns a
+`ga_status`. Options of a reduction follow its array: `GA_AXIS(0, 2)`, `.keepdims = true`,
+`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. Functions that make an array return NULL on failure,
+and give NULL for NULL; the thread keeps its first error (`ga_error()`, `ga_error_message()`).
+'''
+
+
+def read(root, name):
+    with open(os.path.join(root, 'include', 'quarry', name)) as file:
+        return file.read()
+
+
+def comment_text(comment):
+    lines = [re.sub(r'^\s*(/\*|\*/|\*)? ?', '', line) for line in comment.split('\n')]
+    return '\n'.join(lines).replace('*/', '').strip()
+
+
+def unwrap(text):
+    return re.sub(r'(?<!\n)\n(?!\n)', ' ', text)
+
+
+def public_part(text, root):
+    """The header without its C++ half, include guard and macros that end in an underscore."""
+    text = re.sub(r'#ifdef __cplusplus\n.*?#else\n(.*?)#endif[^\n]*\n', r'\1', text, flags=re.S)
+    text = re.sub(r'#ifndef __cplusplus\n(.*?)#endif[^\n]*\n', r'\1', text, flags=re.S)
+    text = re.sub(r'/\* clang-format o\w+ \*/\n?', '', text)
+    dtypes = ', '.join('GA_' + row[0] for row in rows(root, 'dtype'))
+    text = re.sub(r'#define GA_DTYPE\(.*?#undef GA_DTYPE\n', f'    {dtypes},\n', text, flags=re.S)
+    return text
+
+
+def is_public(block):
+    return re.search(r'\bGA_API \w|^typedef\b|^#define GA_[A-Z]+[(\s]|^static inline ga_value ga_value_',
+                     block, flags=re.M)
+
+
+def wanted_lines(block):
+    block = re.sub(r'^static inline [^\n]*_\([^\n]*\)\n\{.*?^\}\n?', '', block, flags=re.M | re.S)
+    block = re.sub(r'^static inline ([^\n]*)\n\{.*?^\}\n?', r'\1;\n', block, flags=re.M | re.S)
+    block = re.sub(r'^#define \w+_\b(.*\\\n)*.*\n?', '', block, flags=re.M)
+    block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
+    block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define ga_|define QUARRY).*\n?', '',
+                   block, flags=re.M)
+    block = re.sub(r'\bGA_API ', '', block)
+    block = re.sub(r' GA_PRINTF\([^)]*\)', '', block)
+    block = re.sub(r'^(GA_BEGIN_DECLS|GA_END_DECLS|GA_VALUE_\w+\(.*|    \(\(?ga_\w+.*)\n?', '', block,
+                   flags=re.M)
+    lines = re.sub(r'\n{2,}', '\n', block).strip().split('\n')
+    return '\n'.join(line for k, line in enumerate(lines) if k == 0 or line != lines[k - 1])
+
+
+def sections(text):
+    """(comment, code) pairs: a comment at the start of a line and what follows it up to the next."""
+    parts = re.split(r'^(/\*.*?\*/)\n', text, flags=re.M | re.S)
+    return list(zip(parts[1::2], parts[2::2]))
+
+
+def header_chapter(root, name):
+    pairs = sections(public_part(read(root, name + '.h'), root))
+    out = [f'## <quarry/{name}.h>\n']
+    for comment, code in pairs:
+        text = comment_text(comment)
+        heading = re.fullmatch(r'---- (.*) ----', text)
+        shown = wanted_lines(code) if is_public(code) else ''
+        if heading:
+            out.append(f'### {heading.group(1)}\n')
+        elif shown or '#define ga_' in code or comment == pairs[0][0]:
+            out.append(unwrap(text) + '\n')
+        if shown:
+            out.append(f'```c\n{shown}\n```\n')
+    return '\n'.join(out)
+
+
+def rows(root, table):
+    text = re.sub(r'/\*.*?\*/', '', read(root, table + '.def'), flags=re.S)
+    for row in re.findall(r'^GA_[A-Z]+\((.*?)\)$', text, flags=re.S | re.M):
+        parts = re.findall(r'"(?:[^"\\]|\\.)*"|[^,\s"][^,"]*', row)
+        yield [part.strip().strip('"') for part in parts]
+
+
+def table_chapter(root, title, table, form):
+    has_ulp = table in ('unary', 'binary', 'ternary')
+    out = [f'### {title}\n', '| function | result | takes |' + (' ULP |' if has_ulp else ''),
+           '|---|---|---|' + ('---|' if has_ulp else '')]
+    for row in rows(root, table):
+        name, kinds, line = row[0], row[1], row[-1].replace('|', '\\|')
+        results = row[-3:-1] if table == 'split' else []
+        takes = ' '.join(KINDS[kind] for kind in kinds)
+        ulp = f' {row[-2]} |' if has_ulp else ''
+        out.append(f'| `{form.format(name, *results)}` | {line} | {takes} |{ulp}')
+    return '\n'.join(out) + '\n'
+
+
+def make(root):
+    chapters = [INTRODUCTION, '## <quarry/ops.h>\n\nThe tables of operations. ULP is the largest error of a '
+                'float32 or float64 result in units in the last place; 0 is exact.\n']
+    chapters += [table_chapter(root, *table) for table in TABLES]
+    chapters.append('`ga_dot(a, b)` is the sum of `a * b` of two 1-D arrays, computed in one kernel.\n')
+    chapters += [header_chapter(root, name) for name in HEADERS]
+    return '\n'.join(chapters)
+
+
+def main():
+    check = '--check' in sys.argv
+    root = sys.argv[-1]
+    path = os.path.join(root, 'docs', 'api.md')
+    text = make(root)
+    if not check:
+        with open(path, 'w') as file:
+            file.write(text)
+    elif not os.path.exists(path) or open(path).read() != text:
+        sys.exit('docs/api.md is not up to date: run tools/make_api.py .')
+
+
+main()

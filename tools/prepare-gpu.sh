@@ -1,0 +1,31 @@
+#!/bin/sh
+# Builds everything and gathers what tools/check-gpu.sh needs in one folder: prepare-gpu.sh FOLDER.
+# The folder can be copied to a machine that has a GPU and a driver but neither Meson nor cmocka.
+set -eu
+
+mkdir -p "$1"
+target=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+[ -f build/gpu/build.ninja ] || meson setup build/gpu --buildtype=release -Dcuda=enabled
+meson compile -C build/gpu
+
+mkdir -p "$target/src" "$target/tests" "$target/examples" "$target/bench" "$target/lib"
+cp -P build/gpu/src/libquarry.so* "$target/src/"
+rm -rf "$target"/src/*.p
+: > "$target/tests/list.txt"
+for test in build/gpu/tests/test_*; do
+    if [ -f "$test" ] && [ -x "$test" ]; then
+        cp "$test" "$target/tests/"
+        echo "tests/$(basename "$test")" >> "$target/tests/list.txt"
+    fi
+done
+for example in multiply_by_factor cumath linear_combination max_and_dot terrain; do
+    cp "build/gpu/examples/$example" "$target/examples/"
+done
+cp build/gpu/bench/quarry-bench "$target/bench/"
+
+# Libraries of the tests and of the terrain example that the other machine may lack.
+ldd "$target"/tests/test_* "$target/examples/terrain" |
+    awk '$1 ~ /^lib(cmocka|png)/ && $3 ~ /^\// { print $3 }' | sort -u |
+    while read -r library; do cp -L "$library" "$target/lib/"; done
+echo "prepared $target: $(wc -l < "$target/tests/list.txt") tests, $(du -sh "$target" | cut -f1)"

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize].
+# With --sanitize the tests run a second time, built with the address and undefined-behaviour
+# sanitizers. The last line is "N passed, N failed"; the exit status is non-zero on any failure.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+sh tools/setup.sh || exit 1
+
+# Both builds ask for the same kernels: the second finds them compiled.
+QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$PWD/build/kernels}
+export QUARRY_CACHE_DIR
+logs=
+broken=0
+
+build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
+    folder=$1 test_options=$2
+    shift 2
+    if { [ -f "$folder/build.ninja" ] || meson setup "$folder" "$@"; } && meson compile -C "$folder"; then
+        rm -f "$folder/meson-logs/testlog.json"
+        # shellcheck disable=SC2086 # the options are separate words
+        meson test -C "$folder" --print-errorlogs $test_options || broken=1
+        logs="$logs $folder/meson-logs/testlog.json"
+    else
+        echo "run-tests: $folder does not build"
+        broken=$((broken + 1))
+    fi
+}
+
+build_and_test build/test "" --buildtype=debugoptimized
+if [ "${1-}" = --sanitize ]; then
+    # A sanitizer stops at the first error; the host's compiler is not ours to check for leaks.
+    ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    QUARRY_TEST_REDUCED=1
+    export ASAN_OPTIONS UBSAN_OPTIONS QUARRY_TEST_REDUCED
+    build_and_test build/sanitize "--timeout-multiplier=4 --no-suite=style --no-suite=bench" \
+        --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled
+fi
+
+# shellcheck disable=SC2086 # the logs are separate words
+python3 - "$broken" $logs << 'END'
+import json
+import sys
+
+broken, passed, failed = int(sys.argv[1]), 0, 0
+for log in sys.argv[2:]:
+    for line in open(log):
+        result = json.loads(line)['result']
+        passed += result in ('OK', 'EXPECTEDFAIL')
+        failed += result not in ('OK', 'EXPECTEDFAIL', 'SKIP')
+failed = max(failed, broken)
+print(f'{passed} passed, {failed} failed')
+sys.exit(failed != 0 or passed == 0)
+END
