@@ -236,6 +236,8 @@ class Checker:
             bad = outside & ~same(got, exact.astype(got.dtype), True)
         else:
             bad = outside & self.classes_differ(name, got, usual)
+            if name == "power":  # NumPy makes a number of NaN where its product overflows
+                bad &= ~(np.isnan(inputs[1]) & np.isnan(got))
             bad &= ~edge
         if bad.any():
             self.fail(name, t, bad, inputs, got, usual)

@@ -15,7 +15,7 @@ static gpuarray *small(void)
 
 static void test_references(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
 
     (void)state;
     gpuarray *x = small();
@@ -28,12 +28,12 @@ static void test_references(void **state)
     ga_free(view);
     ga_free(NULL);
     assert_null(ga_retain(NULL));
-    assert_int_equal(ga__alloc_live(), live);
+    assert_int_equal(live_blocks(), live);
 }
 
 static void test_scope_frees(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
 
     (void)state;
     for (int count = 0; count < 100; count += 9) {
@@ -41,10 +41,10 @@ static void test_scope_frees(void **state)
             for (int i = 0; i < count; i++)
                 small();
         }
-        assert_int_equal(ga__alloc_live(), live);
+        assert_int_equal(live_blocks(), live);
     }
     ga_scope_end(); /* none is open */
-    assert_int_equal(ga__alloc_live(), live);
+    assert_int_equal(live_blocks(), live);
 }
 
 static void leave_early(int how)
@@ -67,19 +67,19 @@ out:
 
 static void test_leaving_early(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
 
     (void)state;
     for (int how = 0; how < 4; how++) {
         leave_early(how);
-        assert_int_equal(ga__alloc_live(), live);
+        assert_int_equal(live_blocks(), live);
         assert_false(ga__scope_is_open());
     }
 }
 
 static void test_keep(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
     gpuarray *kept = NULL, *mine = small();
 
     (void)state;
@@ -105,12 +105,12 @@ static void test_keep(void **state)
     ga_free(kept);
     assert_int_equal(ga_size(mine), 2);
     ga_free(mine);
-    assert_int_equal(ga__alloc_live(), live);
+    assert_int_equal(live_blocks(), live);
 }
 
 static void test_early_free(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
 
     (void)state;
     GA_SCOPE {
@@ -119,12 +119,13 @@ static void test_early_free(void **state)
         ga_free(held);
         ga_free(first);
         gpuarray *before = small();
-        for (int i = 0; i < 1000; i++) { /* one more alive at all times; the list must not grow for ever */
+        for (int i = 0; i < 1000;
+             i++) { /* one more alive at all times; the list must not grow for ever */
             gpuarray *next = small();
             ga_free(before);
             before = next;
         }
-        assert_true(ga__alloc_live() < live + 10);
+        assert_true(live_blocks() < live + 10);
         gpuarray *many[100];
         for (int i = 0; i < 100; i++)
             many[i] = small();
@@ -137,12 +138,12 @@ static void test_early_free(void **state)
         ga_keep(many[51]);
         ga_free(many[51]);
     }
-    assert_int_equal(ga__alloc_live(), live);
+    assert_int_equal(live_blocks(), live);
 }
 
 static void test_retained_outlives(void **state)
 {
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
     gpuarray *x = NULL;
 
     (void)state;
@@ -153,7 +154,7 @@ static void test_retained_outlives(void **state)
     GA_SCOPE {
         ga_free(x);
     }
-    assert_int_equal(ga__alloc_live(), live);
+    assert_int_equal(live_blocks(), live);
 }
 
 static bool nest_once(void)
@@ -196,12 +197,12 @@ static void test_thread_exit(void **state)
 {
     (void)state;
     ga_free(small()); /* what the device keeps is there before the count */
-    const int64_t live = ga__alloc_live();
+    const int64_t live = live_blocks();
     for (int round = 0; round < 3; round++) {
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, leave_scopes_open, NULL), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_int_equal(ga__alloc_live(), live);
+        assert_int_equal(live_blocks(), live);
     }
 }
 
@@ -241,10 +242,10 @@ static void test_threads_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_references),        cmocka_unit_test(test_scope_frees),
-        cmocka_unit_test(test_leaving_early),     cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_early_free),        cmocka_unit_test(test_retained_outlives),
-        cmocka_unit_test(test_failures),          cmocka_unit_test(test_thread_exit),
+        cmocka_unit_test(test_references),    cmocka_unit_test(test_scope_frees),
+        cmocka_unit_test(test_leaving_early), cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_early_free),    cmocka_unit_test(test_retained_outlives),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_thread_exit),
         cmocka_unit_test(test_threads_share),
     };
 

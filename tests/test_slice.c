@@ -45,14 +45,15 @@ static void check_line(char *line)
         const int ndim = parse_numbers(answer, shape);
         parse_numbers(field(&line), strides);
         if (!y || !ga__same_shape(ndim, shape, y->ndim, y->shape))
-            fail_msg("%s: %s%s", whole, ga_error_message(), y ? ga__shape_text(y->ndim, y->shape) : "");
+            fail_msg("%s: %s%s", whole, ga_error_message(),
+                     y ? ga__shape_text(y->ndim, y->shape) : "");
         for (int i = 0; i < ndim; i++)
             if (y->size > 0 && shape[i] > 1 && strides[i] != y->strides[i])
                 fail_msg("%s: stride %d is %lld", whole, i, (long long)y->strides[i]);
         if (y->size > 0)
             assert_int_equal(y->data - x->data, strtoll(line, NULL, 10));
-        assert_true(y->contiguous
-                    == ga__is_contiguous(y->ndim, y->shape, y->strides, (int64_t)sizeof(int32_t)));
+        assert_true(y->contiguous ==
+                    ga__is_contiguous(y->ndim, y->shape, y->strides, (int64_t)sizeof(int32_t)));
     }
     ga_free(y);
     ga_free(x);

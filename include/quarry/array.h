@@ -50,12 +50,16 @@ static inline void ga_scope_close_(int *open)
         ga_scope_end();
     *open = 0;
 }
-#define GA_SCOPE                                                                                   \
-    for (int ga_scope_ __attribute__((cleanup(ga_scope_close_))) = ga_scope_open_(); ga_scope_;    \
-         ga_scope_close_(&ga_scope_))
+#define GA_SCOPE_NAMED_(open)                                                                      \
+    for (int open __attribute__((cleanup(ga_scope_close_))) = ga_scope_open_(); open;              \
+         ga_scope_close_(&open))
 #else
-#define GA_SCOPE for (int ga_scope_ = (ga_scope_begin(), 1); ga_scope_; ga_scope_end(), ga_scope_ = 0)
+#define GA_SCOPE_NAMED_(open) for (int open = (ga_scope_begin(), 1); open; ga_scope_end(), open = 0)
 #endif
+/* The line is part of the name, so that scopes in scopes shadow nothing. */
+#define GA_SCOPE GA_SCOPE_ON_(__LINE__)
+#define GA_SCOPE_ON_(line) GA_SCOPE_OF_(line)
+#define GA_SCOPE_OF_(line) GA_SCOPE_NAMED_(ga_scope_##line##_)
 
 /* ---- Making ---- */
 

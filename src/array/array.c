@@ -109,8 +109,7 @@ gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int6
     view->buffer = ga__buffer_retain(x->buffer);
     view->data = x->data && view->size > 0 ? x->data + offset : x->data;
     view->readonly = x->readonly;
-    view->contiguous =
-        ga__is_contiguous(ndim, view->shape, strides, (int64_t)ga_dtype_size(dtype));
+    view->contiguous = ga__is_contiguous(ndim, view->shape, strides, (int64_t)ga_dtype_size(dtype));
     return registered(view);
 }
 
@@ -178,8 +177,8 @@ static ga_status fill_array(gpuarray *x, const gpuarray *fill)
         return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
                         fill->buffer->device->name, x->buffer->device->name);
     memcpy(shape, x->shape, (size_t)ndim * sizeof *shape);
-    if (!ga__broadcast_shape(&ndim, shape, fill->ndim, fill->shape)
-        || !ga__same_shape(ndim, shape, x->ndim, x->shape))
+    if (!ga__broadcast_shape(&ndim, shape, fill->ndim, fill->shape) ||
+        !ga__same_shape(ndim, shape, x->ndim, x->shape))
         return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
                         ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
     ga__broadcast_strides(ndim, shape, fill->ndim, fill->shape, fill->strides, strides);
@@ -203,8 +202,8 @@ static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int
     gpuarray *x = ga__array_new(device, dtype, ndim, shape);
     if (!x)
         return NULL;
-    return made(x, fill.kind == GA_VALUE_NUMBER ? fill_number(x, fill)
-                                                : fill_array(x, fill.as.array));
+    return made(x,
+                fill.kind == GA_VALUE_NUMBER ? fill_number(x, fill) : fill_array(x, fill.as.array));
 }
 
 static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)

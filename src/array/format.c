@@ -33,8 +33,8 @@ static double rounded(ga_dtype dtype, double value)
     return ga__dtype_fetch(dtype, element).as.z[0];
 }
 
-/* Whether the decimal reads back as x. One rounding only: a float's own strtof, and for 16-bit types
- * no decimal this short lies so near a midpoint that a double could hide the side. */
+/* Whether the decimal reads back as x. One rounding only: a float's own strtof, and for 16-bit
+ * types no decimal this short lies so near a midpoint that a double could hide the side. */
 static bool reads_back(ga_dtype dtype, const decimal *d, double x)
 {
     char text[MAX_DIGITS + 32];
@@ -59,9 +59,9 @@ static void increment(decimal *d)
     }
 }
 
-/* x > 0, or 0, rounded to `count` digits. Below a power of two floats lie closer, so there the nearest
- * decimal may read back as the float below when the next one up reads back as x: then it is taken, as
- * Dragon4 does. */
+/* x > 0, or 0, rounded to `count` digits. Below a power of two floats lie closer, so there the
+ * nearest decimal may read back as the float below when the next one up reads back as x: then it is
+ * taken, as Dragon4 does. */
 static void round_to_digits(ga_dtype dtype, double x, int count, decimal *d)
 {
     char text[MAX_DIGITS + 32];
@@ -192,11 +192,12 @@ static bool wants_scientific(ga_dtype dtype, const survey *s)
 
     if (s->greatest == 0)
         return false;
-    return s->greatest >= pow(10, digits < PRECISION ? digits : PRECISION)
-           || s->least < rounded(dtype, 1e-4) || rounded(dtype, s->greatest / s->least) > 1000;
+    return s->greatest >= pow(10, digits < PRECISION ? digits : PRECISION) ||
+           s->least < rounded(dtype, 1e-4) || rounded(dtype, s->greatest / s->least) > 1000;
 }
 
-/* The digits that a column shows of x: the shortest, but no more than PRECISION behind the point. */
+/* The digits that a column shows of x: the shortest, but no more than PRECISION behind the point.
+ */
 static void column_digits(const real_format *f, double x, decimal *d)
 {
     shortest_digits(f->dtype, fabs(x), d);
@@ -326,8 +327,8 @@ typedef struct element_format {
     real_format re, im;
 } element_format;
 
-/* The dtype whose digits a real number of `dtype` shows: one that NumPy does not have ("V2") shows those
- * of the type it computes in. */
+/* The dtype whose digits a real number of `dtype` shows: one that NumPy does not have ("V2") shows
+ * those of the type it computes in. */
 static ga_dtype digits_dtype(ga_dtype dtype)
 {
     const ga_dtype real = ga__dtype_real(dtype);
@@ -517,8 +518,8 @@ static void add_block(writer *w, int axis)
 
 /* ---- The elements to show ---- */
 
-/* Only the first and last EDGE of each longer axis: such an axis becomes two of the view, of lengths 2
- * and EDGE, the stride of the first leading from one end to the other. */
+/* Only the first and last EDGE of each longer axis: such an axis becomes two of the view, of
+ * lengths 2 and EDGE, the stride of the first leading from one end to the other. */
 static gpuarray *edges_of(const gpuarray *x)
 {
     int64_t shape[2 * GA_MAX_NDIM], strides[2 * GA_MAX_NDIM];
@@ -623,5 +624,5 @@ ga_status ga_print(const gpuarray *x)
     if (written)
         return GA_OK;
     return ga__fail(GA_ERR_IO, "print: standard output: %s",
-                   strerror_r(error, reason, sizeof reason));
+                    strerror_r(error, reason, sizeof reason));
 }

@@ -160,7 +160,8 @@ static ga_status read_shape(reader *r, header *h)
         if (!comma)
             return fail_header(r, "',' or ')'");
         if (h->ndim == GA_MAX_NDIM)
-            return ga__fail(GA_ERR_FORMAT, "load: %s: more than %d dimensions", r->path, GA_MAX_NDIM);
+            return ga__fail(GA_ERR_FORMAT, "load: %s: more than %d dimensions", r->path,
+                            GA_MAX_NDIM);
         const ga_status status = read_length(r, &h->shape[h->ndim]);
         if (status != GA_OK)
             return status;
@@ -193,10 +194,12 @@ static ga_status read_descr(reader *r, header *h)
     if (status != GA_OK)
         return status;
     h->dtype = ga__dtype_from_npy(descr, &h->swapped);
-    if (strcmp(descr, ga_dtype_name(GA_BFLOAT16)) == 0) /* NumPy has no descr for it, so writers differ */
+    if (strcmp(descr, ga_dtype_name(GA_BFLOAT16)) ==
+        0) /* NumPy has no descr for it, so writers differ */
         h->dtype = GA_BFLOAT16;
     if (h->dtype == GA_NO_DTYPE)
-        return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is none of the dtypes", r->path, descr);
+        return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is none of the dtypes", r->path,
+                        descr);
     return GA_OK;
 }
 
@@ -275,7 +278,8 @@ static ga_status open_source(source *s, const char *path)
     struct stat status;
 
     s->path = path;
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hang */
+    s->fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hang */
     if (s->fd < 0)
         return fail_io("load", path, errno);
     if (fstat(s->fd, &status) != 0)
@@ -303,8 +307,8 @@ static ga_status read_header_length(source *s, size_t *length)
         return ga__fail(GA_ERR_FORMAT, "load: %s: .npy version %d.%d is not 1.0, 2.0 or 3.0",
                         s->path, major, minor);
     status = read_part(s, count, major == 1 ? 2 : 4);
-    *length = (size_t)count[0] | (size_t)count[1] << 8 | (size_t)count[2] << 16
-              | (size_t)count[3] << 24;
+    *length =
+        (size_t)count[0] | (size_t)count[1] << 8 | (size_t)count[2] << 16 | (size_t)count[3] << 24;
     return status;
 }
 
@@ -316,8 +320,9 @@ static ga_status read_header(source *s, header *h)
     if (status != GA_OK)
         return status;
     if (length > s->left)
-        return ga__fail(GA_ERR_FORMAT, "load: %s: a header of %zu bytes, but %zu are left in the file",
-                        s->path, length, s->left);
+        return ga__fail(GA_ERR_FORMAT,
+                        "load: %s: a header of %zu bytes, but %zu are left in the file", s->path,
+                        length, s->left);
     char *text = ga__malloc(length);
     if (!text)
         return GA_ERR_MEMORY;
@@ -341,8 +346,8 @@ static ga_status check_data_size(const source *s, const header *h)
         return ga__fail(GA_ERR_FORMAT, "load: %s: shape %s of %s has more than 2^63 bytes", s->path,
                         shape, ga_dtype_name(h->dtype));
     if ((size_t)size * itemsize != s->left)
-        return ga__fail(GA_ERR_FORMAT, "load: %s: shape %s of %s has %zu bytes, the file %zu", s->path,
-                        shape, ga_dtype_name(h->dtype), (size_t)size * itemsize, s->left);
+        return ga__fail(GA_ERR_FORMAT, "load: %s: shape %s of %s has %zu bytes, the file %zu",
+                        s->path, shape, ga_dtype_name(h->dtype), (size_t)size * itemsize, s->left);
     return GA_OK;
 }
 
@@ -423,8 +428,8 @@ gpuarray *ga_load(const char *path)
 
     if (!path)
         return ga__fail_null(GA_ERR_INVALID, "load: the path is NULL");
-    if (open_source(&s, path) == GA_OK && read_header(&s, &h) == GA_OK
-        && check_data_size(&s, &h) == GA_OK)
+    if (open_source(&s, path) == GA_OK && read_header(&s, &h) == GA_OK &&
+        check_data_size(&s, &h) == GA_OK)
         x = read_array(&s, &h);
     if (s.fd >= 0)
         close(s.fd);
@@ -440,8 +445,8 @@ static void add_header(ga__strbuf *text, const gpuarray *x)
     ga__strbuf dict = GA__STRBUF_INIT;
     char first[32];
 
-    ga__strbuf_addf(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': ",
-                    ga__dtype_npy(x->dtype));
+    ga__strbuf_addf(&dict,
+                    "{'descr': '%s', 'fortran_order': False, 'shape': ", ga__dtype_npy(x->dtype));
     ga__strbuf_add_shape(&dict, x->ndim, x->shape);
     ga__strbuf_add(&dict, ", }");
     if (x->ndim > 0) {
@@ -450,7 +455,8 @@ static void add_header(ga__strbuf *text, const gpuarray *x)
     }
     const size_t padding = HEADER_ALIGNMENT - (start + dict.length + 1) % HEADER_ALIGNMENT;
     const size_t length = dict.length + padding + 1;
-    const unsigned char count[4] = {1, 0, (unsigned char)(length & 255), (unsigned char)(length >> 8)};
+    const unsigned char count[4] = {1, 0, (unsigned char)(length & 255),
+                                    (unsigned char)(length >> 8)};
     ga__strbuf_add_bytes(text, MAGIC, MAGIC_SIZE);
     ga__strbuf_add_bytes(text, count, sizeof count);
     ga__strbuf_add_bytes(text, dict.text, dict.length);
@@ -522,7 +528,8 @@ static int open_beside(const char *path, char **name)
     while (fd < 0 && error == EEXIST) {
         ga__strbuf text = GA__STRBUF_INIT;
         ga__strbuf_add_bytes(&text, path, directory);
-        ga__strbuf_addf(&text, ".quarry-npy-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1u));
+        ga__strbuf_addf(&text, ".quarry-npy-%ld-%u", (long)getpid(),
+                        atomic_fetch_add(&counter, 1u));
         *name = ga__strbuf_take(&text);
         if (!*name)
             return -1;

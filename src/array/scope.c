@@ -10,8 +10,8 @@
 /* Opening a scope only counts; its list is made when the first array comes, so that opening cannot
  * fail. */
 struct ga__scope {
-    struct ga__scope *outer; /* the next one that owns anything */
-    int64_t depth;           /* 1 is the outermost */
+    struct ga__scope *outer;       /* the next one that owns anything */
+    int64_t depth;                 /* 1 is the outermost */
     int64_t count, live, capacity; /* slots used, those not cleared, slots there */
     gpuarray **slots;
     gpuarray *first_slots[16];
@@ -120,8 +120,7 @@ static ga_status make_room(struct ga__scope *scope)
 
 static ga_status add_at(int64_t depth, gpuarray *x)
 {
-    struct ga__scope *scope =
-        innermost && innermost->depth == depth ? innermost : scope_at(depth);
+    struct ga__scope *scope = innermost && innermost->depth == depth ? innermost : scope_at(depth);
 
     if (!scope || make_room(scope) != GA_OK)
         return GA_ERR_MEMORY;

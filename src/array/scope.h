@@ -4,8 +4,8 @@
 
 #include "array/array.h"
 
-/* Gives the only reference of a new array to the innermost scope; does nothing when none is open. On
- * failure the reference stays the caller's. */
+/* Gives the only reference of a new array to the innermost scope; does nothing when none is open.
+ * On failure the reference stays the caller's. */
 ga_status ga__scope_add(gpuarray *x);
 
 /* Makes the scope that owns x forget it. */

@@ -1,5 +1,4 @@
 /* Slices: NumPy's index syntax, and the views that it describes. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,27 +23,46 @@ static ga_status fail_syntax(const reader *r, const char *expected)
                     (int)(r->at - r->text), "");
 }
 
+/* Not <ctype.h>'s: the grammar is the same in every locale. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 static void skip_blanks(reader *r)
 {
-    while (isspace((unsigned char)*r->at))
+    while (is_blank(*r->at))
         r->at++;
 }
 
-/* Takes the word when it is next, and no longer word is. */
+/* Takes the word when it is next and no longer one is. */
 static bool take_word(reader *r, const char *word)
 {
-    const size_t length = strlen(word);
+    size_t length = 0;
 
     skip_blanks(r);
-    if (strncmp(r->at, word, length) != 0)
-        return false;
-    if (isalpha((unsigned char)word[0]) && (isalnum((unsigned char)r->at[length]) || r->at[length] == '_'))
+    for (; word[length]; length++) {
+        if (r->at[length] != word[length])
+            return false;
+    }
+    if (is_letter(word[0]) && (is_letter(r->at[length]) || is_digit(r->at[length])))
         return false;
     r->at += length;
     return true;
 }
 
-/* A whole number; one that does not fit 64 bits gives the nearest that does, as Python's slices do. */
+/* A whole number; one that does not fit 64 bits gives the nearest that does, as Python's slices do.
+ */
 static bool take_number(reader *r, int64_t *number)
 {
     reader ahead = *r;
@@ -55,9 +73,9 @@ static bool take_number(reader *r, int64_t *number)
     if (*ahead.at == '-' || *ahead.at == '+')
         ahead.at++;
     skip_blanks(&ahead);
-    if (!isdigit((unsigned char)*ahead.at))
+    if (!is_digit(*ahead.at))
         return false;
-    for (; isdigit((unsigned char)*ahead.at); ahead.at++) {
+    for (; is_digit(*ahead.at); ahead.at++) {
         const int digit = *ahead.at - '0';
         value = value > (INT64_MAX - digit) / 10 ? INT64_MAX : value * 10 + digit;
     }
@@ -190,7 +208,8 @@ static ga_status cut_index(cutting *c, int64_t index)
     const int64_t length = c->x->shape[c->axis];
 
     if (index < -length || index >= length)
-        return ga__fail(GA_ERR_INDEX, "slice: index %lld is out of range for axis %d of length %lld",
+        return ga__fail(GA_ERR_INDEX,
+                        "slice: index %lld is out of range for axis %d of length %lld",
                         (long long)index, c->axis, (long long)length);
     c->offset += (index < 0 ? index + length : index) * c->x->strides[c->axis];
     c->axis++;

@@ -18,7 +18,8 @@ ga_status ga__array_upload(gpuarray *x, const void *data, size_t nbytes)
     ga__device *device = x->buffer->device;
 
     assert(x->contiguous && nbytes <= ga_nbytes(x));
-    return nbytes ? device->backend->copy(device, x->data, data, nbytes, GA__HOST_TO_DEVICE) : GA_OK;
+    return nbytes ? device->backend->copy(device, x->data, data, nbytes, GA__HOST_TO_DEVICE)
+                  : GA_OK;
 }
 
 ga_status ga__array_download(const gpuarray *x, void *data, size_t nbytes)
@@ -26,7 +27,8 @@ ga_status ga__array_download(const gpuarray *x, void *data, size_t nbytes)
     ga__device *device = x->buffer->device;
 
     assert(x->contiguous && nbytes <= ga_nbytes(x));
-    return nbytes ? device->backend->copy(device, data, x->data, nbytes, GA__DEVICE_TO_HOST) : GA_OK;
+    return nbytes ? device->backend->copy(device, data, x->data, nbytes, GA__DEVICE_TO_HOST)
+                  : GA_OK;
 }
 
 ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
@@ -177,7 +179,8 @@ static ga_status copy_by_host(gpuarray *to, const gpuarray *from)
     return status;
 }
 
-/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, once its work is done. */
+/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, once its work is
+ * done. */
 static ga_status copy_across(gpuarray *to, const gpuarray *from)
 {
     ga__device *source = from->buffer->device, *target = to->buffer->device;
@@ -195,7 +198,8 @@ static ga_status copy_across(gpuarray *to, const gpuarray *from)
     return copy_by_host(to, from);
 }
 
-/* x itself. A scope owns one reference of each of its arrays, so inside one it is a view of its own. */
+/* x itself. A scope owns one reference of each of its arrays, so inside one it is a view of its
+ * own. */
 static gpuarray *same_array(const gpuarray *x)
 {
     if (ga__scope_is_open())

@@ -74,7 +74,8 @@ static int without_unit_axes(const gpuarray *x, int64_t *shape, int64_t *strides
 /* The strides with which x has this shape without a copy, as NumPy finds them: the axes of both are
  * taken in the smallest groups of equal product, and each group of x must be evenly spaced. False
  * when there are none. x is not empty. */
-static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *shape, int64_t *strides)
+static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *shape,
+                                 int64_t *strides)
 {
     int64_t old_shape[GA_MAX_NDIM], old_strides[GA_MAX_NDIM];
     const int old_ndim = without_unit_axes(x, old_shape, old_strides);
@@ -108,8 +109,8 @@ gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
 {
     int64_t resolved[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 
-    if (!x || !check_shape_argument("reshape", ndim, shape)
-        || resolve_shape(x, ndim, shape, resolved) != GA_OK)
+    if (!x || !check_shape_argument("reshape", ndim, shape) ||
+        resolve_shape(x, ndim, shape, resolved) != GA_OK)
         return NULL;
     if (x->contiguous || x->size == 0) {
         ga__contiguous_strides(ndim, resolved, itemsize_of(x), strides);
@@ -185,8 +186,8 @@ gpuarray *ga_expand_dims(const gpuarray *x, int axis)
     if (!x)
         return NULL;
     if (x->ndim == GA_MAX_NDIM)
-        return ga__fail_null(GA_ERR_INVALID, "expand_dims: %d dimensions, not 0 to %d",
-                             x->ndim + 1, GA_MAX_NDIM);
+        return ga__fail_null(GA_ERR_INVALID, "expand_dims: %d dimensions, not 0 to %d", x->ndim + 1,
+                             GA_MAX_NDIM);
     if (ga__check_axis("expand_dims", axis, x->ndim + 1, &at) != GA_OK)
         return NULL;
     for (int i = 0; i <= x->ndim; i++) {
@@ -222,8 +223,8 @@ gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
                              ga__shape_text(ndim, shape));
     if (ndim > 0)
         memcpy(common, shape, (size_t)ndim * sizeof *shape);
-    if (!ga__broadcast_shape(&common_ndim, common, x->ndim, x->shape)
-        || !ga__same_shape(common_ndim, common, ndim, shape))
+    if (!ga__broadcast_shape(&common_ndim, common, x->ndim, x->shape) ||
+        !ga__same_shape(common_ndim, common, ndim, shape))
         return ga__fail_null(GA_ERR_SHAPE, "broadcast_to: shape %s does not broadcast to %s",
                              ga__shape_text(x->ndim, x->shape), ga__shape_text(ndim, shape));
     return repeated(x, ndim, shape);
@@ -273,7 +274,8 @@ gpuarray *ga_imag(const gpuarray *x)
 }
 
 /* Fits the last axis of a view to elements of another size; the strides of the others stay. */
-static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *shape, int64_t *strides)
+static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *shape,
+                                  int64_t *strides)
 {
     const int64_t old_size = itemsize_of(x), new_size = (int64_t)ga_dtype_size(dtype);
     const int last = x->ndim - 1;
@@ -321,8 +323,8 @@ gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
         memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
         memcpy(strides, x->strides, (size_t)x->ndim * sizeof *strides);
     }
-    if (resize_last_axis(x, dtype, shape, strides) != GA_OK
-        || !check_alignment(x, dtype, shape, strides))
+    if (resize_last_axis(x, dtype, shape, strides) != GA_OK ||
+        !check_alignment(x, dtype, shape, strides))
         return NULL;
     return ga__array_view(x, dtype, x->ndim, shape, strides, 0);
 }

@@ -72,6 +72,7 @@ struct ga__device {
     int threads_per_processor;
     size_t cache_bytes;    /* last-level cache */
     void *state;           /* the backend's own */
+    _Atomic(void *) tickets; /* context.c's: see ga__device_tickets */
 };
 
 extern const ga__backend ga__host_backend;

@@ -16,7 +16,6 @@
 typedef struct slot {
     ga__device device; /* first: a device is its slot */
     atomic_bool opened;
-    _Atomic(void *) tickets;
 } slot;
 
 static slot cpu_slot;
@@ -219,15 +218,14 @@ static void *make_tickets(ga__device *device)
 
 void *ga__device_tickets(ga__device *device)
 {
-    slot *s = (slot *)device;
-    void *tickets = atomic_load_explicit(&s->tickets, memory_order_acquire);
+    void *tickets = atomic_load_explicit(&device->tickets, memory_order_acquire);
     if (tickets != NULL)
         return tickets;
     pthread_mutex_lock(&lock);
-    tickets = atomic_load_explicit(&s->tickets, memory_order_relaxed);
+    tickets = atomic_load_explicit(&device->tickets, memory_order_relaxed);
     if (tickets == NULL) {
         tickets = make_tickets(device);
-        atomic_store_explicit(&s->tickets, tickets, memory_order_release);
+        atomic_store_explicit(&device->tickets, tickets, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
     return tickets;

@@ -80,7 +80,7 @@ void ga__key_add(ga__key *key, uint64_t word)
 static const struct {
     const char *name, *file;
 } needs[] = {
-#define GA_NEED(name, file) {"ga::" #name, file},
+#define GA_NEED(name, file) {"ga::" name, file},
 #include "needs.def"
 #undef GA_NEED
 };

@@ -1,0 +1,283 @@
+/* Making, reading, copying, converting and moving arrays. */
+#include "array_support.h"
+
+#include <complex.h>
+#include <math.h>
+
+static void test_makers(void **state)
+{
+    double got[6];
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 3));
+        assert_shape(x, GA_SHAPE(2, 3));
+        assert_int_equal(ga_strides(x)[0], 24);
+        assert_int_equal(ga_strides(x)[1], 8);
+        assert_int_equal(ga_size(x), 6);
+        assert_int_equal(ga_nbytes(x), 48);
+        assert_int_equal(ga_dtype_of(x), GA_FLOAT64);
+        assert_true(ga_is_contiguous(x));
+        assert_non_null(ga_data(x));
+        assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
+        for (int i = 0; i < 6; i++)
+            assert_true(got[i] == 0.0);
+        assert_int_equal(ga_to_host(ga_ones_like(x), got, sizeof got), GA_OK);
+        for (int i = 0; i < 6; i++)
+            assert_true(got[i] == 1.0);
+        assert_numbers(ga_ones(GA_INT32, GA_SHAPE(3)), NUMBERS(1, 1, 1));
+        assert_numbers(ga_full(GA_INT32, GA_SHAPE(2), -7.9), NUMBERS(-7, -7));
+        assert_numbers(ga_full_like(counting(GA_SHAPE(1, 2)), 5), NUMBERS(5, 5));
+        assert_numbers(ga_zeros_like(counting(GA_SHAPE(2))), NUMBERS(0, 0));
+        assert_shape(ga_empty_like(ga_transpose(x)), GA_SHAPE(3, 2));
+        assert_true(ga_is_contiguous(ga_empty_like(ga_transpose(x))));
+        assert_int_equal(ga_ndim(ga_zeros(GA_BOOL, GA_SHAPE0)), 0);
+        assert_shape(ga_ones(GA_INT8, GA_SHAPE(0, 4)), GA_SHAPE(0, 4));
+        assert_null(ga_data(ga_empty(GA_INT8, GA_SHAPE(0))));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void test_full_of_arrays(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *row = counting(GA_SHAPE(2));
+        assert_numbers(ga_full(GA_INT32, GA_SHAPE(3, 2), row), NUMBERS(0, 1, 0, 1, 0, 1));
+        assert_numbers(ga_full(GA_INT32, GA_SHAPE(2), ga_scalar(GA_FLOAT64, 2.5)), NUMBERS(2, 2));
+        assert_shape(ga_full(GA_INT32, GA_SHAPE(0, 2), row), GA_SHAPE(0, 2));
+        assert_null(ga_full(GA_INT32, GA_SHAPE(2, 3), row));
+        assert_error(GA_ERR_SHAPE, "full: a fill of shape (2,) does not broadcast to (2, 3)");
+        assert_null(ga_full(GA_INT32, GA_SHAPE(1), row));
+        assert_error(GA_ERR_SHAPE, "does not broadcast to (1,)");
+        assert_null(ga_full(GA_INT32, GA_SHAPE(2), (gpuarray *)NULL));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_full(GA_INT32, GA_SHAPE(2), (void *)row));
+        assert_error(GA_ERR_INVALID, "pointer");
+    }
+}
+
+static void test_bad_shapes(void **state)
+{
+    int64_t many[GA_MAX_NDIM + 1] = {0};
+
+    (void)state;
+    assert_null(ga_empty(GA_INT8, GA_SHAPE(3, -1)));
+    assert_error(GA_ERR_SHAPE, "shape (3, -1) has the negative length -1");
+    assert_null(ga_zeros(GA_INT8, GA_SHAPE(INT64_MAX, 2)));
+    assert_error(GA_ERR_SHAPE, "(9223372036854775807, 2) of int8");
+    assert_null(ga_ones(GA_FLOAT64, GA_SHAPE(INT64_C(1) << 60)));
+    assert_error(GA_ERR_SHAPE, "more than 2^63 bytes");
+    assert_null(ga_empty(GA_INT8, GA_MAX_NDIM + 1, many));
+    assert_error(GA_ERR_INVALID, "33 dimensions");
+    assert_null(ga_empty(GA_INT8, -1, many));
+    assert_error(GA_ERR_INVALID, "-1 dimensions");
+    assert_null(ga_empty(GA_INT8, 2, NULL));
+    assert_error(GA_ERR_INVALID, "NULL");
+    assert_null(ga_empty(GA_NO_DTYPE, GA_SHAPE(1)));
+    assert_error(GA_ERR_DTYPE, "0 is no dtype");
+    assert_null(ga_empty((ga_dtype)999, GA_SHAPE(1)));
+    assert_error(GA_ERR_DTYPE, "999 is no dtype");
+    assert_null(ga_scalar((ga_dtype)999, 1));
+    assert_error(GA_ERR_DTYPE, "999 is no dtype");
+    gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(0, INT64_MAX, 4));
+    ga_free(x); /* empty whatever the other lengths, or refused */
+    ga_clear_error();
+}
+
+static void test_nulls(void **state)
+{
+    (void)state;
+    assert_null(ga_copy(NULL));
+    assert_null(ga_astype(NULL, GA_INT8));
+    assert_null(ga_empty_like(NULL));
+    assert_null(ga_zeros_like(NULL));
+    assert_null(ga_ones_like(NULL));
+    assert_null(ga_full_like(NULL, 1));
+    assert_null(ga_to_device(NULL, "cpu"));
+    assert_null(ga_device_of(NULL));
+    assert_int_equal(ga_ndim(NULL), -1);
+    assert_null(ga_shape(NULL));
+    assert_null(ga_strides(NULL));
+    assert_int_equal(ga_size(NULL), 0);
+    assert_int_equal(ga_nbytes(NULL), 0);
+    assert_int_equal(ga_dtype_of(NULL), GA_NO_DTYPE);
+    assert_null(ga_data(NULL));
+    assert_false(ga_is_contiguous(NULL));
+    assert_int_equal(ga_error(), GA_OK);
+    assert_int_equal(ga_to_host(NULL, NULL, 0), GA_ERR_INVALID);
+    assert_error(GA_ERR_INVALID, "to_host");
+    assert_null(ga_empty(GA_INT8, GA_SHAPE(-5))); /* the first error stays */
+    assert_true(isnan(ga_item_double(NULL)));
+    assert_error(GA_ERR_SHAPE, "-5");
+}
+
+static void test_host_copies(void **state)
+{
+    const int16_t numbers[] = {1, 2, 3, 4, 5, 6};
+    int16_t got[6];
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(numbers, GA_INT16, GA_SHAPE(2, 3));
+        assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
+        assert_memory_equal(got, numbers, sizeof got);
+        assert_int_equal(ga_to_host(ga_transpose(x), got, sizeof got), GA_OK);
+        assert_memory_equal(got, ((int16_t[]){1, 4, 2, 5, 3, 6}), sizeof got);
+        assert_int_equal(ga_to_host(x, got, 10), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "the buffer has 10 bytes, shape (2, 3) of int16 has 12");
+        assert_int_equal(ga_to_host(x, NULL, 12), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "buffer is NULL");
+        assert_null(ga_from_host(NULL, GA_INT16, GA_SHAPE(2)));
+        assert_error(GA_ERR_INVALID, "data is NULL");
+        gpuarray *none = ga_from_host(NULL, GA_INT16, GA_SHAPE(0));
+        assert_shape(none, GA_SHAPE(0));
+        assert_int_equal(ga_to_host(none, NULL, 0), GA_OK);
+    }
+}
+
+static void test_copies(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3));
+        gpuarray *y = ga_copy(x);
+        assert_numbers(y, NUMBERS(0, 1, 2, 3, 4, 5));
+        assert_ptr_not_equal(ga_data(x), ga_data(y));
+        y = ga_copy(ga_slice(x, "::-1, 1:"));
+        assert_numbers(y, NUMBERS(4, 5, 1, 2));
+        assert_true(ga_is_contiguous(y));
+        y = ga_astype(ga_astype(x, GA_COMPLEX64), GA_INT32);
+        assert_numbers(y, NUMBERS(0, 1, 2, 3, 4, 5));
+        assert_numbers(ga_astype(ga_astype(x, GA_BOOL), GA_INT32), NUMBERS(0, 1, 1, 1, 1, 1));
+        assert_ptr_not_equal(ga_data(ga_astype(x, GA_INT32)), ga_data(x));
+        assert_null(ga_astype(x, GA_NO_DTYPE));
+        assert_error(GA_ERR_DTYPE, "no dtype");
+        assert_int_equal(ga_ndim(ga_copy(ga_scalar(GA_INT8, 1))), 0);
+        assert_shape(ga_copy(ga_slice(x, ":0")), GA_SHAPE(0, 3));
+    }
+}
+
+static void test_scalars_and_items(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        assert_true(ga_item_double(ga_scalar(GA_FLOAT32, 0.5)) == 0.5);
+        assert_int_equal(ga_item_int64(ga_scalar(GA_INT64, INT64_MIN)), INT64_MIN);
+        assert_int_equal(ga_item_int64(ga_scalar(GA_FLOAT64, -2.9)), -2);
+        assert_int_equal(ga_item_int64(ga_scalar(GA_UINT8, 300)), 44);
+        assert_true(ga_item_bool(ga_scalar(GA_FLOAT16, 0.5)));
+        assert_false(ga_item_bool(ga_scalar(GA_COMPLEX64, 0.0)));
+        const double _Complex z = ga_item_complex(ga_scalar(GA_COMPLEX128, 1.0 - 2.0 * I));
+        assert_true(creal(z) == 1.0 && cimag(z) == -2.0);
+        assert_true(creal(ga_item_complex(ga_scalar(GA_INT8, -3))) == -3.0);
+        assert_true(ga_item_double(ga_scalar(GA_BFLOAT16, 1.0)) == 1.0);
+        for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++)
+            assert_true(ga_item_double(ga_scalar((ga_dtype)d, 1)) == 1.0);
+        gpuarray *x = counting(GA_SHAPE(3));
+        assert_int_equal(ga_item_int64(ga_slice(x, "2:")), 2);
+        assert_int_equal(ga_item_int64(x), 0);
+        assert_error(GA_ERR_SHAPE, "item: array of shape (3,) has 3 elements, not 1");
+        assert_true(isnan(ga_item_double(ga_slice(x, ":0"))));
+        assert_error(GA_ERR_SHAPE, "has 0 elements");
+        assert_true(isnan(creal(ga_item_complex(x))));
+        ga_clear_error();
+        assert_false(ga_item_bool(x));
+        ga_clear_error();
+        assert_true(ga_item_double(ga_scalar(GA_FLOAT64, ga_slice(x, "1"))) == 1.0);
+        assert_null(ga_scalar(GA_FLOAT64, x));
+        assert_error(GA_ERR_SHAPE, "shape (3,) is no scalar");
+        assert_null(ga_scalar(GA_FLOAT64, (gpuarray *)NULL));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* Inside a scope a view, so that the scope's one reference stays the only one it gives back. */
+static void test_same_device(void **state)
+{
+    const int64_t live = live_blocks();
+
+    (void)state;
+    gpuarray *x = counting(GA_SHAPE(3));
+    gpuarray *y = ga_to_device(x, ga_device_of(x));
+    assert_ptr_equal(x, y);
+    ga_free(y);
+    GA_SCOPE {
+        y = ga_to_device(x, NULL);
+        assert_ptr_equal(y->buffer, x->buffer);
+        ga_free(y);
+        y = ga_to_device(x, NULL);
+    }
+    assert_numbers(x, NUMBERS(0, 1, 2));
+    ga_free(x);
+    assert_int_equal(live_blocks(), live);
+    assert_null(ga_to_device((x = counting(GA_SHAPE(1))), "moon"));
+    assert_error(GA_ERR_DEVICE, "moon");
+    ga_free(x);
+}
+
+static void test_other_device(void **state)
+{
+    (void)state;
+    if (ga_device_count() == 0) {
+        print_message("skipped: there is no CUDA device\n");
+        return;
+    }
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3));
+        for (int i = 0; i < ga_device_count(); i++) {
+            char name[32];
+            snprintf(name, sizeof name, "cuda:%d", i);
+            gpuarray *y = ga_to_device(x, name);
+            assert_string_equal(ga_device_of(y), name);
+            assert_numbers(ga_to_device(y, "cpu"), NUMBERS(0, 1, 2, 3, 4, 5));
+            assert_numbers(ga_to_device(ga_to_device(y, "cuda:0"), "cpu"),
+                           NUMBERS(0, 1, 2, 3, 4, 5));
+            assert_numbers(ga_to_device(ga_transpose(y), "cpu"), NUMBERS(0, 3, 1, 4, 2, 5));
+            assert_shape(ga_to_device(ga_slice(y, ":0"), "cpu"), GA_SHAPE(0, 3));
+        }
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static bool make_once(void)
+{
+    static const int32_t numbers[4] = {1, 2, 3, 4};
+    int32_t got[4];
+
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(numbers, GA_INT32, GA_SHAPE(2, 2));
+        if (!ga_zeros(GA_INT8, GA_SHAPE(3)) || !ga_ones(GA_INT8, GA_SHAPE(3)) ||
+            !ga_full_like(x, x) || !ga_scalar(GA_FLOAT64, 1) || !ga_astype(x, GA_FLOAT64) ||
+            !ga_copy(ga_transpose(x)) || !ga_to_device(x, NULL) ||
+            ga_to_host(ga_transpose(x), got, sizeof got) != GA_OK)
+            return false;
+    }
+    gpuarray *x = ga_empty(GA_INT32, GA_SHAPE(2));
+    ga_free(x);
+    return x;
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    survive_failures(make_once);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_makers),
+        cmocka_unit_test(test_full_of_arrays),
+        cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_nulls),
+        cmocka_unit_test(test_host_copies),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_scalars_and_items),
+        cmocka_unit_test(test_same_device),
+        cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_failures),
+    };
+
+    return cmocka_run_group_tests(tests, install_stand_ins, NULL);
+}

@@ -1,0 +1,321 @@
+/* Tests that every kernel the engines can ask for compiles with NVRTC: a device that only compiles. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <quarry.h>
+
+#include "array/array.h"
+#include "base/error.h"
+#include "device/context.h"
+#include "jit/module.h"
+
+#ifndef QUARRY_CUDA
+
+int main(void)
+{
+    puts("skipped: built without the CUDA toolkit, so there is no NVRTC to compile with");
+    return 77;
+}
+
+#else
+
+#include "device/nvrtc.h"
+
+/* ---- The device ---- */
+
+static ga_status fake_alloc(ga__device *device, size_t nbytes, void **memory)
+{
+    (void)device;
+    *memory = aligned_alloc(256, (nbytes + 255) / 256 * 256);
+    return *memory ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+}
+
+static void fake_free(ga__device *device, void *memory)
+{
+    (void)device;
+    free(memory);
+}
+
+static void fake_trim(ga__device *device)
+{
+    (void)device;
+}
+
+static ga_status fake_copy(ga__device *device, void *to, const void *from, size_t nbytes, ga__copy_kind kind)
+{
+    (void)device, (void)kind;
+    memcpy(to, from, nbytes);
+    return GA_OK;
+}
+
+static ga_status fake_zero(ga__device *device, void *memory, size_t nbytes)
+{
+    (void)device;
+    memset(memory, 0, nbytes);
+    return GA_OK;
+}
+
+static ga_status fake_synchronize(ga__device *device)
+{
+    (void)device;
+    return GA_OK;
+}
+
+static ga_status fake_compile(ga__device *device, const ga__source *source, void **code, size_t *nbytes)
+{
+    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code, nbytes);
+}
+
+static const char *fake_key(ga__device *device, bool fast_math)
+{
+    (void)device;
+    return fast_math ? "fast" : "exact";
+}
+
+static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    (void)device, (void)code, (void)nbytes;
+    *image = (ga__image *)&fake_load;
+    return GA_OK;
+}
+
+static void fake_unload(ga__image *image)
+{
+    (void)image;
+}
+
+static ga_status fake_find(ga__image *image, const char *name, ga__function **function)
+{
+    (void)name;
+    *function = (ga__function *)image;
+    return GA_OK;
+}
+
+static ga_status fake_launch(ga__device *device, ga__function *function, const ga__launch *launch)
+{
+    (void)device, (void)function;
+    assert_true(launch->grid > 0);
+    return GA_OK;
+}
+
+static const ga__backend fake_backend = {.name = "fake",
+                                         .template_target = "cuda",
+                                         .alloc = fake_alloc,
+                                         .free = fake_free,
+                                         .trim = fake_trim,
+                                         .copy = fake_copy,
+                                         .zero = fake_zero,
+                                         .synchronize = fake_synchronize,
+                                         .compile = fake_compile,
+                                         .compiler_key = fake_key,
+                                         .load = fake_load,
+                                         .unload = fake_unload,
+                                         .find = fake_find,
+                                         .launch = fake_launch};
+
+#define FAKE(sm)                                                                                   \
+    {.backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132,    \
+     .threads_per_processor = 2048}
+static ga__device devices[] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
+#define DEVICES (int)(sizeof(devices) / sizeof(devices[0]))
+
+/* ---- What is compiled ---- */
+
+static void check(const char *what)
+{
+    if (ga_error() == GA_OK)
+        return;
+    /* The tables say which dtypes a row takes; a refusal is an answer, a failed compile is not. */
+    if (ga_error() != GA_ERR_DTYPE)
+        fail_msg("%s on %s: %s", what, ga_current_device(), ga_error_message());
+    ga_clear_error();
+}
+
+static void all_rows(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(64)), *r, *s;
+        const gpuarray *a = x;
+#define GA_UNARY(name, ...) ga_##name(a), check(#name " " #__VA_ARGS__);
+#include <quarry/unary.def>
+#define GA_BINARY(name, ...) ga_##name(a, a), check(#name);
+#include <quarry/binary.def>
+#define GA_TERNARY(name, ...) ga_##name(a, a, a), check(#name);
+#include <quarry/ternary.def>
+#define GA_SPLIT(name, ...) (void)ga_##name(a, &r, &s), check(#name);
+#include <quarry/split.def>
+#define GA_REDUCE(name, ...) ga_##name(a), check(#name);
+#include <quarry/reduce.def>
+        ga_dot(a, a), check("dot");
+        for (int to = GA_BOOL; to < GA_DTYPE_COUNT; to++)
+            ga_astype(a, (ga_dtype)to), check("astype");
+    }
+}
+
+static void elementwise_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *m = ga_empty(dtype, GA_SHAPE(64, 96)), *cube = ga_empty(dtype, GA_SHAPE(40, 64, 48));
+        gpuarray *line = ga_empty(dtype, GA_SHAPE(1003)), *i8 = ga_empty(GA_INT8, GA_SHAPE(64, 96));
+        gpuarray *t = ga_transpose(cube);
+        ga_add(line, line), check("vectors and a tail");
+        ga_add(ga_slice(line, "1:"), ga_slice(line, ":-1")), check("misaligned");
+        ga_add(ga_slice(line, "::2"), ga_slice(line, "::-2")), check("strided");
+        ga_add(m, ga_slice(m, "0")), check("a row");
+        ga_add(m, ga_slice(m, ":, :1")), check("a column");
+        ga_add(m, 1), check("a number");
+        ga_add(m, i8), check("mixed");
+        ga_add(t, ga_copy(t)), check("tiled, three axes");
+        ga_copy(ga_transpose(m)), check("tiled copy");
+        ga_copy(ga_slice(cube, "::2, ::3, ::2")), check("three axes");
+        ga_assign(ga_slice(m, "::2, ::2"), 1), check("strided output");
+        ga_equal(m, m), check("comparison");
+        ga_arange(dtype, 0, 100, 1), check("index");
+        ga_eye(dtype, 12), check("eye");
+        ga_linspace(dtype, 0, 1, 10), check("linspace");
+    }
+}
+
+static void reduction_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {{3000, 64}, {64, 3000}, {200000, 4}, {4, 200000},
+                                        {1003, 7},  {7, 1003},  {3, 70001},  {33, 40}};
+    for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, 2, shapes[k]), *t = ga_transpose(x);
+            ga_sum(x), check("sum");
+            ga_sum(x, GA_AXIS(0)), check("sum axis 0");
+            ga_sum(x, GA_AXIS(1)), check("sum axis 1");
+            ga_argmax(t), check("argmax of a transpose");
+            ga_argmax(x, GA_AXIS(0)), check("argmax axis 0");
+            ga_var(t, GA_AXIS(0)), check("var");
+            ga_sum(ga_slice(x, "::2, ::3")), check("sum strided");
+            ga_max(ga_slice(x, ":, 1:"), GA_AXIS(1)), check("max misaligned");
+        }
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(12, 13, 14, 15));
+        ga_sum(x, GA_AXIS(1)), check("middle axis");
+        ga_sum(x, GA_AXIS(0, 2)), check("two axes");
+        ga_argmin(x, GA_AXIS(1, 3)), check("argmin of two axes");
+    }
+}
+
+static void custom_variants(void)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(64, 96)), *h = ga_empty(GA_FLOAT16, GA_SHAPE(64, 96));
+        gpuarray *c = ga_empty(GA_COMPLEX64, GA_SHAPE(64, 96)), *b = ga_empty(GA_BFLOAT16, GA_SHAPE(64, 96));
+        gpuarray *w = ga_empty(GA_INT64, GA_SHAPE(7));
+        ga_kernel *k[] = {
+            ga_elementwise_kernel("float a, float *x, half *h", "x[i] = a * x[i] + h[i]", "axpy"),
+            ga_elementwise_kernel("bfloat16 *b, float *x", "b[i] = sqrtf(x[i]) + max(x[i], 2.0f)", "root"),
+            ga_elementwise_kernel("complex64 *c, int64_t *w", "if (i > 3) c[i] = c[i] * (float)w[i % 7]",
+                                  "table"),
+            ga_elementwise_kernel("float *x", "x[i] = f(x[i]) + s", "prep", .preamble =
+                "__device__ float f(float v) { return v * v; }", .loop_prep = "float s = 1",
+                .after_loop = "s = 0", .fast_math = true)};
+        ga_run(k[0], 2, x, h), check("axpy");
+        ga_run(k[0], 2, ga_transpose(x), ga_transpose(h)), check("axpy of transposes");
+        ga_run(k[0], 2, ga_transpose(x), h), check("axpy of two shapes");
+        ga_run(k[1], b, x), check("root");
+        ga_run(k[2], c, w), check("table");
+        ga_run(k[2], ga_slice(c, "::2"), ga_slice(w, "::-1")), check("strided table");
+        ga_run(k[3], x), check("prep");
+        for (size_t n = 0; n < sizeof(k) / sizeof(k[0]); n++)
+            ga_kernel_free(k[n]);
+        ga_kernel *r = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*i", "float *x", "weighted");
+        ga_reduce(r, ga_slice(x, "1:, ::2")), check("weighted");
+        ga_kernel_free(r);
+        r = ga_reduction_kernel(GA_NO_DTYPE, "{1e30f, -1e30f}", "{min(a.lo, b.lo), max(a.hi, b.hi)}",
+                                "{x[i], x[i]}", "float *x", "minmax",
+                                .preamble = "struct minmax { float lo, hi; };", .struct_name = "minmax",
+                                .struct_bytes = 8);
+        ga_reduce(r, x), check("minmax");
+        ga_kernel_free(r);
+    }
+}
+
+/* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
+
+typedef struct job {
+    void (*run)(ga_dtype);
+    const ga_dtype *dtypes;
+    int ndtypes, ndevices;
+    ga__device *device;
+    int first;
+} job;
+
+static void *run_job(void *argument)
+{
+    const job *j = argument;
+    for (int k = j->first; k < j->ndtypes * j->ndevices; k += 2) {
+        ga__use_device(&j->device[k / j->ndtypes]);
+        j->run(j->dtypes[k % j->ndtypes]);
+    }
+    return NULL;
+}
+
+static void run_twice(void (*run)(ga_dtype), const ga_dtype *dtypes, int ndtypes, ga__device *device,
+                      int ndevices)
+{
+    job jobs[2] = {{run, dtypes, ndtypes, ndevices, device, 0}, {run, dtypes, ndtypes, ndevices, device, 1}};
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, run_job, &jobs[1]), 0);
+    run_job(&jobs[0]);
+    pthread_join(other, NULL);
+}
+
+static const ga_dtype some_dtypes[] = {GA_FLOAT32, GA_INT8, GA_FLOAT16, GA_COMPLEX128};
+
+static void every_row_compiles_for_every_dtype(void **state)
+{
+    (void)state;
+    ga_dtype all[GA_DTYPE_COUNT - 1];
+    for (int k = 0; k < GA_DTYPE_COUNT - 1; k++)
+        all[k] = (ga_dtype)(GA_BOOL + k);
+    run_twice(all_rows, all, GA_DTYPE_COUNT - 1, &devices[2], 1);
+}
+
+static void elementwise_variants_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(elementwise_variants, some_dtypes, 4, devices, DEVICES);
+}
+
+static void reduction_variants_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(reduction_variants, some_dtypes, 4, devices, DEVICES);
+}
+
+static void custom_kernels_compile_everywhere(void **state)
+{
+    (void)state;
+    for (int k = 0; k < DEVICES; k++) {
+        ga__use_device(&devices[k]);
+        custom_variants();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(custom_kernels_compile_everywhere),
+        cmocka_unit_test(elementwise_variants_compile_everywhere),
+        cmocka_unit_test(reduction_variants_compile_everywhere),
+        cmocka_unit_test(every_row_compiles_for_every_dtype),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const ga__module_counts counts = ga__module_count();
+    printf("%lld kernels compiled\n", (long long)counts.compiled);
+    return failed;
+}
+
+#endif

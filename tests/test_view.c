@@ -1,0 +1,313 @@
+/* Views: what they show, when they are copies, and what they refuse. */
+#include "array_support.h"
+
+#include <complex.h>
+
+static void test_reshape(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4));
+        assert_shape(ga_reshape(x, GA_SHAPE(2, -1)), GA_SHAPE(2, 6));
+        assert_shape(ga_reshape(x, GA_SHAPE(-1)), GA_SHAPE(12));
+        assert_shape(ga_reshape(x, GA_SHAPE(2, 1, 3, 2)), GA_SHAPE(2, 1, 3, 2));
+        assert_shape(ga_reshape(ga_slice(x, "0, 0"), GA_SHAPE(1, 1)), GA_SHAPE(1, 1));
+        assert_int_equal(ga_ndim(ga_reshape(ga_slice(x, "1, 1:2"), GA_SHAPE0)), 0);
+        assert_numbers(ga_reshape(ga_transpose(x), GA_SHAPE(2, 6)),
+                       NUMBERS(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11));
+        gpuarray *none = ga_empty(GA_INT32, GA_SHAPE(0, 3));
+        assert_shape(ga_reshape(none, GA_SHAPE(5, 0, 2)), GA_SHAPE(5, 0, 2));
+        assert_shape(ga_reshape(none, GA_SHAPE(3, -1)), GA_SHAPE(3, 0));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void test_reshape_errors(void **state)
+{
+    int64_t many[GA_MAX_NDIM + 1];
+
+    (void)state;
+    for (int i = 0; i <= GA_MAX_NDIM; i++)
+        many[i] = 1;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4));
+        assert_null(ga_reshape(x, GA_SHAPE(5, -1)));
+        assert_error(GA_ERR_SHAPE, "reshape: cannot reshape size 12 to (5, -1)");
+        assert_null(ga_reshape(x, GA_SHAPE(13)));
+        assert_error(GA_ERR_SHAPE, "reshape: cannot reshape size 12 to (13,)");
+        assert_null(ga_reshape(x, GA_SHAPE(-1, 2, -1)));
+        assert_error(GA_ERR_SHAPE, "only one length can be -1");
+        assert_null(ga_reshape(x, GA_SHAPE(-3, -4)));
+        assert_error(GA_ERR_SHAPE, "size 12 to (-3, -4)");
+        assert_null(ga_reshape(x, GA_SHAPE(INT64_C(1) << 62, INT64_C(1) << 62, -1)));
+        assert_error(GA_ERR_SHAPE, "size 12");
+        assert_null(ga_reshape(ga_empty(GA_INT32, GA_SHAPE(0)), GA_SHAPE(0, -1)));
+        assert_error(GA_ERR_SHAPE, "size 0 to (0, -1)");
+        assert_null(ga_reshape(x, GA_MAX_NDIM + 1, many));
+        assert_error(GA_ERR_INVALID, "33 dimensions");
+        assert_null(ga_reshape(x, 2, NULL));
+        assert_error(GA_ERR_INVALID, "NULL");
+        assert_null(ga_reshape(NULL, GA_SHAPE(1)));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* As NumPy: a view when the strides allow it. */
+static void test_reshape_without_copy(void **state)
+{
+    static const struct {
+        const char *slice;
+        int ndim;
+        int64_t shape[5];
+        bool view;
+    } cases[] = {
+        {"::2", 4, {3, 5, 2, 2}, true},
+        {"::2", 2, {3, 20}, true},
+        {"::2", 1, {60}, false},
+        {"::2", 2, {15, 4}, false},
+        {":, ::2", 4, {6, 3, 2, 2}, true},
+        {":, ::2", 2, {6, 12}, false},
+        {":, ::2", 2, {18, 4}, false},
+        {":, ::2", 4, {2, 3, 3, 4}, true},
+        {":, :, ::2", 1, {60}, true},
+        {":, :, ::2", 2, {5, 12}, true},
+        {":, :, 1", 1, {30}, true},
+        {"::-1", 1, {120}, false},
+        {"::-1", 3, {2, 3, 20}, true},
+        {":, :, ::-1", 4, {2, 3, 5, 4}, true},
+        {":, :, ::-1", 2, {30, 4}, true},
+        {":, 0:1, :", 2, {6, 4}, true},
+        {":, 0:1, :", 1, {24}, false},
+        {":, 0:1, :", 4, {3, 2, 1, 4}, true},
+        {"1:2, :, 1:3", 2, {5, 2}, true},
+        {"1:2, :, 1:3", 1, {10}, false},
+        {":, :, 0:1", 5, {1, 6, 1, 5, 1}, true},
+        {"0, 0, ::3", 2, {2, 1}, true},
+        {"0:1, 0:1, 0:1", 2, {1, 1}, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GA_SCOPE {
+            gpuarray *x = counting(GA_SHAPE(6, 5, 4));
+            gpuarray *part = ga_slice(x, "%s", cases[i].slice);
+            gpuarray *y = ga_reshape(part, cases[i].ndim, cases[i].shape);
+            assert_shape(y, cases[i].ndim, cases[i].shape);
+            if (cases[i].view != (y->buffer == x->buffer))
+                fail_msg("[%s] to %s: a view %d", cases[i].slice, ga__shape_text(y->ndim, y->shape),
+                         y->buffer == x->buffer);
+            int32_t want[120], got[120];
+            ga_to_host(part, want, ga_nbytes(part));
+            ga_to_host(y, got, ga_nbytes(y));
+            assert_memory_equal(want, got, ga_nbytes(part));
+        }
+    }
+}
+
+static void test_transpose(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3, 4));
+        gpuarray *y = ga_transpose_axes(x, GA_AXES(2, 0, 1));
+        assert_shape(y, GA_SHAPE(4, 2, 3));
+        assert_numbers(ga_slice(y, "1"), NUMBERS(1, 5, 9, 13, 17, 21));
+        assert_shape(ga_transpose(x), GA_SHAPE(4, 3, 2));
+        assert_shape(ga_transpose_axes(x, GA_AXES(-1, -3, -2)), GA_SHAPE(4, 2, 3));
+        assert_true(ga_is_contiguous(ga_transpose(ga_transpose(x))));
+        assert_int_equal(ga_ndim(ga_transpose(ga_slice(x, "0, 0, 0"))), 0);
+        assert_null(ga_transpose_axes(x, GA_AXES(0, 1)));
+        assert_error(GA_ERR_INVALID, "2 axes given for shape (2, 3, 4)");
+        assert_null(ga_transpose_axes(x, GA_AXES(0, 1, -2)));
+        assert_error(GA_ERR_INVALID, "axis -2 is given twice");
+        assert_null(ga_transpose_axes(x, GA_AXES(0, 1, 3)));
+        assert_error(GA_ERR_INVALID, "transpose");
+        assert_null(ga_transpose(NULL));
+        assert_null(ga_transpose_axes(NULL, 0, NULL));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void test_unit_axes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(1, 3, 1, 2, 1));
+        assert_shape(ga_squeeze(x), GA_SHAPE(3, 2));
+        assert_shape(ga_squeeze(ga_slice(x, "..., :1, :1, :1")), GA_SHAPE(3));
+        gpuarray *y = ga_squeeze(x);
+        assert_shape(ga_expand_dims(y, 0), GA_SHAPE(1, 3, 2));
+        assert_shape(ga_expand_dims(y, 1), GA_SHAPE(3, 1, 2));
+        assert_shape(ga_expand_dims(y, -1), GA_SHAPE(3, 2, 1));
+        assert_shape(ga_expand_dims(y, -3), GA_SHAPE(1, 3, 2));
+        assert_true(ga_is_contiguous(ga_expand_dims(y, 1)));
+        assert_null(ga_expand_dims(y, 3));
+        assert_error(GA_ERR_INVALID, "expand_dims");
+        while (ga_ndim(y) < GA_MAX_NDIM)
+            y = ga_expand_dims(y, 0);
+        assert_null(ga_expand_dims(y, 0));
+        assert_error(GA_ERR_INVALID, "33 dimensions");
+        assert_null(ga_squeeze(NULL));
+        assert_null(ga_expand_dims(NULL, 0));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void test_broadcast(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 1));
+        gpuarray *y = ga_broadcast_to(x, GA_SHAPE(2, 3, 2));
+        assert_numbers(y, NUMBERS(0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2));
+        assert_false(ga__array_writable("test", y));
+        assert_error(GA_ERR_INVALID, "test: the array of shape (2, 3, 2) is a broadcast view");
+        assert_false(ga__array_writable("test", ga_slice(y, "0")));
+        ga_clear_error();
+        assert_true(ga__array_writable("test", ga_copy(y)));
+        assert_true(ga__array_writable("test", x));
+        assert_shape(ga_broadcast_to(x, GA_SHAPE(3, 0)), GA_SHAPE(3, 0));
+        assert_null(ga_broadcast_to(x, GA_SHAPE(2, 2)));
+        assert_error(GA_ERR_SHAPE, "broadcast_to: shape (3, 1) does not broadcast to (2, 2)");
+        assert_null(ga_broadcast_to(x, GA_SHAPE(3)));
+        assert_error(GA_ERR_SHAPE, "does not broadcast to (3,)");
+        assert_null(ga_broadcast_to(x, GA_SHAPE(3, -1)));
+        assert_error(GA_ERR_SHAPE, "(3, -1)");
+        assert_null(ga_broadcast_to(x, GA_SHAPE(INT64_C(1) << 62, 3, 4)));
+        assert_error(GA_ERR_SHAPE, "too many");
+        assert_null(ga_broadcast_to(NULL, GA_SHAPE(1)));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void test_flip(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3));
+        assert_numbers(ga_flip(x, 0), NUMBERS(3, 4, 5, 0, 1, 2));
+        assert_numbers(ga_flip(x, -1), NUMBERS(2, 1, 0, 5, 4, 3));
+        assert_numbers(ga_flip(ga_flip(x, 1), 1), NUMBERS(0, 1, 2, 3, 4, 5));
+        assert_shape(ga_flip(ga_empty(GA_INT8, GA_SHAPE(2, 0)), 1), GA_SHAPE(2, 0));
+        assert_null(ga_flip(x, 2));
+        assert_error(GA_ERR_INVALID, "flip");
+        assert_null(ga_flip(NULL, 0));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void test_parts(void **state)
+{
+    const double _Complex numbers[] = {1.0 + 2.0 * I, 3.0 - 4.0 * I};
+    double got[2];
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *z = ga_from_host(numbers, GA_COMPLEX128, GA_SHAPE(2));
+        assert_int_equal(ga_dtype_of(ga_real(z)), GA_FLOAT64);
+        assert_int_equal(ga_to_host(ga_real(z), got, sizeof got), GA_OK);
+        assert_true(got[0] == 1.0 && got[1] == 3.0);
+        assert_int_equal(ga_to_host(ga_imag(z), got, sizeof got), GA_OK);
+        assert_true(got[0] == 2.0 && got[1] == -4.0);
+        assert_int_equal(ga_dtype_of(ga_imag(ga_astype(z, GA_COMPLEX64))), GA_FLOAT32);
+        assert_true(ga__arrays_overlap(z, ga_imag(z)));
+        gpuarray *x = counting(GA_SHAPE(2, 2));
+        assert_numbers(ga_real(x), NUMBERS(0, 1, 2, 3));
+        assert_ptr_equal(ga_real(x)->buffer, x->buffer);
+        assert_numbers(ga_imag(x), NUMBERS(0, 0, 0, 0));
+        assert_true(ga_imag(x)->readonly);
+        assert_null(ga_real(NULL));
+        assert_null(ga_imag(NULL));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 4));
+        assert_shape(ga_view(x, GA_FLOAT32), GA_SHAPE(2, 4));
+        assert_shape(ga_view(x, GA_UINT8), GA_SHAPE(2, 16));
+        assert_shape(ga_view(x, GA_COMPLEX128), GA_SHAPE(2, 1));
+        assert_numbers(ga_view(ga_view(x, GA_INT64), GA_INT32), NUMBERS(0, 1, 2, 3, 4, 5, 6, 7));
+        assert_shape(ga_view(ga_slice(x, "::-1, 2:"), GA_INT64), GA_SHAPE(2, 1));
+        assert_numbers(ga_view(ga_view(ga_slice(x, "::-1, 2:"), GA_INT64), GA_INT32),
+                       NUMBERS(6, 7, 2, 3));
+        assert_shape(ga_view(ga_transpose(x), GA_FLOAT32), GA_SHAPE(4, 2));
+        assert_null(ga_view(ga_transpose(x), GA_INT8));
+        assert_error(GA_ERR_SHAPE, "last axis has stride 16, not 4");
+        assert_null(ga_view(ga_slice(x, ":, :3"), GA_INT64));
+        assert_error(GA_ERR_SHAPE, "12 bytes of the last axis");
+        assert_null(ga_view(ga_slice(x, ":, 1:3"), GA_INT64));
+        assert_error(GA_ERR_SHAPE, "not aligned for int64");
+        assert_null(ga_view(ga_slice(x, "0, 0"), GA_INT8));
+        assert_error(GA_ERR_SHAPE, "0-d");
+        assert_null(ga_view(x, GA_NO_DTYPE));
+        assert_error(GA_ERR_DTYPE, "no dtype");
+        assert_null(ga_view(NULL, GA_INT8));
+        assert_shape(ga_view(ga_empty(GA_INT32, GA_SHAPE(3, 0)), GA_INT64), GA_SHAPE(3, 0));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(4, 4));
+        gpuarray *top = ga_slice(x, ":2"), *bottom = ga_slice(x, "2:");
+        assert_false(ga__arrays_overlap(top, bottom));
+        assert_true(ga__arrays_overlap(ga_slice(x, "::-1"), bottom));
+        assert_true(ga__arrays_overlap(top, ga_slice(x, "1:3")));
+        assert_false(ga__arrays_overlap(top, ga_copy(top)));
+        assert_false(ga__arrays_overlap(x, ga_slice(x, ":0")));
+    }
+}
+
+static gpuarray *fixture;
+
+static bool view_once(void)
+{
+    GA_SCOPE {
+        gpuarray *(*const make[])(const gpuarray *) = {ga_ravel, ga_transpose, ga_squeeze,
+                                                       ga_real,  ga_imag,      ga_copy};
+        for (size_t i = 0; i < sizeof make / sizeof *make; i++)
+            if (!make[i](fixture))
+                return false;
+        if (!ga_reshape(fixture, GA_SHAPE(2, -1)) || !ga_expand_dims(fixture, 0) ||
+            !ga_broadcast_to(fixture, GA_SHAPE(2, 4, 3)) || !ga_flip(fixture, 0) ||
+            !ga_view(fixture, GA_FLOAT32) || !ga_transpose_axes(fixture, GA_AXES(1, 0)))
+            return false;
+    }
+    return true;
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    gpuarray *x = counting(GA_SHAPE(3, 4));
+    fixture = ga_transpose(x);
+    survive_failures(view_once);
+    ga_free(fixture);
+    ga_free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reshape),
+        cmocka_unit_test(test_reshape_errors),
+        cmocka_unit_test(test_reshape_without_copy),
+        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_unit_axes),
+        cmocka_unit_test(test_broadcast),
+        cmocka_unit_test(test_flip),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_failures),
+    };
+
+    return cmocka_run_group_tests(tests, install_stand_ins, NULL);
+}
