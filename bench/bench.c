@@ -78,10 +78,11 @@ static int make_sets(workload *sets, const bench_case *c, const machine *m, int6
     return count;
 }
 
-/* Warms up, poisons the outputs, times, and checks every output. */
-static bool time_sets(workload *sets, int count, const bench_case *c, const machine *m, double *us)
+/* Warms up, poisons the outputs, times the case and its limit in turns, and checks every output. */
+static bool time_sets(workload *sets, int count, const bench_case *c, const machine *m, double *us,
+                      double *limit_gbps)
 {
-    double samples[SAMPLES + MAX_SETS];
+    double samples[SAMPLES + MAX_SETS], limits[SAMPLES + MAX_SETS];
     const int runs = (SAMPLES + count - 1) / count * count;
     bool right = true;
 
@@ -94,29 +95,24 @@ static bool time_sets(workload *sets, int count, const bench_case *c, const mach
         m->poison(ga_data(sets[i].out), ga_nbytes(sets[i].out));
     for (int i = 0; i < runs && right; i++) {
         timed_run t = {c, &sets[i % count], GA_OK};
+        limits[i] = m->bandwidth_again(c->limit);
         samples[i] = m->time_us(run_once, &t);
         right = t.status == GA_OK;
     }
     for (int i = 0; i < count && right; i++)
         right = workload_check(&sets[i], c);
     *us = right ? median(samples, runs) : 0;
+    *limit_gbps = right ? median(limits, runs) : 0;
     return right;
-}
-
-static double limit_gbps(const report *r, limit_kind limit)
-{
-    const double memcpy_gbps = limit == LIMIT_READ1_WRITE1 ? r->limits[LIMIT_COPY] : 0;
-
-    return r->limits[limit] > memcpy_gbps ? r->limits[limit] : memcpy_gbps;
 }
 
 static void bench_large(report *r, const machine *m, const bench_case *c)
 {
     workload sets[MAX_SETS];
-    double us = 0;
+    double us = 0, limit_gbps = 0;
     const int made = make_sets(sets, c, m, r->n);
     const double bytes = made > 0 ? c->bytes * (double)ga_size(sets[0].x) : 0;
-    const bool right = made > 0 && time_sets(sets, made, c, m, &us);
+    const bool right = made > 0 && time_sets(sets, made, c, m, &us, &limit_gbps);
 
     if (ga_error() != GA_OK)
         fprintf(stderr, "quarry-bench: %s: %s\n", c->name, ga_error_message());
@@ -126,32 +122,39 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
     report_add(r, (result){.name = c->name,
                            .us = us,
                            .gbps = us > 0 ? bytes / us / 1e3 : 0,
-                           .limit_us = us > 0 ? bytes / limit_gbps(r, c->limit) / 1e3 : 0,
+                           .limit_us = us > 0 ? bytes / limit_gbps / 1e3 : 0,
                            .wrong = !right});
 }
 
 /* ---- The run ---- */
+
+/* The limits' own arrays, kept for the whole run. */
+static gpuarray *limit_out, *limit_x, *limit_y;
 
 static bool measure_limits(report *r, const machine *m)
 {
     /* Past the cache, unless so small a run is no measurement anyway. */
     const int64_t least = r->n < 1 << 20 ? 0 : (int64_t)m->cache_bytes() / 2;
     const int64_t n = (r->n > least ? r->n : least) & ~(int64_t)15;
-    gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(n)), *y = ga_empty(GA_FLOAT32, GA_SHAPE(n));
-    gpuarray *out = ga_empty(GA_FLOAT32, GA_SHAPE(n));
-    const bool made = x && y && out;
 
-    if (made) {
-        m->fill(ga_data(x), RANDOM_F32, n, 1);
-        m->fill(ga_data(y), RANDOM_F32, n, 2);
-        for (int i = 0; i < LIMIT_COUNT; i++)
-            r->limits[i] =
-                m->bandwidth((limit_kind)i, ga_data(out), ga_data(x), ga_data(y), 4 * (size_t)n);
-    }
-    ga_free(x);
-    ga_free(y);
-    ga_free(out);
-    return made;
+    limit_x = ga_empty(GA_FLOAT32, GA_SHAPE(n));
+    limit_y = ga_empty(GA_FLOAT32, GA_SHAPE(n));
+    limit_out = ga_empty(GA_FLOAT32, GA_SHAPE(n));
+    if (!limit_x || !limit_y || !limit_out)
+        return false;
+    m->fill(ga_data(limit_x), RANDOM_F32, n, 1);
+    m->fill(ga_data(limit_y), RANDOM_F32, n, 2);
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        r->limits[i] = m->bandwidth((limit_kind)i, ga_data(limit_out), ga_data(limit_x),
+                                    ga_data(limit_y), 4 * (size_t)n);
+    return true;
+}
+
+static void free_limits(void)
+{
+    ga_free(limit_out);
+    ga_free(limit_x);
+    ga_free(limit_y);
 }
 
 static const machine *machine_of(const char *device)
@@ -198,12 +201,14 @@ static int bench(const options *o)
     r.n = o->log2 ? (int64_t)1 << o->log2 : m->default_n;
     if (!measure_limits(&r, m)) {
         fprintf(stderr, "quarry-bench: %s\n", ga_error_message());
+        free_limits();
         return 1;
     }
     report_limits(&r);
     for (int i = 0; i < bench_case_count; i++)
         if (wanted(bench_cases[i].name))
             bench_large(&r, m, &bench_cases[i]);
+    free_limits();
     bench_launches(&r, m, wanted);
     bench_first_calls(&r, m, wanted, own_path());
     if (o->json && !report_json(&r, o->json)) {

@@ -65,7 +65,7 @@ __device__ float4 plus(float4 a, float4 b)
 
 /* Each block takes tiles of UNROLL vectors per thread; `limit` is a constant for the compiler. */
 template <limit_kind limit, int UNROLL>
-__global__ void stream_kernel(float4 *out, const float4 *x, const float4 *y, int64_t n)
+__global__ void __launch_bounds__(1024) stream_kernel(float4 *out, const float4 *x, const float4 *y, int64_t n)
 {
     const int64_t tile = (int64_t)blockDim.x * UNROLL;
     float4 sum = make_float4(0, 0, 0, 0);
@@ -196,8 +196,24 @@ double median_us(stream_job *j)
     return median(samples, SAMPLES);
 }
 
+/* The fastest so far of each limit, and its time. */
+struct {
+    stream_job job;
+    double us;
+} best[LIMIT_COUNT];
+
+void contend(limit_kind limit, stream_job j)
+{
+    const double us = median_us(&j);
+
+    if (best[limit].us == 0 || us < best[limit].us) {
+        best[limit].job = j;
+        best[limit].us = us;
+    }
+}
+
 /* Blocks of every size, as many as there are tiles and as many as fit at once. */
-template <limit_kind limit, int UNROLL> double best_us(stream_job j, double best)
+template <limit_kind limit, int UNROLL> void contend_sizes(stream_job j)
 {
     j.kernel = stream_kernel<limit, UNROLL>;
     for (j.threads = 128; j.threads <= 1024; j.threads *= 2) {
@@ -207,37 +223,47 @@ template <limit_kind limit, int UNROLL> double best_us(stream_job j, double best
                                  (properties.maxThreadsPerMultiProcessor / j.threads);
         for (int64_t blocks : {tiles, resident}) {
             j.blocks = (int)(blocks < tiles ? blocks : tiles);
-            const double us = median_us(&j);
-            best = best > 0 && best < us ? best : us;
+            contend(limit, j);
         }
     }
-    return best;
 }
 
-template <limit_kind limit> double best_of_all(const stream_job &j)
+template <limit_kind limit> void contend_all(const stream_job &j)
 {
-    double best = best_us<limit, 1>(j, 0);
+    contend_sizes<limit, 1>(j);
+    contend_sizes<limit, 2>(j);
+    contend_sizes<limit, 4>(j);
+    contend_sizes<limit, 8>(j);
+}
 
-    best = best_us<limit, 2>(j, best);
-    best = best_us<limit, 4>(j, best);
-    return best_us<limit, 8>(j, best);
+double gbps(limit_kind limit, double us)
+{
+    static const double streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
+
+    return streams[limit] * (double)best[limit].job.n * 16 / us / 1e3;
 }
 
 double cuda_bandwidth(limit_kind limit, void *out, const void *x, const void *y, size_t nbytes)
 {
-    stream_job j = {
+    const stream_job j = {
         nullptr, (float4 *)out, (const float4 *)x, (const float4 *)y, (int64_t)(nbytes / 16), 0, 0};
-    const double bytes = (double)nbytes;
 
-    switch (limit) {
-    case LIMIT_COPY: return 2 * bytes / median_us(&j) / 1e3;
-    case LIMIT_READ1_WRITE1: return 2 * bytes / best_of_all<LIMIT_READ1_WRITE1>(j) / 1e3;
-    case LIMIT_READ2_WRITE1: return 3 * bytes / best_of_all<LIMIT_READ2_WRITE1>(j) / 1e3;
-    case LIMIT_READ: return bytes / best_of_all<LIMIT_READ>(j) / 1e3;
-    case LIMIT_WRITE: return bytes / best_of_all<LIMIT_WRITE>(j) / 1e3;
-    case LIMIT_COUNT: break;
-    }
-    return 0;
+    if (limit == LIMIT_COPY || limit == LIMIT_READ1_WRITE1)
+        contend(limit, j);
+    if (limit == LIMIT_READ1_WRITE1)
+        contend_all<LIMIT_READ1_WRITE1>(j);
+    if (limit == LIMIT_READ2_WRITE1)
+        contend_all<LIMIT_READ2_WRITE1>(j);
+    if (limit == LIMIT_READ)
+        contend_all<LIMIT_READ>(j);
+    if (limit == LIMIT_WRITE)
+        contend_all<LIMIT_WRITE>(j);
+    return gbps(limit, best[limit].us);
+}
+
+double cuda_bandwidth_again(limit_kind limit)
+{
+    return gbps(limit, cuda_time_us(run_stream, &best[limit].job));
 }
 
 /* ---- Host times ---- */
@@ -345,9 +371,10 @@ double cuda_compile_ms(const char *source)
 
 } // namespace
 
+/* clang-format off */
 extern "C" const machine cuda_machine = {
-    "cuda",          (int64_t)1 << 28, cuda_cache_bytes,    cuda_open,
-    cuda_time_us,    cuda_fill,        cuda_poison,         cuda_read,
-    cuda_bandwidth,  cuda_launch_us,   cuda_launch_pool_us, cuda_round_trip_us,
-    cuda_compile_ms,
+    "cuda", (int64_t)1 << 28, cuda_cache_bytes, cuda_open, cuda_time_us, cuda_fill, cuda_poison,
+    cuda_read, cuda_bandwidth, cuda_bandwidth_again, cuda_launch_us, cuda_launch_pool_us,
+    cuda_round_trip_us, cuda_compile_ms,
 };
+/* clang-format on */

@@ -15,7 +15,7 @@ extern "C" {
 /* How fast memory can be, in bytes read and written per second. */
 typedef enum limit_kind {
     LIMIT_COPY,         /* 1 read + 1 write, the machine's own memcpy */
-    LIMIT_READ1_WRITE1, /* the same by the best kernel */
+    LIMIT_READ1_WRITE1, /* the same by the best there is, memcpy included */
     LIMIT_READ2_WRITE1,
     LIMIT_READ,
     LIMIT_WRITE,
@@ -43,6 +43,9 @@ typedef struct machine {
 
     /* GB/s of the best variant, the median of SAMPLES; nbytes each, a multiple of 64. */
     double (*bandwidth)(limit_kind limit, void *out, const void *x, const void *y, size_t nbytes);
+
+    /* GB/s of one more run of that best variant, to be compared with work timed beside it. */
+    double (*bandwidth_again)(limit_kind limit);
 
     /* Host time of one raw launch of a small add; then with a pool allocation and its free; the
      * mean of `count` that are waited for only after the clock has stopped. */

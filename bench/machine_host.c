@@ -153,17 +153,44 @@ static void run_job(void *context)
     pthread_barrier_wait(&pool.done);
 }
 
+static job best[LIMIT_COUNT];
+
+static double gbps(limit_kind limit, double us)
+{
+    static const double streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
+
+    return streams[limit] * (double)best[limit].nbytes / us / 1e3;
+}
+
+static double median_us(job *j)
+{
+    double samples[SAMPLES];
+
+    run_job(j);
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = host_time_us(run_job, j);
+    return median(samples, SAMPLES);
+}
+
 static double host_bandwidth(limit_kind limit, void *out, const void *x, const void *y,
                              size_t nbytes)
 {
-    static const double streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
-    double samples[SAMPLES];
-    job j = {limit, out, x, y, nbytes};
+    job plain = {limit, out, x, y, nbytes}, copy = {LIMIT_COPY, out, x, y, nbytes};
+    double us = median_us(&plain);
 
-    run_job(&j);
-    for (int i = 0; i < SAMPLES; i++)
-        samples[i] = host_time_us(run_job, &j);
-    return streams[limit] * (double)nbytes / median(samples, SAMPLES) / 1e3;
+    best[limit] = plain;
+    if (limit == LIMIT_READ1_WRITE1) {
+        const double copy_us = median_us(&copy);
+        if (copy_us < us)
+            best[limit] = copy;
+        us = copy_us < us ? copy_us : us;
+    }
+    return gbps(limit, us);
+}
+
+static double host_bandwidth_again(limit_kind limit)
+{
+    return gbps(limit, host_time_us(run_job, &best[limit]));
 }
 
 const machine host_machine = {
@@ -176,4 +203,5 @@ const machine host_machine = {
     .poison = host_poison,
     .read = host_read,
     .bandwidth = host_bandwidth,
+    .bandwidth_again = host_bandwidth_again,
 };

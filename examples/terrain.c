@@ -26,7 +26,7 @@ struct minmax {
 static ga_kernel *minmax_kernel(void)
 {
     return ga_reduction_kernel(
-        GA_NO_DTYPE, "minmax{INFINITY, -INFINITY}",
+        GA_NO_DTYPE, "minmax{3.4e38f, -3.4e38f}",
         "minmax{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}",
         "minmax{x[i], x[i]}", "const float *x", "minmax",
         .preamble = "struct minmax { float low, high; };", .struct_name = "minmax",
@@ -39,7 +39,6 @@ static void print_range(ga_kernel *minmax, const char *label, const gpuarray *x,
     gpuarray *bytes = ga_reduce(minmax, x);
 
     ga_to_host(bytes, &range, sizeof range);
-    ga_free(bytes);
     printf("%-10s min %20.4f %s\n", label, (double)range.low, unit);
     printf("%-10s max %20.4f %s\n", label, (double)range.high, unit);
     printf("%-10s mean %19.4f %s\n", label, ga_item_double(ga_mean(x)), unit);

@@ -1,13 +1,20 @@
 #!/bin/sh
-# Checks that a shared library exports only names that start with ga_: check-symbols.sh LIBRARY.
+# Checks that a library exports the functions its headers declare and no others:
+# check-symbols.sh LIBRARY HEADER...
 set -eu
 
-exported=$(nm -D --defined-only "$1" | awk '{ print $NF }')
-others=$(printf '%s\n' "$exported" | grep -vE '^ga_[a-z]' || true)
-internal=$(printf '%s\n' "$exported" | grep -E '^ga__' || true)
+library=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-if [ -n "$others$internal" ]; then
-    printf 'check-symbols: %s exports more than the public functions:\n%s\n' "$1" "$others$internal"
-    exit 1
-fi
-echo "check-symbols: OK, $(printf '%s\n' "$exported" | wc -l) functions"
+nm -D --defined-only "$library" | awk '{ print $NF }' | sort -u > "$work/exported"
+cat "$@" | tr '\n' ' ' | grep -oE 'GA_API [^;(]*\(' | grep -oE 'ga_[a-z0-9_]+\($' | tr -d '(' |
+    sort -u > "$work/declared"
+
+missing=$(comm -13 "$work/exported" "$work/declared")
+others=$(comm -23 "$work/exported" "$work/declared")
+[ -z "$missing" ] || printf 'declared but not exported:\n%s\n' "$missing"
+[ -z "$others" ] || printf 'exported but not declared:\n%s\n' "$others"
+[ -z "$missing$others" ] || exit 1
+echo "check-symbols: OK, $(wc -l < "$work/exported") functions"

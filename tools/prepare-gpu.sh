@@ -10,8 +10,7 @@ cd "$(dirname "$0")/.."
 meson compile -C build/gpu
 
 mkdir -p "$target/src" "$target/tests" "$target/examples" "$target/bench" "$target/lib"
-cp -P build/gpu/src/libquarry.so* "$target/src/"
-rm -rf "$target"/src/*.p
+find build/gpu/src -maxdepth 1 -name "libquarry.so*" ! -type d -exec cp -P {} "$target/src/" \;
 : > "$target/tests/list.txt"
 for test in build/gpu/tests/test_*; do
     if [ -f "$test" ] && [ -x "$test" ]; then

@@ -26,7 +26,8 @@ GA_API const char *ga_device_name(const char *device);
 /* The device of x, "cpu" or "cuda:N"; NULL for NULL. Owned by the library, valid for ever. */
 GA_API const char *ga_device_of(const gpuarray *x);
 
-/* A contiguous copy of x on `device`; x itself, retained, when it is there already. */
+/* A contiguous copy of x on `device`; when it is there already x itself, retained, or inside a scope a
+ * view of it that the scope owns. */
 GA_API gpuarray *ga_to_device(const gpuarray *x, const char *device);
 
 /* Waits until all work given to the current device is done, and reports what failed in it. */

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <quarry/device.h>
+
 #include "array/scope.h"
 #include "base/alloc.h"
 #include "base/error.h"

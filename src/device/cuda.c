@@ -349,6 +349,17 @@ static const char *cuda_compiler_key(ga__device *device, bool fast_math)
     return state->keys[fast_math];
 }
 
+/* Loads the machine code now: the driver would put it off to the first launch, and its errors too. */
+static cudaError_t load_eagerly(cudaLibrary_t library)
+{
+    cudaKernel_t first = NULL;
+    struct cudaFuncAttributes attributes;
+    cudaError_t error = cudaLibraryEnumerateKernels(&first, 1, library);
+    if (error == cudaSuccess && first)
+        error = cudaFuncGetAttributes(&attributes, (const void *)first);
+    return error;
+}
+
 static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
 {
     (void)nbytes;
@@ -358,6 +369,11 @@ static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, 
     cudaError_t error = cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0);
     if (error != cudaSuccess)
         return fail_cuda(device, error, "loading a kernel");
+    error = load_eagerly(library);
+    if (error != cudaSuccess) {
+        (void)cudaLibraryUnload(library);
+        return fail_cuda(device, error, "loading a kernel");
+    }
     *image = (ga__image *)library;
     return GA_OK;
 }

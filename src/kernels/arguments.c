@@ -292,7 +292,7 @@ static void use_argument(ga__argument *argument, const char *operation, const ch
         return;
     }
     argument->access = GA__ELEMENT;
-    argument->writes = u.writes;
+    argument->writes = u.writes && !argument->is_const; /* its compiler says no to the rest */
     argument->reads = u.reads || (u.writes && jumps(operation));
 }
 
