@@ -65,7 +65,8 @@ __device__ float4 plus(float4 a, float4 b)
 
 /* Each block takes tiles of UNROLL vectors per thread; `limit` is a constant for the compiler. */
 template <limit_kind limit, int UNROLL>
-__global__ void __launch_bounds__(1024) stream_kernel(float4 *out, const float4 *x, const float4 *y, int64_t n)
+__global__ void __launch_bounds__(1024)
+    stream_kernel(float4 *out, const float4 *x, const float4 *y, int64_t n)
 {
     const int64_t tile = (int64_t)blockDim.x * UNROLL;
     float4 sum = make_float4(0, 0, 0, 0);

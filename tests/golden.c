@@ -243,12 +243,14 @@ static void explain(const golden_case *c, const golden_blob *want, int64_t i,
     char wanted[80], found[80];
     print_element(want->dtype, want->data + (size_t)i * size, wanted, sizeof wanted);
     print_element(want->dtype, got, found, sizeof found);
-    int used = snprintf(why, why_bytes, "element %lld is %s, wanted %s; of", (long long)i, found, wanted);
+    int used =
+        snprintf(why, why_bytes, "element %lld is %s, wanted %s; of", (long long)i, found, wanted);
     for (int k = 0; k < c->nargs && used > 0 && (size_t)used < why_bytes; k++) {
         char text[80] = "a number";
         const golden_blob *arg = c->arg[k];
         if (arg && arg->size == want->size)
-            print_element(arg->dtype, arg->data + (size_t)i * ga_dtype_size(arg->dtype), text, sizeof text);
+            print_element(arg->dtype, arg->data + (size_t)i * ga_dtype_size(arg->dtype), text,
+                          sizeof text);
         used += snprintf(why + used, why_bytes - (size_t)used, " %s", text);
     }
 }
@@ -265,7 +267,8 @@ bool golden_matches(const golden_case *c, const golden_blob *want, const void *g
         double bound = 0;
         if (bounded)
             memcpy(&bound, c->out[c->nouts - 1]->data + 8 * k, 8);
-        if (bounded ? bounded_match(want->dtype, w, g, bound) : element_matches(c, want->dtype, w, g))
+        if (bounded ? bounded_match(want->dtype, w, g, bound)
+                    : element_matches(c, want->dtype, w, g))
             continue;
         explain(c, want, k, g, why, why_bytes);
         return false;
@@ -330,10 +333,11 @@ const char *golden_call(const golden_case *c)
 
 /* ---- Layouts ---- */
 
-const char *const layout_names[LAYOUT_COUNT] = {"contiguous", "fortran", "step 2", "negative step",
-                                                "offset", "broadcast"};
+const char *const layout_names[LAYOUT_COUNT] = {"contiguous",    "fortran", "step 2",
+                                                "negative step", "offset",  "broadcast"};
 
-/* Elements of an array of shape (a, b, ...) in C order, written in the C order of the reversed shape. */
+/* Elements of an array of shape (a, b, ...) in C order, written in the C order of the reversed
+ * shape. */
 static void transpose_host(const char *from, char *to, size_t size, int ndim, const int64_t *shape)
 {
     int64_t count = 1, index[GA_MAX_NDIM] = {0};
@@ -439,7 +443,8 @@ static void (*item_work)(int item);
 
 static void *take_items(void *unused)
 {
-    for (int i = atomic_fetch_add(&next_item, 1); i < item_count; i = atomic_fetch_add(&next_item, 1))
+    for (int i = atomic_fetch_add(&next_item, 1); i < item_count;
+         i = atomic_fetch_add(&next_item, 1))
         item_work(i);
     return unused;
 }

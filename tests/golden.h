@@ -19,7 +19,7 @@ enum {
     GOLDEN_NORMWISE = 4,   /* complex: the tolerance is of the modulus */
     GOLDEN_LOOSE_INF = 8,  /* complex: any infinity for an infinity, any NaN for a NaN */
     GOLDEN_KEEPDIMS = 16,
-    GOLDEN_BOUNDED = 32    /* the last answer holds the largest errors allowed, as float64 */
+    GOLDEN_BOUNDED = 32 /* the last answer holds the largest errors allowed, as float64 */
 };
 
 /* One call: its arguments (arg[k] NULL: the C number number[k]) and its answers. */
@@ -27,9 +27,9 @@ typedef struct golden_case {
     char name[32];
     int nargs, nouts;
     unsigned flags;
-    ga_dtype dtype;  /* the option .dtype */
+    ga_dtype dtype; /* the option .dtype */
     int ddof;
-    int naxes;       /* -1: no axes given */
+    int naxes; /* -1: no axes given */
     int axes[8];
     float tolerance; /* units in the last place */
     const golden_blob *arg[3];
@@ -44,12 +44,13 @@ typedef struct golden_file {
     unsigned char *memory;
 } golden_file;
 
-/* Reads tests/golden/NAME, or NAME in the directory that QUARRY_GOLDEN names; exits when it cannot. */
+/* Reads tests/golden/NAME, or NAME in the directory that QUARRY_GOLDEN names; exits when it cannot.
+ */
 golden_file *golden_open(const char *name);
 void golden_close(golden_file *file);
 
-/* Whether `got` (host bytes of `want->dtype`, `copies` times want's elements) answers the case; if not,
- * `why` says where. */
+/* Whether `got` (host bytes of `want->dtype`, `copies` times want's elements) answers the case; if
+ * not, `why` says where. */
 bool golden_matches(const golden_case *c, const golden_blob *want, const void *got, int copies,
                     char *why, size_t why_bytes);
 
@@ -75,12 +76,14 @@ typedef enum layout {
 extern const char *const layout_names[LAYOUT_COUNT];
 
 /* Host elements in C order as an array of the layout. */
-gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
+gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim,
+                       const int64_t *shape);
 
 /* Runs work(0) .. work(count - 1) from two threads, in any order. */
 void in_two_threads(int count, void (*work)(int item));
 
-/* Records a failure from any thread; the first twenty are printed by failures(), which forgets them. */
+/* Records a failure from any thread; the first twenty are printed by failures(), which forgets
+ * them. */
 void fail_later(const char *format, ...) GA_PRINTF(1, 2);
 int failures(void);
 

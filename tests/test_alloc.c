@@ -1,4 +1,5 @@
-/* Allocation failures: programs over the whole API run with each of their requests failing in turn. */
+/* Allocation failures: programs over the whole API run with each of their requests failing in turn.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #include "base/alloc.h"
 #include "jit/module.h"
 
-/* A program makes what it likes in the scope that is open around it, and needs not check anything. */
+/* A program makes what it likes in the scope that is open around it, and needs not check anything.
+ */
 typedef void (*program)(void);
 
 static void run(program body)
@@ -23,16 +25,17 @@ static void run(program body)
     }
 }
 
-/* A request may be mended (the pool is drained and asked again), so that a run without an error is not
- * yet the end: the end is many such runs after another. */
+/* Caches give blocks back when memory is out: there may be fewer than before, never more.
+ * A request may be mended (the pool is drained and asked again), so that a run without an error is
+ * not yet the end: the end is many such runs after another. */
 enum { QUIET_RUNS = 25, MOST_RUNS = 5000 };
 
-static void fail_every_request(program body)
+static void fail_every_request(const char *name, program body)
 {
     for (int warm = 0; warm < 2; warm++) {
         run(body);
         if (ga_error() != GA_OK)
-            fail_msg("without failures: %s", ga_error_message());
+            fail_msg("%s without failures: %s", name, ga_error_message());
     }
     int64_t live = ga__alloc_live();
     int quiet = 0, failed = 0;
@@ -45,13 +48,14 @@ static void fail_every_request(program body)
         quiet = error ? 0 : quiet + 1;
         failed += error;
         ga_clear_error();
-        if (ga__alloc_live() != live)
-            fail_msg("request %d failing: %lld blocks more are live", n, (long long)(ga__alloc_live() - live));
+        if (ga__alloc_live() > live)
+            fail_msg("%s, request %d failing: %lld blocks more are live", name, n,
+                     (long long)(ga__alloc_live() - live));
     }
     assert_true(failed > 0);
     run(body);
     assert_int_equal(ga_error(), GA_OK);
-    assert_int_equal(ga__alloc_live(), live);
+    assert_true(ga__alloc_live() <= live);
 }
 
 static gpuarray *sample(void)
@@ -147,11 +151,12 @@ static void reducing(void)
     ga_sum(ga_ones(GA_FLOAT32, GA_SHAPE(200000)));
 }
 
-static void running_kernels(void)
+static void running_new_kernels(void)
 {
     gpuarray *x = sample(), *z = ga_zeros_like(x);
-    ga_kernel *k = ga_elementwise_kernel("float a, const float *x, float *z", "z[i] = twice(a*x[i])", "scaled",
-                                         .preamble = "__device__ float twice(float v) { return v + v; }");
+    ga_kernel *k =
+        ga_elementwise_kernel("float a, const float *x, float *z", "z[i] = twice(a*x[i])", "scaled",
+                              .preamble = "__device__ float twice(float v) { return v + v; }");
     ga_run(k, 5, x, z);
     ga_run(k, 5, ga_flip(x, 0), z);
     ga_kernel_free(k);
@@ -159,6 +164,27 @@ static void running_kernels(void)
     ga_reduce(k, x);
     ga_reduce(k, ga_transpose(x));
     ga_kernel_free(k);
+}
+
+/* The first run of a kernel may keep something; so these are made once. */
+static ga_kernel *elementwise, *reduction;
+
+static void running_kernels(void)
+{
+    gpuarray *x = sample(), *z = ga_zeros_like(x);
+    ga_run(elementwise, 5, x, z);
+    ga_run(elementwise, 5, ga_flip(x, 0), z);
+    ga_run(elementwise, 5, ga_slice(x, "1:"), ga_slice(x, ":-1"));
+    ga_reduce(reduction, x);
+    ga_reduce(reduction, ga_transpose(x));
+}
+
+static void making_kernels(void)
+{
+    ga_kernel_free(ga_elementwise_kernel("float *x", "x[i] = f(i)", "scaled",
+                                         .preamble = "int f(int);", .loop_prep = ";",
+                                         .after_loop = ";"));
+    ga_kernel_free(ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "", "const float *x", "squares"));
 }
 
 static char file_name[] = "/tmp/quarry-test-alloc-XXXXXX";
@@ -191,7 +217,7 @@ static void other_calls(void)
     ga_kernel *k = ga_elementwise_kernel("float *x, int j", "x[i] = j", "kernel");
     ga_device_name(NULL);
     ga_kernel_free(k);
-    ga_keep(sample());
+    ga_current_device();
 }
 
 static void kept_arrays(void)
@@ -206,9 +232,21 @@ static void kept_arrays(void)
 
 /* ---- The tests ---- */
 
-static program const programs[] = {making,    reading,         viewing,            converting,
-                                   computing, reducing,        running_kernels,    saving_and_loading,
-                                   complaining, other_calls, kept_arrays};
+static const struct {
+    const char *name;
+    program body;
+} programs[] = {{"making", making},
+                {"reading", reading},
+                {"viewing", viewing},
+                {"converting", converting},
+                {"computing", computing},
+                {"reducing", reducing},
+                {"making_kernels", making_kernels},
+                {"running_kernels", running_kernels},
+                {"saving_and_loading", saving_and_loading},
+                {"complaining", complaining},
+                {"other_calls", other_calls},
+                {"kept_arrays", kept_arrays}};
 
 static void no_failing_request_leaks(void **state)
 {
@@ -217,22 +255,22 @@ static void no_failing_request_leaks(void **state)
     assert_true(descriptor >= 0);
     close(descriptor);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        fail_every_request(programs[i]);
+        fail_every_request(programs[i].name, programs[i].body);
     unlink(file_name);
 }
 
-/* Kernels found on disk again: loaded code stays, so blocks may; but nothing crashes and a second try
- * works. */
+/* Kernels found on disk again: loaded code stays, so blocks may; but nothing crashes and a second
+ * try works. */
 static void a_failing_kernel_load_is_tried_again(void **state)
 {
     (void)state;
     for (int n = 1; n < 60; n++) {
         ga__module_forget();
         ga__alloc_fail_at(n);
-        run(running_kernels);
+        run(running_new_kernels);
         ga__alloc_fail_at(0);
         ga_clear_error();
-        run(running_kernels);
+        run(running_new_kernels);
         if (ga_error() != GA_OK)
             fail_msg("after request %d failed: %s", n, ga_error_message());
     }
@@ -258,6 +296,24 @@ static void a_failed_write_changes_nothing_or_all(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+static int make_kernels(void **state)
+{
+    (void)state;
+    elementwise =
+        ga_elementwise_kernel("float a, const float *x, float *z", "z[i] = a*x[i]", "scaled");
+    reduction =
+        ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*x[i]", "const float *x", "squares");
+    return !elementwise || !reduction;
+}
+
+static int free_kernels(void **state)
+{
+    (void)state;
+    ga_kernel_free(elementwise);
+    ga_kernel_free(reduction);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,5 +321,5 @@ int main(void)
         cmocka_unit_test(a_failing_kernel_load_is_tried_again),
         cmocka_unit_test(a_failed_write_changes_nothing_or_all),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_kernels, free_kernels);
 }

@@ -10,12 +10,14 @@
 
 #include <quarry.h>
 
+#include "base/alloc.h"
 #include "jit/module.h"
 
 static void expect_error(ga_status got, ga_status status, const char *text)
 {
     if (got != status)
-        fail_msg("%s, wanted %s: %s", ga_status_name(got), ga_status_name(status), ga_error_message());
+        fail_msg("%s, wanted %s: %s", ga_status_name(got), ga_status_name(status),
+                 ga_error_message());
     if (!strstr(ga_error_message(), text))
         fail_msg("\"%s\" lacks \"%s\"", ga_error_message(), text);
     ga_clear_error();
@@ -90,12 +92,14 @@ static void arrays_of_any_layout(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = ga_reshape(counting(GA_FLOAT32, 35), GA_SHAPE(5, 7)), *z = ga_zeros(GA_FLOAT32, GA_SHAPE(7, 5));
+        gpuarray *x = ga_reshape(counting(GA_FLOAT32, 35), GA_SHAPE(5, 7)),
+                 *z = ga_zeros(GA_FLOAT32, GA_SHAPE(7, 5));
         RUN_ONCE("float *x, float *z", "z[i] = x[i] + 100*i", ga_transpose(x), z);
         assert_float_equal(element(z, 1), 107, 0);
         assert_float_equal(element(z, 34), 3434, 0);
         gpuarray *wide = ga_zeros(GA_FLOAT32, GA_SHAPE(70));
-        RUN_ONCE("float *x, float *z", "z[i] = x[i] + 1", ga_flip(ga_ravel(x), 0), ga_slice(wide, "1::2"));
+        RUN_ONCE("float *x, float *z", "z[i] = x[i] + 1", ga_flip(ga_ravel(x), 0),
+                 ga_slice(wide, "1::2"));
         assert_float_equal(element(wide, 1), 35, 0);
         assert_float_equal(element(wide, 69), 1, 0);
         assert_float_equal(ga_item_double(ga_sum(ga_slice(wide, "::2"))), 0, 0);
@@ -120,7 +124,8 @@ static void a_lookup_table_of_another_size(void **state)
     GA_SCOPE {
         const float table[3] = {10, 20, 30};
         gpuarray *w = ga_from_host(table, GA_FLOAT32, GA_SHAPE(3));
-        gpuarray *j = ga_remainder(counting(GA_INT32, 100), 3), *z = ga_zeros(GA_FLOAT32, GA_SHAPE(100));
+        gpuarray *j = ga_remainder(counting(GA_INT32, 100), 3),
+                 *z = ga_zeros(GA_FLOAT32, GA_SHAPE(100));
         RUN_ONCE("const float *w, const int *j, float *z", "z[i] = w[j[i]] + w[0]", w, j, z);
         assert_float_equal(element(z, 99), 20, 0);
         assert_float_equal(element(z, 98), 40, 0);
@@ -176,7 +181,8 @@ static void numbers_convert_to_the_declared_types(void **state)
     GA_SCOPE {
         gpuarray *z = ga_zeros(GA_FLOAT64, GA_SHAPE(8));
         ga_kernel *k = ga_elementwise_kernel(
-            "signed char a, unsigned short b, int c, unsigned long long d, bool e, float f, double g, "
+            "signed char a, unsigned short b, int c, unsigned long long d, bool e, float f, double "
+            "g, "
             "int64_t h, size_t s, double *z",
             "z[i] = i == 0 ? a : i == 1 ? b : i == 2 ? c : i == 3 ? (double)d : i == 4 ? e : "
             "i == 5 ? f : i == 6 ? g : (double)h + s",
@@ -196,9 +202,11 @@ static void half_and_bfloat16_arguments(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *h = ga_full(GA_FLOAT16, GA_SHAPE(67), 1.5), *b = ga_full(GA_BFLOAT16, GA_SHAPE(67), 2.5);
+        gpuarray *h = ga_full(GA_FLOAT16, GA_SHAPE(67), 1.5),
+                 *b = ga_full(GA_BFLOAT16, GA_SHAPE(67), 2.5);
         gpuarray *z = ga_zeros(GA_FLOAT16, GA_SHAPE(67));
-        RUN_ONCE("half *h, bfloat16 *b, float16 s, half *z", "z[i] = h[i] * b[i] + s", h, b, 0.1, z);
+        RUN_ONCE("half *h, bfloat16 *b, float16 s, half *z", "z[i] = h[i] * b[i] + s", h, b, 0.1,
+                 z);
         assert_float_equal(element(z, 66), 3.8496, 0.002);
         RUN_ONCE("half *h, bfloat16 *b", "b[i] = h[i] / 3", h, b);
         assert_float_equal(element(b, 66), 0.5, 0);
@@ -211,7 +219,8 @@ static void complex_arguments(void **state)
     GA_SCOPE {
         gpuarray *x = ga_full(GA_COMPLEX64, GA_SHAPE(33), 1.0 + 2.0 * I), *z = ga_zeros_like(x);
         gpuarray *wide = ga_zeros(GA_COMPLEX128, GA_SHAPE(33));
-        RUN_ONCE("complex<float> *x, complex64 a, complex<float> *z", "z[i] = a * x[i] + x[i]", x, 0.0 + 1.0 * I, z);
+        RUN_ONCE("complex<float> *x, complex64 a, complex<float> *z", "z[i] = a * x[i] + x[i]", x,
+                 0.0 + 1.0 * I, z);
         assert_float_equal(element(ga_real(z), 32), -1, 0);
         assert_float_equal(element(ga_imag(z), 32), 3, 0);
         RUN_ONCE("complex128 *z, double a", "z[i] = complex128(a, i)", wide, 0.25);
@@ -226,13 +235,26 @@ static void every_array_type(void **state)
     static const struct {
         const char *text;
         ga_dtype dtype;
-    } types[] = {
-        {"bool *x", GA_BOOL}, {"signed char *x", GA_INT8}, {"int8_t *x", GA_INT8}, {"short *x", GA_INT16},
-        {"int *x", GA_INT32}, {"long *x", GA_INT64}, {"long long *x", GA_INT64}, {"int64_t *x", GA_INT64},
-        {"unsigned char *x", GA_UINT8}, {"uint16_t *x", GA_UINT16}, {"unsigned *x", GA_UINT32},
-        {"unsigned int *x", GA_UINT32}, {"uint64_t *x", GA_UINT64}, {"size_t *x", GA_UINT64},
-        {"unsigned long long *x", GA_UINT64}, {"float *x", GA_FLOAT32}, {"double *x", GA_FLOAT64},
-        {"float16 *x", GA_FLOAT16}, {"bfloat16* x", GA_BFLOAT16}, {"  float  *  x  ", GA_FLOAT32}};
+    } types[] = {{"bool *x", GA_BOOL},
+                 {"signed char *x", GA_INT8},
+                 {"int8_t *x", GA_INT8},
+                 {"short *x", GA_INT16},
+                 {"int *x", GA_INT32},
+                 {"long *x", GA_INT64},
+                 {"long long *x", GA_INT64},
+                 {"int64_t *x", GA_INT64},
+                 {"unsigned char *x", GA_UINT8},
+                 {"uint16_t *x", GA_UINT16},
+                 {"unsigned *x", GA_UINT32},
+                 {"unsigned int *x", GA_UINT32},
+                 {"uint64_t *x", GA_UINT64},
+                 {"size_t *x", GA_UINT64},
+                 {"unsigned long long *x", GA_UINT64},
+                 {"float *x", GA_FLOAT32},
+                 {"double *x", GA_FLOAT64},
+                 {"float16 *x", GA_FLOAT16},
+                 {"bfloat16* x", GA_BFLOAT16},
+                 {"  float  *  x  ", GA_FLOAT32}};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         GA_SCOPE {
             gpuarray *x = ga_zeros(types[k].dtype, GA_SHAPE(5));
@@ -259,6 +281,21 @@ static void the_same_text_compiles_once(void **state)
     }
 }
 
+/* A program that makes the same kernel again and again does not grow. */
+static void kernels_of_one_text_keep_one_entry(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10));
+        RUN_ONCE("float *x", "x[i] += 1", x);
+        int64_t live = ga__alloc_live();
+        for (int k = 0; k < 100; k++)
+            RUN_ONCE("float *x", "x[i] += 1", x);
+        assert_true(ga__alloc_live() < live + 50);
+        assert_float_equal(element(x, 9), 101, 0);
+    }
+}
+
 /* ---- Reductions ---- */
 
 static void a_sum_of_squared_differences(void **state)
@@ -266,13 +303,14 @@ static void a_sum_of_squared_differences(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = counting(GA_FLOAT32, 1000), *y = ga_add(x, 0.5);
-        ga_kernel *k = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "(x[i]-y[i])*(x[i]-y[i])", "float *x, float *y",
-                                           "sqdiff");
+        ga_kernel *k = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "(x[i]-y[i])*(x[i]-y[i])",
+                                           "float *x, float *y", "sqdiff");
         gpuarray *d = ga_reduce(k, x, y);
         assert_int_equal(ga_ndim(d), 0);
         assert_int_equal(ga_dtype_of(d), GA_FLOAT32);
         assert_float_equal(ga_item_double(d), 250, 0);
-        assert_float_equal(ga_item_double(ga_reduce(k, ga_slice(x, ":3"), ga_slice(y, "0:6:2"))), 0.25 + 2.25 + 6.25, 0);
+        assert_float_equal(ga_item_double(ga_reduce(k, ga_slice(x, ":3"), ga_slice(y, "0:6:2"))),
+                           0.25 + 2.25 + 6.25, 0);
         gpuarray *none = ga_slice(x, ":0");
         assert_float_equal(ga_item_double(ga_reduce(k, none, none)), 0, 0);
         ga_kernel_free(k);
@@ -285,7 +323,8 @@ static void a_reduction_without_a_map(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_subtract(counting(GA_INT32, 300001), 1000);
-        ga_kernel *k = ga_reduction_kernel(GA_INT32, "2147483647", "a < b ? a : b", NULL, "const int *x", "smallest");
+        ga_kernel *k = ga_reduction_kernel(GA_INT32, "2147483647", "a < b ? a : b", NULL,
+                                           "const int *x", "smallest");
         assert_int_equal(ga_item_int64(ga_reduce(k, x)), -1000);
         assert_int_equal(ga_item_int64(ga_reduce(k, ga_flip(x, 0))), -1000);
         ga_kernel_free(k);
@@ -301,10 +340,12 @@ static void a_reduction_with_numbers_and_preamble(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = counting(GA_FLOAT64, 5000);
-        ga_kernel *k = ga_reduction_kernel(GA_FLOAT64, "0", "larger(a, b)", "away(x[i], centre)",
-                                           "double *x, double centre", "farthest",
-                                           .preamble = "__device__ double larger(double a, double b) { return a > b ? a : b; }\n"
-                                                       "__device__ double away(double v, double c) { return v > c ? v - c : c - v; }");
+        ga_kernel *k = ga_reduction_kernel(
+            GA_FLOAT64, "0", "larger(a, b)", "away(x[i], centre)", "double *x, double centre",
+            "farthest",
+            .preamble =
+                "__device__ double larger(double a, double b) { return a > b ? a : b; }\n"
+                "__device__ double away(double v, double c) { return v > c ? v - c : c - v; }");
         assert_float_equal(ga_item_double(ga_reduce(k, x, 1000)), 3999, 0);
         assert_float_equal(ga_item_double(ga_reduce(k, x, 4000.5)), 4000.5, 0);
         ga_kernel_free(k);
@@ -317,7 +358,8 @@ static void a_complex_reduction(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_full(GA_COMPLEX64, GA_SHAPE(100), 1.0 + 2.0 * I);
-        ga_kernel *k = ga_reduction_kernel(GA_COMPLEX64, "0", "a+b", "x[i] * (float)i", "complex64 *x", "moment");
+        ga_kernel *k = ga_reduction_kernel(GA_COMPLEX64, "0", "a+b", "x[i] * (float)i",
+                                           "complex64 *x", "moment");
         gpuarray *d = ga_reduce(k, x);
         assert_int_equal(ga_dtype_of(d), GA_COMPLEX64);
         assert_true(creal(ga_item_complex(d)) == 4950 && cimag(ga_item_complex(d)) == 9900);
@@ -338,8 +380,10 @@ static void a_struct_as_accumulator(void **state)
     struct minmax got;
     static const char preamble[] =
         "struct minmax { float smallest, largest; long long count; };\n"
-        "__device__ minmax one(float v) { minmax m; m.smallest = m.largest = v; m.count = 1; return m; }\n"
-        "__device__ minmax none() { minmax m; m.smallest = 1e30f; m.largest = -1e30f; m.count = 0; return m; }\n"
+        "__device__ minmax one(float v) { minmax m; m.smallest = m.largest = v; m.count = 1; "
+        "return m; }\n"
+        "__device__ minmax none() { minmax m; m.smallest = 1e30f; m.largest = -1e30f; m.count = 0; "
+        "return m; }\n"
         "__device__ minmax both(minmax a, minmax b)\n"
         "{\n"
         "    minmax m;\n"
@@ -350,9 +394,9 @@ static void a_struct_as_accumulator(void **state)
         "}\n";
     GA_SCOPE {
         gpuarray *x = ga_subtract(counting(GA_FLOAT32, 200003), 77);
-        ga_kernel *k = ga_reduction_kernel(GA_UINT8, "none()", "both(a, b)", "one(x[i])", "const float *x", "minmax",
-                                           .preamble = preamble, .struct_name = "minmax",
-                                           .struct_bytes = sizeof(struct minmax));
+        ga_kernel *k = ga_reduction_kernel(
+            GA_UINT8, "none()", "both(a, b)", "one(x[i])", "const float *x", "minmax",
+            .preamble = preamble, .struct_name = "minmax", .struct_bytes = sizeof(struct minmax));
         gpuarray *d = ga_reduce(k, x);
         assert_int_equal(ga_dtype_of(d), GA_UINT8);
         assert_int_equal(ga_size(d), sizeof got);
@@ -368,7 +412,8 @@ static void large_reductions_have_the_same_bits_in_every_run(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_sin(counting(GA_FLOAT32, 1000003));
-        ga_kernel *k = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*x[i]", "float *x", "squares");
+        ga_kernel *k =
+            ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*x[i]", "float *x", "squares");
         float first = 0, again;
         assert_int_equal(ga_to_host(ga_reduce(k, x), &first, sizeof first), GA_OK);
         assert_float_equal(first, 500001.5, 30);
@@ -388,7 +433,8 @@ static void wrong_calls_are_errors(void **state)
     GA_SCOPE {
         gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5)), *y = ga_ones(GA_FLOAT32, GA_SHAPE(6));
         gpuarray *d = ga_ones(GA_FLOAT64, GA_SHAPE(5)), *none = NULL;
-        ga_kernel *k = ga_elementwise_kernel("float *x, float a, float *y", "y[i] = a*x[i]", "scaled");
+        ga_kernel *k =
+            ga_elementwise_kernel("float *x, float a, float *y", "y[i] = a*x[i]", "scaled");
         expect_error(ga_run(k, x, 2), GA_ERR_INVALID, "scaled");
         expect_error(ga_run(k, x, 2, x, 3), GA_ERR_INVALID, "scaled");
         expect_error(ga_run(k), GA_ERR_INVALID, "3");
@@ -396,7 +442,8 @@ static void wrong_calls_are_errors(void **state)
         expect_error(ga_run(k, x, x, x), GA_ERR_INVALID, "scaled");
         expect_error(ga_run(k, 1, 2, x), GA_ERR_INVALID, "scaled");
         expect_error(ga_run(k, x, 2, y), GA_ERR_SHAPE, "6");
-        expect_error(ga_run(k, x, 2, ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(5))), GA_ERR_INVALID, "scaled");
+        expect_error(ga_run(k, x, 2, ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(5))),
+                     GA_ERR_INVALID, "scaled");
         assert_int_not_equal(ga_run(k, none, 2, x), GA_OK);
         ga_clear_error();
         assert_int_equal(ga_run(k, ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(5)), 2, x), GA_OK);
@@ -409,9 +456,10 @@ static void wrong_calls_are_errors(void **state)
 static void unreadable_argument_lists_are_errors(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"",           "float",         "float *",      "flot *x",       "float *x,",
-                                        "float x[3]", "float **x",     "float *x float *y", "float *x, int x", "float *n",
-                                        "void *x",    "float *9x",     ", float *x",   "float *i"};
+    static const char *const texts[] = {
+        "",           "float",     "float *",           "flot *x",         "float *x,",
+        "float x[3]", "float **x", "float *x float *y", "float *x, int x", "float *n",
+        "void *x",    "float *9x", ", float *x",        "float *i"};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         assert_null(ga_elementwise_kernel(texts[k], "x[i] = 1", "unreadable"));
         assert_int_equal(ga_error(), GA_ERR_INVALID);
@@ -433,7 +481,8 @@ static void compile_errors_show_the_users_line(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5));
-        ga_kernel *k = ga_elementwise_kernel("float *x", "float y = 2;\nx[i] = undeclared_thing + y;", "broken");
+        ga_kernel *k = ga_elementwise_kernel(
+            "float *x", "float y = 2;\nx[i] = undeclared_thing + y;", "broken");
         expect_error(ga_run(k, x), GA_ERR_COMPILE, "x[i] = undeclared_thing + y;");
         assert_int_equal(ga_run(k, x), GA_ERR_COMPILE);
         assert_non_null(strstr(ga_error_message(), "broken"));
@@ -444,7 +493,8 @@ static void compile_errors_show_the_users_line(void **state)
         expect_error(ga_error(), GA_ERR_COMPILE, "a +* b ]");
         ga_kernel_free(k);
         k = ga_elementwise_kernel("float *x", "x[i] = f(1)", "bad_preamble",
-                                  .preamble = "__device__ float f(float v)\n{ return missing_name; }");
+                                  .preamble =
+                                      "__device__ float f(float v)\n{ return missing_name; }");
         expect_error(ga_run(k, x), GA_ERR_COMPILE, "missing_name");
         ga_kernel_free(k);
         assert_float_equal(ga_item_double(ga_sum(x)), 5, 0);
@@ -480,6 +530,7 @@ int main(void)
         cmocka_unit_test(complex_arguments),
         cmocka_unit_test(every_array_type),
         cmocka_unit_test(the_same_text_compiles_once),
+        cmocka_unit_test(kernels_of_one_text_keep_one_entry),
         cmocka_unit_test(a_sum_of_squared_differences),
         cmocka_unit_test(a_reduction_without_a_map),
         cmocka_unit_test(a_reduction_with_numbers_and_preamble),

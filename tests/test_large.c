@@ -1,4 +1,5 @@
-/* Arrays of more than 2^31 elements: sums, indices and slices at the far end. Runs on a GPU only. */
+/* Arrays of more than 2^31 elements: sums, indices and slices at the far end. Runs on a GPU only.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,10 +63,12 @@ static void broadcast_results_past_two_to_the_31(void **state)
         assert_int_equal(ga_size(table), (int64_t)SIDE * SIDE);
         assert_float_equal(ga_item_double(ga_slice(table, "-1, -1")), 2 * ((SIDE - 1) % 100), 0);
         assert_float_equal(ga_item_double(ga_slice(table, "50000, 17")), 17, 0);
-        gpuarray *sums = ga_sum(table, GA_AXIS(0)), *other = ga_sum(ga_transpose(table), GA_AXIS(0));
+        gpuarray *sums = ga_sum(table, GA_AXIS(0)),
+                 *other = ga_sum(ga_transpose(table), GA_AXIS(0));
         assert_true(ga_item_bool(ga_all(ga_equal(sums, other))));
         int64_t total = ga_item_int64(ga_sum(bytes));
-        assert_int_equal(ga_item_int64(ga_slice(sums, "-1")), total + (int64_t)SIDE * ((SIDE - 1) % 100));
+        assert_int_equal(ga_item_int64(ga_slice(sums, "-1")),
+                         total + (int64_t)SIDE * ((SIDE - 1) % 100));
         assert_int_equal(ga_item_int64(ga_sum(table)), 2 * SIDE * total);
         assert_int_equal(ga_error(), GA_OK);
     }
@@ -91,12 +94,14 @@ static void the_index_in_a_kernel_is_wide(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_zeros(GA_INT8, GA_SHAPE(COUNT));
-        ga_kernel *k = ga_elementwise_kernel("signed char *x", "if (i == n - 2) x[i] = i % 100", "far");
+        ga_kernel *k =
+            ga_elementwise_kernel("signed char *x", "if (i == n - 2) x[i] = i % 100", "far");
         assert_int_equal(ga_run(k, x), GA_OK);
         assert_float_equal(element(x, COUNT - 2), (double)((COUNT - 2) % 100), 0);
         assert_int_equal(ga_item_int64(ga_sum(x)), (COUNT - 2) % 100);
         ga_kernel_free(k);
-        k = ga_reduction_kernel(GA_INT64, "0", "a > b ? a : b", "x[i] ? i : 0", "signed char *x", "farthest");
+        k = ga_reduction_kernel(GA_INT64, "0", "a > b ? a : b", "x[i] ? i : 0", "signed char *x",
+                                "farthest");
         assert_int_equal(ga_item_int64(ga_reduce(k, x)), COUNT - 2);
         ga_kernel_free(k);
         assert_int_equal(ga_error(), GA_OK);
@@ -113,7 +118,8 @@ int main(void)
         cmocka_unit_test(the_index_in_a_kernel_is_wide),
     };
     if (!on_gpu()) {
-        printf("skipped: arrays of more than 2^31 elements are tested on a GPU, and the device is %s\n",
+        printf("skipped: arrays of more than 2^31 elements are tested on a GPU, and the device is "
+               "%s\n",
                ga_current_device());
         return 77;
     }

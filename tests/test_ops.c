@@ -83,7 +83,8 @@ static void check_error(const golden_case *c, const op *o, const ga_value *v)
     ga_clear_error();
 }
 
-static void check_split(const golden_case *c, const op *o, const char *how, int copies, const ga_value *v)
+static void check_split(const golden_case *c, const op *o, const char *how, int copies,
+                        const ga_value *v)
 {
     char why[300];
     gpuarray *result[2] = {NULL, NULL};
@@ -120,7 +121,8 @@ static void check_into(const golden_case *c, const op *o, const ga_value *v)
     ga_clear_error();
 }
 
-static void check_call(const golden_case *c, const op *o, layout how, int ndim, const int64_t *shape)
+static void check_call(const golden_case *c, const op *o, layout how, int ndim,
+                       const int64_t *shape)
 {
     char why[300];
     ga_value v[3];
@@ -152,8 +154,8 @@ static void check_zero_d(const golden_case *c, const op *o, int64_t k)
     ga_clear_error();
 }
 
-/* Layouts are the engine's work, not the op's: three dtypes run in all of them. complex64 and int16 take
- * every third op, so that the host backend has fewer kernels to compile. */
+/* Layouts are the engine's work, not the op's: three dtypes run in all of them. complex64 and int16
+ * take every third op, so that the host backend has fewer kernels to compile. */
 static bool takes_layouts(const golden_case *c, int item)
 {
     ga_dtype dtype = c->arg[0] ? c->arg[0]->dtype : GA_NO_DTYPE;
@@ -205,11 +207,23 @@ static void every_c_type_is_a_weak_number(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3));
-        gpuarray *sums[] = {
-            ga_add(x, (_Bool)1), ga_add(x, (char)1), ga_add(x, (signed char)1), ga_add(x, (unsigned char)1),
-            ga_add(x, (short)1), ga_add(x, (unsigned short)1), ga_add(x, 1), ga_add(x, 1u), ga_add(x, 1L),
-            ga_add(x, 1UL), ga_add(x, 1LL), ga_add(x, 1ULL), ga_add(x, 1.0f), ga_add(x, 1.0),
-            ga_add(x, 1.0L), ga_add(1, x), ga_add(GA_V(1), x)};
+        gpuarray *sums[] = {ga_add(x, (_Bool)1),
+                            ga_add(x, (char)1),
+                            ga_add(x, (signed char)1),
+                            ga_add(x, (unsigned char)1),
+                            ga_add(x, (short)1),
+                            ga_add(x, (unsigned short)1),
+                            ga_add(x, 1),
+                            ga_add(x, 1u),
+                            ga_add(x, 1L),
+                            ga_add(x, 1UL),
+                            ga_add(x, 1LL),
+                            ga_add(x, 1ULL),
+                            ga_add(x, 1.0f),
+                            ga_add(x, 1.0),
+                            ga_add(x, 1.0L),
+                            ga_add(1, x),
+                            ga_add(GA_V(1), x)};
         for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
             assert_int_equal(ga_dtype_of(sums[i]), GA_FLOAT32);
             assert_float_equal(ga_item_double(ga_sum(sums[i])), 6.0, 0.0);

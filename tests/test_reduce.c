@@ -1,4 +1,5 @@
-/* Every reduction against NumPy's answers and, for random arrays in every layout, against host loops. */
+/* Every reduction against NumPy's answers and, for random arrays in every layout, against host
+ * loops. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +42,11 @@ static gpuarray *case_array(const golden_blob *b)
 
 static gpuarray *call(const golden_case *c, const gpuarray *x, gpuarray *out)
 {
-    ga_reduce_args args = {.x = x, .keepdims = c->flags & GOLDEN_KEEPDIMS, .dtype = c->dtype,
-                           .ddof = c->ddof, .out = out};
+    ga_reduce_args args = {.x = x,
+                           .keepdims = c->flags & GOLDEN_KEEPDIMS,
+                           .dtype = c->dtype,
+                           .ddof = c->ddof,
+                           .out = out};
     args.naxes = c->naxes > 0 ? c->naxes : 0;
     args.axes = c->axes;
     return find_reduction(c->name)(args);
@@ -54,17 +58,19 @@ static const char *case_text(const golden_case *c)
     char shape[100] = "", axes[60] = "all";
     const golden_blob *b = c->arg[0];
     for (int i = 0, used = 0; i < b->ndim; i++)
-        used += snprintf(shape + used, sizeof shape - (size_t)used, "%lld,", (long long)b->shape[i]);
+        used +=
+            snprintf(shape + used, sizeof shape - (size_t)used, "%lld,", (long long)b->shape[i]);
     for (int i = 0, used = 0; i < c->naxes; i++)
         used += snprintf(axes + used, sizeof axes - (size_t)used, "%d,", c->axes[i]);
-    snprintf(text, sizeof text, "%s of shape (%s) over %s dtype %s ddof %d", golden_call(c), shape, axes,
-             ga_dtype_name(c->dtype), c->ddof);
+    snprintf(text, sizeof text, "%s of shape (%s) over %s dtype %s ddof %d", golden_call(c), shape,
+             axes, ga_dtype_name(c->dtype), c->ddof);
     return text;
 }
 
 static bool shape_is(const gpuarray *x, int ndim, const int64_t *shape)
 {
-    return ga_ndim(x) == ndim && (ndim == 0 || memcmp(ga_shape(x), shape, (size_t)ndim * sizeof *shape) == 0);
+    return ga_ndim(x) == ndim &&
+           (ndim == 0 || memcmp(ga_shape(x), shape, (size_t)ndim * sizeof *shape) == 0);
 }
 
 static void check_answer(const golden_case *c, const gpuarray *got)
@@ -73,7 +79,8 @@ static void check_answer(const golden_case *c, const gpuarray *got)
     if (!golden_result(c, c->out[0], got, 1, why, sizeof why))
         fail_later("%s: %s", case_text(c), why);
     else if (!shape_is(got, c->out[0]->ndim, c->out[0]->shape))
-        fail_later("%s: the shape has %d axes, wanted %d", case_text(c), ga_ndim(got), c->out[0]->ndim);
+        fail_later("%s: the shape has %d axes, wanted %d", case_text(c), ga_ndim(got),
+                   c->out[0]->ndim);
     ga_clear_error();
 }
 
@@ -162,7 +169,8 @@ static void loop_result_init(loop_result *r, int ndim, const int64_t *shape, uns
 }
 
 /* Where element number k goes: its output, and its number among that output's elements. */
-static void place_of(int64_t k, int ndim, const int64_t *shape, unsigned reduced, int64_t *to, int64_t *number)
+static void place_of(int64_t k, int ndim, const int64_t *shape, unsigned reduced, int64_t *to,
+                     int64_t *number)
 {
     int64_t to_stride = 1, number_stride = 1;
     *to = *number = 0;
@@ -176,7 +184,8 @@ static void place_of(int64_t k, int ndim, const int64_t *shape, unsigned reduced
     }
 }
 
-static void loop_reduce(loop_result *r, const float *x, int ndim, const int64_t *shape, unsigned reduced)
+static void loop_reduce(loop_result *r, const float *x, int ndim, const int64_t *shape,
+                        unsigned reduced)
 {
     int64_t size = 1, to, number;
     loop_result_init(r, ndim, shape, reduced);
@@ -210,10 +219,11 @@ static void read_all(const gpuarray *x, void *to, size_t nbytes)
 }
 
 /* `repeats`: each element was taken that often (a broadcast axis was reduced). */
-static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args args, const loop_result *r,
-                          int repeats)
+static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args args,
+                          const loop_result *r, int repeats)
 {
-    float *sum = calloc((size_t)r->count, sizeof *sum), *max = calloc((size_t)r->count, sizeof *max);
+    float *sum = calloc((size_t)r->count, sizeof *sum),
+          *max = calloc((size_t)r->count, sizeof *max);
     int64_t *place = calloc((size_t)r->count, sizeof *place);
     args.x = x;
     read_all((ga_sum)(args), sum, (size_t)r->count * sizeof *sum);
@@ -221,12 +231,13 @@ static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args ar
     read_all((ga_argmax)(args), place, (size_t)r->count * sizeof *place);
     for (int64_t i = 0; i < r->count; i++) {
         double wanted = r->sum[i] * repeats;
-        bool same = (double)sum[i] == wanted && (double)max[i] == r->max[i] && place[i] == r->place[i];
+        bool same =
+            (double)sum[i] == wanted && (double)max[i] == r->max[i] && place[i] == r->place[i];
         if (same)
             continue;
-        fail_later("%s: output %lld: sum %g max %g argmax %lld, wanted %g %g %lld", what, (long long)i,
-                   (double)sum[i], (double)max[i], (long long)place[i], wanted, r->max[i],
-                   (long long)r->place[i]);
+        fail_later("%s: output %lld: sum %g max %g argmax %lld, wanted %g %g %lld", what,
+                   (long long)i, (double)sum[i], (double)max[i], (long long)place[i], wanted,
+                   r->max[i], (long long)r->place[i]);
         break;
     }
     free(sum);
@@ -271,9 +282,10 @@ static void any_axes_of_any_layout_agree_with_loops(void **state)
 static const struct {
     int64_t shape[2];
     unsigned reduced;
-} ladders[] = {{{1000003, 1}, 3}, {{200000, 3}, 2}, {{200000, 3}, 1}, {{3, 200000}, 2}, {{3, 200000}, 1},
-               {{3000, 17}, 1},   {{3000, 17}, 2}, {{17, 3000}, 2},   {{17, 3000}, 1},  {{1, 70000}, 2},
-               {{70000, 1}, 2},   {{700, 700}, 1}, {{700, 700}, 2},   {{33, 33}, 3}};
+} ladders[] = {{{1000003, 1}, 3}, {{200000, 3}, 2}, {{200000, 3}, 1}, {{3, 200000}, 2},
+               {{3, 200000}, 1},  {{3000, 17}, 1},  {{3000, 17}, 2},  {{17, 3000}, 2},
+               {{17, 3000}, 1},   {{1, 70000}, 2},  {{70000, 1}, 2},  {{700, 700}, 1},
+               {{700, 700}, 2},   {{33, 33}, 3}};
 
 static void check_ladder(int item)
 {
@@ -287,8 +299,8 @@ static void check_ladder(int item)
     for (int i = 0; i < 2; i++)
         if (ladders[item / 2].reduced >> i & 1)
             axes[naxes++] = i;
-    snprintf(what, sizeof what, "shape (%lld, %lld), axes %#x, %s", (long long)shape[0], (long long)shape[1],
-             ladders[item / 2].reduced, layout_names[how]);
+    snprintf(what, sizeof what, "shape (%lld, %lld), axes %#x, %s", (long long)shape[0],
+             (long long)shape[1], ladders[item / 2].reduced, layout_names[how]);
     GA_SCOPE {
         ga_reduce_args args = {.naxes = naxes, .axes = axes};
         compare_loops(what, layout_array(how, x, GA_FLOAT32, 2, shape), args, &r, 1);
@@ -335,7 +347,8 @@ static void a_sum_has_the_same_bits_in_every_run(void **state)
     (void)state;
     gpuarray *x = random_floats(1000003);
     gpuarray *rows = random_floats(600000);
-    gpuarray *thin = ga_reshape(rows, GA_SHAPE(3, 200000)), *wide = ga_reshape(rows, GA_SHAPE(200000, 3));
+    gpuarray *thin = ga_reshape(rows, GA_SHAPE(3, 200000)),
+             *wide = ga_reshape(rows, GA_SHAPE(200000, 3));
     check_same_bits(x, (ga_reduce_args){0});
     check_same_bits(thin, (ga_reduce_args){GA_AXIS(1)});
     check_same_bits(wide, (ga_reduce_args){GA_AXIS(0)});
@@ -372,12 +385,14 @@ static void float16_sums_accumulate_in_float32(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *h = ga_ones(GA_FLOAT16, GA_SHAPE(10000)), *b = ga_ones(GA_BFLOAT16, GA_SHAPE(4096));
+        gpuarray *h = ga_ones(GA_FLOAT16, GA_SHAPE(10000)),
+                 *b = ga_ones(GA_BFLOAT16, GA_SHAPE(4096));
         assert_float_equal(ga_item_double(ga_sum(h)), 10000.0, 0.0);
         assert_float_equal(ga_item_double(ga_sum(b)), 4096.0, 0.0);
         assert_float_equal(ga_item_double(ga_mean(h)), 1.0, 0.0);
         assert_int_equal(ga_dtype_of(ga_sum(h)), GA_FLOAT16);
-        assert_float_equal(ga_item_double(ga_mean(ga_full(GA_FLOAT16, GA_SHAPE(4000), 60000.0))), 60000.0, 32.0);
+        assert_float_equal(ga_item_double(ga_mean(ga_full(GA_FLOAT16, GA_SHAPE(4000), 60000.0))),
+                           60000.0, 32.0);
     }
 }
 
@@ -437,11 +452,13 @@ static void wrong_outs_are_errors(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4));
-        gpuarray *row = ga_zeros(GA_FLOAT32, GA_SHAPE(4)), *wrong = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
+        gpuarray *row = ga_zeros(GA_FLOAT32, GA_SHAPE(4)),
+                 *wrong = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
         gpuarray *ints = ga_zeros(GA_INT32, GA_SHAPE(4));
         expect_error(ga_sum(x, GA_AXIS(0), .out = wrong), GA_ERR_SHAPE, "sum");
         expect_error(ga_sum(x, GA_AXIS(0), .out = ints), GA_ERR_DTYPE, "int32");
-        expect_error(ga_sum(x, GA_AXIS(0), .out = ga_broadcast_to(row, GA_SHAPE(2, 4))), GA_ERR_INVALID, "sum");
+        expect_error(ga_sum(x, GA_AXIS(0), .out = ga_broadcast_to(row, GA_SHAPE(2, 4))),
+                     GA_ERR_INVALID, "sum");
         assert_ptr_equal(ga_sum(x, GA_AXIS(0), .out = row), row);
         assert_float_equal(ga_item_double(ga_max(row)), 3.0, 0.0);
         assert_int_equal(ga_error(), GA_OK);

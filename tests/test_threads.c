@@ -1,4 +1,5 @@
-/* Many threads at once: one compile for all, right answers, errors and scopes of each thread's own. */
+/* Many threads at once: one compile for all, right answers, errors and scopes of each thread's own.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static void *ask_for_the_fresh_kernel(void *number)
 static void a_kernel_wanted_by_all_compiles_once(void **state)
 {
     (void)state;
-    snprintf(fresh_text, sizeof fresh_text, "if (i != %d%ld) x[i] += 1", (int)getpid(), (long)time(NULL));
+    snprintf(fresh_text, sizeof fresh_text, "if (i != %d%ld) x[i] += 1", (int)getpid(),
+             (long)time(NULL));
     GA_SCOPE {
         ga_slice(ga_full(GA_FLOAT32, GA_SHAPE(5), 1), "0");
     }
@@ -96,6 +98,30 @@ static void answers_of_many_threads_are_right(void **state)
     ga_free(shared);
 }
 
+/* Long enough that several blocks share one result. */
+static void *reduce_long_arrays(void *number)
+{
+    int t = *(int *)number;
+    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(200000 + t), t + 1);
+    pthread_barrier_wait(&start);
+    for (int round = 0; round < 100; round++) {
+        gpuarray *sum = ga_sum(x, .dtype = GA_FLOAT64);
+        double wanted = (200000.0 + t) * (t + 1), got = ga_item_double(sum);
+        if (got != wanted)
+            fail_later("thread %d, round %d: %g, wanted %g: %s", t, round, got, wanted,
+                       ga_error_message());
+        ga_free(sum);
+    }
+    ga_free(x);
+    return NULL;
+}
+
+static void long_reductions_of_many_threads_are_right(void **state)
+{
+    (void)state;
+    run_threads(reduce_long_arrays);
+}
+
 static void *make_errors(void *number)
 {
     int t = *(int *)number;
@@ -105,10 +131,12 @@ static void *make_errors(void *number)
         GA_SCOPE {
             if (ga_error() != GA_OK)
                 fail_later("thread %d has another's error: %s", t, ga_error_message());
-            gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(t + 2)), *y = ga_empty(GA_FLOAT32, GA_SHAPE(t + 100));
+            gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(t + 2)),
+                     *y = ga_empty(GA_FLOAT32, GA_SHAPE(t + 100));
             if (t % 2 && ga_add(x, y))
                 fail_later("thread %d: no error", t);
-            snprintf(wanted, sizeof wanted, "add: shapes (%d,) and (%d,) do not broadcast", t + 2, t + 100);
+            snprintf(wanted, sizeof wanted, "add: shapes (%d,) and (%d,) do not broadcast", t + 2,
+                     t + 100);
             if (strcmp(ga_error_message(), t % 2 ? wanted : "") != 0)
                 fail_later("thread %d: \"%s\"", t, ga_error_message());
             ga_clear_error();
@@ -170,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_wanted_by_all_compiles_once),
         cmocka_unit_test(answers_of_many_threads_are_right),
+        cmocka_unit_test(long_reductions_of_many_threads_are_right),
         cmocka_unit_test(errors_and_scopes_are_each_threads_own),
         cmocka_unit_test(views_from_many_threads_keep_the_base),
         cmocka_unit_test(an_array_may_be_freed_in_another_thread),

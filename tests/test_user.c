@@ -1,4 +1,5 @@
-/* A program as users write it: the public header alone, with the strictest warnings, run and checked. */
+/* A program as users write it: the public header alone, with the strictest warnings, run and
+ * checked. */
 #include <quarry.h>
 #include <stdio.h>
 
@@ -18,12 +19,14 @@ static void slopes(void)
     for (int i = 0; i < 600; i++)
         host[i] = (float)(3 * (i / 30) + 4 * (i % 30));
     GA_SCOPE {
-        gpuarray *z  = ga_from_host(host, GA_FLOAT32, GA_SHAPE(20, 30));
-        gpuarray *dx = ga_multiply(0.5, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
-        gpuarray *dy = ga_multiply(0.5, ga_subtract(ga_slice(z, "2:, 1:-1"), ga_slice(z, ":-2, 1:-1")));
+        gpuarray *z = ga_from_host(host, GA_FLOAT32, GA_SHAPE(20, 30));
+        gpuarray *dx =
+            ga_multiply(0.5, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
+        gpuarray *dy =
+            ga_multiply(0.5, ga_subtract(ga_slice(z, "2:, 1:-1"), ga_slice(z, ":-2, 1:-1")));
         gpuarray *slope = ga_hypot(dx, dy);
         gpuarray *steep = ga_sum(ga_greater(slope, 4.5));
-        gpuarray *rows  = ga_max(slope, GA_AXIS(1), .keepdims = true);
+        gpuarray *rows = ga_max(slope, GA_AXIS(1), .keepdims = true);
         check(ga_item_int64(steep) == 18 * 28, "every cell is steep");
         check(ga_ndim(rows) == 2 && ga_shape(rows)[0] == 18 && ga_shape(rows)[1] == 1, "kept axes");
         check(ga_item_double(ga_sqrt(ga_mean(ga_square(slope)))) == 5.0, "the mean slope");
@@ -36,16 +39,18 @@ static void kernels(void)
     GA_SCOPE {
         gpuarray *x = ga_linspace(GA_FLOAT32, 0, 99, 100), *y = ga_ones(GA_FLOAT32, GA_SHAPE(100));
         gpuarray *z = ga_empty_like(x);
-        ga_kernel *lin_comb = ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
-                                                    "z[i] = a*x[i] + b*y[i]", "linear_combination");
+        ga_kernel *lin_comb =
+            ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
+                                  "z[i] = a*x[i] + b*y[i]", "linear_combination");
         ga_run(lin_comb, 5, x, 6, y, z);
         check(ga_item_double(ga_slice(z, "%d", 99)) == 501.0, "the linear combination");
         ga_kernel *sqdiff = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "(x[i]-y[i])*(x[i]-y[i])",
                                                 "float *x, float *y", "sqdiff");
         gpuarray *d = ga_reduce(sqdiff, x, y);
         check(ga_item_double(d) == 98.0 * 99 * 197 / 6 + 1, "the squared difference");
-        ga_kernel *count = ga_reduction_kernel(GA_INT64, "0", "a+b", "is_even(x[i])", "float *x", "evens",
-                                               .preamble = "__device__ int is_even(float v) { return (int)v % 2 == 0; }");
+        ga_kernel *count = ga_reduction_kernel(
+            GA_INT64, "0", "a+b", "is_even(x[i])", "float *x", "evens",
+            .preamble = "__device__ int is_even(float v) { return (int)v % 2 == 0; }");
         check(ga_item_int64(ga_reduce(count, x)) == 50, "a kernel with an option");
         ga_kernel_free(lin_comb);
         ga_kernel_free(sqdiff);
@@ -61,8 +66,10 @@ static void numbers(void)
         check(ga_dtype_of(ga_add(x, 1.0)) == GA_FLOAT64, "a double is of another kind");
         check(ga_dtype_of(ga_add(x, ga_scalar(GA_INT32, 1))) == GA_INT32, "a 0-d array is strong");
         gpuarray *z = ga_add(x, 2.0 * I);
-        check(ga_dtype_of(z) == GA_COMPLEX128 && cimag(ga_item_complex(ga_slice(z, "0, 0"))) == 2.0, "complex");
-        check(ga_assign(ga_slice(x, ":, 1"), 1) == GA_OK && ga_item_int64(ga_sum(x)) == 30, "assign");
+        check(ga_dtype_of(z) == GA_COMPLEX128 && cimag(ga_item_complex(ga_slice(z, "0, 0"))) == 2.0,
+              "complex");
+        check(ga_assign(ga_slice(x, ":, 1"), 1) == GA_OK && ga_item_int64(ga_sum(x)) == 30,
+              "assign");
         check(ga_add_into(x, x, x) == GA_OK && ga_item_int64(ga_max(x)) == 14, "into");
     }
 }

@@ -21,8 +21,10 @@ static void slopes()
         host[i] = static_cast<float>(3 * (i / 30) + 4 * (i % 30));
     GA_SCOPE {
         gpuarray *z = ga_from_host(host, GA_FLOAT32, GA_SHAPE(20, 30));
-        gpuarray *dx = ga_multiply(0.5, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
-        gpuarray *dy = ga_multiply(0.5, ga_subtract(ga_slice(z, "2:, 1:-1"), ga_slice(z, ":-2, 1:-1")));
+        gpuarray *dx =
+            ga_multiply(0.5, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
+        gpuarray *dy =
+            ga_multiply(0.5, ga_subtract(ga_slice(z, "2:, 1:-1"), ga_slice(z, ":-2, 1:-1")));
         gpuarray *slope = ga_hypot(dx, dy);
         check(ga_item_int64(ga_sum(ga_greater(slope, 4.5))) == 18 * 28, "every cell is steep");
         const int axes[] = {1};
@@ -43,8 +45,9 @@ static void kernels()
         gpuarray *x = ga_linspace(GA_FLOAT32, 0, 99, 100);
         gpuarray *y = ga_ones(GA_FLOAT32, GA_SHAPE(100));
         gpuarray *z = ga_empty_like(x);
-        ga_kernel *lin_comb = ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
-                                                    "z[i] = a*x[i] + b*y[i]", "linear_combination");
+        ga_kernel *lin_comb =
+            ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
+                                  "z[i] = a*x[i] + b*y[i]", "linear_combination");
         check(ga_run(lin_comb, 5, x, 6, y, z) == GA_OK, "a run");
         check(ga_item_double(ga_slice(z, "%d", 99)) == 501.0, "the linear combination");
         ga_reduction_args args = {};
@@ -55,7 +58,8 @@ static void kernels()
         args.arguments = "float *x, float *y";
         args.preamble = "__device__ float square(float v) { return v * v; }";
         ga_kernel *sqdiff = ga_reduction_kernel(args);
-        check(ga_item_double(ga_reduce(sqdiff, x, y)) == 98.0 * 99 * 197 / 6 + 1, "the squared difference");
+        check(ga_item_double(ga_reduce(sqdiff, x, y)) == 98.0 * 99 * 197 / 6 + 1,
+              "the squared difference");
         ga_kernel_free(lin_comb);
         ga_kernel_free(sqdiff);
     }
@@ -68,7 +72,8 @@ static void numbers()
         check(ga_dtype_of(ga_add(x, 1)) == GA_INT8, "an int is weak");
         check(ga_dtype_of(ga_add(1.0, x)) == GA_FLOAT64, "a double is of another kind");
         check(ga_dtype_of(ga_add(x, std::complex<double>(0, 2))) == GA_COMPLEX128, "complex");
-        check(ga_assign(ga_slice(x, ":, 1"), 1) == GA_OK && ga_item_int64(ga_sum(x)) == 30, "assign");
+        check(ga_assign(ga_slice(x, ":, 1"), 1) == GA_OK && ga_item_int64(ga_sum(x)) == 30,
+              "assign");
         check(ga_add_into(x, x, x) == GA_OK && ga_item_int64(ga_max(x)) == 14, "into");
         check(ga_sum(ga_transpose(x)) != nullptr, "a reduction of a view");
         check(ga_add(x, nullptr) == nullptr && ga_error() != GA_OK, "nullptr is an error");
@@ -81,6 +86,7 @@ int main()
     slopes();
     kernels();
     numbers();
-    std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr), wrong ? "wrong" : "right");
+    std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
+                wrong ? "wrong" : "right");
     return wrong || ga_error() != GA_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "kernels/apply.h"
 #include "kernels/arguments.h"
 #include "kernels/reduce.h"
@@ -57,6 +58,34 @@ void ga_kernel_free(ga_kernel *kernel)
     ga__free(kernel);
 }
 
+/* Gives a complete kernel the ids of its texts; they say too how elements are reached. */
+static ga_status set_ids(ga_kernel *kernel, const char *arguments)
+{
+    const char *const texts[] = {arguments,
+                                 kernel->identifier,
+                                 kernel->operation,
+                                 kernel->preamble,
+                                 kernel->loop_prep,
+                                 kernel->after_loop,
+                                 kernel->neutral,
+                                 kernel->reduce_expr,
+                                 kernel->map_expr,
+                                 kernel->struct_name};
+    ga__strbuf s = GA__STRBUF_INIT;
+    ga__strbuf_addf(&s, "%d %d %zu ", kernel->fast_math, (int)kernel->dtype_out, kernel->struct_bytes);
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+        ga__strbuf_add(&s, texts[k] ? texts[k] : "");
+        ga__strbuf_add(&s, "\x1f");
+    }
+    if (!s.failed)
+        kernel->id = ga__formula_id(s.text);
+    ga__strbuf_add(&s, "direct");
+    if (!s.failed)
+        kernel->direct_id = ga__formula_id(s.text);
+    ga__strbuf_reset(&s);
+    return kernel->id && kernel->direct_id ? GA_OK : ga_error();
+}
+
 /* A kernel with its names and arguments. */
 static ga_kernel *new_kernel(const char *name, const char *arguments)
 {
@@ -68,8 +97,6 @@ static ga_kernel *new_kernel(const char *name, const char *arguments)
         return NULL;
     kernel->name = ga__strdup(name);
     kernel->identifier = make_identifier(name);
-    kernel->id = ga__formula_new_id();
-    kernel->direct_id = ga__formula_new_id();
     if (!kernel->name || !kernel->identifier ||
         ga__arguments_parse(&kernel->arguments, name, arguments) != GA_OK) {
         ga_kernel_free(kernel);
@@ -102,7 +129,8 @@ ga_kernel *(ga_elementwise_kernel)(ga_elementwise_args args)
     const char *const others[] = {kernel->loop_prep, kernel->after_loop, NULL};
     ga__arguments_use(&kernel->arguments, kernel->operation, others);
     kernel->uses_index = ga__text_uses_index(kernel->operation);
-    return kernel;
+    if (set_ids(kernel, args.arguments) == GA_OK)
+        return kernel;
 failed:
     ga_kernel_free(kernel);
     return NULL;
@@ -157,7 +185,8 @@ ga_kernel *(ga_reduction_kernel)(ga_reduction_args args)
     const char *const others[] = {kernel->neutral, kernel->reduce_expr, NULL};
     ga__arguments_use(&kernel->arguments, kernel->map_expr, others);
     kernel->uses_index = ga__text_uses_index(kernel->map_expr);
-    return kernel;
+    if (set_ids(kernel, args.arguments) == GA_OK)
+        return kernel;
 failed:
     ga_kernel_free(kernel);
     return NULL;

@@ -24,7 +24,7 @@ typedef struct ga__operand {
 
 /* What is computed. All texts are C++ of the templates' language. */
 typedef struct ga__formula {
-    uint64_t id;          /* with the operands' types, all that the texts depend on; never reused */
+    uint64_t id;          /* with the operands' types, all that the texts depend on */
     const char *name;     /* for messages and the kernel's name */
     const char *body;     /* statements over the operands' names, `i` and `n` */
     const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
@@ -34,7 +34,9 @@ typedef struct ga__formula {
     bool user_text;       /* texts come from a user: mark their lines */
 } ga__formula;
 
-uint64_t ga__formula_new_id(void);
+/* The id of a text, the same for equal texts for as long as the process runs; 0 and an error when memory
+ * is out. */
+uint64_t ga__formula_id(const char *text);
 
 /* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it (written
  * ones have exactly it). Writable, overlap and dtype checks are the caller's; see ga__elementwise_into. */

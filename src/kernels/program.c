@@ -3,12 +3,13 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -35,7 +36,9 @@ size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide)
 size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number)
 {
     uint64_t pair[2] = {0, 0};
-    ga__dtype_store(ga__dtype_compute(type), number, pair);
+    ga__dtype_store(type, number, pair); /* rounded to the dtype, which may be narrower */
+    if (ga__dtype_compute(type) != type)
+        ga__dtype_store(ga__dtype_compute(type), ga__dtype_fetch(type, pair), pair);
     const size_t first = ga__words_add(words, pair[0]);
     ga__words_add(words, pair[1]);
     return first;
@@ -57,10 +60,40 @@ bool ga__fits_32_bits(int64_t extent)
     return extent < INT32_MAX - (1 << 20);
 }
 
-uint64_t ga__formula_new_id(void)
+/* The texts that have an id, kept so that equal texts share one however many kernels are made of them. */
+typedef struct interned {
+    struct interned *next;
+    uint64_t id;
+    char text[];
+} interned;
+
+#define INTERN_BUCKETS 256
+static interned *intern_table[INTERN_BUCKETS];
+static pthread_mutex_t intern_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static interned *intern_locked(interned **bucket, const char *text, size_t length)
 {
-    static atomic_uint_fast64_t last;
-    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    static uint64_t last_id;
+    for (interned *entry = *bucket; entry; entry = entry->next)
+        if (strcmp(entry->text, text) == 0)
+            return entry;
+    interned *entry = ga__malloc(sizeof(*entry) + length + 1);
+    if (!entry)
+        return NULL;
+    memcpy(entry->text, text, length + 1);
+    entry->id = ++last_id;
+    entry->next = *bucket;
+    return *bucket = entry;
+}
+
+uint64_t ga__formula_id(const char *text)
+{
+    const size_t length = strlen(text);
+    pthread_mutex_lock(&intern_lock);
+    const interned *entry =
+        intern_locked(&intern_table[ga__hash64(text, length, 0) % INTERN_BUCKETS], text, length);
+    pthread_mutex_unlock(&intern_lock);
+    return entry ? entry->id : 0;
 }
 
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device)
@@ -157,6 +190,7 @@ void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
     ga__record_setf(record, "k", "%d", k);
     ga__record_set(record, "name", operand->name);
     ga__record_set(record, "value", ga__dtype_compute_type(operand->type));
+    ga__record_set(record, "stored", ga__dtype_memory_type(operand->type));
     set_flag(record, "array", array);
     set_flag(record, "number", !array);
     set_flag(record, "streamed", streamed);

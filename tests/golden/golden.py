@@ -1,11 +1,13 @@
-"""What the golden generators share: Quarry's dtypes and tables, test values, rounding, the file format.
+"""What the golden generators share: Quarry's dtypes and tables, test values, the file format.
 
-A file is "QGOLD1\\n\\0", then u32 counts of blobs and cases, then both. A blob is one array: u8 dtype, u8
-ndim, u16 0, i64 shape[], the elements in C order. A case is one call with its answers:
-  u8 length, name; u8 nargs, nouts; u8 flags, dtype option; i32 ddof; i8 naxes (-1: not given), i8 axes[];
-  f32 tolerance; per argument u32 blob, or 0xffffffff, u8 dtype and 16 bytes of a C number; u32 outs[].
+A file is "QGOLD1\\n\\0", then u32 counts of blobs and cases, then both. A blob is one array: u8
+dtype, u8 ndim, u16 0, i64 shape[], the elements in C order. A case is one call with its answers:
+  u8 length, name; u8 nargs, nouts; u8 flags, dtype option; i32 ddof;
+  i8 naxes (-1: not given), i8 axes[]; f32 tolerance;
+  per argument u32 blob, or 0xffffffff, u8 dtype and 16 bytes of a C number; u32 outs[].
 All numbers are little-endian. dtypes are the numbers of ga_dtype.
 """
+
 import re
 import struct
 from pathlib import Path
@@ -21,8 +23,11 @@ def rows(table):
     text = (ROOT / "include/quarry" / (table + ".def")).read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for row in re.findall(r"^GA_[A-Z]+\((.*?)\)$", text, flags=re.S | re.M):
-        yield [part.strip().strip('"') for part in re.findall(r'"(?:[^"\\]|\\.)*"|[^,"]+', row)
-               if part.strip()]
+        yield [
+            part.strip().strip('"')
+            for part in re.findall(r'"(?:[^"\\]|\\.)*"|[^,"]+', row)
+            if part.strip()
+        ]
 
 
 DTYPES = [row[1] for row in rows("dtype")]
@@ -46,14 +51,14 @@ def to_bfloat16_bits(values):
     back = near.astype(np.longdouble)
     bits = near.view(np.uint32).astype(np.int64)
     with np.errstate(all="ignore"):
-        # Make the float32 sticky: a value between two float32s must not look like a tie of bfloat16.
+        # A value between two float32s must not look like a tie of bfloat16.
         inexact = (back != wide) & np.isfinite(wide) & np.isfinite(near)
         away = inexact & (np.abs(back) < np.abs(wide))
         toward = inexact & (np.abs(back) > np.abs(wide))
-    tie = (bits & 0xffff) == 0x8000
+    tie = (bits & 0xFFFF) == 0x8000
     bits = bits + np.where(tie & away, 1, 0) - np.where(tie & toward, 1, 0)
-    rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16
-    return np.where(np.isnan(wide), 0x7fc0, rounded).astype(np.uint16)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return np.where(np.isnan(wide), 0x7FC0, rounded).astype(np.uint16)
 
 
 def from_bfloat16_bits(bits):
@@ -109,13 +114,15 @@ class File:
     def argument(self, arg):
         if isinstance(arg, Array):
             return struct.pack("<I", self.blob(arg))
-        return struct.pack("<I", 0xffffffff) + number(arg)
+        return struct.pack("<I", 0xFFFFFFFF) + number(arg)
 
     def case(self, name, args, outs, tolerance=0.0, flags=0, dtype=None, ddof=0, axes=None):
         axes_text = struct.pack("<b", -1 if axes is None else len(axes))
-        axes_text += bytes(a & 0xff for a in axes or ())
+        axes_text += bytes(a & 0xFF for a in axes or ())
         text = struct.pack("<B", len(name)) + name.encode()
-        text += struct.pack("<BBBBi", len(args), len(outs), flags, code(dtype) if dtype else 0, ddof)
+        text += struct.pack(
+            "<BBBBi", len(args), len(outs), flags, code(dtype) if dtype else 0, ddof
+        )
         text += axes_text + struct.pack("<f", tolerance)
         text += b"".join(self.argument(a) for a in args)
         text += b"".join(struct.pack("<I", self.blob(o)) for o in outs)
@@ -125,7 +132,9 @@ class File:
         head = b"QGOLD1\n\0" + struct.pack("<II", len(self.blobs), len(self.cases))
         data = head + b"".join(self.blobs) + b"".join(self.cases)
         Path(path).write_bytes(data)
-        print("%s: %d blobs, %d cases, %d bytes" % (path, len(self.blobs), len(self.cases), len(data)))
+        print(
+            "%s: %d blobs, %d cases, %d bytes" % (path, len(self.blobs), len(self.cases), len(data))
+        )
 
 
 def number(value):

@@ -1,16 +1,30 @@
 """Makes ops.bin: NumPy's answers to every row of the elementwise tables, for every dtype.
 
-Exact rows are NumPy's own results; rows with an error bound are computed in x87 extended precision and
-rounded once, so that the bound is against the true value. Where Quarry's documented answer is not
-NumPy's (integer powers, Annex G arithmetic, frexp of infinities), it is written out here.
+Exact rows are NumPy's own results; rows with an error bound are computed in x87 extended precision
+and rounded once, so that the bound is against the true value. Where Quarry's documented answer is
+not NumPy's (integer powers, Annex G arithmetic, frexp of infinities), it is written out here.
 Run with no arguments from anywhere; the output stands beside this file.
 """
+
 import warnings
 
 import numpy as np
 
-from golden import (DTYPES, ERROR, KINDS, LOOSE_INF, LOOSE_ZERO, NORMWISE, ROOT, Array, File, code,
-                    numpy_dtype, promote, rows)
+from golden import (
+    DTYPES,
+    ERROR,
+    KINDS,
+    LOOSE_INF,
+    LOOSE_ZERO,
+    NORMWISE,
+    ROOT,
+    Array,
+    File,
+    code,
+    numpy_dtype,
+    promote,
+    rows,
+)
 
 N = 65  # 5 x 13: odd, so that the tails of vector loops run
 warnings.simplefilter("ignore")
@@ -22,19 +36,59 @@ SPLIT = {r[0]: r for r in rows("split")}
 
 # ---- Inputs ----
 
-LIMITS = {"float16": (65504.0, 2.0 ** -24, 2.0 ** -14), "bfloat16": (3.3895313892515355e38, 2.0 ** -133, 2.0 ** -126),
-          "float32": (3.4028234663852886e38, 2.0 ** -149, 2.0 ** -126),
-          "float64": (1.7976931348623157e308, 2.0 ** -1074, 2.0 ** -1022)}
+LIMITS = {
+    "float16": (65504.0, 2.0**-24, 2.0**-14),
+    "bfloat16": (3.3895313892515355e38, 2.0**-133, 2.0**-126),
+    "float32": (3.4028234663852886e38, 2.0**-149, 2.0**-126),
+    "float64": (1.7976931348623157e308, 2.0**-1074, 2.0**-1022),
+}
 EXP_RANGE = {"float16": 8, "bfloat16": 80, "float32": 80, "float64": 600}
-DOMAINS = {"exp": "exp", "expm1": "exp", "exp2": "exp", "sinh": "exp", "cosh": "exp", "sqrt": "positive",
-           "log": "positive", "log2": "positive", "log10": "positive", "log1p": "positive",
-           "arcsin": "unit", "arccos": "unit", "arctanh": "unit", "arccosh": "positive"}
+DOMAINS = {
+    "exp": "exp",
+    "expm1": "exp",
+    "exp2": "exp",
+    "sinh": "exp",
+    "cosh": "exp",
+    "sqrt": "positive",
+    "log": "positive",
+    "log2": "positive",
+    "log10": "positive",
+    "log1p": "positive",
+    "arcsin": "unit",
+    "arccos": "unit",
+    "arctanh": "unit",
+    "arccosh": "positive",
+}
 
 
 def specials(dtype):
     top, subnormal, normal = LIMITS[dtype]
-    return [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.5, subnormal, -subnormal,
-            subnormal * 37, normal, top, -top, 1e-3, 100.25, -1000.5, 3e4, 2.0]
+    return [
+        0.0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        3.5,
+        subnormal,
+        -subnormal,
+        subnormal * 37,
+        normal,
+        top,
+        -top,
+        1e-3,
+        100.25,
+        -1000.5,
+        3e4,
+        2.0,
+    ]
 
 
 def reals(dtype, domain, rng):
@@ -92,7 +146,7 @@ CACHE = {}
 
 
 def operand(dtype, domain="any", side=0):
-    """The test values of a dtype: always the same for the same arguments, so that blobs are shared."""
+    """The test values of a dtype, always the same for the same arguments: blobs are shared."""
     key = (dtype, domain if KINDS[dtype] == "f" else "any", side)
     if key not in CACHE:
         seed = [code(dtype), sum(map(ord, key[1])), side]
@@ -118,7 +172,7 @@ def special_operands(name, dtype, side):
     base = operand(dtype, "pair", side)
     if name in ("gcd", "lcm") and KINDS[dtype] in "iu":
         values = [int(v) for v in base.v]
-        top = 11 if name == "lcm" else min(np.iinfo(dtype).max, 10 ** 6)
+        top = 11 if name == "lcm" else min(np.iinfo(dtype).max, 10**6)
         values = [v if abs(v) <= top else (abs(v) % top) * (1 if v > 0 else -1) for v in values]
         return Array(dtype, np.array(values))
     if name in ("logaddexp", "logaddexp2") and KINDS[dtype] == "f":
@@ -135,6 +189,7 @@ def special_operands(name, dtype, side):
 
 
 # ---- Quarry's answers where they are not simply NumPy's ----
+
 
 def wrapped_power(dtype, a, b):
     """Integer powers modulo the width; to a negative power 0 unless the base is 1 or -1."""
@@ -217,23 +272,28 @@ def clip(x, low, high):
     return np.minimum(np.maximum(x, low), high)
 
 
-def nextafter(a, b):
-    """Of equal numbers b, as C says; NumPy's float16 gives a (the other zero)."""
-    r = np.nextafter(a, b)
-    return np.where(a == b, np.asarray(b).astype(r.dtype), r)
-
-
 def python_function(name):
-    own = {"conj": np.conjugate, "angle": angle, "expm1": expm1, "reciprocal": reciprocal, "clip": clip,
-           "nextafter": nextafter}
+    own = {
+        "conj": np.conjugate,
+        "angle": angle,
+        "expm1": expm1,
+        "reciprocal": reciprocal,
+        "clip": clip,
+    }
     return own.get(name) or getattr(np, name)
 
 
 # ---- Dtypes of results ----
 
+
 def float_of(dtype):
-    return {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": "float32",
-            "uint16": "float32"}.get(dtype, dtype if KINDS[dtype] in "fc" else "float64")
+    return {
+        "bool": "float16",
+        "int8": "float16",
+        "uint8": "float16",
+        "int16": "float32",
+        "uint16": "float32",
+    }.get(dtype, dtype if KINDS[dtype] in "fc" else "float64")
 
 
 def strong(args):
@@ -286,9 +346,17 @@ def numpy_types(name, row, args):
 
 # ---- Answers ----
 
-NORM_ULP = {"multiply": 4, "divide": 6, "square": 4, "reciprocal": 6, "sqrt": 6, "absolute": 4, "sign": 6,
-            "power": 256}
-LOOSE_ZERO_ROWS = {"maximum", "minimum", "fmax", "fmin", "clip"}
+NORM_ULP = {
+    "multiply": 4,
+    "divide": 6,
+    "square": 4,
+    "reciprocal": 6,
+    "sqrt": 6,
+    "absolute": 4,
+    "sign": 6,
+    "power": 256,
+}
+LOOSE_ZERO_ROWS = {"maximum", "minimum", "fmax", "fmin", "clip", "nextafter"}
 
 
 def extended(dtype):
@@ -312,7 +380,7 @@ def evaluate(name, row, args, common, result):
         finite = np.logical_and.reduce(np.broadcast_arrays(*[np.isfinite(w) for w in wide]))
         return np.where(np.isfinite(fine) & finite, fine, rough)
     if kind == "c" and name in NORM_ULP or not exact:
-        wide = [np.asarray(n).astype(numpy_dtype(common)) for n in numbers]
+        wide = [Array(common, n).v for n in numbers]
         return f(*[w.astype(extended(common)) for w in wide])
     if "bfloat16" in [a.dtype for a in args if isinstance(a, Array)]:
         return bfloat16_values(name, f, args, common, numbers)
@@ -332,12 +400,13 @@ def bfloat16_values(name, f, args, common, numbers):
 
 def nextafter_bfloat16(numbers):
     from golden import from_bfloat16_bits, to_bfloat16_bits
+
     a, b = numbers
     bits = to_bfloat16_bits(a).astype(np.int64)
     rising = (b > a) == (a > 0)
     step = np.where(rising, bits + 1, bits - 1)
     step = np.where(a == 0, np.where(np.signbit(b), 0x8001, 1), step)
-    step = np.where(np.isnan(a) | np.isnan(b), 0x7fc0, step)
+    step = np.where(np.isnan(a) | np.isnan(b), 0x7FC0, step)
     out = from_bfloat16_bits(np.where((a == b), 0, step).astype(np.uint16))
     return np.where(a == b, b, out)
 
@@ -360,8 +429,8 @@ def tolerance(name, row, args, common, result):
 
 # Rows where the table, and not NumPy, decides; with the reason.
 DEVIATIONS = {
-    ("angle", "bool"): "NumPy gives float64, since it adds a Python integer 0; the table's FLOAT is float16",
-    ("round", "bool"): "NumPy gives float16 here only; rounding a bool is an error in the table",
+    ("angle", "bool"): "NumPy gives float64, since it passes a Python 0; FLOAT is float16",
+    ("round", "bool"): "NumPy gives float16; rounding a bool is an error in the table",
 }
 
 
@@ -411,24 +480,52 @@ def split(file, name, row, x):
 
 # ---- Which cases ----
 
-MIXED = [("int8", "uint8"), ("int16", "float16"), ("int64", "uint64"), ("float16", "float32"),
-         ("int32", "float32"), ("float64", "complex64"), ("bool", "float32"), ("bfloat16", "float16"),
-         ("uint8", "int64"), ("bfloat16", "float32")]
-MIXED_ROWS = ["subtract", "multiply", "divide", "floor_divide", "power", "maximum", "hypot", "equal",
-              "bitwise_and", "logical_and", "copysign", "nextafter"]
+MIXED = [
+    ("int8", "uint8"),
+    ("int16", "float16"),
+    ("int64", "uint64"),
+    ("float16", "float32"),
+    ("int32", "float32"),
+    ("float64", "complex64"),
+    ("bool", "float32"),
+    ("bfloat16", "float16"),
+    ("uint8", "int64"),
+    ("bfloat16", "float32"),
+]
+MIXED_ROWS = [
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "power",
+    "maximum",
+    "hypot",
+    "equal",
+    "bitwise_and",
+    "logical_and",
+    "copysign",
+    "nextafter",
+]
 NUMBERS = [True, 3, -2, 2.5, 1 + 2j, 300, 1 << 40, 1 << 63, 0.1]
-NUMBER_ROWS = {"add": DTYPES, "less": DTYPES,
-               "power": ["int32", "uint8", "float16", "float32", "complex64", "bfloat16"],
-               "multiply": ["bool", "int8", "float16", "bfloat16", "float32", "complex64"],
-               "divide": ["bool", "int8", "float32", "float16"]}
+NUMBER_ROWS = {
+    "add": DTYPES,
+    "less": DTYPES,
+    "power": ["int32", "uint8", "float16", "float32", "complex64", "bfloat16"],
+    "multiply": ["bool", "int8", "float16", "bfloat16", "float32", "complex64"],
+    "divide": ["bool", "int8", "float32", "float16"],
+}
 
 
 def ldexp_cases(file):
     exponents = np.random.default_rng(5).integers(-30, 30, N)
     for dtype in DTYPES:
         for exponent in ("int32", "int64", "int8"):
-            answer(file, "ldexp", BINARY["ldexp"], [operand(dtype, "pair"), Array(exponent, exponents)])
-    answer(file, "ldexp", BINARY["ldexp"], [operand("float32", "pair"), operand("float32", "pair", 1)])
+            answer(
+                file, "ldexp", BINARY["ldexp"], [operand(dtype, "pair"), Array(exponent, exponents)]
+            )
+    answer(
+        file, "ldexp", BINARY["ldexp"], [operand("float32", "pair"), operand("float32", "pair", 1)]
+    )
 
 
 def number_cases(file):
@@ -443,8 +540,12 @@ def number_cases(file):
 
 def skipped(name, dtype, number):
     """Weak numbers whose answers are not NumPy's to give."""
-    return (name == "power" and (number in (300, 1 << 40, 1 << 63))
-            or dtype in ("bool", "bfloat16") and number == 1 << 63)
+    return (
+        name == "power"
+        and (number in (300, 1 << 40, 1 << 63))
+        or dtype in ("bool", "bfloat16")
+        and number == 1 << 63
+    )
 
 
 def ternary_cases(file):
@@ -477,8 +578,12 @@ def main():
                     answer(file, name, BINARY[name], [operand(a, "pair"), operand(b, "pair", 1)])
     for name in MIXED_ROWS:
         for a, b in MIXED:
-            answer(file, name, BINARY[name],
-                   [special_operands(name, a, 0), special_operands(name, b, 1)])
+            answer(
+                file,
+                name,
+                BINARY[name],
+                [special_operands(name, a, 0), special_operands(name, b, 1)],
+            )
     number_cases(file)
     ternary_cases(file)
     for name, row in SPLIT.items():

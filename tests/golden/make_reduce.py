@@ -1,31 +1,61 @@
 """Makes reduce.bin: NumPy's answers to every row of reduce.def and to dot.
 
-Floating sums are computed in x87 extended precision; beside each stands the largest error allowed, from
-the usual bound on summation in the precision the table accumulates in. Multi-axis arg* count in C order.
-Run with no arguments from anywhere; the output stands beside this file.
+Floating sums are computed in x87 extended precision; beside each stands the largest error allowed,
+from the usual bound on summation in the precision the table accumulates in. Multi-axis arg* count
+in C order. Run with no arguments from anywhere; the output stands beside this file.
 """
+
 import itertools
 import warnings
 
 import numpy as np
 
-from golden import (BOUNDED, DTYPES, ERROR, KEEPDIMS, KINDS, LOOSE_ZERO, ROOT, Array, File, code,
-                    numpy_dtype, rows)
+from golden import (
+    BOUNDED,
+    DTYPES,
+    ERROR,
+    KEEPDIMS,
+    KINDS,
+    LOOSE_ZERO,
+    ROOT,
+    Array,
+    File,
+    code,
+    numpy_dtype,
+    rows,
+)
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 ROWS = {r[0]: r for r in rows("reduce")}
 FULL = ("float32", "int32", "complex64")
 SHAPES = [(), (0,), (1,), (37,), (5, 7), (3, 4, 5), (2, 3, 1, 4), (0, 3), (3, 0)]
-FEW = [((37,), None), ((1,), (0,)), ((5, 7), (0,)), ((5, 7), (-1,)), ((3, 4, 5), None),
-       ((3, 4, 5), (1,)), ((3, 4, 5), (0, 2)), ((3, 4, 5), (2, 1)), ((0, 3), (0,)), ((0, 3), (1,)), ((), None)]
-EPSILON = {"float16": 2.0 ** -10, "bfloat16": 2.0 ** -7, "float32": 2.0 ** -23, "float64": 2.0 ** -52,
-           "complex64": 2.0 ** -23, "complex128": 2.0 ** -52}
-TINY = {"float16": 2.0 ** -24, "bfloat16": 2.0 ** -133, "float32": 2.0 ** -149, "float64": 2.0 ** -1074}
+FEW = [
+    ((37,), None),
+    ((1,), (0,)),
+    ((5, 7), (0,)),
+    ((5, 7), (-1,)),
+    ((3, 4, 5), None),
+    ((3, 4, 5), (1,)),
+    ((3, 4, 5), (0, 2)),
+    ((3, 4, 5), (2, 1)),
+    ((0, 3), (0,)),
+    ((0, 3), (1,)),
+    ((), None),
+]
+EPSILON = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}
+TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 2.0**-1074}
 
 
 def values(dtype, shape, content):
-    """content: "plain", "near1" (for products), "ties", "special" (NaN and infinities among them)."""
+    """content: "plain", "near1" (for products), "ties", "special" (with NaN and infinities)."""
     rng = np.random.default_rng([code(dtype), sum(map(ord, content)), *shape])
     kind = KINDS[dtype]
     if kind == "?":
@@ -53,6 +83,7 @@ def values(dtype, shape, content):
 
 # ---- Dtypes ----
 
+
 def compute_dtype(row, dtype):
     """The dtype the row's rule makes of an array's."""
     if row[2] == "SUM" and KINDS[dtype] in "?iu":
@@ -73,6 +104,7 @@ def accumulator_epsilon(common):
 
 # ---- Answers ----
 
+
 def last_axes(x, axes):
     """x with the reduced axes merged to one last axis, in C order."""
     ndim = x.ndim
@@ -80,7 +112,7 @@ def last_axes(x, axes):
     kept = [a for a in range(ndim) if a not in reduced]
     moved = x.transpose(kept + list(reduced))
     count = int(np.prod([x.shape[a] for a in reduced], dtype=int))
-    return moved.reshape(moved.shape[:len(kept)] + (count,))
+    return moved.reshape(moved.shape[: len(kept)] + (count,))
 
 
 def magnitude(x):
@@ -90,13 +122,15 @@ def magnitude(x):
 
 
 def component_mean(total, count):
-    if np.iscomplexobj(total):
-        return total.real / count + 1j * (total.imag / count)
-    return total / count
+    if not np.iscomplexobj(total):
+        return total / count
+    mean = np.array(total)
+    mean.real, mean.imag = total.real / count, total.imag / count
+    return mean
 
 
 def floating(name, x, common, result, ddof):
-    """(values, bounds) of the floating sums, products and moments; x has them along its last axis."""
+    """(values, bounds) of floating sums, products and moments along the last axis of x."""
     wide = x.astype(np.clongdouble if KINDS[common] == "c" else np.longdouble)
     count = x.shape[-1]
     if name.startswith("nan"):
@@ -116,7 +150,7 @@ def floating(name, x, common, result, ddof):
         safe = np.maximum(np.asarray(count, np.float64), 1)
         return mean, n * eps * np.sum(size, axis=-1) / safe + EPSILON[result] * magnitude(mean)
     away = wide - mean[..., None]
-    squares = (away.real ** 2 + away.imag ** 2) if np.iscomplexobj(away) else away ** 2
+    squares = (away.real**2 + away.imag**2) if np.iscomplexobj(away) else away**2
     var = np.sum(squares, axis=-1) / np.longdouble(max(count - ddof, 0))
     largest = np.max(size, axis=-1, initial=0)
     v = magnitude(var)
@@ -134,7 +168,10 @@ def exact(name, x):
         return np.sum(x, axis=-1, dtype=x.dtype)
     if name == "prod":
         return np.prod(x, axis=-1, dtype=x.dtype)
-    return getattr(np, name)(x, axis=-1)
+    answer = getattr(np, name)(x, axis=-1)
+    if name in ("nanmin", "nanmax") and np.iscomplexobj(answer):
+        return np.where(np.isnan(answer), complex(np.nan, np.nan), answer)
+    return answer
 
 
 def reduce(file, name, array, axes, keepdims=False, dtype=None, ddof=0):
@@ -154,12 +191,21 @@ def reduce(file, name, array, axes, keepdims=False, dtype=None, ddof=0):
         answer, bound = floating(name, x, common, result, ddof)
         real = {"complex64": "float32", "complex128": "float64"}.get(result, result)
         bound = np.asarray(bound, np.float64) + TINY[real]
-        outs = [Array(result, np.asarray(answer).reshape(shape)), Array("float64", bound.reshape(shape))]
+        outs = [
+            Array(result, np.asarray(answer).reshape(shape)),
+            Array("float64", bound.reshape(shape)),
+        ]
         file.case(name, [array], outs, 0.0, flags | BOUNDED, **options)
         return
     answer = empty_answer(x) if x.size == 0 and row[4] == "ERROR" else exact(name, x)
-    file.case(name, [array], [Array(result, np.asarray(answer).reshape(shape))], 0.0, flags | LOOSE_ZERO,
-              **options)
+    file.case(
+        name,
+        [array],
+        [Array(result, np.asarray(answer).reshape(shape))],
+        0.0,
+        flags | LOOSE_ZERO,
+        **options
+    )
 
 
 def answers(x):
@@ -180,6 +226,7 @@ def kept_shape(shape, axes, keepdims):
 
 # ---- Which cases ----
 
+
 def axes_sets(ndim):
     yield None
     for count in range(1, ndim + 1):
@@ -187,8 +234,14 @@ def axes_sets(ndim):
 
 
 def content_of(name):
-    return {"prod": "near1", "argmin": "ties", "argmax": "ties", "any": "ties", "all": "near1",
-            "count_nonzero": "ties"}.get(name, "plain")
+    return {
+        "prod": "near1",
+        "argmin": "ties",
+        "argmax": "ties",
+        "any": "ties",
+        "all": "near1",
+        "count_nonzero": "ties",
+    }.get(name, "plain")
 
 
 def takes_special(name, dtype):
@@ -208,11 +261,23 @@ def row_cases(file, name, dtype):
 def option_cases(file):
     for dtype in ("float32", "int32", "complex64", "float16"):
         for name in ("var", "std"):
-            for shape, axes, ddof in (((37,), None, 1), ((3, 4, 5), (1,), 1), ((1,), None, 1),
-                                      ((3, 4, 5), (1,), 5)):
+            for shape, axes, ddof in (
+                ((37,), None, 1),
+                ((3, 4, 5), (1,), 1),
+                ((1,), None, 1),
+                ((3, 4, 5), (1,), 5),
+            ):
                 reduce(file, name, values(dtype, shape, "plain"), axes, ddof=ddof)
-    wanted = [("int32", "float32"), ("float32", "float64"), ("float16", "float32"), ("int8", "int16"),
-              ("float32", "complex64"), ("bool", "float32"), ("bfloat16", "float64"), ("uint8", "uint8")]
+    wanted = [
+        ("int32", "float32"),
+        ("float32", "float64"),
+        ("float16", "float32"),
+        ("int8", "int16"),
+        ("float32", "complex64"),
+        ("bool", "float32"),
+        ("bfloat16", "float64"),
+        ("uint8", "uint8"),
+    ]
     for x, dtype in wanted:
         for name in ("sum", "prod", "mean", "var"):
             if KINDS[dtype] in "fc" or name in ("sum", "prod"):
@@ -223,6 +288,7 @@ def option_cases(file):
 def dot(file, x, y):
     """As numpy.dot: the result has the operands' common dtype, of bools their or."""
     from golden import promote
+
     common = promote(x.dtype, y.dtype)
     a, b = Array(common, x.v).v, Array(common, y.v).v
     if KINDS[common] not in "fc":
@@ -239,7 +305,12 @@ def dot_cases(file):
     for dtype in DTYPES:
         for shape in ((37,), (1,), (0,)):
             dot(file, values(dtype, shape, "plain"), values(dtype, shape, "near1"))
-    for a, b in (("float32", "float64"), ("int8", "float32"), ("float64", "complex64"), ("bool", "int16")):
+    for a, b in (
+        ("float32", "float64"),
+        ("int8", "float32"),
+        ("float64", "complex64"),
+        ("bool", "int16"),
+    ):
         dot(file, values(a, (37,), "plain"), values(b, (37,), "near1"))
 
 
