@@ -161,7 +161,6 @@ static void test_print(void **state)
     assert_string_equal(line, "[0 1 2]\n");
     assert_error(GA_ERR_IO, "No space left");
     ga_free(x);
-    assert_null(ga_format(NULL));
     assert_int_equal(ga_error(), GA_OK);
     assert_int_equal(ga_print(NULL), GA_ERR_INVALID);
     assert_error(GA_ERR_INVALID, "NULL");

@@ -1,4 +1,5 @@
-/* Tests that every kernel the engines can ask for compiles with NVRTC: a device that only compiles. */
+/* Tests that every kernel the engines can ask for compiles with NVRTC: a device that only compiles.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +49,8 @@ static void fake_trim(ga__device *device)
     (void)device;
 }
 
-static ga_status fake_copy(ga__device *device, void *to, const void *from, size_t nbytes, ga__copy_kind kind)
+static ga_status fake_copy(ga__device *device, void *to, const void *from, size_t nbytes,
+                           ga__copy_kind kind)
 {
     (void)device, (void)kind;
     memcpy(to, from, nbytes);
@@ -68,9 +70,11 @@ static ga_status fake_synchronize(ga__device *device)
     return GA_OK;
 }
 
-static ga_status fake_compile(ga__device *device, const ga__source *source, void **code, size_t *nbytes)
+static ga_status fake_compile(ga__device *device, const ga__source *source, void **code,
+                              size_t *nbytes)
 {
-    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code, nbytes);
+    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code,
+                             nbytes);
 }
 
 static const char *fake_key(ga__device *device, bool fast_math)
@@ -121,8 +125,10 @@ static const ga__backend fake_backend = {.name = "fake",
                                          .launch = fake_launch};
 
 #define FAKE(sm)                                                                                   \
-    {.backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132,    \
-     .threads_per_processor = 2048}
+    {                                                                                              \
+        .backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132, \
+        .threads_per_processor = 2048                                                              \
+    }
 static ga__device devices[] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
 #define DEVICES (int)(sizeof(devices) / sizeof(devices[0]))
 
@@ -162,7 +168,8 @@ static void all_rows(ga_dtype dtype)
 static void elementwise_variants(ga_dtype dtype)
 {
     GA_SCOPE {
-        gpuarray *m = ga_empty(dtype, GA_SHAPE(64, 96)), *cube = ga_empty(dtype, GA_SHAPE(40, 64, 48));
+        gpuarray *m = ga_empty(dtype, GA_SHAPE(64, 96)),
+                 *cube = ga_empty(dtype, GA_SHAPE(40, 64, 48));
         gpuarray *line = ga_empty(dtype, GA_SHAPE(1003)), *i8 = ga_empty(GA_INT8, GA_SHAPE(64, 96));
         gpuarray *t = ga_transpose(cube);
         ga_add(line, line), check("vectors and a tail");
@@ -210,17 +217,21 @@ static void reduction_variants(ga_dtype dtype)
 static void custom_variants(void)
 {
     GA_SCOPE {
-        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(64, 96)), *h = ga_empty(GA_FLOAT16, GA_SHAPE(64, 96));
-        gpuarray *c = ga_empty(GA_COMPLEX64, GA_SHAPE(64, 96)), *b = ga_empty(GA_BFLOAT16, GA_SHAPE(64, 96));
+        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(64, 96)),
+                 *h = ga_empty(GA_FLOAT16, GA_SHAPE(64, 96));
+        gpuarray *c = ga_empty(GA_COMPLEX64, GA_SHAPE(64, 96)),
+                 *b = ga_empty(GA_BFLOAT16, GA_SHAPE(64, 96));
         gpuarray *w = ga_empty(GA_INT64, GA_SHAPE(7));
         ga_kernel *k[] = {
             ga_elementwise_kernel("float a, float *x, half *h", "x[i] = a * x[i] + h[i]", "axpy"),
-            ga_elementwise_kernel("bfloat16 *b, float *x", "b[i] = sqrtf(x[i]) + max(x[i], 2.0f)", "root"),
-            ga_elementwise_kernel("complex64 *c, int64_t *w", "if (i > 3) c[i] = c[i] * (float)w[i % 7]",
-                                  "table"),
-            ga_elementwise_kernel("float *x", "x[i] = f(x[i]) + s", "prep", .preamble =
-                "__device__ float f(float v) { return v * v; }", .loop_prep = "float s = 1",
-                .after_loop = "s = 0", .fast_math = true)};
+            ga_elementwise_kernel("bfloat16 *b, float *x", "b[i] = sqrtf(x[i]) + max(x[i], 2.0f)",
+                                  "root"),
+            ga_elementwise_kernel("complex64 *c, int64_t *w",
+                                  "if (i > 3) c[i] = c[i] * (float)w[i % 7]", "table"),
+            ga_elementwise_kernel("float *x", "x[i] = f(x[i]) + s", "prep",
+                                  .preamble = "__device__ float f(float v) { return v * v; }",
+                                  .loop_prep = "float s = 1", .after_loop = "s = 0",
+                                  .fast_math = true)};
         ga_run(k[0], 2, x, h), check("axpy");
         ga_run(k[0], 2, ga_transpose(x), ga_transpose(h)), check("axpy of transposes");
         ga_run(k[0], 2, ga_transpose(x), h), check("axpy of two shapes");
@@ -230,13 +241,14 @@ static void custom_variants(void)
         ga_run(k[3], x), check("prep");
         for (size_t n = 0; n < sizeof(k) / sizeof(k[0]); n++)
             ga_kernel_free(k[n]);
-        ga_kernel *r = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*i", "float *x", "weighted");
+        ga_kernel *r =
+            ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*i", "float *x", "weighted");
         ga_reduce(r, ga_slice(x, "1:, ::2")), check("weighted");
         ga_kernel_free(r);
-        r = ga_reduction_kernel(GA_NO_DTYPE, "{1e30f, -1e30f}", "{min(a.lo, b.lo), max(a.hi, b.hi)}",
-                                "{x[i], x[i]}", "float *x", "minmax",
-                                .preamble = "struct minmax { float lo, hi; };", .struct_name = "minmax",
-                                .struct_bytes = 8);
+        r = ga_reduction_kernel(GA_NO_DTYPE, "{1e30f, -1e30f}",
+                                "{min(a.lo, b.lo), max(a.hi, b.hi)}", "{x[i], x[i]}", "float *x",
+                                "minmax", .preamble = "struct minmax { float lo, hi; };",
+                                .struct_name = "minmax", .struct_bytes = 8);
         ga_reduce(r, x), check("minmax");
         ga_kernel_free(r);
     }
@@ -262,10 +274,11 @@ static void *run_job(void *argument)
     return NULL;
 }
 
-static void run_twice(void (*run)(ga_dtype), const ga_dtype *dtypes, int ndtypes, ga__device *device,
-                      int ndevices)
+static void run_twice(void (*run)(ga_dtype), const ga_dtype *dtypes, int ndtypes,
+                      ga__device *device, int ndevices)
 {
-    job jobs[2] = {{run, dtypes, ndtypes, ndevices, device, 0}, {run, dtypes, ndtypes, ndevices, device, 1}};
+    job jobs[2] = {{run, dtypes, ndtypes, ndevices, device, 0},
+                   {run, dtypes, ndtypes, ndevices, device, 1}};
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, run_job, &jobs[1]), 0);
     run_job(&jobs[0]);

@@ -47,7 +47,6 @@ static void test_reshape_errors(void **state)
         assert_error(GA_ERR_INVALID, "33 dimensions");
         assert_null(ga_reshape(x, 2, NULL));
         assert_error(GA_ERR_INVALID, "NULL");
-        assert_null(ga_reshape(NULL, GA_SHAPE(1)));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -122,8 +121,6 @@ static void test_transpose(void **state)
         assert_error(GA_ERR_INVALID, "axis -2 is given twice");
         assert_null(ga_transpose_axes(x, GA_AXES(0, 1, 3)));
         assert_error(GA_ERR_INVALID, "transpose");
-        assert_null(ga_transpose(NULL));
-        assert_null(ga_transpose_axes(NULL, 0, NULL));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -147,8 +144,6 @@ static void test_unit_axes(void **state)
             y = ga_expand_dims(y, 0);
         assert_null(ga_expand_dims(y, 0));
         assert_error(GA_ERR_INVALID, "33 dimensions");
-        assert_null(ga_squeeze(NULL));
-        assert_null(ga_expand_dims(NULL, 0));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -175,7 +170,6 @@ static void test_broadcast(void **state)
         assert_error(GA_ERR_SHAPE, "(3, -1)");
         assert_null(ga_broadcast_to(x, GA_SHAPE(INT64_C(1) << 62, 3, 4)));
         assert_error(GA_ERR_SHAPE, "too many");
-        assert_null(ga_broadcast_to(NULL, GA_SHAPE(1)));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -191,7 +185,6 @@ static void test_flip(void **state)
         assert_shape(ga_flip(ga_empty(GA_INT8, GA_SHAPE(2, 0)), 1), GA_SHAPE(2, 0));
         assert_null(ga_flip(x, 2));
         assert_error(GA_ERR_INVALID, "flip");
-        assert_null(ga_flip(NULL, 0));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -216,8 +209,6 @@ static void test_parts(void **state)
         assert_ptr_equal(ga_real(x)->buffer, x->buffer);
         assert_numbers(ga_imag(x), NUMBERS(0, 0, 0, 0));
         assert_true(ga_imag(x)->readonly);
-        assert_null(ga_real(NULL));
-        assert_null(ga_imag(NULL));
     }
     assert_int_equal(ga_error(), GA_OK);
 }
@@ -245,7 +236,6 @@ static void test_bytes(void **state)
         assert_error(GA_ERR_SHAPE, "0-d");
         assert_null(ga_view(x, GA_NO_DTYPE));
         assert_error(GA_ERR_DTYPE, "no dtype");
-        assert_null(ga_view(NULL, GA_INT8));
         assert_shape(ga_view(ga_empty(GA_INT32, GA_SHAPE(3, 0)), GA_INT64), GA_SHAPE(3, 0));
         assert_int_equal(ga_error(), GA_OK);
     }

@@ -11,8 +11,9 @@
 
 GA_BEGIN_DECLS
 
-/* Everything here that returns a gpuarray * returns a new reference, NULL on failure; the thread keeps
- * its first error. An argument that is a NULL array gives NULL at once. With no scope open the caller
+/* Everything here that returns a gpuarray * returns a new reference, NULL on failure; the thread
+ * keeps its first error. An argument that is a NULL array gives NULL at once: it stands for a result
+ * that failed before, and is GA_ERR_INVALID itself when nothing did. With no scope open the caller
  * frees what it gets; inside a scope the scope does. */
 
 #define GA_MAX_NDIM 32
@@ -23,7 +24,8 @@ GA_BEGIN_DECLS
 GA_API gpuarray *ga_retain(gpuarray *x);
 
 /* Gives a reference back; the last one frees the array (its memory when no view is left). NULL does
- * nothing. Inside the scope that owns x this frees it early; do so only in the scope's own thread. */
+ * nothing. Inside the scope that owns x this frees it early; do so only in the scope's own thread.
+ */
 GA_API void ga_free(gpuarray *x);
 
 /* Opens a scope in the calling thread: arrays made from now on belong to it. Scopes nest. */
@@ -32,12 +34,12 @@ GA_API void ga_scope_begin(void);
 /* Closes the innermost scope and frees what it owns. Does nothing when none is open. */
 GA_API void ga_scope_end(void);
 
-/* Lets x out of the innermost scope, to the next outer one or, when there is none, to the caller, who
- * then frees it. Returns x; does nothing to an array that the innermost scope does not own. */
+/* Lets x out of the innermost scope, to the next outer one or, when there is none, to the caller,
+ * who then frees it. Returns x; does nothing to an array that the innermost scope does not own. */
 GA_API gpuarray *ga_keep(gpuarray *x);
 
-/* GA_SCOPE { ... }: a scope around a block. With gcc and clang it also closes when the block is left
- * by return, break or goto. */
+/* GA_SCOPE { ... }: a scope around a block. With gcc and clang it also closes when the block is
+ * left by return, break or goto. */
 #if defined(__GNUC__) || defined(__clang__)
 static inline int ga_scope_open_(void)
 {
@@ -77,8 +79,8 @@ GA_API gpuarray *ga_zeros_like(const gpuarray *x);
 GA_API gpuarray *ga_ones_like(const gpuarray *x);
 GA_API gpuarray *ga_full_like(const gpuarray *x, ga_value fill);
 
-/* start, start + step, ... below (for a negative step above) stop: ceil((stop - start) / step) numbers,
- * as numpy.arange. GA_ERR_INVALID when step is 0 or the length is not finite. */
+/* start, start + step, ... below (for a negative step above) stop: ceil((stop - start) / step)
+ * numbers, as numpy.arange. GA_ERR_INVALID when step is 0 or the length is not finite. */
 GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
 
 /* `num` numbers from start to stop, both included, evenly spaced, as numpy.linspace. */
@@ -87,8 +89,8 @@ GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t 
 /* The n x n identity. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
 
-/* A copy of `data`: host memory in C order, as many elements as the shape says. The data is read before
- * the call returns. */
+/* A copy of `data`: host memory in C order, as many elements as the shape says. The data is read
+ * before the call returns. */
 GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
 
 /* A 0-d array of this dtype: a strong scalar. */
@@ -100,8 +102,8 @@ GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
  * ga_nbytes(x) exactly (GA_ERR_SHAPE). */
 GA_API ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes);
 
-/* The one element of an array of size 1, converted as by ga_astype; waits for it. On error 0 (NaN for
- * floating results) and the thread's error is set. */
+/* The one element of an array of size 1, converted as by ga_astype; waits for it. On error 0 (NaN
+ * for floating results) and the thread's error is set. */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);
 GA_API bool ga_item_bool(const gpuarray *x);
@@ -111,21 +113,22 @@ GA_API double _Complex ga_item_complex(const gpuarray *x);
 
 /* For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
 GA_API int ga_ndim(const gpuarray *x);
-GA_API const int64_t *ga_shape(const gpuarray *x);    /* ndim numbers, owned by x */
-GA_API const int64_t *ga_strides(const gpuarray *x);  /* ndim numbers in bytes, owned by x */
-GA_API int64_t ga_size(const gpuarray *x);            /* elements */
-GA_API size_t ga_nbytes(const gpuarray *x);           /* size x bytes of one element */
+GA_API const int64_t *ga_shape(const gpuarray *x);   /* ndim numbers, owned by x */
+GA_API const int64_t *ga_strides(const gpuarray *x); /* ndim numbers in bytes, owned by x */
+GA_API int64_t ga_size(const gpuarray *x);           /* elements */
+GA_API size_t ga_nbytes(const gpuarray *x);          /* size x bytes of one element */
 GA_API ga_dtype ga_dtype_of(const gpuarray *x);
-GA_API void *ga_data(const gpuarray *x);              /* the first element's address on its device */
-GA_API bool ga_is_contiguous(const gpuarray *x);      /* C order without gaps */
+GA_API void *ga_data(const gpuarray *x);         /* the first element's address on its device */
+GA_API bool ga_is_contiguous(const gpuarray *x); /* C order without gaps */
 
 /* ---- Copying and converting ---- */
 
 /* A contiguous copy in C order, on the device of x. */
 GA_API gpuarray *ga_copy(const gpuarray *x);
 
-/* A contiguous copy as another dtype. Float to integer truncates; NaN gives 0 and values out of range
- * give the nearest end of the range. Integers wrap. Complex to real drops the imaginary part. */
+/* A contiguous copy as another dtype. Float to integer truncates; NaN gives 0 and values out of
+ * range give the nearest end of the range. Integers wrap. Complex to real drops the imaginary part.
+ */
 GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
 
 /* view[...] = value: broadcasts value to the view and casts it (same kind of number or wider, as
@@ -189,13 +192,14 @@ GA_API gpuarray *ga_flip(const gpuarray *x, int axis);
 GA_API gpuarray *ga_real(const gpuarray *x);
 GA_API gpuarray *ga_imag(const gpuarray *x);
 
-/* The same bytes as another dtype. With another element size the last axis must be contiguous and its
- * bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
+/* The same bytes as another dtype. With another element size the last axis must be contiguous and
+ * its bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
 GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 
 /* ---- Files and text ---- */
 
-/* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current device. */
+/* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current
+ * device. */
 GA_API gpuarray *ga_load(const char *path);
 
 /* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when complete. */

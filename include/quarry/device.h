@@ -12,7 +12,8 @@ GA_API int ga_device_count(void);
 
 /* Makes "cpu", "cuda" (= "cuda:0") or "cuda:N" the current device of the calling thread: the place
  * where new arrays are made. A thread that never calls it uses QUARRY_DEVICE, else cuda:0 when it
- * works, else cpu. GA_ERR_DEVICE (and no change) when the device does not exist or does not work. */
+ * works, else cpu. GA_ERR_DEVICE (and no change) when the device does not exist or does not work.
+ */
 GA_API ga_status ga_set_device(const char *name);
 
 /* The name of the calling thread's current device, "cpu" or "cuda:N"; NULL (and GA_ERR_DEVICE) when
@@ -26,8 +27,8 @@ GA_API const char *ga_device_name(const char *device);
 /* The device of x, "cpu" or "cuda:N"; NULL for NULL. Owned by the library, valid for ever. */
 GA_API const char *ga_device_of(const gpuarray *x);
 
-/* A contiguous copy of x on `device`; when it is there already x itself, retained, or inside a scope a
- * view of it that the scope owns. */
+/* A contiguous copy of x on `device`; when it is there already x itself, retained, or inside a
+ * scope a view of it that the scope owns. */
 GA_API gpuarray *ga_to_device(const gpuarray *x, const char *device);
 
 /* Waits until all work given to the current device is done, and reports what failed in it. */

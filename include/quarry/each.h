@@ -1,5 +1,5 @@
-/* Applies GA_V to each argument of a variadic macro: GA_CALL_(f, k, a, b) is (f)(k, 2, {GA_V(a), GA_V(b)}).
- * The ladder is written out because C11's preprocessor has no recursion. */
+/* Applies GA_V to each argument of a variadic macro: GA_CALL_(f, k, a, b) is (f)(k, 2, {GA_V(a),
+ * GA_V(b)}). The ladder is written out because C11's preprocessor has no recursion. */
 #ifndef QUARRY_EACH_H
 #define QUARRY_EACH_H
 

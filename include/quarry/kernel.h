@@ -11,7 +11,8 @@ typedef struct ga_kernel ga_kernel;
 
 /* What ga_elementwise_kernel takes; every text is copied. */
 typedef struct ga_elementwise_args {
-    const char *arguments;  /* a C parameter list: "float a, const float *x, float *z"; types below */
+    const char
+        *arguments; /* a C parameter list: "float a, const float *x, float *z"; types below */
     const char *operation;  /* statements run for every i in 0 .. n-1: "z[i] = a*x[i]" */
     const char *name;       /* appears in messages and logs; NULL: "kernel" */
     const char *preamble;   /* device functions, structs and constants used by the operation */
@@ -22,28 +23,29 @@ typedef struct ga_elementwise_args {
 
 /* A kernel run by ga_run() once for every element. Argument types: the C types char .. long long,
  * signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, float16 (half), bfloat16,
- * complex64 and complex128 (complex<float>, complex<double>), each as a number or with * as an array.
- * In the texts, `x[i]` is element i of x in C order whatever its strides, `n` the number of elements;
- * arithmetic on float16 and bfloat16 elements is float's. Nothing is compiled before the first run.
- * GA_ERR_INVALID when the argument list cannot be read. Freed by ga_kernel_free(). */
+ * complex64 and complex128 (complex<float>, complex<double>), each as a number or with * as an
+ * array. In the texts, `x[i]` is element i of x in C order whatever its strides, `n` the number of
+ * elements; arithmetic on float16 and bfloat16 elements is float's. Nothing is compiled before the
+ * first run. GA_ERR_INVALID when the argument list cannot be read. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(ga_elementwise_args args);
 
-/* Runs it. There are `count` args, one for each declared argument: arrays of the declared dtype, or C
- * numbers, which convert to the declared type. Every array indexed by [i] alone must have the same
- * size; n is that size. GA_ERR_INVALID (count), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
+/* Runs it. There are `count` args, one for each declared argument: arrays of the declared dtype, or
+ * C numbers, which convert to the declared type. Every array indexed by [i] alone must have the
+ * same size; n is that size. GA_ERR_INVALID (count), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* What ga_reduction_kernel takes; every text is copied. */
 typedef struct ga_reduction_args {
-    ga_dtype dtype_out;       /* dtype of the result, and of a and b in reduce_expr */
-    const char *neutral;      /* the value that changes nothing: "0" */
-    const char *reduce_expr;  /* combines a and b, in any order and grouping: "a+b" */
-    const char *map_expr;     /* the value of element i: "x[i]*y[i]"; NULL or "": the first array's [i] */
-    const char *arguments;    /* as for elementwise kernels */
+    ga_dtype dtype_out;      /* dtype of the result, and of a and b in reduce_expr */
+    const char *neutral;     /* the value that changes nothing: "0" */
+    const char *reduce_expr; /* combines a and b, in any order and grouping: "a+b" */
+    const char
+        *map_expr; /* the value of element i: "x[i]*y[i]"; NULL or "": the first array's [i] */
+    const char *arguments; /* as for elementwise kernels */
     const char *name;
     const char *preamble;
-    const char *struct_name;  /* the type of a and b when it is a struct defined in the preamble */
-    size_t struct_bytes;      /* its size; the result is then a uint8 array of that many bytes */
+    const char *struct_name; /* the type of a and b when it is a struct defined in the preamble */
+    size_t struct_bytes;     /* its size; the result is then a uint8 array of that many bytes */
     bool fast_math;
 } ga_reduction_args;
 
@@ -53,13 +55,14 @@ GA_API ga_kernel *ga_reduction_kernel(ga_reduction_args args);
 /* Runs it; arguments as for ga_run(). A 0-d array of dtype_out, or the struct's bytes. */
 GA_API gpuarray *ga_reduce(ga_kernel *kernel, int count, const ga_value *args);
 
-/* Frees the kernel; NULL does nothing. Compiled code stays cached for the next kernel of this text. */
+/* Frees the kernel; NULL does nothing. Compiled code stays cached for the next kernel of this text.
+ */
 GA_API void ga_kernel_free(ga_kernel *kernel);
 
 GA_END_DECLS
 
-/* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on; the arguments of
- * ga_run and ga_reduce may be arrays and C numbers, up to 32. */
+/* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on; the arguments
+ * of ga_run and ga_reduce may be arrays and C numbers, up to 32. */
 #ifdef __cplusplus
 template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values... values)
 {
@@ -113,7 +116,8 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
 #define ga_reduce(...) GA_CALL_(ga_reduce, __VA_ARGS__)
 #define ga_elementwise_kernel(...)                                                                 \
     (ga_elementwise_kernel)((ga_elementwise_args){.arguments = __VA_ARGS__})
-#define ga_reduction_kernel(...) (ga_reduction_kernel)((ga_reduction_args){.dtype_out = __VA_ARGS__})
+#define ga_reduction_kernel(...)                                                                   \
+    (ga_reduction_kernel)((ga_reduction_args){.dtype_out = __VA_ARGS__})
 #endif
 
 #endif

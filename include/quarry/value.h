@@ -16,9 +16,9 @@ GA_BEGIN_DECLS
 typedef struct gpuarray gpuarray;
 
 typedef enum ga_value_kind {
-    GA_VALUE_ARRAY,   /* .as.array; NULL stands for a failed result and is passed on */
-    GA_VALUE_NUMBER,  /* a C number of the exact type .dtype */
-    GA_VALUE_INVALID  /* a pointer that is no gpuarray */
+    GA_VALUE_ARRAY,  /* .as.array; NULL stands for a failed result and is passed on */
+    GA_VALUE_NUMBER, /* a C number of the exact type .dtype */
+    GA_VALUE_INVALID /* a pointer that is no gpuarray */
 } ga_value_kind;
 
 /* One operand. Bindings fill it directly: kind, and for numbers the dtype that names the C type and
@@ -79,12 +79,14 @@ static inline ga_value ga_value_self(ga_value v)
 #define GA_VALUE_SIGNED_(name, type)                                                               \
     static inline ga_value ga_value_##name(type v)                                                 \
     {                                                                                              \
-        return ga_value_signed((ga_dtype)(GA_INT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v); \
+        return ga_value_signed(                                                                    \
+            (ga_dtype)(GA_INT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v);         \
     }
 #define GA_VALUE_UNSIGNED_(name, type)                                                             \
     static inline ga_value ga_value_##name(type v)                                                 \
     {                                                                                              \
-        return ga_value_unsigned((ga_dtype)(GA_UINT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v); \
+        return ga_value_unsigned(                                                                  \
+            (ga_dtype)(GA_UINT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v);        \
     }
 GA_VALUE_SIGNED_(schar, signed char)
 GA_VALUE_SIGNED_(char, char)

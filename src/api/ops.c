@@ -28,42 +28,75 @@ enum {
 };
 
 #define OP(NAME, BODY, KINDS, RULE, RESULT, INPUTS)                                                \
-    static const ga__op op_##NAME = {                                                              \
-        {.id = TABLE_ID(NAME), .name = #NAME, .body = BODY},                                       \
-        KINDS, GA__RULE_##RULE, GA__RESULT_##RESULT, INPUTS};
+    static const ga__op op_##NAME = {{.id = TABLE_ID(NAME), .name = #NAME, .body = BODY},          \
+                                     KINDS,                                                        \
+                                     GA__RULE_##RULE,                                              \
+                                     GA__RESULT_##RESULT,                                          \
+                                     INPUTS};
 
 #define GA_UNARY(name, kinds, rule, result, expression, ulp, line)                                 \
     OP(name, "r = " expression, kinds, rule, result, 1)                                            \
-    gpuarray *(ga_##name)(ga_value a) { return ga__apply(&op_##name, &a); }                        \
-    ga_status(ga_##name##_into)(gpuarray * out, ga_value a) { return ga__apply_into(&op_##name, out, &a); }
+    gpuarray *(ga_##name)(ga_value a)                                                              \
+    {                                                                                              \
+        return ga__apply(&op_##name, &a);                                                          \
+    }                                                                                              \
+    ga_status(ga_##name##_into)(gpuarray * out, ga_value a)                                        \
+    {                                                                                              \
+        return ga__apply_into(&op_##name, out, &a);                                                \
+    }
 #include <quarry/unary.def>
 
 #define GA_BINARY(name, kinds, rule, result, expression, ulp, line)                                \
     OP(name, "r = " expression, kinds, rule, result, 2)                                            \
-    gpuarray *(ga_##name)(ga_value a, ga_value b) { return ga__apply(&op_##name, (ga_value[]){a, b}); } \
+    gpuarray *(ga_##name)(ga_value a, ga_value b)                                                  \
+    {                                                                                              \
+        return ga__apply(&op_##name, (ga_value[]){a, b});                                          \
+    }                                                                                              \
     ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b)                            \
-    { return ga__apply_into(&op_##name, out, (ga_value[]){a, b}); }
+    {                                                                                              \
+        return ga__apply_into(&op_##name, out, (ga_value[]){a, b});                                \
+    }
 #include <quarry/binary.def>
 
 #define GA_TERNARY(name, kinds, rule, result, expression, ulp, line)                               \
     OP(name, "r = " expression, kinds, rule, result, 3)                                            \
-    gpuarray *(ga_##name)(ga_value a, ga_value b, ga_value c) { return ga__apply(&op_##name, (ga_value[]){a, b, c}); } \
+    gpuarray *(ga_##name)(ga_value a, ga_value b, ga_value c)                                      \
+    {                                                                                              \
+        return ga__apply(&op_##name, (ga_value[]){a, b, c});                                       \
+    }                                                                                              \
     ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b, ga_value c)                \
-    { return ga__apply_into(&op_##name, out, (ga_value[]){a, b, c}); }
+    {                                                                                              \
+        return ga__apply_into(&op_##name, out, (ga_value[]){a, b, c});                             \
+    }
 #include <quarry/ternary.def>
 
 #define GA_SPLIT(name, kinds, rule, second, statement, first_name, second_name, line)              \
     OP(name, statement, kinds, rule, second, 1)                                                    \
     ga_status ga_##name(const gpuarray *x, gpuarray **first_name, gpuarray **second_name)          \
-    { return ga__apply_split(&op_##name, x, first_name, second_name); }
+    {                                                                                              \
+        return ga__apply_split(&op_##name, x, first_name, second_name);                            \
+    }
 #include <quarry/split.def>
 
 #define EMPTY_IS_ERROR_ANY false
 #define EMPTY_IS_ERROR_ERROR true
-#define GA_REDUCE(name, kinds, rule, result, empty, accumulator, neutral, step, combine, finish, line) \
-    static const ga__reduce_op op_##name = {TABLE_ID(name), #name, kinds, GA__RULE_##rule,         \
-        GA__RESULT_##result, EMPTY_IS_ERROR_##empty, accumulator, neutral, step, combine, finish}; \
-    gpuarray *(ga_##name)(ga_reduce_args args) { return ga__apply_reduction(&op_##name, &args); }
+#define GA_REDUCE(name, kinds, rule, result, empty, accumulator, neutral, step, combine, finish,   \
+                  line)                                                                            \
+    static const ga__reduce_op op_##name = {TABLE_ID(name),                                        \
+                                            #name,                                                 \
+                                            kinds,                                                 \
+                                            GA__RULE_##rule,                                       \
+                                            GA__RESULT_##result,                                   \
+                                            EMPTY_IS_ERROR_##empty,                                \
+                                            accumulator,                                           \
+                                            neutral,                                               \
+                                            step,                                                  \
+                                            combine,                                               \
+                                            finish};                                               \
+    gpuarray *(ga_##name)(ga_reduce_args args)                                                     \
+    {                                                                                              \
+        return ga__apply_reduction(&op_##name, &args);                                             \
+    }
 #include <quarry/reduce.def>
 
 gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)

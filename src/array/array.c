@@ -198,7 +198,7 @@ static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int
     if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
         return ga__fail_null(GA_ERR_DTYPE, "full: the fill has no dtype (%d)", (int)fill.dtype);
     if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
     gpuarray *x = ga__array_new(device, dtype, ndim, shape);
     if (!x)
         return NULL;
@@ -235,14 +235,19 @@ gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fil
     return full_on(ga__current_device(), dtype, ndim, shape, fill);
 }
 
+static gpuarray *null_like(void)
+{
+    return ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
+}
+
 gpuarray *ga_empty_like(const gpuarray *x)
 {
-    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape) : NULL;
+    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
 }
 
 gpuarray *ga_zeros_like(const gpuarray *x)
 {
-    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : NULL;
+    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
 }
 
 gpuarray *ga_ones_like(const gpuarray *x)
@@ -252,7 +257,7 @@ gpuarray *ga_ones_like(const gpuarray *x)
 
 gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
 {
-    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : NULL;
+    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : null_like();
 }
 
 static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
@@ -268,7 +273,9 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
     uint64_t element[2] = {0, 0};
 
     if (number.kind == GA_VALUE_ARRAY)
-        return number.as.array ? scalar_of_array(dtype, number.as.array) : NULL;
+        return number.as.array
+                   ? scalar_of_array(dtype, number.as.array)
+                   : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
     if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
         return ga__fail_null(GA_ERR_INVALID, "scalar: the value is no number");
     gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);

@@ -16,22 +16,24 @@ struct gpuarray {
     bool readonly;   /* a broadcast view */
     int64_t size;
     ga__buffer *buffer;
-    char *data; /* first element; NULL when the buffer is empty */
+    char *data;              /* first element; NULL when the buffer is empty */
     struct ga__scope *scope; /* the scope that owns one reference, or NULL */
     int64_t scope_slot;
     int64_t *shape, *strides; /* ndim each, in dims; strides in bytes */
     int64_t dims[];
 };
 
-/* A new uninitialised C-order array on `device`, owned as every public result (by the scope, if one is
- * open). The shape is checked: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
+/* A new uninitialised C-order array on `device`, owned as every public result (by the scope, if one
+ * is open). The shape is checked: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
 gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* A view of x's buffer; the caller vouches for it. Strides in bytes, `offset` bytes after x's data. */
+/* A view of x's buffer; the caller vouches for it. Strides in bytes, `offset` bytes after x's data.
+ */
 gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int64_t *shape,
                          const int64_t *strides, int64_t offset);
 
-/* Raises GA_ERR_INVALID, and returns false, when the array cannot be written: `name` starts the message. */
+/* Raises GA_ERR_INVALID, and returns false, when the array cannot be written: `name` starts the
+ * message. */
 bool ga__array_writable(const char *name, const gpuarray *x);
 
 /* Copies bytes between an array that is contiguous and host memory; both directions wait. */
@@ -41,8 +43,8 @@ ga_status ga__array_download(const gpuarray *x, void *data, size_t nbytes);
 /* Whether the memory of two arrays on one device overlaps (by extent). */
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b);
 
-/* What this floor asks of the kernels floor above, set once at start by it: copy `from` into `to` (same
- * shape), any layouts, casting dtype. */
+/* What this floor asks of the kernels floor above, set once at start by it: copy `from` into `to`
+ * (same shape), any layouts, casting dtype. */
 extern ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
 /* Sets every element of `to` to the number. */
 extern ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);

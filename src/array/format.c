@@ -595,7 +595,7 @@ char *ga_format(const gpuarray *x)
     writer w;
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "format: the array is NULL");
     memset(&w, 0, sizeof w);
     w.x = x;
     w.summarised = x->size > THRESHOLD;

@@ -278,7 +278,7 @@ static gpuarray *cut(const gpuarray *x, int n, const ga_range *parts)
 gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
 {
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "slice_ranges: the array is NULL");
     if (n < 0 || (n > 0 && !ranges))
         return ga__fail_null(GA_ERR_INVALID, "slice: %d parts at address %p", n,
                              (const void *)ranges);
@@ -318,7 +318,7 @@ gpuarray *ga_slice(const gpuarray *x, const char *format, ...)
     va_list args;
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "slice: the array is NULL");
     if (!format)
         return ga__fail_null(GA_ERR_INVALID, "slice: the text is NULL");
     if (!strchr(format, '%'))

@@ -51,7 +51,7 @@ ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
 gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
 {
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "copy: the array is NULL");
     gpuarray *copy = ga__array_new(x->buffer->device, dtype, x->ndim, x->shape);
     if (copy && ga__array_copy_into(copy, x) != GA_OK) {
         ga_free(copy);
@@ -62,7 +62,7 @@ gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
 
 gpuarray *ga_copy(const gpuarray *x)
 {
-    return x ? ga_astype(x, x->dtype) : NULL;
+    return ga_astype(x, x ? x->dtype : GA_NO_DTYPE);
 }
 
 gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
@@ -212,7 +212,7 @@ static gpuarray *same_array(const gpuarray *x)
 gpuarray *ga_to_device(const gpuarray *x, const char *device)
 {
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "to_device: the array is NULL");
     ga__device *target = device ? ga__find_device(device) : ga__current_device();
     if (!target)
         return NULL;

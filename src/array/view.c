@@ -107,9 +107,11 @@ static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *sha
 
 gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
 {
-    int64_t resolved[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    int64_t resolved[GA_MAX_NDIM] = {0}, strides[GA_MAX_NDIM];
 
-    if (!x || !check_shape_argument("reshape", ndim, shape) ||
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "reshape: the array is NULL");
+    if (!check_shape_argument("reshape", ndim, shape) ||
         resolve_shape(x, ndim, shape, resolved) != GA_OK)
         return NULL;
     if (x->contiguous || x->size == 0) {
@@ -129,7 +131,7 @@ gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
 
 gpuarray *ga_ravel(const gpuarray *x)
 {
-    return x ? ga_reshape(x, 1, (const int64_t[]){x->size}) : NULL;
+    return ga_reshape(x, 1, x ? &x->size : NULL);
 }
 
 gpuarray *ga_transpose(const gpuarray *x)
@@ -137,7 +139,7 @@ gpuarray *ga_transpose(const gpuarray *x)
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "transpose: the array is NULL");
     for (int axis = 0; axis < x->ndim; axis++) {
         shape[axis] = x->shape[x->ndim - 1 - axis];
         strides[axis] = x->strides[x->ndim - 1 - axis];
@@ -151,7 +153,7 @@ gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes)
     bool taken[GA_MAX_NDIM] = {false};
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "transpose_axes: the array is NULL");
     if (naxes != x->ndim || (naxes > 0 && !axes))
         return ga__fail_null(GA_ERR_INVALID, "transpose: %d axes given for shape %s", naxes,
                              ga__shape_text(x->ndim, x->shape));
@@ -173,7 +175,7 @@ gpuarray *ga_squeeze(const gpuarray *x)
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "squeeze: the array is NULL");
     const int ndim = without_unit_axes(x, shape, strides);
     return view_as(x, ndim, shape, strides);
 }
@@ -184,7 +186,7 @@ gpuarray *ga_expand_dims(const gpuarray *x, int axis)
     int at;
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "expand_dims: the array is NULL");
     if (x->ndim == GA_MAX_NDIM)
         return ga__fail_null(GA_ERR_INVALID, "expand_dims: %d dimensions, not 0 to %d", x->ndim + 1,
                              GA_MAX_NDIM);
@@ -215,7 +217,9 @@ gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
     int64_t common[GA_MAX_NDIM];
     int common_ndim = ndim;
 
-    if (!x || !check_shape_argument("broadcast_to", ndim, shape))
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "broadcast_to: the array is NULL");
+    if (!check_shape_argument("broadcast_to", ndim, shape))
         return NULL;
     const int64_t size = ga__shape_size(ndim, shape);
     if (size < 0 || size > INT64_MAX / itemsize_of(x))
@@ -235,7 +239,9 @@ gpuarray *ga_flip(const gpuarray *x, int axis)
     int64_t strides[GA_MAX_NDIM];
     int at;
 
-    if (!x || ga__check_axis("flip", axis, x->ndim, &at) != GA_OK)
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "flip: the array is NULL");
+    if (ga__check_axis("flip", axis, x->ndim, &at) != GA_OK)
         return NULL;
     memcpy(strides, x->strides, (size_t)x->ndim * sizeof *strides);
     strides[at] = -strides[at];
@@ -246,7 +252,7 @@ gpuarray *ga_flip(const gpuarray *x, int axis)
 gpuarray *ga_real(const gpuarray *x)
 {
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "real: the array is NULL");
     return ga__array_view(x, ga__dtype_real(x->dtype), x->ndim, x->shape, x->strides, 0);
 }
 
@@ -266,7 +272,7 @@ static gpuarray *zeros_in_shape_of(const gpuarray *x)
 gpuarray *ga_imag(const gpuarray *x)
 {
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "imag: the array is NULL");
     const ga_dtype real = ga__dtype_real(x->dtype);
     if (real == x->dtype)
         return zeros_in_shape_of(x);
@@ -316,7 +322,7 @@ gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 
     if (!x)
-        return NULL;
+        return ga__fail_null(GA_ERR_INVALID, "view: the array is NULL");
     if (!ga__dtype_valid(dtype))
         return ga__fail_null(GA_ERR_DTYPE, "view: %d is no dtype", (int)dtype);
     if (x->ndim > 0) {

@@ -91,5 +91,5 @@ char *ga__strndup(const char *text, size_t length)
 
 char *ga__strdup(const char *text)
 {
-    return ga__strndup(text, SIZE_MAX);
+    return ga__strndup(text, strlen(text));
 }

@@ -14,12 +14,13 @@ void ga__free(void *block);
 char *ga__strdup(const char *text);
 char *ga__strndup(const char *text, size_t length);
 
-/* Replaces the allocator; `reallocate(NULL, n)` allocates. NULLs put malloc's back. Only while nothing
- * is allocated. */
-void ga__set_allocator(void *(*reallocate)(void *block, size_t nbytes), void (*release)(void *block));
+/* Replaces the allocator; `reallocate(NULL, n)` allocates. NULLs put malloc's back. Only while
+ * nothing is allocated. */
+void ga__set_allocator(void *(*reallocate)(void *block, size_t nbytes),
+                       void (*release)(void *block));
 
-/* For tests, process-wide: the n-th request from now (1 is the next) fails, and only that one; 0 turns
- * it off. Backends count device requests here too, through ga__alloc_fails(). */
+/* For tests, process-wide: the n-th request from now (1 is the next) fails, and only that one; 0
+ * turns it off. Backends count device requests here too, through ga__alloc_fails(). */
 void ga__alloc_fail_at(int64_t n);
 int ga__alloc_fails(void);
 

@@ -5,14 +5,15 @@
 #include <quarry/error.h>
 
 /* Records the error unless the thread has one already; returns `status`. The message names the
- * operation and the numbers: ga__fail(GA_ERR_SHAPE, "add: shapes (3, 4) and (5,) do not broadcast"). */
+ * operation and the numbers: ga__fail(GA_ERR_SHAPE, "add: shapes (3, 4) and (5,) do not
+ * broadcast"). */
 ga_status ga__fail(ga_status status, const char *format, ...) GA_PRINTF(2, 3);
 
 /* The same, returning NULL: for functions that make something. */
 void *ga__fail_null(ga_status status, const char *format, ...) GA_PRINTF(2, 3);
 
-/* Sets the thread's error aside and puts it back, for an attempt whose failure may be mended. The saved
- * error owns its message until it is put back. */
+/* Sets the thread's error aside and puts it back, for an attempt whose failure may be mended. The
+ * saved error owns its message until it is put back. */
 typedef struct ga__saved_error {
     ga_status status;
     char *message;

@@ -8,11 +8,12 @@
 
 #include <quarry/error.h>
 
-/* The whole file, terminated by a NUL that *nbytes does not count; ga__free it. NULL and an error. */
+/* The whole file, terminated by a NUL that *nbytes does not count; ga__free it. NULL and an error.
+ */
 char *ga__read_file(const char *path, size_t *nbytes);
 
-/* Writes to a temporary file in the same directory and renames it over `path`; on failure nothing is
- * left behind. */
+/* Writes to a temporary file in the same directory and renames it over `path`; on failure nothing
+ * is left behind. */
 ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes);
 
 /* Makes the directory and its parents, mode 0700. */

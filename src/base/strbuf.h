@@ -15,7 +15,10 @@ typedef struct ga__strbuf {
     bool failed;
 } ga__strbuf;
 
-#define GA__STRBUF_INIT {NULL, 0, 0, false}
+#define GA__STRBUF_INIT                                                                            \
+    {                                                                                              \
+        NULL, 0, 0, false                                                                          \
+    }
 
 void ga__strbuf_add(ga__strbuf *s, const char *text);
 void ga__strbuf_add_bytes(ga__strbuf *s, const void *bytes, size_t nbytes);

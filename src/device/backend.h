@@ -19,11 +19,15 @@ typedef struct ga__source {
     bool fast_math;
 } ga__source;
 
-typedef enum ga__copy_kind { GA__HOST_TO_DEVICE, GA__DEVICE_TO_HOST, GA__DEVICE_TO_DEVICE } ga__copy_kind;
+typedef enum ga__copy_kind {
+    GA__HOST_TO_DEVICE,
+    GA__DEVICE_TO_HOST,
+    GA__DEVICE_TO_DEVICE
+} ga__copy_kind;
 
 /* One launch: `grid` blocks. On CUDA each has `block` threads and `shared` bytes of dynamic shared
- * memory; on the host each is one call. The kernel's single parameter is a struct of `nwords` 64-bit
- * words, copied before the call returns. */
+ * memory; on the host each is one call. The kernel's single parameter is a struct of `nwords`
+ * 64-bit words, copied before the call returns. */
 typedef struct ga__launch {
     int64_t grid;
     int block;
@@ -32,29 +36,33 @@ typedef struct ga__launch {
     size_t nwords;
 } ga__launch;
 
-/* All functions return GA_OK or raise with ga__fail. Work is ordered: copies and launches of one device
- * happen in the order they were given; memory freed is reused only by later work. */
+/* All functions return GA_OK or raise with ga__fail. Work is ordered: copies and launches of one
+ * device happen in the order they were given; memory freed is reused only by later work. */
 typedef struct ga__backend {
-    const char *name;     /* "cuda", "cpu": what the device's name starts with */
+    const char *name;            /* "cuda", "cpu": what the device's name starts with */
     const char *template_target; /* "cuda" or "host": picks the prelude */
 
-    int (*count)(void);                                   /* working devices; never raises */
-    ga_status (*open)(ga__device *device);                /* fills the device from its index */
+    int (*count)(void);                    /* working devices; never raises */
+    ga_status (*open)(ga__device *device); /* fills the device from its index */
     void (*close)(ga__device *device);
 
-    ga_status (*alloc)(ga__device *device, size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
+    ga_status (*alloc)(ga__device *device, size_t nbytes,
+                       void **memory); /* 256-byte aligned; nbytes > 0 */
     void (*free)(ga__device *device, void *memory);
-    void (*trim)(ga__device *device);                     /* gives unused pool memory back */
-    void (*memory_info)(ga__device *device, size_t *available, size_t *total); /* bytes; never raises */
+    void (*trim)(ga__device *device); /* gives unused pool memory back */
+    void (*memory_info)(ga__device *device, size_t *available,
+                        size_t *total); /* bytes; never raises */
     ga_status (*copy)(ga__device *device, void *to, const void *from, size_t nbytes,
-                      ga__copy_kind kind);                /* host memory may be reused on return; a copy to the host is complete on return */
+                      ga__copy_kind kind); /* host memory may be reused on return; a copy to the
+                                              host is complete on return */
     ga_status (*zero)(ga__device *device, void *memory, size_t nbytes);
     ga_status (*synchronize)(ga__device *device);
 
-    /* Compiles to machine code (ga__free it). On GA_ERR_COMPILE the message holds the compiler's log. */
+    /* Compiles to machine code (ga__free it). On GA_ERR_COMPILE the message holds the compiler's
+     * log. */
     ga_status (*compile)(ga__device *device, const ga__source *source, void **code, size_t *nbytes);
-    /* Everything the code depends on besides the source: architecture, compiler, options. A static or
-     * device-owned string. Must not load or start the compiler. */
+    /* Everything the code depends on besides the source: architecture, compiler, options. A static
+     * or device-owned string. Must not load or start the compiler. */
     const char *(*compiler_key)(ga__device *device, bool fast_math);
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
@@ -70,8 +78,8 @@ struct ga__device {
     int arch;              /* 90 for sm_90; 0 on the host */
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
-    size_t cache_bytes;    /* last-level cache */
-    void *state;           /* the backend's own */
+    size_t cache_bytes;      /* last-level cache */
+    void *state;             /* the backend's own */
     _Atomic(void *) tickets; /* context.c's: see ga__device_tickets */
 };
 

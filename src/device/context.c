@@ -218,6 +218,9 @@ static void *make_tickets(ga__device *device)
 
 void *ga__device_tickets(ga__device *device)
 {
+    static _Thread_local uint32_t of_this_thread[GA__TICKETS];
+    if (device->arch == 0)
+        return of_this_thread;
     void *tickets = atomic_load_explicit(&device->tickets, memory_order_acquire);
     if (tickets != NULL)
         return tickets;

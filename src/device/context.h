@@ -8,8 +8,8 @@
  * thread-local read once it is set. */
 ga__device *ga__current_device(void);
 
-/* "cpu", "cuda", "cuda:N"; opened on first use. NULL and GA_ERR_DEVICE (with the number of devices in
- * the message) when there is none such. */
+/* "cpu", "cuda", "cuda:N"; opened on first use. NULL and GA_ERR_DEVICE (with the number of devices
+ * in the message) when there is none such. */
 ga__device *ga__find_device(const char *name);
 void ga__use_device(ga__device *device);
 
@@ -21,15 +21,16 @@ typedef struct ga__buffer {
     int references; /* atomic */
 } ga__buffer;
 
-/* A new buffer with one reference. When memory is out the pool is drained and the request tried once
- * more; then GA_ERR_MEMORY says how much was asked of which device. */
+/* A new buffer with one reference. When memory is out the pool is drained and the request tried
+ * once more; then GA_ERR_MEMORY says how much was asked of which device. */
 ga__buffer *ga__buffer_new(ga__device *device, size_t nbytes);
 ga__buffer *ga__buffer_retain(ga__buffer *buffer);
 void ga__buffer_release(ga__buffer *buffer);
 
-/* Per device: `count` 32-bit counters, all zero, on the device, that kernels use as tickets and leave
- * zero; they live as long as the device. NULL and an error when memory is out. */
-#define GA__TICKETS 65536
+/* GA__TICKETS 32-bit counters on the device, all zero, that kernels use as tickets and leave zero.
+ * No two launches that may run at once share them: work of a CUDA device is in one order, a host
+ * launch is complete before its thread gives another. NULL and an error when memory is out. */
+#define GA__TICKETS 4096
 void *ga__device_tickets(ga__device *device);
 
 #endif

@@ -349,7 +349,8 @@ static const char *cuda_compiler_key(ga__device *device, bool fast_math)
     return state->keys[fast_math];
 }
 
-/* Loads the machine code now: the driver would put it off to the first launch, and its errors too. */
+/* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
+ */
 static cudaError_t load_eagerly(cudaLibrary_t library)
 {
     cudaKernel_t first = NULL;

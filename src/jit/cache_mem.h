@@ -20,13 +20,16 @@ struct ga__key_table {
     void *slots; /* atomic; the current array, replaced when it grows, old ones kept for readers */
     pthread_mutex_t lock; /* for writers */
 };
-#define GA__KEY_TABLE_INIT {NULL, PTHREAD_MUTEX_INITIALIZER}
+#define GA__KEY_TABLE_INIT                                                                         \
+    {                                                                                              \
+        NULL, PTHREAD_MUTEX_INITIALIZER                                                            \
+    }
 
 /* The value stored under the key, NULL when there is none. Lock-free. */
 void *ga__key_table_get(const ga__key_table *table, const ga__key *key);
 
-/* Stores the value unless the key has one; returns the value that stands (the first one stored), NULL
- * and an error when memory is out. */
+/* Stores the value unless the key has one; returns the value that stands (the first one stored),
+ * NULL and an error when memory is out. */
 void *ga__key_table_put(ga__key_table *table, const ga__key *key, void *value);
 
 #endif

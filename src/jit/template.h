@@ -5,15 +5,17 @@
 #include <quarry/error.h>
 
 /* The template language, line by line:
- *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that has it
+ *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that
+ * has it
  *   //@each list       the lines up to its //@end once for each record of `list`
- *   //@if name         the lines up to //@else or //@end when `name` has a value other than "" and "0"
+ *   //@if name         the lines up to //@else or //@end when `name` has a value other than "" and
+ * "0"
  *   //@if !name        the opposite
  *   //@else  //@end
  *   //@include file    another template's lines
- * Blocks nest; a directive is a line of its own, which may be indented. An unknown name, list or file,
- * or an unbalanced block, is an error that names the template and the line. Values are pasted as they
- * are, never scanned for holes. A value that spans lines is allowed. */
+ * Blocks nest; a directive is a line of its own, which may be indented. An unknown name, list or
+ * file, or an unbalanced block, is an error that names the template and the line. Values are pasted
+ * as they are, never scanned for holes. A value that spans lines is allowed. */
 
 /* A record of name = value pairs and named lists of records. Values are copied. */
 typedef struct ga__record ga__record;
@@ -24,11 +26,12 @@ void ga__record_set(ga__record *record, const char *name, const char *value);
 void ga__record_setf(ga__record *record, const char *name, const char *format, ...) GA_PRINTF(3, 4);
 /* Makes the list if need be (so that an empty one exists). */
 void ga__record_list(ga__record *record, const char *list);
-/* Appends a fresh record to the list and returns it (owned by `record`); NULL when memory is out. */
+/* Appends a fresh record to the list and returns it (owned by `record`); NULL when memory is out.
+ */
 ga__record *ga__record_append(ga__record *record, const char *list);
 
-/* The filled text of the embedded template file `name` ("elementwise.tmpl"); ga__free it. NULL and an
- * error on failure. */
+/* The filled text of the embedded template file `name` ("elementwise.tmpl"); ga__free it. NULL and
+ * an error on failure. */
 char *ga__fill(const char *name, const ga__record *record);
 
 /* For tests: the same from a text. */

@@ -23,8 +23,8 @@ ga_status ga__check_values(const char *name, int count, const ga_value *values, 
         if (values[k].kind == GA_VALUE_NUMBER && ga__dtype_valid(values[k].dtype))
             continue;
         if (values[k].kind != GA_VALUE_ARRAY)
-            return ga__fail(GA_ERR_INVALID, "%s: operand %d is neither a gpuarray nor a number", name,
-                            k + 1);
+            return ga__fail(GA_ERR_INVALID, "%s: operand %d is neither a gpuarray nor a number",
+                            name, k + 1);
         const gpuarray *x = values[k].as.array;
         if (!x)
             return ga__fail(GA_ERR_INVALID, "%s: operand %d is NULL", name, k + 1);
@@ -68,7 +68,8 @@ static ga_status prepare(call *c, const ga__op *op, const ga_value *inputs)
             return fail_broadcast(c, x);
         }
     }
-    return ga__resolve(op->formula.name, op->kinds, op->rule, op->inputs, types, c->loop, &c->common);
+    return ga__resolve(op->formula.name, op->kinds, op->rule, op->inputs, types, c->loop,
+                       &c->common);
 }
 
 static void set_inputs(const call *c, const ga_value *inputs, ga__operand *operands)
@@ -168,7 +169,8 @@ ga_status ga__apply_into(const ga__op *op, gpuarray *out, const ga_value *inputs
     if (status == GA_OK) {
         operands[0] = result_operand("r", out, dtype);
         set_inputs(&c, inputs, operands + 1);
-        status = ga__elementwise(&op->formula, c.device, out->ndim, out->shape, 1 + op->inputs, operands);
+        status = ga__elementwise(&op->formula, c.device, out->ndim, out->shape, 1 + op->inputs,
+                                 operands);
     }
     for (int k = 0; k < op->inputs; k++)
         ga_free(copies[k]);

@@ -24,12 +24,13 @@ ga_status ga__apply_into(const ga__op *op, gpuarray *out, const ga_value *inputs
 /* Two new arrays, set only when both could be made. */
 ga_status ga__apply_split(const ga__op *op, const gpuarray *x, gpuarray **first, gpuarray **second);
 
-/* Raises unless each value is a number or an array, all arrays on one device; *device is that device, or
- * the current one when there are only numbers. Shared with custom kernels. */
-ga_status ga__check_values(const char *name, int count, const ga_value *values, ga__device **device);
+/* Raises unless each value is a number or an array, all arrays on one device; *device is that
+ * device, or the current one when there are only numbers. Shared with custom kernels. */
+ga_status ga__check_values(const char *name, int count, const ga_value *values,
+                           ga__device **device);
 
-/* Inputs that overlap a written array other than exactly are replaced by copies; *copy (NULL when there
- * is none) is to be freed after the launch. GA_ERR_MEMORY and so on. */
+/* Inputs that overlap a written array other than exactly are replaced by copies; *copy (NULL when
+ * there is none) is to be freed after the launch. GA_ERR_MEMORY and so on. */
 ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray **copy);
 
 #endif

@@ -50,9 +50,9 @@ static size_t quoted_length(const char *at)
 
 static size_t punctuation_length(const char *at)
 {
-    static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=",
-                                        ">=",  "==",  "!=",  "&&", "||", "+=", "-=", "*=", "/=",
-                                        "%=",  "&=",  "^=",  "|=", "::"};
+    static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
+                                        "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                        "*=",  "/=",  "%=",  "&=", "^=", "|=", "::"};
     for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
         if (strncmp(at, marks[k], strlen(marks[k])) == 0)
             return strlen(marks[k]);
@@ -105,7 +105,8 @@ static bool extend_type(char *type, size_t size, token t)
     return true;
 }
 
-static ga_status read_argument(ga__argument *argument, const char *kernel, const char *part, size_t length)
+static ga_status read_argument(ga__argument *argument, const char *kernel, const char *part,
+                               size_t length)
 {
     char type[128] = "";
     const char *at = part, *const end = part + length;
@@ -173,7 +174,8 @@ ga_status ga__arguments_parse(ga__arguments *arguments, const char *kernel, cons
     while (status == GA_OK) {
         const size_t length = part_length(text);
         if (arguments->count == GA__MAX_ARGUMENTS)
-            status = ga__fail(GA_ERR_INVALID, "%s: more than %d arguments", kernel, GA__MAX_ARGUMENTS);
+            status =
+                ga__fail(GA_ERR_INVALID, "%s: more than %d arguments", kernel, GA__MAX_ARGUMENTS);
         else
             status = read_argument(&arguments->argument[arguments->count], kernel, text, length);
         if (status == GA_OK) {
@@ -208,15 +210,15 @@ static bool names(const char *text, const char *name)
 
 static bool assigns(token t)
 {
-    return t.length > 0 && t.text[t.length - 1] == '=' && !is(t, "==") && !is(t, "!=") && !is(t, "<=") &&
-           !is(t, ">=");
+    return t.length > 0 && t.text[t.length - 1] == '=' && !is(t, "==") && !is(t, "!=") &&
+           !is(t, "<=") && !is(t, ">=");
 }
 
 /* What one walk over the operation finds about one array. */
 typedef struct uses {
-    bool other;            /* a use that is not name[i] */
+    bool other; /* a use that is not name[i] */
     bool reads, writes;
-    bool surely_written;   /* so far, by an unconditional assignment before any read */
+    bool surely_written; /* so far, by an unconditional assignment before any read */
 } uses;
 
 /* One name[i] between the tokens `before` and `after`. */
@@ -276,8 +278,8 @@ static uses find_uses(const char *operation, const char *name)
 /* Jumps past the rest of an operation make no assignment sure. */
 static bool jumps(const char *operation)
 {
-    return names(operation, "return") || names(operation, "continue") || names(operation, "break") ||
-           names(operation, "goto");
+    return names(operation, "return") || names(operation, "continue") ||
+           names(operation, "break") || names(operation, "goto");
 }
 
 static void use_argument(ga__argument *argument, const char *operation, const char *const *others)

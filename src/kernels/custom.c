@@ -13,19 +13,21 @@
 #include "kernels/arguments.h"
 #include "kernels/reduce.h"
 
-/* A kernel owns copies of all its texts. Threads may run it at once: only `direct` changes, one way. */
+/* A kernel owns copies of all its texts. Threads may run it at once: only `direct` changes, one
+ * way. */
 struct ga_kernel {
     ga__arguments arguments;
     bool is_reduction, fast_math;
-    char *name;       /* as the user wrote it, for messages */
-    char *identifier; /* the same, fit for C */
-    char *operation, *preamble, *loop_prep, *after_loop;        /* elementwise */
-    char *neutral, *reduce_expr, *map_expr, *struct_name;       /* reductions */
+    char *name;                                           /* as the user wrote it, for messages */
+    char *identifier;                                     /* the same, fit for C */
+    char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
+    char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
     ga_dtype dtype_out;
     size_t struct_bytes;
     bool uses_index;
     uint64_t id, direct_id;
-    atomic_bool direct; /* the text does not compile with elements in registers: index memory instead */
+    atomic_bool
+        direct; /* the text does not compile with elements in registers: index memory instead */
 };
 
 /* ---- Making and freeing ---- */
@@ -49,9 +51,9 @@ void ga_kernel_free(ga_kernel *kernel)
     if (!kernel)
         return;
     ga__arguments_reset(&kernel->arguments);
-    char *const texts[] = {kernel->name,      kernel->identifier, kernel->operation,
-                           kernel->preamble,  kernel->loop_prep,  kernel->after_loop,
-                           kernel->neutral,   kernel->reduce_expr, kernel->map_expr,
+    char *const texts[] = {kernel->name,       kernel->identifier,  kernel->operation,
+                           kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
+                           kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
                            kernel->struct_name};
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         ga__free(texts[k]);
@@ -61,18 +63,13 @@ void ga_kernel_free(ga_kernel *kernel)
 /* Gives a complete kernel the ids of its texts; they say too how elements are reached. */
 static ga_status set_ids(ga_kernel *kernel, const char *arguments)
 {
-    const char *const texts[] = {arguments,
-                                 kernel->identifier,
-                                 kernel->operation,
-                                 kernel->preamble,
-                                 kernel->loop_prep,
-                                 kernel->after_loop,
-                                 kernel->neutral,
-                                 kernel->reduce_expr,
-                                 kernel->map_expr,
+    const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
+                                 kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
+                                 kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
                                  kernel->struct_name};
     ga__strbuf s = GA__STRBUF_INIT;
-    ga__strbuf_addf(&s, "%d %d %zu ", kernel->fast_math, (int)kernel->dtype_out, kernel->struct_bytes);
+    ga__strbuf_addf(&s, "%d %d %zu ", kernel->fast_math, (int)kernel->dtype_out,
+                    kernel->struct_bytes);
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         ga__strbuf_add(&s, texts[k] ? texts[k] : "");
         ga__strbuf_add(&s, "\x1f");
@@ -145,7 +142,8 @@ static ga_status check_reduction(const ga_kernel *kernel, const ga_reduction_arg
         return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, not 1 to 1024", kernel->name,
                         args->struct_bytes);
     if (!args->struct_name && !ga__dtype_valid(args->dtype_out))
-        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out %d is no dtype", kernel->name, (int)args->dtype_out);
+        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out %d is no dtype", kernel->name,
+                        (int)args->dtype_out);
     return GA_OK;
 }
 
@@ -198,7 +196,8 @@ failed:
 typedef struct run {
     ga__device *device;
     ga__operand operands[GA__MAX_ARGUMENTS];
-    gpuarray *temporaries[GA__MAX_ARGUMENTS]; /* flattened views and copies, freed after the launch */
+    gpuarray
+        *temporaries[GA__MAX_ARGUMENTS]; /* flattened views and copies, freed after the launch */
     int ndim;
     int64_t shape[GA_MAX_NDIM];
 } run;
@@ -214,16 +213,16 @@ static ga_status check_argument(const ga_kernel *kernel, int k, ga_value value)
     const ga__argument *argument = &kernel->arguments.argument[k];
     if (!argument->array) {
         if (value.kind == GA_VALUE_ARRAY)
-            return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array", kernel->name,
-                            k + 1, argument->name);
+            return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
+                            kernel->name, k + 1, argument->name);
         return GA_OK;
     }
     if (value.kind == GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number", kernel->name,
-                        k + 1, argument->name);
+        return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
+                        kernel->name, k + 1, argument->name);
     if (value.as.array->dtype != argument->dtype)
-        return ga__fail(GA_ERR_DTYPE, "%s: argument %d (%s) is declared %s, the array is %s", kernel->name,
-                        k + 1, argument->name, ga_dtype_name(argument->dtype),
+        return ga__fail(GA_ERR_DTYPE, "%s: argument %d (%s) is declared %s, the array is %s",
+                        kernel->name, k + 1, argument->name, ga_dtype_name(argument->dtype),
                         ga_dtype_name(value.as.array->dtype));
     return GA_OK;
 }
@@ -239,7 +238,8 @@ static ga_status check_arguments(const ga_kernel *kernel, int count, const ga_va
     return status;
 }
 
-/* Written arrays must be writable; an array that is only indexed freely and read may be read-only. */
+/* Written arrays must be writable; an array that is only indexed freely and read may be read-only.
+ */
 static ga_status check_writable(const ga_kernel *kernel, const run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
@@ -247,7 +247,8 @@ static ga_status check_writable(const ga_kernel *kernel, const run *r)
         if (!operand->array || !operand->writes)
             continue;
         const bool surely = operand->access == GA__ELEMENT;
-        if ((surely || !operand->array->readonly) && !ga__array_writable(kernel->name, operand->array))
+        if ((surely || !operand->array->readonly) &&
+            !ga__array_writable(kernel->name, operand->array))
             return ga_error();
     }
     return GA_OK;
@@ -258,15 +259,16 @@ static void set_operands(const ga_kernel *kernel, bool direct, const ga_value *a
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
         const bool free_access = argument->array && direct;
-        r->operands[k] = (ga__operand){
-            .name = argument->name,
-            .array = argument->array ? args[k].as.array : NULL,
-            .number = args[k],
-            .type = argument->dtype,
-            .access = free_access ? GA__ACCESSOR : argument->access,
-            .reads = argument->reads || free_access,
-            .writes = argument->writes || (free_access && !argument->is_const && !kernel->is_reduction),
-            .is_const = argument->is_const || kernel->is_reduction};
+        r->operands[k] =
+            (ga__operand){.name = argument->name,
+                          .array = argument->array ? args[k].as.array : NULL,
+                          .number = args[k],
+                          .type = argument->dtype,
+                          .access = free_access ? GA__ACCESSOR : argument->access,
+                          .reads = argument->reads || free_access,
+                          .writes = argument->writes ||
+                                    (free_access && !argument->is_const && !kernel->is_reduction),
+                          .is_const = argument->is_const || kernel->is_reduction};
     }
 }
 
@@ -276,8 +278,8 @@ static bool gives_size(const ga_kernel *kernel, int k)
     return argument->array && argument->access == GA__ELEMENT;
 }
 
-/* The shape of the run is that of the arrays indexed by [i] alone, else of the first array. Arrays of one
- * size but several shapes are all run flat. */
+/* The shape of the run is that of the arrays indexed by [i] alone, else of the first array. Arrays
+ * of one size but several shapes are all run flat. */
 static ga_status choose_shape(const ga_kernel *kernel, const ga_value *args, run *r)
 {
     int first = -1;
@@ -304,7 +306,8 @@ static ga_status choose_shape(const ga_kernel *kernel, const ga_value *args, run
     return GA_OK;
 }
 
-/* Reshapes streamed arrays to the run's shape; what cannot be viewed so is indexed freely instead. */
+/* Reshapes streamed arrays to the run's shape; what cannot be viewed so is indexed freely instead.
+ */
 static ga_status match_shapes(const ga_kernel *kernel, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
@@ -414,22 +417,23 @@ static ga_status run_reduction(const ga_kernel *kernel, bool direct, const ga_va
         const ga__reduction reduction = {
             .formula = make_formula(kernel, direct, r),
             .accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),
-            .accumulator_bytes = raw ? kernel->struct_bytes : ga_dtype_size(ga__dtype_compute(dtype)),
+            .accumulator_bytes =
+                raw ? kernel->struct_bytes : ga_dtype_size(ga__dtype_compute(dtype)),
             .neutral = kernel->neutral,
             .step = kernel->map_expr,
             .combine = kernel->reduce_expr,
             .finish = "a",
             .type = dtype,
             .result = dtype};
-        status = ga__reduce(&reduction, r->device, r->ndim, r->shape, reduced, kernel->arguments.count,
-                            r->operands, out, 0.0);
+        status = ga__reduce(&reduction, r->device, r->ndim, r->shape, reduced,
+                            kernel->arguments.count, r->operands, out, 0.0);
     }
     free_temporaries(kernel, r);
     return status;
 }
 
-/* Tries with elements in registers first; text that takes an element's address in ways the scanner did
- * not see compiles only against memory, and its own errors are those reported. */
+/* Tries with elements in registers first; text that takes an element's address in ways the scanner
+ * did not see compiles only against memory, and its own errors are those reported. */
 static ga_status run_either_way(ga_kernel *kernel, const ga_value *args, run *r, gpuarray *out)
 {
     ga_status (*const go)(const ga_kernel *, bool, const ga_value *, run *, gpuarray *) =
@@ -466,12 +470,14 @@ gpuarray *(ga_reduce)(ga_kernel *kernel, int count, const ga_value *args)
     if (!kernel)
         return ga__fail_null(GA_ERR_INVALID, "reduce: the kernel is NULL");
     if (!kernel->is_reduction)
-        return ga__fail_null(GA_ERR_INVALID, "%s: an elementwise kernel runs by ga_run", kernel->name);
+        return ga__fail_null(GA_ERR_INVALID, "%s: an elementwise kernel runs by ga_run",
+                             kernel->name);
     if (check_arguments(kernel, count, args, &r) != GA_OK)
         return NULL;
     const bool raw = kernel->dtype_out == GA_NO_DTYPE;
     const int64_t bytes = (int64_t)kernel->struct_bytes;
-    gpuarray *out = ga__array_new(r.device, raw ? GA_UINT8 : kernel->dtype_out, raw ? 1 : 0, &bytes);
+    gpuarray *out =
+        ga__array_new(r.device, raw ? GA_UINT8 : kernel->dtype_out, raw ? 1 : 0, &bytes);
     if (!out)
         return NULL;
     if (run_either_way(kernel, args, &r, out) == GA_OK)

@@ -23,17 +23,18 @@ typedef struct plan {
     const ga__operand *operands;
     int64_t n;
     ga__nest nest;
-    int row[GA__MAX_OPERANDS];    /* nest operand of operand k, NO_OPERAND for others */
-    int index_row;                /* nest operand of the index */
-    int step[GA__MAX_OPERANDS];   /* by nest operand */
+    int row[GA__MAX_OPERANDS];  /* nest operand of operand k, NO_OPERAND for others */
+    int index_row;              /* nest operand of the index */
+    int step[GA__MAX_OPERANDS]; /* by nest operand */
     bool turned[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
     int lanes, unroll;
     int64_t vectors, chunk, grid;
     ga__words words;
-    size_t axis_word[GA_MAX_NDIM];       /* a divisor's first word */
-    size_t data_word[GA__MAX_OPERANDS];  /* by operand: pointer or number; strides follow a pointer */
-    size_t index_word;                   /* the index's strides */
+    size_t axis_word[GA_MAX_NDIM]; /* a divisor's first word */
+    size_t
+        data_word[GA__MAX_OPERANDS]; /* by operand: pointer or number; strides follow a pointer */
+    size_t index_word;               /* the index's strides */
 } plan;
 
 static bool streamed(const ga__operand *operand)
@@ -67,7 +68,8 @@ static void number_rows(plan *p)
     p->nest.noperands = rows;
 }
 
-/* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort. */
+/* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort.
+ */
 static bool plan_dense(plan *p, int ndim, const int64_t *shape)
 {
     for (int k = 0; k < p->noperands; k++) {
@@ -183,7 +185,8 @@ static int choose_lanes(const plan *p)
     return lanes;
 }
 
-/* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none. */
+/* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none.
+ */
 static int turned_axis(const plan *p, int row)
 {
     if (p->step[row] != STEP_ANY || row == p->index_row)
@@ -206,7 +209,8 @@ static void swap_axes(ga__nest *nest, int a, int b)
     }
 }
 
-/* Turned operands go through tiles of axis 0 and the axis they are contiguous on, moved to axis 1. */
+/* Turned operands go through tiles of axis 0 and the axis they are contiguous on, moved to axis 1.
+ */
 static void choose_tiles(plan *p)
 {
     int chosen = 0;
@@ -323,7 +327,8 @@ static uint64_t operand_key(const plan *p, int k)
         return key;
     key |= 1 | (uint64_t)operand->array->dtype << 6;
     if (p->row[k] == NO_OPERAND)
-        return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+        return key | (uint64_t)operand->array->contiguous << 13 |
+               (uint64_t)operand->array->ndim << 16;
     return key | (uint64_t)p->step[p->row[k]] << 11 | (uint64_t)p->turned[p->row[k]] << 14;
 }
 
@@ -341,7 +346,8 @@ static void make_key(const plan *p, ga__key *key)
 }
 
 /* The offset text of one step along an axis: a literal where the kernel knows it. */
-static void set_step(ga__record *record, const char *name, const plan *p, int row, int axis, size_t word)
+static void set_step(ga__record *record, const char *name, const plan *p, int row, int axis,
+                     size_t word)
 {
     if (axis > 0 || p->step[row] == STEP_ANY)
         ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);

@@ -13,33 +13,35 @@ typedef enum ga__access {
 } ga__access;
 
 typedef struct ga__operand {
-    const char *name;  /* in the body */
+    const char *name;      /* in the body */
     const gpuarray *array; /* NULL: the number */
     ga_value number;
-    ga_dtype type;     /* the dtype whose compute type the name has (arrays: converted on load and store) */
+    ga_dtype
+        type; /* the dtype whose compute type the name has (arrays: converted on load and store) */
     ga__access access;
     bool reads, writes;
-    bool is_const;     /* declared const by the user: never written */
+    bool is_const; /* declared const by the user: never written */
 } ga__operand;
 
 /* What is computed. All texts are C++ of the templates' language. */
 typedef struct ga__formula {
-    uint64_t id;          /* with the operands' types, all that the texts depend on */
-    const char *name;     /* for messages and the kernel's name */
-    const char *body;     /* statements over the operands' names, `i` and `n` */
+    uint64_t id;      /* with the operands' types, all that the texts depend on */
+    const char *name; /* for messages and the kernel's name */
+    const char *body; /* statements over the operands' names, `i` and `n` */
     const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
-    bool uses_index;      /* the body names `i` other than as [i] */
-    bool uses_complex;    /* some operand is complex, or the user's text may be */
+    bool uses_index;                               /* the body names `i` other than as [i] */
+    bool uses_complex; /* some operand is complex, or the user's text may be */
     bool fast_math;
-    bool user_text;       /* texts come from a user: mark their lines */
+    bool user_text; /* texts come from a user: mark their lines */
 } ga__formula;
 
-/* The id of a text, the same for equal texts for as long as the process runs; 0 and an error when memory
- * is out. */
+/* The id of a text, the same for equal texts for as long as the process runs; 0 and an error when
+ * memory is out. */
 uint64_t ga__formula_id(const char *text);
 
-/* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it (written
- * ones have exactly it). Writable, overlap and dtype checks are the caller's; see ga__elementwise_into. */
+/* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it
+ * (written ones have exactly it). Writable, overlap and dtype checks are the caller's; see
+ * ga__elementwise_into. */
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
                           const int64_t *shape, int noperands, const ga__operand *operands);
 

@@ -15,7 +15,8 @@ static ga_status run(const ga__formula *formula, gpuarray *out, ga_dtype type, i
     operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     for (int k = 0; k < inputs; k++)
         operands[1 + k] = input[k];
-    return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, 1 + inputs, operands);
+    return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, 1 + inputs,
+                           operands);
 }
 
 static ga__operand number_operand(const char *name, ga_dtype type, ga_value number)
@@ -68,7 +69,8 @@ ga_status(ga_assign)(gpuarray *view, ga_value value)
     if (!ga__broadcast_shape(&ndim, shape, from->ndim, from->shape) ||
         !ga__same_shape(ndim, shape, view->ndim, view->shape))
         return ga__fail(GA_ERR_SHAPE, "assign: shape %s does not broadcast to the view's %s",
-                        ga__shape_text(from->ndim, from->shape), ga__shape_text(view->ndim, view->shape));
+                        ga__shape_text(from->ndim, from->shape),
+                        ga__shape_text(view->ndim, view->shape));
     status = ga__separate(view, &from, &copy);
     if (status == GA_OK)
         status = copy_elements(view, from);
@@ -98,14 +100,17 @@ static ga_value rounded(ga_dtype dtype, double number)
 gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step)
 {
     /* As NumPy: the step is the difference of the first two elements as stored. */
-    static const ga__formula formula = {
-        .id = FILL_ID(2), .name = "arange", .body = "r = a + ga::cast<ga_v1>(i) * (b - a)", .uses_index = true};
+    static const ga__formula formula = {.id = FILL_ID(2),
+                                        .name = "arange",
+                                        .body = "r = a + ga::cast<ga_v1>(i) * (b - a)",
+                                        .uses_index = true};
     const double count = ceil((stop - start) / step);
     if (!ga__dtype_valid(dtype))
         return ga__fail_null(GA_ERR_DTYPE, "arange: %d is no dtype", (int)dtype);
     if (step == 0 || !isfinite(count) || count > 9e18)
-        return ga__fail_null(GA_ERR_INVALID, "arange: no finite number of steps from %g to %g by %g", start,
-                             stop, step);
+        return ga__fail_null(GA_ERR_INVALID,
+                             "arange: no finite number of steps from %g to %g by %g", start, stop,
+                             step);
     const int64_t length = count > 0 ? (int64_t)count : 0;
     const ga__operand numbers[] = {number_operand("a", dtype, rounded(dtype, start)),
                                    number_operand("b", dtype, rounded(dtype, start + step))};

@@ -60,7 +60,8 @@ bool ga__fits_32_bits(int64_t extent)
     return extent < INT32_MAX - (1 << 20);
 }
 
-/* The texts that have an id, kept so that equal texts share one however many kernels are made of them. */
+/* The texts that have an id, kept so that equal texts share one however many kernels are made of
+ * them. */
 typedef struct interned {
     struct interned *next;
     uint64_t id;
@@ -138,7 +139,8 @@ static void need_files(ga__record *record, const char *const *texts)
         for (const char *const *text = texts; *text; text++)
             if (names(*text, needs[k].name)) {
                 char flag[64];
-                snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(needs[k].file, "."), needs[k].file);
+                snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(needs[k].file, "."),
+                         needs[k].file);
                 ga__record_set(record, flag, "1");
             }
 }

@@ -16,25 +16,26 @@ typedef struct ga__words {
 
 /* Each appends and returns the number of its first word. */
 size_t ga__words_add(ga__words *words, uint64_t word);
-/* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994), figure 4.1,
- * for dividends below 2^31 or, when wide, 2^63. */
+/* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
+ * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
 size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide);
 /* Two words: the number as dtype's compute type. */
 size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number);
 
-/* What follows the pointer of an array indexed freely: nothing when it is contiguous, else its shape and
- * strides (in elements) from the innermost axis. */
+/* What follows the pointer of an array indexed freely: nothing when it is contiguous, else its
+ * shape and strides (in elements) from the innermost axis. */
 void ga__words_add_accessor(ga__words *words, const gpuarray *x);
 
-/* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room for
- * the threads past the end. */
+/* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room
+ * for the threads past the end. */
 bool ga__fits_32_bits(int64_t extent);
 
 /* A key that starts with the formula and the device. */
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device);
 void ga__key_add(ga__key *key, uint64_t word);
 
-/* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's texts. */
+/* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
+ * texts. */
 ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
                                bool complex_types, const char *const *texts);
 

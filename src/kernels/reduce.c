@@ -15,8 +15,8 @@
 
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };
 
-/* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the output,
- * and the reduced axes, whose operands are the streamed arrays and last the index. */
+/* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
+ * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
 typedef struct plan {
     const ga__reduction *reduction;
     ga__device *device;
@@ -27,7 +27,8 @@ typedef struct plan {
     ga__nest kept, reduced;
     int rows;                  /* streamed arrays */
     int row[GA__MAX_OPERANDS]; /* nest operand of operand k */
-    int step[GA__MAX_OPERANDS + 1]; /* of the vector axis, by nest operand; of the index in rows mode */
+    int step[GA__MAX_OPERANDS +
+             1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
     int lanes, unroll, team, across;
     int64_t tiles, segments, group, vectors, kept_vectors;
@@ -77,9 +78,10 @@ static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64
     }
 }
 
-/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones. */
-static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape, const bool *reduced,
-                                     int64_t *strides)
+/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones.
+ */
+static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
+                                     const bool *reduced, int64_t *strides)
 {
     const int64_t itemsize = (int64_t)ga_dtype_size(p->out->dtype);
     int64_t index = 1;
@@ -133,7 +135,8 @@ static bool columns_are_better(const plan *p)
 {
     if (p->rows == 0 || p->outputs == 1 || p->count <= 1)
         return false;
-    const int64_t kept = magnitude(p->kept.strides[0][0]), gone = magnitude(p->reduced.strides[0][0]);
+    const int64_t kept = magnitude(p->kept.strides[0][0]),
+                  gone = magnitude(p->reduced.strides[0][0]);
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 
@@ -193,7 +196,8 @@ static int choose_lanes(const plan *p)
         if (row == NO_OPERAND || p->step[row] == STEP_ZERO)
             continue;
         const gpuarray *x = p->operands[k].array;
-        if (p->step[row] != STEP_ONE || (uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)) ||
+        if (p->step[row] != STEP_ONE ||
+            (uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)) ||
             !in_step(&p->kept, row, p->columns ? 1 : 0, lanes) ||
             !in_step(&p->reduced, row, p->columns ? 0 : 1, lanes))
             return 1;
@@ -211,7 +215,8 @@ static int power_of_two(int64_t at_least, int most)
 
 static void choose_cuda_variant(plan *p)
 {
-    const int64_t target = (int64_t)p->device->processors * p->device->threads_per_processor / BLOCK;
+    const int64_t target =
+        (int64_t)p->device->processors * p->device->threads_per_processor / BLOCK;
     p->lanes = choose_lanes(p);
     p->unroll = 4;
     p->team = p->across = 1;
@@ -271,6 +276,8 @@ static void choose_variant(plan *p)
         choose_host_variant(p);
     else
         choose_cuda_variant(p);
+    if (p->tiles > GA__TICKETS)
+        p->segments = 1;
     p->split = p->segments > 1;
 }
 
@@ -313,7 +320,7 @@ static void add_words(plan *p, const ga__buffer *partials, double ddof)
     memcpy(&ddof_word, &ddof, sizeof(ddof));
     words->n = 0;
     ga__words_add(words, (uint64_t)p->count);
-    ga__words_add(words, (uint64_t)(!p->host          ? p->kept_vectors
+    ga__words_add(words, (uint64_t)(!p->host     ? p->kept_vectors
                                     : p->columns ? p->kept.shape[0]
                                                  : p->outputs));
     ga__words_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
@@ -342,7 +349,8 @@ static uint64_t operand_key(const plan *p, int k)
         return key;
     key |= 1 | (uint64_t)operand->array->dtype << 6;
     if (p->row[k] == NO_OPERAND)
-        return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+        return key | (uint64_t)operand->array->contiguous << 13 |
+               (uint64_t)operand->array->ndim << 16;
     return key | (uint64_t)p->step[p->row[k]] << 11;
 }
 
@@ -369,9 +377,10 @@ static void set_step(ga__record *record, const char *name, int step, size_t word
         ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
 }
 
-/* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in vectors of
- * `lanes`. */
-static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes, size_t word)
+/* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
+ * vectors of `lanes`. */
+static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes,
+                         size_t word)
 {
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
@@ -384,7 +393,8 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
     }
 }
 
-static void fill_axes(ga__record *record, const char *list, const ga__nest *nest, const size_t *word)
+static void fill_axes(ga__record *record, const char *list, const ga__nest *nest,
+                      const size_t *word)
 {
     ga__record_list(record, list);
     for (int axis = 0; axis < nest->ndim; axis++) {
@@ -472,7 +482,8 @@ static void fill_texts(ga__record *record, const plan *p)
 
 static bool any_complex(const plan *p)
 {
-    bool complex_types = ga__dtype_kind(p->reduction->type) == 'c' || ga__dtype_kind(p->out->dtype) == 'c';
+    bool complex_types =
+        ga__dtype_kind(p->reduction->type) == 'c' || ga__dtype_kind(p->out->dtype) == 'c';
     for (int k = 0; k < p->noperands; k++)
         complex_types |= ga__operand_is_complex(&p->operands[k]);
     return complex_types;
@@ -482,7 +493,8 @@ static ga__function *make_function(plan *p)
 {
     const ga__reduction *r = p->reduction;
     const char *preamble = r->formula.preamble ? r->formula.preamble : "";
-    const char *texts[] = {r->accumulator, r->neutral, r->step, r->combine, r->finish, preamble, NULL};
+    const char *texts[] = {r->accumulator, r->neutral, r->step, r->combine,
+                           r->finish,      preamble,   NULL};
     ga__record *record =
         ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
     fill_texts(record, p);
@@ -559,7 +571,8 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     add_words(&p, partials, ddof);
     ga__function *function = find_function(&p);
     const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
-    const ga_status status = function ? device->backend->launch(device, function, &launch) : ga_error();
+    const ga_status status =
+        function ? device->backend->launch(device, function, &launch) : ga_error();
     ga__buffer_release(partials);
     return status;
 }

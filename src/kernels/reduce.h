@@ -10,15 +10,15 @@ typedef struct ga__reduction {
     const char *accumulator; /* type A; its size and the result are the template's to know */
     size_t accumulator_bytes;
     const char *neutral;
-    const char *step;        /* over `a`, the operands' names and `i` */
-    const char *combine;     /* over `a` and `b` */
-    const char *finish;      /* over `a`, `count`, `ddof` */
-    ga_dtype type;           /* T */
-    ga_dtype result;         /* dtype of the output; GA_NO_DTYPE: the accumulator's own bytes */
+    const char *step;    /* over `a`, the operands' names and `i` */
+    const char *combine; /* over `a` and `b` */
+    const char *finish;  /* over `a`, `count`, `ddof` */
+    ga_dtype type;       /* T */
+    ga_dtype result;     /* dtype of the output; GA_NO_DTYPE: the accumulator's own bytes */
 } ga__reduction;
 
-/* Reduces the operands (read only, of one shape) over the axes marked in reduced[0..ndim-1] into `out`,
- * a contiguous or strided array whose shape is the kept axes in order. */
+/* Reduces the operands (read only, of one shape) over the axes marked in reduced[0..ndim-1] into
+ * `out`, a contiguous or strided array whose shape is the kept axes in order. */
 ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
                      const int64_t *shape, const bool *reduced, int noperands,
                      const ga__operand *operands, gpuarray *out, double ddof);

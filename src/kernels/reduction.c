@@ -13,9 +13,9 @@
 typedef struct call {
     const gpuarray *x;
     bool reduced[GA_MAX_NDIM];
-    int ndim;                    /* of the result */
-    int64_t shape[GA_MAX_NDIM];  /* of the result */
-    int kept;                    /* axes that remain without keepdims */
+    int ndim;                   /* of the result */
+    int64_t shape[GA_MAX_NDIM]; /* of the result */
+    int kept;                   /* axes that remain without keepdims */
     int64_t kept_shape[GA_MAX_NDIM];
     int64_t count;
     ga_dtype loop, result;
@@ -58,7 +58,8 @@ static ga_status find_dtypes(call *c, const ga__reduce_op *op, const ga_reduce_a
 {
     const ga__operand_type type = {.dtype = c->x->dtype};
     ga_dtype common;
-    const ga_status status = ga__resolve(op->name, op->kinds, op->rule, 1, &type, &c->loop, &common);
+    const ga_status status =
+        ga__resolve(op->name, op->kinds, op->rule, 1, &type, &c->loop, &common);
     if (status != GA_OK)
         return status;
     if (args->dtype != GA_NO_DTYPE) {
@@ -109,22 +110,25 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
 
 static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
 {
-    const ga__reduction reduction = {
-        .formula = {.id = op->id, .name = op->name, .body = "", .uses_index = op->result == GA__RESULT_INDEX},
-        .accumulator = op->accumulator,
-        .accumulator_bytes = ACCUMULATOR_BYTES,
-        .neutral = op->neutral,
-        .step = op->step,
-        .combine = op->combine,
-        .finish = op->finish,
-        .type = c->loop,
-        .result = c->result};
+    const ga__reduction reduction = {.formula = {.id = op->id,
+                                                 .name = op->name,
+                                                 .body = "",
+                                                 .uses_index = op->result == GA__RESULT_INDEX},
+                                     .accumulator = op->accumulator,
+                                     .accumulator_bytes = ACCUMULATOR_BYTES,
+                                     .neutral = op->neutral,
+                                     .step = op->step,
+                                     .combine = op->combine,
+                                     .finish = op->finish,
+                                     .type = c->loop,
+                                     .result = c->result};
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
-    return ga__reduce(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced, 1, &operand,
-                      out, ddof);
+    return ga__reduce(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced, 1,
+                      &operand, out, ddof);
 }
 
-/* Reduces into `out`, which has the result's shape, seen without the axes of length 1 that it keeps. */
+/* Reduces into `out`, which has the result's shape, seen without the axes of length 1 that it
+ * keeps. */
 static ga_status run_into(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
 {
     int64_t strides[GA_MAX_NDIM];
@@ -169,7 +173,8 @@ gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b)
     if (ga__check_values("dot", 2, values, &device) != GA_OK)
         return NULL;
     if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
-        return ga__fail_null(GA_ERR_SHAPE, "dot: shapes %s and %s, not two 1-D arrays of one length",
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "dot: shapes %s and %s, not two 1-D arrays of one length",
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     const ga_dtype type = ga_result_type(a->dtype, b->dtype);
     gpuarray *out = ga__array_new(device, type, 0, NULL);

@@ -7,7 +7,7 @@
 #include <quarry/value.h>
 
 bool ga__dtype_valid(ga_dtype dtype);
-char ga__dtype_kind(ga_dtype dtype);              /* 'b' 'i' 'u' 'f' 'c', '-' for none */
+char ga__dtype_kind(ga_dtype dtype);                /* 'b' 'i' 'u' 'f' 'c', '-' for none */
 const char *ga__dtype_memory_type(ga_dtype dtype);  /* its C++ type in a kernel's memory */
 const char *ga__dtype_compute_type(ga_dtype dtype); /* the type a kernel computes in */
 ga_dtype ga__dtype_compute(ga_dtype dtype);         /* that type as a dtype: float16 -> float32 */

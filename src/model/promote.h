@@ -32,9 +32,9 @@ typedef struct ga__operand_type {
     ga_value number; /* when weak */
 } ga__operand_type;
 
-/* From n operands of operation `name` to the dtype each is converted to (loop[0..n-1]) and the dtype
- * of the computation (*common). GA_ERR_DTYPE when `kinds` lacks a kind; GA_ERR_INVALID when a weak
- * integer does not fit the dtype it takes ("add: 300 does not fit uint8"). */
+/* From n operands of operation `name` to the dtype each is converted to (loop[0..n-1]) and the
+ * dtype of the computation (*common). GA_ERR_DTYPE when `kinds` lacks a kind; GA_ERR_INVALID when a
+ * weak integer does not fit the dtype it takes ("add: 300 does not fit uint8"). */
 ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
                       const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common);
 
