@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/dtype.h"
 
@@ -193,6 +194,17 @@ static bool normwise_match(const golden_case *c, ga_dtype real, const unsigned c
     return both_parts_match(c, real, want, got, 0x1p20);
 }
 
+/* Which of several complex numbers with a NaN is the smallest depends on the order they meet in. */
+static bool both_have_nan(const golden_case *c, ga_dtype real, const unsigned char *want,
+                          const unsigned char *got)
+{
+    size_t half = ga_dtype_size(real);
+    if (strcmp(c->name, "min") != 0 && strcmp(c->name, "max") != 0)
+        return false;
+    return (isnan(part(real, want)) || isnan(part(real, want + half))) &&
+           (isnan(part(real, got)) || isnan(part(real, got + half)));
+}
+
 static bool element_matches(const golden_case *c, ga_dtype dtype, const unsigned char *want,
                             const unsigned char *got)
 {
@@ -203,7 +215,8 @@ static bool element_matches(const golden_case *c, ga_dtype dtype, const unsigned
     if (kind == 'c' && (c->flags & GOLDEN_NORMWISE))
         return normwise_match(c, real, want, got);
     if (kind == 'c')
-        return both_parts_match(c, real, want, got, c->tolerance);
+        return both_have_nan(c, real, want, got) ||
+               both_parts_match(c, real, want, got, c->tolerance);
     return memcmp(want, got, ga_dtype_size(dtype)) == 0;
 }
 
@@ -438,27 +451,33 @@ gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim, c
 /* ---- Threads, failures, numbers ---- */
 
 static atomic_int next_item;
-static int item_count;
+static int item_count, item_step;
 static void (*item_work)(int item);
 
 static void *take_items(void *unused)
 {
-    for (int i = atomic_fetch_add(&next_item, 1); i < item_count;
-         i = atomic_fetch_add(&next_item, 1))
+    for (int i = atomic_fetch_add(&next_item, item_step); i < item_count;
+         i = atomic_fetch_add(&next_item, item_step))
         item_work(i);
     return unused;
 }
 
-void in_two_threads(int count, void (*work)(int item))
+void in_threads(int count, void (*work)(int item))
 {
-    pthread_t other;
+    enum { MOST = 15 };
+    pthread_t others[MOST];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int started = 0;
+    item_step = getenv("QUARRY_TEST_REDUCED") ? 37 : 1;
     atomic_store(&next_item, 0);
     item_count = count;
     item_work = work;
-    bool started = pthread_create(&other, NULL, take_items, NULL) == 0;
+    while (started < MOST && started < processors - 1 &&
+           pthread_create(&others[started], NULL, take_items, NULL) == 0)
+        started++;
     take_items(NULL);
-    if (started)
-        pthread_join(other, NULL);
+    while (started > 0)
+        pthread_join(others[--started], NULL);
 }
 
 static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -79,8 +79,9 @@ extern const char *const layout_names[LAYOUT_COUNT];
 gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim,
                        const int64_t *shape);
 
-/* Runs work(0) .. work(count - 1) from two threads, in any order. */
-void in_two_threads(int count, void (*work)(int item));
+/* Runs work(0) .. work(count - 1) from a thread per processor, in any order; with
+ * QUARRY_TEST_REDUCED set (under slow checkers) every 37th. */
+void in_threads(int count, void (*work)(int item));
 
 /* Records a failure from any thread; the first twenty are printed by failures(), which forgets
  * them. */

@@ -271,7 +271,7 @@ static void check_round(int item)
 static void random_shapes_and_layouts_agree_with_loops(void **state)
 {
     (void)state;
-    in_two_threads(ROUNDS * OPERATIONS, check_round);
+    in_threads(ROUNDS * OPERATIONS, check_round);
     assert_int_equal(failures(), 0);
 }
 

@@ -197,7 +197,7 @@ static void run_case(int item)
 static void every_row_answers_as_numpy(void **state)
 {
     (void)state;
-    in_two_threads(file->ncases, run_case);
+    in_threads(file->ncases, run_case);
     assert_int_equal(failures(), 0);
 }
 

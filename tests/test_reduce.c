@@ -135,7 +135,7 @@ static void run_case(int item)
 static void every_row_answers_as_numpy(void **state)
 {
     (void)state;
-    in_two_threads(file->ncases, run_case);
+    in_threads(file->ncases, run_case);
     assert_int_equal(failures(), 0);
 }
 
@@ -274,7 +274,7 @@ static void check_subset(int item)
 static void any_axes_of_any_layout_agree_with_loops(void **state)
 {
     (void)state;
-    in_two_threads(15 * LAYOUT_COUNT, check_subset);
+    in_threads(15 * LAYOUT_COUNT, check_subset);
     assert_int_equal(failures(), 0);
 }
 
@@ -312,7 +312,7 @@ static void check_ladder(int item)
 static void every_rung_of_the_ladder_agrees_with_loops(void **state)
 {
     (void)state;
-    in_two_threads(2 * (int)(sizeof ladders / sizeof *ladders), check_ladder);
+    in_threads(2 * (int)(sizeof ladders / sizeof *ladders), check_ladder);
     assert_int_equal(failures(), 0);
 }
 

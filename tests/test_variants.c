@@ -102,6 +102,12 @@ static ga_status fake_find(ga__image *image, const char *name, ga__function **fu
     return GA_OK;
 }
 
+static int fake_resident_blocks(ga__device *device, ga__function *function, int block)
+{
+    (void)function;
+    return device->processors * 1536 / block;
+}
+
 static ga_status fake_launch(ga__device *device, ga__function *function, const ga__launch *launch)
 {
     (void)device, (void)function;
@@ -122,6 +128,7 @@ static const ga__backend fake_backend = {.name = "fake",
                                          .load = fake_load,
                                          .unload = fake_unload,
                                          .find = fake_find,
+                                         .resident_blocks = fake_resident_blocks,
                                          .launch = fake_launch};
 
 #define FAKE(sm)                                                                                   \

@@ -67,6 +67,8 @@ typedef struct ga__backend {
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
     ga_status (*find)(ga__image *image, const char *name, ga__function **function);
+    /* How many blocks of `block` threads run at once on the whole device; never raises. */
+    int (*resident_blocks)(ga__device *device, ga__function *function, int block);
     ga_status (*launch)(ga__device *device, ga__function *function, const ga__launch *launch);
 } ga__backend;
 

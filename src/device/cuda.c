@@ -356,7 +356,9 @@ static cudaError_t load_eagerly(cudaLibrary_t library)
     cudaKernel_t first = NULL;
     struct cudaFuncAttributes attributes;
     cudaError_t error = cudaLibraryEnumerateKernels(&first, 1, library);
-    if (error == cudaSuccess && first)
+    if (error == cudaSuccess && !first)
+        error = cudaErrorInvalidKernelImage;
+    if (error == cudaSuccess)
         error = cudaFuncGetAttributes(&attributes, (const void *)first);
     return error;
 }
@@ -402,6 +404,16 @@ static ga_status fail_launch(const ga__device *device, cudaError_t error, const 
     snprintf(what, sizeof what, "launch of %lld blocks of %d threads, %zu bytes of shared memory",
              (long long)launch->grid, launch->block, launch->shared);
     return fail_cuda(device, error, what);
+}
+
+static int cuda_resident_blocks(ga__device *device, ga__function *function, int threads)
+{
+    int per_processor = 0;
+    if (use(device) != GA_OK ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, (const void *)function,
+                                                      threads, 0) != cudaSuccess)
+        (void)cudaGetLastError();
+    return (per_processor > 0 ? per_processor : 1) * device->processors;
 }
 
 static ga_status cuda_launch(ga__device *device, ga__function *function, const ga__launch *launch)
@@ -545,5 +557,6 @@ const ga__backend ga__cuda_backend = {
     .load = cuda_load,
     .unload = cuda_unload,
     .find = cuda_find,
+    .resident_blocks = cuda_resident_blocks,
     .launch = cuda_launch,
 };

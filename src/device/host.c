@@ -347,6 +347,12 @@ static void run_block(const void *context, int64_t index)
     c->function(c->words, index);
 }
 
+static int host_resident_blocks(ga__device *device, ga__function *function, int threads)
+{
+    (void)function, (void)threads;
+    return device->processors;
+}
+
 static ga_status host_launch(ga__device *device, ga__function *function, const ga__launch *launch)
 {
     (void)device;
@@ -443,5 +449,6 @@ const ga__backend ga__host_backend = {
     .load = host_load,
     .unload = host_unload,
     .find = host_find,
+    .resident_blocks = host_resident_blocks,
     .launch = host_launch,
 };

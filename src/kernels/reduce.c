@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "kernels/program.h"
 
@@ -14,6 +15,9 @@
 #define NO_OPERAND (-1)
 
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+
+/* Parameter words that are known last. */
+enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS };
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
@@ -313,7 +317,8 @@ static void add_operand(plan *p, int k)
     add_strides(p, &p->reduced, p->row[k]);
 }
 
-static void add_words(plan *p, const ga__buffer *partials, double ddof)
+/* Words 3 to 5 are set by share_rows, once the kernel is known. */
+static void add_words(plan *p, double ddof)
 {
     ga__words *words = &p->words;
     uint64_t ddof_word;
@@ -324,9 +329,8 @@ static void add_words(plan *p, const ga__buffer *partials, double ddof)
                                     : p->columns ? p->kept.shape[0]
                                                  : p->outputs));
     ga__words_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
-    ga__words_add(words, (uint64_t)p->segments);
-    ga__words_add(words, (uint64_t)(uintptr_t)(partials ? partials->memory : NULL));
-    ga__words_add(words, p->split ? (uint64_t)(uintptr_t)ga__device_tickets(p->device) : 0);
+    for (int k = WORD_SEGMENTS; k <= WORD_TICKETS; k++)
+        ga__words_add(words, 0);
     ga__words_add(words, ddof_word);
     ga__words_add(words, (uint64_t)p->group);
     add_divisors(p, &p->kept, !p->host && p->columns, p->kept_word);
@@ -518,16 +522,38 @@ static ga__function *make_function(plan *p)
     return ga__program_function(&r->formula, p->device, "reduce.tmpl", record);
 }
 
-static ga__function *find_function(plan *p)
+/* A kernel, and how many of its blocks the device runs at once. */
+typedef struct kernel {
+    ga__function *function;
+    int resident;
+} kernel;
+
+static const kernel *new_kernel(plan *p, ga__key_table *table, const ga__key *key)
+{
+    kernel *made = ga__malloc(sizeof(*made));
+    if (!made)
+        return NULL;
+    made->function = make_function(p);
+    if (!made->function)
+        goto failed;
+    made->resident = p->device->backend->resident_blocks(p->device, made->function, BLOCK);
+    kernel *stands = ga__key_table_put(table, key, made);
+    if (stands == made)
+        return made;
+    ga__free(made);
+    return stands;
+failed:
+    ga__free(made);
+    return NULL;
+}
+
+static const kernel *find_kernel(plan *p)
 {
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    ga__function *function = ga__key_table_get(&table, &key);
-    if (function)
-        return function;
-    function = make_function(p);
-    return function ? ga__key_table_put(&table, &key, function) : NULL;
+    const kernel *found = ga__key_table_get(&table, &key);
+    return found ? found : new_kernel(p, &table, &key);
 }
 
 /* How many partial results the blocks leave. */
@@ -536,6 +562,30 @@ static int64_t partial_count(const plan *p)
     if (!p->columns)
         return p->tiles * p->segments;
     return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
+}
+
+/* Fixes how many blocks share a row: as many as run at once, so that none waits for a second turn.
+ */
+static ga_status share_rows(plan *p, int resident, ga__buffer **partials)
+{
+    if (!p->host && p->split) {
+        const int64_t fit = resident / p->tiles;
+        p->segments = fit < p->segments ? fit : p->segments;
+        p->segments = p->segments > 1 ? p->segments : 1;
+    }
+    p->words.word[WORD_SEGMENTS] = (uint64_t)p->segments;
+    if (!p->split)
+        return GA_OK;
+    void *tickets = ga__device_tickets(p->device);
+    if (!tickets)
+        return ga_error();
+    *partials =
+        ga__buffer_new(p->device, (size_t)partial_count(p) * p->reduction->accumulator_bytes);
+    if (!*partials)
+        return ga_error();
+    p->words.word[WORD_PARTIALS] = (uint64_t)(uintptr_t)(*partials)->memory;
+    p->words.word[WORD_TICKETS] = (uint64_t)(uintptr_t)tickets;
+    return GA_OK;
 }
 
 ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
@@ -560,19 +610,13 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     number_rows(&p);
     plan_nests(&p, ndim, shape, reduced);
     choose_variant(&p);
+    add_words(&p, ddof);
+    const kernel *k = find_kernel(&p);
     ga__buffer *partials = NULL;
-    if (p.split) {
-        if (!ga__device_tickets(device))
-            return ga_error();
-        partials = ga__buffer_new(device, (size_t)partial_count(&p) * reduction->accumulator_bytes);
-        if (!partials)
-            return ga_error();
-    }
-    add_words(&p, partials, ddof);
-    ga__function *function = find_function(&p);
+    if (!k || share_rows(&p, k->resident, &partials) != GA_OK)
+        return ga_error();
     const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
-    const ga_status status =
-        function ? device->backend->launch(device, function, &launch) : ga_error();
+    const ga_status status = device->backend->launch(device, k->function, &launch);
     ga__buffer_release(partials);
     return status;
 }
