@@ -55,7 +55,7 @@ static void a_kernel_wanted_by_all_compiles_once(void **state)
     snprintf(fresh_text, sizeof fresh_text, "if (i != %d%ld) x[i] += 1", (int)getpid(),
              (long)time(NULL));
     GA_SCOPE {
-        ga_slice(ga_full(GA_FLOAT32, GA_SHAPE(5), 1), "0");
+        ga_slice(ga_full(GA_FLOAT32, GA_SHAPE(1000), 1), "0");
     }
     int64_t before = ga__module_count().compiled;
     run_threads(ask_for_the_fresh_kernel);

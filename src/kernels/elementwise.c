@@ -253,7 +253,7 @@ static void choose_cuda_variant(plan *p)
     p->lanes = choose_lanes(p);
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     p->vectors = p->n / p->lanes;
-    p->tail = p->n % p->lanes != 0;
+    p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->grid = ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 

@@ -9,6 +9,9 @@
 #include "kernels/program.h"
 
 #define BLOCK 256
+/* Vectors that a thread has under way at once. Measured on an H200. */
+#define ROW_UNROLL 8
+#define COLUMN_UNROLL 4
 #define HOST_LANES 64
 #define HOST_STRIP 512
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
@@ -222,11 +225,10 @@ static void choose_cuda_variant(plan *p)
     const int64_t target =
         (int64_t)p->device->processors * p->device->threads_per_processor / BLOCK;
     p->lanes = choose_lanes(p);
-    p->unroll = 4;
     p->team = p->across = 1;
     p->vectors = p->columns ? p->count : p->count / p->lanes;
     p->kept_vectors = p->columns ? p->outputs / p->lanes : p->outputs;
-    p->tail = !p->columns && p->count % p->lanes != 0;
+    p->tail = !p->columns && p->lanes > 1 && p->reduced.ndim == 1;
     int together; /* threads that walk the reduced axes together */
     if (p->columns) {
         p->across = power_of_two(p->kept_vectors, 32);
@@ -237,6 +239,8 @@ static void choose_cuda_variant(plan *p)
         together = p->team;
         p->tiles = ceil_div(p->outputs, BLOCK / p->team);
     }
+    p->unroll =
+        power_of_two(ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
     p->segments = 1;
     if (p->columns || p->team == BLOCK) {
         const int64_t useful = ceil_div(p->vectors, (int64_t)together * p->unroll);
@@ -361,12 +365,12 @@ static uint64_t operand_key(const plan *p, int k)
 static void make_key(const plan *p, ga__key *key)
 {
     ga__key_init(key, &p->reduction->formula, p->device);
-    ga__key_add(key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 |
-                         (uint64_t)p->lanes << 12 | (uint64_t)p->team << 20 |
-                         (uint64_t)p->across << 32 | (uint64_t)p->columns << 40 |
-                         (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
-                         (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
-                         (uint64_t)p->reduction->type << 48 | (uint64_t)p->out->dtype << 56);
+    ga__key_add(
+        key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
+                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 20 | (uint64_t)p->across << 32 |
+                 (uint64_t)p->columns << 40 | (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
+                 (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
+                 (uint64_t)p->reduction->type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
@@ -511,6 +515,7 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "block", "%d", BLOCK);
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
+    ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
     fill_axes(record, "kept_axis", &p->kept, p->kept_word);
     fill_axes(record, "reduced_axis", &p->reduced, p->reduced_word);
@@ -564,8 +569,7 @@ static int64_t partial_count(const plan *p)
     return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
 }
 
-/* Fixes how many blocks share a row: as many as run at once, so that none waits for a second turn.
- */
+/* Fixes how many blocks share a row: as many as run at once, so that all end together. */
 static ga_status share_rows(plan *p, int resident, ga__buffer **partials)
 {
     if (!p->host && p->split) {
