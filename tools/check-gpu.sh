@@ -1,9 +1,10 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs every test, the sanitizers and the bench on a GPU: check-gpu.sh BUILD [OUT].
 # BUILD is a Meson build folder or what prepare-gpu.sh made; tables and logs go to OUT (BUILD/out).
 #   STAGES      which of "tests examples memcheck racecheck bench" to run (default: all)
 #   SANITIZE    the tests that run under compute-sanitizer (default: all)
 #   TEST_LIMIT  seconds for one test under a sanitizer (default: 600)
+#   JOBS        how many tests run at once (default: 4); the bench runs alone
 #   BENCH_ARGS  for quarry-bench
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
@@ -14,9 +15,8 @@ mkdir -p "${2:-$build/out}" || exit 1
 out=$(cd "${2:-$build/out}" && pwd)
 stages=${STAGES:-tests examples memcheck racecheck bench}
 limit=${TEST_LIMIT:-600}
-passed=0
-failed=0
-failures=
+jobs=${JOBS:-4}
+: > "$out/verdicts"
 
 QUARRY_DEVICE=${QUARRY_DEVICE:-cuda:0}
 QUARRY_GOLDEN=$root/tests/golden
@@ -25,25 +25,29 @@ QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$out/kernels}
 LD_LIBRARY_PATH=$build/lib:$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export QUARRY_DEVICE QUARRY_GOLDEN QUARRY_GOLDEN_DIR QUARRY_CACHE_DIR LD_LIBRARY_PATH
 
-check() { # NAME, COMMAND...
-    name=$1
+check() { # NAME, COMMAND...: runs it, keeps its output, notes and prints the verdict
+    local name=$1 start verdict=ok
     shift
     start=$(date +%s)
     "$@" > "$out/$name.log" 2>&1
     case $? in
-    0)
-        passed=$((passed + 1))
-        verdict=ok
-        ;;
+    0) ;;
     77) verdict=skipped ;;
-    *)
-        failed=$((failed + 1))
-        failures="$failures $name"
-        verdict=FAILED
-        tail -n 15 "$out/$name.log" | sed 's/^/    /'
-        ;;
+    *) verdict=FAILED ;;
     esac
-    printf '%-44s %-7s %4d s\n' "$name" "$verdict" $(($(date +%s) - start))
+    {
+        printf '%-44s %-7s %4d s\n' "$name" "$verdict" $(($(date +%s) - start))
+        [ $verdict = ok ] || tail -n 15 "$out/$name.log" | sed 's/^/    /'
+    } > "$out/$name.verdict"
+    cat "$out/$name.verdict"
+    echo "$verdict $name" >> "$out/verdicts"
+}
+
+queue() { # the same in the background, $jobs at a time
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+        wait -n
+    done
+    check "$@" &
 }
 
 wants() {
@@ -54,12 +58,14 @@ wants() {
 }
 
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-tests=$(cat "$build/tests/list.txt") || exit 1
+tests=$(cat "$build/tests/list.txt" 2> /dev/null ||
+    find "$build/tests" -maxdepth 1 -name 'test_*' -type f -executable | sort)
 
 if wants tests; then
     for test in $tests; do
-        check "$(basename "$test")" "$build/tests/$(basename "$test")"
+        queue "$(basename "$test")" "$build/tests/$(basename "$test")"
     done
+    wait
 fi
 
 if wants examples; then
@@ -74,10 +80,11 @@ for tool in memcheck racecheck; do
         echo "$tool: skipped: compute-sanitizer is not installed"
     elif wants $tool; then
         for test in ${SANITIZE:-$tests}; do
-            check "$tool-$(basename "$test")" env QUARRY_TEST_REDUCED=1 timeout "$limit" \
+            queue "$tool-$(basename "$test")" env QUARRY_TEST_REDUCED=1 timeout "$limit" \
                 "$sanitizer" --tool "$tool" --error-exitcode 99 --target-processes all \
                 "$build/tests/$(basename "$test")"
         done
+        wait
     fi
 done
 
@@ -87,6 +94,9 @@ if wants bench; then
     cat "$out/bench.log"
 fi
 
-[ -z "$failures" ] || echo "failed:$failures"
-echo "$passed passed, $failed failed"
+passed=$(grep -c '^ok ' "$out/verdicts")
+failed=$(grep -c '^FAILED ' "$out/verdicts")
+skipped=$(grep -c '^skipped ' "$out/verdicts")
+sed -n 's/^FAILED /failed: /p' "$out/verdicts"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
