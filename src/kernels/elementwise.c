@@ -288,7 +288,7 @@ static bool goes_past_cache(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->row[k] == NO_OPERAND)
             continue;
-        if (p->step[p->row[k]] == STEP_ANY)
+        if (p->step[p->row[k]] == STEP_ANY && !p->turned[p->row[k]])
             return false;
         if (!p->operands[k].writes)
             continue;
@@ -300,14 +300,44 @@ static bool goes_past_cache(const plan *p)
            can_pad(p);
 }
 
+/* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
+static void choose_bands(plan *p)
+{
+    const int64_t bands = ceil_div(p->nest.shape[0], HOST_STRIP);
+    int64_t outer = 1;
+    for (int axis = 2; axis < p->nest.ndim; axis++)
+        outer *= p->nest.shape[axis];
+    const int64_t pieces = ceil_div((int64_t)p->device->processors * 16, bands * outer);
+    p->chunk = ceil_div(ceil_div(p->nest.shape[1], pieces), 128) * 128;
+    p->grid = bands * outer * ceil_div(p->nest.shape[1], p->chunk);
+}
+
+/* Rows of a square: what a turned operand has in 128 bytes. */
+static int rows_down(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->turned[p->row[k]]) {
+            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+        }
+    return (int)(128 / widest);
+}
+
 static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
+    p->wide = true;
+    if (can_pad(p))
+        choose_tiles(p);
+    p->past_cache = goes_past_cache(p);
+    if (p->tiled) {
+        choose_bands(p);
+        return;
+    }
     const int64_t share = ceil_div(p->n, (int64_t)p->device->processors * 16);
     p->chunk = share < smallest ? smallest : ceil_div(share, 4096) * 4096;
     p->grid = ceil_div(p->n, p->chunk);
-    p->wide = true;
-    p->past_cache = goes_past_cache(p);
 }
 
 static void choose_variant(plan *p)
@@ -349,6 +379,8 @@ static void add_words(plan *p)
     const int first = p->tiled ? 2 : 0;
     ga__words_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
     ga__words_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
+    if (p->host && p->tiled)
+        ga__words_add(words, (uint64_t)p->chunk);
     for (int axis = first; axis < p->nest.ndim - 1; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
         p->axis_word[axis] = ga__words_add_divisor(words, size, p->wide);
@@ -406,6 +438,7 @@ static void fill_strides(ga__record *record, const plan *p, int row, size_t firs
     ga__record_list(record, "outer_stride");
     ga__record_set(record, "strided", "1");
     set_step(record, "inner", p, row, 0, first_word);
+    set_step(record, "near", p, row, 0, first_word);
     if (p->tiled)
         set_step(record, "inner1", p, row, 1, first_word + 1);
     for (int axis = 0; axis < p->nest.ndim; axis++) {
@@ -427,7 +460,6 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_setf(record, "word", "%zu", p->data_word[k]);
     ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
     ga__record_set(record, "turned", row != NO_OPERAND && p->turned[row] ? "1" : "");
-    ga__record_set(record, "aside", p->past_cache ? "true" : "false");
     ga__record_set(record, "strided", "");
     if (operand->array && row == NO_OPERAND)
         ga__program_accessor(record, operand->array, p->data_word[k]);
@@ -437,6 +469,8 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     const bool vector = p->lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
+    if (p->turned[row])
+        ga__record_set(record, "near", "1");
     ga__record_set(record, "lane_number", p->step[row] == STEP_ZERO ? "0" : "ga_l");
 }
 
@@ -489,11 +523,13 @@ static void fill_strips(ga__record *record, const plan *p)
 {
     const ga__formula *f = p->formula;
     const bool math = f->user_text || ga__program_calls_math(f->body);
-    const bool staged = p->host && can_pad(p) && (p->past_cache || math);
+    const bool staged = p->host && can_pad(p) && (p->past_cache || p->tiled || math);
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
+    ga__record_set(record, "aligned", p->past_cache && !p->tiled ? "1" : "");
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
+    ga__record_setf(record, "down", "%d", rows_down(p));
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
 
