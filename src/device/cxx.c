@@ -1,7 +1,9 @@
 /* Compiles a filled template with the system's C++ compiler into the bytes of a shared object. */
 #include "device/cxx.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <gnu/lib-names.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -38,6 +40,20 @@ static const char *const options[] = {
 /* After the source: libgcc has the arithmetic that is no instruction (128-bit, complex). -lm would
  * cost 3 ms; the host device makes the process's own libm visible to kernels instead. */
 static const char *const libraries[] = {"-x", "none", "-lgcc"};
+
+/* Defined where libmvec has all functions of libm for vectors, which it has since glibc 2.35. GCC
+ * calls them by itself. */
+static const char vector_math[] = "-DGA_VECTOR_MATH";
+
+/* libmvec stays loaded, for kernels name no library. */
+static bool has_vector_math(void)
+{
+    void *library = NULL;
+#ifdef LIBMVEC_SO
+    library = dlopen(LIBMVEC_SO, RTLD_NOW | RTLD_GLOBAL);
+#endif
+    return library != NULL && dlsym(library, "_ZGVbN2v_tan") != NULL;
+}
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -105,7 +121,7 @@ static ga_status fail_no_compiler(void)
 static ga_status run_compiler(const command *c, const ga__source *source, const char *input,
                               const char *output)
 {
-    const char *argv[MAX_WORDS + COUNT(options) + COUNT(libraries) + 5];
+    const char *argv[MAX_WORDS + COUNT(options) + COUNT(libraries) + 6];
     size_t n = 0;
     for (int i = 0; i < c->nwords; i++)
         argv[n++] = c->words[i];
@@ -113,6 +129,8 @@ static ga_status run_compiler(const command *c, const ga__source *source, const 
     n += COUNT(options);
     if (source->fast_math)
         argv[n++] = "-ffast-math";
+    if (has_vector_math())
+        argv[n++] = vector_math;
     argv[n++] = "-o";
     argv[n++] = output;
     argv[n++] = input;
@@ -239,6 +257,8 @@ static void make_keys(void)
         append(key, options[i]);
     for (size_t i = 0; i < COUNT(libraries); i++)
         append(key, libraries[i]);
+    if (has_vector_math())
+        append(key, vector_math);
     snprintf(text, sizeof text, "processor %016llx", (unsigned long long)processor_hash());
     append(key, text);
     memcpy(keys[1], keys[0], sizeof keys[0]);

@@ -10,6 +10,8 @@
 
 #define BLOCK 256
 #define TILE 32
+#define HOST_STRIP 256            /* elements that go past the cache together */
+#define PAST_CACHE_FROM (8 << 20) /* bytes of results; or 2 MiB a processor, when that is more */
 #define NO_OPERAND (-1)
 
 /* How the innermost stride of an operand is known to the kernel. */
@@ -28,6 +30,7 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS]; /* by nest operand */
     bool turned[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
+    bool past_cache; /* host: results are stored past the cache */
     int lanes, unroll;
     int64_t vectors, chunk, grid;
     ga__words words;
@@ -257,19 +260,90 @@ static void choose_cuda_variant(plan *p)
     p->grid = ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 
+/* Whether elements that are not there may be computed beside the others: no text of a user's says
+ * where it is, or reaches for other elements. */
+static bool can_pad(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->operands[k].array && p->operands[k].access == GA__ACCESSOR)
+            return false;
+    return !p->formula->user_text || !p->formula->uses_index;
+}
+
+static bool is_read(const plan *p, const void *data)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->operands[k].array && p->operands[k].reads && p->operands[k].array->data == data)
+            return true;
+    return false;
+}
+
+/* Whether the results are contiguous (and nothing strides), not computed in place, and more than
+ * the cores' own caches keep. */
+static bool goes_past_cache(const plan *p)
+{
+    const size_t caches = (size_t)p->device->processors << 21;
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        const gpuarray *x = p->operands[k].array;
+        if (p->row[k] == NO_OPERAND)
+            continue;
+        if (p->step[p->row[k]] == STEP_ANY && !p->turned[p->row[k]])
+            return false;
+        if (!p->operands[k].writes)
+            continue;
+        if (p->step[p->row[k]] != STEP_ONE || is_read(p, x->data))
+            return false;
+        nbytes += (size_t)p->n * ga_dtype_size(x->dtype);
+    }
+    return nbytes >= PAST_CACHE_FROM && nbytes >= caches && p->nest.shape[0] >= HOST_STRIP &&
+           can_pad(p);
+}
+
+/* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
+static void choose_bands(plan *p)
+{
+    const int64_t bands = ceil_div(p->nest.shape[0], HOST_STRIP);
+    int64_t outer = 1;
+    for (int axis = 2; axis < p->nest.ndim; axis++)
+        outer *= p->nest.shape[axis];
+    const int64_t pieces = ceil_div((int64_t)p->device->processors * 16, bands * outer);
+    p->chunk = ceil_div(ceil_div(p->nest.shape[1], pieces), 128) * 128;
+    p->grid = bands * outer * ceil_div(p->nest.shape[1], p->chunk);
+}
+
+/* Rows of a square: what a turned operand has in 128 bytes. */
+static int rows_down(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->turned[p->row[k]]) {
+            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+        }
+    return (int)(128 / widest);
+}
+
 static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
-    const int64_t share = ceil_div(p->n, (int64_t)p->device->processors * 4);
-    p->chunk = share < smallest ? smallest : share;
-    p->grid = ceil_div(p->n, p->chunk);
     p->wide = true;
+    if (can_pad(p))
+        choose_tiles(p);
+    p->past_cache = goes_past_cache(p);
+    if (p->tiled) {
+        choose_bands(p);
+        return;
+    }
+    const int64_t share = ceil_div(p->n, (int64_t)p->device->processors * 16);
+    p->chunk = share < smallest ? smallest : ceil_div(share, 4096) * 4096;
+    p->grid = ceil_div(p->n, p->chunk);
 }
 
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->tiled = p->tail = false;
+    p->tiled = p->tail = p->past_cache = false;
     p->lanes = p->unroll = 1;
     for (int row = 0; row < p->nest.noperands; row++)
         p->turned[row] = false;
@@ -305,6 +379,8 @@ static void add_words(plan *p)
     const int first = p->tiled ? 2 : 0;
     ga__words_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
     ga__words_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
+    if (p->host && p->tiled)
+        ga__words_add(words, (uint64_t)p->chunk);
     for (int axis = first; axis < p->nest.ndim - 1; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
         p->axis_word[axis] = ga__words_add_divisor(words, size, p->wide);
@@ -338,7 +414,8 @@ static void make_key(const plan *p, ga__key *key)
     const int index_step = p->index_row == NO_OPERAND ? 0 : p->step[p->index_row];
     ga__key_add(key, (uint64_t)p->nest.ndim | (uint64_t)p->lanes << 8 | (uint64_t)p->wide << 16 |
                          (uint64_t)p->tiled << 17 | (uint64_t)p->tail << 18 |
-                         (uint64_t)index_step << 19 | (uint64_t)p->unroll << 24);
+                         (uint64_t)index_step << 19 | (uint64_t)p->past_cache << 21 |
+                         (uint64_t)p->unroll << 24);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
@@ -361,6 +438,7 @@ static void fill_strides(ga__record *record, const plan *p, int row, size_t firs
     ga__record_list(record, "outer_stride");
     ga__record_set(record, "strided", "1");
     set_step(record, "inner", p, row, 0, first_word);
+    set_step(record, "near", p, row, 0, first_word);
     if (p->tiled)
         set_step(record, "inner1", p, row, 1, first_word + 1);
     for (int axis = 0; axis < p->nest.ndim; axis++) {
@@ -391,6 +469,9 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     const bool vector = p->lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
+    if (p->turned[row])
+        ga__record_set(record, "near", "1");
+    ga__record_set(record, "lane_number", p->step[row] == STEP_ZERO ? "0" : "ga_l");
 }
 
 static void fill_index(ga__record *record, const plan *p)
@@ -428,6 +509,30 @@ static bool any_complex(const plan *p)
     return false;
 }
 
+static int first_written(const plan *p)
+{
+    int k = 0;
+    while (k < p->noperands && (p->row[k] == NO_OPERAND || !p->operands[k].writes))
+        k++;
+    return k;
+}
+
+/* The host's strips: for results that go past the cache, and wherever functions of libm may be
+ * called, so that all elements have them of vectors. */
+static void fill_strips(ga__record *record, const plan *p)
+{
+    const ga__formula *f = p->formula;
+    const bool math = f->user_text || ga__program_calls_math(f->body);
+    const bool staged = p->host && can_pad(p) && (p->past_cache || p->tiled || math);
+    ga__record_set(record, "staged", staged ? "1" : "");
+    ga__record_set(record, "vector_math", staged ? "1" : "");
+    ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
+    ga__record_set(record, "aligned", p->past_cache && !p->tiled ? "1" : "");
+    ga__record_setf(record, "strip", "%d", HOST_STRIP);
+    ga__record_setf(record, "down", "%d", rows_down(p));
+    ga__record_setf(record, "first_written", "%d", first_written(p));
+}
+
 static ga__function *make_function(plan *p)
 {
     const ga__formula *f = p->formula;
@@ -439,6 +544,7 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", BLOCK);
+    fill_strips(record, p);
     fill_axes(record, p);
     ga__record_list(record, "operand");
     for (int k = 0; k < p->noperands; k++)

@@ -145,6 +145,14 @@ static void need_files(ga__record *record, const char *const *texts)
             }
 }
 
+bool ga__program_calls_math(const char *text)
+{
+    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
+        if (strcmp(needs[k].file, "functions.tmpl") == 0 && names(text, needs[k].name))
+            return true;
+    return names(text, "ga::hypot");
+}
+
 static bool names_complex(const char *const *texts)
 {
     for (; *texts; texts++)
@@ -166,6 +174,7 @@ ga__record *ga__program_record(const ga__formula *formula, const ga__device *dev
     ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
     ga__record_set(record, "integer", "");
     ga__record_set(record, "functions", "");
+    ga__record_set(record, "vector_math", "");
     ga__record_set(record, "reduce_types", "");
     ga__record_set(record, "user", formula->user_text ? "1" : "");
     ga__record_set(record, "user_text", formula->user_text ? "1" : "");

@@ -39,6 +39,10 @@ void ga__key_add(ga__key *key, uint64_t word);
 ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
                                bool complex_types, const char *const *texts);
 
+/* Whether the text of a table calls functions of libm, which vectors compute otherwise than single
+ * numbers. */
+bool ga__program_calls_math(const char *text);
+
 /* Sets k, name, types and flags that both engines' templates read of one operand. */
 void ga__program_operand(ga__record *record, int k, const ga__operand *operand);
 

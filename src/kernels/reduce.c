@@ -13,7 +13,8 @@
 #define ROW_UNROLL 8
 #define COLUMN_UNROLL 4
 #define HOST_LANES 64
-#define HOST_STRIP 512
+#define HOST_STRIP 1024
+#define HOST_THIN 32     /* rows shorter than this are taken side by side */
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
 #define NO_OPERAND (-1)
 
@@ -253,6 +254,24 @@ static void choose_cuda_variant(plan *p)
 
 /* ---- The host variant ---- */
 
+/* Whether rows are so short that it pays to take neighbouring outputs together, at any stride. */
+static bool rows_are_thin(const plan *p)
+{
+    return p->rows > 0 && p->count > 1 && p->count < HOST_THIN && p->kept.shape[0] >= HOST_THIN;
+}
+
+/* How many rows of columns follow each other in every array and fit a strip. */
+static int64_t rows_folded(const plan *p)
+{
+    const int64_t width = p->kept.shape[0];
+    if (p->kept.ndim > 1 || p->reduced.ndim > 1 || p->reduction->formula.uses_index)
+        return 1;
+    for (int row = 0; row < p->rows; row++)
+        if (p->reduced.strides[row][0] != width * p->kept.strides[row][0])
+            return 1;
+    return width < HOST_STRIP ? HOST_STRIP / width : 1;
+}
+
 static void choose_host_variant(plan *p)
 {
     p->lanes = HOST_LANES;
@@ -261,6 +280,7 @@ static void choose_host_variant(plan *p)
     p->group = 1;
     if (p->columns) {
         const int64_t width = p->kept.shape[0];
+        p->group = rows_folded(p);
         p->tiles = p->outputs / width * ceil_div(width, HOST_STRIP);
     } else {
         if (p->count < HOST_GRAIN)
@@ -270,14 +290,14 @@ static void choose_host_variant(plan *p)
     const int64_t useful = ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
     const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
     p->segments = wanted < useful ? wanted : useful;
-    if (p->segments < 1 || p->group > 1)
+    if (p->segments < 1 || (!p->columns && p->group > 1))
         p->segments = 1;
 }
 
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->columns = columns_are_better(p);
+    p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
     if (p->host)
