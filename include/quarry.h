@@ -9,5 +9,6 @@
 #include <quarry/array.h>
 #include <quarry/ops.h>
 #include <quarry/kernel.h>
+#include <quarry/eval.h>
 
 #endif

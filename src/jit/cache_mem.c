@@ -32,7 +32,7 @@ static struct array *current_array(const ga__key_table *table)
 }
 
 /* The slot that holds the key, or the empty one where it belongs. */
-static size_t find_slot(struct array *array, uint64_t hash, const uint64_t *words, size_t nbytes)
+static size_t find_slot(struct array *array, uint64_t hash, const void *words, size_t nbytes)
 {
     size_t slot = (size_t)hash & (array->capacity - 1);
     for (;; slot = (slot + 1) & (array->capacity - 1)) {
@@ -44,22 +44,26 @@ static size_t find_slot(struct array *array, uint64_t hash, const uint64_t *word
     }
 }
 
-static void *find_value(struct array *array, uint64_t hash, const ga__key *key, size_t nbytes)
+static void *find_value(struct array *array, uint64_t hash, const void *key, size_t nbytes)
 {
     if (!array)
         return NULL;
-    size_t slot = find_slot(array, hash, key->words, nbytes);
+    size_t slot = find_slot(array, hash, key, nbytes);
     const struct node *node = atomic_load_explicit(&array->slots[slot], memory_order_acquire);
     return node ? node->value : NULL;
 }
 
-void *ga__key_table_get(const ga__key_table *table, const ga__key *key)
+void *ga__key_table_get_bytes(const ga__key_table *table, const void *key, size_t nbytes)
 {
-    size_t nbytes = key->nwords * sizeof key->words[0];
-    return find_value(current_array(table), ga__hash64(key->words, nbytes, 0), key, nbytes);
+    return find_value(current_array(table), ga__hash64(key, nbytes, 0), key, nbytes);
 }
 
-static struct node *node_new(const ga__key *key, size_t nbytes, uint64_t hash, void *value)
+void *ga__key_table_get(const ga__key_table *table, const ga__key *key)
+{
+    return ga__key_table_get_bytes(table, key->words, key->nwords * sizeof key->words[0]);
+}
+
+static struct node *node_new(const void *key, size_t nbytes, uint64_t hash, void *value)
 {
     struct node *node = ga__malloc(sizeof *node + nbytes);
     if (!node)
@@ -67,7 +71,7 @@ static struct node *node_new(const ga__key *key, size_t nbytes, uint64_t hash, v
     node->hash = hash;
     node->value = value;
     node->nbytes = nbytes;
-    memcpy(node->words, key->words, nbytes);
+    memcpy(node->words, key, nbytes);
     return node;
 }
 
@@ -108,10 +112,9 @@ static struct array *array_with_room(ga__key_table *table)
     return array;
 }
 
-static void *put_locked(ga__key_table *table, const ga__key *key, void *value)
+static void *put_locked(ga__key_table *table, const void *key, size_t nbytes, void *value)
 {
-    size_t nbytes = key->nwords * sizeof key->words[0];
-    uint64_t hash = ga__hash64(key->words, nbytes, 0);
+    uint64_t hash = ga__hash64(key, nbytes, 0);
     void *standing = find_value(current_array(table), hash, key, nbytes);
     if (standing)
         return standing;
@@ -123,11 +126,17 @@ static void *put_locked(ga__key_table *table, const ga__key *key, void *value)
     return value;
 }
 
-void *ga__key_table_put(ga__key_table *table, const ga__key *key, void *value)
+void *ga__key_table_put_bytes(ga__key_table *table, const void *key, size_t nbytes, void *value)
 {
-    assert(value && key->nwords <= GA__KEY_WORDS);
+    assert(value);
     pthread_mutex_lock(&table->lock);
-    void *stands = put_locked(table, key, value);
+    void *stands = put_locked(table, key, nbytes, value);
     pthread_mutex_unlock(&table->lock);
     return stands;
+}
+
+void *ga__key_table_put(ga__key_table *table, const ga__key *key, void *value)
+{
+    assert(key->nwords <= GA__KEY_WORDS);
+    return ga__key_table_put_bytes(table, key->words, key->nwords * sizeof key->words[0], value);
 }

@@ -1,4 +1,4 @@
-/* Kernels in memory by a small fixed-size key: reading takes no lock. */
+/* What is kept in memory under a small key, kernels above all: reading takes no lock. */
 #ifndef GA_JIT_CACHE_MEM_H
 #define GA_JIT_CACHE_MEM_H
 
@@ -31,5 +31,9 @@ void *ga__key_table_get(const ga__key_table *table, const ga__key *key);
 /* Stores the value unless the key has one; returns the value that stands (the first one stored),
  * NULL and an error when memory is out. */
 void *ga__key_table_put(ga__key_table *table, const ga__key *key, void *value);
+
+/* The same under a key of any length; a table has keys of one sort. */
+void *ga__key_table_get_bytes(const ga__key_table *table, const void *key, size_t nbytes);
+void *ga__key_table_put_bytes(ga__key_table *table, const void *key, size_t nbytes, void *value);
 
 #endif

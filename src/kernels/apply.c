@@ -106,19 +106,18 @@ gpuarray *ga__apply(const ga__op *op, const ga_value *inputs)
     return NULL;
 }
 
-/* The inputs broadcast to out, out is writable, and the result casts to its dtype. */
-static ga_status check_out(const call *c, const gpuarray *out, ga_dtype dtype)
+ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
+                        ga_dtype dtype)
 {
-    const char *name = c->op->formula.name;
-    int ndim = c->ndim;
-    int64_t shape[GA_MAX_NDIM];
-    memcpy(shape, c->shape, sizeof(shape[0]) * (size_t)ndim);
+    int common_ndim = ndim;
+    int64_t common[GA_MAX_NDIM];
+    memcpy(common, shape, sizeof(shape[0]) * (size_t)ndim);
     if (!ga__array_writable(name, out))
         return ga_error();
-    if (!ga__broadcast_shape(&ndim, shape, out->ndim, out->shape) ||
-        !ga__same_shape(ndim, shape, out->ndim, out->shape))
+    if (!ga__broadcast_shape(&common_ndim, common, out->ndim, out->shape) ||
+        !ga__same_shape(common_ndim, common, out->ndim, out->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
-                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
+                        ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
     if (!ga__can_cast_same_kind(dtype, out->dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
                         ga_dtype_name(dtype), ga_dtype_name(out->dtype));
@@ -163,7 +162,7 @@ ga_status ga__apply_into(const ga__op *op, gpuarray *out, const ga_value *inputs
                         out->buffer->device->name);
     c.device = out->buffer->device;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    status = check_out(&c, out, dtype);
+    status = ga__check_out(name, out, c.ndim, c.shape, dtype);
     for (int k = 0; k < op->inputs && status == GA_OK; k++)
         status = ga__separate(out, &c.arrays[k], &copies[k]);
     if (status == GA_OK) {

@@ -29,6 +29,11 @@ ga_status ga__apply_split(const ga__op *op, const gpuarray *x, gpuarray **first,
 ga_status ga__check_values(const char *name, int count, const ga_value *values,
                            ga__device **device);
 
+/* Raises unless out is writable, a result of the shape broadcasts to it, and one of the dtype casts
+ * to its dtype. */
+ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
+                        ga_dtype dtype);
+
 /* Inputs that overlap a written array other than exactly are replaced by copies; *copy (NULL when
  * there is none) is to be freed after the launch. GA_ERR_MEMORY and so on. */
 ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray **copy);

@@ -15,8 +15,6 @@ typedef struct call {
     bool reduced[GA_MAX_NDIM];
     int ndim;                   /* of the result */
     int64_t shape[GA_MAX_NDIM]; /* of the result */
-    int kept;                   /* axes that remain without keepdims */
-    int64_t kept_shape[GA_MAX_NDIM];
     int64_t count;
     ga_dtype loop, result;
 } call;
@@ -41,14 +39,12 @@ static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args
 
 static void find_shape(call *c, bool keepdims)
 {
-    c->ndim = c->kept = 0;
+    c->ndim = 0;
     c->count = 1;
     for (int axis = 0; axis < c->x->ndim; axis++) {
         const int64_t length = c->x->shape[axis];
         if (c->reduced[axis])
             c->count *= length;
-        else
-            c->kept_shape[c->kept++] = length;
         if (!c->reduced[axis] || keepdims)
             c->shape[c->ndim++] = c->reduced[axis] ? 1 : length;
     }
@@ -108,42 +104,53 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
     return args->out ? check_out(c, op->name, args->out) : GA_OK;
 }
 
-static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
+ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result)
 {
-    const ga__reduction reduction = {.formula = {.id = op->id,
-                                                 .name = op->name,
-                                                 .body = "",
-                                                 .uses_index = op->result == GA__RESULT_INDEX},
-                                     .accumulator = op->accumulator,
-                                     .accumulator_bytes = ACCUMULATOR_BYTES,
-                                     .neutral = op->neutral,
-                                     .step = op->step,
-                                     .combine = op->combine,
-                                     .finish = op->finish,
-                                     .type = c->loop,
-                                     .result = c->result};
-    const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
-    return ga__reduce(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced, 1,
-                      &operand, out, ddof);
+    return (ga__reduction){.formula = {.id = op->id,
+                                       .name = op->name,
+                                       .body = "",
+                                       .uses_index = op->result == GA__RESULT_INDEX},
+                           .accumulator = op->accumulator,
+                           .accumulator_bytes = ACCUMULATOR_BYTES,
+                           .neutral = op->neutral,
+                           .step = op->step,
+                           .combine = op->combine,
+                           .finish = op->finish,
+                           .type = loop,
+                           .result = result};
 }
 
-/* Reduces into `out`, which has the result's shape, seen without the axes of length 1 that it
- * keeps. */
-static ga_status run_into(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
+ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
+                             const int64_t *shape, const bool *reduced, int noperands,
+                             const ga__operand *operands, gpuarray *out, double ddof)
 {
-    int64_t strides[GA_MAX_NDIM];
+    int64_t kept_shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     int kept = 0;
-    if (out->ndim == c->kept)
-        return run(c, op, ddof, out);
-    for (int axis = 0; axis < c->ndim; axis++)
-        if (!c->reduced[axis])
+    for (int axis = 0; axis < ndim; axis++)
+        kept += !reduced[axis];
+    if (out->ndim == kept)
+        return ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, out, ddof);
+    kept = 0;
+    for (int axis = 0; axis < ndim; axis++)
+        if (!reduced[axis]) {
+            kept_shape[kept] = out->shape[axis];
             strides[kept++] = out->strides[axis];
-    gpuarray *view = ga__array_view(out, out->dtype, kept, c->kept_shape, strides, 0);
+        }
+    gpuarray *view = ga__array_view(out, out->dtype, kept, kept_shape, strides, 0);
     if (!view)
         return ga_error();
-    const ga_status status = run(c, op, ddof, view);
+    const ga_status status =
+        ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, view, ddof);
     ga_free(view);
     return status;
+}
+
+static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
+{
+    const ga__reduction reduction = ga__reduction_of(op, c->loop, c->result);
+    const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
+    return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
+                              1, &operand, out, ddof);
 }
 
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args)
@@ -157,7 +164,7 @@ gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *arg
         out = ga__array_new(c.x->buffer->device, c.result, c.ndim, c.shape);
     else if (ga__arrays_overlap(out, c.x))
         c.x = copy = ga_copy(c.x);
-    ga_status status = out && c.x ? run_into(&c, op, args->ddof, out) : ga_error();
+    ga_status status = out && c.x ? run(&c, op, args->ddof, out) : ga_error();
     ga_free(copy);
     if (status == GA_OK)
         return out;

@@ -16,6 +16,14 @@ typedef struct ga__reduce_op {
     const char *accumulator, *neutral, *step, *combine, *finish;
 } ga__reduce_op;
 
+/* The row's reduction in the dtype `loop`. */
+ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result);
+
+/* ga__reduce() into an `out` that may keep the reduced axes with length 1. */
+ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
+                             const int64_t *shape, const bool *reduced, int noperands,
+                             const ga__operand *operands, gpuarray *out, double ddof);
+
 /* A new array, or args.out; NULL on failure. */
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args);
 

@@ -1,0 +1,15 @@
+/* What ga_eval() and ga_explain() share: checked arguments and plans made for them. */
+#ifndef GA_KERNELS_EVAL_H
+#define GA_KERNELS_EVAL_H
+
+#include "kernels/eval_plan.h"
+
+/* Raises unless the names are distinct identifiers and the values numbers and arrays of one device;
+ * *device is that device, or the current one when there are only numbers. */
+ga_status ga__eval_check(int count, const ga_named *args, ga__device **device);
+
+/* A plan of the text (parsed already when `forest` is not NULL) for these arguments. */
+ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count,
+                        const ga_named *args);
+
+#endif

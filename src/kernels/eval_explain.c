@@ -1,0 +1,126 @@
+/* Shows how an expression is run: its kernels, what they read and write, and their statements. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "kernels/eval.h"
+
+typedef struct writer {
+    const ga__plan *plan;
+    const ga_named *args;
+    ga__strbuf text;
+    int64_t read, written; /* bytes of all kernels */
+} writer;
+
+static int64_t node_bytes(const ga__node *node)
+{
+    return ga__shape_size(node->ndim, node->shape) * (int64_t)ga_dtype_size(node->dtype);
+}
+
+static void add_array(writer *w, const ga__node *node)
+{
+    ga__strbuf_addf(&w->text, "%s ", ga_dtype_name(node->dtype));
+    ga__strbuf_add_shape(&w->text, node->ndim, node->shape);
+    ga__strbuf_addf(&w->text, ", %" PRId64 " bytes\n", node_bytes(node));
+}
+
+static void add_input(writer *w, const ga__input *input)
+{
+    const ga__node *node = &w->plan->graph.nodes[input->node];
+    if (input->source == GA__FROM_NUMBER) {
+        const ga__node *weak = &w->plan->graph.nodes[input->index];
+        ga__strbuf_addf(&w->text, "  number %s: ", input->name);
+        if (weak->key.kind == GA__NODE_WEAK_ARGUMENT)
+            ga__strbuf_addf(&w->text, "%s, ", w->args[weak->key.row].name);
+        ga__strbuf_addf(&w->text, "%s\n", ga_dtype_name(node->dtype));
+        return;
+    }
+    ga__strbuf_addf(&w->text, "  reads %s: ", input->name);
+    if (input->source == GA__FROM_ARGUMENT)
+        ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
+    else
+        ga__strbuf_addf(&w->text, "the result of kernel %d, ", input->index + 1);
+    w->read += node_bytes(node);
+    add_array(w, node);
+}
+
+/* A text of a kernel, each of its lines indented. */
+static void add_lines(writer *w, const char *label, const char *lines)
+{
+    ga__strbuf_addf(&w->text, "  %s\n", label);
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n");
+        ga__strbuf_add(&w->text, "    ");
+        ga__strbuf_add_bytes(&w->text, lines, length);
+        ga__strbuf_add(&w->text, "\n");
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+static void add_axes(writer *w, uint32_t axes)
+{
+    const char *before = axes & (axes - 1) ? " over axes " : " over axis ";
+    for (int axis = 0; axis < GA_MAX_NDIM; axis++)
+        if (axes >> axis & 1) {
+            ga__strbuf_addf(&w->text, "%s%d", before, axis);
+            before = ", ";
+        }
+    ga__strbuf_add(&w->text, "\n");
+}
+
+static void add_step(writer *w, int k)
+{
+    const ga__step *step = &w->plan->steps[k];
+    const ga__node *node = &w->plan->graph.nodes[step->node];
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1,
+                    step->reduces ? step->op->name : "elementwise");
+    add_axes(w, step->axes);
+    for (int i = 0; i < step->ninputs; i++)
+        add_input(w, &step->inputs[i]);
+    ga__strbuf_add(&w->text, "  writes ");
+    add_array(w, node);
+    w->written += node_bytes(node);
+    if (!step->reduces) {
+        add_lines(w, "computes", step->body);
+        return;
+    }
+    add_lines(w, "each element", step->map);
+    add_lines(w, "at the end", step->finish);
+}
+
+/* The text in memory that free() takes, whatever allocator the library uses. */
+static char *hand_out(ga__strbuf *text)
+{
+    char *copy = NULL;
+    if (!text->failed) {
+        copy = ga__alloc_fails() ? NULL : malloc(text->length + 1);
+        if (copy)
+            memcpy(copy, text->text, text->length + 1);
+        else
+            ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", text->length + 1);
+    }
+    ga__strbuf_reset(text);
+    return copy;
+}
+
+char *(ga_explain)(const char *expression, int count, const ga_named *args)
+{
+    ga__device *device;
+    if (ga__eval_check(count, args, &device) != GA_OK)
+        return NULL;
+    ga__plan *plan = ga__eval_plan(expression, NULL, count, args);
+    if (!plan)
+        return NULL;
+    writer w = {.plan = plan, .args = args};
+    ga__strbuf_addf(&w.text, "%s\n%d kernel%s on %s\n", expression, plan->nsteps,
+                    plan->nsteps == 1 ? "" : "s", device->name);
+    for (int k = 0; k < plan->nsteps; k++)
+        add_step(&w, k);
+    ga__strbuf_addf(&w.text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
+                    w.read + w.written, w.read, w.written);
+    ga__plan_free(plan);
+    return hand_out(&w.text);
+}
