@@ -1,0 +1,668 @@
+/* Tests of ga_eval: NumPy's answers to random expressions, grammar, plans, errors and limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "golden.h"
+#include "jit/module.h"
+#include "kernels/eval_plan.h"
+#include "model/dtype.h"
+
+/* ---- Golden expressions ---- */
+
+#define MOST_NAMES 32
+
+static ga_named names[MOST_NAMES];
+static int nnames;
+
+static size_t read_bytes(const char *text, unsigned char *bytes)
+{
+    size_t n = 0;
+    unsigned byte;
+    for (; sscanf(text + 2 * n, "%2x", &byte) == 1; n++)
+        bytes[n] = (unsigned char)byte;
+    return n;
+}
+
+static int read_shape(const char *text, int64_t *shape)
+{
+    int ndim = 0;
+    char *end;
+    for (; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end)
+        shape[ndim++] = strtoll(text, &end, 10);
+    return ndim;
+}
+
+static ga_dtype read_dtype(const char *name)
+{
+    const ga_dtype dtype = ga__dtype_named(name, strlen(name));
+    assert_true(dtype != GA_NO_DTYPE);
+    return dtype;
+}
+
+static layout read_layout(const char *name)
+{
+    for (int how = 0; how < LAYOUT_COUNT; how++)
+        if (strcmp(layout_names[how], name) == 0)
+            return (layout)how;
+    fail_msg("no layout is called %s", name);
+    return LAYOUT_CONTIGUOUS;
+}
+
+/* "array NAME DTYPE SHAPE LAYOUT BYTES" or "number NAME DTYPE BYTES" */
+static void read_name(char *line)
+{
+    char *word[6] = {NULL}, *rest = line;
+    unsigned char bytes[1024];
+    int64_t shape[GA_MAX_NDIM];
+    for (int k = 0; k < 6; k++)
+        word[k] = strtok_r(NULL, " \n", &rest);
+    const ga_dtype dtype = read_dtype(word[2]);
+    ga_named *named = &names[nnames++];
+    named->name = strdup(word[1]);
+    read_bytes(word[word[4] ? 5 : 3], bytes);
+    if (!word[4]) {
+        named->value = ga__dtype_fetch(dtype, bytes);
+        return;
+    }
+    const int ndim = read_shape(word[3], shape);
+    named->value =
+        ga_value_array(layout_array(read_layout(word[4]), bytes, dtype, ndim, shape));
+}
+
+/* Whether each element is within its bound, or without one the same bytes. */
+static bool same_elements(ga_dtype dtype, int64_t size, const unsigned char *got,
+                          const unsigned char *want, const float *bound)
+{
+    const size_t nbytes = ga_dtype_size(dtype), part = ga_dtype_size(ga__dtype_real(dtype));
+    for (int64_t i = 0; i < size; i++) {
+        const unsigned char *g = got + (size_t)i * nbytes, *w = want + (size_t)i * nbytes;
+        if (!bound && memcmp(g, w, nbytes))
+            return false;
+        for (size_t k = 0; bound && k < nbytes; k += part) {
+            const double a = ga__dtype_fetch(ga__dtype_real(dtype), g + k).as.z[0];
+            const double b = ga__dtype_fetch(ga__dtype_real(dtype), w + k).as.z[0];
+            if (!(a - b <= (double)bound[i] && b - a <= (double)bound[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void check_case(char *line, const char *expression)
+{
+    unsigned char want[1024], got[1024];
+    float bound[256];
+    int64_t shape[GA_MAX_NDIM];
+    char *rest = line, *word[5];
+    for (int k = 0; k < 5; k++)
+        word[k] = strtok_r(NULL, " \n", &rest);
+    const ga_dtype dtype = read_dtype(word[1]);
+    const int ndim = read_shape(word[2], shape);
+    read_bytes(word[3], want);
+    if (word[4][0] != '-')
+        read_bytes(word[4], (unsigned char *)bound);
+    gpuarray *r = (ga_eval)(expression, nnames, names);
+    if (!r)
+        fail_later("%s: %s", expression, ga_error_message());
+    else if (ga_dtype_of(r) != dtype)
+        fail_later("%s: dtype is %s, wanted %s", expression, ga_dtype_name(ga_dtype_of(r)),
+                   ga_dtype_name(dtype));
+    else if (!ga__same_shape(ga_ndim(r), ga_shape(r), ndim, shape))
+        fail_later("%s: shape is %s, wanted %s", expression,
+                   ga__shape_text(ga_ndim(r), ga_shape(r)), ga__shape_text(ndim, shape));
+    else if (ga_to_host(r, got, ga_nbytes(r)) != GA_OK ||
+             !same_elements(dtype, ga_size(r), got, want, word[4][0] == '-' ? NULL : bound))
+        fail_later("%s: other elements than NumPy's", expression);
+    ga_clear_error();
+}
+
+static char (*case_line)[2][4096];
+static int ncases;
+
+static void check_one(int item)
+{
+    GA_SCOPE {
+        check_case(case_line[item][0], case_line[item][1]);
+    }
+}
+
+static void read_golden(FILE *file)
+{
+    char line[4096];
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, "case", 4) != 0) {
+            read_name(line);
+            continue;
+        }
+        case_line = realloc(case_line, (size_t)(ncases + 1) * sizeof *case_line);
+        assert_non_null(case_line);
+        strcpy(case_line[ncases][0], line);
+        assert_non_null(fgets(case_line[ncases][1], sizeof line, file));
+        case_line[ncases][1][strcspn(case_line[ncases][1], "\n")] = 0;
+        ncases++;
+    }
+}
+
+static void random_expressions_as_numpy(void **state)
+{
+    (void)state;
+    const char *directory = getenv("QUARRY_GOLDEN");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/eval.txt", directory ? directory : QUARRY_GOLDEN_DIR);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    GA_SCOPE {
+        read_golden(file);
+        in_two_threads(ncases, check_one);
+    }
+    fclose(file);
+    for (int k = 0; k < nnames; k++)
+        free((char *)(uintptr_t)names[k].name);
+    nnames = 0;
+    free(case_line);
+    printf("%d expressions\n", ncases);
+    assert_int_equal(failures(), 0);
+}
+
+/* ---- Grammar ---- */
+
+static const struct {
+    const char *text;
+    ga_dtype dtype;
+    double value;
+} numbers[] = {
+    {"1 + 2 * 3", GA_INT64, 7},        {"(1 + 2) * 3", GA_INT64, 9},
+    {"2 ** 3 ** 2", GA_INT64, 512},    {"-2 ** 2", GA_INT64, -4},
+    {"2 ** -1", GA_FLOAT64, 0.5},      {"7 // 2 - -7 // 2", GA_INT64, 7},
+    {"7 % -3", GA_INT64, -2},          {"7.5 % 2", GA_FLOAT64, 1.5},
+    {"1 / 4", GA_FLOAT64, 0.25},       {"0x1F + 0XA", GA_INT64, 41},
+    {"1 << 4 >> 1", GA_INT64, 8},      {"6 & 3 | 8 ^ 1", GA_INT64, 11},
+    {"~5", GA_INT64, -6},              {"- - -3", GA_INT64, -3},
+    {"1 < 2 < 3", GA_BOOL, 1},         {"3 > 2 > 2", GA_BOOL, 0},
+    {"not 1 == 2", GA_BOOL, 1},        {"1 or 0 and 0", GA_BOOL, 1},
+    {"True + True", GA_INT64, 2},      {"True & False", GA_BOOL, 0},
+    {"18446744073709551615", GA_UINT64, 18446744073709551615.0},
+    {"-9223372036854775808", GA_INT64, -9223372036854775808.0},
+    {".5e1", GA_FLOAT64, 5},           {"1.", GA_FLOAT64, 1},
+    {"pi", GA_FLOAT64, 3.14159265358979323846},
+    {"2j * 2j", GA_COMPLEX128, -4},    {"sum(2)", GA_INT64, 2},
+    {"float32(0.5)", GA_FLOAT32, 0.5}, {"max(3, axis=())", GA_INT64, 3},
+    {" ( 1\n+\t1 ) ", GA_INT64, 2},    {"abs(-3)", GA_INT64, 3},
+    {"where(2 > 1, 5, 6)", GA_INT64, 5},
+};
+
+static void numbers_and_precedence(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        GA_SCOPE {
+            gpuarray *r = ga_eval(numbers[k].text);
+            if (!r)
+                fail_msg("%s: %s", numbers[k].text, ga_error_message());
+            if (ga_dtype_of(r) != numbers[k].dtype || ga_ndim(r) != 0)
+                fail_msg("%s: %s of %d axes", numbers[k].text, ga_dtype_name(ga_dtype_of(r)),
+                         ga_ndim(r));
+            const double value = creal(ga_item_complex(r));
+            if (value != numbers[k].value)
+                fail_msg("%s: %g", numbers[k].text, value);
+        }
+}
+
+/* ---- Errors ---- */
+
+static const struct {
+    const char *text, *word; /* that the message has */
+    ga_status status;
+    int caret; /* its column in the shown line, -1: none */
+} mistakes[] = {
+    {"", "too early", GA_ERR_INVALID, 0},
+    {"x +", "too early", GA_ERR_INVALID, 3},
+    {"x y", "operator", GA_ERR_INVALID, 2},
+    {"(x", "\")\"", GA_ERR_INVALID, 2},
+    {"x)", "parenthesis", GA_ERR_INVALID, 1},
+    {"x + $", "character", GA_ERR_INVALID, 4},
+    {"x = 1", "operator", GA_ERR_INVALID, 2},
+    {"x + nowhere", "nowhere", GA_ERR_INVALID, 4},
+    {"sine(x)", "no function", GA_ERR_INVALID, 0},
+    {"frexp(x)", "two results", GA_ERR_INVALID, 0},
+    {"x + sin", "called", GA_ERR_INVALID, 4},
+    {"sin()", "nothing", GA_ERR_INVALID, 4},
+    {"sin(x, x)", "no more than 1", GA_ERR_INVALID, 5},
+    {"hypot(x)", "takes 2", GA_ERR_INVALID, 0},
+    {"x + m", "(6,) and (3, 4)", GA_ERR_SHAPE, 2},
+    {"sum(m, axis=2)", "out of range", GA_ERR_INVALID, 12},
+    {"sum(m, axis=-3)", "out of range", GA_ERR_INVALID, 12},
+    {"sum(m, axis=(0, 0))", "twice", GA_ERR_INVALID, 12},
+    {"sum(m, axis=1.5)", "integer", GA_ERR_INVALID, 12},
+    {"sum(m, where=x)", "axis=", GA_ERR_INVALID, 7},
+    {"sum(m, ddof=1)", "ddof", GA_ERR_INVALID, 12},
+    {"sum(m, keepdims=2)", "True or False", GA_ERR_INVALID, 16},
+    {"x & 1", "bitwise_and does not take float32", GA_ERR_DTYPE, 2},
+    {"i // 0", "division", GA_ERR_INVALID, 2},
+    {"i % (2 - 2)", "division", GA_ERR_INVALID, 2},
+    {"1 / 0", "division", GA_ERR_INVALID, 2},
+    {"i + 300", "300 does not fit int8", GA_ERR_INVALID, 2},
+    {"99999999999999999999", "64 bits", GA_ERR_INVALID, 0},
+    {"2 ** 64", "64 bits", GA_ERR_INVALID, 2},
+    {"1e999", "float64", GA_ERR_INVALID, 0},
+    {"012", "start with 0", GA_ERR_INVALID, 0},
+    {"2x", "unexpectedly", GA_ERR_INVALID, 1},
+    {"0x", "hexadecimal", GA_ERR_INVALID, 0},
+    {"max(empty)", "nothing to reduce", GA_ERR_INVALID, 0},
+    {"x\xc3\xa9", "character", GA_ERR_INVALID, 1},
+    {"__import__('os')", "character", GA_ERR_INVALID, 11},
+};
+
+static void check_mistake(size_t k, const ga_named *args, int count)
+{
+    char caret[64];
+    gpuarray *r = (ga_eval)(mistakes[k].text, count, args);
+    if (r || ga_error() != mistakes[k].status)
+        fail_msg("%s: %s: %s", mistakes[k].text, ga_status_name(ga_error()), ga_error_message());
+    snprintf(caret, sizeof caret, "\n    %*s^", mistakes[k].caret, "");
+    const char *message = ga_error_message(), *line = strrchr(message, '\n');
+    if (!strstr(message, mistakes[k].word) || !line || strcmp(line, caret))
+        fail_msg("%s: %s", mistakes[k].text, message);
+    ga_clear_error();
+}
+
+static void mistakes_show_their_place(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6)), *m = ga_ones(GA_FLOAT64, GA_SHAPE(3, 4));
+        gpuarray *i = ga_ones(GA_INT8, GA_SHAPE(6)), *empty = ga_zeros(GA_FLOAT32, GA_SHAPE(0));
+        const ga_named args[] = {GA(x), GA(m), GA(i), GA(empty)};
+        for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++)
+            check_mistake(k, args, 4);
+    }
+}
+
+static void expect_error(gpuarray *r, ga_status status)
+{
+    assert_null(r);
+    if (ga_error() != status)
+        fail_msg("%s: %s", ga_status_name(ga_error()), ga_error_message());
+    ga_clear_error();
+}
+
+static char *repeated(const char *part, int times, const char *end)
+{
+    char *text = malloc(strlen(part) * (size_t)times + strlen(end) + 1);
+    assert_non_null(text);
+    *text = 0;
+    for (int k = 0; k < times; k++)
+        strcat(text + strlen(part) * (size_t)k, part);
+    return strcat(text, end);
+}
+
+static void limits_and_bad_arguments(void **state)
+{
+    (void)state;
+    static const char *const deep[] = {"(", "-", "not ", "sin(", "2**", "1+(", "sum("};
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6));
+        for (size_t k = 0; k < sizeof deep / sizeof *deep; k++) {
+            char *text = repeated(deep[k], 5000, "x");
+            expect_error(ga_eval(text, GA(x)), GA_ERR_INVALID);
+            free(text);
+        }
+        char *text = repeated("1+", 20000, "x");
+        expect_error(ga_eval(text, GA(x)), GA_ERR_INVALID);
+        free(text);
+        text = repeated("          ", 7000, "x");
+        expect_error(ga_eval(text, GA(x)), GA_ERR_INVALID);
+        free(text);
+        text = repeated("(", 190, "x");
+        expect_error(ga_eval(text, GA(x)), GA_ERR_INVALID);
+        free(text);
+        expect_error(ga_eval(NULL, GA(x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA(x), GA(x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA_NAMED("x y", x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA_NAMED("", x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA_NAMED("and", x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA_NAMED(NULL, x)), GA_ERR_INVALID);
+        expect_error(ga_eval("x", GA_NAMED("x", (gpuarray *)NULL)), GA_ERR_INVALID);
+        expect_error((ga_eval)("x", -1, NULL), GA_ERR_INVALID);
+        expect_error((ga_eval)("x", 1, NULL), GA_ERR_INVALID);
+        expect_error((ga_eval_expr)(NULL, 0, NULL), GA_ERR_INVALID);
+        assert_null(ga_compile_expr("1 +"));
+        ga_clear_error();
+        /* The first error of a chain stays. */
+        gpuarray *bad = ga_add(x, ga_ones(GA_FLOAT32, GA_SHAPE(5)));
+        assert_null(ga_eval("bad + 1", GA(bad)));
+        assert_int_equal(ga_error(), GA_ERR_SHAPE);
+        ga_clear_error();
+    }
+}
+
+/* ---- Plans ---- */
+
+static const struct {
+    const char *text;
+    int kernels;
+} plans[] = {
+    {"1 + 2", 0},
+    {"x", 1},
+    {"sqrt(x*x + y*y)", 1},
+    {"sum(x*y)", 1},
+    {"mean((x - y)**2)", 1},
+    {"max(abs(x))", 1},
+    {"sqrt(mean((x - y)**2))", 1},
+    {"sqrt(mean(x**2)) * 2 + 1", 1},
+    {"exp(x - max(x, axis=1, keepdims=True)) / sum(exp(x - max(x, axis=1, keepdims=True)), "
+     "axis=1, keepdims=True)",
+     3},
+    {"x - mean(x)", 2},
+    {"x / sqrt(sum(x*x))", 2},
+    {"sum(x) * y + sum(x)", 2},
+    {"sum(x - mean(x))", 2},
+    {"float32(sum(int32(x > 0), axis=0))", 1},
+    {"where(x > 0, x, 0.5) + clip(y, 0, 1)", 1},
+};
+
+static int kernels_of(const char *text, const ga_named *args, int count)
+{
+    int kernels = -1;
+    char *plan = (ga_explain)(text, count, args);
+    if (!plan)
+        fail_msg("%s: %s", text, ga_error_message());
+    sscanf(strchr(plan, '\n'), "%d", &kernels);
+    free(plan);
+    return kernels;
+}
+
+static void plans_are_the_fewest_kernels(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5, 7)), *y = ga_ones(GA_FLOAT32, GA_SHAPE(7));
+        const ga_named args[] = {GA(x), GA(y)};
+        for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+            const int kernels = kernels_of(plans[k].text, args, 2);
+            if (kernels != plans[k].kernels)
+                fail_msg("%s: %d kernels, wanted %d", plans[k].text, kernels, plans[k].kernels);
+        }
+    }
+}
+
+static void a_plan_shows_bytes_and_names(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5, 7));
+        char *plan = ga_explain("sqrt(mean(a*x**2))", GA(x), GA_NAMED("a", 2.0));
+        assert_non_null(plan);
+        assert_non_null(strstr(plan, "1 kernel on"));
+        assert_non_null(strstr(plan, "x, float32 (5, 7), 140 bytes"));
+        assert_non_null(strstr(plan, "moves 144 bytes: reads 140, writes 4"));
+        free(plan);
+        assert_null(ga_explain("nowhere"));
+        ga_clear_error();
+    }
+}
+
+static void a_new_number_or_shape_compiles_nothing(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        for (int k = 1; k < 4; k++) {
+            const int64_t before = ga__module_count().compiled + ga__module_count().disk_hits;
+            gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3 + k, 4 + 4 * k), k);
+            const double a = k + 0.5;
+            gpuarray *r = ga_eval("a*x + (a - 0.5)", GA(a), GA(x));
+            assert_int_equal(ga_dtype_of(r), GA_FLOAT32);
+            assert_true(ga_item_double(ga_slice(r, "-1, -1")) == a * k + k);
+            const int64_t after = ga__module_count().compiled + ga__module_count().disk_hits;
+            assert_true(k == 1 || after == before);
+        }
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(8), 3);
+        ga_eval("2*x + 1", GA(x));
+        const int64_t before = ga__module_count().compiled + ga__module_count().disk_hits;
+        assert_true(ga_item_double(ga_slice(ga_eval("4*x + 7", GA(x)), "0")) == 19);
+        assert_true(ga__module_count().compiled + ga__module_count().disk_hits == before);
+    }
+}
+
+static void numbers_are_checked_each_time(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *i = ga_ones(GA_INT8, GA_SHAPE(4));
+        int n = 100;
+        assert_int_equal(ga_item_int64(ga_slice(ga_eval("i + n", GA(i), GA(n)), "0")), 101);
+        n = 300;
+        expect_error(ga_eval("i + n", GA(i), GA(n)), GA_ERR_INVALID);
+        gpuarray *less = ga_eval("i < n", GA(i), GA(n));
+        assert_int_equal(ga_item_bool(ga_slice(less, "0")), true);
+        n = -300;
+        assert_int_equal(ga_item_bool(ga_slice(ga_eval("i < n", GA(i), GA(n)), "0")), false);
+        n = 3;
+        assert_int_equal(ga_dtype_of(ga_eval("i + 2**n", GA(i), GA(n))), GA_INT8);
+        n = -1; /* the power is a float now */
+        assert_int_equal(ga_dtype_of(ga_eval("i + 2**n", GA(i), GA(n))), GA_FLOAT64);
+        n = 0;
+        expect_error(ga_eval("i + 1 // n", GA(i), GA(n)), GA_ERR_INVALID);
+        assert_int_equal(ga_item_int64(ga_slice(ga_eval("i // n", GA(i), GA(n)), "0")), 0);
+    }
+}
+
+static void parsed_expressions(void **state)
+{
+    (void)state;
+    char text[] = "a*x + y";
+    ga_expr *e = ga_compile_expr(text);
+    assert_non_null(e);
+    memset(text, '?', sizeof text - 1);
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3), 4), *y = ga_ones(GA_FLOAT64, GA_SHAPE(2, 1));
+        gpuarray *r = ga_eval_expr(e, GA_NAMED("a", 2), GA(x), GA(y));
+        assert_int_equal(ga_dtype_of(r), GA_FLOAT64);
+        assert_true(ga_item_double(ga_sum(r)) == 6 * 9);
+        expect_error(ga_eval_expr(e, GA(x), GA(y)), GA_ERR_INVALID);
+        expect_error(ga_eval_expr(e), GA_ERR_INVALID);
+    }
+    ga_expr_free(e);
+    ga_expr_free(NULL);
+}
+
+static void sixteen_bit_floats_round_as_arrays_do(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16};
+    for (int k = 0; k < 2; k++)
+        GA_SCOPE {
+            gpuarray *x = ga_astype(ga_linspace(GA_FLOAT64, 0.1, 9, 50), dtypes[k]);
+            gpuarray *eager = ga_sqrt(ga_add(ga_multiply(x, 3), ga_divide(1, x)));
+            gpuarray *fused = ga_eval("sqrt(x*3 + 1/x)", GA(x));
+            assert_int_equal(ga_dtype_of(fused), dtypes[k]);
+            assert_true(ga_item_bool(ga_all(ga_equal(eager, fused))));
+        }
+}
+
+static void many_operands(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        ga_named args[40];
+        char text[2000] = "a0", name[40][8];
+        double sum = 0;
+        for (int k = 0; k < 40; k++) {
+            snprintf(name[k], sizeof name[k], "a%d", k);
+            args[k] = (ga_named){name[k], GA_V(ga_full(GA_FLOAT32, GA_SHAPE(3), k))};
+            sum += k < 30 ? k : 0;
+            if (k > 0 && k < 30)
+                sprintf(text + strlen(text), " + %d.25 + a%d", k, k);
+        }
+        gpuarray *r = (ga_eval)(text, 40, args); /* numbers are written out: 59 operands */
+        if (!r)
+            fail_msg("%s", ga_error_message());
+        assert_true(ga_item_double(ga_slice(r, "0")) == sum + sum + 29 * 0.25);
+        for (int k = 30; k < 40; k++)
+            sprintf(text + strlen(text), " + a%d", k);
+        expect_error((ga_eval)(text, 40, args), GA_ERR_UNSUPPORTED);
+    }
+}
+
+/* ---- Into ---- */
+
+static void results_go_where_they_are_told(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 12, 1), *m = ga_reshape(x, GA_SHAPE(3, 4));
+        gpuarray *wide = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 3, 4));
+        assert_int_equal(ga_eval_into(wide, "m*2", GA(m)), GA_OK);
+        assert_true(ga_item_double(ga_sum(wide)) == 2 * 132);
+        assert_int_equal(ga_eval_into(wide, "7"), GA_OK);
+        assert_true(ga_item_double(ga_sum(wide)) == 7 * 24);
+        gpuarray *rows = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 1));
+        assert_int_equal(ga_eval_into(rows, "sqrt(sum(m, axis=1, keepdims=True) - 6)", GA(m)),
+                         GA_OK);
+        assert_true(ga_item_double(ga_slice(rows, "1, 0")) == 4);
+        assert_int_equal(ga_eval_into(wide, "max(m)", GA(m)), GA_OK);
+        assert_true(ga_item_double(ga_sum(wide)) == 11 * 24);
+        assert_int_equal(ga_eval_into(m, "m + sum(m)", GA(m)), GA_OK);
+        assert_true(ga_item_double(ga_slice(x, "0")) == 66);
+        gpuarray *head = ga_slice(x, "1:"), *tail = ga_slice(x, ":-1");
+        assert_int_equal(ga_eval_into(head, "tail - 66", GA(tail)), GA_OK);
+        assert_true(ga_item_double(ga_slice(x, "11")) == 10);
+        gpuarray *first = ga_slice(m, "0");
+        assert_int_equal(ga_eval_into(first, "sum(m, axis=0)", GA(m)), GA_OK);
+        gpuarray *narrow = ga_zeros(GA_INT32, GA_SHAPE(3, 4)), *few = ga_zeros(GA_FLOAT32, GA_SHAPE(4));
+        assert_int_equal(ga_eval_into(narrow, "m", GA(m)), GA_ERR_DTYPE);
+        ga_clear_error();
+        assert_int_equal(ga_eval_into(few, "m", GA(m)), GA_ERR_SHAPE);
+        ga_clear_error();
+        assert_int_equal(ga_eval_into(NULL, "m", GA(m)), GA_ERR_INVALID);
+        ga_clear_error();
+        assert_int_equal(ga_eval_into(ga_broadcast_to(few, GA_SHAPE(3, 4)), "m", GA(m)),
+                         GA_ERR_INVALID);
+        ga_clear_error();
+    }
+}
+
+static void empty_arrays(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(0, 3));
+        gpuarray *r = ga_eval("x*2 + 1", GA(x));
+        assert_int_equal(ga_size(r), 0);
+        assert_true(ga_item_double(ga_eval("sum(x) + 1", GA(x))) == 1);
+        assert_int_equal(ga_size(ga_eval("max(x, axis=1)", GA(x))), 0);
+        gpuarray *y = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3));
+        assert_true(ga_item_double(ga_eval("max(y)", GA(y))) == 1);
+        assert_true(ga_item_double(ga_eval("max(x)", GA_NAMED("x", y))) == 1);
+        expect_error(ga_eval("max(x)", GA(x)), GA_ERR_INVALID); /* with a plan that fits */
+    }
+}
+
+/* ---- Failing requests and mutated texts ---- */
+
+static void evaluate_all(void)
+{
+    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3, 4), 2), *out = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 4));
+    static int unique;
+    char text[96];
+    /* A text of its own each time, so that the whole way is gone. */
+    snprintf(text, sizeof text, "x / sum(x + %d, axis=1, keepdims=True)", unique++ % 1000);
+    ga_eval(text, GA(x));
+    ga_eval_into(out, "x / sum(x)", GA(x));
+    ga_eval_into(ga_slice(out, "1:"), "y + 1", GA_NAMED("y", ga_slice(out, ":-1")));
+    free(ga_explain("sqrt(x)", GA(x)));
+    ga_expr *e = ga_compile_expr("x + (");
+    ga_clear_error();
+    ga_expr_free(e);
+    e = ga_compile_expr("x + 1");
+    ga_eval_expr(e, GA(x));
+    ga_expr_free(e);
+}
+
+static void every_request_may_fail(void **state)
+{
+    (void)state;
+    for (int warm = 0; warm < 2; warm++)
+        GA_SCOPE {
+            evaluate_all();
+        }
+    if (ga_error() != GA_OK)
+        fail_msg("%s", ga_error_message());
+    int quiet = 0;
+    for (int n = 1; quiet < 25; n++) {
+        assert_true(n < 2000);
+        GA_SCOPE {
+            gpuarray *check = ga_ones(GA_FLOAT32, GA_SHAPE(2));
+            ga__alloc_fail_at(n);
+            evaluate_all();
+            ga__alloc_fail_at(0);
+            quiet = ga_error() != GA_OK ? 0 : quiet + 1;
+            ga_clear_error();
+            assert_true(ga_item_double(ga_eval("sum(check)", GA(check))) == 2);
+        }
+    }
+}
+
+/* Parses and types, but runs nothing. */
+static void digest(const char *text)
+{
+    ga__forest forest;
+    ga__graph graph;
+    if (ga__forest_parse(&forest, text) == GA_OK) {
+        const ga_named args[] = {GA_NAMED("x", 2.5), GA_NAMED("n", 3)};
+        if (ga__graph_make(&graph, &forest, 2, args) == GA_OK)
+            ga__plan_free(ga__plan_new(&graph));
+        ga__forest_reset(&forest);
+    }
+    ga_clear_error();
+}
+
+static void mutated_texts_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {
+        "sqrt(x*x + n**2) % 7 // 2", "sum(x, axis=(0, -1), keepdims=True) / std(n, ddof=1)",
+        "where(x < 0x1f and not n >= 1e3, float32(x), 2j) ^ ~n << 3", "((((x))))-+-1.5e-7"};
+    static const char marks[] = "()*/+-<>=!&|^~%,.0123456789abcdefjxn \t$\x80";
+    uint64_t seed = 1;
+    const int64_t live = ga__alloc_live();
+    for (int k = 0; k < 20000; k++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s", seeds[k % 4]);
+        for (int edits = 1 + (int)(next_random(&seed) % 6); edits > 0; edits--) {
+            const size_t at = next_random(&seed) % strlen(text);
+            text[at] = marks[next_random(&seed) % (sizeof marks - 1)];
+        }
+        digest(text);
+    }
+    /* Texts of kernels keep their ids. */
+    assert_true(ga__alloc_live() >= live);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_and_precedence),
+        cmocka_unit_test(mistakes_show_their_place),
+        cmocka_unit_test(limits_and_bad_arguments),
+        cmocka_unit_test(plans_are_the_fewest_kernels),
+        cmocka_unit_test(a_plan_shows_bytes_and_names),
+        cmocka_unit_test(a_new_number_or_shape_compiles_nothing),
+        cmocka_unit_test(numbers_are_checked_each_time),
+        cmocka_unit_test(parsed_expressions),
+        cmocka_unit_test(sixteen_bit_floats_round_as_arrays_do),
+        cmocka_unit_test(many_operands),
+        cmocka_unit_test(results_go_where_they_are_told),
+        cmocka_unit_test(empty_arrays),
+        cmocka_unit_test(mutated_texts_do_no_harm),
+        cmocka_unit_test(every_request_may_fail),
+        cmocka_unit_test(random_expressions_as_numpy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
