@@ -79,19 +79,16 @@ static void print_rows(const gpuarray *z, const gpuarray *slope)
 
 static void print_aspects(const gpuarray *aspect, const gpuarray *slope)
 {
-    gpuarray *southern = ga_logical_and(ga_greater(aspect, 135), ga_less(aspect, 225));
-    gpuarray *southern_slopes = ga_logical_and(southern, ga_greater(slope, 0));
+    gpuarray *southern = ga_eval("sum(135 < aspect < 225 and slope > 0)", GA(aspect), GA(slope));
 
-    printf("%-10s southern %15lld cells\n", "aspect",
-           (long long)ga_item_int64(ga_sum(southern_slopes)));
+    printf("%-10s southern %15lld cells\n", "aspect", (long long)ga_item_int64(southern));
 }
 
 static void print_histogram(const gpuarray *slope)
 {
     for (int low = 0; low < 40; low += 5) {
-        gpuarray *in = ga_logical_and(ga_greater_equal(slope, low), ga_less(slope, low + 5));
-        printf("slope %3d to %-2d deg %14lld cells\n", low, low + 5,
-               (long long)ga_item_int64(ga_sum(in)));
+        gpuarray *in = ga_eval("sum(low <= slope < low + 5)", GA(low), GA(slope));
+        printf("slope %3d to %-2d deg %14lld cells\n", low, low + 5, (long long)ga_item_int64(in));
     }
 }
 
@@ -121,10 +118,9 @@ static void terrain(const char *input, const char *directory)
     gpuarray *gy =
         ga_multiply(0.5 / DY, ga_subtract(ga_slice(z, ":-2, 1:-1"), ga_slice(z, "2:, 1:-1")));
 
-    gpuarray *slope = ga_rad2deg(ga_arctan(ga_hypot(gx, gy)));
+    gpuarray *slope = ga_eval("rad2deg(arctan(hypot(gx, gy)))", GA(gx), GA(gy));
     /* Where the surface falls to, clockwise from north. */
-    gpuarray *aspect = ga_rad2deg(ga_arctan2(ga_negative(gx), ga_negative(gy)));
-    aspect = ga_remainder(aspect, 360);
+    gpuarray *aspect = ga_eval("rad2deg(arctan2(-gx, -gy)) % 360", GA(gx), GA(gy));
     gpuarray *shade = hillshade(gx, gy);
     if (ga_error() == GA_OK)
         printf("%s: %lld x %lld cells, on %s (%s)\n", input, (long long)ga_shape(z)[0],

@@ -1,4 +1,5 @@
 /* Tests of ga_eval: NumPy's answers to random expressions, grammar, plans, errors and limits. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "golden.h"
 #include "jit/module.h"
 #include "kernels/eval_plan.h"
@@ -45,15 +47,6 @@ static ga_dtype read_dtype(const char *name)
     return dtype;
 }
 
-static layout read_layout(const char *name)
-{
-    for (int how = 0; how < LAYOUT_COUNT; how++)
-        if (strcmp(layout_names[how], name) == 0)
-            return (layout)how;
-    fail_msg("no layout is called %s", name);
-    return LAYOUT_CONTIGUOUS;
-}
-
 /* "array NAME DTYPE SHAPE LAYOUT BYTES" or "number NAME DTYPE BYTES" */
 static void read_name(char *line)
 {
@@ -71,8 +64,7 @@ static void read_name(char *line)
         return;
     }
     const int ndim = read_shape(word[3], shape);
-    named->value =
-        ga_value_array(layout_array(read_layout(word[4]), bytes, dtype, ndim, shape));
+    named->value = ga_value_array(layout_array((layout)atoi(word[4]), bytes, dtype, ndim, shape));
 }
 
 /* Whether each element is within its bound, or without one the same bytes. */
@@ -177,23 +169,37 @@ static const struct {
     ga_dtype dtype;
     double value;
 } numbers[] = {
-    {"1 + 2 * 3", GA_INT64, 7},        {"(1 + 2) * 3", GA_INT64, 9},
-    {"2 ** 3 ** 2", GA_INT64, 512},    {"-2 ** 2", GA_INT64, -4},
-    {"2 ** -1", GA_FLOAT64, 0.5},      {"7 // 2 - -7 // 2", GA_INT64, 7},
-    {"7 % -3", GA_INT64, -2},          {"7.5 % 2", GA_FLOAT64, 1.5},
-    {"1 / 4", GA_FLOAT64, 0.25},       {"0x1F + 0XA", GA_INT64, 41},
-    {"1 << 4 >> 1", GA_INT64, 8},      {"6 & 3 | 8 ^ 1", GA_INT64, 11},
-    {"~5", GA_INT64, -6},              {"- - -3", GA_INT64, -3},
-    {"1 < 2 < 3", GA_BOOL, 1},         {"3 > 2 > 2", GA_BOOL, 0},
-    {"not 1 == 2", GA_BOOL, 1},        {"1 or 0 and 0", GA_BOOL, 1},
-    {"True + True", GA_INT64, 2},      {"True & False", GA_BOOL, 0},
+    {"1 + 2 * 3", GA_INT64, 7},
+    {"(1 + 2) * 3", GA_INT64, 9},
+    {"2 ** 3 ** 2", GA_INT64, 512},
+    {"-2 ** 2", GA_INT64, -4},
+    {"2 ** -1", GA_FLOAT64, 0.5},
+    {"7 // 2 - -7 // 2", GA_INT64, 7},
+    {"7 % -3", GA_INT64, -2},
+    {"7.5 % 2", GA_FLOAT64, 1.5},
+    {"1 / 4", GA_FLOAT64, 0.25},
+    {"0x1F + 0XA", GA_INT64, 41},
+    {"1 << 4 >> 1", GA_INT64, 8},
+    {"6 & 3 | 8 ^ 1", GA_INT64, 11},
+    {"~5", GA_INT64, -6},
+    {"- - -3", GA_INT64, -3},
+    {"1 < 2 < 3", GA_BOOL, 1},
+    {"3 > 2 > 2", GA_BOOL, 0},
+    {"not 1 == 2", GA_BOOL, 1},
+    {"1 or 0 and 0", GA_BOOL, 1},
+    {"True + True", GA_INT64, 2},
+    {"True & False", GA_BOOL, 0},
     {"18446744073709551615", GA_UINT64, 18446744073709551615.0},
     {"-9223372036854775808", GA_INT64, -9223372036854775808.0},
-    {".5e1", GA_FLOAT64, 5},           {"1.", GA_FLOAT64, 1},
+    {".5e1", GA_FLOAT64, 5},
+    {"1.", GA_FLOAT64, 1},
     {"pi", GA_FLOAT64, 3.14159265358979323846},
-    {"2j * 2j", GA_COMPLEX128, -4},    {"sum(2)", GA_INT64, 2},
-    {"float32(0.5)", GA_FLOAT32, 0.5}, {"max(3, axis=())", GA_INT64, 3},
-    {" ( 1\n+\t1 ) ", GA_INT64, 2},    {"abs(-3)", GA_INT64, 3},
+    {"2j * 2j", GA_COMPLEX128, -4},
+    {"sum(2)", GA_INT64, 2},
+    {"float32(0.5)", GA_FLOAT32, 0.5},
+    {"max(3, axis=())", GA_INT64, 3},
+    {" ( 1\n+\t1 ) ", GA_INT64, 2},
+    {"abs(-3)", GA_INT64, 3},
     {"where(2 > 1, 5, 6)", GA_INT64, 5},
 };
 
@@ -535,7 +541,8 @@ static void results_go_where_they_are_told(void **state)
         assert_true(ga_item_double(ga_slice(x, "11")) == 10);
         gpuarray *first = ga_slice(m, "0");
         assert_int_equal(ga_eval_into(first, "sum(m, axis=0)", GA(m)), GA_OK);
-        gpuarray *narrow = ga_zeros(GA_INT32, GA_SHAPE(3, 4)), *few = ga_zeros(GA_FLOAT32, GA_SHAPE(4));
+        gpuarray *narrow = ga_zeros(GA_INT32, GA_SHAPE(3, 4)),
+                 *few = ga_zeros(GA_FLOAT32, GA_SHAPE(4));
         assert_int_equal(ga_eval_into(narrow, "m", GA(m)), GA_ERR_DTYPE);
         ga_clear_error();
         assert_int_equal(ga_eval_into(few, "m", GA(m)), GA_ERR_SHAPE);
@@ -568,7 +575,8 @@ static void empty_arrays(void **state)
 
 static void evaluate_all(void)
 {
-    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3, 4), 2), *out = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 4));
+    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3, 4), 2),
+             *out = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 4));
     static int unique;
     char text[96];
     /* A text of its own each time, so that the whole way is gone. */
@@ -623,6 +631,32 @@ static void digest(const char *text)
     ga_clear_error();
 }
 
+/* The fuzzer's corpus, and what its runs found. */
+static void texts_of_the_corpus_do_no_harm(void **state)
+{
+    (void)state;
+    const char *directory = getenv("QUARRY_GOLDEN");
+    char path[4096];
+    int files = 0;
+    snprintf(path, sizeof path, "%s/../corpus/eval", directory ? directory : QUARRY_GOLDEN_DIR);
+    DIR *corpus = opendir(path);
+    assert_non_null(corpus);
+    for (struct dirent *entry = readdir(corpus); entry; entry = readdir(corpus)) {
+        char name[4400];
+        size_t nbytes;
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        char *text = ga__read_file(name, &nbytes);
+        assert_non_null(text);
+        digest(text);
+        ga__free(text);
+        files++;
+    }
+    closedir(corpus);
+    assert_true(files > 0);
+}
+
 static void mutated_texts_do_no_harm(void **state)
 {
     (void)state;
@@ -660,6 +694,7 @@ int main(void)
         cmocka_unit_test(many_operands),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(empty_arrays),
+        cmocka_unit_test(texts_of_the_corpus_do_no_harm),
         cmocka_unit_test(mutated_texts_do_no_harm),
         cmocka_unit_test(every_request_may_fail),
         cmocka_unit_test(random_expressions_as_numpy),

@@ -2,6 +2,7 @@
  * checked. */
 #include <quarry.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int wrong;
 
@@ -74,6 +75,31 @@ static void numbers(void)
     }
 }
 
+static void expressions(void)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT32, 0, 3, 4), *y = ga_ones(GA_FLOAT32, GA_SHAPE(2, 1));
+        const gpuarray *fixed = x;
+        gpuarray *r = ga_eval("sqrt(x*x + y*y - 1)", GA(x), GA(y));
+        check(ga_ndim(r) == 2 && ga_item_double(ga_sum(r)) == 12.0, "an expression");
+        check(ga_item_int64(ga_eval("1 + 2")) == 3, "an expression of numbers");
+        check(ga_item_double(ga_eval("sum(a*fixed)", GA(fixed), GA_NAMED("a", 2))) == 12.0,
+              "a map and a sum");
+        check(ga_eval_into(x, "x + 1", GA(x)) == GA_OK && ga_item_double(ga_max(x)) == 4.0,
+              "into itself");
+        check(ga_eval_into(x, "7") == GA_OK && ga_item_double(ga_min(x)) == 7.0, "a number into");
+        ga_expr *e = ga_compile_expr("n ** 2");
+        check(ga_item_int64(ga_eval_expr(e, GA_NAMED("n", 5))) == 25, "a parsed expression");
+        ga_expr_free(e);
+        char *plan = ga_explain("mean(x)", GA(x)), *none = ga_explain("2");
+        check(plan && none, "a plan");
+        free(plan);
+        free(none);
+        check(!ga_eval("x +", GA(x)) && ga_error() == GA_ERR_INVALID, "a mistake");
+        ga_clear_error();
+    }
+}
+
 static gpuarray *early(int leave)
 {
     GA_SCOPE {
@@ -112,6 +138,7 @@ int main(void)
     slopes();
     kernels();
     numbers();
+    expressions();
     ownership();
     errors();
     printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(NULL), wrong ? "wrong" : "right");

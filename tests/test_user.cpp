@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdio>
+#include <cstdlib>
 
 static int wrong;
 
@@ -81,11 +82,30 @@ static void numbers()
     }
 }
 
+static void expressions()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT32, 0, 3, 4);
+        gpuarray *r = ga_eval("a*x + 1", GA(x), GA_NAMED("a", 2.0));
+        check(ga_dtype_of(r) == GA_FLOAT32 && ga_item_double(ga_sum(r)) == 16.0, "an expression");
+        check(ga_item_int64(ga_eval("1 + 2")) == 3, "an expression of numbers");
+        check(ga_eval_into(x, "x + 1", GA(x)) == GA_OK, "into itself");
+        check(ga_eval_into(x, "7") == GA_OK && ga_item_double(ga_min(x)) == 7.0, "a number into");
+        ga_expr *e = ga_compile_expr("n ** 2");
+        check(ga_item_int64(ga_eval_expr(e, GA_NAMED("n", 5))) == 25, "a parsed expression");
+        ga_expr_free(e);
+        char *plan = ga_explain("mean(x)", GA(x));
+        check(plan != nullptr, "a plan");
+        std::free(plan);
+    }
+}
+
 int main()
 {
     slopes();
     kernels();
     numbers();
+    expressions();
     std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
                 wrong ? "wrong" : "right");
     return wrong || ga_error() != GA_OK;

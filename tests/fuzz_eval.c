@@ -1,0 +1,56 @@
+/* A libFuzzer target: any bytes as an expression are parsed, typed and planned; nothing is run. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "kernels/eval_plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* An array that is only looked at: dtype and shape. */
+static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = calloc(1, sizeof(*x) + 2 * sizeof(int64_t) * GA_MAX_NDIM);
+    if (!x)
+        abort();
+    x->dtype = dtype;
+    x->ndim = ndim;
+    x->shape = x->dims;
+    x->strides = x->dims + ndim;
+    memcpy(x->shape, shape, sizeof(*shape) * (size_t)ndim);
+    return x;
+}
+
+static void digest(const char *text, const ga_named *args, int count)
+{
+    ga__forest forest;
+    ga__graph graph;
+    if (ga__forest_parse(&forest, text) == GA_OK) {
+        if (ga__graph_make(&graph, &forest, count, args) == GA_OK)
+            ga__plan_free(ga__plan_new(&graph));
+        ga__forest_reset(&forest);
+    }
+    ga_clear_error();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static gpuarray *x, *i, *c;
+    if (!x) {
+        x = shell(GA_FLOAT32, GA_SHAPE(3, 4));
+        i = shell(GA_INT8, GA_SHAPE(4));
+        c = shell(GA_COMPLEX64, GA_SHAPE0);
+    }
+    const ga_named args[] = {GA(x), GA(i), GA(c), GA_NAMED("n", 3), GA_NAMED("a", 2.5)};
+    char *text = malloc(size + 1);
+    if (!text)
+        abort();
+    memcpy(text, data, size);
+    text[size] = 0;
+    digest(text, args, 5);
+    free(text);
+    return 0;
+}
