@@ -151,7 +151,7 @@ static void random_expressions_as_numpy(void **state)
     assert_non_null(file);
     GA_SCOPE {
         read_golden(file);
-        in_two_threads(ncases, check_one);
+        in_threads(ncases, check_one);
     }
     fclose(file);
     for (int k = 0; k < nnames; k++)

@@ -261,6 +261,31 @@ static void custom_variants(void)
     }
 }
 
+static void expression_variants(ga_dtype dtype)
+{
+    static const char *const texts[] = {
+        "where(x > 1, x*y, y) + 2*x - y/3 + x**2",
+        "float16(x) * complex64(y) + float64(r) == 3",
+        "abs(mean((x - y)**2)) + 1",
+        "std(x + r, axis=0, ddof=1)",
+        "x - sum(x * y, axis=1, keepdims=True)",
+        "count_nonzero(x, axis=0) + argmax(x + y, axis=0)",
+        "all(isnan(x) or x == y, axis=1) and any(y)",
+        "x % 3 // 2 - maximum(x, t)",
+        "nextafter(x, y) * hypot(x, r)",
+        "(x & 3 | y << 2) ^ ~x",
+        "exp(x) / sqrt(nansum(x) + 2j)",
+        "prod(x * y, axis=0, keepdims=True) + r",
+    };
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(64, 96)), *y = ga_slice(x, "::-1"),
+                 *r = ga_slice(x, "0");
+        gpuarray *t = ga_transpose(ga_empty(dtype, GA_SHAPE(96, 64)));
+        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+            ga_eval(texts[k], GA(x), GA(y), GA(r), GA(t)), check(texts[k]);
+    }
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -315,6 +340,12 @@ static void reduction_variants_compile_everywhere(void **state)
     run_twice(reduction_variants, some_dtypes, 4, devices, DEVICES);
 }
 
+static void expressions_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(expression_variants, some_dtypes, 4, devices, DEVICES);
+}
+
 static void custom_kernels_compile_everywhere(void **state)
 {
     (void)state;
@@ -328,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(custom_kernels_compile_everywhere),
+        cmocka_unit_test(expressions_compile_everywhere),
         cmocka_unit_test(elementwise_variants_compile_everywhere),
         cmocka_unit_test(reduction_variants_compile_everywhere),
         cmocka_unit_test(every_row_compiles_for_every_dtype),
