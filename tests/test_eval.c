@@ -617,6 +617,33 @@ static void every_request_may_fail(void **state)
     }
 }
 
+/* With no scope open: what a failing evaluation made is gone, what a good one made is one array. */
+static void nothing_is_left_behind(void **state)
+{
+    (void)state;
+    static const char softmax[] = "exp(x - max(x, axis=1, keepdims=True)) / "
+                                  "sum(exp(x - max(x, axis=1, keepdims=True)), axis=1, "
+                                  "keepdims=True)";
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)), *out = ga_zeros(GA_FLOAT32, GA_SHAPE(2, 4));
+    ga_free(ga_eval(softmax, GA(x)));
+    assert_int_equal(ga_eval_into(out, "sum(x, axis=0)", GA(x)), GA_OK);
+    const int64_t live = ga__alloc_live();
+    int quiet = 0, failed = 0;
+    for (int n = 1; quiet < 5; n++) {
+        ga__alloc_fail_at(n);
+        ga_free(ga_eval(softmax, GA(x)));
+        ga_eval_into(out, "sum(x, axis=0)", GA(x));
+        ga__alloc_fail_at(0);
+        quiet = ga_error() != GA_OK ? 0 : quiet + 1;
+        failed += ga_error() != GA_OK;
+        ga_clear_error();
+        assert_true(ga__alloc_live() <= live);
+    }
+    assert_true(failed > 0);
+    ga_free(x);
+    ga_free(out);
+}
+
 /* Parses and types, but runs nothing. */
 static void digest(const char *text)
 {
@@ -697,6 +724,7 @@ int main(void)
         cmocka_unit_test(texts_of_the_corpus_do_no_harm),
         cmocka_unit_test(mutated_texts_do_no_harm),
         cmocka_unit_test(every_request_may_fail),
+        cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(random_expressions_as_numpy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

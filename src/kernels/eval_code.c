@@ -140,7 +140,8 @@ static void add_statement(coder *c, int k)
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
     const char *expression = expression_of(node);
-    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype;
+    /* What the kernel leaves rounds as it is stored. */
+    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype && k != c->step->node;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
