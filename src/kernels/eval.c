@@ -350,7 +350,8 @@ static outcome give_number(const call *c, gpuarray **result)
     uint64_t element[2];
     ga__dtype_store(dtype, number, element);
     if (c->out) {
-        if (ga__check_out("ga_eval", c->out, 0, NULL, dtype) != GA_OK)
+        const int64_t no_axes = 0;
+        if (ga__check_out("ga_eval", c->out, 0, &no_axes, dtype) != GA_OK)
             return FAILED;
         *result = c->out;
         return (ga_assign)(c->out, number) == GA_OK ? DONE : FAILED;

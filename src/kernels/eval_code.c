@@ -248,6 +248,24 @@ static ga_status set_id(ga__step *step)
     return step->id ? GA_OK : ga_error();
 }
 
+/* The largest arrays first: the reduction engine lays its threads out along the first one. */
+static void sort_inputs(ga__step *step, const ga__graph *graph)
+{
+    for (int k = 1; k < step->ninputs; k++) {
+        const ga__input input = step->inputs[k];
+        const ga__node *node = &graph->nodes[input.node];
+        const int64_t size = ga__shape_size(node->ndim, node->shape);
+        int to = k;
+        for (; to > 0; to--) {
+            const ga__node *before = &graph->nodes[step->inputs[to - 1].node];
+            if (ga__shape_size(before->ndim, before->shape) >= size)
+                break;
+            step->inputs[to] = step->inputs[to - 1];
+        }
+        step->inputs[to] = input;
+    }
+}
+
 static void discard(ga__step *step)
 {
     ga__free(step->inputs);
@@ -271,6 +289,7 @@ static ga_status code(coder *c, int node, int reduction)
         code_reduction(c, node, reduction);
     else
         code_elementwise(c, node);
+    sort_inputs(step, c->graph);
     const bool complete = step->reduces ? step->map && step->finish : step->body != NULL;
     return complete ? GA_OK : ga_error();
 }

@@ -131,9 +131,12 @@ static ga_status plan_graph(ga__plan *plan)
     const size_t n = (size_t)plan->graph.root + 1;
     int *numbers = ga__malloc(3 * n * sizeof(*numbers));
     bool *used = ga__calloc(n, sizeof(*used));
-    planner p = {&plan->graph, used, numbers, numbers + n, numbers + 2 * n};
+    planner p = {.graph = &plan->graph, .used = used};
     ga_status status = numbers && used ? GA_OK : ga_error();
     if (status == GA_OK) {
+        p.depends = numbers;
+        p.leaves = numbers + n;
+        p.left_by = numbers + 2 * n;
         memset(numbers, 0xff, 3 * n * sizeof(*numbers));
         find_used(&p);
         status = find_varying(plan, used);
