@@ -2,8 +2,8 @@
 # Runs the quarry command end to end on small files, right and wrong: cli.sh QUARRY SOURCE-ROOT.
 set -u
 
-quarry=$1
-root=$2
+quarry=$(realpath "$1")
+root=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
