@@ -10,5 +10,6 @@
 #include <quarry/ops.h>
 #include <quarry/kernel.h>
 #include <quarry/eval.h>
+#include <quarry/info.h>
 
 #endif

@@ -11,7 +11,7 @@ complain() { # RULE, offending lines on standard input
     [ -z "$lines" ] || printf '%s:\n%s\n' "$1" "$lines" >> "$complaints"
 }
 
-c_files=$(find include src tests examples bench -name '*.[ch]' -o -name '*.cu' | grep -v '^tests/golden/' | sort)
+c_files=$(find include src tests examples bench cli -name '*.[ch]' -o -name '*.cu' | grep -v '^tests/golden/' | sort)
 tables=$(find include src -name '*.def' | sort)
 templates=$(find templates -name '*.tmpl' -o -name '*.cuda' -o -name '*.host' | sort)
 scripts=$(find tools tests bench examples -name '*.py' -o -name '*.sh' | sort)

@@ -574,22 +574,6 @@ static void add_array(writer *w)
     add_block(w, 0);
 }
 
-/* The text in memory that free() takes, whatever allocator the library uses. */
-static char *hand_out(ga__strbuf *text)
-{
-    char *copy = NULL;
-
-    if (!text->failed) {
-        copy = ga__alloc_fails() ? NULL : malloc(text->length + 1);
-        if (copy)
-            memcpy(copy, text->text, text->length + 1);
-        else
-            ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", text->length + 1);
-    }
-    ga__strbuf_reset(text);
-    return copy;
-}
-
 char *ga_format(const gpuarray *x)
 {
     writer w;
@@ -601,14 +585,14 @@ char *ga_format(const gpuarray *x)
     w.summarised = x->size > THRESHOLD;
     if (x->size == 0) {
         ga__strbuf_add(&w.text, "[]");
-        return hand_out(&w.text);
+        return ga__strbuf_hand_out(&w.text);
     }
     void *elements = take_sample(x, w.summarised, &w.sample);
     if (!elements)
         return NULL;
     add_array(&w);
     ga__free(elements);
-    return hand_out(&w.text);
+    return ga__strbuf_hand_out(&w.text);
 }
 
 ga_status ga_print(const gpuarray *x)

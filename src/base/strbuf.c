@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -91,6 +92,22 @@ char *ga__strbuf_take(ga__strbuf *s)
     s->text = NULL;
     ga__strbuf_reset(s);
     return text;
+}
+
+char *ga__strbuf_hand_out(ga__strbuf *s)
+{
+    char *copy = NULL;
+
+    ga__strbuf_add_bytes(s, "", 0); /* an empty text is a text too */
+    if (!s->failed) {
+        copy = ga__alloc_fails() ? NULL : malloc(s->length + 1);
+        if (copy)
+            memcpy(copy, s->text, s->length + 1);
+        else
+            ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", s->length + 1);
+    }
+    ga__strbuf_reset(s);
+    return copy;
 }
 
 void ga__strbuf_reset(ga__strbuf *s)

@@ -29,6 +29,10 @@ void ga__strbuf_vaddf(ga__strbuf *s, const char *format, va_list args);
 char *ga__strbuf_take(ga__strbuf *s);
 void ga__strbuf_reset(ga__strbuf *s);
 
+/* As ga__strbuf_take(), in memory that free() takes, whatever allocator the library uses: for texts
+ * that the user frees. */
+char *ga__strbuf_hand_out(ga__strbuf *s);
+
 /* "(3, 4)", "(5,)", "()": a shape as Python writes it. */
 void ga__strbuf_add_shape(ga__strbuf *s, int ndim, const int64_t *shape);
 

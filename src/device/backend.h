@@ -88,6 +88,10 @@ struct ga__device {
 extern const ga__backend ga__host_backend;
 #ifdef QUARRY_CUDA
 extern const ga__backend ga__cuda_backend;
+
+/* Why ga__cuda_backend.count() is 0 and what would mend it; NULL when it is not. A static string.
+ */
+const char *ga__cuda_problem(void);
 #endif
 
 #endif

@@ -441,11 +441,13 @@ static ga_status cuda_launch(ga__device *device, ga__function *function, const g
 /* ---- the device ---- */
 
 static int device_count;
+static cudaError_t count_error;
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 
 static void count_devices(void)
 {
-    if (cudaGetDeviceCount(&device_count) == cudaSuccess)
+    count_error = cudaGetDeviceCount(&device_count);
+    if (count_error == cudaSuccess)
         return;
     (void)cudaGetLastError(); /* no driver, or none of its devices: both mean 0 */
     device_count = 0;
@@ -455,6 +457,19 @@ static int cuda_count(void)
 {
     pthread_once(&count_once, count_devices);
     return device_count;
+}
+
+const char *ga__cuda_problem(void)
+{
+    if (cuda_count() > 0)
+        return NULL;
+    if (count_error == cudaErrorInsufficientDriver)
+        return "the NVIDIA driver is missing, or older than the CUDA toolkit of this build: "
+               "install "
+               "or update the driver";
+    if (count_error == cudaSuccess || count_error == cudaErrorNoDevice)
+        return "the NVIDIA driver shows no GPU: see nvidia-smi and CUDA_VISIBLE_DEVICES";
+    return cudaGetErrorString(count_error);
 }
 
 static cudaError_t read_properties(ga__device *device)

@@ -270,3 +270,12 @@ const char *ga__cxx_key(bool fast_math)
     pthread_once(&key_once, make_keys);
     return keys[fast_math];
 }
+
+ga_status ga__cxx_found(char *text, size_t size)
+{
+    command c;
+    if (!find_compiler(&c))
+        return fail_no_compiler();
+    snprintf(text, size, "%s", c.path);
+    return GA_OK;
+}

@@ -12,4 +12,8 @@ ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes)
  * here. A static string, made once; starts no process. */
 const char *ga__cxx_key(bool fast_math);
 
+/* Writes which compiler is used, "/usr/bin/c++"; starts no process. GA_ERR_COMPILE, saying what to
+ * install, when there is none. */
+ga_status ga__cxx_found(char *text, size_t size);
+
 #endif

@@ -31,6 +31,7 @@ static struct {
     int (*cubin_size)(program p, size_t *nbytes);
     int (*cubin)(program p, char *code);
     const char *(*error_string)(int result);
+    int (*version)(int *major, int *minor);
 } nvrtc;
 
 static const struct {
@@ -41,6 +42,7 @@ static const struct {
     {&nvrtc.compile, "nvrtcCompileProgram"}, {&nvrtc.log_size, "nvrtcGetProgramLogSize"},
     {&nvrtc.log, "nvrtcGetProgramLog"},      {&nvrtc.cubin_size, "nvrtcGetCUBINSize"},
     {&nvrtc.cubin, "nvrtcGetCUBIN"},         {&nvrtc.error_string, "nvrtcGetErrorString"},
+    {&nvrtc.version, "nvrtcVersion"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -218,4 +220,19 @@ void ga__nvrtc_describe(char *text, size_t size, bool fast_math)
     const char *wanted = getenv("QUARRY_NVRTC");
     snprintf(text, size, "%s %s %s %s %s %s", options[0], options[1], options[2], options[3],
              fast_math ? "--use_fast_math" : "", wanted == NULL ? "" : wanted);
+}
+
+ga_status ga__nvrtc_found(char *text, size_t size)
+{
+    int major = 0, minor = 0;
+    Dl_info where = {0};
+    void *function;
+    const ga_status status = load_nvrtc();
+    if (status != GA_OK)
+        return status;
+    memcpy(&function, &nvrtc.version, sizeof function);
+    nvrtc.version(&major, &minor);
+    dladdr(function, &where);
+    snprintf(text, size, "NVRTC %d.%d, %s", major, minor, where.dli_fname ? where.dli_fname : "?");
+    return GA_OK;
 }

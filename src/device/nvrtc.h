@@ -15,4 +15,8 @@ ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool f
 /* Writes all that the code depends on besides source and architecture, without loading NVRTC. */
 void ga__nvrtc_describe(char *text, size_t size, bool fast_math);
 
+/* Loads NVRTC and writes which one: "NVRTC 13.0, /usr/lib/libnvrtc.so.13". GA_ERR_COMPILE, saying
+ * what to install, when there is none. */
+ga_status ga__nvrtc_found(char *text, size_t size);
+
 #endif

@@ -461,8 +461,7 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
 /* ---- for users ---- */
 
 /* Lists the entries of the directory in use and calls `each` on them; how many it said true to. */
-static int64_t visit(bool (*each)(int directory, const struct file *file, int64_t *bytes),
-                     int64_t *bytes)
+static int64_t visit(bool (*each)(int directory, const struct file *file, void *user), void *user)
 {
     ga__saved_error saved = ga__error_save();
     struct listing listing = {NULL, 0, 0, 0};
@@ -471,7 +470,7 @@ static int64_t visit(bool (*each)(int directory, const struct file *file, int64_
     if (directory >= 0) {
         (void)list_entries(directory, &listing);
         for (size_t i = 0; i < listing.count; i++)
-            count += each(directory, &listing.files[i], bytes);
+            count += each(directory, &listing.files[i], user);
         close(directory);
     }
     ga__free(listing.files);
@@ -479,16 +478,30 @@ static int64_t visit(bool (*each)(int directory, const struct file *file, int64_
     return count;
 }
 
-static bool remove_file(int directory, const struct file *file, int64_t *bytes)
+static bool remove_file(int directory, const struct file *file, void *user)
 {
-    (void)bytes;
+    (void)user;
     return unlinkat(directory, file->name, 0) == 0;
 }
 
-static bool measure_file(int directory, const struct file *file, int64_t *bytes)
+static bool measure_file(int directory, const struct file *file, void *user)
 {
+    int64_t *bytes = user;
     (void)directory;
     *bytes += (int64_t)file->nbytes;
+    return true;
+}
+
+struct reader {
+    ga__disk_cache_entry *each;
+    void *user;
+};
+
+static bool show_file(int directory, const struct file *file, void *user)
+{
+    const struct reader *reader = user;
+    (void)directory;
+    reader->each(file->name, (int64_t)file->nbytes, (int64_t)file->used.tv_sec, reader->user);
     return true;
 }
 
@@ -501,4 +514,9 @@ void ga__disk_cache_usage(int64_t *files, int64_t *bytes)
 {
     *bytes = 0;
     *files = visit(measure_file, bytes);
+}
+
+void ga__disk_cache_list(ga__disk_cache_entry *each, void *user)
+{
+    visit(show_file, &(struct reader){each, user});
 }

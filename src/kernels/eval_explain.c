@@ -91,21 +91,6 @@ static void add_step(writer *w, int k)
     add_lines(w, "at the end", step->finish);
 }
 
-/* The text in memory that free() takes, whatever allocator the library uses. */
-static char *hand_out(ga__strbuf *text)
-{
-    char *copy = NULL;
-    if (!text->failed) {
-        copy = ga__alloc_fails() ? NULL : malloc(text->length + 1);
-        if (copy)
-            memcpy(copy, text->text, text->length + 1);
-        else
-            ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", text->length + 1);
-    }
-    ga__strbuf_reset(text);
-    return copy;
-}
-
 char *(ga_explain)(const char *expression, int count, const ga_named *args)
 {
     ga__device *device;
@@ -122,5 +107,5 @@ char *(ga_explain)(const char *expression, int count, const ga_named *args)
     ga__strbuf_addf(&w.text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
                     w.read + w.written, w.read, w.written);
     ga__plan_free(plan);
-    return hand_out(&w.text);
+    return ga__strbuf_hand_out(&w.text);
 }

@@ -1,0 +1,72 @@
+/* What the parts of the quarry command share: its subcommands, options, and messages. */
+#ifndef QUARRY_CLI_H
+#define QUARRY_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quarry.h>
+
+/* The exit status of every failure, whatever its cause. */
+enum { STATUS_BAD = 2 };
+
+/* A subcommand. argv[0] is its name; `run` returns the exit status. */
+typedef struct command {
+    const char *name;
+    const char *summary; /* one line, for the list of commands */
+    const char *help;    /* its usage and options, whole lines */
+    int (*run)(const struct command *self, int argc, char **argv);
+} command;
+
+extern const command info_command, eval_command, cache_command, bench_command;
+
+/* ---- options.c ---- */
+
+/* Writes "quarry: ", the message and a newline to standard error; returns STATUS_BAD. */
+int complain(const char *format, ...) GA_PRINTF(1, 2);
+
+/* The same with the library's message; forgets the error. */
+int complain_error(void);
+
+/* The same with a hint at the command's help (NULL: quarry's own). */
+int complain_usage(const command *c, const char *format, ...) GA_PRINTF(2, 3);
+
+/* The next option as getopt_long() gives it, -1 at the end. "-h" and "--help" print the help and
+ * give DONE; an unknown option, and one without its argument, are complained of and give WRONG. */
+enum { OPTION_DONE = 1000, OPTION_WRONG = 1001 };
+int next_option(const command *c, int argc, char **argv, const char *letters,
+                const struct option *names);
+
+/* The exit status once all is printed: what standard output could not take is an error too. */
+int finish_output(void);
+
+/* "12.3 MiB". A static string of the thread, good for one use in each printf. */
+const char *size_text(double bytes);
+
+/* ---- arguments.c ---- */
+
+/* A command line's name=value pairs; the arrays are its own. */
+typedef struct arguments {
+    int count;
+    ga_named *named;
+    char **names;       /* owned */
+    const char **paths; /* by argument: of the file it is, NULL for a number */
+} arguments;
+
+/* Reads the texts "name=2.5" and "name=file.npy", but no file yet. On failure it has complained,
+ * and nothing is left to reset. */
+bool arguments_init(arguments *a, int count, char **texts);
+
+/* Loads the files on the current device. On failure it has complained. */
+bool arguments_load(arguments *a);
+void arguments_reset(arguments *a);
+
+/* ---- interrupt.c ---- */
+
+/* Between the two an interrupt only takes note, so that no temporary file is left behind; a third
+ * one kills at once. The release ends the process as the signal would have. */
+void interrupts_hold(void);
+void interrupts_release(void);
+
+#endif

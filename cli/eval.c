@@ -1,0 +1,135 @@
+/* quarry eval: the value of an expression of .npy files and numbers, printed or saved. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct request {
+    const char *expression, *output, *device;
+    bool explain;
+} request;
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat left, right;
+
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+           left.st_ino == right.st_ino;
+}
+
+/* Whether the output is none of the inputs, under whatever name. */
+static bool check_output(const request *r, const arguments *a)
+{
+    for (int k = 0; r->output && k < a->count; k++)
+        if (a->paths[k] && same_file(r->output, a->paths[k]))
+            return complain("eval: the output %s is the input %s=%s", r->output, a->names[k],
+                            a->paths[k]),
+                   false;
+    return true;
+}
+
+static int explain(const request *r, const arguments *a)
+{
+    char *plan = (ga_explain)(r->expression, a->count, a->named);
+
+    if (!plan)
+        return complain_error();
+    fputs(plan, stdout);
+    free(plan);
+    return finish_output();
+}
+
+static int show(const gpuarray *result)
+{
+    return ga_print(result) == GA_OK ? finish_output() : complain_error();
+}
+
+static int compute(const request *r, const ga_expr *expr, const arguments *a)
+{
+    interrupts_hold();
+    gpuarray *result = (ga_eval_expr)(expr, a->count, a->named);
+    if (result && r->output)
+        ga_save(result, r->output);
+    interrupts_release(); /* before any complaint, which an interrupt may have caused */
+    int status = ga_error() == GA_OK ? 0 : complain_error();
+    if (status == 0 && !r->output)
+        status = show(result);
+    ga_free(result);
+    return status;
+}
+
+static int evaluate(const request *r, const ga_expr *expr, arguments *a)
+{
+    if (r->device && ga_set_device(r->device) != GA_OK)
+        return complain_error();
+    if (!check_output(r, a) || !arguments_load(a))
+        return STATUS_BAD;
+    int status = r->explain ? explain(r, a) : 0;
+    if (status == 0 && (r->output || !r->explain))
+        status = compute(r, expr, a);
+    return status;
+}
+
+/* 0 when there is something to do, else as next_option(). */
+static int read_options(const command *c, int argc, char **argv, request *r)
+{
+    static const struct option names[] = {{"help", no_argument, NULL, 'h'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"explain", no_argument, NULL, 'e'},
+                                          {NULL, 0, NULL, 0}};
+
+    for (;;) {
+        const int found = next_option(c, argc, argv, ":ho:d:e", names);
+        if (found == 'o')
+            r->output = optarg;
+        else if (found == 'd')
+            r->device = optarg;
+        else if (found == 'e')
+            r->explain = true;
+        else
+            return found == -1 ? 0 : found;
+    }
+}
+
+static int run_eval(const command *c, int argc, char **argv)
+{
+    request r = {NULL, NULL, NULL, false};
+    arguments a;
+    const int found = read_options(c, argc, argv, &r);
+
+    if (found != 0)
+        return found == OPTION_DONE ? 0 : STATUS_BAD;
+    if (optind == argc)
+        return complain_usage(c, "eval: no expression is given");
+    r.expression = argv[optind];
+    if (!arguments_init(&a, argc - optind - 1, argv + optind + 1))
+        return STATUS_BAD;
+    /* Before any file is read: a slip of the pen should not cost minutes. */
+    ga_expr *expr = ga_compile_expr(r.expression);
+    const int status = expr ? evaluate(&r, expr, &a) : complain_error();
+    ga_expr_free(expr);
+    arguments_reset(&a);
+    return status;
+}
+
+static const char help[] =
+    "usage: quarry eval EXPRESSION [NAME=FILE.npy | NAME=NUMBER]... [OPTION]...\n"
+    "\n"
+    "Prints the value of the expression as NumPy would, or saves it. Its names are those given:\n"
+    "a number such as 3, 0x1f or -2.5e3 is one, anything else is a .npy file (./3 for one named "
+    "3).\n"
+    "\n"
+    "  -o, --output FILE.npy  saves the result there instead; FILE.npy is replaced when all is "
+    "done\n"
+    "  -d, --device DEVICE    computes on cpu, cuda or cuda:N\n"
+    "  -e, --explain          prints the kernels and the bytes they move, and no values\n"
+    "  -h, --help             prints this\n"
+    "\n"
+    "Exit status: 0, or 2 and no output file after any error.\n"
+    "Example: quarry eval \"sqrt(x*x + y*y)\" x=x.npy y=y.npy -o r.npy\n"
+    "After \"--\" an expression may begin with a minus: quarry eval -- \"-x\" x=x.npy\n";
+
+const command eval_command = {"eval", "the value of an expression of .npy files and numbers", help,
+                              run_eval};

@@ -1,0 +1,93 @@
+/* Reads options, and writes the messages that are the same in every subcommand. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(const char *format, va_list args)
+{
+    fflush(stdout); /* in the order in which it happened, where both are one terminal */
+    fputs("quarry: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int complain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return STATUS_BAD;
+}
+
+int complain_error(void)
+{
+    complain("%s", ga_error_message());
+    ga_clear_error();
+    return STATUS_BAD;
+}
+
+int complain_usage(const command *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    fprintf(stderr, "Try \"quarry%s%s --help\".\n", c ? " " : "", c ? c->name : "");
+    return STATUS_BAD;
+}
+
+/* What getopt_long() did not take: argv[optind - 1], or the letter optopt. */
+static int complain_option(const command *c, int found, const char *word)
+{
+    if (found == ':')
+        complain_usage(c, "%s: option %s needs a value", c->name, word);
+    else if (strncmp(word, "--", 2) == 0)
+        complain_usage(c, optopt ? "%s: option %s takes no value" : "%s: unknown option %s",
+                       c->name, word);
+    else
+        complain_usage(c,
+                       "%s: unknown option -%c (what starts with - but is no option goes after --)",
+                       c->name, optopt);
+    return OPTION_WRONG;
+}
+
+int next_option(const command *c, int argc, char **argv, const char *letters,
+                const struct option *names)
+{
+    opterr = 0;
+    const int before = optind;
+    const int found = getopt_long(argc, argv, letters, names, NULL);
+
+    if (found == 'h') {
+        fputs(c->help, stdout);
+        return finish_output() == 0 ? OPTION_DONE : OPTION_WRONG;
+    }
+    if (found != '?' && found != ':')
+        return found;
+    return complain_option(c, found, argv[optind > before ? optind - 1 : optind]);
+}
+
+int finish_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return complain("standard output: %s", strerror(errno));
+}
+
+const char *size_text(double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    static _Thread_local char text[32];
+    size_t unit = 0;
+
+    for (; bytes >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1024;
+    snprintf(text, sizeof text, unit && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}

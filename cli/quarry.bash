@@ -1,0 +1,48 @@
+# Completion of the quarry command for bash.
+
+_quarry_eval()
+{
+    local word=$1 previous=$2 name=
+    case $previous in
+    -d | --device)
+        mapfile -t COMPREPLY < <(compgen -W 'cpu cuda' -- "$word")
+        return
+        ;;
+    =) ;; # bash splits NAME=FILE at the =
+    -o | --output) ;;
+    *)
+        if [[ $word == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '--output --device --explain --help' -- "$word")
+            return
+        fi
+        [[ $word == =* ]] || return
+        name='='
+        ;;
+    esac
+    compopt -o filenames 2> /dev/null
+    mapfile -t COMPREPLY < <(compgen -o plusdirs -f -X '!*.npy' -- "${word#"$name"}")
+}
+
+_quarry()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W 'info eval cache bench --help --version' -- "$word")
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    info) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
+    eval) _quarry_eval "$word" "$previous" ;;
+    cache) mapfile -t COMPREPLY < <(compgen -W 'list clear --help' -- "$word") ;;
+    bench)
+        if [ "$previous" = --json ]; then
+            compopt -o default 2> /dev/null
+        else
+            mapfile -t COMPREPLY < <(compgen -W '--json --cases --n --list --help' -- "$word")
+        fi
+        ;;
+    esac
+}
+
+complete -F _quarry quarry

@@ -1,0 +1,238 @@
+#!/bin/sh
+# Runs the quarry command end to end on small files, right and wrong: cli.sh QUARRY SOURCE-ROOT.
+set -u
+
+quarry=$(realpath "$1")
+root=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir cache tmp
+QUARRY_CACHE_DIR=$work/cache
+TMPDIR=$work/tmp
+export QUARRY_CACHE_DIR TMPDIR
+wrong=0
+
+complain() {
+    echo "cli.sh: $*"
+    wrong=$((wrong + 1))
+}
+
+run() { # ARGUMENT...: runs quarry; its output is in out, its complaints in err, its status in $status
+    "$quarry" "$@" > out 2> err
+    status=$?
+}
+
+gives() { # TEXT ARGUMENT...
+    text=$1
+    shift
+    run "$@"
+    [ $status = 0 ] && [ "$(cat out)" = "$text" ] && [ ! -s err ] && return
+    complain "quarry $*: status $status: $(cat out err); expected: $text"
+}
+
+says() { # PATTERN ARGUMENT...
+    pattern=$1
+    shift
+    run "$@"
+    [ $status = 0 ] && grep -q -e "$pattern" out && [ ! -s err ] && return
+    complain "quarry $*: status $status: $(cat out err); expected what matches: $pattern"
+}
+
+fails() { # PATTERN ARGUMENT...: status 2, a message, no output, no file r.npy, nothing temporary
+    pattern=$1
+    shift
+    run "$@"
+    [ $status = 2 ] || complain "quarry $*: status $status, not 2"
+    head -n 1 err | grep -q '^quarry: ' || complain "quarry $*: says $(cat err)"
+    grep -q -e "$pattern" err || complain "quarry $*: says $(cat err); expected what matches: $pattern"
+    [ ! -s out ] || complain "quarry $*: prints $(cat out)"
+    [ ! -e r.npy ] || complain "quarry $*: left r.npy"
+    nothing_left "quarry $*"
+}
+
+nothing_left() { # WHAT
+    left=$(find . -name '.quarry-npy*' -o -path './tmp/*')
+    [ -z "$left" ] || complain "$1: left $left"
+}
+
+python3 - << 'END'
+import struct
+
+def save(name, descr, shape, code, numbers):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head = head.ljust(117) + '\n'
+    data = struct.pack('<%d%s' % (len(numbers), code), *numbers)
+    open(name, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + data)
+
+save('x.npy', '<f8', '(2, 3)', 'd', [3, 0, 1, -1, 2, 8])
+save('y.npy', '<f4', '(3,)', 'f', [4, 1, 0])
+save('i.npy', '<i4', '(4,)', 'i', [1, 2, 3, -4])
+save('e.npy', '<f8', '(0,)', 'd', [])
+save('2.5', '<i4', '()', 'i', [7])
+save('big.npy', '<f8', '(2000, 1000)', 'd', [1.0] * 2000000)
+whole = open('x.npy', 'rb').read()
+open('short.npy', 'wb').write(whole[:-1])
+open('long.npy', 'wb').write(whole + b'!')
+open('magic.npy', 'wb').write(b'NUMPY' + whole)
+open('head.npy', 'wb').write(whole[:40])
+open('descr.npy', 'wb').write(whole.replace(b'<f8', b'<M8'))
+open('none.npy', 'wb').close()
+END
+
+# Values. What NumPy prints stands here as text.
+gives '5.0' eval 'sqrt(x*x + y*y)' x=3.0 y=4
+gives '[[5.         1.         1.        ]
+ [4.12310563 2.23606798 8.        ]]' eval 'sqrt(x*x + y*y)' x=x.npy y=y.npy
+gives '13.0' eval 'sum(x)' x=x.npy
+gives '[4. 9.]' eval 'sum(x, axis=1)' x=x.npy
+gives '[ 2  4  6 -8]' eval 'a*i' a=2 i=i.npy
+gives '[  2.5   5.    7.5 -10. ]' eval 'a*i' i=i.npy a=2.5
+gives '[  250.   500.   750. -1000.]' eval 'i*a' i=i.npy a=2.5e2
+gives '[32 33 34 27]' eval 'i + a' i=i.npy a=0x1f
+gives '-9223372036854775808' eval n n=-9223372036854775808
+gives '18446744073709551615' eval n n=18446744073709551615
+gives '[]' eval 'e + 1' e=e.npy
+gives '8' eval 'n + 1' n=./2.5
+gives '3.5' eval 'n + 1' n=2.5
+gives '[-1 -2 -3  4]' eval -- '-i' i=i.npy
+gives '[False False False  True]' eval 'i < 0' i=i.npy --device cpu
+gives '[ 2  4  6 -8]' eval 'i + j' i=i.npy j=i.npy
+gives '3' eval '1 + 2'
+
+# Files, and the plan.
+gives '' eval 'x + y' x=x.npy y=y.npy -o r.npy
+gives '[[7. 1. 1.]
+ [3. 3. 8.]]' eval r r=r.npy
+gives '' eval 'x * 0' --output=r.npy x=x.npy
+gives '0.0' eval 'max(abs(r))' r=r.npy
+rm -f r.npy
+says '1 kernel' eval 'sum(x*y)' x=x.npy y=y.npy --explain
+says 'moves' eval 'sum(x*y)' x=x.npy y=y.npy -e -o r.npy
+gives '10.0' eval r r=r.npy
+rm -f r.npy
+if command -v python3 > /dev/null && python3 -c 'import numpy' 2> /dev/null; then
+    run eval 'x - y' x=x.npy y=y.npy -o n.npy
+    python3 -c "import numpy as n; assert (n.load('n.npy') == n.load('x.npy') - n.load('y.npy')).all()" ||
+        complain "NumPy does not read n.npy as it should"
+else
+    echo "cli.sh: skipped reading a result with NumPy, which is not installed"
+fi
+
+# Bad input.
+cp x.npy before.npy
+fails 'broadcast' eval 'x + i' x=x.npy i=i.npy -o r.npy
+fails 'no argument is named q' eval 'x + q' x=x.npy -o r.npy
+fails 'no function' eval 'nosuch(x)' x=x.npy -o r.npy
+fails 'hypot' eval 'hypot(x)' x=x.npy -o r.npy
+fails 'before the end' eval '(x + 1' x=x.npy -o r.npy
+fails '^    x +' eval 'x + ' x=x.npy -o r.npy
+fails 'axis' eval 'sum(x, axis=2)' x=x.npy -o r.npy
+fails 'division by the integer 0' eval 'i // 0' i=i.npy -o r.npy
+fails 'float64' eval '~x' x=x.npy -o r.npy
+fails 'no/such' eval 'x' x=x.npy -o no/such/r.npy
+fails 'nosuch.npy: No such file' eval x x=nosuch.npy -o r.npy
+fails 'directory' eval x x=x.npy -o "$work"
+fails 'directory' eval x x=cache -o r.npy
+for bad in short long magic head descr none; do
+    fails "$bad.npy" eval x x=$bad.npy -o r.npy
+done
+fails 'no device "cud"' eval x x=x.npy -d cud -o r.npy
+fails 'output.*input' eval 'x + 1' x=x.npy -o x.npy
+fails 'output.*input' eval 'x + 1' x=x.npy -o ././x.npy
+ln -s x.npy link.npy
+fails 'output.*input' eval 'x + 1' x=x.npy -o link.npy
+fails 'output.*input' eval 'x + 1' x=link.npy -o x.npy
+cmp -s x.npy before.npy || complain "x.npy has changed"
+fails 'given twice' eval 'x + 1' x=1 x=2
+fails 'is no name' eval 'x + 1' 2x=1
+fails 'does not fit' eval n n=18446744073709551616
+fails 'does not fit' eval n n=-9223372036854775809
+fails 'is not name=file.npy' eval x x.npy
+fails 'is not name=file.npy' eval x x=
+fails 'is not name=file.npy' eval x =x.npy
+fails '1e: No such file' eval n n=1e
+fails '0x: No such file' eval n n=0x
+fails 'inf: No such file' eval n n=inf
+nested=$(printf '%5000s' '' | tr ' ' '(')
+fails 'nest\|deep' eval "$nested" -o r.npy
+QUARRY_CXX=/nonexistent/c++ fails 'install one or set QUARRY_CXX' eval 'x * 3.75 - x' x=x.npy -o r.npy -d cpu
+
+# A result that is there stays when a later run fails.
+run eval 'x + 1' x=x.npy -o kept.npy
+cp kept.npy kept-before.npy
+run eval 'x + i' x=x.npy i=i.npy -o kept.npy
+{ [ $status = 2 ] && cmp -s kept.npy kept-before.npy; } || complain "an error changed kept.npy"
+
+# Usage.
+fails 'no expression' eval
+fails 'unknown option --foo' eval x --foo
+fails 'unknown option -x' eval -x x=x.npy
+fails 'unknown option -z' eval x -zo r.npy
+fails '-o needs a value' eval x -o
+fails '--output needs a value' eval x --output
+fails 'takes no value' eval x --explain=2
+fails 'quarry eval --help' eval x --foo
+fails 'no command'
+fails 'unknown command "nosuch"' nosuch
+fails 'unknown option --nosuch' --nosuch
+fails 'unknown command "nosuch"' help nosuch
+fails 'neither list nor clear' cache nosuch
+fails 'too many' cache list clear
+fails 'takes no arguments' info nosuch
+fails 'unknown option --nosuch' info --nosuch
+version=$(sed -n "s/^ *version: '\(.*\)',\$/\1/p" "$root/meson.build")
+gives "quarry $version" --version
+says '^usage: quarry COMMAND' --help
+says '^usage: quarry COMMAND' help
+for command in info eval cache bench; do
+    says "^usage: quarry $command" $command --help
+    says "^usage: quarry $command" help $command
+    says "^  $command" --help
+done
+if [ -c /dev/full ]; then
+    "$quarry" eval 1 > /dev/full 2> err
+    { [ $? = 2 ] && grep -q '^quarry: .*standard output' err; } || complain "a full disk is no error: $(cat err)"
+fi
+
+# The machine and the cache.
+says "^quarry  *$version" info
+says '^cpu  .*memory' info
+says '^cache  .*kernels' info
+QUARRY_CXX=/nonexistent/c++ says 'install one or set QUARRY_CXX' info
+QUARRY_DEVICE=nosuch says '^in use .*nosuch' info
+run cache
+files=$(find cache -name '*.qk' | wc -l)
+[ "$files" -gt 0 ] || complain "the cache is empty"
+says "$work/cache: $files kernels" cache
+run cache list
+[ "$(grep -c '\.qk$' out)" = "$files" ] || complain "cache list: $(cat out)"
+: > cache/notes.txt
+says "$files kernels removed" cache clear
+[ "$(ls cache)" = notes.txt ] || complain "cache clear left $(ls cache)"
+QUARRY_CACHE_DIR='' fails 'there is none' cache
+QUARRY_CACHE_DIR='' says '^cache  *none' info
+
+# quarry-bench is found beside the program, whatever the way to it.
+mkdir alone
+cp "$quarry" alone/quarry
+LD_LIBRARY_PATH=$(ldd "$quarry" | awk '/libquarry/ { print $3 }' | xargs dirname)
+export LD_LIBRARY_PATH
+alone/quarry bench --list > out 2> err
+{ [ $? = 2 ] && grep -q '^quarry: bench: no quarry-bench in' err; } || complain "bench alone: $(cat out err)"
+printf '#!/bin/sh\necho "$@"\nexit 7\n' > alone/quarry-bench
+chmod +x alone/quarry-bench
+[ "$(alone/quarry bench --list 'a b')" = '--list a b' ] || complain "bench does not pass its arguments on"
+alone/quarry bench > out
+[ $? = 7 ] || complain "bench does not pass the status on"
+
+# An interrupt leaves nothing half done, whenever it comes.
+for delay in 0.02 0.05 0.1 0.2; do
+    timeout -s INT "$delay" "$quarry" eval "x*$delay + 1" x=big.npy -o s.npy > out 2> err
+    nothing_left "an interrupt after $delay s"
+    [ ! -e s.npy ] || gives '2000000' eval 'size + count_nonzero(s)' s=s.npy size=0
+    rm -f s.npy
+done
+
+[ $wrong = 0 ] || exit 1
+echo "cli.sh: OK"
