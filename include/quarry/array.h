@@ -12,9 +12,9 @@
 GA_BEGIN_DECLS
 
 /* Everything here that returns a gpuarray * returns a new reference, NULL on failure; the thread
- * keeps its first error. An argument that is a NULL array gives NULL at once: it stands for a result
- * that failed before, and is GA_ERR_INVALID itself when nothing did. With no scope open the caller
- * frees what it gets; inside a scope the scope does. */
+ * keeps its first error. An argument that is a NULL array gives NULL at once: it stands for a
+ * result that failed before, and is GA_ERR_INVALID itself when nothing did. With no scope open the
+ * caller frees what it gets; inside a scope the scope does. */
 
 #define GA_MAX_NDIM 32
 
