@@ -179,7 +179,7 @@ ga_status ga__apply_into(const ga__op *op, gpuarray *out, const ga_value *inputs
 ga_status ga__apply_split(const ga__op *op, const gpuarray *x, gpuarray **first, gpuarray **second)
 {
     call c;
-    ga__operand operands[3];
+    ga__operand operands[2 + GA__MAX_INPUTS];
     const ga_value input = ga_value_array(x);
     if (!first || !second)
         return ga__fail(GA_ERR_INVALID, "%s: a result pointer is NULL", op->formula.name);
