@@ -222,6 +222,21 @@ static ga_status run_linear(workload *w)
     return ga_run(kernel, 5, w->a, 6, w->b, w->out);
 }
 
+static ga_status run_length(workload *w)
+{
+    return ga_eval_into(w->out, "sqrt(x*x + y*y)", GA_NAMED("x", w->a), GA_NAMED("y", w->b));
+}
+
+static ga_status run_squares(workload *w)
+{
+    return ga_eval_into(w->out, "sum((x - y)**2)", GA_NAMED("x", w->a), GA_NAMED("y", w->b));
+}
+
+static ga_status run_rms(workload *w)
+{
+    return ga_eval_into(w->out, "sqrt(mean(x**2))", GA_NAMED("x", w->a));
+}
+
 /* A reduction with .out returns out itself. */
 static ga_status status_of(const gpuarray *result)
 {
@@ -400,6 +415,29 @@ static double expect_dot(const workload *w, const bench_case *c, int64_t i)
     return sum;
 }
 
+static double expect_length(const workload *w, const bench_case *c, int64_t i)
+{
+    return hypot(x_at(w, c, i), y_at(w, c, i));
+}
+
+static double expect_squares(const workload *w, const bench_case *c, int64_t i)
+{
+    double sum = 0;
+
+    for (int64_t k = i; k < ga_size(w->x); k++)
+        sum += (x_at(w, c, k) - y_at(w, c, k)) * (x_at(w, c, k) - y_at(w, c, k));
+    return sum;
+}
+
+static double expect_rms(const workload *w, const bench_case *c, int64_t i)
+{
+    double sum = 0;
+
+    for (int64_t k = i; k < ga_size(w->x); k++)
+        sum += x_at(w, c, k) * x_at(w, c, k);
+    return sqrt(sum / (double)ga_size(w->x));
+}
+
 static double expect_var(const workload *w, const bench_case *c, int64_t i)
 {
     const double mean = expect_sum(w, c, i) / (double)ga_size(w->x);
@@ -461,6 +499,9 @@ const bench_case bench_cases[] = {
     {"where(c, x, y)", ADD, 13, 0, false, F32, vectors_and_mask, run_where, expect_where},
     {"where(x > .5, x, y) kernel", ADD, 12, 0, false, F32, two_vectors, run_where_kernel, expect_where_kernel},
     {"5*x + 6*y kernel", ADD, 12, 1e-6, false, F32, two_vectors, run_linear, expect_linear},
+    {"eval sqrt(x*x + y*y)", ADD, 12, 1e-6, false, F32, two_vectors, run_length, expect_length},
+    {"eval sum((x - y)**2)", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_squares, expect_squares},
+    {"eval sqrt(mean(x**2))", READ, 4, 1e-6, true, F32, all_of_vector, run_rms, expect_rms},
     {"sum f32", READ, 4, 1e-6, true, F32, all_of_vector, run_sum, expect_sum},
     {"sum f16", READ, 2, 1e-3, true, F16, all_of_vector, run_sum, expect_sum},
     {"sum f64", READ, 8, 1e-12, true, F64, all_of_vector, run_sum, expect_sum},
