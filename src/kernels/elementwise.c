@@ -14,9 +14,6 @@
 #define PAST_CACHE_FROM (8 << 20) /* bytes of results; or 2 MiB a processor, when that is more */
 #define NO_OPERAND (-1)
 
-/* How the innermost stride of an operand is known to the kernel. */
-enum { STEP_ZERO, STEP_ONE, STEP_ANY };
-
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
 typedef struct plan {
     const ga__formula *formula;
@@ -40,11 +37,6 @@ typedef struct plan {
     size_t index_word;               /* the index's strides */
 } plan;
 
-static bool streamed(const ga__operand *operand)
-{
-    return operand->array && operand->access != GA__ACCESSOR;
-}
-
 static int64_t item(const plan *p, int row)
 {
     if (row == p->index_row)
@@ -62,7 +54,7 @@ static void number_rows(plan *p)
     int rows = 0;
     for (int writes = 1; writes >= 0; writes--)
         for (int k = 0; k < p->noperands; k++) {
-            if (!streamed(&p->operands[k]))
+            if (!ga__operand_streamed(&p->operands[k]))
                 p->row[k] = NO_OPERAND;
             else if (p->operands[k].writes == (bool)writes)
                 p->row[k] = rows++;
@@ -77,7 +69,7 @@ static bool plan_dense(plan *p, int ndim, const int64_t *shape)
 {
     for (int k = 0; k < p->noperands; k++) {
         const gpuarray *x = p->operands[k].array;
-        if (!streamed(&p->operands[k]) || (x->size == 1 && p->n > 1))
+        if (!ga__operand_streamed(&p->operands[k]) || (x->size == 1 && p->n > 1))
             continue;
         if (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape))
             return false;
@@ -239,16 +231,11 @@ static void choose_tiles(plan *p)
         swap_axes(&p->nest, 1, chosen);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static void choose_cuda_variant(plan *p)
 {
     choose_tiles(p);
     if (p->tiled) {
-        p->grid = ceil_div(p->nest.shape[0], TILE) * ceil_div(p->nest.shape[1], TILE);
+        p->grid = ga__ceil_div(p->nest.shape[0], TILE) * ga__ceil_div(p->nest.shape[1], TILE);
         for (int axis = 2; axis < p->nest.ndim; axis++)
             p->grid *= p->nest.shape[axis];
         return;
@@ -257,7 +244,7 @@ static void choose_cuda_variant(plan *p)
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
-    p->grid = ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+    p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 
 /* Whether elements that are not there may be computed beside the others: no text of a user's says
@@ -303,13 +290,13 @@ static bool goes_past_cache(const plan *p)
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
 static void choose_bands(plan *p)
 {
-    const int64_t bands = ceil_div(p->nest.shape[0], HOST_STRIP);
+    const int64_t bands = ga__ceil_div(p->nest.shape[0], HOST_STRIP);
     int64_t outer = 1;
     for (int axis = 2; axis < p->nest.ndim; axis++)
         outer *= p->nest.shape[axis];
-    const int64_t pieces = ceil_div((int64_t)p->device->processors * 16, bands * outer);
-    p->chunk = ceil_div(ceil_div(p->nest.shape[1], pieces), 128) * 128;
-    p->grid = bands * outer * ceil_div(p->nest.shape[1], p->chunk);
+    const int64_t pieces = ga__ceil_div((int64_t)p->device->processors * 16, bands * outer);
+    p->chunk = ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), 128) * 128;
+    p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
 /* Rows of a square: what a turned operand has in 128 bytes. */
@@ -335,9 +322,9 @@ static void choose_host_variant(plan *p)
         choose_bands(p);
         return;
     }
-    const int64_t share = ceil_div(p->n, (int64_t)p->device->processors * 16);
-    p->chunk = share < smallest ? smallest : ceil_div(share, 4096) * 4096;
-    p->grid = ceil_div(p->n, p->chunk);
+    const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * 16);
+    p->chunk = share < smallest ? smallest : ga__ceil_div(share, 4096) * 4096;
+    p->grid = ga__ceil_div(p->n, p->chunk);
 }
 
 static void choose_variant(plan *p)
@@ -397,15 +384,10 @@ static void add_words(plan *p)
 
 static uint64_t operand_key(const plan *p, int k)
 {
-    const ga__operand *operand = &p->operands[k];
-    uint64_t key = (uint64_t)operand->type << 1;
-    if (!operand->array)
-        return key;
-    key |= 1 | (uint64_t)operand->array->dtype << 6;
     if (p->row[k] == NO_OPERAND)
-        return key | (uint64_t)operand->array->contiguous << 13 |
-               (uint64_t)operand->array->ndim << 16;
-    return key | (uint64_t)p->step[p->row[k]] << 11 | (uint64_t)p->turned[p->row[k]] << 14;
+        return ga__operand_key(&p->operands[k], 0);
+    const uint64_t turned = p->turned[p->row[k]];
+    return ga__operand_key(&p->operands[k], p->step[p->row[k]]) | turned << 14;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -426,10 +408,7 @@ static void make_key(const plan *p, ga__key *key)
 static void set_step(ga__record *record, const char *name, const plan *p, int row, int axis,
                      size_t word)
 {
-    if (axis > 0 || p->step[row] == STEP_ANY)
-        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
-    else
-        ga__record_set(record, name, p->step[row] == STEP_ONE ? "1" : "0");
+    ga__program_step(record, name, axis > 0 ? STEP_ANY : p->step[row], word);
 }
 
 static void fill_strides(ga__record *record, const plan *p, int row, size_t first_word)
@@ -484,23 +463,6 @@ static void fill_index(ga__record *record, const plan *p)
     fill_strides(record, p, p->index_row, p->index_word);
 }
 
-static void fill_axes(ga__record *record, const plan *p)
-{
-    const int first = p->tiled ? 2 : 0;
-    const char *list = p->tiled ? "outer_axis" : "axis";
-    ga__record_list(record, list);
-    for (int axis = first; axis < p->nest.ndim; axis++) {
-        ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_set(entry, "last", axis == p->nest.ndim - 1 ? "1" : "");
-        if (axis == p->nest.ndim - 1)
-            continue;
-        ga__record_setf(entry, "word", "%zu", p->axis_word[axis]);
-        ga__record_setf(entry, "word1", "%zu", p->axis_word[axis] + 1);
-        ga__record_setf(entry, "word2", "%zu", p->axis_word[axis] + 2);
-    }
-}
-
 static bool any_complex(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
@@ -545,7 +507,8 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", BLOCK);
     fill_strips(record, p);
-    fill_axes(record, p);
+    ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
+                     p->axis_word);
     ga__record_list(record, "operand");
     for (int k = 0; k < p->noperands; k++)
         fill_operand(ga__record_append(record, "operand"), p, k);

@@ -13,6 +13,16 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
+int64_t ga__ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+bool ga__operand_streamed(const ga__operand *operand)
+{
+    return operand->array && operand->access != GA__ACCESSOR;
+}
+
 size_t ga__words_add(ga__words *words, uint64_t word)
 {
     assert(words->n < GA__MAX_WORDS);
@@ -230,6 +240,40 @@ void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_wor
         ga__record *extent = ga__record_append(record, "extent");
         ga__record_setf(extent, "shape_word", "%zu", data_word + 1 + (size_t)axis);
         ga__record_setf(extent, "stride_word", "%zu", data_word + 1 + (size_t)(x->ndim + axis));
+    }
+}
+
+uint64_t ga__operand_key(const ga__operand *operand, int step)
+{
+    uint64_t key = (uint64_t)operand->type << 1;
+    if (!operand->array)
+        return key;
+    key |= 1 | (uint64_t)operand->array->dtype << 6;
+    if (ga__operand_streamed(operand))
+        return key | (uint64_t)step << 11;
+    return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+}
+
+void ga__program_step(ga__record *record, const char *name, int step, size_t word)
+{
+    if (step == STEP_ANY)
+        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
+    else
+        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
+}
+
+void ga__program_axes(ga__record *record, const char *list, int first, int ndim, const size_t *word)
+{
+    ga__record_list(record, list);
+    for (int axis = first; axis < ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_set(entry, "last", axis == ndim - 1 ? "1" : "");
+        if (axis == ndim - 1)
+            continue;
+        ga__record_setf(entry, "word", "%zu", word[axis]);
+        ga__record_setf(entry, "word1", "%zu", word[axis] + 1);
+        ga__record_setf(entry, "word2", "%zu", word[axis] + 2);
     }
 }
 

@@ -7,6 +7,14 @@
 #include "jit/template.h"
 #include "kernels/elementwise.h"
 
+/* How the stride of an operand along an axis is known to a kernel. */
+enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+
+int64_t ga__ceil_div(int64_t a, int64_t b);
+
+/* Whether the engine loads or stores the operand, element by element. */
+bool ga__operand_streamed(const ga__operand *operand);
+
 /* The words of a kernel's parameter struct, in order. */
 #define GA__MAX_WORDS 1600
 typedef struct ga__words {
@@ -34,6 +42,10 @@ bool ga__fits_32_bits(int64_t extent);
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device);
 void ga__key_add(ga__key *key, uint64_t word);
 
+/* What a kernel's text depends on of one operand, in 32 bits of which 13 to 15 are free for the
+ * caller when it is streamed; `step` is that of its vector axis. */
+uint64_t ga__operand_key(const ga__operand *operand, int step);
+
 /* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
  * texts. */
 ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
@@ -48,6 +60,13 @@ void ga__program_operand(ga__record *record, int k, const ga__operand *operand);
 
 /* The same of an array indexed freely, whose pointer is in word `data_word`. */
 void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word);
+
+/* Sets `name` to the step of an operand along an axis: a literal, or parameter word `word`. */
+void ga__program_step(ga__record *record, const char *name, int step, size_t word);
+
+/* Fills `list` with the axes from `first` on; word[axis] is the divisor of each but the last. */
+void ga__program_axes(ga__record *record, const char *list, int first, int ndim,
+                      const size_t *word);
 
 bool ga__operand_is_complex(const ga__operand *operand);
 

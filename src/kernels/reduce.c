@@ -18,8 +18,6 @@
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
 #define NO_OPERAND (-1)
 
-enum { STEP_ZERO, STEP_ONE, STEP_ANY };
-
 /* Parameter words that are known last. */
 enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS };
 
@@ -45,23 +43,13 @@ typedef struct plan {
     size_t data_word[GA__MAX_OPERANDS], out_word, index_word;
 } plan;
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static bool streamed(const ga__operand *operand)
-{
-    return operand->array && operand->access != GA__ACCESSOR;
-}
-
 /* ---- The loop nests ---- */
 
 static void number_rows(plan *p)
 {
     p->rows = 0;
     for (int k = 0; k < p->noperands; k++)
-        p->row[k] = streamed(&p->operands[k]) ? p->rows++ : NO_OPERAND;
+        p->row[k] = ga__operand_streamed(&p->operands[k]) ? p->rows++ : NO_OPERAND;
 }
 
 /* A nest of one axis of `length`, for no axes or no elements. */
@@ -234,17 +222,17 @@ static void choose_cuda_variant(plan *p)
     if (p->columns) {
         p->across = power_of_two(p->kept_vectors, 32);
         together = BLOCK / p->across;
-        p->tiles = ceil_div(p->kept_vectors, p->across);
+        p->tiles = ga__ceil_div(p->kept_vectors, p->across);
     } else {
         p->team = p->vectors >= 1024 ? BLOCK : power_of_two(p->vectors, 32);
         together = p->team;
-        p->tiles = ceil_div(p->outputs, BLOCK / p->team);
+        p->tiles = ga__ceil_div(p->outputs, BLOCK / p->team);
     }
     p->unroll =
-        power_of_two(ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
+        power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
     p->segments = 1;
     if (p->columns || p->team == BLOCK) {
-        const int64_t useful = ceil_div(p->vectors, (int64_t)together * p->unroll);
+        const int64_t useful = ga__ceil_div(p->vectors, (int64_t)together * p->unroll);
         const int64_t wanted = target / p->tiles;
         p->segments = wanted < useful ? wanted : useful;
     }
@@ -281,13 +269,13 @@ static void choose_host_variant(plan *p)
     if (p->columns) {
         const int64_t width = p->kept.shape[0];
         p->group = rows_folded(p);
-        p->tiles = p->outputs / width * ceil_div(width, HOST_STRIP);
+        p->tiles = p->outputs / width * ga__ceil_div(width, HOST_STRIP);
     } else {
         if (p->count < HOST_GRAIN)
-            p->group = ceil_div(HOST_GRAIN, p->count + 1);
-        p->tiles = ceil_div(p->outputs, p->group);
+            p->group = ga__ceil_div(HOST_GRAIN, p->count + 1);
+        p->tiles = ga__ceil_div(p->outputs, p->group);
     }
-    const int64_t useful = ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
+    const int64_t useful = ga__ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
     const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
     p->segments = wanted < useful ? wanted : useful;
     if (p->segments < 1 || (!p->columns && p->group > 1))
@@ -371,15 +359,7 @@ static void add_words(plan *p, double ddof)
 
 static uint64_t operand_key(const plan *p, int k)
 {
-    const ga__operand *operand = &p->operands[k];
-    uint64_t key = (uint64_t)operand->type << 1;
-    if (!operand->array)
-        return key;
-    key |= 1 | (uint64_t)operand->array->dtype << 6;
-    if (p->row[k] == NO_OPERAND)
-        return key | (uint64_t)operand->array->contiguous << 13 |
-               (uint64_t)operand->array->ndim << 16;
-    return key | (uint64_t)p->step[p->row[k]] << 11;
+    return ga__operand_key(&p->operands[k], p->row[k] == NO_OPERAND ? 0 : p->step[p->row[k]]);
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -397,14 +377,6 @@ static void make_key(const plan *p, ga__key *key)
     }
 }
 
-static void set_step(ga__record *record, const char *name, int step, size_t word)
-{
-    if (step == STEP_ANY)
-        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
-    else
-        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
-}
-
 /* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
  * vectors of `lanes`. */
 static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes,
@@ -417,23 +389,7 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
         if (axis == 0 && lanes > 1)
             ga__record_setf(entry, "step", "%d", inner == STEP_ONE ? lanes : 0);
         else
-            set_step(entry, "step", axis == 0 ? inner : STEP_ANY, word + (size_t)axis);
-    }
-}
-
-static void fill_axes(ga__record *record, const char *list, const ga__nest *nest,
-                      const size_t *word)
-{
-    ga__record_list(record, list);
-    for (int axis = 0; axis < nest->ndim; axis++) {
-        ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_set(entry, "last", axis == nest->ndim - 1 ? "1" : "");
-        if (axis == nest->ndim - 1)
-            continue;
-        ga__record_setf(entry, "word", "%zu", word[axis]);
-        ga__record_setf(entry, "word1", "%zu", word[axis] + 1);
-        ga__record_setf(entry, "word2", "%zu", word[axis] + 2);
+            ga__program_step(entry, "step", axis == 0 ? inner : STEP_ANY, word + (size_t)axis);
     }
 }
 
@@ -455,7 +411,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
                  p->columns ? lanes : 1, kept);
     fill_strides(record, "reduced_stride", p->reduced.ndim, p->columns ? STEP_ANY : p->step[row],
                  p->columns ? 1 : lanes, gone);
-    set_step(record, "inner", p->step[row], p->columns ? kept : gone);
+    ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
     const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
@@ -537,8 +493,8 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
-    fill_axes(record, "kept_axis", &p->kept, p->kept_word);
-    fill_axes(record, "reduced_axis", &p->reduced, p->reduced_word);
+    ga__program_axes(record, "kept_axis", 0, p->kept.ndim, p->kept_word);
+    ga__program_axes(record, "reduced_axis", 0, p->reduced.ndim, p->reduced_word);
     ga__record_list(record, "operand");
     for (int k = 0; k < p->noperands; k++)
         fill_operand(ga__record_append(record, "operand"), p, k);
