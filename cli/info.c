@@ -13,15 +13,15 @@ static void show_error(const char *title)
 
 static void show_device(const char *device)
 {
-    size_t available, total;
+    ga_memory_stats memory;
     const char *description = ga_device_name(device);
 
-    if (!description || ga_device_memory(device, &available, &total) != GA_OK) {
+    if (!description || ga_memory_info(device, &memory) != GA_OK) {
         show_error(device);
         return;
     }
-    printf("%-12s %s, %s", device, description, size_text((double)total));
-    printf(" of memory, %s free\n", size_text((double)available));
+    printf("%-12s %s, %s", device, description, size_text((double)memory.total));
+    printf(" of memory, %s free\n", size_text((double)memory.available));
 }
 
 static void show_devices(void)

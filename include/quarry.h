@@ -6,6 +6,9 @@
 #include <quarry/dtype.h>
 #include <quarry/value.h>
 #include <quarry/device.h>
+#include <quarry/stream.h>
+#include <quarry/memory.h>
+#include <quarry/graph.h>
 #include <quarry/array.h>
 #include <quarry/ops.h>
 #include <quarry/kernel.h>

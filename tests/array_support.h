@@ -149,7 +149,7 @@ static UNUSED int64_t live_blocks(void)
 {
     ga__device *device = ga__current_device();
 
-    device->backend->trim(device);
+    ga__memory_trim(device);
     return ga__alloc_live();
 }
 

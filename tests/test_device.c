@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "device/context.h"
+#include "device/stream.h"
 
 /* out[i] = in[i] + bias, CHUNK elements per block: words are out, in, n, bias. */
 enum { CHUNK = 256 };
@@ -118,9 +119,9 @@ static int64_t add_bias_errors(ga__function *function, int64_t n, int64_t bias)
     uint64_t words[4] = {(uint64_t)(uintptr_t)out->memory, (uint64_t)(uintptr_t)in->memory,
                          (uint64_t)n, (uint64_t)bias};
     ga__launch launch = {(n + CHUNK - 1) / CHUNK, CHUNK, 0, words, 4};
-    if (backend->copy(device, in->memory, values, nbytes, GA__HOST_TO_DEVICE) == GA_OK &&
-        backend->launch(device, function, &launch) == GA_OK &&
-        backend->copy(device, results, out->memory, nbytes, GA__DEVICE_TO_HOST) == GA_OK) {
+    if (backend->copy(&device->stream, in->memory, values, nbytes, GA__HOST_TO_DEVICE) == GA_OK &&
+        backend->launch(&device->stream, function, &launch) == GA_OK &&
+        backend->copy(&device->stream, results, out->memory, nbytes, GA__DEVICE_TO_HOST) == GA_OK) {
         errors = 0;
         for (int64_t i = 0; i < n; i++)
             errors += results[i] != values[i] + bias;
@@ -233,7 +234,7 @@ static void buffers_are_aligned_counted_and_freed(void **state)
     ga__buffer_release(buffer);
     ga__buffer_release(NULL);
     assert_null(ga__buffer_retain(NULL));
-    backend->trim(device);
+    ga__memory_trim(device);
     assert_int_equal(ga__alloc_live(), live);
 }
 
@@ -259,7 +260,7 @@ static void freed_blocks_are_used_again(void **state)
         assert_ptr_equal(buffer->memory, memory);
         ga__buffer_release(buffer);
     }
-    backend->trim(device);
+    ga__memory_trim(device);
 }
 
 static void many_sizes_do_not_overlap(void **state)
@@ -280,7 +281,7 @@ static void many_sizes_do_not_overlap(void **state)
         for (int i = 0; i < COUNT; i++)
             ga__buffer_release(buffers[i]);
     }
-    backend->trim(device);
+    ga__memory_trim(device);
 }
 
 static void too_much_memory_is_an_error_with_the_numbers(void **state)
@@ -312,7 +313,7 @@ static void the_first_error_of_the_thread_stays(void **state)
 static void every_failed_allocation_is_survived(void **state)
 {
     (void)state;
-    backend->trim(device);
+    ga__memory_trim(device);
     int64_t live = ga__alloc_live();
     int failures = 0;
     for (int n = 1;; n++) {
@@ -326,7 +327,7 @@ static void every_failed_allocation_is_survived(void **state)
             assert_int_equal(ga_error(), GA_OK); /* mended by the second try, or not reached */
         }
         ga__buffer_release(buffer);
-        backend->trim(device);
+        ga__memory_trim(device);
         ga_clear_error();
         assert_int_equal(ga__alloc_live(), live);
         if (n > 6)
@@ -339,11 +340,11 @@ static void tickets_are_zero_and_stay(void **state)
 {
     (void)state;
     uint32_t *tickets = malloc(GA__TICKETS * sizeof *tickets);
-    void *memory = ga__device_tickets(device);
+    void *memory = ga__stream_tickets(&device->stream);
     assert_non_null(memory);
-    assert_ptr_equal(ga__device_tickets(device), memory);
+    assert_ptr_equal(ga__stream_tickets(&device->stream), memory);
     assert_int_equal(
-        backend->copy(device, tickets, memory, GA__TICKETS * sizeof *tickets, GA__DEVICE_TO_HOST),
+        backend->copy(&device->stream, tickets, memory, GA__TICKETS * sizeof *tickets, GA__DEVICE_TO_HOST),
         GA_OK);
     for (int i = 0; i < GA__TICKETS; i++)
         assert_int_equal(tickets[i], 0);
@@ -360,13 +361,13 @@ static void copies_and_zeros_reach_every_byte(void **state)
         ga__buffer *a = ga__buffer_new(device, n), *b = ga__buffer_new(device, n);
         for (size_t i = 0; i < n; i++)
             in[i] = (unsigned char)(i * 31 + 1);
-        assert_int_equal(backend->copy(device, a->memory, in, n, GA__HOST_TO_DEVICE), GA_OK);
-        assert_int_equal(backend->copy(device, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE),
+        assert_int_equal(backend->copy(&device->stream, a->memory, in, n, GA__HOST_TO_DEVICE), GA_OK);
+        assert_int_equal(backend->copy(&device->stream, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE),
                          GA_OK);
-        assert_int_equal(backend->copy(device, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
+        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
         assert_memory_equal(in, out, n);
-        assert_int_equal(backend->zero(device, b->memory, n), GA_OK);
-        assert_int_equal(backend->copy(device, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
+        assert_int_equal(backend->zero(&device->stream, b->memory, n), GA_OK);
+        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
         memset(in, 0, n);
         assert_memory_equal(in, out, n);
         ga__buffer_release(a);
@@ -389,7 +390,7 @@ static void kernels_run_over_any_number_of_blocks(void **state)
     assert_int_equal(add_bias_errors(function, CHUNK + 1, 5), 0);
     assert_int_equal(add_bias_errors(function, 1000003, 12), 0);
     ga__launch nothing = {0, CHUNK, 0, (uint64_t[4]){0}, 4};
-    assert_int_equal(backend->launch(device, function, &nothing), GA_OK);
+    assert_int_equal(backend->launch(&device->stream, function, &nothing), GA_OK);
     backend->unload(image);
 }
 
@@ -417,7 +418,7 @@ static void images_loaded_after_others_are_their_own(void **state)
     for (int i = 0; i < 4; i++) {
         uint64_t words[1] = {0};
         ga__launch launch = {1, 1, 0, words, 1};
-        assert_int_equal(backend->launch(device, find_add_bias(images[i]), &launch), GA_OK);
+        assert_int_equal(backend->launch(&device->stream, find_add_bias(images[i]), &launch), GA_OK);
         assert_int_equal(words[0], i + 1);
         backend->unload(images[i]);
     }
@@ -434,7 +435,7 @@ static void a_kernel_finds_libm_by_itself(void **state)
     uint64_t words[1];
     memcpy(words, &word, sizeof word);
     ga__launch launch = {1, 1, 0, words, 1};
-    assert_int_equal(backend->launch(device, find_add_bias(image), &launch), GA_OK);
+    assert_int_equal(backend->launch(&device->stream, find_add_bias(image), &launch), GA_OK);
     memcpy(&word, words, sizeof word);
     assert_true(word > 2.999999 && word < 3.000001);
     backend->unload(image);

@@ -34,22 +34,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_memory(void **state)
-{
-    size_t available = 7, total = 7;
-    (void)state;
-    assert_int_equal(ga_device_memory("cpu", &available, &total), GA_OK);
-    assert_true(total >= (size_t)64 << 20 && available <= total);
-    available = total = 7;
-    assert_int_equal(ga_device_memory("nosuch", &available, &total), GA_ERR_DEVICE);
-    ga_clear_error();
-    assert_int_equal(ga_device_memory("cpu", NULL, &total), GA_ERR_INVALID);
-    ga_clear_error();
-    assert_int_equal(available, 7);
-    assert_int_equal(total, 7);
-    assert_int_equal(ga_device_memory(NULL, &available, &total), GA_OK);
-}
-
 static void test_cuda_problem(void **state)
 {
     (void)state;
@@ -140,7 +124,6 @@ static void test_every_failed_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_memory),
         TEST(test_cuda_problem),
         TEST(test_compilers),
         TEST(test_cache),

@@ -31,35 +31,41 @@ int main(void)
 
 /* ---- The device ---- */
 
-static ga_status fake_alloc(ga__device *device, size_t nbytes, void **memory)
+static ga_status fake_stream_open(ga__stream *stream)
 {
-    (void)device;
-    *memory = aligned_alloc(256, (nbytes + 255) / 256 * 256);
-    return *memory ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+    (void)stream;
+    return GA_OK;
 }
 
-static void fake_free(ga__device *device, void *memory)
+static ga_status fake_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
 {
-    (void)device;
-    free(memory);
+    (void)stream;
+    memory->address = aligned_alloc(256, (nbytes + 255) / 256 * 256);
+    return memory->address ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
 }
 
-static void fake_trim(ga__device *device)
+static void fake_free(ga__stream *stream, const ga__memory *memory)
 {
-    (void)device;
+    (void)stream;
+    free(memory->address);
 }
 
-static ga_status fake_copy(ga__device *device, void *to, const void *from, size_t nbytes,
+static void fake_trim(ga__stream *stream)
+{
+    (void)stream;
+}
+
+static ga_status fake_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
                            ga__copy_kind kind)
 {
-    (void)device, (void)kind;
+    (void)stream, (void)kind;
     memcpy(to, from, nbytes);
     return GA_OK;
 }
 
-static ga_status fake_zero(ga__device *device, void *memory, size_t nbytes)
+static ga_status fake_zero(ga__stream *stream, void *memory, size_t nbytes)
 {
-    (void)device;
+    (void)stream;
     memset(memory, 0, nbytes);
     return GA_OK;
 }
@@ -108,15 +114,16 @@ static int fake_resident_blocks(ga__device *device, ga__function *function, int 
     return device->processors * 1536 / block;
 }
 
-static ga_status fake_launch(ga__device *device, ga__function *function, const ga__launch *launch)
+static ga_status fake_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
-    (void)device, (void)function;
+    (void)stream, (void)function;
     assert_true(launch->grid > 0);
     return GA_OK;
 }
 
 static const ga__backend fake_backend = {.name = "fake",
                                          .template_target = "cuda",
+                                         .stream_open = fake_stream_open,
                                          .alloc = fake_alloc,
                                          .free = fake_free,
                                          .trim = fake_trim,
@@ -364,6 +371,9 @@ int main(void)
         cmocka_unit_test(reduction_variants_compile_everywhere),
         cmocka_unit_test(every_row_compiles_for_every_dtype),
     };
+    for (int i = 0; i < DEVICES; i++)
+        if (ga__stream_init(&devices[i].stream, &devices[i], false) != GA_OK)
+            return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     const ga__module_counts counts = ga__module_count();
     printf("%lld kernels compiled\n", (long long)counts.compiled);

@@ -93,6 +93,20 @@ GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
  * before the call returns. */
 GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
 
+/* The same, but the copy may still run when the call returns: `data` must stay until the stream
+ * has come that far (ga_stream_synchronize). It runs beside the host's own work when the data is
+ * pinned (ga_pinned_alloc, ga_host_register). */
+GA_API gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim,
+                                    const int64_t *shape);
+
+/* Replaces the elements of x by `data`, host memory in C order; nbytes must be ga_nbytes(x) exactly
+ * (GA_ERR_SHAPE). The data is read before the call returns. */
+GA_API ga_status ga_set(gpuarray *x, const void *data, size_t nbytes);
+
+/* The same, with `data` as in ga_from_host_async(); x must be contiguous (GA_ERR_INVALID). In a
+ * graph, each launch reads `data` again. */
+GA_API ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes);
+
 /* A 0-d array of this dtype: a strong scalar. */
 GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
 
@@ -101,6 +115,11 @@ GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
 /* Copies the elements to `buffer` in C order, from any layout, and waits for them. nbytes must be
  * ga_nbytes(x) exactly (GA_ERR_SHAPE). */
 GA_API ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes);
+
+/* The same of a contiguous array (GA_ERR_INVALID), without waiting: `buffer` has the elements when
+ * the stream has come that far (ga_stream_synchronize). It runs beside the host's own work when the
+ * buffer is pinned. In a graph, each launch writes `buffer` again. */
+GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes);
 
 /* The one element of an array of size 1, converted as by ga_astype; waits for it. On error 0 (NaN
  * for floating results) and the thread's error is set. */

@@ -1,4 +1,4 @@
-/* What Quarry finds on this machine: memory, compilers, and the cache of compiled kernels. */
+/* What Quarry finds on this machine: compilers, and the cache of compiled kernels. */
 #ifndef QUARRY_INFO_H
 #define QUARRY_INFO_H
 
@@ -8,10 +8,6 @@
 #include <stdint.h>
 
 GA_BEGIN_DECLS
-
-/* The bytes of the device's memory that are free and that there are; `device` as in
- * ga_set_device(), NULL for the current one. GA_ERR_DEVICE when it does not work. */
-GA_API ga_status ga_device_memory(const char *device, size_t *available, size_t *total);
 
 /* Why ga_device_count() is 0 and what would mend it, one line; NULL when it is not 0. A static
  * string. */

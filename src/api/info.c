@@ -1,4 +1,4 @@
-/* Tells what there is: memory of devices, compilers, and the cache on disk. */
+/* Tells what there is: compilers, and the cache on disk. */
 #include <limits.h>
 #include <string.h>
 
@@ -13,17 +13,6 @@
 #include "jit/cache_disk.h"
 
 #define COMPILER_SIZE (PATH_MAX + 64)
-
-ga_status ga_device_memory(const char *name, size_t *available, size_t *total)
-{
-    if (!available || !total)
-        return ga__fail(GA_ERR_INVALID, "device_memory: a result is NULL");
-    ga__device *device = name ? ga__find_device(name) : ga__current_device();
-    if (!device)
-        return ga_error();
-    device->backend->memory_info(device, available, total);
-    return GA_OK;
-}
 
 #ifdef QUARRY_CUDA
 const char *ga_cuda_problem(void)

@@ -212,7 +212,83 @@ static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const in
 
     if (!x || x->size == 0)
         return x;
-    return made(x, device->backend->zero(device, x->data, x->buffer->nbytes));
+    ga__stream *stream = ga__array_stream(NULL, x);
+    return made(x, stream ? device->backend->zero(stream, x->data, x->buffer->nbytes) : ga_error());
+}
+
+/* Checks a shape and strides over memory of others; the extent in bytes around its first element.
+ */
+static ga_status check_layout(ga_dtype dtype, int ndim, const int64_t *shape,
+                              const int64_t *strides, int64_t *low, int64_t *high)
+{
+    const int64_t itemsize = (int64_t)ga_dtype_size(dtype);
+
+    for (int axis = 0; axis < ndim; axis++)
+        if (strides[axis] % itemsize)
+            return ga__fail(GA_ERR_INVALID, "wrap: strides %s do not fit items of %lld bytes",
+                            ga__shape_text(ndim, strides), (long long)itemsize);
+    ga__extent(ndim, shape, strides, itemsize, low, high);
+    return GA_OK;
+}
+
+/* Sets a complete object's strides, C order when none are given. */
+static void set_strides(gpuarray *x, const int64_t *strides)
+{
+    const int64_t itemsize = (int64_t)ga_dtype_size(x->dtype);
+
+    if (strides && x->ndim > 0)
+        memcpy(x->strides, strides, (size_t)x->ndim * sizeof *strides);
+    else
+        ga__contiguous_strides(x->ndim, x->shape, itemsize, x->strides);
+    x->contiguous = ga__is_contiguous(x->ndim, x->shape, x->strides, itemsize);
+}
+
+/* x over the caller's memory, or freed and NULL. */
+static gpuarray *over_memory(gpuarray *x, ga__device *device, char *pointer, void *owner,
+                             void (*free_function)(void *owner))
+{
+    int64_t low = 0, high = 0;
+
+    if (x->size == 0 ||
+        check_layout(x->dtype, x->ndim, x->shape, x->strides, &low, &high) == GA_OK) {
+        x->buffer = ga__buffer_wrap(device, x->size ? pointer + low : NULL, (size_t)(high - low),
+                                    owner, free_function);
+        x->data = x->size ? pointer : NULL;
+        if (x->buffer)
+            return x;
+    }
+    ga__free(x);
+    return NULL;
+}
+
+gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
+                  const int64_t *strides, void *owner, void (*free_function)(void *owner))
+{
+    ga__device *device = ga__current_device();
+    const int64_t size = device ? checked_size(dtype, ndim, shape) : -1;
+
+    if (size < 0)
+        return NULL;
+    if (size > 0 && !pointer)
+        return ga__fail_null(GA_ERR_INVALID, "wrap: the pointer is NULL");
+    if ((uintptr_t)pointer % ga_dtype_size(dtype))
+        return ga__fail_null(GA_ERR_INVALID, "wrap: %p is not aligned to %s's %zu bytes", pointer,
+                             ga_dtype_name(dtype), ga_dtype_size(dtype));
+    if (size > 0 && !device->backend->reaches(device, pointer))
+        return ga__fail_null(GA_ERR_INVALID,
+                             "wrap: %s cannot use the memory at %p: it is neither the device's nor "
+                             "pinned",
+                             device->name, pointer);
+    gpuarray *x = object_new(dtype, ndim, shape, size);
+    if (!x)
+        return NULL;
+    set_strides(x, strides);
+    x = over_memory(x, device, pointer, owner, free_function);
+    if (!x || ga__scope_add(x) == GA_OK)
+        return x;
+    ga__buffer_disown(x->buffer);
+    ga_free(x);
+    return NULL;
 }
 
 gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
@@ -282,7 +358,7 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
     if (!x)
         return NULL;
     ga__dtype_store(dtype, number, element);
-    return made(x, ga__array_upload(x, element, ga_dtype_size(dtype)));
+    return made(x, ga__array_set_element(x, element));
 }
 
 int ga_ndim(const gpuarray *x)

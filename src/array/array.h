@@ -5,6 +5,7 @@
 #include <quarry/array.h>
 
 #include "device/context.h"
+#include "device/stream.h"
 #include "model/dtype.h"
 #include "model/layout.h"
 
@@ -36,9 +37,17 @@ gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int6
  * message. */
 bool ga__array_writable(const char *name, const gpuarray *x);
 
-/* Copies bytes between an array that is contiguous and host memory; both directions wait. */
-ga_status ga__array_upload(gpuarray *x, const void *data, size_t nbytes);
-ga_status ga__array_download(const gpuarray *x, void *data, size_t nbytes);
+/* Copies nbytes between a contiguous array, from its byte `at` on, and host memory; both directions
+ * wait. */
+ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes);
+ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes);
+
+/* Sets the one element of x, given as it is in memory; can be recorded. */
+ga_status ga__array_set_element(gpuarray *x, const void *element);
+
+/* The stream for work that reads and writes these arrays of one device, which it makes wait for
+ * whatever other streams do with them; either may be NULL. NULL and an error on failure. */
+ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written);
 
 /* Whether the memory of two arrays on one device overlaps (by extent). */
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b);

@@ -364,7 +364,6 @@ static void normalise(const header *h, unsigned char *bytes, size_t nbytes)
 
 static ga_status read_by_chunks(source *s, const header *h, gpuarray *x)
 {
-    ga__device *device = x->buffer->device;
     const size_t total = ga_nbytes(x), room = total < CHUNK_BYTES ? total : CHUNK_BYTES;
     unsigned char *chunk = ga__malloc(room);
     ga_status status = chunk ? GA_OK : GA_ERR_MEMORY;
@@ -375,7 +374,7 @@ static ga_status read_by_chunks(source *s, const header *h, gpuarray *x)
         if (status != GA_OK)
             break;
         normalise(h, chunk, part);
-        status = device->backend->copy(device, x->data + at, chunk, part, GA__HOST_TO_DEVICE);
+        status = ga__array_upload(x, at, chunk, part);
     }
     ga__free(chunk);
     return status;
@@ -383,15 +382,11 @@ static ga_status read_by_chunks(source *s, const header *h, gpuarray *x)
 
 static ga_status read_elements(source *s, const header *h, gpuarray *x)
 {
-    ga__device *device = x->buffer->device;
-
     if (x->size == 0)
         return GA_OK;
-    if (device->backend != &ga__host_backend)
+    if (x->buffer->device->backend != &ga__host_backend)
         return read_by_chunks(s, h, x);
-    ga_status status = device->backend->synchronize(device);
-    if (status == GA_OK)
-        status = read_part(s, x->data, ga_nbytes(x));
+    const ga_status status = read_part(s, x->data, ga_nbytes(x));
     if (status == GA_OK)
         normalise(h, (unsigned char *)x->data, ga_nbytes(x));
     return status;
@@ -428,6 +423,8 @@ gpuarray *ga_load(const char *path)
 
     if (!path)
         return ga__fail_null(GA_ERR_INVALID, "load: the path is NULL");
+    if (!ga__not_recording("load"))
+        return NULL;
     if (open_source(&s, path) == GA_OK && read_header(&s, &h) == GA_OK &&
         check_data_size(&s, &h) == GA_OK)
         x = read_array(&s, &h);
@@ -478,14 +475,13 @@ static ga_status write_header(int fd, const char *path, const gpuarray *x)
 
 static ga_status write_by_chunks(int fd, const char *path, const gpuarray *x)
 {
-    ga__device *device = x->buffer->device;
     const size_t total = ga_nbytes(x), room = total < CHUNK_BYTES ? total : CHUNK_BYTES;
     char *chunk = ga__malloc(room);
     ga_status status = chunk ? GA_OK : GA_ERR_MEMORY;
 
     for (size_t at = 0; at < total && status == GA_OK; at += room) {
         const size_t part = total - at < room ? total - at : room;
-        status = device->backend->copy(device, chunk, x->data + at, part, GA__DEVICE_TO_HOST);
+        status = ga__array_download(x, at, chunk, part);
         if (status == GA_OK)
             status = write_exactly(fd, path, chunk, part);
     }
@@ -495,14 +491,11 @@ static ga_status write_by_chunks(int fd, const char *path, const gpuarray *x)
 
 static ga_status write_elements(int fd, const char *path, const gpuarray *x)
 {
-    ga__device *device = x->buffer->device;
-
     if (x->size == 0)
         return GA_OK;
-    if (device->backend != &ga__host_backend)
+    if (x->buffer->device->backend != &ga__host_backend)
         return write_by_chunks(fd, path, x);
-    const ga_status status = device->backend->synchronize(device);
-    return status == GA_OK ? write_exactly(fd, path, x->data, ga_nbytes(x)) : status;
+    return write_exactly(fd, path, x->data, ga_nbytes(x));
 }
 
 /* A file or directory that a rename must not replace: /dev/null is none of our business. */
@@ -570,6 +563,8 @@ ga_status ga_save(const gpuarray *x, const char *path)
 {
     if (!x || !path)
         return ga__fail(GA_ERR_INVALID, "save: the %s is NULL", x ? "path" : "array");
+    if (!ga__not_recording("save"))
+        return GA_ERR_UNSUPPORTED;
     ga_status status = check_target(path);
     if (status != GA_OK || x->contiguous)
         return status == GA_OK ? save_contiguous(x, path) : status;

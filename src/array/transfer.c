@@ -12,37 +12,56 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Host memory that a copy between two GPUs passes through at a time. */
-#define BOUNCE_BYTES ((size_t)4 << 20)
-
-ga_status ga__array_upload(gpuarray *x, const void *data, size_t nbytes)
+ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
 {
-    ga__device *device = x->buffer->device;
+    ga__stream *stream = ga__current_stream((read ? read : written)->buffer->device);
 
-    assert(x->contiguous && nbytes <= ga_nbytes(x));
-    return nbytes ? device->backend->copy(device, x->data, data, nbytes, GA__HOST_TO_DEVICE)
-                  : GA_OK;
+    if (!stream || (read && ga__use(stream, read->buffer, false) != GA_OK) ||
+        (written && ga__use(stream, written->buffer, true) != GA_OK))
+        return NULL;
+    return stream;
 }
 
-ga_status ga__array_download(const gpuarray *x, void *data, size_t nbytes)
+ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes)
 {
-    ga__device *device = x->buffer->device;
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0)
+        return GA_OK;
+    ga__stream *stream = ga__array_stream(NULL, x);
+    return stream ? stream->device->backend->copy(stream, x->data + at, data, nbytes,
+                                                  GA__HOST_TO_DEVICE)
+                  : ga_error();
+}
 
-    assert(x->contiguous && nbytes <= ga_nbytes(x));
-    return nbytes ? device->backend->copy(device, data, x->data, nbytes, GA__DEVICE_TO_HOST)
-                  : GA_OK;
+ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
+{
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0)
+        return GA_OK;
+    ga__stream *stream = ga__array_stream(x, NULL);
+    return stream ? stream->device->backend->copy(stream, data, x->data + at, nbytes,
+                                                  GA__DEVICE_TO_HOST)
+                  : ga_error();
+}
+
+ga_status ga__array_set_element(gpuarray *x, const void *element)
+{
+    if (ga__recording() && ga__fill_elements)
+        return ga__fill_elements(x, ga__dtype_fetch(x->dtype, element));
+    return ga__array_upload(x, 0, element, ga_dtype_size(x->dtype));
 }
 
 ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
 {
-    ga__device *device = to->buffer->device;
-
     assert(ga__same_shape(to->ndim, to->shape, from->ndim, from->shape));
     if (to->size == 0)
         return GA_OK;
-    if (to->contiguous && from->contiguous && to->dtype == from->dtype)
-        return device->backend->copy(device, to->data, from->data, ga_nbytes(to),
-                                     GA__DEVICE_TO_DEVICE);
+    if (to->contiguous && from->contiguous && to->dtype == from->dtype) {
+        ga__stream *stream = ga__array_stream(from, to);
+        return stream ? stream->device->backend->copy_async(stream, to->data, from->data,
+                                                            ga_nbytes(to), GA__DEVICE_TO_DEVICE)
+                      : ga_error();
+    }
     if (!ga__copy_elements)
         return ga__fail(GA_ERR_UNSUPPORTED, "copy: there are no kernels to copy an array with");
     return ga__copy_elements(to, from);
@@ -67,35 +86,117 @@ gpuarray *ga_copy(const gpuarray *x)
 
 gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
 {
+    if (!ga__not_recording("from_host"))
+        return NULL;
     gpuarray *x = ga_empty(dtype, ndim, shape);
-
     if (!x || x->size == 0)
         return x;
-    const ga_status status = data ? ga__array_upload(x, data, ga_nbytes(x))
+    const ga_status status = data ? ga__array_upload(x, 0, data, ga_nbytes(x))
                                   : ga__fail(GA_ERR_INVALID, "from_host: the data is NULL");
-    if (status != GA_OK) {
-        ga_free(x);
-        return NULL;
-    }
-    return x;
+    if (status == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = ga_empty(dtype, ndim, shape);
+
+    if (!x || x->size == 0 || ga_set_async(x, data, ga_nbytes(x)) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+/* Raises unless the host buffer fits x. */
+static ga_status check_host_buffer(const char *name, const gpuarray *x, const void *buffer,
+                                   size_t nbytes)
+{
+    if (!x)
+        return ga__fail(GA_ERR_INVALID, "%s: the array is NULL", name);
+    if (nbytes != ga_nbytes(x))
+        return ga__fail(GA_ERR_SHAPE, "%s: the buffer has %zu bytes, shape %s of %s has %zu", name,
+                        nbytes, ga__shape_text(x->ndim, x->shape), ga_dtype_name(x->dtype),
+                        ga_nbytes(x));
+    if (nbytes > 0 && !buffer)
+        return ga__fail(GA_ERR_INVALID, "%s: the buffer is NULL", name);
+    return GA_OK;
+}
+
+/* The host's copy of x's elements comes in C order: into a view of another it goes by a copy. */
+static ga_status set_view(const char *name, gpuarray *x, const void *data, size_t nbytes)
+{
+    if (!ga__array_writable(name, x))
+        return GA_ERR_INVALID;
+    gpuarray *dense = ga_empty_like(x);
+    if (!dense)
+        return ga_error();
+    ga_status status = ga__array_upload(dense, 0, data, nbytes);
+    if (status == GA_OK)
+        status = ga__array_copy_into(x, dense);
+    ga_free(dense);
+    return status;
+}
+
+ga_status ga_set(gpuarray *x, const void *data, size_t nbytes)
+{
+    const ga_status status = check_host_buffer("set", x, data, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    if (!ga__not_recording("set"))
+        return GA_ERR_UNSUPPORTED;
+    return x->contiguous ? ga__array_upload(x, 0, data, nbytes) : set_view("set", x, data, nbytes);
+}
+
+static ga_status check_contiguous(const char *name, const gpuarray *x)
+{
+    return x->contiguous ? GA_OK
+                         : ga__fail(GA_ERR_INVALID, "%s: the array of shape %s is not contiguous",
+                                    name, ga__shape_text(x->ndim, x->shape));
+}
+
+ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
+{
+    ga_status status = check_host_buffer("set_async", x, data, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    status = check_contiguous("set_async", x);
+    ga__stream *stream = status == GA_OK ? ga__array_stream(NULL, x) : NULL;
+    return stream ? stream->device->backend->copy_async(stream, x->data, data, nbytes,
+                                                        GA__HOST_TO_DEVICE)
+                  : ga_error();
+}
+
+ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes)
+{
+    ga_status status = check_host_buffer("to_host_async", x, buffer, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    status = check_contiguous("to_host_async", x);
+    ga__stream *stream = status == GA_OK ? ga__array_stream(x, NULL) : NULL;
+    return stream ? stream->device->backend->copy_async(stream, buffer, x->data, nbytes,
+                                                        GA__DEVICE_TO_HOST)
+                  : ga_error();
 }
 
 ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes)
 {
-    if (!x)
-        return ga__fail(GA_ERR_INVALID, "to_host: the array is NULL");
-    if (nbytes != ga_nbytes(x))
-        return ga__fail(GA_ERR_SHAPE, "to_host: the buffer has %zu bytes, shape %s of %s has %zu",
-                        nbytes, ga__shape_text(x->ndim, x->shape), ga_dtype_name(x->dtype),
-                        ga_nbytes(x));
-    if (nbytes > 0 && !buffer)
-        return ga__fail(GA_ERR_INVALID, "to_host: the buffer is NULL");
+    ga_status status = check_host_buffer("to_host", x, buffer, nbytes);
+
+    if (status != GA_OK)
+        return status;
+    if (!ga__not_recording("to_host"))
+        return GA_ERR_UNSUPPORTED;
     if (x->contiguous)
-        return ga__array_download(x, buffer, nbytes);
+        return ga__array_download(x, 0, buffer, nbytes);
     gpuarray *copy = ga_copy(x);
     if (!copy)
         return ga_error();
-    const ga_status status = ga__array_download(copy, buffer, nbytes);
+    status = ga__array_download(copy, 0, buffer, nbytes);
     ga_free(copy);
     return status;
 }
@@ -114,9 +215,11 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
                  ga__shape_text(x->ndim, x->shape), (long long)x->size);
         return false;
     }
-    ga__device *device = x->buffer->device;
-    if (device->backend->copy(device, element, x->data, ga_dtype_size(x->dtype),
-                              GA__DEVICE_TO_HOST) != GA_OK)
+    if (!ga__not_recording("item"))
+        return false;
+    ga__stream *stream = ga__array_stream(x, NULL);
+    if (!stream || stream->device->backend->copy(stream, element, x->data, ga_dtype_size(x->dtype),
+                                                 GA__DEVICE_TO_HOST) != GA_OK)
         return false;
     *number = ga__dtype_fetch(x->dtype, element);
     return true;
@@ -163,41 +266,32 @@ const char *ga_device_of(const gpuarray *x)
     return x ? x->buffer->device->name : NULL;
 }
 
-/* Host memory between two GPUs: their memory pools need not see each other. */
-static ga_status copy_by_host(gpuarray *to, const gpuarray *from)
+/* Between two GPUs: in the order of the source's stream, which waits for the target's, since the new
+ * array's memory is of that order; and the target's then waits for the copy. */
+static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
 {
-    ga__device *source = from->buffer->device, *target = to->buffer->device;
-    const size_t total = ga_nbytes(to);
-    char *bounce = ga__malloc(total < BOUNCE_BYTES ? total : BOUNCE_BYTES);
-    ga_status status = bounce ? GA_OK : GA_ERR_MEMORY;
+    ga__stream *source = ga__array_stream(from, NULL), *target = ga__array_stream(NULL, to);
 
-    for (size_t at = 0; at < total && status == GA_OK; at += BOUNCE_BYTES) {
-        const size_t part = total - at < BOUNCE_BYTES ? total - at : BOUNCE_BYTES;
-        status = source->backend->copy(source, bounce, from->data + at, part, GA__DEVICE_TO_HOST);
-        if (status == GA_OK)
-            status = target->backend->copy(target, to->data + at, bounce, part, GA__HOST_TO_DEVICE);
-    }
-    ga__free(bounce);
-    return status;
+    if (!source || !target)
+        return ga_error();
+    const ga__backend *backend = source->device->backend;
+    ga_status status = backend->stream_wait(source, target);
+    if (status == GA_OK)
+        status = backend->copy_peer(source, to->data, from->data, ga_nbytes(to), target->device);
+    return status == GA_OK ? backend->stream_wait(target, source) : status;
 }
 
-/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, once its work is
- * done. */
+/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, where work is done
+ * when its call returns. */
 static ga_status copy_across(gpuarray *to, const gpuarray *from)
 {
-    ga__device *source = from->buffer->device, *target = to->buffer->device;
-
     if (to->size == 0)
         return GA_OK;
-    if (source->backend == &ga__host_backend) {
-        const ga_status status = source->backend->synchronize(source);
-        return status == GA_OK ? ga__array_upload(to, from->data, ga_nbytes(to)) : status;
-    }
-    if (target->backend == &ga__host_backend) {
-        const ga_status status = target->backend->synchronize(target);
-        return status == GA_OK ? ga__array_download(from, to->data, ga_nbytes(to)) : status;
-    }
-    return copy_by_host(to, from);
+    if (from->buffer->device->backend == &ga__host_backend)
+        return ga__array_upload(to, 0, from->data, ga_nbytes(to));
+    if (to->buffer->device->backend == &ga__host_backend)
+        return ga__array_download(from, 0, to->data, ga_nbytes(to));
+    return copy_to_peer(to, from);
 }
 
 /* x itself. A scope owns one reference of each of its arrays, so inside one it is a view of its
@@ -218,6 +312,8 @@ gpuarray *ga_to_device(const gpuarray *x, const char *device)
         return NULL;
     if (target == x->buffer->device)
         return same_array(x);
+    if (!ga__not_recording("to_device"))
+        return NULL;
     gpuarray *copy = ga__array_new(target, x->dtype, x->ndim, x->shape);
     if (!copy)
         return NULL;

@@ -263,7 +263,7 @@ static gpuarray *zeros_in_shape_of(const gpuarray *x)
     gpuarray *zero = ga__array_new(x->buffer->device, x->dtype, 0, NULL);
     gpuarray *view = NULL;
 
-    if (zero && ga__array_upload(zero, element, ga_dtype_size(x->dtype)) == GA_OK)
+    if (zero && ga__array_set_element(zero, element) == GA_OK)
         view = repeated(zero, x->ndim, x->shape);
     ga_free(zero);
     return view;

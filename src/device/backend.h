@@ -2,6 +2,7 @@
 #ifndef GA_DEVICE_BACKEND_H
 #define GA_DEVICE_BACKEND_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,8 +10,11 @@
 #include <quarry/error.h>
 
 typedef struct ga__device ga__device;
+typedef struct ga_stream ga__stream;
 typedef struct ga__image ga__image;       /* loaded machine code */
 typedef struct ga__function ga__function; /* one kernel in it */
+typedef struct ga__replay ga__replay;     /* recorded work, ready to run again */
+typedef struct ga__mark ga__mark;         /* a point in a stream's work */
 
 /* A filled template to compile. Texts are borrowed for the call. */
 typedef struct ga__source {
@@ -36,8 +40,20 @@ typedef struct ga__launch {
     size_t nwords;
 } ga__launch;
 
-/* All functions return GA_OK or raise with ga__fail. Work is ordered: copies and launches of one
- * device happen in the order they were given; memory freed is reused only by later work. */
+/* Memory on a device, and the backend's own name for it. */
+typedef struct ga__memory {
+    void *address;
+    void *block;
+} ga__memory;
+
+/* What a device holds, in bytes. */
+typedef struct ga__memory_state {
+    size_t kept; /* unused, kept for the next request */
+    size_t available, total;
+} ga__memory_state;
+
+/* All functions return GA_OK or raise with ga__fail. Work given to one stream happens in the order
+ * it was given; memory freed in a stream is reused only by later work of that stream. */
 typedef struct ga__backend {
     const char *name;            /* "cuda", "cpu": what the device's name starts with */
     const char *template_target; /* "cuda" or "host": picks the prelude */
@@ -46,17 +62,52 @@ typedef struct ga__backend {
     ga_status (*open)(ga__device *device); /* fills the device from its index */
     void (*close)(ga__device *device);
 
-    ga_status (*alloc)(ga__device *device, size_t nbytes,
-                       void **memory); /* 256-byte aligned; nbytes > 0 */
-    void (*free)(ga__device *device, void *memory);
-    void (*trim)(ga__device *device); /* gives unused pool memory back */
-    void (*memory_info)(ga__device *device, size_t *available,
-                        size_t *total); /* bytes; never raises */
-    ga_status (*copy)(ga__device *device, void *to, const void *from, size_t nbytes,
+    /* Sets the stream's handle and state, unless the handle is the caller's own already. */
+    ga_status (*stream_open)(ga__stream *stream);
+    void (*stream_close)(ga__stream *stream); /* no work is left; memory kept goes to the device's
+                                                 own stream */
+    ga_status (*stream_wait)(ga__stream *stream, ga__stream *other); /* for other's work so far */
+    ga_status (*stream_synchronize)(ga__stream *stream);
+    ga_status (*stream_query)(ga__stream *stream, bool *done);
+
+    ga_status (*mark_new)(ga__device *device, ga__mark **mark);
+    void (*mark_free)(ga__device *device, ga__mark *mark);
+    ga_status (*mark_set)(ga__mark *mark, ga__stream *stream);
+    ga_status (*mark_wait)(ga__mark *mark, ga__stream *stream); /* the stream waits */
+    ga_status (*mark_synchronize)(ga__device *device, ga__mark *mark);
+    ga_status (*mark_query)(ga__device *device, ga__mark *mark, bool *done);
+    ga_status (*mark_elapsed)(ga__device *device, ga__mark *from, ga__mark *to, double *ms);
+
+    /* Work given to the stream from now on is recorded, not run; until record_end hands it out. */
+    ga_status (*record_begin)(ga__stream *stream);
+    ga_status (*record_end)(ga__stream *stream, ga__replay **replay);
+    void (*record_cancel)(ga__stream *stream);
+    ga_status (*replay)(ga__replay *replay, ga__stream *stream);
+    void (*replay_free)(ga__replay *replay);
+
+    ga_status (*alloc)(ga__stream *stream, size_t nbytes,
+                       ga__memory *memory); /* 256-byte aligned; nbytes > 0 */
+    void (*free)(ga__stream *stream, const ga__memory *memory);
+    void (*trim)(ga__stream *stream); /* gives the memory that it keeps unused back */
+    void (*memory_state)(ga__device *device, ga__memory_state *state); /* never raises */
+    bool (*reaches)(ga__device *device, const void *memory); /* kernels can use it; never raises */
+    ga_status (*copy)(ga__stream *stream, void *to, const void *from, size_t nbytes,
                       ga__copy_kind kind); /* host memory may be reused on return; a copy to the
                                               host is complete on return */
-    ga_status (*zero)(ga__device *device, void *memory, size_t nbytes);
+    ga_status (*copy_async)(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                            ga__copy_kind kind); /* host memory stays as it is until the copy is
+                                                    done */
+    ga_status (*copy_peer)(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                           ga__device *target); /* from the stream's device to another of the same
+                                                   backend */
+    ga_status (*zero)(ga__stream *stream, void *memory, size_t nbytes);
     ga_status (*synchronize)(ga__device *device);
+
+    /* Host memory that copies reach without the driver's staging. */
+    ga_status (*pin)(ga__device *device, size_t nbytes, void **memory);
+    void (*unpin)(ga__device *device, void *memory);
+    ga_status (*pin_existing)(ga__device *device, void *memory, size_t nbytes);
+    ga_status (*unpin_existing)(ga__device *device, void *memory);
 
     /* Compiles to machine code (ga__free it). On GA_ERR_COMPILE the message holds the compiler's
      * log. */
@@ -69,8 +120,21 @@ typedef struct ga__backend {
     ga_status (*find)(ga__image *image, const char *name, ga__function **function);
     /* How many blocks of `block` threads run at once on the whole device; never raises. */
     int (*resident_blocks)(ga__device *device, ga__function *function, int block);
-    ga_status (*launch)(ga__device *device, ga__function *function, const ga__launch *launch);
+    ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
 } ga__backend;
+
+/* An order of work on one device. */
+struct ga_stream {
+    ga__device *device;
+    void *handle;             /* the backend's: a cudaStream_t; NULL is the device's own stream */
+    void *event, *state;      /* the backend's own */
+    uint64_t bit, alone;      /* stream.c's: see ga__use */
+    bool wrapped;             /* the handle is the caller's */
+    struct ga_graph *graph;   /* that records this stream's work, or NULL */
+    _Atomic(void *) tickets;  /* stream.c's: see ga__stream_tickets */
+    ga__memory ticket_memory; /* likewise */
+    struct ga_stream *next;   /* among the streams of the device */
+};
 
 struct ga__device {
     const ga__backend *backend;
@@ -80,9 +144,12 @@ struct ga__device {
     int arch;              /* 90 for sm_90; 0 on the host */
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
-    size_t cache_bytes;      /* last-level cache */
-    void *state;             /* the backend's own */
-    _Atomic(void *) tickets; /* context.c's: see ga__device_tickets */
+    size_t cache_bytes; /* last-level cache */
+    void *state;        /* the backend's own */
+    ga__stream stream;  /* its own: where work goes that nobody sends elsewhere */
+    _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 is no limit */
+    pthread_mutex_t lock;             /* of the list of streams */
+    ga__stream *streams;              /* all but those that record */
 };
 
 extern const ga__backend ga__host_backend;

@@ -1,4 +1,4 @@
-/* Opens each device once, remembers every thread's current one, and counts references to memory. */
+/* Opens each device once, and remembers every thread's current one. */
 #include "device/context.h"
 
 #include <pthread.h>
@@ -8,9 +8,9 @@
 
 #include <quarry/device.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "device/stream.h"
 
 /* A device and what the context keeps beside it. Opened under the lock, read without it. */
 typedef struct slot {
@@ -24,14 +24,23 @@ static _Thread_local ga__device *current;
 
 static ga_status open_locked(slot *s, const ga__backend *backend, int index)
 {
+    ga__device *device = &s->device;
     if (atomic_load_explicit(&s->opened, memory_order_relaxed))
         return GA_OK;
-    memset(&s->device, 0, sizeof s->device);
-    s->device.backend = backend;
-    s->device.index = index;
-    ga_status status = backend->open(&s->device);
-    if (status == GA_OK)
+    memset(device, 0, sizeof *device);
+    device->backend = backend;
+    device->index = index;
+    ga_status status = backend->open(device);
+    if (status != GA_OK)
+        return status;
+    pthread_mutex_init(&device->lock, NULL);
+    status = ga__stream_init(&device->stream, device, false);
+    if (status == GA_OK) {
         atomic_store_explicit(&s->opened, true, memory_order_release);
+        return GA_OK;
+    }
+    pthread_mutex_destroy(&device->lock);
+    backend->close(device);
     return status;
 }
 
@@ -139,101 +148,6 @@ void ga__use_device(ga__device *device)
     current = device;
 }
 
-static ga__buffer *out_of_memory(ga__device *device, size_t nbytes)
-{
-    size_t available = 0, total = 0;
-    device->backend->memory_info(device, &available, &total);
-    return ga__fail_null(GA_ERR_MEMORY, "out of memory: asked %zu bytes on %s (%zu of %zu free)",
-                         nbytes, device->name, available, total);
-}
-
-/* The second try, after the pool gave back what nobody uses. An error that the first try raised is
- * taken back (`raised`: the thread had none before), so that the final one names the device. */
-static ga_status alloc_again(ga__device *device, size_t nbytes, void **memory, bool raised)
-{
-    if (raised)
-        ga_clear_error();
-    device->backend->trim(device);
-    ga_status status = device->backend->alloc(device, nbytes, memory);
-    if (status == GA_ERR_MEMORY && raised)
-        ga_clear_error();
-    return status;
-}
-
-static ga_status alloc_memory(ga__device *device, size_t nbytes, void **memory)
-{
-    bool clean = ga_error() == GA_OK;
-    ga_status status = GA_ERR_MEMORY;
-    if (!ga__alloc_fails()) {
-        status = device->backend->alloc(device, nbytes, memory);
-        if (status == GA_ERR_MEMORY)
-            status = alloc_again(device, nbytes, memory, clean);
-    }
-    if (status == GA_ERR_MEMORY)
-        out_of_memory(device, nbytes);
-    return status;
-}
-
-ga__buffer *ga__buffer_new(ga__device *device, size_t nbytes)
-{
-    ga__buffer *buffer = ga__malloc(sizeof *buffer);
-    if (buffer == NULL)
-        return NULL;
-    *buffer = (ga__buffer){device, NULL, nbytes, 1};
-    if (nbytes > 0 && alloc_memory(device, nbytes, &buffer->memory) != GA_OK) {
-        ga__free(buffer);
-        return NULL;
-    }
-    return buffer;
-}
-
-ga__buffer *ga__buffer_retain(ga__buffer *buffer)
-{
-    if (buffer != NULL)
-        __atomic_add_fetch(&buffer->references, 1, __ATOMIC_RELAXED);
-    return buffer;
-}
-
-void ga__buffer_release(ga__buffer *buffer)
-{
-    if (buffer == NULL || __atomic_sub_fetch(&buffer->references, 1, __ATOMIC_ACQ_REL) > 0)
-        return;
-    if (buffer->memory != NULL)
-        buffer->device->backend->free(buffer->device, buffer->memory);
-    ga__free(buffer);
-}
-
-static void *make_tickets(ga__device *device)
-{
-    const size_t nbytes = GA__TICKETS * sizeof(uint32_t);
-    void *tickets = NULL;
-    if (alloc_memory(device, nbytes, &tickets) != GA_OK)
-        return NULL;
-    if (device->backend->zero(device, tickets, nbytes) != GA_OK) {
-        device->backend->free(device, tickets);
-        return NULL;
-    }
-    return tickets;
-}
-
-void *ga__device_tickets(ga__device *device)
-{
-    static _Thread_local uint32_t of_this_thread[GA__TICKETS];
-    if (device->arch == 0)
-        return of_this_thread;
-    void *tickets = atomic_load_explicit(&device->tickets, memory_order_acquire);
-    if (tickets != NULL)
-        return tickets;
-    pthread_mutex_lock(&lock);
-    tickets = atomic_load_explicit(&device->tickets, memory_order_relaxed);
-    if (tickets == NULL) {
-        tickets = make_tickets(device);
-        atomic_store_explicit(&device->tickets, tickets, memory_order_release);
-    }
-    pthread_mutex_unlock(&lock);
-    return tickets;
-}
-
 int ga_device_count(void)
 {
     return cuda_count();
@@ -263,5 +177,7 @@ const char *ga_device_name(const char *name)
 ga_status ga_synchronize(void)
 {
     ga__device *device = ga__current_device();
-    return device == NULL ? GA_ERR_DEVICE : device->backend->synchronize(device);
+    if (device == NULL || !ga__not_recording("synchronize"))
+        return ga_error();
+    return device->backend->synchronize(device);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -98,9 +99,9 @@ static block *new_block(size_t nbytes, size_t capacity)
     return b;
 }
 
-static ga_status host_alloc(ga__device *device, size_t nbytes, void **memory)
+static ga_status host_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
 {
-    (void)device;
+    (void)stream;
     if (nbytes > (size_t)1 << 46) /* past any address space, and before sums overflow */
         return ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
     size_t capacity = class_capacity(nbytes);
@@ -109,7 +110,7 @@ static ga_status host_alloc(ga__device *device, size_t nbytes, void **memory)
         b = new_block(capacity > 0 ? capacity : nbytes, capacity);
     if (b == NULL)
         return GA_ERR_MEMORY;
-    *memory = b + 1;
+    *memory = (ga__memory){b + 1, b};
     return GA_OK;
 }
 
@@ -138,9 +139,9 @@ static block *empty_kept(void)
     return all;
 }
 
-static void host_trim(ga__device *device)
+static void host_trim(ga__stream *stream)
 {
-    (void)device;
+    (void)stream;
     pthread_mutex_lock(&kept.lock);
     block *all = empty_kept();
     pthread_mutex_unlock(&kept.lock);
@@ -162,22 +163,58 @@ static void keep(block *b)
     free_list(all);
 }
 
-static void host_free(ga__device *device, void *memory)
+static void host_free(ga__stream *stream, const ga__memory *memory)
 {
-    (void)device;
-    block *b = (block *)memory - 1;
+    (void)stream;
+    block *b = memory->block;
     if (b->capacity > 0 && b->capacity <= kept.most)
         keep(b);
     else
         ga__free(b->allocation);
 }
 
-static void host_memory_info(ga__device *device, size_t *available, size_t *total)
+static void host_memory_state(ga__device *device, ga__memory_state *state)
 {
     (void)device;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *available = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    *total = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+    state->available = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
+    state->total = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+    pthread_mutex_lock(&kept.lock);
+    state->kept = kept.nbytes;
+    pthread_mutex_unlock(&kept.lock);
+}
+
+static bool host_reaches(ga__device *device, const void *memory)
+{
+    (void)device, (void)memory;
+    return true;
+}
+
+static ga_status host_pin(ga__device *device, size_t nbytes, void **memory)
+{
+    ga__memory found;
+    const ga_status status = host_alloc(&device->stream, nbytes, &found);
+    if (status == GA_OK)
+        *memory = found.address;
+    return status;
+}
+
+static void host_unpin(ga__device *device, void *memory)
+{
+    host_free(&device->stream, &(ga__memory){memory, (block *)memory - 1});
+}
+
+/* All host memory is near enough. */
+static ga_status host_pin_existing(ga__device *device, void *memory, size_t nbytes)
+{
+    (void)device, (void)memory, (void)nbytes;
+    return GA_OK;
+}
+
+static ga_status host_unpin_existing(ga__device *device, void *memory)
+{
+    (void)device, (void)memory;
+    return GA_OK;
 }
 
 /* ---- copies: by the pool when one thread would not fill the memory bus ---- */
@@ -191,40 +228,30 @@ typedef struct span {
     size_t nbytes;
 } span;
 
+static void move_all(const span *s)
+{
+    if (s->from == NULL)
+        memset(s->to, 0, s->nbytes);
+    else
+        memcpy(s->to, s->from, s->nbytes);
+}
+
 static void move_piece(const void *context, int64_t index)
 {
     const span *s = context;
     size_t begin = (size_t)index * PIECE;
     size_t nbytes = s->nbytes - begin < PIECE ? s->nbytes - begin : PIECE;
-    if (s->from == NULL)
-        memset(s->to + begin, 0, nbytes);
-    else
-        memcpy(s->to + begin, s->from + begin, nbytes);
+    move_all(&(span){s->to + begin, s->from == NULL ? NULL : s->from + begin, nbytes});
 }
 
-static ga_status host_copy(ga__device *device, void *to, const void *from, size_t nbytes,
-                           ga__copy_kind kind)
+static void move_now(void *to, const void *from, size_t nbytes)
 {
-    (void)device, (void)kind;
     if (nbytes >= PARALLEL_FROM) {
         span s = {to, from, nbytes};
         ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE));
     } else if (nbytes > 0) {
-        memcpy(to, from, nbytes);
+        move_all(&(span){to, from, nbytes});
     }
-    return GA_OK;
-}
-
-static ga_status host_zero(ga__device *device, void *memory, size_t nbytes)
-{
-    (void)device;
-    if (nbytes >= PARALLEL_FROM) {
-        span s = {memory, NULL, nbytes};
-        ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE));
-    } else if (nbytes > 0) {
-        memset(memory, 0, nbytes);
-    }
-    return GA_OK;
 }
 
 static ga_status host_synchronize(ga__device *device)
@@ -353,15 +380,197 @@ static int host_resident_blocks(ga__device *device, ga__function *function, int 
     return device->processors;
 }
 
-static ga_status host_launch(ga__device *device, ga__function *function, const ga__launch *launch)
+static void launch_now(ga__function *function, int64_t grid, const uint64_t *words)
 {
-    (void)device;
-    call c = {.words = launch->words};
+    call c = {.words = words};
     memcpy(&c.function, &function, sizeof c.function); /* ISO C casts no object to a function */
-    if (launch->grid == 1)
+    if (grid == 1)
         c.function(c.words, 0);
     else
-        ga__pool_run(run_block, &c, launch->grid);
+        ga__pool_run(run_block, &c, grid);
+}
+
+/* ---- recording: a list of launches and copies, in a recording stream's handle ---- */
+
+typedef struct command {
+    struct command *next;
+    ga__function *function; /* NULL: a copy */
+    int64_t grid;
+    span moved;
+    size_t nwords;
+    uint64_t words[];
+} command;
+
+struct ga__replay {
+    command *first, **end;
+};
+
+/* Appends a copy of the command and its words. */
+static ga_status record(ga__stream *stream, const command *given, const uint64_t *words)
+{
+    ga__replay *list = stream->handle;
+    command *c = ga__malloc(sizeof *c + given->nwords * sizeof *words);
+    if (c == NULL)
+        return GA_ERR_MEMORY;
+    *c = *given;
+    if (given->nwords > 0)
+        memcpy(c->words, words, given->nwords * sizeof *words);
+    *list->end = c;
+    list->end = &c->next;
+    return GA_OK;
+}
+
+static ga_status host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                                 ga__copy_kind kind)
+{
+    (void)kind;
+    if (stream->handle != NULL)
+        return record(stream, &(command){.moved = {to, from, nbytes}}, NULL);
+    move_now(to, from, nbytes);
+    return GA_OK;
+}
+
+static ga_status host_zero(ga__stream *stream, void *memory, size_t nbytes)
+{
+    return host_copy_async(stream, memory, NULL, nbytes, GA__DEVICE_TO_DEVICE);
+}
+
+static ga_status host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
+{
+    if (stream->handle != NULL)
+        return record(stream,
+                      &(command){.function = function, .grid = launch->grid, .nwords = launch->nwords},
+                      launch->words);
+    launch_now(function, launch->grid, launch->words);
+    return GA_OK;
+}
+
+static ga_status host_record_begin(ga__stream *stream)
+{
+    ga__replay *list = ga__malloc(sizeof *list);
+    if (list == NULL)
+        return GA_ERR_MEMORY;
+    *list = (ga__replay){NULL, &list->first};
+    stream->handle = list;
+    return GA_OK;
+}
+
+static ga_status host_record_end(ga__stream *stream, ga__replay **replay)
+{
+    *replay = stream->handle;
+    stream->handle = NULL;
+    return GA_OK;
+}
+
+static void host_replay_free(ga__replay *replay)
+{
+    command *c = replay->first;
+    while (c != NULL) {
+        command *next = c->next;
+        ga__free(c);
+        c = next;
+    }
+    ga__free(replay);
+}
+
+static void host_record_cancel(ga__stream *stream)
+{
+    host_replay_free(stream->handle);
+    stream->handle = NULL;
+}
+
+static ga_status host_replay(ga__replay *replay, ga__stream *stream)
+{
+    (void)stream;
+    for (const command *c = replay->first; c != NULL; c = c->next) {
+        if (c->function == NULL)
+            move_now(c->moved.to, c->moved.from, c->moved.nbytes);
+        else
+            launch_now(c->function, c->grid, c->words);
+    }
+    return GA_OK;
+}
+
+/* ---- streams and marks: work is done when its call returns ---- */
+
+static ga_status host_stream_open(ga__stream *stream)
+{
+    stream->handle = NULL;
+    return GA_OK;
+}
+
+static void host_stream_close(ga__stream *stream)
+{
+    (void)stream;
+}
+
+static ga_status host_stream_wait(ga__stream *stream, ga__stream *other)
+{
+    (void)stream, (void)other;
+    return GA_OK;
+}
+
+static ga_status host_stream_synchronize(ga__stream *stream)
+{
+    (void)stream;
+    return GA_OK;
+}
+
+static ga_status host_stream_query(ga__stream *stream, bool *done)
+{
+    (void)stream;
+    *done = true;
+    return GA_OK;
+}
+
+struct ga__mark {
+    struct timespec time;
+};
+
+static ga_status host_mark_new(ga__device *device, ga__mark **mark)
+{
+    (void)device;
+    *mark = ga__calloc(1, sizeof **mark);
+    return *mark == NULL ? GA_ERR_MEMORY : GA_OK;
+}
+
+static void host_mark_free(ga__device *device, ga__mark *mark)
+{
+    (void)device;
+    ga__free(mark);
+}
+
+static ga_status host_mark_set(ga__mark *mark, ga__stream *stream)
+{
+    (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, &mark->time);
+    return GA_OK;
+}
+
+static ga_status host_mark_wait(ga__mark *mark, ga__stream *stream)
+{
+    (void)mark, (void)stream;
+    return GA_OK;
+}
+
+static ga_status host_mark_synchronize(ga__device *device, ga__mark *mark)
+{
+    (void)device, (void)mark;
+    return GA_OK;
+}
+
+static ga_status host_mark_query(ga__device *device, ga__mark *mark, bool *done)
+{
+    (void)device, (void)mark;
+    *done = true;
+    return GA_OK;
+}
+
+static ga_status host_mark_elapsed(ga__device *device, ga__mark *from, ga__mark *to, double *ms)
+{
+    (void)device;
+    *ms = 1e3 * (double)(to->time.tv_sec - from->time.tv_sec) +
+          1e-6 * (double)(to->time.tv_nsec - from->time.tv_nsec);
     return GA_OK;
 }
 
@@ -409,9 +618,9 @@ static ga_status host_open(ga__device *device)
     /* For kernels, which name no library: a program that loads us by dlopen may have no libm of its
      * own in the global scope. It is loaded already, so this cannot fail for want of it. */
     (void)dlopen(LIBM_SO, RTLD_NOW | RTLD_GLOBAL);
-    size_t available, total;
-    host_memory_info(device, &available, &total);
-    kept.most = total / 8 < MOST_KEPT ? total / 8 : MOST_KEPT;
+    ga__memory_state memory;
+    host_memory_state(device, &memory);
+    kept.most = memory.total / 8 < MOST_KEPT ? memory.total / 8 : MOST_KEPT;
     pthread_atfork(lock_kept, unlock_kept, unlock_kept);
     snprintf(device->name, sizeof device->name, "cpu");
     describe(device->description, sizeof device->description);
@@ -423,7 +632,7 @@ static ga_status host_open(ga__device *device)
 
 static void host_close(ga__device *device)
 {
-    host_trim(device);
+    host_trim(&device->stream);
 }
 
 static int host_count(void)
@@ -437,12 +646,35 @@ const ga__backend ga__host_backend = {
     .count = host_count,
     .open = host_open,
     .close = host_close,
+    .stream_open = host_stream_open,
+    .stream_close = host_stream_close,
+    .stream_wait = host_stream_wait,
+    .stream_synchronize = host_stream_synchronize,
+    .stream_query = host_stream_query,
+    .mark_new = host_mark_new,
+    .mark_free = host_mark_free,
+    .mark_set = host_mark_set,
+    .mark_wait = host_mark_wait,
+    .mark_synchronize = host_mark_synchronize,
+    .mark_query = host_mark_query,
+    .mark_elapsed = host_mark_elapsed,
+    .record_begin = host_record_begin,
+    .record_end = host_record_end,
+    .record_cancel = host_record_cancel,
+    .replay = host_replay,
+    .replay_free = host_replay_free,
     .alloc = host_alloc,
     .free = host_free,
     .trim = host_trim,
-    .memory_info = host_memory_info,
-    .copy = host_copy,
+    .memory_state = host_memory_state,
+    .reaches = host_reaches,
+    .copy = host_copy_async,
+    .copy_async = host_copy_async,
     .zero = host_zero,
+    .pin = host_pin,
+    .unpin = host_unpin,
+    .pin_existing = host_pin_existing,
+    .unpin_existing = host_unpin_existing,
     .synchronize = host_synchronize,
     .compile = host_compile,
     .compiler_key = host_compiler_key,

@@ -550,6 +550,9 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     ga__function *function = find_function(&p);
     if (!function)
         return ga_error();
+    ga__stream *stream = ga__operands_stream(device, noperands, operands);
+    if (!stream)
+        return ga_error();
     const ga__launch launch = {p.grid, BLOCK, 0, p.words.word, p.words.n};
-    return device->backend->launch(device, function, &launch);
+    return device->backend->launch(stream, function, &launch);
 }

@@ -357,7 +357,7 @@ static outcome give_number(const call *c, gpuarray **result)
         return (ga_assign)(c->out, number) == GA_OK ? DONE : FAILED;
     }
     gpuarray *x = ga__array_new(c->device, dtype, 0, NULL);
-    if (x && ga__array_upload(x, element, ga_dtype_size(dtype)) == GA_OK) {
+    if (x && ga__array_set_element(x, element) == GA_OK) {
         *result = x;
         return DONE;
     }

@@ -283,6 +283,17 @@ bool ga__operand_is_complex(const ga__operand *operand)
            (operand->array && ga__dtype_kind(operand->array->dtype) == 'c');
 }
 
+ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands)
+{
+    ga__stream *stream = ga__current_stream(device);
+    for (int k = 0; stream && k < noperands; k++) {
+        const gpuarray *x = operands[k].array;
+        if (x && ga__use(stream, x->buffer, operands[k].writes) != GA_OK)
+            return NULL;
+    }
+    return stream;
+}
+
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record)
 {

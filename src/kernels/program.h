@@ -70,6 +70,10 @@ void ga__program_axes(ga__record *record, const char *list, int first, int ndim,
 
 bool ga__operand_is_complex(const ga__operand *operand);
 
+/* The stream for a launch on the device over these operands, which it makes wait for whatever other
+ * streams do with them. NULL and an error on failure. */
+ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands);
+
 /* Fills the template and gets its kernel; frees the record. NULL and an error on failure. */
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record);

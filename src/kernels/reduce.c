@@ -546,7 +546,7 @@ static int64_t partial_count(const plan *p)
 }
 
 /* Fixes how many blocks share a row: as many as run at once, so that all end together. */
-static ga_status share_rows(plan *p, int resident, ga__buffer **partials)
+static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
 {
     if (!p->host && p->split) {
         const int64_t fit = resident / p->tiles;
@@ -556,7 +556,7 @@ static ga_status share_rows(plan *p, int resident, ga__buffer **partials)
     p->words.word[WORD_SEGMENTS] = (uint64_t)p->segments;
     if (!p->split)
         return GA_OK;
-    void *tickets = ga__device_tickets(p->device);
+    void *tickets = ga__stream_tickets(stream);
     if (!tickets)
         return ga_error();
     *partials =
@@ -592,11 +592,13 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     choose_variant(&p);
     add_words(&p, ddof);
     const kernel *k = find_kernel(&p);
+    ga__stream *stream = k ? ga__operands_stream(device, noperands, operands) : NULL;
     ga__buffer *partials = NULL;
-    if (!k || share_rows(&p, k->resident, &partials) != GA_OK)
+    if (!stream || ga__use(stream, out->buffer, true) != GA_OK ||
+        share_rows(&p, stream, k->resident, &partials) != GA_OK)
         return ga_error();
     const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
-    const ga_status status = device->backend->launch(device, k->function, &launch);
+    const ga_status status = device->backend->launch(stream, k->function, &launch);
     ga__buffer_release(partials);
     return status;
 }

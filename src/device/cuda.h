@@ -1,0 +1,76 @@
+/* What the files of the CUDA backend share. */
+#ifndef GA_DEVICE_CUDA_H
+#define GA_DEVICE_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "device/backend.h"
+
+/* A device's own state. */
+typedef struct cuda_state {
+    pthread_mutex_t lock; /* of the stagings */
+    struct staging *stagings;
+    cudaMemPool_t pool; /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][1024]; /* plain, fast math */
+} cuda_state;
+
+/* Raises a failed call. cudaGetLastError forgets the error where it can be forgotten. */
+ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what);
+
+static inline ga_status ga__cuda_check(const ga__device *device, cudaError_t error,
+                                       const char *what)
+{
+    return error == cudaSuccess ? GA_OK : ga__cuda_fail(device, error, what);
+}
+
+extern _Thread_local int ga__cuda_thread_device;
+ga_status ga__cuda_switch(const ga__device *device);
+
+/* Makes the device the calling thread's, for the runtime. */
+static inline ga_status ga__cuda_use(const ga__device *device)
+{
+    return ga__cuda_thread_device == device->index ? GA_OK : ga__cuda_switch(device);
+}
+
+/* cuda_memory.c */
+cudaError_t ga__cuda_open_pool(ga__device *device);
+void ga__cuda_free_stagings(ga__device *device);
+ga_status ga__cuda_lists_open(ga__stream *stream);
+void ga__cuda_lists_close(ga__stream *stream);
+ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory);
+void ga__cuda_free(ga__stream *stream, const ga__memory *memory);
+void ga__cuda_trim(ga__stream *stream);
+void ga__cuda_memory_state(ga__device *device, ga__memory_state *state);
+bool ga__cuda_reaches(ga__device *device, const void *memory);
+ga_status ga__cuda_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                        ga__copy_kind kind);
+ga_status ga__cuda_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                              ga__copy_kind kind);
+ga_status ga__cuda_copy_peer(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                             ga__device *target);
+ga_status ga__cuda_zero(ga__stream *stream, void *memory, size_t nbytes);
+ga_status ga__cuda_pin(ga__device *device, size_t nbytes, void **memory);
+void ga__cuda_unpin(ga__device *device, void *memory);
+ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes);
+ga_status ga__cuda_unpin_existing(ga__device *device, void *memory);
+
+/* cuda_stream.c */
+ga_status ga__cuda_stream_open(ga__stream *stream);
+void ga__cuda_stream_close(ga__stream *stream);
+ga_status ga__cuda_stream_wait(ga__stream *stream, ga__stream *other);
+ga_status ga__cuda_stream_synchronize(ga__stream *stream);
+ga_status ga__cuda_stream_query(ga__stream *stream, bool *done);
+ga_status ga__cuda_mark_new(ga__device *device, ga__mark **mark);
+void ga__cuda_mark_free(ga__device *device, ga__mark *mark);
+ga_status ga__cuda_mark_set(ga__mark *mark, ga__stream *stream);
+ga_status ga__cuda_mark_wait(ga__mark *mark, ga__stream *stream);
+ga_status ga__cuda_mark_synchronize(ga__device *device, ga__mark *mark);
+ga_status ga__cuda_mark_query(ga__device *device, ga__mark *mark, bool *done);
+ga_status ga__cuda_mark_elapsed(ga__device *device, ga__mark *from, ga__mark *to, double *ms);
+ga_status ga__cuda_record_begin(ga__stream *stream);
+ga_status ga__cuda_record_end(ga__stream *stream, ga__replay **replay);
+void ga__cuda_record_cancel(ga__stream *stream);
+ga_status ga__cuda_replay(ga__replay *replay, ga__stream *stream);
+void ga__cuda_replay_free(ga__replay *replay);
+
+#endif
