@@ -343,9 +343,9 @@ static void tickets_are_zero_and_stay(void **state)
     void *memory = ga__stream_tickets(&device->stream);
     assert_non_null(memory);
     assert_ptr_equal(ga__stream_tickets(&device->stream), memory);
-    assert_int_equal(
-        backend->copy(&device->stream, tickets, memory, GA__TICKETS * sizeof *tickets, GA__DEVICE_TO_HOST),
-        GA_OK);
+    assert_int_equal(backend->copy(&device->stream, tickets, memory, GA__TICKETS * sizeof *tickets,
+                                   GA__DEVICE_TO_HOST),
+                     GA_OK);
     for (int i = 0; i < GA__TICKETS; i++)
         assert_int_equal(tickets[i], 0);
     free(tickets);
@@ -361,13 +361,16 @@ static void copies_and_zeros_reach_every_byte(void **state)
         ga__buffer *a = ga__buffer_new(device, n), *b = ga__buffer_new(device, n);
         for (size_t i = 0; i < n; i++)
             in[i] = (unsigned char)(i * 31 + 1);
-        assert_int_equal(backend->copy(&device->stream, a->memory, in, n, GA__HOST_TO_DEVICE), GA_OK);
-        assert_int_equal(backend->copy(&device->stream, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE),
+        assert_int_equal(backend->copy(&device->stream, a->memory, in, n, GA__HOST_TO_DEVICE),
                          GA_OK);
-        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
+        assert_int_equal(
+            backend->copy(&device->stream, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE), GA_OK);
+        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST),
+                         GA_OK);
         assert_memory_equal(in, out, n);
         assert_int_equal(backend->zero(&device->stream, b->memory, n), GA_OK);
-        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
+        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST),
+                         GA_OK);
         memset(in, 0, n);
         assert_memory_equal(in, out, n);
         ga__buffer_release(a);
@@ -418,7 +421,8 @@ static void images_loaded_after_others_are_their_own(void **state)
     for (int i = 0; i < 4; i++) {
         uint64_t words[1] = {0};
         ga__launch launch = {1, 1, 0, words, 1};
-        assert_int_equal(backend->launch(&device->stream, find_add_bias(images[i]), &launch), GA_OK);
+        assert_int_equal(backend->launch(&device->stream, find_add_bias(images[i]), &launch),
+                         GA_OK);
         assert_int_equal(words[0], i + 1);
         backend->unload(images[i]);
     }

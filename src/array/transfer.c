@@ -266,8 +266,8 @@ const char *ga_device_of(const gpuarray *x)
     return x ? x->buffer->device->name : NULL;
 }
 
-/* Between two GPUs: in the order of the source's stream, which waits for the target's, since the new
- * array's memory is of that order; and the target's then waits for the copy. */
+/* Between two GPUs: in the order of the source's stream, which waits for the target's, since the
+ * new array's memory is of that order; and the target's then waits for the copy. */
 static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
 {
     ga__stream *source = ga__array_stream(from, NULL), *target = ga__array_stream(NULL, to);

@@ -144,9 +144,9 @@ struct ga__device {
     int arch;              /* 90 for sm_90; 0 on the host */
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
-    size_t cache_bytes; /* last-level cache */
-    void *state;        /* the backend's own */
-    ga__stream stream;  /* its own: where work goes that nobody sends elsewhere */
+    size_t cache_bytes;               /* last-level cache */
+    void *state;                      /* the backend's own */
+    ga__stream stream;                /* its own: where work goes that nobody sends elsewhere */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 is no limit */
     pthread_mutex_t lock;             /* of the list of streams */
     ga__stream *streams;              /* all but those that record */

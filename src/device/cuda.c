@@ -135,10 +135,9 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, though its type does not say so */
     if (error == cudaSuccess)
-        error =
-            cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
-                             (dim3){(unsigned)launch->block, 1, 1}, args, launch->shared,
-                             stream->handle);
+        error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
+                                 (dim3){(unsigned)launch->block, 1, 1}, args, launch->shared,
+                                 stream->handle);
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 

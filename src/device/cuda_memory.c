@@ -421,8 +421,7 @@ ga_status ga__cuda_copy_peer(ga__stream *stream, void *to, const void *from, siz
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
     if (error == cudaSuccess)
-        error = cudaMemcpyPeerAsync(to, target->index, from, device->index, nbytes,
-                                    stream->handle);
+        error = cudaMemcpyPeerAsync(to, target->index, from, device->index, nbytes, stream->handle);
     return ga__cuda_check(device, error, "copy to another device");
 }
 

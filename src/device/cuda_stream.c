@@ -114,8 +114,7 @@ ga_status ga__cuda_mark_wait(ga__mark *mark, ga__stream *stream)
 {
     if (ga__cuda_use(stream->device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(stream->device,
-                          cudaStreamWaitEvent(stream->handle, (cudaEvent_t)mark, 0),
+    return ga__cuda_check(stream->device, cudaStreamWaitEvent(stream->handle, (cudaEvent_t)mark, 0),
                           "waiting for an event");
 }
 
@@ -138,9 +137,9 @@ ga_status ga__cuda_mark_elapsed(ga__device *device, ga__mark *from, ga__mark *to
     float elapsed = 0;
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    const ga_status status = ga__cuda_check(
-        device, cudaEventElapsedTime(&elapsed, (cudaEvent_t)from, (cudaEvent_t)to),
-        "the time between two events");
+    const ga_status status =
+        ga__cuda_check(device, cudaEventElapsedTime(&elapsed, (cudaEvent_t)from, (cudaEvent_t)to),
+                       "the time between two events");
     if (status == GA_OK)
         *ms = elapsed;
     return status;
@@ -190,8 +189,7 @@ ga_status ga__cuda_replay(ga__replay *replay, ga__stream *stream)
 {
     if (ga__cuda_use(stream->device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(stream->device,
-                          cudaGraphLaunch((cudaGraphExec_t)replay, stream->handle),
+    return ga__cuda_check(stream->device, cudaGraphLaunch((cudaGraphExec_t)replay, stream->handle),
                           "launching a graph");
 }
 

@@ -438,9 +438,10 @@ static ga_status host_zero(ga__stream *stream, void *memory, size_t nbytes)
 static ga_status host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     if (stream->handle != NULL)
-        return record(stream,
-                      &(command){.function = function, .grid = launch->grid, .nwords = launch->nwords},
-                      launch->words);
+        return record(
+            stream,
+            &(command){.function = function, .grid = launch->grid, .nwords = launch->nwords},
+            launch->words);
     launch_now(function, launch->grid, launch->words);
     return GA_OK;
 }

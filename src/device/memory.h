@@ -19,8 +19,8 @@ struct ga__buffer {
     void *block;           /* of the backend, or of whoever gives the memory back */
     /* Gives the memory back; NULL: to the backend, in the stream that used it last. */
     void (*give_back)(ga__buffer *buffer);
-    struct ga_graph *graph;              /* whose memory it is, or NULL */
-    ga__buffer *next, *previous;         /* among the graph's */
+    struct ga_graph *graph;      /* whose memory it is, or NULL */
+    ga__buffer *next, *previous; /* among the graph's */
 };
 
 /* A new buffer with one reference, in the order of the thread's current stream. When memory is out

@@ -68,8 +68,7 @@ static void enlist(ga__stream *stream)
     pthread_mutex_lock(&device->lock);
     const int number = lowest_free_number(device);
     stream->bit = UINT64_C(1) << number;
-    stream->alone =
-        number == CROWD ? 0 : (uint64_t)number << GA__STREAM_BITS | stream->bit;
+    stream->alone = number == CROWD ? 0 : (uint64_t)number << GA__STREAM_BITS | stream->bit;
     stream->next = device->streams;
     device->streams = stream;
     pthread_mutex_unlock(&device->lock);

@@ -1,0 +1,338 @@
+/* Graphs: recorded work runs when launched, as often as launched, in memory of its own. */
+#include <pthread.h>
+
+#include "array_support.h"
+
+static int clear(void **state)
+{
+    (void)state;
+    ga__alloc_fail_at(0);
+    ga_set_stream(NULL);
+    ga_clear_error();
+    return 0;
+}
+
+static double item(const gpuarray *x, int64_t i)
+{
+    gpuarray *one = ga_slice(x, "%lld", (long long)i);
+    const double value = ga_item_double(one);
+    ga_free(one);
+    return value;
+}
+
+static void nothing_runs_before_the_launch(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(1000));
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        assert_int_equal(ga_multiply_into(x, x, 2), GA_OK);
+        assert_int_equal(ga_add_into(x, x, 1), GA_OK);
+    }
+    assert_non_null(graph);
+    assert_true(item(x, 999) == 1);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+    assert_true(item(x, 0) == 63 && item(x, 999) == 63);
+    ga_graph_free(graph);
+    ga_graph_free(NULL);
+    ga_free(x);
+}
+
+static void arrays_made_in_it_live_in_it(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_arange(GA_FLOAT64, 0, 100000, 1), *rms = NULL, *rows = NULL;
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        gpuarray *square = ga_multiply(x, x);
+        gpuarray *mean = ga_mean(square); /* several blocks: tickets and partial results */
+        rms = ga_sqrt(mean);
+        ga_free(square);
+        ga_free(mean);
+        gpuarray *table = ga_reshape(x, GA_SHAPE(100, 1000));
+        rows = ga_sum(table, GA_AXIS(1));
+        ga_free(table);
+    }
+    assert_non_null(graph);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ga_assign(x, i + 1), GA_OK);
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+        assert_true(ga_item_double(rms) == i + 1);
+        assert_true(item(rows, 99) == 1000.0 * (i + 1));
+    }
+    gpuarray *others[20]; /* eager memory must not be the graph's */
+    for (int i = 0; i < 20; i++)
+        others[i] = ga_full(GA_FLOAT64, GA_SHAPE(100000), -1);
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_true(item(others[i], 5) == -1);
+        ga_free(others[i]);
+    }
+    ga_free(x); /* the graph keeps what it uses */
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    ga_graph_free(graph);
+    assert_true(ga_item_double(rms) == 3); /* and arrays keep the memory */
+    ga_free(rms);
+    ga_free(rows);
+}
+
+static void expressions_and_kernels_are_recorded(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_arange(GA_FLOAT32, 0, 1000, 1), *y = ga_zeros_like(x), *s = NULL;
+    ga_kernel *kernel =
+        ga_elementwise_kernel("float *x, float *y, float a", "y[i] = a * x[i]", "scale");
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        ga_run(kernel, x, y, 3);
+        s = ga_eval("sum(x + y) + 1", GA(x), GA(y));
+        ga_add_into(x, x, x);
+        ga_assign(y, 5);
+    }
+    assert_non_null(graph);
+    ga_kernel_free(kernel);
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    assert_true(ga_item_double(s) == 4 * 499500 + 1);
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    assert_true(ga_item_double(s) == 8 * 499500 + 1);
+    assert_true(item(y, 7) == 5 && item(x, 7) == 28);
+    ga_graph_free(graph);
+    ga_free(s);
+    ga_free(x);
+    ga_free(y);
+}
+
+static void scalars_and_scopes_are_recorded(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(7));
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    GA_SCOPE {
+        gpuarray *two = ga_scalar(GA_FLOAT64, 2), *zeros = ga_zeros(GA_FLOAT32, GA_SHAPE(7));
+        ga_add_into(x, x, ga_add(ga_imag(x), ga_astype(ga_add(two, zeros), GA_FLOAT32)));
+    }
+    assert_non_null(graph);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+    assert_true(item(x, 6) == 8);
+    ga_graph_free(graph);
+    ga_free(x);
+}
+
+static void host_memory_is_read_at_each_launch(void **state)
+{
+    (void)state;
+    float *in = ga_pinned_alloc(400), *out = ga_pinned_alloc(400);
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(100));
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        ga_set_async(x, in, 400);
+        ga_add_into(x, x, 1);
+        ga_to_host_async(x, out, 400);
+    }
+    assert_non_null(graph);
+    for (int round = 0; round < 3; round++) {
+        in[99] = (float)round;
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+        assert_int_equal(ga_synchronize(), GA_OK);
+        assert_true(out[99] == (float)(round + 1));
+    }
+    ga_graph_free(graph);
+    ga_free(x);
+    ga_pinned_free(in);
+    ga_pinned_free(out);
+}
+
+static void launches_follow_each_other_across_streams(void **state)
+{
+    (void)state;
+    enum { N = 1 << 22 };
+    ga_stream *a = ga_stream_new(), *b = ga_stream_new();
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(N));
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        for (int i = 0; i < 10; i++)
+            ga_add_into(x, x, 1);
+    }
+    for (int round = 0; round < 6; round++) {
+        ga_set_stream(round % 2 ? a : b);
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+    }
+    ga_set_stream(NULL);
+    assert_true(item(x, N - 1) == 60);
+    ga_stream_free(a);
+    ga_stream_free(b);
+    ga_graph_free(graph);
+    ga_free(x);
+}
+
+/* ---- What cannot be recorded ---- */
+
+#define REFUSED(statement, text)                                                                   \
+    GA_GRAPH(graph)                                                                                \
+    {                                                                                              \
+        (void)(statement);                                                                         \
+    }                                                                                              \
+    assert_null(graph);                                                                            \
+    assert_error(GA_ERR_UNSUPPORTED, text)
+
+static void what_needs_values_is_named(void **state)
+{
+    (void)state;
+    float values[4] = {0};
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(4)), *one = ga_scalar(GA_FLOAT32, 1);
+    ga_graph *graph;
+    REFUSED(ga_item_double(one), "item: cannot be recorded in a graph");
+    REFUSED(ga_to_host(x, values, sizeof values), "to_host: cannot be recorded");
+    REFUSED(ga_from_host(values, GA_FLOAT32, GA_SHAPE(4)), "from_host: cannot be recorded");
+    REFUSED(ga_set(x, values, sizeof values), "set: cannot be recorded");
+    REFUSED(ga_synchronize(), "synchronize: cannot be recorded");
+    REFUSED(ga_stream_synchronize(NULL), "stream_synchronize: cannot be recorded");
+    REFUSED(ga_memory_trim(NULL), "memory_trim: cannot be recorded");
+    REFUSED(ga_save(x, "/tmp/never-written.npy"), "save: cannot be recorded");
+    REFUSED(ga_load("/tmp/never-read.npy"), "load: cannot be recorded");
+    REFUSED(ga_set_stream(NULL), "set_stream: the thread records a graph");
+    char *text = NULL;
+    REFUSED(text = ga_format(x), "cannot be recorded");
+    assert_null(text);
+    assert_true(item(x, 3) == 1); /* and all is as before */
+    ga_free(x);
+    ga_free(one);
+}
+
+static void recordings_do_not_nest(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(4));
+    ga_graph *graph, *inner = NULL;
+    assert_null(ga_graph_end());
+    assert_error(GA_ERR_INVALID, "graph_end: the thread records no graph");
+    GA_GRAPH(inner)
+    {
+        ga_add_into(x, x, 1);
+    }
+    GA_GRAPH(graph)
+    {
+        assert_int_equal(ga_graph_begin(), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "records a graph of");
+        assert_int_equal(ga_graph_launch(inner), GA_ERR_UNSUPPORTED);
+    }
+    assert_null(graph);
+    ga_clear_error();
+    assert_int_equal(ga_graph_launch(NULL), GA_ERR_INVALID);
+    ga_graph_free(inner);
+    ga_free(x);
+}
+
+static void another_devices_work_is_refused(void **state)
+{
+    (void)state;
+    if (ga_device_count() == 0) {
+        print_message("skipped: there is only the device cpu\n");
+        skip();
+    }
+    const char *device = ga_current_device();
+    ga_set_device(strcmp(device, "cpu") ? "cpu" : "cuda:0");
+    gpuarray *other = ga_ones(GA_FLOAT32, GA_SHAPE(4));
+    ga_set_device(device);
+    ga_graph *graph;
+    GA_GRAPH(graph)
+    {
+        assert_int_equal(ga_add_into(other, other, 1), GA_ERR_UNSUPPORTED);
+    }
+    assert_null(graph);
+    assert_error(GA_ERR_UNSUPPORTED, "cannot record work on");
+    ga_free(other);
+}
+
+static void failures_while_recording_lose_nothing(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(100000));
+    GA_SCOPE {
+        ga_add_into(x, x, ga_sum(x));
+    } /* the kernels are there */
+    ga_assign(x, 2);
+    ga_memory_trim(NULL);
+    const int64_t live = ga__alloc_live();
+    int failures = 0;
+    for (int n = 1;; n++) {
+        ga_graph *graph = NULL;
+        ga__alloc_fail_at(n);
+        GA_GRAPH(graph)
+        GA_SCOPE {
+            ga_add_into(x, x, ga_sum(x));
+        }
+        ga__alloc_fail_at(0);
+        const bool complete = graph != NULL;
+        failures += !complete;
+        ga_graph_free(graph);
+        ga_memory_trim(NULL);
+        ga_clear_error();
+        assert_int_equal(ga__alloc_live(), live);
+        if (complete && n > 12)
+            break;
+    }
+    assert_true(failures >= 4);
+    assert_true(item(x, 5) == 2);
+    ga_free(x);
+}
+
+static void *launch_often(void *graph)
+{
+    for (int i = 0; i < 50; i++)
+        if (ga_graph_launch(graph) != GA_OK)
+            return graph;
+    return NULL;
+}
+
+static void threads_share_a_graph(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_zeros(GA_FLOAT64, GA_SHAPE(1000)), *total = NULL;
+    ga_graph *graph;
+    pthread_t threads[4];
+    GA_GRAPH(graph)
+    {
+        ga_add_into(x, x, 1);
+        total = ga_sum(x);
+    }
+    for (int t = 0; t < 4; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, launch_often, graph), 0);
+    for (int t = 0; t < 4; t++) {
+        void *failed = NULL;
+        pthread_join(threads[t], &failed);
+        assert_null(failed);
+    }
+    assert_true(ga_item_double(total) == 200000);
+    ga_graph_free(graph);
+    ga_free(total);
+    ga_free(x);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clear)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_runs_before_the_launch),
+        TEST(arrays_made_in_it_live_in_it),
+        TEST(expressions_and_kernels_are_recorded),
+        TEST(scalars_and_scopes_are_recorded),
+        TEST(host_memory_is_read_at_each_launch),
+        TEST(launches_follow_each_other_across_streams),
+        TEST(what_needs_values_is_named),
+        TEST(recordings_do_not_nest),
+        TEST(another_devices_work_is_refused),
+        TEST(failures_while_recording_lose_nothing),
+        TEST(threads_share_a_graph),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

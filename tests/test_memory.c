@@ -1,0 +1,336 @@
+/* Memory: what is counted, limits, other allocators, wrapped and pinned memory. */
+#include <pthread.h>
+
+#include "array_support.h"
+
+static int clear(void **state)
+{
+    (void)state;
+    ga__alloc_fail_at(0);
+    ga_memory_set_limit(NULL, 0);
+    ga_set_allocator(NULL);
+    ga_clear_error();
+    return 0;
+}
+
+static bool on_host(void)
+{
+    return strcmp(ga_current_device(), "cpu") == 0;
+}
+
+static ga_memory_stats stats(void)
+{
+    ga_memory_stats s = {0};
+    assert_int_equal(ga_memory_info(NULL, &s), GA_OK);
+    return s;
+}
+
+/* ---- Counting and limits ---- */
+
+static void arrays_are_counted(void **state)
+{
+    (void)state;
+    const ga_memory_stats before = stats();
+    gpuarray *x = ga_empty(GA_FLOAT64, GA_SHAPE(1000, 1000));
+    gpuarray *view = ga_slice(x, "::2");
+    const ga_memory_stats with = stats();
+    assert_int_equal(with.used, before.used + 8000000);
+    assert_true(with.peak >= with.used && with.held >= with.used);
+    assert_true(with.total >= (size_t)64 << 20 && with.available <= with.total);
+    ga_free(x);
+    assert_int_equal(stats().used, with.used);
+    ga_free(view);
+    assert_int_equal(stats().used, before.used);
+    assert_true(stats().peak >= with.peak);
+    assert_true(stats().held >= before.used + 8000000); /* kept for the next */
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
+    assert_true(stats().held < before.used + 8000000);
+}
+
+static void a_limit_is_kept_and_named(void **state)
+{
+    (void)state;
+    char expected[160];
+    const size_t used = stats().used;
+    assert_int_equal(ga_memory_set_limit(ga_current_device(), used + 5000), GA_OK);
+    assert_int_equal(stats().limit, used + 5000);
+    gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(4000));
+    assert_non_null(x);
+    assert_null(ga_empty(GA_INT8, GA_SHAPE(1001)));
+    snprintf(expected, sizeof expected,
+             "out of memory: asked 1001 bytes on %s (%zu in use, the limit set is %zu)",
+             ga_current_device(), used + 4000, used + 5000);
+    assert_error(GA_ERR_MEMORY, expected);
+    gpuarray *y = ga_empty(GA_INT8, GA_SHAPE(1000));
+    assert_non_null(y);
+    ga_free(x);
+    ga_free(y);
+}
+
+static void bad_names_and_results_are_refused(void **state)
+{
+    ga_memory_stats s;
+    (void)state;
+    assert_int_equal(ga_memory_info("nosuch", &s), GA_ERR_DEVICE);
+    ga_clear_error();
+    assert_int_equal(ga_memory_info("cpu", NULL), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_memory_trim("cuda:99"), GA_ERR_DEVICE);
+    ga_clear_error();
+    assert_int_equal(ga_memory_set_limit("x", 1), GA_ERR_DEVICE);
+    ga_clear_error();
+}
+
+/* ---- An allocator of the user's ---- */
+
+static struct {
+    int allocs, frees, refuse;
+    size_t nbytes;
+} seen;
+
+/* On a GPU, memory of the test's own arrays stands in for another library's. */
+static gpuarray *pieces[8];
+
+static void *lend(size_t nbytes, const char *device, void *stream, void *user)
+{
+    (void)stream;
+    assert_ptr_equal(user, &seen);
+    assert_string_equal(device, ga_current_device());
+    if (seen.refuse)
+        return NULL;
+    seen.nbytes += nbytes;
+    return ga_data(pieces[seen.allocs++]);
+}
+
+static void take_back(void *memory, size_t nbytes, const char *device, void *stream, void *user)
+{
+    (void)memory, (void)device, (void)stream, (void)user;
+    seen.frees++;
+    seen.nbytes -= nbytes;
+}
+
+static void arrays_come_from_the_users_allocator(void **state)
+{
+    (void)state;
+    const ga_allocator mine = {lend, take_back, &seen};
+    const size_t used = stats().used;
+    for (int i = 0; i < 8; i++)
+        pieces[i] = ga_empty(GA_INT8, GA_SHAPE(1 << 16));
+    memset(&seen, 0, sizeof seen);
+    assert_int_equal(ga_set_allocator(&mine), GA_OK);
+    gpuarray *x = ga_full(GA_INT32, GA_SHAPE(1000), 7), *y = ga_add(x, 1);
+    assert_ptr_equal(ga_data(x), ga_data(pieces[0]));
+    assert_int_equal(seen.nbytes, 8000);
+    assert_int_equal(stats().used, used + 8 * (1 << 16) + 8000);
+    assert_int_equal(ga_set_allocator(NULL), GA_OK);
+    gpuarray *z = ga_add(y, 1); /* from Quarry's pools again */
+    assert_int_equal(seen.allocs, 2);
+    ga_free(x);
+    ga_free(y);
+    assert_int_equal(seen.frees, 2);
+    assert_int_equal(seen.nbytes, 0);
+    ga_free(z);
+    seen.refuse = 1;
+    assert_int_equal(ga_set_allocator(&mine), GA_OK);
+    assert_null(ga_empty(GA_INT8, GA_SHAPE(100)));
+    assert_error(GA_ERR_MEMORY, "asked 100 bytes");
+    assert_int_equal(ga_set_allocator(&(ga_allocator){lend, NULL, NULL}), GA_ERR_INVALID);
+    assert_error(GA_ERR_INVALID, "set_allocator: free is NULL");
+    ga_set_allocator(NULL);
+    for (int i = 0; i < 8; i++)
+        ga_free(pieces[i]);
+    assert_int_equal(stats().used, used);
+}
+
+/* ---- Wrapped memory ---- */
+
+static void count_call(void *owner)
+{
+    (*(int *)owner)++;
+}
+
+static void wrapped_memory_is_used_where_it_is(void **state)
+{
+    (void)state;
+    int freed = 0;
+    gpuarray *lender = ga_arange(GA_INT32, 0, 24, 1);
+    gpuarray *x = ga_wrap(ga_data(lender), GA_INT32, GA_SHAPE(4, 6), NULL, &freed, count_call);
+    assert_non_null(x);
+    assert_true(ga_is_contiguous(x));
+    const size_t used = stats().used;
+    assert_int_equal(ga_add_into(x, x, 100), GA_OK);
+    gpuarray *view = ga_slice(x, "1:, ::2"), *sum = ga_sum(lender);
+    assert_int_equal(ga_item_int64(sum), 276 + 2400);
+    ga_free(x);
+    assert_int_equal(freed, 0);
+    ga_free(view);
+    assert_int_equal(freed, 1);
+    ga_free(sum);
+    assert_true(stats().used <= used);
+    ga_free(lender);
+}
+
+static void wrapped_strides_may_be_any(void **state)
+{
+    (void)state;
+    int freed = 0;
+    int32_t got[4];
+    gpuarray *lender = ga_arange(GA_INT32, 0, 24, 1);
+    char *last = (char *)ga_data(lender) + 23 * 4;
+    const int64_t backwards[] = {-6 * 4, -8};
+    gpuarray *x = ga_wrap(last, GA_INT32, GA_SHAPE(2, 2), backwards, &freed, count_call);
+    assert_false(ga_is_contiguous(x));
+    assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
+    assert_int_equal(got[0], 23);
+    assert_int_equal(got[1], 21);
+    assert_int_equal(got[2], 17);
+    assert_int_equal(got[3], 15);
+    ga_free(x);
+    x = ga_wrap(NULL, GA_INT32, GA_SHAPE(0, 3), NULL, &freed, count_call);
+    assert_int_equal(ga_size(x), 0);
+    ga_free(x);
+    assert_int_equal(freed, 2);
+    GA_SCOPE {
+        ga_wrap(last, GA_INT32, GA_SHAPE0, NULL, &freed, count_call);
+        assert_int_equal(freed, 2);
+    }
+    assert_int_equal(freed, 3);
+    ga_free(lender);
+}
+
+static void what_cannot_be_wrapped_stays_the_callers(void **state)
+{
+    (void)state;
+    int freed = 0, local = 0;
+    const int64_t odd[] = {6};
+    assert_null(ga_wrap(NULL, GA_INT32, GA_SHAPE(2), NULL, &freed, count_call));
+    assert_error(GA_ERR_INVALID, "wrap: the pointer is NULL");
+    assert_null(ga_wrap((char *)&local + 1, GA_INT32, GA_SHAPE(1), NULL, &freed, count_call));
+    assert_error(GA_ERR_INVALID, "is not aligned to int32's 4 bytes");
+    gpuarray *lender = ga_arange(GA_INT32, 0, 24, 1);
+    assert_null(ga_wrap(ga_data(lender), GA_INT32, GA_SHAPE(2), odd, &freed, count_call));
+    assert_error(GA_ERR_INVALID, "wrap: strides (6,) do not fit items of 4 bytes");
+    assert_null(ga_wrap(ga_data(lender), GA_INT32, GA_SHAPE(-2), NULL, &freed, count_call));
+    ga_clear_error();
+    if (!on_host()) {
+        assert_null(ga_wrap(&local, GA_INT32, GA_SHAPE0, NULL, &freed, count_call));
+        assert_error(GA_ERR_INVALID, "it is neither the device's nor pinned");
+    }
+    const int64_t live = ga__alloc_live();
+    for (int n = 1; n < 6; n++) {
+        gpuarray *x = NULL;
+        GA_SCOPE {
+            ga__alloc_fail_at(n);
+            x = ga_wrap(ga_data(lender), GA_INT32, GA_SHAPE(24), NULL, &freed, count_call);
+            ga__alloc_fail_at(0);
+        }
+        assert_int_equal(freed, x ? 1 : 0);
+        freed = 0;
+        ga_clear_error();
+    }
+    assert_int_equal(ga__alloc_live(), live);
+    ga_free(lender);
+}
+
+/* ---- Pinned memory and asynchronous copies ---- */
+
+static void pinned_memory_is_copied_asynchronously(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    ga_stream *stream = ga_stream_new();
+    float *in = ga_pinned_alloc(N * sizeof *in), *out = ga_pinned_alloc(N * sizeof *out);
+    assert_non_null(in);
+    assert_non_null(out);
+    ga_set_stream(stream);
+    for (int round = 0; round < 3; round++)
+        GA_SCOPE {
+            for (int i = 0; i < N; i++)
+                in[i] = (float)(i % 1000 + round);
+            gpuarray *x = ga_from_host_async(in, GA_FLOAT32, GA_SHAPE(N));
+            gpuarray *y = ga_multiply(x, 2);
+            assert_int_equal(ga_to_host_async(y, out, N * sizeof *out), GA_OK);
+            assert_int_equal(ga_stream_synchronize(stream), GA_OK);
+            for (int i = 0; i < N; i++)
+                if (out[i] != 2 * in[i])
+                    fail_msg("%d: %g, not %g", i, (double)out[i], 2 * (double)in[i]);
+            assert_int_equal(ga_set_async(x, out, N * sizeof *out), GA_OK);
+            assert_int_equal(ga_set(y, in, N * sizeof *in), GA_OK);
+            assert_true(ga_item_bool(ga_all(ga_equal(x, ga_multiply(y, 2)))));
+        }
+    ga_set_stream(NULL);
+    ga_stream_free(stream);
+    ga_pinned_free(in);
+    ga_pinned_free(out);
+    ga_pinned_free(NULL);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void registered_memory_is_copied_too(void **state)
+{
+    (void)state;
+    enum { NBYTES = 1 << 20 };
+    char *memory = aligned_alloc(4096, NBYTES);
+    memset(memory, 5, NBYTES);
+    assert_int_equal(ga_host_register(memory, NBYTES), GA_OK);
+    gpuarray *x = ga_from_host_async(memory, GA_INT8, GA_SHAPE(NBYTES)), *sum = ga_sum(x);
+    assert_int_equal(ga_item_int64(sum), 5 * NBYTES);
+    assert_int_equal(ga_host_unregister(memory), GA_OK);
+    ga_free(x);
+    ga_free(sum);
+    free(memory);
+    assert_int_equal(ga_host_register(NULL, 5), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_host_unregister(NULL), GA_ERR_INVALID);
+    ga_clear_error();
+    int other;
+    ga_pinned_free(&other);
+    assert_error(GA_ERR_INVALID, "is not of ga_pinned_alloc()");
+}
+
+static void host_buffers_are_checked(void **state)
+{
+    (void)state;
+    int32_t values[6] = {1, 2, 3, 4, 5, 6};
+    gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(2, 3)), *t = ga_transpose(x);
+    assert_int_equal(ga_set(x, values, 20), GA_ERR_SHAPE);
+    assert_error(GA_ERR_SHAPE, "set: the buffer has 20 bytes, shape (2, 3) of int32 has 24");
+    assert_int_equal(ga_set(x, NULL, 24), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_set(NULL, values, 24), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_set_async(t, values, 24), GA_ERR_INVALID);
+    assert_error(GA_ERR_INVALID, "set_async: the array of shape (3, 2) is not contiguous");
+    assert_int_equal(ga_to_host_async(t, values, 24), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_set(t, values, 24), GA_OK); /* a view, in its own order */
+    int32_t got[6];
+    assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
+    assert_memory_equal(got, ((int32_t[]){1, 3, 5, 2, 4, 6}), sizeof got);
+    gpuarray *repeated = ga_broadcast_to(x, GA_SHAPE(2, 2, 3));
+    int32_t twice[12] = {0};
+    assert_int_equal(ga_set(repeated, twice, sizeof twice), GA_ERR_INVALID);
+    ga_clear_error();
+    ga_free(repeated);
+    ga_free(t);
+    ga_free(x);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clear)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(arrays_are_counted),
+        TEST(a_limit_is_kept_and_named),
+        TEST(bad_names_and_results_are_refused),
+        TEST(arrays_come_from_the_users_allocator),
+        TEST(wrapped_memory_is_used_where_it_is),
+        TEST(wrapped_strides_may_be_any),
+        TEST(what_cannot_be_wrapped_stays_the_callers),
+        TEST(pinned_memory_is_copied_asynchronously),
+        TEST(registered_memory_is_copied_too),
+        TEST(host_buffers_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
