@@ -1,12 +1,14 @@
 /* CUDA devices, through the runtime API: memory kept in size classes, copies, and launches. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "device/backend.h"
+#include "device/cuda.h"
+#include "device/cuda_module.h"
 #include "device/nvrtc.h"
 
 /* All work goes to the legacy default stream, so it happens in the order it was given, and memory
@@ -30,6 +32,8 @@ typedef struct block {
     struct block *next_free, *next_in_bucket;
 } block;
 
+#define LAUNCHED 8 /* names kept to be told after a fault */
+
 /* Pinned memory for one small copy to the host. */
 typedef struct staging {
     void *memory;
@@ -41,16 +45,61 @@ typedef struct cuda_state {
     block *classes[NCLASSES];
     block *buckets[1 << BUCKET_BITS];
     staging *stagings;
-    cudaMemPool_t pool; /* NULL: the device has none, memory comes from cudaMalloc */
-    char keys[2][1024]; /* plain, fast math */
+    cudaMemPool_t pool;  /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][1024];  /* plain, fast math */
+    char cuda_key[1024]; /* of users' sources */
+    /* The users' kernels launched since the last wait for the whole device; without the lock. */
+    _Atomic(const char *) launched[LAUNCHED];
+    atomic_uint nlaunched; /* the next one goes to its remainder by LAUNCHED */
 } cuda_state;
 
 /* ---- errors, and the thread's device ---- */
 
-/* Raises a failed call. cudaGetLastError forgets the error where it can be forgotten. */
-static ga_status fail_cuda(const ga__device *device, cudaError_t error, const char *what)
+/* Errors after which the driver refuses all further work of the process on the device. */
+static bool is_fault(cudaError_t error)
+{
+    static const cudaError_t faults[] = {
+        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,      cudaErrorAssert,
+        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (error == faults[i])
+            return true;
+    return false;
+}
+
+/* The names of the launched, as: "a", "b". */
+static void list_launched(cuda_state *state, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < LAUNCHED && length < size; i++) {
+        const char *name = atomic_load_explicit(&state->launched[i], memory_order_relaxed);
+        if (name != NULL)
+            length += (size_t)snprintf(text + length, size - length, "%s\"%.64s\"",
+                                       length > 0 ? ", " : "", name);
+    }
+}
+
+/* The device tells of a fault when it next waits, and not which kernel it was. */
+static ga_status fail_fault(const ga__device *device, cudaError_t error, const char *what)
+{
+    char launched[LAUNCHED * 70];
+    list_launched(device->state, launched, sizeof launched);
+    return ga__fail(GA_ERR_DEVICE,
+                    "%s: %s: a kernel faulted%s%s: %s (%s); the process must be restarted to use "
+                    "the device again",
+                    device->name, what,
+                    launched[0] != '\0' ? ", of those launched since the last ga_synchronize: "
+                                        : "",
+                    launched, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what)
 {
     (void)cudaGetLastError();
+    if (is_fault(error) && device->state != NULL)
+        return fail_fault(device, error, what);
     return ga__fail(error == cudaErrorMemoryAllocation ? GA_ERR_MEMORY : GA_ERR_DEVICE,
                     "%s: %s: %s (%s)", device->name, what, cudaGetErrorString(error),
                     cudaGetErrorName(error));
@@ -58,7 +107,7 @@ static ga_status fail_cuda(const ga__device *device, cudaError_t error, const ch
 
 static inline ga_status check(const ga__device *device, cudaError_t error, const char *what)
 {
-    return error == cudaSuccess ? GA_OK : fail_cuda(device, error, what);
+    return error == cudaSuccess ? GA_OK : ga__cuda_fail(device, error, what);
 }
 
 static _Thread_local int thread_device = -1;
@@ -67,7 +116,7 @@ static ga_status switch_device(const ga__device *device)
 {
     cudaError_t error = cudaSetDevice(device->index);
     if (error != cudaSuccess)
-        return fail_cuda(device, error, "cannot be used");
+        return ga__cuda_fail(device, error, "cannot be used");
     thread_device = device->index;
     return GA_OK;
 }
@@ -76,6 +125,21 @@ static ga_status switch_device(const ga__device *device)
 static inline ga_status use(const ga__device *device)
 {
     return thread_device == device->index ? GA_OK : switch_device(device);
+}
+
+ga_status ga__cuda_use(const ga__device *device)
+{
+    return use(device);
+}
+
+void ga__cuda_launched(const ga__device *device, const char *name)
+{
+    cuda_state *state = device->state;
+    for (int i = 0; i < LAUNCHED; i++)
+        if (atomic_load_explicit(&state->launched[i], memory_order_relaxed) == name)
+            return;
+    const unsigned n = atomic_fetch_add_explicit(&state->nlaunched, 1, memory_order_relaxed);
+    atomic_store_explicit(&state->launched[n % LAUNCHED], name, memory_order_relaxed);
 }
 
 /* ---- memory ---- */
@@ -329,9 +393,13 @@ static ga_status cuda_zero(ga__device *device, void *memory, size_t nbytes)
 
 static ga_status cuda_synchronize(ga__device *device)
 {
+    cuda_state *state = device->state;
     if (use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return check(device, cudaDeviceSynchronize(), "earlier work");
+    ga_status status = check(device, cudaDeviceSynchronize(), "earlier work");
+    for (int i = 0; i < LAUNCHED && status == GA_OK; i++)
+        atomic_store_explicit(&state->launched[i], NULL, memory_order_relaxed);
+    return status;
 }
 
 /* ---- code: an image is a cudaLibrary_t, a function a cudaKernel_t ---- */
@@ -349,16 +417,29 @@ static const char *cuda_compiler_key(ga__device *device, bool fast_math)
     return state->keys[fast_math];
 }
 
+static const char *cuda_cuda_key(ga__device *device)
+{
+    const cuda_state *state = device->state;
+    return state->cuda_key;
+}
+
+static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
- */
+ * A user's module may be variables or templates alone. */
 static cudaError_t load_eagerly(cudaLibrary_t library)
 {
+    unsigned count = 0;
     cudaKernel_t first = NULL;
     struct cudaFuncAttributes attributes;
-    cudaError_t error = cudaLibraryEnumerateKernels(&first, 1, library);
-    if (error == cudaSuccess && !first)
-        error = cudaErrorInvalidKernelImage;
-    if (error == cudaSuccess)
+    cudaError_t error = cudaLibraryGetKernelCount(&count, library);
+    if (error == cudaSuccess && count > 0)
+        error = cudaLibraryEnumerateKernels(&first, 1, library);
+    if (error == cudaSuccess && first)
         error = cudaFuncGetAttributes(&attributes, (const void *)first);
     return error;
 }
@@ -371,11 +452,11 @@ static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, 
     cudaLibrary_t library;
     cudaError_t error = cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0);
     if (error != cudaSuccess)
-        return fail_cuda(device, error, "loading a kernel");
+        return ga__cuda_fail(device, error, "loading a kernel");
     error = load_eagerly(library);
     if (error != cudaSuccess) {
         (void)cudaLibraryUnload(library);
-        return fail_cuda(device, error, "loading a kernel");
+        return ga__cuda_fail(device, error, "loading a kernel");
     }
     *image = (ga__image *)library;
     return GA_OK;
@@ -387,23 +468,12 @@ static void cuda_unload(ga__image *image)
         (void)cudaGetLastError();
 }
 
-static ga_status cuda_find(ga__image *image, const char *name, ga__function **function)
-{
-    cudaKernel_t kernel;
-    if (cudaLibraryGetKernel(&kernel, (cudaLibrary_t)image, name) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", name);
-    }
-    *function = (ga__function *)kernel;
-    return GA_OK;
-}
-
 static ga_status fail_launch(const ga__device *device, cudaError_t error, const ga__launch *launch)
 {
     char what[128];
     snprintf(what, sizeof what, "launch of %lld blocks of %d threads, %zu bytes of shared memory",
              (long long)launch->grid, launch->block, launch->shared);
-    return fail_cuda(device, error, what);
+    return ga__cuda_fail(device, error, what);
 }
 
 static int cuda_resident_blocks(ga__device *device, ga__function *function, int threads)
@@ -513,6 +583,9 @@ static void make_keys(ga__device *device)
         snprintf(state->keys[fast_math], sizeof state->keys[fast_math], "sm_%d cudart %d %s",
                  device->arch, runtime, options);
     }
+    ga__nvrtc_describe_cuda(options, sizeof options);
+    snprintf(state->cuda_key, sizeof state->cuda_key, "sm_%d cudart %d %s", device->arch, runtime,
+             options);
 }
 
 static ga_status cuda_open(ga__device *device)
@@ -571,7 +644,12 @@ const ga__backend ga__cuda_backend = {
     .compiler_key = cuda_compiler_key,
     .load = cuda_load,
     .unload = cuda_unload,
-    .find = cuda_find,
+    .find = ga__cuda_find,
     .resident_blocks = cuda_resident_blocks,
     .launch = cuda_launch,
+    .compile_cuda = cuda_compile_cuda,
+    .cuda_key = cuda_cuda_key,
+    .global = ga__cuda_global,
+    .function_info = ga__cuda_function_info,
+    .launch_grid = ga__cuda_launch_grid,
 };
