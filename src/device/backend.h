@@ -23,6 +23,36 @@ typedef struct ga__source {
     bool fast_math;
 } ga__source;
 
+/* A user's own CUDA C++ source, compiled as it stands. All texts are borrowed for the call; lists
+ * end with NULL, and NULL is an empty list. */
+typedef struct ga__cuda_source {
+    const char *name; /* for messages */
+    const char *text;
+    const char *const *options; /* "-DN=4", "-I...", "--use_fast_math" */
+    const char *const *header_names, *const *header_texts;
+    const char *const *kernels; /* names to be found later: "add", "ns::add", "add<float>" */
+} ga__cuda_source;
+
+#define GA__MAX_PARAMS 256
+
+/* What a launch needs to know of a user's kernel. */
+typedef struct ga__function_info {
+    int nparams;
+    size_t param_bytes[GA__MAX_PARAMS];
+    int registers; /* of a thread; 0 on the host */
+    int max_threads;
+    size_t shared_bytes, local_bytes, constant_bytes; /* static */
+    size_t max_shared_bytes;                          /* of a block, dynamic ones included */
+} ga__function_info;
+
+/* One launch of a user's kernel. */
+typedef struct ga__grid_launch {
+    const char *name; /* of the kernel, for messages; lives until the process ends */
+    int64_t grid[3], block[3];
+    size_t shared; /* dynamic shared bytes */
+    void **args;   /* the address of each argument's bytes, copied before the call returns */
+} ga__grid_launch;
+
 typedef enum ga__copy_kind {
     GA__HOST_TO_DEVICE,
     GA__DEVICE_TO_HOST,
@@ -117,10 +147,25 @@ typedef struct ga__backend {
     const char *(*compiler_key)(ga__device *device, bool fast_math);
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
+    /* The kernel of this symbol; GA_ERR_INVALID when there is none. */
     ga_status (*find)(ga__image *image, const char *name, ga__function **function);
     /* How many blocks of `block` threads run at once on the whole device; never raises. */
     int (*resident_blocks)(ga__device *device, ga__function *function, int block);
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
+
+    /* A user's source to machine code (ga__free it) and, in *symbols (ga__free it), the symbol of
+     * each of source->kernels, each ended by '\n', for find(). *log (ga__free it): the compiler's
+     * warnings, or NULL. On GA_ERR_COMPILE the message holds the compiler's log. */
+    ga_status (*compile_cuda)(ga__device *device, const ga__cuda_source *source, void **code,
+                              size_t *nbytes, char **symbols, char **log);
+    /* As compiler_key, for compile_cuda. */
+    const char *(*cuda_key)(ga__device *device);
+    /* A __device__ or __constant__ variable. */
+    ga_status (*global)(ga__device *device, ga__image *image, const char *symbol, void **memory,
+                        size_t *nbytes);
+    ga_status (*function_info)(ga__device *device, ga__function *function, ga__function_info *info);
+    ga_status (*launch_grid)(ga__stream *stream, ga__function *function,
+                             const ga__grid_launch *launch);
 } ga__backend;
 
 /* An order of work on one device. */

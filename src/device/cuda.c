@@ -1,18 +1,62 @@
 /* CUDA devices, through the runtime API: what they are, their code, and launches. */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/cuda.h"
+#include "device/cuda_module.h"
 #include "device/nvrtc.h"
 
 #define FREE_SHARED ((size_t)48 << 10) /* dynamic shared memory that needs no asking */
 
 /* ---- errors, and the thread's device ---- */
 
+/* Errors after which the driver refuses all further work of the process on the device. */
+static bool is_fault(cudaError_t error)
+{
+    static const cudaError_t faults[] = {
+        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,      cudaErrorAssert,
+        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (error == faults[i])
+            return true;
+    return false;
+}
+
+/* The names of the launched, as: "a", "b". */
+static void list_launched(cuda_state *state, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < GA__LAUNCHED && length < size; i++) {
+        const char *name = atomic_load_explicit(&state->launched[i], memory_order_relaxed);
+        if (name != NULL)
+            length += (size_t)snprintf(text + length, size - length, "%s\"%.64s\"",
+                                       length > 0 ? ", " : "", name);
+    }
+}
+
+/* The device tells of a fault when it next waits, and not which kernel it was. */
+static ga_status fail_fault(const ga__device *device, cudaError_t error, const char *what)
+{
+    char launched[GA__LAUNCHED * 70];
+    list_launched(device->state, launched, sizeof launched);
+    return ga__fail(GA_ERR_DEVICE,
+                    "%s: %s: a kernel faulted%s%s: %s (%s); the process must be restarted to use "
+                    "the device again",
+                    device->name, what,
+                    launched[0] != '\0' ? ", of those launched since the last ga_synchronize: "
+                                        : "",
+                    launched, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
 ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what)
 {
     (void)cudaGetLastError();
+    if (is_fault(error) && device->state != NULL)
+        return fail_fault(device, error, what);
     return ga__fail(error == cudaErrorMemoryAllocation ? GA_ERR_MEMORY : GA_ERR_DEVICE,
                     "%s: %s: %s (%s)", device->name, what, cudaGetErrorString(error),
                     cudaGetErrorName(error));
@@ -29,11 +73,25 @@ ga_status ga__cuda_switch(const ga__device *device)
     return GA_OK;
 }
 
+void ga__cuda_launched(const ga__device *device, const char *name)
+{
+    cuda_state *state = device->state;
+    for (int i = 0; i < GA__LAUNCHED; i++)
+        if (atomic_load_explicit(&state->launched[i], memory_order_relaxed) == name)
+            return;
+    const unsigned n = atomic_fetch_add_explicit(&state->nlaunched, 1, memory_order_relaxed);
+    atomic_store_explicit(&state->launched[n % GA__LAUNCHED], name, memory_order_relaxed);
+}
+
 static ga_status cuda_synchronize(ga__device *device)
 {
+    cuda_state *state = device->state;
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(device, cudaDeviceSynchronize(), "earlier work");
+    ga_status status = ga__cuda_check(device, cudaDeviceSynchronize(), "earlier work");
+    for (int i = 0; i < GA__LAUNCHED && status == GA_OK; i++)
+        atomic_store_explicit(&state->launched[i], NULL, memory_order_relaxed);
+    return status;
 }
 
 /* ---- code: an image is a cudaLibrary_t, a function a cudaKernel_t ---- */
@@ -51,16 +109,29 @@ static const char *cuda_compiler_key(ga__device *device, bool fast_math)
     return state->keys[fast_math];
 }
 
+static const char *cuda_cuda_key(ga__device *device)
+{
+    const cuda_state *state = device->state;
+    return state->cuda_key;
+}
+
+static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
- */
+ * A user's module may be variables or templates alone. */
 static cudaError_t load_eagerly(cudaLibrary_t library)
 {
+    unsigned count = 0;
     cudaKernel_t first = NULL;
     struct cudaFuncAttributes attributes;
-    cudaError_t error = cudaLibraryEnumerateKernels(&first, 1, library);
-    if (error == cudaSuccess && !first)
-        error = cudaErrorInvalidKernelImage;
-    if (error == cudaSuccess)
+    cudaError_t error = cudaLibraryGetKernelCount(&count, library);
+    if (error == cudaSuccess && count > 0)
+        error = cudaLibraryEnumerateKernels(&first, 1, library);
+    if (error == cudaSuccess && first)
         error = cudaFuncGetAttributes(&attributes, (const void *)first);
     return error;
 }
@@ -87,17 +158,6 @@ static void cuda_unload(ga__image *image)
 {
     if (cudaLibraryUnload((cudaLibrary_t)image) != cudaSuccess)
         (void)cudaGetLastError();
-}
-
-static ga_status cuda_find(ga__image *image, const char *name, ga__function **function)
-{
-    cudaKernel_t kernel;
-    if (cudaLibraryGetKernel(&kernel, (cudaLibrary_t)image, name) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", name);
-    }
-    *function = (ga__function *)kernel;
-    return GA_OK;
 }
 
 static ga_status fail_launch(const ga__device *device, cudaError_t error, const ga__launch *launch)
@@ -200,6 +260,9 @@ static void make_keys(ga__device *device)
         snprintf(state->keys[fast_math], sizeof state->keys[fast_math], "sm_%d cudart %d %s",
                  device->arch, runtime, options);
     }
+    ga__nvrtc_describe_cuda(options, sizeof options);
+    snprintf(state->cuda_key, sizeof state->cuda_key, "sm_%d cudart %d %s", device->arch, runtime,
+             options);
 }
 
 static ga_status cuda_open(ga__device *device)
@@ -276,7 +339,12 @@ const ga__backend ga__cuda_backend = {
     .compiler_key = cuda_compiler_key,
     .load = cuda_load,
     .unload = cuda_unload,
-    .find = cuda_find,
+    .find = ga__cuda_find,
     .resident_blocks = cuda_resident_blocks,
     .launch = cuda_launch,
+    .compile_cuda = cuda_compile_cuda,
+    .cuda_key = cuda_cuda_key,
+    .global = ga__cuda_global,
+    .function_info = ga__cuda_function_info,
+    .launch_grid = ga__cuda_launch_grid,
 };

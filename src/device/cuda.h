@@ -3,18 +3,26 @@
 #define GA_DEVICE_CUDA_H
 
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 
 #include "device/backend.h"
+
+#define GA__LAUNCHED 8 /* names kept to be told after a fault */
 
 /* A device's own state. */
 typedef struct cuda_state {
     pthread_mutex_t lock; /* of the stagings */
     struct staging *stagings;
-    cudaMemPool_t pool; /* NULL: the device has none, memory comes from cudaMalloc */
-    char keys[2][1024]; /* plain, fast math */
+    cudaMemPool_t pool;  /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][1024];  /* plain, fast math */
+    char cuda_key[1024]; /* of users' sources */
+    /* The users' kernels launched since the last wait for the whole device; without the lock. */
+    _Atomic(const char *) launched[GA__LAUNCHED];
+    atomic_uint nlaunched; /* the next one goes to its remainder by GA__LAUNCHED */
 } cuda_state;
 
-/* Raises a failed call. cudaGetLastError forgets the error where it can be forgotten. */
+/* Raises a failed call; `what` was being done. cudaGetLastError forgets the error where it can be
+ * forgotten; after a fault the message names the kernels that may have caused it. */
 ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what);
 
 static inline ga_status ga__cuda_check(const ga__device *device, cudaError_t error,
@@ -31,6 +39,9 @@ static inline ga_status ga__cuda_use(const ga__device *device)
 {
     return ga__cuda_thread_device == device->index ? GA_OK : ga__cuda_switch(device);
 }
+
+/* Remembers that a user's kernel is launched; its name lives until the process ends. */
+void ga__cuda_launched(const ga__device *device, const char *name);
 
 /* cuda_memory.c */
 cudaError_t ga__cuda_open_pool(ga__device *device);

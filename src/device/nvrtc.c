@@ -1,5 +1,4 @@
-/* Compiles a filled template with NVRTC, loaded when it is first needed: most runs find all cached.
- */
+/* Compiles with NVRTC, which is loaded when it is first needed: most runs find all cached. */
 #include "device/nvrtc.h"
 
 #include <dlfcn.h>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 
 #define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
 
@@ -32,17 +32,25 @@ static struct {
     int (*cubin)(program p, char *code);
     const char *(*error_string)(int result);
     int (*version)(int *major, int *minor);
+    int (*add_name)(program p, const char *name);
+    int (*lowered_name)(program p, const char *name, const char **symbol);
 } nvrtc;
 
 static const struct {
     void *function;
     const char *name;
-} symbols[] = {
-    {&nvrtc.create, "nvrtcCreateProgram"},   {&nvrtc.destroy, "nvrtcDestroyProgram"},
-    {&nvrtc.compile, "nvrtcCompileProgram"}, {&nvrtc.log_size, "nvrtcGetProgramLogSize"},
-    {&nvrtc.log, "nvrtcGetProgramLog"},      {&nvrtc.cubin_size, "nvrtcGetCUBINSize"},
-    {&nvrtc.cubin, "nvrtcGetCUBIN"},         {&nvrtc.error_string, "nvrtcGetErrorString"},
+} functions[] = {
+    {&nvrtc.create, "nvrtcCreateProgram"},
+    {&nvrtc.destroy, "nvrtcDestroyProgram"},
+    {&nvrtc.compile, "nvrtcCompileProgram"},
+    {&nvrtc.log_size, "nvrtcGetProgramLogSize"},
+    {&nvrtc.log, "nvrtcGetProgramLog"},
+    {&nvrtc.cubin_size, "nvrtcGetCUBINSize"},
+    {&nvrtc.cubin, "nvrtcGetCUBIN"},
+    {&nvrtc.error_string, "nvrtcGetErrorString"},
     {&nvrtc.version, "nvrtcVersion"},
+    {&nvrtc.add_name, "nvrtcAddNameExpression"},
+    {&nvrtc.lowered_name, "nvrtcGetLoweredName"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,13 +61,13 @@ static bool load_from(const char *path)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return false;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dlsym(library, symbols[i].name);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *address = dlsym(library, functions[i].name);
         if (address == NULL) {
             dlclose(library);
             return false;
         }
-        memcpy(symbols[i].function, &address, sizeof address);
+        memcpy(functions[i].function, &address, sizeof address);
     }
     ga__log(GA_LOG_INFO, "NVRTC loaded: %s", path);
     return true;
@@ -112,36 +120,53 @@ static ga_status load_nvrtc(void)
     return done ? GA_OK : fail_no_nvrtc();
 }
 
-#define NEEDED "--std=c++17", "-default-device"
-#define QUICKER                                                                                    \
-    "--minimal", "--no-cache" /* older versions lack some of these; code does not change */
+#define MAX_OPTIONS 64
 
-static void describe_error(char **log, program p)
+/* What a program is made of. Lists as in ga__cuda_source; NULL where there are none. */
+typedef struct request {
+    const char *name, *text;
+    int arch;
+    int noptions, nheaders;
+    const char *options[MAX_OPTIONS];
+    const char *const *headers, *const *header_names, *const *kernels;
+} request;
+
+/* What a compile gives; `symbols` and `log` only for users' sources. */
+typedef struct product {
+    void *code;
+    size_t nbytes;
+    char *symbols, *log;
+} product;
+
+/* The compiler's log, NULL when it is empty. */
+static ga_status take_log(program p, char **log)
 {
     size_t nbytes = 0;
     *log = NULL;
-    if (nvrtc.log_size(p, &nbytes) != NVRTC_SUCCESS || nbytes == 0)
-        return;
-    *log = ga__malloc(nbytes + 1);
-    if (*log == NULL)
-        return;
-    (*log)[nbytes] = '\0';
-    if (nvrtc.log(p, *log) != NVRTC_SUCCESS)
-        (*log)[0] = '\0';
+    if (nvrtc.log_size(p, &nbytes) != NVRTC_SUCCESS || nbytes <= 1)
+        return GA_OK;
+    char *text = ga__malloc(nbytes + 1);
+    if (text == NULL)
+        return GA_ERR_MEMORY;
+    text[nbytes] = '\0';
+    if (nvrtc.log(p, text) != NVRTC_SUCCESS)
+        text[0] = '\0';
+    *log = text;
+    return GA_OK;
 }
 
-static ga_status fail_compile(program p, const char *name, int arch, int result)
+static ga_status fail_compile(program p, const request *r, int result)
 {
     char *log;
-    describe_error(&log, p);
+    (void)take_log(p, &log);
     ga_status status =
-        ga__fail(GA_ERR_COMPILE, "%s does not compile for sm_%d (%s):\n%.*s", name, arch,
+        ga__fail(GA_ERR_COMPILE, "%s does not compile for sm_%d (%s):\n%.*s", r->name, r->arch,
                  nvrtc.error_string(result), LOG_LIMIT, log == NULL ? "" : log);
     ga__free(log);
     return status;
 }
 
-static ga_status take_cubin(program p, const char *name, void **code, size_t *nbytes)
+static ga_status take_cubin(program p, const request *r, product *made)
 {
     size_t size = 0;
     int result = nvrtc.cubin_size(p, &size);
@@ -152,65 +177,120 @@ static ga_status take_cubin(program p, const char *name, void **code, size_t *nb
         result = nvrtc.cubin(p, bytes);
     if (result != NVRTC_SUCCESS) {
         ga__free(bytes);
-        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC gives no cubin: %s", name,
+        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC gives no cubin: %s", r->name,
                         nvrtc.error_string(result));
     }
-    *code = bytes;
-    *nbytes = size;
+    made->code = bytes;
+    made->nbytes = size;
     return GA_OK;
 }
 
-typedef struct request {
-    const char *name, *text;
-    int arch;
-    bool fast_math;
-} request;
+/* The symbols of the request's kernels, each ended by a newline. */
+static ga_status take_symbols(program p, const request *r, product *made)
+{
+    ga__strbuf symbols = GA__STRBUF_INIT;
+    ga__strbuf_add(&symbols, "");
+    for (const char *const *kernel = r->kernels; *kernel != NULL; kernel++) {
+        const char *symbol = NULL;
+        int result = nvrtc.lowered_name(p, *kernel, &symbol);
+        if (result != NVRTC_SUCCESS) {
+            ga__strbuf_reset(&symbols);
+            return ga__fail(GA_ERR_COMPILE, "%s: NVRTC has no symbol of \"%s\": %s", r->name,
+                            *kernel, nvrtc.error_string(result));
+        }
+        ga__strbuf_addf(&symbols, "%s\n", symbol);
+    }
+    made->symbols = ga__strbuf_take(&symbols);
+    return made->symbols == NULL ? GA_ERR_MEMORY : GA_OK;
+}
 
-/* One compile, with or without the options that only make it quicker. *invalid_option tells whether
- * NVRTC refused an option: then, when `quicker`, nothing is raised yet. */
-static ga_status compile_once(const request *r, bool quicker, bool *invalid_option, void **code,
-                              size_t *nbytes)
+static ga_status take_product(program p, const request *r, product *made)
+{
+    ga_status status = take_cubin(p, r, made);
+    if (status != GA_OK || r->kernels == NULL)
+        return status;
+    status = take_symbols(p, r, made);
+    if (status == GA_OK)
+        status = take_log(p, &made->log);
+    if (status != GA_OK) {
+        ga__free(made->code);
+        ga__free(made->symbols);
+    }
+    return status;
+}
+
+static int add_kernels(program p, const request *r)
+{
+    int result = NVRTC_SUCCESS;
+    for (const char *const *kernel = r->kernels; kernel != NULL && *kernel != NULL; kernel++)
+        if (result == NVRTC_SUCCESS)
+            result = nvrtc.add_name(p, *kernel);
+    return result;
+}
+
+/* One compile. With `invalid_option`, that NVRTC refuses an option is told there and raises
+ * nothing. */
+static ga_status compile_once(const request *r, bool *invalid_option, product *made)
+{
+    program p = NULL;
+    int result = nvrtc.create(&p, r->text, r->name, r->nheaders, r->headers, r->header_names);
+    if (result != NVRTC_SUCCESS)
+        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC: %s", r->name, nvrtc.error_string(result));
+    result = add_kernels(p, r);
+    if (result == NVRTC_SUCCESS)
+        result = nvrtc.compile(p, r->noptions, r->options);
+    ga_status status = GA_ERR_COMPILE;
+    if (result == NVRTC_SUCCESS)
+        status = take_product(p, r, made);
+    else if (result == NVRTC_INVALID_OPTION && invalid_option != NULL)
+        *invalid_option = true;
+    else
+        status = fail_compile(p, r, result);
+    nvrtc.destroy(&p);
+    return status;
+}
+
+/* ---- Filled templates ---- */
+
+#define NEEDED "--std=c++17", "-default-device"
+#define QUICKER                                                                                    \
+    "--minimal", "--no-cache" /* older versions lack some of these; code does not change */
+
+/* With or without the options that only make it quicker. */
+static ga_status compile_template(request *r, bool fast_math, bool quicker, bool *invalid_option,
+                                  product *made)
 {
     char arch[40], seed[48];
-    const char *options[] = {arch, NEEDED, QUICKER, seed, r->fast_math ? "--use_fast_math" : NULL};
-    const char *plain[] = {arch, NEEDED, r->fast_math ? "--use_fast_math" : NULL};
-    const int count = quicker ? 6 : 3;
+    const char *options[] = {arch, NEEDED, QUICKER, seed, fast_math ? "--use_fast_math" : NULL};
+    const char *plain[] = {arch, NEEDED, fast_math ? "--use_fast_math" : NULL};
     snprintf(arch, sizeof arch, "--gpu-architecture=sm_%d", r->arch);
     snprintf(seed, sizeof seed, "--frandom-seed=%016llx",
              (unsigned long long)ga__hash64(r->text, strlen(r->text), 0));
-
-    program p = NULL;
-    int result = nvrtc.create(&p, r->text, r->name, 0, NULL, NULL);
-    if (result != NVRTC_SUCCESS)
-        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC: %s", r->name, nvrtc.error_string(result));
-    result = nvrtc.compile(p, count + r->fast_math, quicker ? options : plain);
-    *invalid_option = result == NVRTC_INVALID_OPTION;
-    ga_status status = GA_ERR_COMPILE;
-    if (result == NVRTC_SUCCESS)
-        status = take_cubin(p, r->name, code, nbytes);
-    else if (!(*invalid_option && quicker))
-        status = fail_compile(p, r->name, r->arch, result);
-    nvrtc.destroy(&p);
-    return status;
+    r->noptions = (quicker ? 6 : 3) + fast_math;
+    memcpy(r->options, quicker ? options : plain, (size_t)r->noptions * sizeof *r->options);
+    return compile_once(r, quicker ? invalid_option : NULL, made);
 }
 
 ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool fast_math,
                             void **code, size_t *nbytes)
 {
     static atomic_bool plain_only; /* this NVRTC does not know all of the quicker options */
-    const request r = {name, text, arch, fast_math};
-    bool invalid_option = false;
+    request r = {.name = name, .text = text, .arch = arch};
+    product made = {NULL, 0, NULL, NULL};
+    bool invalid_option = atomic_load(&plain_only);
     ga_status status = load_nvrtc();
     if (status != GA_OK)
         return status;
-    if (!atomic_load(&plain_only)) {
-        status = compile_once(&r, true, &invalid_option, code, nbytes);
-        if (!invalid_option)
-            return status;
-    }
-    status = compile_once(&r, false, &invalid_option, code, nbytes);
     if (!invalid_option)
+        status = compile_template(&r, fast_math, true, &invalid_option, &made);
+    if (invalid_option) {
         atomic_store(&plain_only, true);
+        status = compile_template(&r, fast_math, false, NULL, &made);
+    }
+    if (status == GA_OK) {
+        *code = made.code;
+        *nbytes = made.nbytes;
+    }
     return status;
 }
 
@@ -220,6 +300,105 @@ void ga__nvrtc_describe(char *text, size_t size, bool fast_math)
     const char *wanted = getenv("QUARRY_NVRTC");
     snprintf(text, size, "%s %s %s %s %s %s", options[0], options[1], options[2], options[3],
              fast_math ? "--use_fast_math" : "", wanted == NULL ? "" : wanted);
+}
+
+/* ---- Users' sources ---- */
+
+/* DIRECTORY/include, resolved, when it has the toolkit's headers. */
+static bool has_headers(const char *directory, char *include, size_t size)
+{
+    char path[PATH_MAX], resolved[PATH_MAX];
+    if (directory == NULL || *directory == '\0' ||
+        (size_t)snprintf(path, sizeof path, "%s/include/cuda_fp16.h", directory) >= sizeof path ||
+        realpath(path, resolved) == NULL)
+        return false;
+    *strrchr(resolved, '/') = '\0';
+    return (size_t)snprintf(include, size, "--include-path=%s", resolved) < size;
+}
+
+/* The option that lets sources include the toolkit's headers; false when there are none. */
+static bool find_headers(char *option, size_t size)
+{
+    return has_headers(getenv("CUDA_HOME"), option, size) ||
+           has_headers(getenv("CUDA_PATH"), option, size) ||
+           has_headers("/usr/local/cuda", option, size);
+}
+
+static bool starts_with_any(const char *const *options, const char *first, const char *second)
+{
+    for (; options != NULL && *options != NULL; options++)
+        if (strncmp(*options, first, strlen(first)) == 0 ||
+            strncmp(*options, second, strlen(second)) == 0)
+            return true;
+    return false;
+}
+
+/* The user's options and, behind them, ours that they do not contradict. */
+static ga_status set_options(request *r, const ga__cuda_source *source, const char *arch,
+                             const char *include)
+{
+    const char *const *option = source->options;
+    for (; option != NULL && *option != NULL; option++) {
+        if (r->noptions > MAX_OPTIONS - 5)
+            return ga__fail(GA_ERR_INVALID, "%s: more than %d compiler options", r->name,
+                            MAX_OPTIONS - 5);
+        r->options[r->noptions++] = *option;
+    }
+    if (!starts_with_any(source->options, "-arch", "--gpu-architecture"))
+        r->options[r->noptions++] = arch;
+    if (!starts_with_any(source->options, "-std", "--std"))
+        r->options[r->noptions++] = "--std=c++17";
+    r->options[r->noptions++] = "-default-device";
+    r->options[r->noptions++] = "--no-source-include";
+    if (*include != '\0')
+        r->options[r->noptions++] = include;
+    return GA_OK;
+}
+
+static int length_of(const char *const *list)
+{
+    int length = 0;
+    while (list != NULL && list[length] != NULL)
+        length++;
+    return length;
+}
+
+ga_status ga__nvrtc_compile_cuda(const ga__cuda_source *source, int arch, void **code,
+                                 size_t *nbytes, char **symbols, char **log)
+{
+    static const char *const none[] = {NULL};
+    char arch_option[40], include[PATH_MAX + 20] = "";
+    product made = {NULL, 0, NULL, NULL};
+    request r = {.name = source->name,
+                 .text = source->text,
+                 .arch = arch,
+                 .nheaders = length_of(source->header_names),
+                 .headers = source->header_texts,
+                 .header_names = source->header_names,
+                 .kernels = source->kernels != NULL ? source->kernels : none};
+    snprintf(arch_option, sizeof arch_option, "--gpu-architecture=sm_%d", arch);
+    (void)find_headers(include, sizeof include);
+    ga_status status = load_nvrtc();
+    if (status == GA_OK)
+        status = set_options(&r, source, arch_option, include);
+    if (status == GA_OK)
+        status = compile_once(&r, NULL, &made);
+    if (status != GA_OK)
+        return status;
+    *code = made.code;
+    *nbytes = made.nbytes;
+    *symbols = made.symbols;
+    *log = made.log;
+    return GA_OK;
+}
+
+void ga__nvrtc_describe_cuda(char *text, size_t size)
+{
+    char include[PATH_MAX + 20] = "";
+    const char *wanted = getenv("QUARRY_NVRTC");
+    (void)find_headers(include, sizeof include);
+    snprintf(text, size, "--std=c++17 -default-device --no-source-include %s %s", include,
+             wanted == NULL ? "" : wanted);
 }
 
 ga_status ga__nvrtc_found(char *text, size_t size)

@@ -1,0 +1,17 @@
+/* The CUDA backend's part for users' own modules: kernels by name, variables, launches. */
+#ifndef GA_DEVICE_CUDA_MODULE_H
+#define GA_DEVICE_CUDA_MODULE_H
+
+#include "device/backend.h"
+
+/* Entries of the backend's table. ga__cuda_find also takes a C++ name, "ns::add", when it is that
+ * of one kernel that is no template; its message lists the kernels there are. */
+ga_status ga__cuda_find(ga__image *image, const char *name, ga__function **function);
+ga_status ga__cuda_global(ga__device *device, ga__image *image, const char *symbol, void **memory,
+                          size_t *nbytes);
+ga_status ga__cuda_function_info(ga__device *device, ga__function *function,
+                                 ga__function_info *info);
+ga_status ga__cuda_launch_grid(ga__stream *stream, ga__function *function,
+                               const ga__grid_launch *launch);
+
+#endif
