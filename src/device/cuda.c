@@ -1,6 +1,7 @@
 /* CUDA devices, through the runtime API: what they are, their code, and launches. */
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -121,6 +122,16 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
+/* Whether the bytes start as a cubin, a fat binary or PTX does: the driver takes any, and finds out
+ * later. */
+static bool is_code(const void *code, size_t nbytes)
+{
+    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, fatbin[] = {0x50, 0xed, 0x55, 0xba};
+    const char *text = code;
+    return nbytes > 4 && (memcmp(code, elf, 4) == 0 || memcmp(code, fatbin, 4) == 0 ||
+                          (memchr(code, '\0', nbytes) && strstr(text, ".version")));
+}
+
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
  * A user's module may be variables or templates alone. */
 static cudaError_t load_eagerly(cudaLibrary_t library)
@@ -138,7 +149,9 @@ static cudaError_t load_eagerly(cudaLibrary_t library)
 
 static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
 {
-    (void)nbytes;
+    if (!is_code(code, nbytes))
+        return ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are no cubin, fat binary or PTX",
+                        device->name, nbytes);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
     cudaLibrary_t library;
