@@ -210,6 +210,7 @@ static int bench(const options *o)
             bench_large(&r, m, &bench_cases[i]);
     free_limits();
     bench_launches(&r, m, wanted);
+    bench_streams(&r, wanted);
     bench_first_calls(&r, m, wanted, own_path());
     if (o->json && !report_json(&r, o->json)) {
         fprintf(stderr, "quarry-bench: cannot write %s: %s\n", o->json, strerror(errno));

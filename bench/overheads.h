@@ -9,6 +9,9 @@ typedef bool (*wanted_case)(const char *name);
 /* Host time of launches, and of a result read back. */
 void bench_launches(report *r, const machine *m, wanted_case wanted);
 
+/* Graphs beside the operations in them, and threads on streams of their own beside one of them. */
+void bench_streams(report *r, wanted_case wanted);
+
 /* First calls of new kernels, compiled and from the disk cache; `program` is this executable. */
 void bench_first_calls(report *r, const machine *m, wanted_case wanted, const char *program);
 

@@ -69,7 +69,7 @@ if wants tests; then
 fi
 
 if wants examples; then
-    for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes; do
+    for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap heat; do
         check "example-$example" "$build/examples/$example"
     done
     check example-terrain sh "$root/tests/terrain.sh" "$build/examples/terrain" "$root"
