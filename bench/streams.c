@@ -61,7 +61,7 @@ static void bench_sequence(report *r, const char *name, const sequence *s, bool 
 
 /* Enough arithmetic on few enough elements for many to fit on the device side by side. */
 static const char *const busy_text = "float v = x[i];"
-                                     "for (int k = 0; k < 2000; k++) v = v * 0.999f + 0.001f;"
+                                     "for (int k = 0; k < 20000; k++) v = v * 0.999f + 0.001f;"
                                      "x[i] = v";
 static ga_kernel *busy;
 static const char *device;

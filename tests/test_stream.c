@@ -96,6 +96,7 @@ static void without_the_order_the_reader_is_early(void **state)
         assert_int_equal(ga_assign(x, 0), GA_OK);
         ga_set_stream(b);
         gpuarray *out = ga_copy(x); /* memory and kernels are there: nothing below takes time */
+        assert_int_equal(ga_assign(out, x), GA_OK);
         assert_true(last_item(out) == 0);
         ga_set_stream(a);
         add_slowly(x);
