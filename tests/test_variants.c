@@ -196,6 +196,10 @@ static void elementwise_variants(ga_dtype dtype)
         ga_add(m, i8), check("mixed");
         ga_add(t, ga_copy(t)), check("tiled, three axes");
         ga_copy(ga_transpose(m)), check("tiled copy");
+        ga_add(ga_transpose(m), ga_empty(dtype, GA_SHAPE(96, 64))), check("tiled and not");
+        ga_add(ga_transpose(m), ga_transpose(i8)), check("tiled, two items");
+        ga_copy(ga_transpose(ga_slice(m, "1:, 1:"))), check("tiled, odd");
+        ga_copy(ga_transpose(ga_slice(m, ":, :20"))), check("small squares");
         ga_copy(ga_slice(cube, "::2, ::3, ::2")), check("three axes");
         ga_assign(ga_slice(m, "::2, ::2"), 1), check("strided output");
         ga_equal(m, m), check("comparison");

@@ -9,7 +9,9 @@
 #include "kernels/program.h"
 
 #define BLOCK 256
-#define TILE 32
+#define TILE 32                   /* elements a side: the smallest square */
+#define BIG_TILE_BLOCK 512        /* threads of the larger ones */
+#define TILE_BYTES (48 << 10)     /* shared memory of all squares of a block */
 #define HOST_STRIP 256            /* elements that go past the cache together */
 #define PAST_CACHE_FROM (8 << 20) /* bytes of results; or 2 MiB a processor, when that is more */
 #define NO_OPERAND (-1)
@@ -28,7 +30,7 @@ typedef struct plan {
     bool turned[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
     bool past_cache; /* host: results are stored past the cache */
-    int lanes, unroll;
+    int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
     ga__words words;
     size_t axis_word[GA_MAX_NDIM]; /* a divisor's first word */
@@ -146,33 +148,50 @@ static void count_elements(plan *p)
 
 /* ---- The variant ---- */
 
-/* Whether operand k can be moved `lanes` elements at a time: address and outer strides in step. */
+/* The axis along which an operand's elements are neighbours, if there is one. */
+static int near_axis(const plan *p, int row)
+{
+    return p->turned[row] ? 1 : 0;
+}
+
+/* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
 static bool lanes_fit(const plan *p, int k, int lanes)
 {
-    const int row = p->row[k];
+    const int row = p->row[k], near = near_axis(p, row);
     const gpuarray *x = p->operands[k].array;
     if (p->step[row] == STEP_ZERO)
         return !p->operands[k].writes;
-    if (p->step[row] != STEP_ONE)
+    if (p->step[row] != STEP_ONE && !p->turned[row])
         return false;
     if ((uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)))
         return false;
-    for (int axis = 1; axis < p->nest.ndim; axis++)
-        if (p->nest.strides[row][axis] % lanes)
+    for (int axis = 0; axis < p->nest.ndim; axis++)
+        if (axis != near && p->nest.strides[row][axis] % lanes)
             return false;
     return true;
 }
 
-static int choose_lanes(const plan *p)
+/* The largest item of the operands that are moved in vectors. */
+static size_t widest_item(const plan *p)
 {
     size_t widest = 1;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != NO_OPERAND && p->step[p->row[k]] == STEP_ONE) {
-            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
-            widest = size > widest ? size : widest;
-        }
-    const int lanes = (int)(16 / widest);
-    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && p->nest.shape[0] % lanes))
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == NO_OPERAND || (p->step[row] != STEP_ONE && !p->turned[row]))
+            continue;
+        const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+        widest = size > widest ? size : widest;
+    }
+    return widest;
+}
+
+/* `most`: a limit on the lanes, a power of two. */
+static int choose_lanes(const plan *p, int most)
+{
+    int lanes = (int)(16 / widest_item(p));
+    lanes = lanes < most ? lanes : most;
+    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && p->nest.shape[0] % lanes) ||
+        (p->tiled && p->nest.shape[1] % lanes))
         return 1;
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND && !lanes_fit(p, k, lanes))
@@ -220,7 +239,7 @@ static void choose_tiles(plan *p)
             continue;
         const int axis = turned_axis(p, row);
         const size_t bytes = ga_dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
-        if (axis == 0 || (chosen && axis != chosen) || shared + bytes > 48 * 1024)
+        if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
             continue;
         chosen = axis;
         shared += bytes;
@@ -231,16 +250,39 @@ static void choose_tiles(plan *p)
         swap_axes(&p->nest, 1, chosen);
 }
 
+static size_t square_bytes(const plan *p, int tile)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->turned[p->row[k]])
+            nbytes += ga_dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
+    return nbytes;
+}
+
+/* Squares of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy.
+ * The smallest ones where an axis is short or several large squares do not fit. */
+static void choose_squares(plan *p)
+{
+    const size_t widest = widest_item(p);
+    const int big = widest <= 2 ? 128 : widest <= 8 ? 64 : TILE;
+    const bool fits =
+        p->nest.shape[0] > TILE && p->nest.shape[1] > TILE && square_bytes(p, big) <= TILE_BYTES;
+    p->tile = fits ? big : TILE;
+    p->block = p->tile > TILE ? BIG_TILE_BLOCK : BLOCK;
+    p->lanes = choose_lanes(p, p->tile * p->tile / p->block);
+    p->grid = ga__ceil_div(p->nest.shape[0], p->tile) * ga__ceil_div(p->nest.shape[1], p->tile);
+    for (int axis = 2; axis < p->nest.ndim; axis++)
+        p->grid *= p->nest.shape[axis];
+}
+
 static void choose_cuda_variant(plan *p)
 {
     choose_tiles(p);
     if (p->tiled) {
-        p->grid = ga__ceil_div(p->nest.shape[0], TILE) * ga__ceil_div(p->nest.shape[1], TILE);
-        for (int axis = 2; axis < p->nest.ndim; axis++)
-            p->grid *= p->nest.shape[axis];
+        choose_squares(p);
         return;
     }
-    p->lanes = choose_lanes(p);
+    p->lanes = choose_lanes(p, 16);
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
@@ -332,6 +374,8 @@ static void choose_variant(plan *p)
     p->host = p->device->arch == 0;
     p->tiled = p->tail = p->past_cache = false;
     p->lanes = p->unroll = 1;
+    p->block = BLOCK;
+    p->tile = 0;
     for (int row = 0; row < p->nest.noperands; row++)
         p->turned[row] = false;
     if (p->host)
@@ -397,7 +441,7 @@ static void make_key(const plan *p, ga__key *key)
     ga__key_add(key, (uint64_t)p->nest.ndim | (uint64_t)p->lanes << 8 | (uint64_t)p->wide << 16 |
                          (uint64_t)p->tiled << 17 | (uint64_t)p->tail << 18 |
                          (uint64_t)index_step << 19 | (uint64_t)p->past_cache << 21 |
-                         (uint64_t)p->unroll << 24);
+                         (uint64_t)p->unroll << 24 | (uint64_t)p->tile << 32);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
@@ -424,7 +468,7 @@ static void fill_strides(ga__record *record, const plan *p, int row, size_t firs
         const bool outer = p->tiled && axis > 1;
         ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
         ga__record_setf(stride, "axis", "%d", axis);
-        if (axis == 0 && p->lanes > 1)
+        if (axis == 0 && p->lanes > 1 && !p->tiled)
             ga__record_setf(stride, "step", "%d", p->step[row] == STEP_ONE ? p->lanes : 0);
         else
             set_step(stride, "step", p, row, axis, first_word + (size_t)axis);
@@ -445,7 +489,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     if (row == NO_OPERAND)
         return;
     fill_strides(record, p, row, p->data_word[k] + 1);
-    const bool vector = p->lanes > 1 && p->step[row] == STEP_ONE;
+    const bool vector = p->lanes > 1 && (p->step[row] == STEP_ONE || p->turned[row]);
     ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
     if (p->turned[row])
@@ -505,7 +549,8 @@ static ga__function *make_function(plan *p)
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
-    ga__record_setf(record, "block", "%d", BLOCK);
+    ga__record_setf(record, "block", "%d", p->block);
+    ga__record_setf(record, "tile", "%d", p->tile);
     fill_strips(record, p);
     ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
                      p->axis_word);
@@ -553,6 +598,6 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
     if (!stream)
         return ga_error();
-    const ga__launch launch = {p.grid, BLOCK, 0, p.words.word, p.words.n};
+    const ga__launch launch = {p.grid, p.block, 0, p.words.word, p.words.n};
     return device->backend->launch(stream, function, &launch);
 }
