@@ -100,12 +100,30 @@ static void expressions()
     }
 }
 
+static void streams_and_graphs()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(1000));
+        ga_stream *stream = ga_stream_new();
+        ga_graph *graph;
+        check(ga_set_stream(stream) == GA_OK && ga_add_into(x, x, 1) == GA_OK, "a stream");
+        GA_GRAPH(graph) { ga_multiply_into(x, x, 2); }
+        check(ga_graph_launch(graph) == GA_OK && ga_graph_launch(graph) == GA_OK, "a graph");
+        check(ga_set_stream(nullptr) == GA_OK && ga_item_double(ga_max(x)) == 8.0, "their order");
+        ga_graph_free(graph);
+        ga_stream_free(stream);
+        ga_memory_stats memory;
+        check(ga_memory_info(nullptr, &memory) == GA_OK && memory.used >= 4000, "memory");
+    }
+}
+
 int main()
 {
     slopes();
     kernels();
     numbers();
     expressions();
+    streams_and_graphs();
     std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
                 wrong ? "wrong" : "right");
     return wrong || ga_error() != GA_OK;
