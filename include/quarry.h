@@ -12,6 +12,7 @@
 #include <quarry/array.h>
 #include <quarry/ops.h>
 #include <quarry/kernel.h>
+#include <quarry/module.h>
 #include <quarry/eval.h>
 #include <quarry/info.h>
 

@@ -16,14 +16,20 @@ GA_BEGIN_DECLS
 typedef struct gpuarray gpuarray;
 
 typedef enum ga_value_kind {
-    GA_VALUE_ARRAY,  /* .as.array; NULL stands for a failed result and is passed on */
-    GA_VALUE_NUMBER, /* a C number of the exact type .dtype */
-    GA_VALUE_INVALID /* a pointer that is no gpuarray */
+    GA_VALUE_ARRAY,   /* .as.array; NULL stands for a failed result and is passed on */
+    GA_VALUE_NUMBER,  /* a C number of the exact type .dtype */
+    GA_VALUE_POINTER, /* .as.host.memory.from: a pointer that is no gpuarray */
+    /* The rest, as POINTER, are only for ga_launch(): .as.host, memory of the host. */
+    GA_VALUE_STRUCT, /* the bytes of a parameter */
+    GA_VALUE_IN,     /* copied to the device before the launch */
+    GA_VALUE_OUT,    /* copied back after it */
+    GA_VALUE_INOUT   /* both */
 } ga_value_kind;
 
-/* One operand. Bindings fill it directly: kind, and for numbers the dtype that names the C type and
- * the value: bool and signed integers in .as.i, unsigned ones in .as.u, floats in .as.z[0], complex
- * numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes part in promotion. */
+/* One operand or argument. Bindings fill it directly: kind, and for numbers the dtype that names
+ * the C type and the value: bool and signed integers in .as.i, unsigned ones in .as.u, floats in
+ * .as.z[0], complex numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes part
+ * in promotion. */
 typedef struct ga_value {
     ga_value_kind kind;
     ga_dtype dtype;
@@ -32,13 +38,22 @@ typedef struct ga_value {
         int64_t i;
         uint64_t u;
         double z[2];
+        struct {
+            union {
+                const void *from;
+                void *to;
+            } memory;
+            size_t nbytes;
+        } host;
     } as;
 } ga_value;
 
-/* Any pointer but gpuarray *: NULL stands for a failed result, all else is an error when used. */
+/* Any pointer but gpuarray *: NULL stands for a failed result; else an address on the device for
+ * ga_launch(), and an error wherever an array is expected. */
 static inline ga_value ga_value_pointer(const void *pointer)
 {
-    ga_value v = {pointer ? GA_VALUE_INVALID : GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
+    ga_value v = {pointer ? GA_VALUE_POINTER : GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
+    v.as.host.memory.from = pointer;
     return v;
 }
 
@@ -152,6 +167,10 @@ GA_END_DECLS
 #ifdef __cplusplus
 /* clang-format off */
 inline ga_value GA_V(const gpuarray *v) { return ga_value_array(v); }
+inline ga_value GA_V(gpuarray *v) { return ga_value_array(v); }
+inline ga_value GA_V(const void *v) { return ga_value_pointer(v); }
+inline ga_value GA_V(void *v) { return ga_value_pointer(v); }
+template <class T> ga_value GA_V(T *) = delete; /* else it would be a bool */
 inline ga_value GA_V(decltype(nullptr)) { return ga_value_array(nullptr); }
 inline ga_value GA_V(ga_value v) { return v; }
 inline ga_value GA_V(bool v) { return ga_value_bool(v); }

@@ -73,6 +73,20 @@ static gpuarray *registered(gpuarray *x)
     return NULL;
 }
 
+gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = object_new(dtype, ndim, shape, ga__shape_size(ndim, shape));
+    if (!x) {
+        ga__buffer_release(buffer);
+        return NULL;
+    }
+    x->buffer = buffer;
+    x->data = buffer->memory;
+    x->contiguous = true;
+    ga__contiguous_strides(ndim, shape, (int64_t)ga_dtype_size(dtype), x->strides);
+    return registered(x);
+}
+
 gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
 {
     if (!device)
@@ -80,19 +94,8 @@ gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int6
     const int64_t size = checked_size(dtype, ndim, shape);
     if (size < 0)
         return NULL;
-    gpuarray *x = object_new(dtype, ndim, shape, size);
-    if (!x)
-        return NULL;
-    const size_t itemsize = ga_dtype_size(dtype);
-    x->buffer = ga__buffer_new(device, (size_t)size * itemsize);
-    if (!x->buffer) {
-        ga__free(x);
-        return NULL;
-    }
-    x->data = x->buffer->memory;
-    x->contiguous = true;
-    ga__contiguous_strides(ndim, shape, (int64_t)itemsize, x->strides);
-    return registered(x);
+    ga__buffer *buffer = ga__buffer_new(device, (size_t)size * ga_dtype_size(dtype));
+    return buffer ? ga__array_over(buffer, dtype, ndim, shape) : NULL;
 }
 
 gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int64_t *shape,

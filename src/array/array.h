@@ -28,6 +28,10 @@ struct gpuarray {
  * is open). The shape is checked: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
 gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape);
 
+/* A C-order array over the buffer, whose reference it takes, on failure too. The shape has been
+ * checked, and fits. */
+gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int64_t *shape);
+
 /* A view of x's buffer; the caller vouches for it. Strides in bytes, `offset` bytes after x's data.
  */
 gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int64_t *shape,

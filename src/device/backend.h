@@ -160,6 +160,9 @@ typedef struct ga__backend {
                               size_t *nbytes, char **symbols, char **log);
     /* As compiler_key, for compile_cuda. */
     const char *(*cuda_key)(ga__device *device);
+    /* The kernel that has this name in the source, "add" or "ns::add", or this symbol. NULL where
+     * code does not tell. GA_ERR_INVALID when there is none; the message lists those there are. */
+    ga_status (*find_by_name)(ga__image *image, const char *name, ga__function **function);
     /* A __device__ or __constant__ variable. */
     ga_status (*global)(ga__device *device, ga__image *image, const char *symbol, void **memory,
                         size_t *nbytes);

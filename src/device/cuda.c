@@ -357,6 +357,7 @@ const ga__backend ga__cuda_backend = {
     .launch = cuda_launch,
     .compile_cuda = cuda_compile_cuda,
     .cuda_key = cuda_cuda_key,
+    .find_by_name = ga__cuda_find_by_name,
     .global = ga__cuda_global,
     .function_info = ga__cuda_function_info,
     .launch_grid = ga__cuda_launch_grid,

@@ -124,15 +124,29 @@ static ga_status find_in_list(const kernel_list *list, const char *name, ga__fun
     return GA_OK;
 }
 
-ga_status ga__cuda_find(ga__image *image, const char *name, ga__function **function)
+static bool find_symbol(ga__image *image, const char *symbol, ga__function **function)
+{
+    cudaKernel_t kernel;
+    if (cudaLibraryGetKernel(&kernel, (cudaLibrary_t)image, symbol) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    *function = (ga__function *)kernel;
+    return true;
+}
+
+ga_status ga__cuda_find(ga__image *image, const char *symbol, ga__function **function)
+{
+    if (find_symbol(image, symbol, function))
+        return GA_OK;
+    return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", symbol);
+}
+
+ga_status ga__cuda_find_by_name(ga__image *image, const char *name, ga__function **function)
 {
     kernel_list list;
-    cudaKernel_t kernel;
-    if (cudaLibraryGetKernel(&kernel, (cudaLibrary_t)image, name) == cudaSuccess) {
-        *function = (ga__function *)kernel;
+    if (find_symbol(image, name, function))
         return GA_OK;
-    }
-    (void)cudaGetLastError();
     ga_status status = list_kernels(image, &list);
     if (status != GA_OK)
         return status;

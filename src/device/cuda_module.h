@@ -4,9 +4,9 @@
 
 #include "device/backend.h"
 
-/* Entries of the backend's table. ga__cuda_find also takes a C++ name, "ns::add", when it is that
- * of one kernel that is no template; its message lists the kernels there are. */
-ga_status ga__cuda_find(ga__image *image, const char *name, ga__function **function);
+/* Entries of the backend's table. The source's names are those of kernels that are no templates. */
+ga_status ga__cuda_find(ga__image *image, const char *symbol, ga__function **function);
+ga_status ga__cuda_find_by_name(ga__image *image, const char *name, ga__function **function);
 ga_status ga__cuda_global(ga__device *device, ga__image *image, const char *symbol, void **memory,
                           size_t *nbytes);
 ga_status ga__cuda_function_info(ga__device *device, ga__function *function,

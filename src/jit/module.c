@@ -12,22 +12,39 @@
 #include "base/os.h"
 #include "base/strbuf.h"
 #include "jit/cache_disk.h"
+#include "jit/explain.h"
+#include "jit/includes.h"
 
 enum { BUCKETS = 1024, DUMP_NAME_LENGTH = 64 };
 
 enum state { COMPILING, READY, FAILED };
+
+/* What is wanted: one of two sorts of source. */
+struct job {
+    const ga__source *filled;      /* a filled template: the result is its loaded image */
+    const ga__cuda_source *source; /* or a user's source: the result is its code */
+};
+
+/* Code of a user's source, packed as it is on disk: machine code, symbols and their '\0', and the
+ * length of the machine code. */
+struct packed {
+    size_t nbytes;
+    char bytes[];
+};
 
 /* One text on one device. COMPILING, it belongs to the thread that made it; READY, it stays for
  * ever; FAILED, it is out of the table and its last user frees it. */
 struct entry {
     struct entry *next;
     ga__device *device;
-    char *key; /* all that the code depends on: every option, the versions and the text */
+    bool is_source; /* of a user, its result a struct packed; else a template, and an image */
+    bool kept;      /* in the table and on disk; else it is one thread's alone */
+    char *key;      /* all that the code depends on: every option, the versions and the text */
     size_t key_bytes;
     uint64_t hash;
     enum state state;
-    int users; /* threads inside get_image */
-    ga__image *image;
+    int users; /* threads inside get_result */
+    void *result;
     ga_status status; /* when FAILED, the error every user gets */
     char *message;
 };
@@ -50,25 +67,52 @@ static void entry_free(struct entry *entry)
     ga__free(entry);
 }
 
-static char *make_key(ga__device *device, const ga__source *source, size_t *nbytes)
+static const char *name_of(const struct job *job)
+{
+    return job->filled ? job->filled->name : job->source->name;
+}
+
+static const char *text_of(const struct job *job)
+{
+    return job->filled ? job->filled->text : job->source->text;
+}
+
+static void add_list(ga__strbuf *key, const char *what, const char *const *list)
+{
+    for (; list && *list; list++)
+        ga__strbuf_addf(key, "%s %zu %s\n", what, strlen(*list), *list);
+}
+
+static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
 {
     const ga__backend *backend = device->backend;
     ga__strbuf key = GA__STRBUF_INIT;
-    ga__strbuf_addf(&key, "quarry %s\n%s for %s\nfast_math %d\n%s\n", ga_version(), backend->name,
-                    backend->template_target, source->fast_math,
-                    backend->compiler_key(device, source->fast_math));
-    ga__strbuf_add(&key, source->text);
+    ga__strbuf_addf(&key, "quarry %s\n%s for %s\n", ga_version(), backend->name,
+                    backend->template_target);
+    if (job->filled) {
+        ga__strbuf_addf(&key, "fast_math %d\n%s\n", job->filled->fast_math,
+                        backend->compiler_key(device, job->filled->fast_math));
+    } else {
+        ga__strbuf_addf(&key, "user's source\n%s\n", backend->cuda_key(device));
+        add_list(&key, "option", job->source->options);
+        add_list(&key, "kernel", job->source->kernels);
+        add_list(&key, "header", job->source->header_names);
+        add_list(&key, "text", job->source->header_texts);
+    }
+    ga__strbuf_add(&key, text_of(job));
     *nbytes = key.length;
     return ga__strbuf_take(&key);
 }
 
-static struct entry *entry_new(ga__device *device, const ga__source *source)
+static struct entry *entry_new(ga__device *device, const struct job *job)
 {
     struct entry *entry = ga__calloc(1, sizeof *entry);
     if (!entry)
         return NULL;
     entry->device = device;
-    entry->key = make_key(device, source, &entry->key_bytes);
+    entry->is_source = job->source;
+    entry->kept = !job->source || !ga__includes_files(job->source);
+    entry->key = make_key(device, job, &entry->key_bytes);
     if (!entry->key) {
         entry_free(entry);
         return NULL;
@@ -87,6 +131,10 @@ static bool same_code(const struct entry *a, const struct entry *b)
 /* The entry in the table for the same code, `fresh` itself put there when there is none. */
 static struct entry *find_or_add(struct entry *fresh)
 {
+    if (!fresh->kept) {
+        fresh->users = 1;
+        return fresh;
+    }
     pthread_mutex_lock(&modules.lock);
     struct entry **bucket = &modules.buckets[fresh->hash % BUCKETS];
     struct entry *entry = *bucket;
@@ -131,144 +179,192 @@ static void add_file_name(ga__strbuf *path, const char *name)
 }
 
 /* Writes the text to the directory; an aid, so that its failure is only logged. */
-static void dump(const char *directory, const struct entry *entry, const ga__source *source)
+static void dump(const char *directory, const struct entry *entry, const struct job *job)
 {
+    const char *text = text_of(job);
     ga__saved_error saved = ga__error_save();
     const char *target = entry->device->backend->template_target;
     ga__strbuf path = GA__STRBUF_INIT;
     ga__strbuf_addf(&path, "%s/", directory);
-    add_file_name(&path, source->name);
+    add_file_name(&path, name_of(job));
     ga__strbuf_addf(&path, "-%016llx%s", (unsigned long long)entry->hash,
                     strcmp(target, "cuda") == 0 ? ".cu" : ".cpp");
     char *name = ga__strbuf_take(&path);
     if (!name || ga__make_directories(directory) != GA_OK ||
-        ga__write_file_atomic(name, source->text, strlen(source->text)) != GA_OK)
-        ga__log(GA_LOG_INFO, "%s was not dumped: %s", source->name, ga_error_message());
+        ga__write_file_atomic(name, text, strlen(text)) != GA_OK)
+        ga__log(GA_LOG_INFO, "%s was not dumped: %s", name_of(job), ga_error_message());
     ga__free(name);
     ga__error_restore(saved);
 }
 
-struct line {
-    const char *begin, *end; /* without the newline */
-    int number;              /* as the compiler counts */
-    bool is_users;           /* under a #line that names another file than "kernel" */
-    bool is_directive;
-};
-
-/* Moves to the next line (`begin` NULL before the first, *next the text); false at the end. */
-static bool next_line(struct line *line, const char **next)
+/* One line of the log for each of the compiler's. */
+static void log_warnings(const struct job *job, const char *log)
 {
-    if (!**next)
-        return false;
-    line->begin = *next;
-    line->end = strchr(line->begin, '\n');
-    if (!line->end)
-        line->end = line->begin + strlen(line->begin);
-    *next = *line->end ? line->end + 1 : line->end;
-    line->number++;
-    line->is_directive = strncmp(line->begin, "#line ", 6) == 0;
-    if (line->is_directive) {
-        line->number = atoi(line->begin + 6) - 1;
-        const char *quote = memchr(line->begin, '"', (size_t)(line->end - line->begin));
-        line->is_users = quote && strncmp(quote, "\"kernel\"", 8) != 0;
-    }
-    return true;
-}
-
-static void add_lines(ga__strbuf *listing, const char *text, bool users_only)
-{
-    struct line line = {NULL, NULL, 0, false, false};
-    while (next_line(&line, &text)) {
-        int length = (int)(line.end - line.begin);
-        if (users_only && !line.is_users)
-            continue;
-        if (line.is_directive)
-            ga__strbuf_addf(listing, "%.*s\n", length, line.begin);
-        else
-            ga__strbuf_addf(listing, "%c%5d | %.*s\n", line.is_users ? '>' : ' ', line.number,
-                            length, line.begin);
+    while (log && *log) {
+        const int length = (int)strcspn(log, "\n");
+        if (length > 0)
+            ga__log(GA_LOG_INFO, "%s: %.*s", name_of(job), length, log);
+        log += length + (log[length] == '\n');
     }
 }
 
-/* The compiler's message with the numbered lines it speaks of: the user's where there are any, as
- * the rest is ours and hundreds of lines; else all. NULL when memory is out. */
-static char *explain(const char *message, const char *text)
+/* ---- a user's source ---- */
+
+static struct packed *pack(const void *code, size_t nbytes, const char *symbols)
 {
-    ga__strbuf all = GA__STRBUF_INIT;
-    struct line line = {NULL, NULL, 0, false, false};
-    bool has_users = false;
-    for (const char *next = text; next_line(&line, &next);)
-        has_users |= line.is_users;
-    ga__strbuf_addf(&all, "%s\n", message);
-    add_lines(&all, text, has_users);
-    return ga__strbuf_take(&all);
+    const size_t symbol_bytes = strlen(symbols) + 1;
+    const uint64_t length = nbytes;
+    struct packed *packed = ga__malloc(sizeof *packed + nbytes + symbol_bytes + sizeof length);
+    if (!packed)
+        return NULL;
+    packed->nbytes = nbytes + symbol_bytes + sizeof length;
+    memcpy(packed->bytes, code, nbytes);
+    memcpy(packed->bytes + nbytes, symbols, symbol_bytes);
+    memcpy(packed->bytes + nbytes + symbol_bytes, &length, sizeof length);
+    return packed;
+}
+
+/* The same from bytes of the disk, whose checksum was right; NULL when memory is out. */
+static struct packed *repack(const void *bytes, size_t nbytes)
+{
+    struct packed *packed = ga__malloc(sizeof *packed + nbytes);
+    if (!packed)
+        return NULL;
+    packed->nbytes = nbytes;
+    memcpy(packed->bytes, bytes, nbytes);
+    return packed;
+}
+
+/* A copy for the caller. */
+static ga_status unpack(const struct packed *packed, ga__code *code)
+{
+    uint64_t length;
+    memcpy(&length, packed->bytes + packed->nbytes - sizeof length, sizeof length);
+    char *bytes = ga__malloc(length);
+    char *symbols = ga__strdup(packed->bytes + length);
+    if (!bytes || !symbols) {
+        ga__free(bytes);
+        ga__free(symbols);
+        return GA_ERR_MEMORY;
+    }
+    memcpy(bytes, packed->bytes, length);
+    *code = (ga__code){bytes, length, symbols};
+    return GA_OK;
+}
+
+static ga_status compile_users(ga__device *device, const struct job *job, struct packed **packed)
+{
+    void *code;
+    size_t nbytes;
+    char *symbols, *log;
+    ga_status status =
+        device->backend->compile_cuda(device, job->source, &code, &nbytes, &symbols, &log);
+    if (status != GA_OK)
+        return status;
+    log_warnings(job, log);
+    *packed = pack(code, nbytes, symbols);
+    ga__free(code);
+    ga__free(symbols);
+    ga__free(log);
+    return *packed ? GA_OK : GA_ERR_MEMORY;
 }
 
 /* ---- getting the code ---- */
 
-static ga_status load(const struct entry *entry, const void *code, size_t nbytes, ga__image **image)
+static ga_status load(const struct entry *entry, const void *code, size_t nbytes, void **result)
 {
-    return entry->device->backend->load(entry->device, code, nbytes, image);
+    ga__image *image;
+    if (entry->is_source) {
+        *result = repack(code, nbytes);
+        return *result ? GA_OK : GA_ERR_MEMORY;
+    }
+    ga_status status = entry->device->backend->load(entry->device, code, nbytes, &image);
+    if (status == GA_OK)
+        *result = image;
+    return status;
 }
 
 /* Code that the disk has but the device refuses (another driver's, or spoilt) is as none. */
-static bool load_from_disk(const struct entry *entry, const ga__source *source, ga__image **image)
+static bool load_from_disk(const struct entry *entry, const struct job *job, void **result)
 {
     void *code;
     size_t nbytes;
-    if (!ga__disk_cache_get(entry->key, entry->key_bytes, &code, &nbytes))
+    if (!entry->kept || !ga__disk_cache_get(entry->key, entry->key_bytes, &code, &nbytes))
         return false;
-    bool loaded = load(entry, code, nbytes, image) == GA_OK;
+    bool loaded = load(entry, code, nbytes, result) == GA_OK;
     ga__free(code);
     if (loaded) {
         count(&modules.counts.disk_hits);
-        ga__log(GA_LOG_DEBUG, "%s for %s: found on disk (%zu bytes)", source->name,
+        ga__log(GA_LOG_DEBUG, "%s for %s: found on disk (%zu bytes)", name_of(job),
                 entry->device->name, nbytes);
     } else {
-        ga__log(GA_LOG_INFO, "%s for %s: the code on disk does not load: %s", source->name,
+        ga__log(GA_LOG_INFO, "%s for %s: the code on disk does not load: %s", name_of(job),
                 entry->device->name, ga_error_message());
         ga_clear_error();
     }
     return loaded;
 }
 
-static ga_status compile_and_load(const struct entry *entry, const ga__source *source,
-                                  ga__image **image)
+static void note_compiled(ga__device *device, const struct job *job, double start, size_t nbytes)
+{
+    count(&modules.counts.compiled);
+    ga__log(GA_LOG_INFO, "%s for %s: compiled in %.1f ms (%zu bytes)", name_of(job), device->name,
+            1e3 * (ga__now() - start), nbytes);
+}
+
+static ga_status compile_template(const struct entry *entry, const struct job *job, void **result)
 {
     void *code;
     size_t nbytes;
     double start = ga__now();
-    ga_status status = entry->device->backend->compile(entry->device, source, &code, &nbytes);
+    ga_status status = entry->device->backend->compile(entry->device, job->filled, &code, &nbytes);
     if (status != GA_OK)
         return status;
-    count(&modules.counts.compiled);
-    ga__log(GA_LOG_INFO, "%s for %s: compiled in %.1f ms (%zu bytes)", source->name,
-            entry->device->name, 1e3 * (ga__now() - start), nbytes);
-    status = load(entry, code, nbytes, image);
+    note_compiled(entry->device, job, start, nbytes);
+    status = load(entry, code, nbytes, result);
     if (status == GA_OK)
         ga__disk_cache_put(entry->key, entry->key_bytes, code, nbytes);
     ga__free(code);
     return status;
 }
 
-/* Takes the calling thread's error, which is this attempt's alone, into the entry. A message of
- * several lines is a compiler's log; "there is no compiler" needs no listing. */
-static void keep_error(struct entry *entry, const ga__source *source, ga_status status)
+static ga_status compile_source(const struct entry *entry, const struct job *job, void **result)
 {
-    const char *message = ga_error_message();
-    entry->status = ga_error() != GA_OK ? ga_error() : status;
-    if (entry->status == GA_ERR_COMPILE && strchr(message, '\n'))
-        entry->message = explain(message, source->text);
-    else
-        entry->message = ga__strdup(message);
+    struct packed *packed;
+    double start = ga__now();
+    ga_status status = compile_users(entry->device, job, &packed);
+    if (status != GA_OK)
+        return status;
+    note_compiled(entry->device, job, start, packed->nbytes);
+    if (entry->kept)
+        ga__disk_cache_put(entry->key, entry->key_bytes, packed->bytes, packed->nbytes);
+    *result = packed;
+    return GA_OK;
 }
 
-static void settle(struct entry *entry, ga__image *image)
+/* A message of several lines is a compiler's log; "there is no compiler" needs no listing. */
+static char *explain(const struct job *job, ga_status status, const char *message)
+{
+    if (status != GA_ERR_COMPILE || !strchr(message, '\n'))
+        return ga__strdup(message);
+    if (job->source)
+        return ga__explain_source(message, job->source->text, job->source->name);
+    return ga__explain_template(message, job->filled->text);
+}
+
+/* Takes the calling thread's error, which is this attempt's alone, into the entry. */
+static void keep_error(struct entry *entry, const struct job *job, ga_status status)
+{
+    entry->status = ga_error() != GA_OK ? ga_error() : status;
+    entry->message = explain(job, entry->status, ga_error_message());
+}
+
+static void settle(struct entry *entry, void *result)
 {
     pthread_mutex_lock(&modules.lock);
-    entry->image = image;
-    entry->state = image ? READY : FAILED;
-    if (!image)
+    entry->result = result;
+    entry->state = result ? READY : FAILED;
+    if (!result && entry->kept)
         remove_locked(entry);
     pthread_cond_broadcast(&modules.settled);
     pthread_mutex_unlock(&modules.lock);
@@ -276,51 +372,50 @@ static void settle(struct entry *entry, ga__image *image)
 
 /* Makes a COMPILING entry READY or FAILED. The thread may have an older error: it is set aside, so
  * that those who wait get the error of this attempt. */
-static void build(struct entry *entry, const ga__source *source)
+static void build(struct entry *entry, const struct job *job)
 {
     const char *directory = getenv("QUARRY_DUMP_DIR");
     ga__saved_error saved = ga__error_save();
-    ga__image *image = NULL;
+    void *result = NULL;
     if (directory && *directory)
-        dump(directory, entry, source);
-    if (!load_from_disk(entry, source, &image)) {
-        ga_status status = compile_and_load(entry, source, &image);
+        dump(directory, entry, job);
+    if (!load_from_disk(entry, job, &result)) {
+        ga_status status = entry->is_source ? compile_source(entry, job, &result)
+                                            : compile_template(entry, job, &result);
         if (status != GA_OK) {
-            image = NULL;
-            keep_error(entry, source, status);
+            result = NULL;
+            keep_error(entry, job, status);
         }
     }
     ga__error_restore(saved);
-    settle(entry, image);
+    settle(entry, result);
 }
 
-/* Waits until the entry is settled; its image, or NULL and its error. Ends this thread's use. */
-static ga__image *result_of(struct entry *entry, bool is_builder)
+/* Waits until the entry is settled; its result, or NULL and its error. Ends this thread's use. */
+static void *result_of(struct entry *entry, bool is_builder)
 {
     pthread_mutex_lock(&modules.lock);
     while (entry->state == COMPILING)
         pthread_cond_wait(&modules.settled, &modules.lock);
-    ga__image *image = entry->image;
+    void *result = entry->result;
     bool is_last = --entry->users == 0;
-    modules.counts.memory_hits += image && !is_builder;
-    if (!image)
+    modules.counts.memory_hits += result && !is_builder;
+    if (!result)
         ga__fail(entry->status, "%s",
                  entry->message ? entry->message : "a kernel failed, and no memory to say why");
     pthread_mutex_unlock(&modules.lock);
-    if (!image && is_last)
+    if (!result && is_last)
         entry_free(entry);
-    return image;
+    return result;
 }
 
-static ga__image *get_image(ga__device *device, const ga__source *source)
+/* Gets what the new entry is for, from it or from the one of the same code. */
+static void *get_result(struct entry *fresh, const struct job *job)
 {
-    struct entry *fresh = entry_new(device, source);
-    if (!fresh)
-        return NULL;
     struct entry *entry = find_or_add(fresh);
     bool is_builder = entry == fresh;
     if (is_builder)
-        build(entry, source);
+        build(entry, job);
     else
         entry_free(fresh);
     return result_of(entry, is_builder);
@@ -328,11 +423,38 @@ static ga__image *get_image(ga__device *device, const ga__source *source)
 
 ga__function *ga__module_function(ga__device *device, const ga__source *source, const char *entry)
 {
+    const struct job job = {.filled = source};
     ga__function *function = NULL;
-    ga__image *image = get_image(device, source);
+    struct entry *fresh = entry_new(device, &job);
+    ga__image *image = fresh ? get_result(fresh, &job) : NULL;
     if (!image || device->backend->find(image, entry, &function) != GA_OK)
         return NULL;
     return function;
+}
+
+ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code)
+{
+    const struct job job = {.source = source};
+    struct entry *fresh = entry_new(device, &job);
+    if (!fresh)
+        return GA_ERR_MEMORY;
+    const bool kept = fresh->kept;
+    struct packed *packed = get_result(fresh, &job);
+    if (!packed)
+        return ga_error();
+    ga_status status = unpack(packed, code);
+    if (!kept) {
+        ga__free(packed);
+        entry_free(fresh);
+    }
+    return status;
+}
+
+void ga__code_reset(ga__code *code)
+{
+    ga__free(code->bytes);
+    ga__free(code->symbols);
+    *code = (ga__code){NULL, 0, NULL};
 }
 
 /* ---- for tests ---- */

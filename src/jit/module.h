@@ -14,6 +14,19 @@
  * directives keep the user's numbering. */
 ga__function *ga__module_function(ga__device *device, const ga__source *source, const char *entry);
 
+/* What a user's source compiles to. */
+typedef struct ga__code {
+    void *bytes; /* machine code, for the device's load() */
+    size_t nbytes;
+    char *symbols; /* of the source's `kernels`, in their order, each ended by '\n' */
+} ga__code;
+
+/* Writes to *code (ga__code_reset it) the code of the source, which is looked up, compiled, stored
+ * and reported as a template's is. A source that includes files nobody follows is compiled each
+ * time. The compiler's warnings become lines of the log at level info. */
+ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code);
+void ga__code_reset(ga__code *code);
+
 /* Counters since the process began, for tests and `quarry info`. */
 typedef struct ga__module_counts {
     int64_t compiled, disk_hits, memory_hits;

@@ -11,14 +11,15 @@
 #include "base/strbuf.h"
 #include "kernels/apply.h"
 #include "kernels/arguments.h"
+#include "kernels/kernel.h"
 #include "kernels/reduce.h"
 
 /* A kernel owns copies of all its texts. Threads may run it at once: only `direct` changes, one
  * way. */
-struct ga_kernel {
+typedef struct custom {
+    ga_kernel base; /* its name as the user wrote it */
     ga__arguments arguments;
-    bool is_reduction, fast_math;
-    char *name;                                           /* as the user wrote it, for messages */
+    bool fast_math;
     char *identifier;                                     /* the same, fit for C */
     char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
@@ -28,9 +29,14 @@ struct ga_kernel {
     uint64_t id, direct_id;
     atomic_bool
         direct; /* the text does not compile with elements in registers: index memory instead */
-};
+} custom;
 
 /* ---- Making and freeing ---- */
+
+static bool is_reduction(const custom *kernel)
+{
+    return kernel->base.kind == GA__REDUCTION_KERNEL;
+}
 
 static char *copy_text(const char *text)
 {
@@ -46,12 +52,10 @@ static char *make_identifier(const char *name)
     return identifier;
 }
 
-void ga_kernel_free(ga_kernel *kernel)
+static void free_custom(custom *kernel)
 {
-    if (!kernel)
-        return;
     ga__arguments_reset(&kernel->arguments);
-    char *const texts[] = {kernel->name,       kernel->identifier,  kernel->operation,
+    char *const texts[] = {kernel->base.name,  kernel->identifier,  kernel->operation,
                            kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
                            kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
                            kernel->struct_name};
@@ -60,8 +64,14 @@ void ga_kernel_free(ga_kernel *kernel)
     ga__free(kernel);
 }
 
+void ga_kernel_free(ga_kernel *kernel)
+{
+    if (kernel && kernel->kind != GA__MODULE_KERNEL)
+        free_custom((custom *)kernel);
+}
+
 /* Gives a complete kernel the ids of its texts; they say too how elements are reached. */
-static ga_status set_ids(ga_kernel *kernel, const char *arguments)
+static ga_status set_ids(custom *kernel, const char *arguments)
 {
     const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
                                  kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
@@ -84,36 +94,37 @@ static ga_status set_ids(ga_kernel *kernel, const char *arguments)
 }
 
 /* A kernel with its names and arguments. */
-static ga_kernel *new_kernel(const char *name, const char *arguments)
+static custom *new_kernel(ga__kernel_kind kind, const char *name, const char *arguments)
 {
     name = name && *name ? name : "kernel";
     if (!arguments)
         return ga__fail_null(GA_ERR_INVALID, "%s: the argument list is NULL", name);
-    ga_kernel *kernel = ga__calloc(1, sizeof(*kernel));
+    custom *kernel = ga__calloc(1, sizeof(*kernel));
     if (!kernel)
         return NULL;
-    kernel->name = ga__strdup(name);
+    kernel->base.kind = kind;
+    kernel->base.name = ga__strdup(name);
     kernel->identifier = make_identifier(name);
-    if (!kernel->name || !kernel->identifier ||
+    if (!kernel->base.name || !kernel->identifier ||
         ga__arguments_parse(&kernel->arguments, name, arguments) != GA_OK) {
-        ga_kernel_free(kernel);
+        free_custom(kernel);
         return NULL;
     }
     for (int k = 0; k < kernel->arguments.count; k++)
         if (kernel->arguments.argument[k].array)
             return kernel;
     ga__fail(GA_ERR_INVALID, "%s: no argument is an array", name);
-    ga_kernel_free(kernel);
+    free_custom(kernel);
     return NULL;
 }
 
 ga_kernel *(ga_elementwise_kernel)(ga_elementwise_args args)
 {
-    ga_kernel *kernel = new_kernel(args.name, args.arguments);
+    custom *kernel = new_kernel(GA__ELEMENTWISE_KERNEL, args.name, args.arguments);
     if (!kernel)
         return NULL;
     if (!args.operation) {
-        ga__fail(GA_ERR_INVALID, "%s: the operation is NULL", kernel->name);
+        ga__fail(GA_ERR_INVALID, "%s: the operation is NULL", kernel->base.name);
         goto failed;
     }
     kernel->fast_math = args.fast_math;
@@ -127,22 +138,22 @@ ga_kernel *(ga_elementwise_kernel)(ga_elementwise_args args)
     ga__arguments_use(&kernel->arguments, kernel->operation, others);
     kernel->uses_index = ga__text_uses_index(kernel->operation);
     if (set_ids(kernel, args.arguments) == GA_OK)
-        return kernel;
+        return &kernel->base;
 failed:
-    ga_kernel_free(kernel);
+    free_custom(kernel);
     return NULL;
 }
 
-static ga_status check_reduction(const ga_kernel *kernel, const ga_reduction_args *args)
+static ga_status check_reduction(const custom *kernel, const ga_reduction_args *args)
 {
     if (!args->neutral || !args->reduce_expr)
-        return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->name,
+        return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name,
                         args->neutral ? "reduce_expr" : "neutral");
     if (args->struct_name ? args->struct_bytes == 0 || args->struct_bytes > 1024 : false)
-        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, not 1 to 1024", kernel->name,
+        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, not 1 to 1024", kernel->base.name,
                         args->struct_bytes);
     if (!args->struct_name && !ga__dtype_valid(args->dtype_out))
-        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out %d is no dtype", kernel->name,
+        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out %d is no dtype", kernel->base.name,
                         (int)args->dtype_out);
     return GA_OK;
 }
@@ -162,12 +173,11 @@ static char *default_map(const ga__arguments *arguments)
 
 ga_kernel *(ga_reduction_kernel)(ga_reduction_args args)
 {
-    ga_kernel *kernel = new_kernel(args.name, args.arguments);
+    custom *kernel = new_kernel(GA__REDUCTION_KERNEL, args.name, args.arguments);
     if (!kernel)
         return NULL;
     if (check_reduction(kernel, &args) != GA_OK)
         goto failed;
-    kernel->is_reduction = true;
     kernel->fast_math = args.fast_math;
     kernel->dtype_out = args.struct_name ? GA_NO_DTYPE : args.dtype_out;
     kernel->struct_bytes = args.struct_bytes;
@@ -184,9 +194,9 @@ ga_kernel *(ga_reduction_kernel)(ga_reduction_args args)
     ga__arguments_use(&kernel->arguments, kernel->map_expr, others);
     kernel->uses_index = ga__text_uses_index(kernel->map_expr);
     if (set_ids(kernel, args.arguments) == GA_OK)
-        return kernel;
+        return &kernel->base;
 failed:
-    ga_kernel_free(kernel);
+    free_custom(kernel);
     return NULL;
 }
 
@@ -202,37 +212,37 @@ typedef struct run {
     int64_t shape[GA_MAX_NDIM];
 } run;
 
-static void free_temporaries(const ga_kernel *kernel, run *r)
+static void free_temporaries(const custom *kernel, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++)
         ga_free(r->temporaries[k]);
 }
 
-static ga_status check_argument(const ga_kernel *kernel, int k, ga_value value)
+static ga_status check_argument(const custom *kernel, int k, ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
     if (!argument->array) {
         if (value.kind == GA_VALUE_ARRAY)
             return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
-                            kernel->name, k + 1, argument->name);
+                            kernel->base.name, k + 1, argument->name);
         return GA_OK;
     }
     if (value.kind == GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
-                        kernel->name, k + 1, argument->name);
+                        kernel->base.name, k + 1, argument->name);
     if (value.as.array->dtype != argument->dtype)
         return ga__fail(GA_ERR_DTYPE, "%s: argument %d (%s) is declared %s, the array is %s",
-                        kernel->name, k + 1, argument->name, ga_dtype_name(argument->dtype),
+                        kernel->base.name, k + 1, argument->name, ga_dtype_name(argument->dtype),
                         ga_dtype_name(value.as.array->dtype));
     return GA_OK;
 }
 
-static ga_status check_arguments(const ga_kernel *kernel, int count, const ga_value *args, run *r)
+static ga_status check_arguments(const custom *kernel, int count, const ga_value *args, run *r)
 {
     if (count != kernel->arguments.count)
-        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->name,
+        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->base.name,
                         kernel->arguments.count, count);
-    ga_status status = ga__check_values(kernel->name, count, args, &r->device);
+    ga_status status = ga__check_values(kernel->base.name, count, args, &r->device);
     for (int k = 0; k < count && status == GA_OK; k++)
         status = check_argument(kernel, k, args[k]);
     return status;
@@ -240,7 +250,7 @@ static ga_status check_arguments(const ga_kernel *kernel, int count, const ga_va
 
 /* Written arrays must be writable; an array that is only indexed freely and read may be read-only.
  */
-static ga_status check_writable(const ga_kernel *kernel, const run *r)
+static ga_status check_writable(const custom *kernel, const run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__operand *operand = &r->operands[k];
@@ -248,13 +258,13 @@ static ga_status check_writable(const ga_kernel *kernel, const run *r)
             continue;
         const bool surely = operand->access == GA__ELEMENT;
         if ((surely || !operand->array->readonly) &&
-            !ga__array_writable(kernel->name, operand->array))
+            !ga__array_writable(kernel->base.name, operand->array))
             return ga_error();
     }
     return GA_OK;
 }
 
-static void set_operands(const ga_kernel *kernel, bool direct, const ga_value *args, run *r)
+static void set_operands(const custom *kernel, bool direct, const ga_value *args, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
@@ -267,12 +277,12 @@ static void set_operands(const ga_kernel *kernel, bool direct, const ga_value *a
                           .access = free_access ? GA__ACCESSOR : argument->access,
                           .reads = argument->reads || free_access,
                           .writes = argument->writes ||
-                                    (free_access && !argument->is_const && !kernel->is_reduction),
-                          .is_const = argument->is_const || kernel->is_reduction};
+                                    (free_access && !argument->is_const && !is_reduction(kernel)),
+                          .is_const = argument->is_const || is_reduction(kernel)};
     }
 }
 
-static bool gives_size(const ga_kernel *kernel, int k)
+static bool gives_size(const custom *kernel, int k)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
     return argument->array && argument->access == GA__ELEMENT;
@@ -280,7 +290,7 @@ static bool gives_size(const ga_kernel *kernel, int k)
 
 /* The shape of the run is that of the arrays indexed by [i] alone, else of the first array. Arrays
  * of one size but several shapes are all run flat. */
-static ga_status choose_shape(const ga_kernel *kernel, const ga_value *args, run *r)
+static ga_status choose_shape(const custom *kernel, const ga_value *args, run *r)
 {
     int first = -1;
     bool flat = false;
@@ -292,9 +302,10 @@ static ga_status choose_shape(const ga_kernel *kernel, const ga_value *args, run
             first = k;
         const gpuarray *y = args[first].as.array;
         if (x->size != y->size)
-            return ga__fail(GA_ERR_SHAPE, "%s: %s has %lld elements, %s has %lld", kernel->name,
-                            kernel->arguments.argument[first].name, (long long)y->size,
-                            kernel->arguments.argument[k].name, (long long)x->size);
+            return ga__fail(GA_ERR_SHAPE, "%s: %s has %lld elements, %s has %lld",
+                            kernel->base.name, kernel->arguments.argument[first].name,
+                            (long long)y->size, kernel->arguments.argument[k].name,
+                            (long long)x->size);
         flat |= !ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
     }
     for (int k = 0; first < 0; k++)
@@ -308,7 +319,7 @@ static ga_status choose_shape(const ga_kernel *kernel, const ga_value *args, run
 
 /* Reshapes streamed arrays to the run's shape; what cannot be viewed so is indexed freely instead.
  */
-static ga_status match_shapes(const ga_kernel *kernel, run *r)
+static ga_status match_shapes(const custom *kernel, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
         ga__operand *operand = &r->operands[k];
@@ -329,7 +340,7 @@ static ga_status match_shapes(const ga_kernel *kernel, run *r)
 
 /* An input that partly overlaps a written array is copied first: every element is read before it is
  * written, as if all were. Freely indexed arrays are the user's own affair. */
-static ga_status separate_inputs(const ga_kernel *kernel, run *r)
+static ga_status separate_inputs(const custom *kernel, run *r)
 {
     for (int w = 0; w < kernel->arguments.count; w++) {
         const ga__operand *written = &r->operands[w];
@@ -351,7 +362,7 @@ static ga_status separate_inputs(const ga_kernel *kernel, run *r)
     return GA_OK;
 }
 
-static bool any_free_access(const ga_kernel *kernel, const run *r)
+static bool any_free_access(const custom *kernel, const run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++)
         if (r->operands[k].array && r->operands[k].access == GA__ACCESSOR)
@@ -360,7 +371,7 @@ static bool any_free_access(const ga_kernel *kernel, const run *r)
 }
 
 /* Everything up to the launch, for either kind of kernel. */
-static ga_status prepare(const ga_kernel *kernel, bool direct, const ga_value *args, run *r)
+static ga_status prepare(const custom *kernel, bool direct, const ga_value *args, run *r)
 {
     memset(r->temporaries, 0, sizeof(r->temporaries));
     set_operands(kernel, direct, args, r);
@@ -376,7 +387,7 @@ static ga_status prepare(const ga_kernel *kernel, bool direct, const ga_value *a
 
 /* A formula's id stands for its texts and how each name is used: freely indexed streamed arrays (a
  * mismatch of shapes) change the texts as `direct` does, so they take its id and its form. */
-static ga__formula make_formula(const ga_kernel *kernel, bool direct, const run *r)
+static ga__formula make_formula(const custom *kernel, bool direct, const run *r)
 {
     const char *loop_prep = kernel->loop_prep && *kernel->loop_prep ? kernel->loop_prep : NULL;
     const char *after_loop = kernel->after_loop && *kernel->after_loop ? kernel->after_loop : NULL;
@@ -391,7 +402,7 @@ static ga__formula make_formula(const ga_kernel *kernel, bool direct, const run 
                          .user_text = true};
 }
 
-static ga_status run_elementwise(const ga_kernel *kernel, bool direct, const ga_value *args, run *r,
+static ga_status run_elementwise(const custom *kernel, bool direct, const ga_value *args, run *r,
                                  gpuarray *unused)
 {
     (void)unused;
@@ -405,7 +416,7 @@ static ga_status run_elementwise(const ga_kernel *kernel, bool direct, const ga_
     return status;
 }
 
-static ga_status run_reduction(const ga_kernel *kernel, bool direct, const ga_value *args, run *r,
+static ga_status run_reduction(const custom *kernel, bool direct, const ga_value *args, run *r,
                                gpuarray *out)
 {
     bool reduced[GA_MAX_NDIM];
@@ -434,10 +445,10 @@ static ga_status run_reduction(const ga_kernel *kernel, bool direct, const ga_va
 
 /* Tries with elements in registers first; text that takes an element's address in ways the scanner
  * did not see compiles only against memory, and its own errors are those reported. */
-static ga_status run_either_way(ga_kernel *kernel, const ga_value *args, run *r, gpuarray *out)
+static ga_status run_either_way(custom *kernel, const ga_value *args, run *r, gpuarray *out)
 {
-    ga_status (*const go)(const ga_kernel *, bool, const ga_value *, run *, gpuarray *) =
-        kernel->is_reduction ? run_reduction : run_elementwise;
+    ga_status (*const go)(const custom *, bool, const ga_value *, run *, gpuarray *) =
+        is_reduction(kernel) ? run_reduction : run_elementwise;
     if (atomic_load_explicit(&kernel->direct, memory_order_relaxed))
         return go(kernel, true, args, r, out);
     const ga__saved_error before = ga__error_save();
@@ -456,23 +467,18 @@ static ga_status run_either_way(ga_kernel *kernel, const ga_value *args, run *r,
 ga_status(ga_run)(ga_kernel *kernel, int count, const ga_value *args)
 {
     run r;
-    if (!kernel)
-        return ga__fail(GA_ERR_INVALID, "run: the kernel is NULL");
-    if (kernel->is_reduction)
-        return ga__fail(GA_ERR_INVALID, "%s: a reduction kernel runs by ga_reduce", kernel->name);
-    const ga_status status = check_arguments(kernel, count, args, &r);
-    return status == GA_OK ? run_either_way(kernel, args, &r, NULL) : status;
+    ga_status status = ga__kernel_check("run", kernel, GA__ELEMENTWISE_KERNEL);
+    if (status == GA_OK)
+        status = check_arguments((custom *)kernel, count, args, &r);
+    return status == GA_OK ? run_either_way((custom *)kernel, args, &r, NULL) : status;
 }
 
-gpuarray *(ga_reduce)(ga_kernel *kernel, int count, const ga_value *args)
+gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
 {
     run r;
-    if (!kernel)
-        return ga__fail_null(GA_ERR_INVALID, "reduce: the kernel is NULL");
-    if (!kernel->is_reduction)
-        return ga__fail_null(GA_ERR_INVALID, "%s: an elementwise kernel runs by ga_run",
-                             kernel->name);
-    if (check_arguments(kernel, count, args, &r) != GA_OK)
+    custom *kernel = (custom *)reduction;
+    if (ga__kernel_check("reduce", reduction, GA__REDUCTION_KERNEL) != GA_OK ||
+        check_arguments(kernel, count, args, &r) != GA_OK)
         return NULL;
     const bool raw = kernel->dtype_out == GA_NO_DTYPE;
     const int64_t bytes = (int64_t)kernel->struct_bytes;

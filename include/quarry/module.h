@@ -1,0 +1,204 @@
+/* Modules: the user's own CUDA C++ with kernels, compiled or loaded, and their launch. */
+#ifndef QUARRY_MODULE_H
+#define QUARRY_MODULE_H
+
+#include <quarry/kernel.h>
+
+GA_BEGIN_DECLS
+
+/* ---- Modules ---- */
+
+typedef struct ga_module ga_module;
+
+/* A file that the source includes: #include "name". */
+typedef struct ga_header {
+    const char *name, *text;
+} ga_header;
+
+/* What ga_module_compile takes; every text is copied. */
+typedef struct ga_module_args {
+    const char *source;       /* CUDA C++, as for nvcc, without the host's part */
+    const char *options;      /* of NVRTC, between blanks: "-DN=4 --use_fast_math -I'my headers'" */
+    const char *name;         /* appears in messages and logs; NULL: "module" */
+    const ga_header *headers; /* ended by {0, 0}: GA_HEADERS(); NULL: none */
+    const char *kernels; /* instances of templates: "scale<float>, ns::add<int, 4>"; see below */
+} ga_module_args;
+
+/* The source compiled for the calling thread's current device. Kernels are found by their names,
+ * extern "C" or not. The code is cached as that of all kernels is, unless the source includes
+ * "files" that are not among the headers. Headers in <angles> are those of the CUDA toolkit, where
+ * it is installed (CUDA_HOME, CUDA_PATH or /usr/local/cuda), and of the -I options. Functions
+ * without __host__ or __device__ are the device's, and the language is C++17 unless an option says
+ * otherwise. The compiler's warnings are lines of the log. NULL on failure: GA_ERR_COMPILE with the
+ * compiler's log and the lines that it speaks of, GA_ERR_INVALID, GA_ERR_MEMORY. Freed by
+ * ga_module_free(). */
+GA_API ga_module *ga_module_compile(ga_module_args args);
+
+/* Code made by nvcc for the current device: a cubin, a fatbin, or PTX, which the driver compiles.
+ * NULL and GA_ERR_IO, GA_ERR_FORMAT (not such a file), GA_ERR_DEVICE (not code for this device),
+ * GA_ERR_UNSUPPORTED (the device is the host). */
+GA_API ga_module *ga_module_load(const char *path);
+
+/* The kernel of this name: "add", "ns::add", or an instance of a template, "scale<float>", or else
+ * the symbol in the code, which is the only name a loaded module's templates have. The same pointer
+ * for the same name; it is freed with the module. An instance that ga_module_compile was not told
+ * of is compiled when it is first asked for; as its code would have variables of its own, that is
+ * an error in a module that has __device__ or __constant__ variables. NULL and GA_ERR_INVALID when
+ * there is none; the message lists the kernels there are. */
+GA_API ga_kernel *ga_module_kernel(ga_module *module, const char *name);
+
+/* The memory of a __device__ or __constant__ variable, "table" or "ns::table", as a uint8 array:
+ * ga_view() gives it a dtype, ga_assign() sets it. Two modules of one source have variables of
+ * their own. The array keeps the code loaded, also past ga_module_free(). NULL and GA_ERR_INVALID
+ * when there is none. */
+GA_API gpuarray *ga_module_global(ga_module *module, const char *name);
+
+/* Waits for the device, then frees the module and its kernels; NULL does nothing. */
+GA_API void ga_module_free(ga_module *module);
+
+/* ---- Launching ---- */
+
+/* A number of blocks, or of threads in a block; made by GA_DIM(x), GA_DIM(x, y), GA_DIM(x, y, z).
+ */
+typedef struct ga_dim {
+    int64_t x, y, z;
+} ga_dim;
+
+/* What <<<grid, block, shared_bytes>>> has besides grid and block. */
+typedef struct ga_launch_options {
+    size_t shared_bytes; /* dynamic shared memory of each block: extern __shared__ */
+} ga_launch_options;
+
+/* Starts a module's kernel on `grid` blocks of `block` threads with `count` arguments, in order
+ * with all other work of the device. An argument is
+ * - an array: the address of its first element; strides, and what is written, are the kernel's
+ *   affair. A NULL array is a failed result: nothing is launched, and the first error stays;
+ * - a C number, in its exact type: a long long parameter takes 4LL, not 4, and a float 0.5f;
+ * - GA_STRUCT(v): the bytes of a struct, union or any other variable;
+ * - a void pointer: an address on the device, as ga_data() gives;
+ * - GA_IN(p, nbytes), GA_OUT(p, nbytes), GA_INOUT(p, nbytes): memory of the host, for which the
+ *   kernel gets memory of the device. It is copied there before and back after the launch.
+ * Returns at once unless there is OUT or INOUT memory, which is filled when ga_launch() returns; IN
+ * memory may be changed by then. The number and the sizes of the arguments are checked, their types
+ * cannot be. GA_ERR_INVALID with the numbers (count, sizes, dimensions, shared memory, another kind
+ * of kernel), GA_ERR_DEVICE (an array of another device), GA_ERR_MEMORY; then nothing is launched.
+ * A kernel that faults is reported by the next call that waits: it names the kernels launched, and
+ * the device cannot be used again by this process. */
+GA_API ga_status ga_launch(ga_kernel *kernel, ga_dim grid, ga_dim block, int count,
+                           const ga_value *args);
+
+/* The same with options. */
+GA_API ga_status ga_launch_with(ga_kernel *kernel, ga_dim grid, ga_dim block,
+                                ga_launch_options options, int count, const ga_value *args);
+
+/* What a module's kernel uses and allows. */
+typedef struct ga_kernel_properties {
+    int parameters;
+    int registers;           /* of a thread; 0 on the host */
+    size_t shared_bytes;     /* of a block, not counting dynamic ones */
+    size_t local_bytes;      /* of a thread: the stack, and registers that did not fit */
+    size_t constant_bytes;   /* of the kernel's __constant__ variables */
+    size_t max_shared_bytes; /* of a block, dynamic ones included */
+    int max_threads;         /* of a block */
+    int suggested_block;     /* the number of threads for the highest occupancy */
+    double occupancy; /* with it: threads that run at once, of those that a processor can hold */
+} ga_kernel_properties;
+
+/* Writes them to *properties. GA_ERR_INVALID when the kernel is NULL or no module's. */
+GA_API ga_status ga_kernel_info(const ga_kernel *kernel, ga_kernel_properties *properties);
+
+static inline ga_value ga_value_host(ga_value_kind kind, const void *memory, size_t nbytes)
+{
+    ga_value v = {kind, GA_NO_DTYPE, {0}};
+    v.as.host.memory.from = memory;
+    v.as.host.nbytes = nbytes;
+    return v;
+}
+
+static inline ga_value ga_value_out(ga_value_kind kind, void *memory, size_t nbytes)
+{
+    ga_value v = {kind, GA_NO_DTYPE, {0}};
+    v.as.host.memory.to = memory;
+    v.as.host.nbytes = nbytes;
+    return v;
+}
+
+GA_END_DECLS
+
+#define GA_IN(memory, nbytes) ga_value_host(GA_VALUE_IN, memory, nbytes)
+#define GA_OUT(memory, nbytes) ga_value_out(GA_VALUE_OUT, memory, nbytes)
+#define GA_INOUT(memory, nbytes) ga_value_out(GA_VALUE_INOUT, memory, nbytes)
+
+#define GA_DIM(...) GA_DIM_(__VA_ARGS__, 1, 1, 1)
+#define GA_DIM_(x, y, z, ...) GA_DIM_OF_((int64_t)(x), (int64_t)(y), (int64_t)(z))
+
+/* ga_module_compile(source, .options = ..., ...); ga_launch(kernel, GA_DIM(...), GA_DIM(...),
+ * args...) and ga_launch_with(kernel, GA_DIM(...), GA_DIM(...), GA_WITH(.shared_bytes = ...),
+ * args...), up to 32 arguments. */
+#ifdef __cplusplus
+#include <type_traits>
+#define GA_DIM_OF_(x, y, z) (ga_dim{x, y, z})
+template <class T> inline ga_value GA_STRUCT(const T &v)
+{
+    static_assert(std::is_trivially_copyable<T>::value, "a kernel gets the bytes of a struct");
+    return ga_value_host(GA_VALUE_STRUCT, &v, sizeof v);
+}
+inline ga_module *ga_module_compile_(const ga_module_args &args)
+{
+    return ga_module_compile(args);
+}
+inline ga_module *ga_module_compile_(const char *source, const char *options = nullptr,
+                                     const char *name = nullptr)
+{
+    ga_module_args args = {};
+    args.source = source;
+    args.options = options;
+    args.name = name;
+    return ga_module_compile(args);
+}
+inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block)
+{
+    return ga_launch(kernel, grid, block, 0, nullptr);
+}
+template <class... Values>
+inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block, const Values &...values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_launch(kernel, grid, block, (int)sizeof...(values), list);
+}
+inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
+                                 ga_launch_options options)
+{
+    return ga_launch_with(kernel, grid, block, options, 0, nullptr);
+}
+template <class... Values>
+inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
+                                 ga_launch_options options, const Values &...values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_launch_with(kernel, grid, block, options, (int)sizeof...(values), list);
+}
+#define ga_module_compile(...) ga_module_compile_(__VA_ARGS__)
+#define ga_launch(...) ga_launch_(__VA_ARGS__)
+#define ga_launch_with(...) ga_launch_with_(__VA_ARGS__)
+#else
+#include <quarry/each.h>
+#define GA_DIM_OF_(x, y, z) ((ga_dim){x, y, z})
+#define GA_STRUCT(...) ga_value_host(GA_VALUE_STRUCT, &(__VA_ARGS__), sizeof(__VA_ARGS__))
+#define GA_HEADERS(...) ((const ga_header[]){__VA_ARGS__, {0, 0}})
+#define GA_WITH(...) ((ga_launch_options){__VA_ARGS__})
+#define ga_module_compile(...) (ga_module_compile)((ga_module_args){.source = __VA_ARGS__})
+#define ga_launch(kernel, grid, ...)                                                               \
+    GA_JOIN_(GA_LAUNCH_, GA_MANY_(__VA_ARGS__))(kernel, grid, __VA_ARGS__)
+#define GA_LAUNCH_ONE(kernel, grid, block) (ga_launch)(kernel, grid, block, GA_NO_VALUES_)
+#define GA_LAUNCH_MANY(kernel, grid, block, ...)                                                   \
+    (ga_launch)(kernel, grid, block, GA_VALUES_(__VA_ARGS__))
+#define ga_launch_with(kernel, grid, block, ...)                                                   \
+    GA_JOIN_(GA_LAUNCH_WITH_, GA_MANY_(__VA_ARGS__))(kernel, grid, block, __VA_ARGS__)
+#define GA_LAUNCH_WITH_ONE(kernel, grid, block, options)                                           \
+    (ga_launch_with)(kernel, grid, block, options, GA_NO_VALUES_)
+#define GA_LAUNCH_WITH_MANY(kernel, grid, block, options, ...)                                     \
+    (ga_launch_with)(kernel, grid, block, options, GA_VALUES_(__VA_ARGS__))
+#endif
+
+#endif

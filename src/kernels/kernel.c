@@ -1,0 +1,18 @@
+/* Tells a user who runs a kernel by another kind's function which one is its own. */
+#include "kernels/kernel.h"
+
+#include "base/error.h"
+
+ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kernel_kind kind)
+{
+    static const char *const runs[] = {
+        [GA__ELEMENTWISE_KERNEL] = "an elementwise kernel runs by ga_run",
+        [GA__REDUCTION_KERNEL] = "a reduction kernel runs by ga_reduce",
+        [GA__MODULE_KERNEL] = "a module's kernel runs by ga_launch",
+    };
+    if (!kernel)
+        return ga__fail(GA_ERR_INVALID, "%s: the kernel is NULL", caller);
+    if (kernel->kind != kind)
+        return ga__fail(GA_ERR_INVALID, "%s: %s", kernel->name, runs[kernel->kind]);
+    return GA_OK;
+}
