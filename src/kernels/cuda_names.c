@@ -208,13 +208,13 @@ static void begin_declaration(parser *p)
 /* A name that is defined twice, as overloads are, names none of them. */
 static void add_kernel(ga__cuda_names *names, const char *name, bool is_plain)
 {
-    const long earlier = ga__words_find(&names->kernels, name);
+    const long earlier = ga__texts_find(&names->kernels, name);
     if (earlier >= 0)
-        ga__words_remove(&names->kernels, (size_t)earlier);
-    if (is_plain && earlier < 0 && ga__words_find(&names->others, name) < 0)
-        ga__words_add(&names->kernels, name);
-    else if (ga__words_find(&names->others, name) < 0)
-        ga__words_add(&names->others, name);
+        ga__texts_remove(&names->kernels, (size_t)earlier);
+    if (is_plain && earlier < 0 && ga__texts_find(&names->others, name) < 0)
+        ga__texts_add(&names->kernels, name);
+    else if (ga__texts_find(&names->others, name) < 0)
+        ga__texts_add(&names->others, name);
 }
 
 static void record(parser *p)
@@ -230,8 +230,8 @@ static void record(parser *p)
         return;
     if (p->is_kernel)
         add_kernel(names, name.text, !p->is_template && !p->is_conditional);
-    else if (ga__words_find(&names->variables, name.text) < 0)
-        ga__words_add(&names->variables, name.text);
+    else if (ga__texts_find(&names->variables, name.text) < 0)
+        ga__texts_add(&names->variables, name.text);
     ga__strbuf_reset(&name);
 }
 
@@ -415,7 +415,7 @@ ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text)
 
 void ga__cuda_names_reset(ga__cuda_names *names)
 {
-    ga__words_reset(&names->kernels);
-    ga__words_reset(&names->others);
-    ga__words_reset(&names->variables);
+    ga__texts_reset(&names->kernels);
+    ga__texts_reset(&names->others);
+    ga__texts_reset(&names->variables);
 }

@@ -4,13 +4,13 @@
 
 #include <quarry/error.h>
 
-#include "base/words.h"
+#include "base/texts.h"
 
 /* Names as they are used outside all namespaces: "add", "ns::add". */
 typedef struct ga__cuda_names {
-    ga__words kernels;   /* defined once, in every case: no templates, and not within #if */
-    ga__words others;    /* the other kernels: "scale<...>" is a template */
-    ga__words variables; /* __device__, __constant__ and __managed__ at namespace scope */
+    ga__texts kernels;   /* defined once, in every case: no templates, and not within #if */
+    ga__texts others;    /* the other kernels: "scale<...>" is a template */
+    ga__texts variables; /* __device__, __constant__ and __managed__ at namespace scope */
 } ga__cuda_names;
 
 /* What a reader sees in the text; macros are not expanded, and what follows from them, or from

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/strbuf.h"
-#include "base/words.h"
+#include "base/texts.h"
 #include "jit/cache_mem.h"
 #include "jit/module.h"
 #include "kernels/cuda_names.h"
@@ -25,9 +25,9 @@ struct ga_module {
     ga__device *device;
     char *name;
     char *text; /* NULL: loaded from a file */
-    ga__words options, header_names, header_texts;
+    ga__texts options, header_names, header_texts;
     ga__cuda_names names;
-    ga__words compiled, symbols; /* names given to the compiler, and what they became */
+    ga__texts compiled, symbols; /* names given to the compiler, and what they became */
     ga__image *image;            /* where variables are */
     pthread_mutex_t lock;        /* of the two lists, which grow at their heads */
     loaded *code;
@@ -80,10 +80,10 @@ static void module_release(void *owner)
         ga__free(kernel);
     }
     pthread_mutex_destroy(&m->lock);
-    ga__words *const lists[] = {&m->options, &m->header_names, &m->header_texts, &m->compiled,
+    ga__texts *const lists[] = {&m->options, &m->header_names, &m->header_texts, &m->compiled,
                                 &m->symbols};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        ga__words_reset(lists[i]);
+        ga__texts_reset(lists[i]);
     ga__cuda_names_reset(&m->names);
     ga__free(m->text);
     ga__free(m->name);
@@ -116,7 +116,7 @@ static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image 
 /* ---- Compiling ---- */
 
 /* Adds the names between commas, semicolons and line ends outside brackets. */
-static void split_names(ga__words *names, const char *text)
+static void split_names(ga__texts *names, const char *text)
 {
     int depth = 0;
     const char *start = text, *at = text;
@@ -130,7 +130,7 @@ static void split_names(ga__words *names, const char *text)
         while (length > 0 && strchr(" \t\r\n", start[length - 1]))
             length--;
         if (length > 0)
-            ga__words_addn(names, start, length);
+            ga__texts_addn(names, start, length);
         if (*at == '\0')
             return;
         start = at + 1;
@@ -140,27 +140,27 @@ static void split_names(ga__words *names, const char *text)
 static ga_status copy_args(ga_module *m, const ga_module_args *args)
 {
     m->text = ga__strdup(args->source);
-    ga__words_split(&m->options, args->options ? args->options : "");
+    ga__texts_split(&m->options, args->options ? args->options : "");
     for (const ga_header *header = args->headers; header && header->name; header++) {
         if (!header->text)
             return ga__fail(GA_ERR_INVALID, "%s: the text of the header \"%s\" is NULL", m->name,
                             header->name);
-        ga__words_add(&m->header_names, header->name);
-        ga__words_add(&m->header_texts, header->text);
+        ga__texts_add(&m->header_names, header->name);
+        ga__texts_add(&m->header_texts, header->text);
     }
     if (!m->text || m->options.failed || m->header_names.failed || m->header_texts.failed)
         return GA_ERR_MEMORY;
     return ga__cuda_names_find(&m->names, m->text);
 }
 
-static ga_status get_code(ga_module *m, const ga__words *kernels, ga__code *code)
+static ga_status get_code(ga_module *m, const ga__texts *kernels, ga__code *code)
 {
     const ga__cuda_source source = {.name = m->name,
                                     .text = m->text,
-                                    .options = ga__words_list(&m->options),
-                                    .header_names = ga__words_list(&m->header_names),
-                                    .header_texts = ga__words_list(&m->header_texts),
-                                    .kernels = ga__words_list(kernels)};
+                                    .options = ga__texts_list(&m->options),
+                                    .header_names = ga__texts_list(&m->header_names),
+                                    .header_texts = ga__texts_list(&m->header_texts),
+                                    .kernels = ga__texts_list(kernels)};
     return ga__module_code(m->device, &source, code);
 }
 
@@ -168,13 +168,13 @@ static ga_status get_code(ga_module *m, const ga__words *kernels, ga__code *code
  * compiles without the names it found, and its kernels are found when they are asked for. */
 static ga_status compile(ga_module *m, const char *wanted, ga__code *code)
 {
-    ga__words alone = {0};
+    ga__texts alone = {0};
     split_names(&alone, wanted);
     for (size_t i = 0; i < m->names.kernels.count; i++)
-        ga__words_add(&m->compiled, m->names.kernels.word[i]);
+        ga__texts_add(&m->compiled, m->names.kernels.text[i]);
     for (size_t i = 0; i < alone.count; i++)
-        if (ga__words_find(&m->compiled, alone.word[i]) < 0)
-            ga__words_add(&m->compiled, alone.word[i]);
+        if (ga__texts_find(&m->compiled, alone.text[i]) < 0)
+            ga__texts_add(&m->compiled, alone.text[i]);
     ga_status status = GA_ERR_MEMORY;
     if (alone.failed || m->compiled.failed)
         goto done;
@@ -182,15 +182,15 @@ static ga_status compile(ga_module *m, const char *wanted, ga__code *code)
     status = get_code(m, &m->compiled, code);
     if (status == GA_ERR_COMPILE && m->compiled.count > alone.count) {
         ga_clear_error();
-        ga__words_reset(&m->compiled);
+        ga__texts_reset(&m->compiled);
         m->compiled = alone;
-        alone = (ga__words){0};
+        alone = (ga__texts){0};
         status = get_code(m, &m->compiled, code);
     }
     if (before.status != GA_OK)
         ga__error_restore(before);
 done:
-    ga__words_reset(&alone);
+    ga__texts_reset(&alone);
     return status;
 }
 
@@ -201,7 +201,7 @@ static ga_status load_compiled(ga_module *m, ga__code *code)
     if (status != GA_OK)
         return status;
     for (const char *at = code->symbols; *at; at += strcspn(at, "\n") + 1)
-        ga__words_addn(&m->symbols, at, strcspn(at, "\n"));
+        ga__texts_addn(&m->symbols, at, strcspn(at, "\n"));
     return m->symbols.failed ? GA_ERR_MEMORY : GA_OK;
 }
 
@@ -273,10 +273,10 @@ ga_module *ga_module_load(const char *path)
 
 /* ---- Kernels ---- */
 
-static void add_names(ga__strbuf *list, const ga__words *names)
+static void add_names(ga__strbuf *list, const ga__texts *names)
 {
     for (size_t i = 0; i < names->count; i++)
-        ga__strbuf_addf(list, "%s%s", list->length > 0 ? ", " : "", names->word[i]);
+        ga__strbuf_addf(list, "%s%s", list->length > 0 ? ", " : "", names->text[i]);
 }
 
 static ga_status fail_no_kernel(const ga_module *m, const char *name)
@@ -309,14 +309,14 @@ static ga_status find_instance(ga_module *m, const char *name, ga__function **fu
 {
     ga__code code;
     ga__image *image;
-    ga__words wanted = {0};
-    const bool is_instance = strpbrk(name, "<(") || ga__words_find(&m->names.others, name) >= 0;
+    ga__texts wanted = {0};
+    const bool is_instance = strpbrk(name, "<(") || ga__texts_find(&m->names.others, name) >= 0;
     if (m->names.variables.count > 0)
         return is_instance ? fail_variables(m, name) : fail_no_kernel(m, name);
-    ga__words_add(&wanted, name);
+    ga__texts_add(&wanted, name);
     const ga__saved_error before = ga__error_save();
     ga_status status = wanted.failed ? GA_ERR_MEMORY : get_code(m, &wanted, &code);
-    ga__words_reset(&wanted);
+    ga__texts_reset(&wanted);
     if (status == GA_OK) {
         status = load(m, code.bytes, code.nbytes, &image);
         code.symbols[strcspn(code.symbols, "\n")] = '\0';
@@ -347,9 +347,9 @@ static bool find_by_name(ga_module *m, const char *name, ga__function **function
 static ga_status find_function(ga_module *m, const char *name, ga__function **function)
 {
     const ga__backend *backend = m->device->backend;
-    const long known = ga__words_find(&m->compiled, name);
+    const long known = ga__texts_find(&m->compiled, name);
     if (known >= 0)
-        return backend->find(m->image, m->symbols.word[known], function);
+        return backend->find(m->image, m->symbols.text[known], function);
     if (!m->text)
         return backend->find_by_name(m->image, name, function);
     return find_by_name(m, name, function) ? GA_OK : find_instance(m, name, function);
