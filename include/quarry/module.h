@@ -3,6 +3,7 @@
 #define QUARRY_MODULE_H
 
 #include <quarry/kernel.h>
+#include <quarry/stream.h>
 
 GA_BEGIN_DECLS
 
@@ -64,13 +65,14 @@ typedef struct ga_dim {
     int64_t x, y, z;
 } ga_dim;
 
-/* What <<<grid, block, shared_bytes>>> has besides grid and block. */
+/* What <<<grid, block, shared_bytes, stream>>> has besides grid and block. */
 typedef struct ga_launch_options {
     size_t shared_bytes; /* dynamic shared memory of each block: extern __shared__ */
+    ga_stream *stream;   /* NULL: the calling thread's current one */
 } ga_launch_options;
 
-/* Starts a module's kernel on `grid` blocks of `block` threads with `count` arguments, in order
- * with all other work of the device. An argument is
+/* Starts a module's kernel on `grid` blocks of `block` threads with `count` arguments, in the
+ * stream's order, and behind what other streams do with the arrays among them. An argument is
  * - an array: the address of its first element; strides, and what is written, are the kernel's
  *   affair. A NULL array is a failed result: nothing is launched, and the first error stays;
  * - a C number, in its exact type: a long long parameter takes 4LL, not 4, and a float 0.5f;

@@ -18,6 +18,7 @@ typedef struct host_memory {
 /* The arguments of one launch. */
 typedef struct packed {
     const ga__module_kernel *kernel;
+    ga__stream *stream;
     void *addresses[GA__MAX_PARAMS];   /* of each argument's bytes */
     uint64_t bytes[GA__MAX_PARAMS][2]; /* of those that are in no memory of the user's */
     int nhost;
@@ -103,7 +104,8 @@ static ga_status pack_array(packed *p, int k, const gpuarray *x)
     if (x->buffer->device != kernel->device)
         return ga__fail(GA_ERR_DEVICE, "%s: argument %d is on %s, the kernel on %s",
                         kernel->base.name, k + 1, x->buffer->device->name, kernel->device->name);
-    return pack_pointer(p, k, "an array's address", x->data);
+    const ga_status status = ga__use(p->stream, x->buffer, true); /* it may be written */
+    return status == GA_OK ? pack_pointer(p, k, "an array's address", x->data) : status;
 }
 
 static ga_status pack_struct(packed *p, int k, ga_value value)
@@ -143,6 +145,9 @@ static ga_status pack(packed *p, const ga__module_kernel *kernel, int count, con
 {
     p->kernel = kernel;
     p->nhost = 0;
+    p->stream = ga__current_stream(kernel->device);
+    if (!p->stream)
+        return ga_error();
     if (count != kernel->info.nparams)
         return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->base.name,
                         kernel->info.nparams, count);
@@ -157,18 +162,21 @@ static ga_status pack(packed *p, const ga__module_kernel *kernel, int count, con
 /* Gives each host argument memory on the device, and copies there what the kernel reads. */
 static ga_status send(packed *p, const ga_value *args)
 {
-    ga__device *device = p->kernel->device;
+    ga__stream *stream = p->stream;
     ga_status status = GA_OK;
+    if (p->nhost > 0 && !ga__not_recording(p->kernel->base.name))
+        return GA_ERR_UNSUPPORTED;
     for (int i = 0; i < p->nhost && status == GA_OK; i++) {
         host_memory *h = &p->host[i];
         const ga_value *value = &args[h->argument];
-        h->buffer = ga__buffer_new(device, value->as.host.nbytes);
+        h->buffer = ga__buffer_new(stream->device, value->as.host.nbytes);
         if (!h->buffer)
             return GA_ERR_MEMORY;
         memcpy(p->bytes[h->argument], &h->buffer->memory, sizeof h->buffer->memory);
         if (value->kind != GA_VALUE_OUT)
-            status = device->backend->copy(device, h->buffer->memory, value->as.host.memory.from,
-                                           value->as.host.nbytes, GA__HOST_TO_DEVICE);
+            status =
+                stream->device->backend->copy(stream, h->buffer->memory, value->as.host.memory.from,
+                                              value->as.host.nbytes, GA__HOST_TO_DEVICE);
     }
     return status;
 }
@@ -176,14 +184,15 @@ static ga_status send(packed *p, const ga_value *args)
 /* Copies back what the kernel wrote; waits for it. */
 static ga_status receive(const packed *p, const ga_value *args)
 {
-    ga__device *device = p->kernel->device;
+    ga__stream *stream = p->stream;
     ga_status status = GA_OK;
     for (int i = 0; i < p->nhost && status == GA_OK; i++) {
         const host_memory *h = &p->host[i];
         const ga_value *value = &args[h->argument];
         if (value->kind != GA_VALUE_IN)
-            status = device->backend->copy(device, value->as.host.memory.to, h->buffer->memory,
-                                           value->as.host.nbytes, GA__DEVICE_TO_HOST);
+            status =
+                stream->device->backend->copy(stream, value->as.host.memory.to, h->buffer->memory,
+                                              value->as.host.nbytes, GA__DEVICE_TO_HOST);
     }
     return status;
 }
@@ -196,32 +205,55 @@ static void free_host(const packed *p)
 
 /* ---- The launch ---- */
 
-ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, ga_launch_options options,
-                          int count, const ga_value *args)
+/* On the thread's current stream. */
+static ga_status launch_here(const ga__module_kernel *kernel, const ga__grid_launch *shape,
+                             int count, const ga_value *args)
 {
     packed p;
-    const ga__module_kernel *kernel = (const ga__module_kernel *)handle;
-    ga_status status = ga__kernel_check("launch", handle, GA__MODULE_KERNEL);
-    if (status != GA_OK)
-        return status;
-    const ga__grid_launch launch = {.name = kernel->base.name,
-                                    .grid = {grid.x, grid.y, grid.z},
-                                    .block = {block.x, block.y, block.z},
-                                    .shared = options.shared_bytes,
-                                    .args = p.addresses};
-    ga__device *device = kernel->device;
-    status = check_shape(kernel, &launch);
+    ga__grid_launch launch = *shape;
+    launch.args = p.addresses;
+    ga_status status = check_shape(kernel, &launch);
     if (status == GA_OK)
         status = pack(&p, kernel, count, args);
     if (status != GA_OK)
         return status;
     status = send(&p, args);
     if (status == GA_OK)
-        status = device->backend->launch_grid(device, kernel->function, &launch);
+        status = kernel->device->backend->launch_grid(p.stream, kernel->function, &launch);
     if (status == GA_OK)
         status = receive(&p, args);
     free_host(&p);
     return status;
+}
+
+static ga_status launch_on(ga_stream *stream, const ga__module_kernel *kernel,
+                           const ga__grid_launch *shape, int count, const ga_value *args)
+{
+    if (stream->device != kernel->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the stream is of %s, the kernel of %s",
+                        kernel->base.name, stream->device->name, kernel->device->name);
+    if (ga__recording())
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a launch on another stream cannot be recorded",
+                        kernel->base.name);
+    ga__stream *before = ga__choose_stream(stream);
+    const ga_status status = launch_here(kernel, shape, count, args);
+    ga__choose_stream(before);
+    return status;
+}
+
+ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, ga_launch_options options,
+                          int count, const ga_value *args)
+{
+    const ga__module_kernel *kernel = (const ga__module_kernel *)handle;
+    const ga_status status = ga__kernel_check("launch", handle, GA__MODULE_KERNEL);
+    if (status != GA_OK)
+        return status;
+    const ga__grid_launch shape = {.name = kernel->base.name,
+                                   .grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .shared = options.shared_bytes};
+    return options.stream ? launch_on(options.stream, kernel, &shape, count, args)
+                          : launch_here(kernel, &shape, count, args);
 }
 
 ga_status(ga_launch)(ga_kernel *kernel, ga_dim grid, ga_dim block, int count, const ga_value *args)

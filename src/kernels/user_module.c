@@ -463,10 +463,12 @@ gpuarray *ga_module_global(ga_module *module, const char *name)
         return ga__fail_null(GA_ERR_INVALID, "global: the %s is NULL", module ? "name" : "module");
     if (find_variable(module, name, &memory, &nbytes) != GA_OK)
         return NULL;
-    ga__buffer *buffer = ga__buffer_wrap(module->device, memory, nbytes, module_release, module);
-    if (!buffer)
-        return NULL;
     __atomic_add_fetch(&module->references, 1, __ATOMIC_RELAXED);
+    ga__buffer *buffer = ga__buffer_wrap(module->device, memory, nbytes, module, module_release);
+    if (!buffer) {
+        module_release(module);
+        return NULL;
+    }
     const int64_t length = (int64_t)nbytes;
     return ga__array_over(buffer, GA_UINT8, 1, &length);
 }
