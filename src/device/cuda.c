@@ -294,6 +294,7 @@ static ga_status cuda_open(ga__device *device)
         status = ga__cuda_check(device, ga__cuda_open_pool(device), "opening its memory pool");
     if (status == GA_OK) {
         make_keys(device);
+        ga__cuda_uploads_open(device);
         return GA_OK;
     }
     pthread_mutex_destroy(&state->lock);
@@ -305,6 +306,7 @@ static ga_status cuda_open(ga__device *device)
 static void cuda_close(ga__device *device)
 {
     cuda_state *state = device->state;
+    ga__cuda_uploads_close(device);
     ga__cuda_free_stagings(device);
     pthread_mutex_destroy(&state->lock);
     ga__free(state);

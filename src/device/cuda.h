@@ -9,13 +9,23 @@
 
 #define GA__LAUNCHED 8 /* names kept to be told after a fault */
 
+/* Pinned memory that one piece of a copy to the device passes through; cuda_upload.c's. */
+typedef struct ga__upload {
+    pthread_mutex_t lock; /* of both */
+    void *memory;
+    cudaEvent_t read; /* the device has read what was last put there */
+} ga__upload;
+#define GA__UPLOADS 4
+
 /* A device's own state. */
 typedef struct cuda_state {
     pthread_mutex_t lock; /* of the stagings */
     struct staging *stagings;
-    cudaMemPool_t pool;  /* NULL: the device has none, memory comes from cudaMalloc */
-    char keys[2][1024];  /* plain, fast math */
-    char cuda_key[1024]; /* of users' sources */
+    ga__upload uploads[GA__UPLOADS];
+    atomic_uint nuploads; /* the next piece takes its remainder by GA__UPLOADS */
+    cudaMemPool_t pool;   /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][1024];   /* plain, fast math */
+    char cuda_key[1024];  /* of users' sources */
     /* The users' kernels launched since the last wait for the whole device; without the lock. */
     _Atomic(const char *) launched[GA__LAUNCHED];
     atomic_uint nlaunched; /* the next one goes to its remainder by GA__LAUNCHED */
@@ -64,6 +74,13 @@ ga_status ga__cuda_pin(ga__device *device, size_t nbytes, void **memory);
 void ga__cuda_unpin(ga__device *device, void *memory);
 ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes);
 ga_status ga__cuda_unpin_existing(ga__device *device, void *memory);
+
+/* cuda_upload.c: copies from pageable memory that return before the stream has come to them.
+ * Whether those of this size do. */
+bool ga__cuda_uploads(size_t nbytes);
+ga_status ga__cuda_upload(ga__stream *stream, void *to, const void *from, size_t nbytes);
+void ga__cuda_uploads_open(ga__device *device);
+void ga__cuda_uploads_close(ga__device *device);
 
 /* cuda_stream.c */
 ga_status ga__cuda_stream_open(ga__stream *stream);

@@ -376,8 +376,13 @@ static ga_status copy_to_host(ga__stream *stream, void *to, const void *from, si
 /* The driver stages pageable memory before it returns, but reads pinned memory later. */
 static ga_status copy_from_host(ga__stream *stream, void *to, const void *from, size_t nbytes)
 {
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    const bool pageable = type_of(from) == cudaMemoryTypeUnregistered;
+    if (pageable && ga__cuda_uploads(nbytes))
+        return ga__cuda_upload(stream, to, from, nbytes);
     const ga_status status = ga__cuda_copy_async(stream, to, from, nbytes, GA__HOST_TO_DEVICE);
-    if (status != GA_OK || type_of(from) == cudaMemoryTypeUnregistered)
+    if (status != GA_OK || pageable)
         return status;
     return ga__cuda_stream_synchronize(stream);
 }
