@@ -1,0 +1,196 @@
+/* A CUDA device that only compiles: code goes through NVRTC, memory is the host's, and launches are
+ * noted. */
+#ifndef GA_TESTS_FAKE_DEVICE_H
+#define GA_TESTS_FAKE_DEVICE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "device/nvrtc.h"
+
+/* What it is to say of modules, and what it was given. */
+static struct {
+    ga__function_info info; /* of every kernel of a module */
+    unsigned char variable[32];
+    char symbol[128]; /* the last one asked for */
+    int launches, unloads;
+    ga__grid_launch last;
+    unsigned char args[16][64];
+} fake;
+
+static ga_status fake_stream_open(ga__stream *stream)
+{
+    (void)stream;
+    return GA_OK;
+}
+
+static ga_status fake_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
+{
+    (void)stream;
+    memory->address = aligned_alloc(256, (nbytes + 255) / 256 * 256);
+    return memory->address ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+}
+
+static void fake_free(ga__stream *stream, const ga__memory *memory)
+{
+    (void)stream;
+    free(memory->address);
+}
+
+static void fake_trim(ga__stream *stream)
+{
+    (void)stream;
+}
+
+static ga_status fake_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                           ga__copy_kind kind)
+{
+    (void)stream, (void)kind;
+    memcpy(to, from, nbytes);
+    return GA_OK;
+}
+
+static ga_status fake_zero(ga__stream *stream, void *memory, size_t nbytes)
+{
+    (void)stream;
+    memset(memory, 0, nbytes);
+    return GA_OK;
+}
+
+static ga_status fake_stream_synchronize(ga__stream *stream)
+{
+    (void)stream;
+    return GA_OK;
+}
+
+static ga_status fake_synchronize(ga__device *device)
+{
+    (void)device;
+    return GA_OK;
+}
+
+static ga_status fake_compile(ga__device *device, const ga__source *source, void **code,
+                              size_t *nbytes)
+{
+    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code,
+                             nbytes);
+}
+
+static const char *fake_key(ga__device *device, bool fast_math)
+{
+    (void)device;
+    return fast_math ? "fast" : "exact";
+}
+
+static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    (void)device, (void)code, (void)nbytes;
+    *image = (ga__image *)&fake_load;
+    return GA_OK;
+}
+
+static void fake_unload(ga__image *image)
+{
+    (void)image;
+    fake.unloads++;
+}
+
+static ga_status fake_find(ga__image *image, const char *name, ga__function **function)
+{
+    snprintf(fake.symbol, sizeof fake.symbol, "%s", name);
+    *function = (ga__function *)image;
+    return GA_OK;
+}
+
+static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
+static const char *fake_cuda_key(ga__device *device)
+{
+    (void)device;
+    return "fake";
+}
+
+static ga_status fake_global(ga__device *device, ga__image *image, const char *symbol,
+                             void **memory, size_t *nbytes)
+{
+    (void)device, (void)image;
+    if (strcmp(symbol, "table") != 0 && strcmp(symbol, "_ZN2ns5tableE") != 0)
+        return ga__fail(GA_ERR_INVALID, "the module has no variable \"%s\"", symbol);
+    *memory = fake.variable;
+    *nbytes = sizeof fake.variable;
+    return GA_OK;
+}
+
+static ga_status fake_function_info(ga__device *device, ga__function *function,
+                                    ga__function_info *info)
+{
+    (void)device, (void)function;
+    *info = fake.info;
+    return GA_OK;
+}
+
+static ga_status fake_launch_grid(ga__stream *stream, ga__function *function,
+                                  const ga__grid_launch *launch)
+{
+    (void)stream, (void)function;
+    fake.launches++;
+    fake.last = *launch;
+    for (int i = 0; i < fake.info.nparams; i++)
+        memcpy(fake.args[i], launch->args[i], fake.info.param_bytes[i]);
+    return GA_OK;
+}
+
+static int fake_resident_blocks(ga__device *device, ga__function *function, int block)
+{
+    (void)function;
+    return device->processors * 1536 / block;
+}
+
+static ga_status fake_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
+{
+    (void)stream, (void)function;
+    assert_true(launch->grid > 0);
+    return GA_OK;
+}
+
+static const ga__backend fake_backend = {.name = "fake",
+                                         .template_target = "cuda",
+                                         .stream_open = fake_stream_open,
+                                         .stream_synchronize = fake_stream_synchronize,
+                                         .alloc = fake_alloc,
+                                         .free = fake_free,
+                                         .trim = fake_trim,
+                                         .copy = fake_copy,
+                                         .copy_async = fake_copy,
+                                         .zero = fake_zero,
+                                         .synchronize = fake_synchronize,
+                                         .compile = fake_compile,
+                                         .compiler_key = fake_key,
+                                         .load = fake_load,
+                                         .unload = fake_unload,
+                                         .find = fake_find,
+                                         .resident_blocks = fake_resident_blocks,
+                                         .launch = fake_launch,
+                                         .compile_cuda = fake_compile_cuda,
+                                         .cuda_key = fake_cuda_key,
+                                         .global = fake_global,
+                                         .function_info = fake_function_info,
+                                         .launch_grid = fake_launch_grid};
+
+#define FAKE(sm)                                                                                   \
+    {                                                                                              \
+        .backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132, \
+        .threads_per_processor = 2048                                                              \
+    }
+static ga__device devices[] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
+#define DEVICES (int)(sizeof(devices) / sizeof(devices[0]))
+
+#endif
