@@ -56,8 +56,9 @@ static void declarations_and_other_functions_are_no_kernels(void **state)
     reads("__global__ void add(float *x);", "|||");
     reads("__global__ void add(float *x); __global__ void add(float *x) {}", "add|||");
     reads("__device__ int f(int n) { return n; } __global__ void add() { f(1); }", "add|||");
-    reads("float f(float x) { return x; } struct s { int f() { return 1; } }; __global__ void a() {}",
-          "a|||");
+    reads(
+        "float f(float x) { return x; } struct s { int f() { return 1; } }; __global__ void a() {}",
+        "a|||");
     reads("using f = void (*)(int); typedef struct { int x; } t; enum { A, B };", "|||");
     reads("#define K(n) __global__ void n()\n__global__ void a() {}", "a|||");
     reads("#define K(n) \\\n  __global__ void n() {}\n__global__ void a() {}", "a|||");
