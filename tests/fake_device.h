@@ -82,8 +82,9 @@ static ga_status fake_compile(ga__device *device, const ga__source *source, void
 
 static const char *fake_key(ga__device *device, bool fast_math)
 {
-    (void)device;
-    return fast_math ? "fast" : "exact";
+    static _Thread_local char key[32];
+    snprintf(key, sizeof key, "%s%s", device->name, fast_math ? " fast" : "");
+    return key;
 }
 
 static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
@@ -114,8 +115,7 @@ static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *so
 
 static const char *fake_cuda_key(ga__device *device)
 {
-    (void)device;
-    return "fake";
+    return device->name;
 }
 
 static ga_status fake_global(ga__device *device, ga__image *image, const char *symbol,
@@ -192,5 +192,13 @@ static const ga__backend fake_backend = {.name = "fake",
     }
 static ga__device devices[] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
 #define DEVICES (int)(sizeof(devices) / sizeof(devices[0]))
+
+static bool open_fake_devices(void)
+{
+    for (int i = 0; i < DEVICES; i++)
+        if (ga__stream_init(&devices[i].stream, &devices[i], false) != GA_OK)
+            return false;
+    return true;
+}
 
 #endif

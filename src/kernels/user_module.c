@@ -303,29 +303,46 @@ static ga_status fail_variables(const ga_module *m, const char *name)
     return status;
 }
 
+/* Raises for a name that does not compile; an instance's own error says more. */
+static ga_status fail_plain(const ga_module *m, const char *name)
+{
+    if (ga__texts_find(&m->names.others, name) < 0)
+        return fail_no_kernel(m, name);
+    return ga__fail(GA_ERR_INVALID,
+                    "%s: the kernel \"%s\" is left out by an #if, or defined more than once",
+                    m->name, name);
+}
+
+static ga_status load_instance(ga_module *m, ga__code *code, ga__function **function)
+{
+    ga__image *image;
+    ga_status status = load(m, code->bytes, code->nbytes, &image);
+    if (status != GA_OK)
+        return status;
+    code->symbols[strcspn(code->symbols, "\n")] = '\0';
+    return m->device->backend->find(image, code->symbols, function);
+}
+
 /* Compiles the source once more, for this kernel: an instance of a template, or what the reader of
- * names did not see. */
+ * names did not see or did not trust. */
 static ga_status find_instance(ga_module *m, const char *name, ga__function **function)
 {
     ga__code code;
-    ga__image *image;
     ga__texts wanted = {0};
-    const bool is_instance = strpbrk(name, "<(") || ga__texts_find(&m->names.others, name) >= 0;
+    const bool is_plain = !strpbrk(name, "<(");
     if (m->names.variables.count > 0)
-        return is_instance ? fail_variables(m, name) : fail_no_kernel(m, name);
+        return is_plain && ga__texts_find(&m->names.others, name) < 0 ? fail_no_kernel(m, name)
+                                                                      : fail_variables(m, name);
     ga__texts_add(&wanted, name);
     const ga__saved_error before = ga__error_save();
     ga_status status = wanted.failed ? GA_ERR_MEMORY : get_code(m, &wanted, &code);
     ga__texts_reset(&wanted);
     if (status == GA_OK) {
-        status = load(m, code.bytes, code.nbytes, &image);
-        code.symbols[strcspn(code.symbols, "\n")] = '\0';
-        if (status == GA_OK)
-            status = m->device->backend->find(image, code.symbols, function);
+        status = load_instance(m, &code, function);
         ga__code_reset(&code);
-    } else if (status == GA_ERR_COMPILE && !is_instance) {
+    } else if (status == GA_ERR_COMPILE && is_plain) {
         ga_clear_error();
-        status = fail_no_kernel(m, name);
+        status = fail_plain(m, name);
     }
     if (before.status != GA_OK)
         ga__error_restore(before);
