@@ -187,6 +187,32 @@ static void making_kernels(void)
     ga_kernel_free(ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "", "const float *x", "squares"));
 }
 
+static void modules(void)
+{
+    int in = 3, out = 0;
+    ga_module *m = ga_module_compile(
+        "#include \"two.h\"\n"
+        "__global__ void add(int *out, const int *in, int *x) { *out = *in + TWO; *x = 1; }",
+        .name = "alloc", .options = "-DA=1 -DB=2",
+        .headers = GA_HEADERS({"two.h", "#define TWO 2"}));
+    gpuarray *x = ga_empty(GA_INT32, GA_SHAPE(1));
+    ga_launch(ga_module_kernel(m, "add"), GA_DIM(1), GA_DIM(1), GA_OUT(&out, sizeof out),
+              GA_IN(&in, sizeof in), x);
+    if (ga_error() == GA_OK)
+        assert_int_equal(out, 5);
+    ga_module_free(m);
+    m = ga_module_compile("__device__ int v[4]; template <int N> __global__ void f() {}",
+                          .kernels = "f<1>, f<2>");
+    ga_module_kernel(m, "f<2>");
+    ga_module_global(m, "v");
+    if (ga_error() == GA_OK) {
+        ga_module_kernel(m, "f<3>"); /* an error whose message lists the variables */
+        if (ga_error() != GA_ERR_MEMORY)
+            ga_clear_error();
+    }
+    ga_module_free(m);
+}
+
 static char file_name[] = "/tmp/quarry-test-alloc-XXXXXX";
 
 static void saving_and_loading(void)
@@ -243,6 +269,7 @@ static const struct {
                 {"reducing", reducing},
                 {"making_kernels", making_kernels},
                 {"running_kernels", running_kernels},
+                {"modules", modules},
                 {"saving_and_loading", saving_and_loading},
                 {"complaining", complaining},
                 {"other_calls", other_calls},

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/strbuf.h"
+#include "base/texts.h"
 
 /* Every test ends as it began: no error, nothing allocated, no request about to fail. */
 static int clean(void **state)
@@ -264,6 +265,53 @@ static void test_strbuf_failures(void **state)
 {
     (void)state;
     fail_each(text_works);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    ga__texts texts = {0};
+
+    assert_null(ga__texts_list(&texts)[0]);
+    assert_int_equal(ga__texts_find(&texts, "a"), -1);
+    ga__texts_split(&texts, "  -DA=1\t'-DB=\"x y\"' -I\"my files\"\n''  ");
+    assert_int_equal(texts.count, 4);
+    assert_string_equal(texts.text[0], "-DA=1");
+    assert_string_equal(texts.text[1], "-DB=\"x y\"");
+    assert_string_equal(texts.text[2], "-Imy files");
+    assert_string_equal(texts.text[3], "");
+    for (int i = 0; i < 20; i++)
+        ga__texts_addn(&texts, "longer", (size_t)i % 6);
+    assert_int_equal(texts.count, 24);
+    assert_null(ga__texts_list(&texts)[24]);
+    assert_int_equal(ga__texts_find(&texts, "long"), 8);
+    ga__texts_remove(&texts, 8);
+    assert_int_equal(ga__texts_find(&texts, "longe"), 8);
+    assert_null(ga__texts_list(&texts)[23]);
+    ga__texts_reset(&texts);
+    assert_int_equal(texts.count, 0);
+    ga__texts_split(&texts, "'open");
+    assert_string_equal(texts.text[0], "open");
+    ga__texts_reset(&texts);
+}
+
+static bool texts_work(void)
+{
+    ga__texts texts = {0};
+
+    for (int i = 0; i < 10; i++)
+        ga__texts_add(&texts, "text");
+    ga__texts_split(&texts, "one two");
+    const bool worked = !texts.failed;
+    assert_true(texts.count == 12 || !worked);
+    ga__texts_reset(&texts);
+    return worked;
+}
+
+static void test_texts_failures(void **state)
+{
+    (void)state;
+    fail_each(texts_work);
 }
 
 /* ---- Hashes ---- */
@@ -650,6 +698,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_own_allocator, clean),
         cmocka_unit_test_teardown(test_strbuf, clean),
         cmocka_unit_test_teardown(test_strbuf_failures, clean),
+        cmocka_unit_test_teardown(test_texts, clean),
+        cmocka_unit_test_teardown(test_texts_failures, clean),
         cmocka_unit_test_teardown(test_hash128_vectors, clean),
         cmocka_unit_test_teardown(test_hash64_spreads, clean),
         cmocka_unit_test_teardown(test_hash64_avalanche, clean),
