@@ -59,6 +59,40 @@ static void kernels(void)
     }
 }
 
+static void modules(void)
+{
+    ga_module *m = ga_module_compile(
+        "#include \"shift.h\"\n"
+        "__constant__ float offset[2];\n"
+        "struct range { long long begin, end; };\n"
+        "__global__ void shift(float *x, range r, float by) {\n"
+        "    long long i = r.begin + blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < r.end) x[i] = SHIFTED(x[i]) + by + offset[1];\n"
+        "}\n",
+        .name = "shifts", .options = "-DFACTOR=2",
+        .headers = GA_HEADERS({"shift.h", "#define SHIFTED(x) (FACTOR * (x))\n"}));
+    ga_kernel *shift = ga_module_kernel(m, "shift");
+    const struct {
+        long long begin, end;
+    } range = {2, 5};
+    float host[4] = {1, 2, 3, 4};
+    ga_kernel_properties properties;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6));
+        ga_assign(ga_view(ga_module_global(m, "offset"), GA_FLOAT32), 100);
+        ga_launch(shift, GA_DIM(2), GA_DIM(32, 1, 1), x, GA_STRUCT(range), 0.5f);
+        check(ga_item_double(ga_sum(x)) == 3 + 3 * 102.5, "a launch");
+        ga_launch_with(shift, GA_DIM(1), GA_DIM(32), GA_WITH(.shared_bytes = 64),
+                       GA_INOUT(host, sizeof host), GA_STRUCT(range), 0.0f);
+        check(host[1] == 2 && host[2] == 106 && host[3] == 108, "host memory");
+        check(ga_kernel_info(shift, &properties) == GA_OK && properties.parameters == 3, "info");
+        check(ga_launch(shift, GA_DIM(1), GA_DIM(32), x, GA_STRUCT(range), 1.0) == GA_ERR_INVALID,
+              "a double is no float");
+        ga_clear_error();
+    }
+    ga_module_free(m);
+}
+
 static void numbers(void)
 {
     GA_SCOPE {
@@ -157,6 +191,7 @@ int main(void)
 {
     slopes();
     kernels();
+    modules();
     numbers();
     expressions();
     ownership();

@@ -66,6 +66,46 @@ static void kernels()
     }
 }
 
+static void modules()
+{
+    struct range {
+        long long begin, end;
+    };
+    const ga_header headers[] = {{"factor.h", "#define FACTOR 2\n"}, {nullptr, nullptr}};
+    ga_module_args args = {};
+    args.source = "#include \"factor.h\"\n"
+                  "struct range { long long begin, end; };\n"
+                  "template <class T> __global__ void shift(T *x, range r, T by) {\n"
+                  "    long long i = r.begin + blockIdx.x * blockDim.x + threadIdx.x;\n"
+                  "    if (i < r.end) x[i] = FACTOR * x[i] + by;\n"
+                  "}\n";
+    args.headers = headers;
+    args.kernels = "shift<float>";
+    ga_module *m = ga_module_compile(args);
+    ga_kernel *shift = ga_module_kernel(m, "shift<float>");
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6));
+        const size_t blocks = 2;
+        ga_launch(shift, GA_DIM(blocks), GA_DIM(32), x, GA_STRUCT(range{2, 5}), 0.5f);
+        check(ga_item_double(ga_sum(x)) == 3 + 3 * 2.5, "a launch");
+        ga_launch_options options = {};
+        options.shared_bytes = 64;
+        ga_launch_with(shift, GA_DIM(1), GA_DIM(32), options, ga_data(x), GA_STRUCT(range{0, 1}),
+                       0.0f);
+        check(ga_item_double(ga_slice(x, "0")) == 2.0, "a launch with options, over an address");
+        float host[3] = {1, 2, 3};
+        ga_launch(shift, GA_DIM(1), GA_DIM(32), GA_INOUT(host, sizeof host),
+                  GA_STRUCT(range{0, 3}), 1.0f);
+        check(host[2] == 7.0f, "host memory");
+        check(ga_launch(shift, GA_DIM(1), GA_DIM(32)) == GA_ERR_INVALID, "no arguments");
+        ga_clear_error();
+    }
+    ga_module_free(m);
+    m = ga_module_compile("__global__ void nothing() {}", "-DN=1", "nothing");
+    check(ga_launch(ga_module_kernel(m, "nothing"), GA_DIM(1), GA_DIM(1)) == GA_OK, "no arguments");
+    ga_module_free(m);
+}
+
 static void numbers()
 {
     GA_SCOPE {
@@ -121,6 +161,7 @@ int main()
 {
     slopes();
     kernels();
+    modules();
     numbers();
     expressions();
     streams_and_graphs();
