@@ -69,9 +69,12 @@ if wants tests; then
 fi
 
 if wants examples; then
-    for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap heat; do
+    for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap \
+        heat doublify vector_add matmul tiled_matmul shared_add multiply_them double_array \
+        increment_by_one block_sum histogram; do
         check "example-$example" "$build/examples/$example"
     done
+    check example-mandelbrot "$build/examples/mandelbrot" "$out/mandelbrot.png"
     check example-terrain sh "$root/tests/terrain.sh" "$build/examples/terrain" "$root"
 fi
 

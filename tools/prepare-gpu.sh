@@ -18,7 +18,9 @@ for test in build/gpu/tests/test_*; do
         echo "tests/$(basename "$test")" >> "$target/tests/list.txt"
     fi
 done
-for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap heat terrain; do
+for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap \
+    heat doublify vector_add matmul tiled_matmul shared_add multiply_them double_array \
+    increment_by_one block_sum histogram mandelbrot terrain; do
     cp "build/gpu/examples/$example" "$target/examples/"
 done
 cp build/gpu/bench/quarry-bench "$target/bench/"
