@@ -8,7 +8,7 @@ enum { BATCH = 200, BATCHES = 51, TRIPS = 301 };
 
 typedef struct small {
     gpuarray *x, *y, *out;
-    ga_kernel *linear;
+    ga_kernel *linear, *add; /* `add` is a module's */
 } small;
 
 static void add_into(const small *s)
@@ -24,6 +24,11 @@ static void add_allocated(const small *s)
 static void run_kernel(const small *s)
 {
     ga_run(s->linear, 5, s->x, 6, s->y, s->out);
+}
+
+static void launch_kernel(const small *s)
+{
+    ga_launch(s->add, GA_DIM(4), GA_DIM(256), s->out, s->x, s->y, 1024);
 }
 
 static double batch_us(void (*operation)(const small *), const small *s)
@@ -80,12 +85,21 @@ static void bench_round_trip(report *r, const char *name, double (*limit)(void))
                            .wrong = sum != 16});
 }
 
+/* The kernel of the raw launches. */
+static const char *const add_source =
+    "__global__ void add(float *out, const float *x, const float *y, int n) {\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n) out[i] = x[i] + y[i];\n"
+    "}\n";
+
 void bench_launches(report *r, const machine *m, wanted_case wanted)
 {
+    ga_module *module = ga_module_compile(add_source, .name = "add");
     small s = {ga_ones(GA_FLOAT32, GA_SHAPE(1024)), ga_ones(GA_FLOAT32, GA_SHAPE(1024)),
                ga_empty(GA_FLOAT32, GA_SHAPE(1024)),
                ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
-                                     "z[i] = a*x[i] + b*y[i]", "linear_combination")};
+                                     "z[i] = a*x[i] + b*y[i]", "linear_combination"),
+               ga_module_kernel(module, "add")};
 
     if (wanted("host: add into out"))
         bench_launch(r, "host: add into out", add_into, &s, m->launch_us);
@@ -93,10 +107,13 @@ void bench_launches(report *r, const machine *m, wanted_case wanted)
         bench_launch(r, "host: add, allocated", add_allocated, &s, m->launch_pool_us);
     if (wanted("host: custom kernel"))
         bench_launch(r, "host: custom kernel", run_kernel, &s, m->launch_us);
+    if (wanted("host: ga_launch"))
+        bench_launch(r, "host: ga_launch", launch_kernel, &s, m->launch_us);
     if (wanted("host: sum of 16, read"))
         bench_round_trip(r, "host: sum of 16, read", m->round_trip_us);
     ga_free(s.x);
     ga_free(s.y);
     ga_free(s.out);
     ga_kernel_free(s.linear);
+    ga_module_free(module);
 }
