@@ -72,19 +72,20 @@ typedef struct ga_launch_options {
 } ga_launch_options;
 
 /* Starts a module's kernel on `grid` blocks of `block` threads with `count` arguments, in the
- * stream's order, and behind what other streams do with the arrays among them. An argument is
- * - an array: the address of its first element; strides, and what is written, are the kernel's
- *   affair. A NULL array is a failed result: nothing is launched, and the first error stays;
- * - a C number, in its exact type: a long long parameter takes 4LL, not 4, and a float 0.5f;
- * - GA_STRUCT(v): the bytes of a struct, union or any other variable;
- * - a void pointer: an address on the device, as ga_data() gives;
- * - GA_IN(p, nbytes), GA_OUT(p, nbytes), GA_INOUT(p, nbytes): memory of the host, for which the
- *   kernel gets memory of the device. It is copied there before and back after the launch.
+ * stream's order, and behind what other streams do with the arrays among them. An argument is an
+ * array: the address of its first element (strides, and what is written, are the kernel's affair;
+ * a NULL array is a failed result: nothing is launched, and the first error stays); a C number in
+ * its exact type, as a long long parameter takes 4LL, not 4, and a float 0.5f; GA_STRUCT(v), the
+ * bytes of a struct or any other variable; a void pointer, an address on the device; or
+ * GA_IN(p, nbytes), GA_OUT(p, nbytes), GA_INOUT(p, nbytes): memory of the host, for which the
+ * kernel gets memory of the device, copied there before and back after the launch.
+ *
  * Returns at once unless there is OUT or INOUT memory, which is filled when ga_launch() returns; IN
  * memory may be changed by then. The number and the sizes of the arguments are checked, their types
  * cannot be. GA_ERR_INVALID with the numbers (count, sizes, dimensions, shared memory, another kind
- * of kernel), GA_ERR_DEVICE (an array of another device), GA_ERR_MEMORY; then nothing is launched.
- * A kernel that faults is reported by the next call that waits: it names the kernels launched, and
+ * of kernel), GA_ERR_DEVICE (an array or a stream of another device), GA_ERR_UNSUPPORTED (host
+ * memory, or another stream, in a recorded graph), GA_ERR_MEMORY; then nothing is launched. A
+ * kernel that faults is reported by the next call that waits: it names the kernels launched, and
  * the device cannot be used again by this process. */
 GA_API ga_status ga_launch(ga_kernel *kernel, ga_dim grid, ga_dim block, int count,
                            const ga_value *args);
@@ -190,17 +191,16 @@ inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
 #define GA_HEADERS(...) ((const ga_header[]){__VA_ARGS__, {0, 0}})
 #define GA_WITH(...) ((ga_launch_options){__VA_ARGS__})
 #define ga_module_compile(...) (ga_module_compile)((ga_module_args){.source = __VA_ARGS__})
-#define ga_launch(kernel, grid, ...)                                                               \
-    GA_JOIN_(GA_LAUNCH_, GA_MANY_(__VA_ARGS__))(kernel, grid, __VA_ARGS__)
-#define GA_LAUNCH_ONE(kernel, grid, block) (ga_launch)(kernel, grid, block, GA_NO_VALUES_)
-#define GA_LAUNCH_MANY(kernel, grid, block, ...)                                                   \
+#define ga_launch(kernel, grid, ...) GA_LAUNCH_(__VA_ARGS__)(kernel, grid, __VA_ARGS__)
+#define GA_LAUNCH_(...) GA_JOIN_(GA_LAUNCH_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
+#define GA_LAUNCH_ONE_(kernel, grid, block) (ga_launch)(kernel, grid, block, GA_NO_VALUES_)
+#define GA_LAUNCH_MANY_(kernel, grid, block, ...)                                                  \
     (ga_launch)(kernel, grid, block, GA_VALUES_(__VA_ARGS__))
 #define ga_launch_with(kernel, grid, block, ...)                                                   \
-    GA_JOIN_(GA_LAUNCH_WITH_, GA_MANY_(__VA_ARGS__))(kernel, grid, block, __VA_ARGS__)
-#define GA_LAUNCH_WITH_ONE(kernel, grid, block, options)                                           \
-    (ga_launch_with)(kernel, grid, block, options, GA_NO_VALUES_)
-#define GA_LAUNCH_WITH_MANY(kernel, grid, block, options, ...)                                     \
-    (ga_launch_with)(kernel, grid, block, options, GA_VALUES_(__VA_ARGS__))
+    (ga_launch_with)(kernel, grid, block, GA_OPTIONS_(__VA_ARGS__)(__VA_ARGS__))
+#define GA_OPTIONS_(...) GA_JOIN_(GA_OPTIONS_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
+#define GA_OPTIONS_ONE_(options) options, GA_NO_VALUES_
+#define GA_OPTIONS_MANY_(options, ...) options, GA_VALUES_(__VA_ARGS__)
 #endif
 
 #endif
