@@ -14,7 +14,7 @@ find build/gpu/src -maxdepth 1 -name "libquarry.so*" ! -type d -exec cp -P {} "$
 : > "$target/tests/list.txt"
 for test in build/gpu/tests/test_*; do
     if [ -f "$test" ] && [ -x "$test" ]; then
-        cp "$test" "$target/tests/"
+        cp "$test" "$target/tests/" && strip "$target/tests/$(basename "$test")"
         echo "tests/$(basename "$test")" >> "$target/tests/list.txt"
     fi
 done
