@@ -145,6 +145,7 @@ typedef struct ga__backend {
     /* Everything the code depends on besides the source: architecture, compiler, options. A static
      * or device-owned string. Must not load or start the compiler. */
     const char *(*compiler_key)(ga__device *device, bool fast_math);
+    /* A NUL follows code that is text (PTX). Bytes that are no code at all: GA_ERR_FORMAT. */
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
     /* The kernel of this symbol; GA_ERR_INVALID when there is none. */

@@ -127,9 +127,8 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
 static bool is_code(const void *code, size_t nbytes)
 {
     static const unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, fatbin[] = {0x50, 0xed, 0x55, 0xba};
-    const char *text = code;
     return nbytes > 4 && (memcmp(code, elf, 4) == 0 || memcmp(code, fatbin, 4) == 0 ||
-                          (memchr(code, '\0', nbytes) && strstr(text, ".version")));
+                          memmem(code, nbytes, ".version", strlen(".version")));
 }
 
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
