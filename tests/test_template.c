@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/strbuf.h"
+#include "base/embedded.h"
 #include "jit/template.h"
 
 static void assert_fills(const ga__record *record, const char *text, const char *expected)

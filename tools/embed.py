@@ -24,7 +24,7 @@ def source(paths):
         sys.exit("embed.py: two files have the same base name")
     names = sorted(by_name)
     parts = ["/* The template files, embedded. Made by tools/embed.py: do not edit. */\n"]
-    parts.append('#include "jit/template.h"\n\n#include <stddef.h>\n')
+    parts.append('#include "base/embedded.h"\n\n#include <stddef.h>\n')
     for i, name in enumerate(names):
         with open(by_name[name], "rb") as file:
             data = file.read()

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -180,6 +181,18 @@ char *ga__make_temporary_directory(void)
         return NULL;
     }
     return name;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    (void)remove(path);
+    return 0;
+}
+
+void ga__remove_tree(const char *path)
+{
+    (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Starts argv with both outputs to fd `to`; 0 or an errno. */

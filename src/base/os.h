@@ -22,6 +22,9 @@ ga_status ga__make_directories(const char *path);
 /* A fresh directory under TMPDIR or /tmp, mode 0700; ga__free the name. */
 char *ga__make_temporary_directory(void);
 
+/* Removes the directory with all it holds, as far as that goes. */
+void ga__remove_tree(const char *path);
+
 /* Runs argv[0] (searched in PATH) without a shell, standard input empty, standard output and error
  * together in *output (ga__free; may be NULL on error). *exit_code is -1 when a signal ended it.
  * GA_ERR_IO when it cannot be started. */

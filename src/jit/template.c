@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/embedded.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 
@@ -401,18 +402,10 @@ static ga_status fill_template(struct filler *filler, const char *name, const ch
     return status;
 }
 
-static const char *embedded_text(const char *name, size_t length)
-{
-    for (const ga__embedded *file = ga__templates; file->name; file++)
-        if (is_named(file->name, strlen(file->name), name, length))
-            return file->text;
-    return NULL;
-}
-
 static ga_status fill_include(struct filler *filler, const struct cursor *cursor,
                               const struct scope *scope, struct span name)
 {
-    const char *text = embedded_text(name.begin, (size_t)span_length(name));
+    const char *text = ga__embedded_text(name.begin, (size_t)span_length(name));
     if (!text)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no template %.*s", cursor->name, cursor->line,
                         span_length(name), name.begin);
@@ -478,7 +471,7 @@ char *ga__fill_text(const char *name, const char *text, const ga__record *record
 
 char *ga__fill(const char *name, const ga__record *record)
 {
-    const char *text = embedded_text(name, strlen(name));
+    const char *text = ga__embedded_text(name, strlen(name));
     if (!text)
         return ga__fail_null(GA_ERR_INVALID, "no template %s", name);
     return ga__fill_text(name, text, record);

@@ -37,11 +37,4 @@ char *ga__fill(const char *name, const ga__record *record);
 /* For tests: the same from a text. */
 char *ga__fill_text(const char *name, const char *text, const ga__record *record);
 
-/* The files of templates/, embedded at build time (made by tools/embed.py); ends with NULLs. */
-typedef struct ga__embedded {
-    const char *name;
-    const char *text;
-} ga__embedded;
-extern const ga__embedded ga__templates[];
-
 #endif

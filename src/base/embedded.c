@@ -1,0 +1,13 @@
+/* Finds an embedded file by its name. */
+#include "base/embedded.h"
+
+#include <string.h>
+
+const char *ga__embedded_text(const char *name, size_t length)
+{
+    for (const ga__embedded *file = ga__templates; file->name; file++) {
+        if (strlen(file->name) == length && memcmp(file->name, name, length) == 0)
+            return file->text;
+    }
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/* The files of templates/, embedded at build time. */
+#ifndef GA_BASE_EMBEDDED_H
+#define GA_BASE_EMBEDDED_H
+
+#include <stddef.h>
+
+typedef struct ga__embedded {
+    const char *name;
+    const char *text;
+} ga__embedded;
+
+extern const ga__embedded ga__templates[]; /* ends with NULLs; made by tools/embed.py */
+
+/* The text of the file named by the first `length` characters of `name`; NULL when there is none.
+ */
+const char *ga__embedded_text(const char *name, size_t length);
+
+#endif
