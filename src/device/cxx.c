@@ -1,4 +1,4 @@
-/* Compiles a filled template with the system's C++ compiler into the bytes of a shared object. */
+/* Compiles C++ with the system's compiler into the bytes of a shared object. */
 #include "device/cxx.h"
 
 #include <dlfcn.h>
@@ -21,17 +21,11 @@
 #define MAX_WORDS 32   /* of QUARRY_CXX */
 #define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
 
-#ifdef __x86_64__
-#define NATIVE "-march=native"
-#else
-#define NATIVE "-mcpu=native" /* elsewhere clang knows only this one, and GCC both */
-#endif
-
 /* A small kernel takes 25 ms. -nostdlib (no start files, no C++ runtime) and -pipe (the assembler
  * runs beside the compiler) save 3 each; other linkers and linker options saved nothing. */
 /* clang-format off */
 static const char *const options[] = {
-    "-x", "c++", "-std=c++17", "-O3", NATIVE, "-fPIC", "-shared", "-fwrapv", "-fno-math-errno",
+    "-x", "c++", "-std=c++17", "-O3", GA__CXX_NATIVE, "-fPIC", "-shared", "-fwrapv", "-fno-math-errno",
     "-fno-trapping-math", "-fopenmp-simd", "-fno-exceptions", "-fno-rtti",
     "-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-nostdlib", "-w", "-pipe",
 };
@@ -118,31 +112,60 @@ static ga_status fail_no_compiler(void)
                     wanted != NULL && *wanted != '\0' ? wanted : "c++, g++, clang++");
 }
 
-static ga_status run_compiler(const command *c, const ga__source *source, const char *input,
-                              const char *output)
+static size_t length_of(const char *const *list)
 {
-    const char *argv[MAX_WORDS + COUNT(options) + COUNT(libraries) + 6];
     size_t n = 0;
-    for (int i = 0; i < c->nwords; i++)
-        argv[n++] = c->words[i];
-    memcpy(argv + n, options, sizeof options);
-    n += COUNT(options);
+    while (list[n] != NULL)
+        n++;
+    return n;
+}
+
+ga_status ga__cxx_run(const char *const *list, const char *input, const char *output, char **log,
+                      int *exit_code)
+{
+    command c;
+    if (!find_compiler(&c))
+        return fail_no_compiler();
+    const char *files[] = {"-o", output, input};
+    const size_t nwords = (size_t)c.nwords, noptions = length_of(list);
+    const char **argv =
+        ga__malloc((nwords + noptions + COUNT(files) + COUNT(libraries) + 1) * sizeof *argv);
+    if (argv == NULL)
+        return GA_ERR_MEMORY;
+    memcpy(argv, c.words, nwords * sizeof *argv);
+    memcpy(argv + nwords, list, noptions * sizeof *argv);
+    memcpy(argv + nwords + noptions, files, sizeof files);
+    memcpy(argv + nwords + noptions + COUNT(files), libraries, sizeof libraries);
+    argv[nwords + noptions + COUNT(files) + COUNT(libraries)] = NULL;
+    const ga_status status = ga__run_process(argv, log, exit_code);
+    ga__free(argv);
+    return status;
+}
+
+ga_status ga__cxx_fail(const char *name, const char *log)
+{
+    char path[PATH_MAX];
+    if (ga__cxx_found(path, sizeof path) != GA_OK)
+        return GA_ERR_COMPILE;
+    return ga__fail(GA_ERR_COMPILE, "%s does not compile (%s):\n%.*s", name, path, LOG_LIMIT, log);
+}
+
+static ga_status run_compiler(const ga__source *source, const char *input, const char *output)
+{
+    const char *list[COUNT(options) + 3];
+    size_t n = COUNT(options);
+    memcpy(list, options, sizeof options);
     if (source->fast_math)
-        argv[n++] = "-ffast-math";
+        list[n++] = "-ffast-math";
     if (has_vector_math())
-        argv[n++] = vector_math;
-    argv[n++] = "-o";
-    argv[n++] = output;
-    argv[n++] = input;
-    memcpy(argv + n, libraries, sizeof libraries);
-    argv[n + COUNT(libraries)] = NULL;
+        list[n++] = vector_math;
+    list[n] = NULL;
 
     char *log = NULL;
     int exit_code = 0;
-    ga_status status = ga__run_process(argv, &log, &exit_code);
+    ga_status status = ga__cxx_run(list, input, output, &log, &exit_code);
     if (status == GA_OK && exit_code != 0)
-        status = ga__fail(GA_ERR_COMPILE, "%s does not compile (%s):\n%.*s", source->name,
-                          c->words[0], LOG_LIMIT, log);
+        status = ga__cxx_fail(source->name, log);
     ga__free(log);
     return status;
 }
@@ -154,8 +177,8 @@ static ga_status read_code(const char *path, void **code, size_t *nbytes)
 }
 
 /* Compiles in `directory`, whose two files it removes whatever happens. */
-static ga_status compile_in(const char *directory, const command *c, const ga__source *source,
-                            void **code, size_t *nbytes)
+static ga_status compile_in(const char *directory, const ga__source *source, void **code,
+                            size_t *nbytes)
 {
     char input[PATH_MAX], output[PATH_MAX];
     if ((size_t)snprintf(input, sizeof input, "%s/kernel.cpp", directory) >= sizeof input)
@@ -164,7 +187,7 @@ static ga_status compile_in(const char *directory, const command *c, const ga__s
 
     ga_status status = ga__write_file_atomic(input, source->text, strlen(source->text));
     if (status == GA_OK)
-        status = run_compiler(c, source, input, output);
+        status = run_compiler(source, input, output);
     if (status == GA_OK)
         status = read_code(output, code, nbytes);
     unlink(input);
@@ -174,13 +197,10 @@ static ga_status compile_in(const char *directory, const command *c, const ga__s
 
 ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes)
 {
-    command c;
-    if (!find_compiler(&c))
-        return fail_no_compiler();
     char *directory = ga__make_temporary_directory();
     if (directory == NULL)
         return ga_error();
-    ga_status status = compile_in(directory, &c, source, code, nbytes);
+    ga_status status = compile_in(directory, source, code, nbytes);
     rmdir(directory);
     ga__free(directory);
     return status;
@@ -224,45 +244,54 @@ static uint64_t processor_hash(void)
 static char keys[2][PATH_MAX + 2048]; /* plain, fast math */
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-static void append(char *key, const char *text)
+static void append(char *text, size_t size, const char *word)
 {
-    size_t length = strlen(key);
-    snprintf(key + length, sizeof keys[0] - length, "%s ", text);
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s ", word);
 }
 
 /* The compiler is known by its file, not by its --version, which would cost a warm program a
  * process. */
-static void append_compiler(char *key)
+static void append_compiler(char *text, size_t size)
 {
     command c;
     struct stat status;
-    char path[PATH_MAX], text[128];
+    char path[PATH_MAX], file[128];
     if (!find_compiler(&c) || realpath(c.path, path) == NULL || stat(path, &status) != 0) {
-        append(key, "none");
+        append(text, size, "none");
         return;
     }
-    append(key, path);
+    append(text, size, path);
     for (int i = 1; i < c.nwords; i++)
-        append(key, c.words[i]);
-    snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)status.st_size,
+        append(text, size, c.words[i]);
+    snprintf(file, sizeof file, "%lld %lld.%09ld", (long long)status.st_size,
              (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-    append(key, text);
+    append(text, size, file);
+}
+
+void ga__cxx_identify(char *text, size_t size)
+{
+    char processor[64];
+    text[0] = '\0';
+    append_compiler(text, size);
+    snprintf(processor, sizeof processor, "processor %016llx",
+             (unsigned long long)processor_hash());
+    append(text, size, processor);
 }
 
 static void make_keys(void)
 {
-    char text[64], *key = keys[0];
-    append_compiler(key);
+    char *key = keys[0];
+    const size_t size = sizeof keys[0];
+    ga__cxx_identify(key, size);
     for (size_t i = 0; i < COUNT(options); i++)
-        append(key, options[i]);
+        append(key, size, options[i]);
     for (size_t i = 0; i < COUNT(libraries); i++)
-        append(key, libraries[i]);
+        append(key, size, libraries[i]);
     if (has_vector_math())
-        append(key, vector_math);
-    snprintf(text, sizeof text, "processor %016llx", (unsigned long long)processor_hash());
-    append(key, text);
-    memcpy(keys[1], keys[0], sizeof keys[0]);
-    append(keys[1], "-ffast-math");
+        append(key, size, vector_math);
+    memcpy(keys[1], key, size);
+    append(keys[1], size, "-ffast-math");
 }
 
 const char *ga__cxx_key(bool fast_math)

@@ -1,4 +1,4 @@
-/* Compiles a filled template with the system's C++ compiler. */
+/* Compiles filled templates, and for users' CUDA modules, with the system's C++ compiler. */
 #ifndef GA_DEVICE_CXX_H
 #define GA_DEVICE_CXX_H
 
@@ -7,6 +7,26 @@
 /* A shared object's bytes (ga__free them). GA_ERR_COMPILE with the compiler's log, or when there is
  * no compiler. */
 ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes);
+
+/* The option that means the instructions of this processor. */
+#ifdef __x86_64__
+#define GA__CXX_NATIVE "-march=native"
+#else
+#define GA__CXX_NATIVE "-mcpu=native" /* elsewhere clang knows only this one, and GCC both */
+#endif
+
+/* Runs the compiler on a file: its words of QUARRY_CXX, then the options (the list ends with NULL),
+ * the files, and the libraries that every module needs. *log (ga__free it) is all it wrote,
+ * *exit_code 0 when it succeeded. GA_ERR_COMPILE when there is no compiler. */
+ga_status ga__cxx_run(const char *const *options, const char *input, const char *output, char **log,
+                      int *exit_code);
+
+/* Writes the compiler's file (path, size, time) and the processor that GA__CXX_NATIVE means here,
+ * each part ended by a blank; starts no process. */
+void ga__cxx_identify(char *text, size_t size);
+
+/* Raises that the source of this name does not compile, with the compiler's log. */
+ga_status ga__cxx_fail(const char *name, const char *log);
 
 /* The compiler's file (path, size, time), the options, and the processor that -march=native means
  * here. A static string, made once; starts no process. */
