@@ -1,7 +1,9 @@
 /* The host as a device: memory that is kept for reuse, and kernels run by a pool of threads. */
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <gnu/lib-names.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +19,8 @@
 #include "device/backend.h"
 #include "device/cxx.h"
 #include "device/pool.h"
+#include "device/simt.h"
+#include "device/simt_build.h"
 
 /* ---- memory ---- */
 
@@ -146,6 +150,7 @@ static void host_trim(ga__stream *stream)
     block *all = empty_kept();
     pthread_mutex_unlock(&kept.lock);
     free_list(all);
+    ga__simt_trim();
 }
 
 /* Keeps b. When that is too much, what was kept goes first: b's size is the one in use now. */
@@ -395,7 +400,9 @@ static void launch_now(ga__function *function, int64_t grid, const uint64_t *wor
 typedef struct command {
     struct command *next;
     ga__function *function; /* NULL: a copy */
+    bool users;             /* the kernel is, launched by `shape` with the words for arguments */
     int64_t grid;
+    ga__grid_launch shape;
     span moved;
     size_t nwords;
     uint64_t words[];
@@ -405,27 +412,26 @@ struct ga__replay {
     command *first, **end;
 };
 
-/* Appends a copy of the command and its words. */
-static ga_status record(ga__stream *stream, const command *given, const uint64_t *words)
+/* Appends a copy of the command, whose words the caller fills; NULL when memory is out. */
+static command *record(ga__stream *stream, const command *given)
 {
     ga__replay *list = stream->handle;
-    command *c = ga__malloc(sizeof *c + given->nwords * sizeof *words);
+    command *c = ga__malloc(sizeof *c + given->nwords * sizeof *c->words);
     if (c == NULL)
-        return GA_ERR_MEMORY;
+        return NULL;
     *c = *given;
-    if (given->nwords > 0)
-        memcpy(c->words, words, given->nwords * sizeof *words);
     *list->end = c;
     list->end = &c->next;
-    return GA_OK;
+    return c;
 }
 
 static ga_status host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
                                  ga__copy_kind kind)
 {
     (void)kind;
+    const command c = {.moved = {to, from, nbytes}};
     if (stream->handle != NULL)
-        return record(stream, &(command){.moved = {to, from, nbytes}}, NULL);
+        return record(stream, &c) != NULL ? GA_OK : GA_ERR_MEMORY;
     move_now(to, from, nbytes);
     return GA_OK;
 }
@@ -437,13 +443,66 @@ static ga_status host_zero(ga__stream *stream, void *memory, size_t nbytes)
 
 static ga_status host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
-    if (stream->handle != NULL)
-        return record(
-            stream,
-            &(command){.function = function, .grid = launch->grid, .nwords = launch->nwords},
-            launch->words);
-    launch_now(function, launch->grid, launch->words);
+    if (stream->handle == NULL) {
+        launch_now(function, launch->grid, launch->words);
+        return GA_OK;
+    }
+    const command given = {.function = function, .grid = launch->grid, .nwords = launch->nwords};
+    command *c = record(stream, &given);
+    if (c == NULL)
+        return GA_ERR_MEMORY;
+    memcpy(c->words, launch->words, launch->nwords * sizeof *c->words);
     return GA_OK;
+}
+
+/* A user's kernel is one of these. */
+static const ga_simt_kernel *users_kernel(ga__function *function)
+{
+    return (const ga_simt_kernel *)(const void *)function;
+}
+
+static size_t words_of(unsigned long nbytes)
+{
+    return (nbytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static ga_status record_grid(ga__stream *stream, ga__function *function,
+                             const ga__grid_launch *launch)
+{
+    const ga_simt_kernel *its = users_kernel(function);
+    command given = {.function = function, .users = true, .shape = *launch};
+    for (int i = 0; i < its->nparams; i++)
+        given.nwords += words_of(its->param_bytes[i]);
+    command *c = record(stream, &given);
+    if (c == NULL)
+        return GA_ERR_MEMORY;
+    uint64_t *words = c->words;
+    for (int i = 0; i < its->nparams; i++) {
+        memcpy(words, launch->args[i], its->param_bytes[i]);
+        words += words_of(its->param_bytes[i]);
+    }
+    return GA_OK;
+}
+
+static ga_status host_launch_grid(ga__stream *stream, ga__function *function,
+                                  const ga__grid_launch *launch)
+{
+    return stream->handle != NULL ? record_grid(stream, function, launch)
+                                  : ga__simt_launch(users_kernel(function), launch);
+}
+
+static ga_status replay_grid(command *c)
+{
+    const ga_simt_kernel *its = users_kernel(c->function);
+    void *args[GA__MAX_PARAMS];
+    ga__grid_launch launch = c->shape;
+    uint64_t *words = c->words;
+    for (int i = 0; i < its->nparams; i++) {
+        args[i] = words;
+        words += words_of(its->param_bytes[i]);
+    }
+    launch.args = args;
+    return ga__simt_launch(its, &launch);
 }
 
 static ga_status host_record_begin(ga__stream *stream)
@@ -483,13 +542,16 @@ static void host_record_cancel(ga__stream *stream)
 static ga_status host_replay(ga__replay *replay, ga__stream *stream)
 {
     (void)stream;
-    for (const command *c = replay->first; c != NULL; c = c->next) {
+    ga_status status = GA_OK;
+    for (command *c = replay->first; c != NULL && status == GA_OK; c = c->next) {
         if (c->function == NULL)
             move_now(c->moved.to, c->moved.from, c->moved.nbytes);
+        else if (c->users)
+            status = replay_grid(c);
         else
             launch_now(c->function, c->grid, c->words);
     }
-    return GA_OK;
+    return status;
 }
 
 /* ---- streams and marks: work is done when its call returns ---- */
@@ -572,6 +634,47 @@ static ga_status host_mark_elapsed(ga__device *device, ga__mark *from, ga__mark 
     (void)device;
     *ms = 1e3 * (double)(to->time.tv_sec - from->time.tv_sec) +
           1e-6 * (double)(to->time.tv_nsec - from->time.tv_nsec);
+    return GA_OK;
+}
+
+/* ---- users' modules ---- */
+
+static ga_status host_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    (void)device;
+    return ga__simt_compile(source, code, nbytes, symbols, log);
+}
+
+static const char *host_cuda_key(ga__device *device)
+{
+    (void)device;
+    return ga__simt_key();
+}
+
+static ga_status host_global(ga__device *device, ga__image *image, const char *symbol,
+                             void **memory, size_t *nbytes)
+{
+    (void)device;
+    Dl_info where;
+    ElfW(Sym) *entry = NULL;
+    struct link_map *map = NULL;
+    void *address = dlsym(image, symbol);
+    if (address == NULL || dlinfo(image, RTLD_DI_LINKMAP, &map) != 0 ||
+        dladdr1(address, &where, (void **)&entry, RTLD_DL_SYMENT) == 0 ||
+        (ElfW(Addr))where.dli_fbase != map->l_addr || entry == NULL ||
+        ELF64_ST_TYPE(entry->st_info) != STT_OBJECT)
+        return ga__fail(GA_ERR_INVALID, "the module has no variable \"%s\"", symbol);
+    *memory = address;
+    *nbytes = entry->st_size;
+    return GA_OK;
+}
+
+static ga_status host_function_info(ga__device *device, ga__function *function,
+                                    ga__function_info *info)
+{
+    (void)device;
+    ga__simt_info(users_kernel(function), info);
     return GA_OK;
 }
 
@@ -684,4 +787,9 @@ const ga__backend ga__host_backend = {
     .find = host_find,
     .resident_blocks = host_resident_blocks,
     .launch = host_launch,
+    .compile_cuda = host_compile_cuda,
+    .cuda_key = host_cuda_key,
+    .global = host_global,
+    .function_info = host_function_info,
+    .launch_grid = host_launch_grid,
 };
