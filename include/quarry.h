@@ -13,6 +13,7 @@
 #include <quarry/ops.h>
 #include <quarry/kernel.h>
 #include <quarry/module.h>
+#include <quarry/source.h>
 #include <quarry/eval.h>
 #include <quarry/info.h>
 

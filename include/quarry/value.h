@@ -14,10 +14,12 @@
 GA_BEGIN_DECLS
 
 typedef struct gpuarray gpuarray;
+typedef struct ga_source ga_source; /* source.h */
 
 typedef enum ga_value_kind {
     GA_VALUE_ARRAY,   /* .as.array; NULL stands for a failed result and is passed on */
     GA_VALUE_NUMBER,  /* a C number of the exact type .dtype */
+    GA_VALUE_SOURCE,  /* .as.source, which only evaluation by chunks takes */
     GA_VALUE_POINTER, /* .as.host.memory.from: a pointer that is no gpuarray */
     /* The rest, as POINTER, are only for ga_launch(): .as.host, memory of the host. */
     GA_VALUE_STRUCT, /* the bytes of a parameter */
@@ -35,6 +37,7 @@ typedef struct ga_value {
     ga_dtype dtype;
     union {
         const gpuarray *array;
+        const ga_source *source;
         int64_t i;
         uint64_t u;
         double z[2];
@@ -61,6 +64,14 @@ static inline ga_value ga_value_array(const gpuarray *array)
 {
     ga_value v = {GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
     v.as.array = array;
+    return v;
+}
+
+/* NULL stands for one that could not be opened, as a NULL array does. */
+static inline ga_value ga_value_source(const ga_source *source)
+{
+    ga_value v = {GA_VALUE_SOURCE, GA_NO_DTYPE, {0}};
+    v.as.source = source;
     return v;
 }
 
@@ -151,6 +162,7 @@ static inline ga_value ga_value_cdouble(double _Complex v)
 /* clang-format off */
 #define GA_V(v)                                                                                    \
     _Generic((v), gpuarray *: ga_value_array, const gpuarray *: ga_value_array,                    \
+        ga_source *: ga_value_source, const ga_source *: ga_value_source,                          \
         void *: ga_value_pointer, const void *: ga_value_pointer, ga_value: ga_value_self,         \
         _Bool: ga_value_bool, char: ga_value_char, signed char: ga_value_schar,                    \
         unsigned char: ga_value_uchar, short: ga_value_short, unsigned short: ga_value_ushort,     \
@@ -168,6 +180,8 @@ GA_END_DECLS
 /* clang-format off */
 inline ga_value GA_V(const gpuarray *v) { return ga_value_array(v); }
 inline ga_value GA_V(gpuarray *v) { return ga_value_array(v); }
+inline ga_value GA_V(const ga_source *v) { return ga_value_source(v); }
+inline ga_value GA_V(ga_source *v) { return ga_value_source(v); }
 inline ga_value GA_V(const void *v) { return ga_value_pointer(v); }
 inline ga_value GA_V(void *v) { return ga_value_pointer(v); }
 template <class T> ga_value GA_V(T *) = delete; /* else it would be a bool */

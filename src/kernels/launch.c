@@ -131,6 +131,9 @@ static ga_status pack_one(packed *p, int k, ga_value value)
     switch (value.kind) {
     case GA_VALUE_ARRAY: return pack_array(p, k, value.as.array);
     case GA_VALUE_NUMBER: return pack_number(p, k, value);
+    case GA_VALUE_SOURCE:
+        return ga__fail(GA_ERR_INVALID, "%s: argument %d is a source, not an array",
+                        p->kernel->base.name, k + 1);
     case GA_VALUE_POINTER: return pack_pointer(p, k, "a pointer", value.as.host.memory.from);
     case GA_VALUE_STRUCT: return pack_struct(p, k, value);
     case GA_VALUE_IN:

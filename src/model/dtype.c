@@ -357,20 +357,36 @@ ga_value ga__dtype_fetch(ga_dtype dtype, const void *element)
     return ga_value_floating(dtype, fetch_real(r->real, element), im);
 }
 
+/* One loop for each size, of which compilers make byte shuffles of whole vectors. */
+static void swap_words(unsigned char *p, size_t nbytes, size_t count)
+{
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+
+    for (; nbytes == 2 && count > 0; count--, p += 2)
+        memcpy(&two, p, 2), two = __builtin_bswap16(two), memcpy(p, &two, 2);
+    for (; nbytes == 4 && count > 0; count--, p += 4)
+        memcpy(&four, p, 4), four = __builtin_bswap32(four), memcpy(p, &four, 4);
+    for (; nbytes == 8 && count > 0; count--, p += 8)
+        memcpy(&eight, p, 8), eight = __builtin_bswap64(eight), memcpy(p, &eight, 8);
+}
+
 void ga__dtype_swap_bytes(ga_dtype dtype, void *elements, size_t count)
 {
     const size_t nbytes = ga_dtype_size(ga__dtype_real(dtype));
+
+    swap_words(elements, nbytes, count * (ga_dtype_size(dtype) / nbytes));
+}
+
+void ga__dtype_normalise(ga_dtype dtype, void *elements, size_t count)
+{
     unsigned char *p = elements;
 
-    if (nbytes < 2)
+    if (ga__dtype_kind(dtype) != 'b')
         return;
-    for (size_t left = count * ga_dtype_size(dtype) / nbytes; left > 0; left--, p += nbytes) {
-        for (size_t k = 0; k < nbytes / 2; k++) {
-            const unsigned char byte = p[k];
-            p[k] = p[nbytes - 1 - k];
-            p[nbytes - 1 - k] = byte;
-        }
-    }
+    for (size_t k = 0; k < count; k++)
+        p[k] = p[k] != 0;
 }
 
 /* ---- float16 and bfloat16 ---- */

@@ -33,6 +33,8 @@ bool ga__number_bool(ga_value number);
 
 /* Reverses the bytes of each number in place (complex: of each part). */
 void ga__dtype_swap_bytes(ga_dtype dtype, void *elements, size_t count);
+/* Makes 1 of every truth that is not 0 (bool); other dtypes stay as they are. */
+void ga__dtype_normalise(ga_dtype dtype, void *elements, size_t count);
 
 float ga__half_to_float(uint16_t bits);
 uint16_t ga__float_to_half(double value); /* one rounding, to nearest even */

@@ -1,0 +1,110 @@
+/* A thread that runs one errand at a time for its owner, who meanwhile does something else. */
+#include "base/errand.h"
+
+#include <signal.h>
+
+#include "base/alloc.h"
+
+static void run_errand(ga__errand *errand)
+{
+    errand->status = errand->run(errand->context);
+    errand->error = ga__error_save();
+}
+
+static void *serve(void *argument)
+{
+    ga__errand *errand = argument;
+
+    pthread_mutex_lock(&errand->lock);
+    while (errand->state != GA__ERRAND_OVER) {
+        if (errand->state == GA__ERRAND_GIVEN) {
+            pthread_mutex_unlock(&errand->lock);
+            run_errand(errand);
+            pthread_mutex_lock(&errand->lock);
+            errand->state = GA__ERRAND_DONE;
+            pthread_cond_signal(&errand->changed);
+        } else {
+            pthread_cond_wait(&errand->changed, &errand->lock);
+        }
+    }
+    pthread_mutex_unlock(&errand->lock);
+    return NULL;
+}
+
+void ga__errand_init(ga__errand *errand, bool wanted)
+{
+    sigset_t all, before;
+
+    *errand = (ga__errand){.state = GA__ERRAND_IDLE};
+    pthread_mutex_init(&errand->lock, NULL);
+    pthread_cond_init(&errand->changed, NULL);
+    if (!wanted)
+        return;
+    sigfillset(&all); /* signals stay with the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    errand->has_thread = pthread_create(&errand->thread, NULL, serve, errand) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void change(ga__errand *errand, int state)
+{
+    pthread_mutex_lock(&errand->lock);
+    errand->state = state;
+    pthread_cond_signal(&errand->changed);
+    pthread_mutex_unlock(&errand->lock);
+}
+
+/* In the owner's thread, whose own error stays as it is. */
+static void run_here(ga__errand *errand)
+{
+    const ga__saved_error before = ga__error_save();
+
+    run_errand(errand);
+    ga__error_restore(before);
+    errand->state = GA__ERRAND_DONE;
+}
+
+void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void *context)
+{
+    errand->run = run;
+    errand->context = context;
+    if (errand->has_thread)
+        change(errand, GA__ERRAND_GIVEN);
+    else
+        run_here(errand);
+}
+
+/* Until the thread is idle: whether an errand has been done. */
+static bool await(ga__errand *errand)
+{
+    pthread_mutex_lock(&errand->lock);
+    while (errand->state == GA__ERRAND_GIVEN)
+        pthread_cond_wait(&errand->changed, &errand->lock);
+    const bool done = errand->state == GA__ERRAND_DONE;
+    errand->state = GA__ERRAND_IDLE;
+    pthread_mutex_unlock(&errand->lock);
+    return done;
+}
+
+ga_status ga__errand_wait(ga__errand *errand)
+{
+    if (!await(errand))
+        return GA_OK;
+    if (errand->error.status != GA_OK && ga_error() == GA_OK)
+        ga__error_restore(errand->error);
+    else
+        ga__free(errand->error.message);
+    return errand->status;
+}
+
+void ga__errand_reset(ga__errand *errand)
+{
+    if (await(errand))
+        ga__free(errand->error.message);
+    if (errand->has_thread) {
+        change(errand, GA__ERRAND_OVER);
+        pthread_join(errand->thread, NULL);
+    }
+    pthread_cond_destroy(&errand->changed);
+    pthread_mutex_destroy(&errand->lock);
+}

@@ -1,0 +1,36 @@
+/* A thread that runs one errand at a time for its owner, who meanwhile does something else. */
+#ifndef GA_BASE_ERRAND_H
+#define GA_BASE_ERRAND_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* Everything here is called by the owner's thread alone. */
+typedef struct ga__errand {
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum { GA__ERRAND_IDLE, GA__ERRAND_GIVEN, GA__ERRAND_DONE, GA__ERRAND_OVER } state;
+    ga_status (*run)(void *context);
+    void *context;
+    ga_status status;
+    ga__saved_error error;
+} ga__errand;
+
+/* Starts the thread. Where none is wanted or to be had, ga__errand_start() runs the errand itself.
+ */
+void ga__errand_init(ga__errand *errand, bool wanted);
+
+/* Gives run(context) to the thread, which must be idle: the one before was waited for. */
+void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void *context);
+
+/* Waits for what was started; its status, and its error as the caller's. GA_OK when nothing was. */
+ga_status ga__errand_wait(ga__errand *errand);
+
+/* Waits, forgets what went wrong, and ends the thread. */
+void ga__errand_reset(ga__errand *errand);
+
+#endif
