@@ -40,7 +40,7 @@ typedef struct plan {
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
-    size_t data_word[GA__MAX_OPERANDS], out_word, index_word;
+    size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word;
 } plan;
 
 /* ---- The loop nests ---- */
@@ -329,6 +329,19 @@ static void add_operand(plan *p, int k)
     add_strides(p, &p->reduced, p->row[k]);
 }
 
+static void add_carry(plan *p, const ga__carry *carry)
+{
+    p->carry_word = p->words.n;
+    if (!carry)
+        return;
+    ga__words_add(&p->words, (uint64_t)(uintptr_t)carry->levels->memory);
+    ga__words_add(&p->words, (uint64_t)p->outputs);
+    ga__words_add(&p->words, carry->merged);
+    ga__words_add(&p->words, (uint64_t)(int64_t)carry->level);
+    ga__words_add(&p->words, (uint64_t)carry->first);
+    ga__words_add(&p->words, (uint64_t)carry->count);
+}
+
 /* Words 3 to 5 are set by share_rows, once the kernel is known. */
 static void add_words(plan *p, double ddof)
 {
@@ -353,6 +366,7 @@ static void add_words(plan *p, double ddof)
     add_strides(p, &p->kept, p->rows);
     p->index_word = words->n;
     add_strides(p, &p->reduced, p->rows);
+    add_carry(p, p->reduction->carry);
 }
 
 /* ---- The kernel ---- */
@@ -370,6 +384,7 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->unroll << 17 | (uint64_t)p->team << 20 | (uint64_t)p->across << 32 |
                  (uint64_t)p->columns << 40 | (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
                  (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
+                 (uint64_t)(p->reduction->carry != NULL) << 46 |
                  (uint64_t)p->reduction->type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
@@ -450,6 +465,15 @@ static void fill_index(ga__record *record, const plan *p)
     }
 }
 
+static void fill_carry(ga__record *record, const plan *p)
+{
+    static const char *const names[] = {"levels_word", "outputs_word", "merged_word",
+                                        "level_word",  "first_word",   "count_word"};
+    ga__record_set(record, "carried", p->reduction->carry ? "1" : "");
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        ga__record_setf(record, names[k], "%zu", p->carry_word + k);
+}
+
 static void fill_texts(ga__record *record, const plan *p)
 {
     const ga__reduction *r = p->reduction;
@@ -500,6 +524,7 @@ static ga__function *make_function(plan *p)
         fill_operand(ga__record_append(record, "operand"), p, k);
     fill_output(record, p);
     fill_index(record, p);
+    fill_carry(record, p);
     return ga__program_function(&r->formula, p->device, "reduce.tmpl", record);
 }
 
@@ -574,6 +599,7 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
 {
     plan p;
     assert(noperands < GA__MAX_OPERANDS);
+    assert(!reduction->carry || out->contiguous);
     p.reduction = reduction;
     p.device = device;
     p.noperands = noperands;

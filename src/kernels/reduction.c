@@ -6,9 +6,6 @@
 #include "base/error.h"
 #include "kernels/apply.h"
 
-/* No accumulator of the table is larger: moments of complex128. */
-#define ACCUMULATOR_BYTES 64
-
 /* One reduction's axes and result. */
 typedef struct call {
     const gpuarray *x;
@@ -104,6 +101,15 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
     return args->out ? check_out(c, op->name, args->out) : GA_OK;
 }
 
+size_t ga__accumulator_bytes(const ga__reduce_op *op, ga_dtype loop)
+{
+    const size_t type = ga_dtype_size(ga__dtype_compute(loop));
+    const size_t alignment = type > sizeof(double) ? type : sizeof(double);
+    const size_t most = sizeof(double) + 2 * type;
+    return strcmp(op->accumulator, "T") == 0 ? type
+                                             : (most + alignment - 1) / alignment * alignment;
+}
+
 ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result)
 {
     return (ga__reduction){.formula = {.id = op->id,
@@ -111,7 +117,7 @@ ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype 
                                        .body = "",
                                        .uses_index = op->result == GA__RESULT_INDEX},
                            .accumulator = op->accumulator,
-                           .accumulator_bytes = ACCUMULATOR_BYTES,
+                           .accumulator_bytes = ga__accumulator_bytes(op, loop),
                            .neutral = op->neutral,
                            .step = op->step,
                            .combine = op->combine,
@@ -190,7 +196,7 @@ gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b)
     const bool boolean = ga__dtype_kind(type) == 'b';
     const ga__reduction reduction = {.formula = {.id = id, .name = "dot", .body = ""},
                                      .accumulator = "T",
-                                     .accumulator_bytes = ACCUMULATOR_BYTES,
+                                     .accumulator_bytes = ga_dtype_size(ga__dtype_compute(type)),
                                      .neutral = "T(0)",
                                      .step = boolean ? "a || (x && y)" : "a + x * y",
                                      .combine = boolean ? "a || b" : "a + b",

@@ -16,6 +16,10 @@ typedef struct ga__reduce_op {
     const char *accumulator, *neutral, *step, *combine, *finish;
 } ga__reduce_op;
 
+/* Bytes that an accumulator of the row does not exceed; the kernels assert it. Those that are more
+ * than a T are at most a T, its real type and a count of 8 bytes. */
+size_t ga__accumulator_bytes(const ga__reduce_op *op, ga_dtype loop);
+
 /* The row's reduction in the dtype `loop`. */
 ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result);
 
