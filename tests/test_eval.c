@@ -86,32 +86,84 @@ static bool same_elements(ga_dtype dtype, int64_t size, const unsigned char *got
     return true;
 }
 
-static void check_case(char *line, const char *expression)
-{
-    unsigned char want[1024], got[1024];
-    float bound[256];
+/* A case of the golden file. */
+typedef struct answer {
+    const char *expression;
+    ga_dtype dtype;
+    int ndim;
     int64_t shape[GA_MAX_NDIM];
+    unsigned char bytes[1024];
+    bool exact;
+    float bound[256];
+} answer;
+
+static void read_answer(char *line, const char *expression, answer *a)
+{
     char *rest = line, *word[5];
     for (int k = 0; k < 5; k++)
         word[k] = strtok_r(NULL, " \n", &rest);
-    const ga_dtype dtype = read_dtype(word[1]);
-    const int ndim = read_shape(word[2], shape);
-    read_bytes(word[3], want);
-    if (word[4][0] != '-')
-        read_bytes(word[4], (unsigned char *)bound);
-    gpuarray *r = (ga_eval)(expression, nnames, names);
+    a->expression = expression;
+    a->dtype = read_dtype(word[1]);
+    a->ndim = read_shape(word[2], a->shape);
+    read_bytes(word[3], a->bytes);
+    a->exact = word[4][0] == '-';
+    if (!a->exact)
+        read_bytes(word[4], (unsigned char *)a->bound);
+}
+
+static void check_answer(const answer *a, const char *how, const gpuarray *r)
+{
+    unsigned char got[1024];
     if (!r)
-        fail_later("%s: %s", expression, ga_error_message());
-    else if (ga_dtype_of(r) != dtype)
-        fail_later("%s: dtype is %s, wanted %s", expression, ga_dtype_name(ga_dtype_of(r)),
-                   ga_dtype_name(dtype));
-    else if (!ga__same_shape(ga_ndim(r), ga_shape(r), ndim, shape))
-        fail_later("%s: shape is %s, wanted %s", expression,
-                   ga__shape_text(ga_ndim(r), ga_shape(r)), ga__shape_text(ndim, shape));
+        fail_later("%s%s: %s", how, a->expression, ga_error_message());
+    else if (ga_dtype_of(r) != a->dtype)
+        fail_later("%s%s: dtype is %s, wanted %s", how, a->expression,
+                   ga_dtype_name(ga_dtype_of(r)), ga_dtype_name(a->dtype));
+    else if (!ga__same_shape(ga_ndim(r), ga_shape(r), a->ndim, a->shape))
+        fail_later("%s%s: shape is %s, wanted %s", how, a->expression,
+                   ga__shape_text(ga_ndim(r), ga_shape(r)), ga__shape_text(a->ndim, a->shape));
     else if (ga_to_host(r, got, ga_nbytes(r)) != GA_OK ||
-             !same_elements(dtype, ga_size(r), got, want, word[4][0] == '-' ? NULL : bound))
-        fail_later("%s: other elements than NumPy's", expression);
+             !same_elements(a->dtype, ga_size(r), got, a->bytes, a->exact ? NULL : a->bound))
+        fail_later("%s%s: other elements than NumPy's", how, a->expression);
     ga_clear_error();
+}
+
+/* ---- The same in chunks ---- */
+
+static ga_status read_array(void *user, int64_t first, int64_t count, void *elements)
+{
+    const size_t size = ga_dtype_size(ga_dtype_of(user));
+    char *all = malloc(ga_nbytes(user) + 1);
+    const ga_status status = all ? ga_to_host(user, all, ga_nbytes(user)) : GA_ERR_MEMORY;
+    if (status == GA_OK)
+        memcpy(elements, all + (size_t)first * size, (size_t)count * size);
+    free(all);
+    return status;
+}
+
+/* In the smallest chunks of 2^n bytes that there can be. */
+static void check_chunked(const answer *a)
+{
+    ga_named args[MOST_NAMES];
+    ga_source *sources[MOST_NAMES] = {NULL};
+    gpuarray *r = NULL;
+    for (int k = 0; k < nnames; k++) {
+        args[k] = names[k];
+        if (names[k].value.kind != GA_VALUE_ARRAY)
+            continue;
+        gpuarray *x = (gpuarray *)(uintptr_t)names[k].value.as.array;
+        sources[k] = ga_source_new(ga_dtype_of(x), ga_ndim(x), ga_shape(x), read_array, x);
+        args[k].value = ga_value_source(sources[k]);
+    }
+    for (ga_chunks chunks = {.bytes = 1}; !r && chunks.bytes < 4096; chunks.bytes *= 2) {
+        ga_clear_error();
+        r = (ga_eval_chunked)(&chunks, a->expression, nnames, args);
+        if (!r && ga_error() != GA_ERR_UNSUPPORTED)
+            break;
+    }
+    check_answer(a, "chunked: ", r);
+    for (int k = 0; k < nnames; k++)
+        ga_source_free(sources[k]);
 }
 
 static char (*case_line)[2][4096];
@@ -119,8 +171,11 @@ static int ncases;
 
 static void check_one(int item)
 {
+    answer a;
+    read_answer(case_line[item][0], case_line[item][1], &a);
     GA_SCOPE {
-        check_case(case_line[item][0], case_line[item][1]);
+        check_answer(&a, "", (ga_eval)(a.expression, nnames, names));
+        check_chunked(&a);
     }
 }
 

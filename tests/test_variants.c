@@ -180,6 +180,31 @@ static void expression_variants(ga_dtype dtype)
     }
 }
 
+static ga_status read_zeros(void *user, int64_t first, int64_t count, void *elements)
+{
+    (void)first;
+    memset(elements, 0, (size_t)count * *(const size_t *)user);
+    return GA_OK;
+}
+
+/* Reductions that carry on from launch to launch. */
+static void chunked_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {{64, 3000}, {20000, 4}};
+    static const char *const texts[] = {"sum(x)",          "sum(x, axis=0) * 2", "std(x)",
+                                        "argmax(x)",       "argmin(x, axis=0)",  "all(x, axis=0)",
+                                        "nanmean(x) + 1j", "x - mean(x, axis=0)"};
+    size_t itemsize = ga_dtype_size(dtype);
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+        GA_SCOPE {
+            ga_source *x = ga_source_new(dtype, 2, shapes[s], read_zeros, &itemsize);
+            const ga_chunks chunks = {.bytes = 20000 * (int64_t)itemsize};
+            for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+                ga_eval_chunked(&chunks, texts[k], GA(x)), check(texts[k]);
+            ga_source_free(x);
+        }
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -238,6 +263,7 @@ static void expressions_compile_everywhere(void **state)
 {
     (void)state;
     run_twice(expression_variants, some_dtypes, 4, devices, DEVICES);
+    run_twice(chunked_variants, some_dtypes, 4, devices, DEVICES);
 }
 
 static void custom_kernels_compile_everywhere(void **state)

@@ -8,16 +8,17 @@ GA_BEGIN_DECLS
 
 typedef enum ga_status {
     GA_OK,
-    GA_ERR_INVALID,    /* an argument is wrong in itself: NULL, a bad name, a bad axis */
-    GA_ERR_SHAPE,      /* shapes do not broadcast, or a size does not fit */
-    GA_ERR_DTYPE,      /* an operation does not take, or cannot cast to, this dtype */
-    GA_ERR_INDEX,      /* an index or a slice lies outside the array or the grammar */
-    GA_ERR_MEMORY,     /* host or device memory ran out */
-    GA_ERR_COMPILE,    /* a kernel did not compile, or there is no compiler */
-    GA_ERR_DEVICE,     /* no such device, or the driver reported an error */
-    GA_ERR_IO,         /* a file could not be read or written */
-    GA_ERR_FORMAT,     /* a file's content is malformed */
-    GA_ERR_UNSUPPORTED /* a correct request that this build or device cannot serve */
+    GA_ERR_INVALID,     /* an argument is wrong in itself: NULL, a bad name, a bad axis */
+    GA_ERR_SHAPE,       /* shapes do not broadcast, or a size does not fit */
+    GA_ERR_DTYPE,       /* an operation does not take, or cannot cast to, this dtype */
+    GA_ERR_INDEX,       /* an index or a slice lies outside the array or the grammar */
+    GA_ERR_MEMORY,      /* host or device memory ran out */
+    GA_ERR_COMPILE,     /* a kernel did not compile, or there is no compiler */
+    GA_ERR_DEVICE,      /* no such device, or the driver reported an error */
+    GA_ERR_IO,          /* a file could not be read or written */
+    GA_ERR_FORMAT,      /* a file's content is malformed */
+    GA_ERR_UNSUPPORTED, /* a correct request that this build or device cannot serve */
+    GA_ERR_CANCELLED    /* a function of the caller's asked to stop */
 } ga_status;
 
 /* The first error of the calling thread since the last ga_clear_error(); GA_OK when there is none.

@@ -2,6 +2,9 @@
 #ifndef QUARRY_EVAL_H
 #define QUARRY_EVAL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <quarry/error.h>
 #include <quarry/value.h>
 
@@ -37,6 +40,42 @@ GA_API ga_status ga_eval_into(gpuarray *out, const char *expression, int count,
  * statements computed. The caller frees the text with free(). Nothing is compiled or run. */
 GA_API char *ga_explain(const char *expression, int count, const ga_named *args);
 
+/* ---- Data that does not fit memory ---- */
+
+/* How an evaluation goes through its sources (source.h). Zero means default. */
+typedef struct ga_chunks {
+    /* Bytes of inputs and output that a chunk has; two chunks are in memory, of which one is
+     * computed and the other read or written. Data of no more than that is not cut. Default: 4 MiB
+     * on "cpu", 256 MiB on a GPU; what cannot be cut so is then computed at once if it fits. */
+    int64_t bytes;
+    /* Called now and then by the calling thread with the bytes of files read and written so far,
+     * and all that there will be. It returns false to stop, which is GA_ERR_CANCELLED. */
+    bool (*progress)(int64_t done, int64_t total, void *user);
+    void *user;
+} ga_chunks;
+
+/* The value of the expression, as by ga_eval(), whose arguments may also be sources: they are read
+ * chunk by chunk, cut along the first axis (or as many as it takes), and what can be computed from
+ * a chunk is, while the next one is read. Partial results of reductions are combined; what depends
+ * on them goes through the sources once more. Elementwise results, and reductions that do not
+ * depend on an order (min, max, any, all, argmin, argmax, count_nonzero, sums and products of
+ * integers), are those of ga_eval() to the bit; floating sums are as accurate. Arrays that every
+ * chunk needs must fit in `bytes` together (at least 1 MiB). `chunks` may be NULL. The errors of
+ * ga_eval(); GA_ERR_UNSUPPORTED shows what cannot be cut; GA_ERR_IO, GA_ERR_CANCELLED. */
+GA_API gpuarray *ga_eval_chunked(const ga_chunks *chunks, const char *expression, int count,
+                                 const ga_named *args);
+
+/* The same into a .npy file, chunk by chunk: to a temporary file beside `path`, which takes its
+ * place when it is complete. After an error there is no file, and what was at `path` still is. */
+GA_API ga_status ga_eval_save(const char *path, const ga_chunks *chunks, const char *expression,
+                              int count, const ga_named *args);
+
+/* As ga_explain(), and how ga_eval_save() would go through the sources with these chunks. */
+GA_API char *ga_explain_chunked(const ga_chunks *chunks, const char *expression, int count,
+                                const ga_named *args);
+
+/* ---- Parsed once ---- */
+
 /* Reads an expression once, for ga_eval_expr(). NULL and GA_ERR_INVALID when it cannot be read. */
 GA_API ga_expr *ga_compile_expr(const char *expression);
 
@@ -50,64 +89,70 @@ GA_END_DECLS
 
 /* ga_eval("a*x + y", GA_NAMED("a", 2.0), GA(x), GA(y)): GA(v) is the variable v under its own name.
  * Up to 32 of them; none is fine too. */
+#define GA(v) GA_NAMED(#v, v)
 #ifdef __cplusplus
 #define GA_NAMED(name, v) (ga_named{name, GA_V(v)})
-inline gpuarray *ga_eval_(const char *expression)
-{
-    return ga_eval(expression, 0, nullptr);
-}
 template <class... Named> inline gpuarray *ga_eval_(const char *expression, Named... named)
 {
-    const ga_named list[] = {named...};
+    const ga_named list[] = {named..., ga_named()};
     return ga_eval(expression, (int)sizeof...(named), list);
-}
-inline ga_status ga_eval_into_(gpuarray *out, const char *expression)
-{
-    return ga_eval_into(out, expression, 0, nullptr);
 }
 template <class... Named>
 inline ga_status ga_eval_into_(gpuarray *out, const char *expression, Named... named)
 {
-    const ga_named list[] = {named...};
+    const ga_named list[] = {named..., ga_named()};
     return ga_eval_into(out, expression, (int)sizeof...(named), list);
-}
-inline char *ga_explain_(const char *expression)
-{
-    return ga_explain(expression, 0, nullptr);
 }
 template <class... Named> inline char *ga_explain_(const char *expression, Named... named)
 {
-    const ga_named list[] = {named...};
+    const ga_named list[] = {named..., ga_named()};
     return ga_explain(expression, (int)sizeof...(named), list);
-}
-inline gpuarray *ga_eval_expr_(const ga_expr *expr)
-{
-    return ga_eval_expr(expr, 0, nullptr);
 }
 template <class... Named> inline gpuarray *ga_eval_expr_(const ga_expr *expr, Named... named)
 {
-    const ga_named list[] = {named...};
+    const ga_named list[] = {named..., ga_named()};
     return ga_eval_expr(expr, (int)sizeof...(named), list);
+}
+template <class... Named>
+inline gpuarray *ga_eval_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
+{
+    const ga_named list[] = {named..., ga_named()};
+    return ga_eval_chunked(chunks, expression, (int)sizeof...(named), list);
+}
+template <class... Named>
+inline ga_status ga_eval_save_(const char *path, const ga_chunks *chunks, const char *expression,
+                               Named... named)
+{
+    const ga_named list[] = {named..., ga_named()};
+    return ga_eval_save(path, chunks, expression, (int)sizeof...(named), list);
+}
+template <class... Named>
+inline char *ga_explain_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
+{
+    const ga_named list[] = {named..., ga_named()};
+    return ga_explain_chunked(chunks, expression, (int)sizeof...(named), list);
 }
 #define ga_eval(...) ga_eval_(__VA_ARGS__)
 #define ga_eval_into(...) ga_eval_into_(__VA_ARGS__)
 #define ga_explain(...) ga_explain_(__VA_ARGS__)
 #define ga_eval_expr(...) ga_eval_expr_(__VA_ARGS__)
+#define ga_eval_chunked(...) ga_eval_chunked_(__VA_ARGS__)
+#define ga_eval_save(...) ga_eval_save_(__VA_ARGS__)
+#define ga_explain_chunked(...) ga_explain_chunked_(__VA_ARGS__)
 #else
 #include <quarry/each.h>
 #define GA_NAMED(name, v) ((ga_named){name, GA_V(v)})
-#define ga_eval(...) GA_NAMES_(__VA_ARGS__)(ga_eval, __VA_ARGS__)
-#define ga_explain(...) GA_NAMES_(__VA_ARGS__)(ga_explain, __VA_ARGS__)
-#define ga_eval_expr(...) GA_NAMES_(__VA_ARGS__)(ga_eval_expr, __VA_ARGS__)
-#define ga_eval_into(out, ...) GA_JOIN_(GA_INTO_, GA_NAMES_(__VA_ARGS__))(out, __VA_ARGS__)
-#define GA_NAMES_(...) GA_JOIN_(GA_NAMES_, GA_MANY_(__VA_ARGS__))
-#define GA_NAMES_ONE(f, e) (f)(e, 0, (const ga_named *)0)
-#define GA_NAMES_MANY(f, e, ...)                                                                   \
-    (f)(e, GA_COUNT_(ga_named, __VA_ARGS__), GA_LIST_(ga_named, __VA_ARGS__))
-#define GA_INTO_GA_NAMES_ONE(out, e) (ga_eval_into)(out, e, 0, (const ga_named *)0)
-#define GA_INTO_GA_NAMES_MANY(out, e, ...)                                                         \
-    (ga_eval_into)(out, e, GA_COUNT_(ga_named, __VA_ARGS__), GA_LIST_(ga_named, __VA_ARGS__))
+#define ga_eval(...) (ga_eval)(GA_NAMES_(__VA_ARGS__))
+#define ga_eval_into(out, ...) (ga_eval_into)(out, GA_NAMES_(__VA_ARGS__))
+#define ga_explain(...) (ga_explain)(GA_NAMES_(__VA_ARGS__))
+#define ga_eval_expr(...) (ga_eval_expr)(GA_NAMES_(__VA_ARGS__))
+#define ga_eval_chunked(chunks, ...) (ga_eval_chunked)(chunks, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_save(path, chunks, ...) (ga_eval_save)(path, chunks, GA_NAMES_(__VA_ARGS__))
+#define ga_explain_chunked(chunks, ...) (ga_explain_chunked)(chunks, GA_NAMES_(__VA_ARGS__))
+/* An expression and its names as three arguments. */
+#define GA_NAMES_(...) GA_JOIN_(GA_NAMES_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_NAMES_ONE(e) e, 0, (const ga_named *)0
+#define GA_NAMES_MANY(e, ...) e, GA_COUNT_(ga_named, __VA_ARGS__), GA_LIST_(ga_named, __VA_ARGS__)
 #endif
-#define GA(v) GA_NAMED(#v, v)
 
 #endif

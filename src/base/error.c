@@ -127,6 +127,7 @@ const char *ga_status_name(ga_status status)
         [GA_ERR_IO] = "GA_ERR_IO",
         [GA_ERR_FORMAT] = "GA_ERR_FORMAT",
         [GA_ERR_UNSUPPORTED] = "GA_ERR_UNSUPPORTED",
+        [GA_ERR_CANCELLED] = "GA_ERR_CANCELLED",
     };
 
     if ((int)status < 0 || (size_t)status >= sizeof names / sizeof names[0])

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "jit/cache_mem.h"
 #include "kernels/apply.h"
+#include "kernels/eval_run.h"
 #include "kernels/eval_weak.h"
 
 /* Plans kept for next time; past that many texts and types, each call makes its own. */
@@ -25,9 +26,9 @@ typedef struct call {
     const ga__plan *plan;
     const ga_named *args;
     ga__device *device;
-    gpuarray *out;                     /* the caller's, or NULL */
-    gpuarray **left;                   /* by step: what it left */
-    ga_value varying[GA__MAX_VARYING]; /* numbers that depend on arguments */
+    gpuarray *out;   /* the caller's, or NULL */
+    gpuarray **left; /* by step: what it left */
+    ga__numbers numbers;
 } call;
 
 /* How a plan fared: STALE when these arguments need a plan, or an error, of their own. */
@@ -46,16 +47,22 @@ static ga_status check_name(int k, const ga_named *args)
     return GA_OK;
 }
 
-static ga_status check_value(const ga_named *arg, ga__device **device)
+static ga_status check_value(const ga_named *arg, bool takes_sources, ga__device **device)
 {
     const ga_value *value = &arg->value;
+    const bool is_source = value->kind == GA_VALUE_SOURCE;
     if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
         return GA_OK;
-    if (value->kind != GA_VALUE_ARRAY)
+    if (is_source && !takes_sources)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is a source, which ga_eval_chunked() takes",
+                        arg->name);
+    if (value->kind != GA_VALUE_ARRAY && !is_source)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is neither a gpuarray nor a number",
                         arg->name);
-    if (!value->as.array)
+    if (is_source ? !value->as.source : !value->as.array)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is NULL", arg->name);
+    if (is_source)
+        return GA_OK;
     ga__device *its = value->as.array->buffer->device;
     if (*device && its != *device)
         return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s and %s", (*device)->name,
@@ -64,7 +71,7 @@ static ga_status check_value(const ga_named *arg, ga__device **device)
     return GA_OK;
 }
 
-ga_status ga__eval_check(int count, const ga_named *args, ga__device **device)
+ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
 {
     *device = NULL;
     if (count < 0 || count > GA__MAX_EVAL_ARGS || (count > 0 && !args))
@@ -73,7 +80,7 @@ ga_status ga__eval_check(int count, const ga_named *args, ga__device **device)
     for (int k = 0; k < count; k++) {
         ga_status status = check_name(k, args);
         if (status == GA_OK)
-            status = check_value(&args[k], device);
+            status = check_value(&args[k], takes_sources, device);
         if (status != GA_OK)
             return status;
     }
@@ -150,41 +157,7 @@ static ga__plan *keep_plan(const plan_key *key, ga__plan *plan)
     return stands;
 }
 
-/* ---- Numbers ---- */
-
-static ga_value weak_value(const call *c, int k)
-{
-    const ga__node *node = &c->plan->graph.nodes[k];
-    return node->varies ? c->varying[node->slot] : node->number;
-}
-
-/* Computes the numbers; false when one has no value or another kind than the plan's. */
-static bool compute_numbers(call *c)
-{
-    const ga__plan *plan = c->plan;
-    for (int k = 0; k < plan->nvarying; k++) {
-        const ga__node *node = &plan->graph.nodes[plan->varying[k]];
-        const int *operand = node->key.operand;
-        if (node->key.kind == GA__NODE_WEAK_ARGUMENT)
-            c->varying[k] = c->args[node->key.row].value;
-        else if (ga__weak_apply(node->key.row, weak_value(c, operand[0]),
-                                weak_value(c, operand[ga__rows[node->key.row].inputs - 1]),
-                                &c->varying[k]))
-            return false;
-        if (ga__weak_default(c->varying[k]) != node->dtype)
-            return false;
-    }
-    return true;
-}
-
 /* ---- Steps ---- */
-
-/* The operands of a step and the shape they broadcast to. */
-typedef struct binding {
-    ga__operand operands[GA__MAX_OPERANDS];
-    int ndim;
-    int64_t shape[GA_MAX_NDIM];
-} binding;
 
 static const gpuarray *input_array(const call *c, const ga__input *input)
 {
@@ -194,34 +167,9 @@ static const gpuarray *input_array(const call *c, const ga__input *input)
                                               : c->left[input->index];
 }
 
-/* False when a number does not fit its dtype or shapes do not broadcast. The first operand is left
- * for the result. */
-static bool bind(const call *c, const ga__step *step, binding *b)
-{
-    b->ndim = 0;
-    for (int k = 0; k < step->ninputs; k++) {
-        const ga__input *input = &step->inputs[k];
-        ga__operand *operand = &b->operands[1 + k];
-        *operand = (ga__operand){.name = input->name,
-                                 .array = input_array(c, input),
-                                 .type = input->dtype,
-                                 .reads = true};
-        if (operand->array) {
-            if (!ga__broadcast_shape(&b->ndim, b->shape, operand->array->ndim,
-                                     operand->array->shape))
-                return false;
-            continue;
-        }
-        operand->number = weak_value(c, input->index);
-        if (c->plan->graph.nodes[input->index].varies &&
-            !ga__number_fits(operand->number, input->dtype))
-            return false;
-    }
-    return true;
-}
-
 /* Replaces operands that overlap `out`, which the step is about to write, by copies. */
-static ga_status separate(const gpuarray *out, const ga__step *step, binding *b, gpuarray **copies)
+static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding *b,
+                          gpuarray **copies)
 {
     for (int k = 0; k < step->ninputs; k++) {
         const gpuarray **array = &b->operands[1 + k].array;
@@ -239,53 +187,15 @@ static ga_status separate(const gpuarray *out, const ga__step *step, binding *b,
     return GA_OK;
 }
 
-static ga_status launch_elementwise(const call *c, const ga__step *step, binding *b, gpuarray *out)
-{
-    const ga__formula formula = {.id = step->id, .name = step->formula_name, .body = step->body};
-    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = step->result, .writes = true};
-    return ga__elementwise(&formula, c->device, out->ndim, out->shape, 1 + step->ninputs,
-                           b->operands);
-}
-
-static ga_status launch_reduction(const call *c, const ga__step *step, binding *b, gpuarray *out)
-{
-    bool reduced[GA_MAX_NDIM];
-    for (int axis = 0; axis < b->ndim; axis++)
-        reduced[axis] = step->axes >> axis & 1;
-    ga__reduction reduction = ga__reduction_of(step->op, step->loop, step->result);
-    reduction.formula.id = step->id;
-    reduction.formula.name = step->formula_name;
-    reduction.step = step->map;
-    reduction.finish = step->finish;
-    return ga__reduce_keeping(&reduction, c->device, b->ndim, b->shape, reduced, step->ninputs,
-                              b->operands + 1, out, step->ddof);
-}
-
-static ga_status launch(const call *c, const ga__step *step, binding *b, gpuarray *out)
+static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS] = {NULL};
     ga_status status = out == c->out ? separate(out, step, b, copies) : GA_OK;
     if (status == GA_OK)
-        status =
-            step->reduces ? launch_reduction(c, step, b, out) : launch_elementwise(c, step, b, out);
+        status = ga__step_launch(step, c->device, b, out, NULL);
     for (int k = 0; out == c->out && k < step->ninputs; k++)
         ga_free(copies[k]);
     return status;
-}
-
-/* The shape of what a step leaves; false when it has no answer. */
-static bool result_shape(const ga__step *step, const binding *b, int *ndim, int64_t *shape)
-{
-    int64_t count = 1;
-    *ndim = 0;
-    for (int axis = 0; axis < b->ndim; axis++) {
-        const bool reduced = step->reduces && (step->axes >> axis & 1);
-        count *= reduced ? b->shape[axis] : 1;
-        if (!reduced || step->keepdims)
-            shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
-    }
-    return !step->reduces || count > 0 || !step->op->empty_is_error ||
-           ga__shape_size(*ndim, shape) == 0;
 }
 
 /* The caller's out, when the last step can write it itself; else a new array. */
@@ -301,10 +211,14 @@ static gpuarray *choose_out(const call *c, const ga__step *step, int ndim, const
 static outcome run_step(call *c, int k)
 {
     const ga__step *step = &c->plan->steps[k];
-    binding b;
+    ga__binding b;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
-    if (!bind(c, step, &b) || !result_shape(step, &b, &ndim, shape))
+    const gpuarray *arrays[GA__MAX_OPERANDS];
+    for (int i = 0; i < step->ninputs; i++)
+        arrays[i] = input_array(c, &step->inputs[i]);
+    if (!ga__step_bind(&b, c->plan, step, &c->numbers, arrays) ||
+        !ga__step_shape(step, &b, &ndim, shape))
         return STALE;
     if (c->out && k == c->plan->nsteps - 1 &&
         ga__check_out("ga_eval", c->out, ndim, shape, step->result) != GA_OK)
@@ -345,24 +259,16 @@ static outcome run_steps(call *c, gpuarray **result)
 /* An expression of numbers only. */
 static outcome give_number(const call *c, gpuarray **result)
 {
-    const ga_value number = weak_value(c, c->plan->graph.root);
-    const ga_dtype dtype = ga__weak_default(number);
-    uint64_t element[2];
-    ga__dtype_store(dtype, number, element);
+    const ga_value number = ga__number_of(&c->numbers, c->plan, c->plan->graph.root);
     if (c->out) {
         const int64_t no_axes = 0;
-        if (ga__check_out("ga_eval", c->out, 0, &no_axes, dtype) != GA_OK)
+        if (ga__check_out("ga_eval", c->out, 0, &no_axes, ga__weak_default(number)) != GA_OK)
             return FAILED;
         *result = c->out;
         return (ga_assign)(c->out, number) == GA_OK ? DONE : FAILED;
     }
-    gpuarray *x = ga__array_new(c->device, dtype, 0, NULL);
-    if (x && ga__array_set_element(x, element) == GA_OK) {
-        *result = x;
-        return DONE;
-    }
-    ga_free(x);
-    return FAILED;
+    *result = ga__number_array(c->device, number);
+    return *result ? DONE : FAILED;
 }
 
 static outcome run(const ga__plan *plan, ga__device *device, const ga_named *args, gpuarray *out,
@@ -373,7 +279,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.args = args;
     c.device = device;
     c.out = out;
-    if (!compute_numbers(&c))
+    if (!ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)
         return give_number(&c, result);
@@ -411,7 +317,7 @@ static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
                         GA__EVAL_TEXT);
-    const ga_status status = ga__eval_check(count, args, &device);
+    const ga_status status = ga__eval_check(count, args, false, &device);
     if (status != GA_OK)
         return status;
     if (out && out->buffer->device != device) {

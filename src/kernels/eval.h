@@ -4,9 +4,9 @@
 
 #include "kernels/eval_plan.h"
 
-/* Raises unless the names are distinct identifiers and the values numbers and arrays of one device;
- * *device is that device, or the current one when there are only numbers. */
-ga_status ga__eval_check(int count, const ga_named *args, ga__device **device);
+/* Raises unless the names are distinct identifiers and the values numbers, arrays of one device
+ * and, where they are taken, sources; *device is that device, or the current one without arrays. */
+ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device);
 
 /* A plan of the text (parsed already when `forest` is not NULL) for these arguments. */
 ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count,

@@ -279,7 +279,9 @@ static void discard(ga__step *step)
 static ga_status code(coder *c, int node, int reduction)
 {
     ga__step *step = c->step;
-    *step = (ga__step){.node = node, .result = node_at(c, node)->dtype};
+    *step = (ga__step){.node = node, .domain = node, .result = node_at(c, node)->dtype};
+    if (reduction >= 0)
+        step->domain = node_at(c, reduction)->key.operand[0];
     step->inputs = ga__calloc(MOST_INPUTS + 1, sizeof(*step->inputs));
     if (!step->inputs)
         return ga_error();

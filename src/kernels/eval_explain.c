@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "kernels/eval.h"
+#include "kernels/eval_stream.h"
 
 typedef struct writer {
     const ga__plan *plan;
@@ -91,21 +92,91 @@ static void add_step(writer *w, int k)
     add_lines(w, "at the end", step->finish);
 }
 
-char *(ga_explain)(const char *expression, int count, const ga_named *args)
+static void add_plan(writer *w, const char *expression, const ga__device *device)
 {
-    ga__device *device;
-    if (ga__eval_check(count, args, &device) != GA_OK)
-        return NULL;
+    ga__strbuf_addf(&w->text, "%s\n%d kernel%s on %s\n", expression, w->plan->nsteps,
+                    w->plan->nsteps == 1 ? "" : "s", device->name);
+    for (int k = 0; k < w->plan->nsteps; k++)
+        add_step(w, k);
+    ga__strbuf_addf(&w->text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
+                    w->read + w->written, w->read, w->written);
+}
+
+/* "x, y": the arguments whose bits are set. */
+static void add_names(writer *w, const char *before, uint64_t arguments)
+{
+    for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
+        if (arguments >> k & 1) {
+            ga__strbuf_addf(&w->text, "%s%s", before, w->args[k].name);
+            before = ", ";
+        }
+}
+
+static void add_sweep(writer *w, int number, const ga__sweep *sweep)
+{
+    const char *before = " kernel ";
+    ga__strbuf_addf(&w->text, "sweep %d:", number);
+    for (int p = 0; p < sweep->nparts; p++, before = ", ")
+        ga__strbuf_addf(&w->text, "%s%d", before, sweep->parts[p].step + 1);
+    if (sweep->chunks > 1)
+        ga__strbuf_addf(&w->text, " in %" PRId64 " chunks of at most %" PRId64 " rows of axis %d",
+                        sweep->chunks, sweep->rows, sweep->depth - 1);
+    add_names(w, "\n  reads chunk by chunk ", sweep->cut);
+    add_names(w, "\n  needs whole ", sweep->whole);
+    before = "\n  combines kernel ";
+    for (int p = 0; p < sweep->nparts; p++)
+        if (sweep->parts[p].combined) {
+            ga__strbuf_addf(&w->text, "%s%d", before, sweep->parts[p].step + 1);
+            before = ", ";
+        }
+    ga__strbuf_add(&w->text, "\n");
+}
+
+static ga_status add_split(writer *w, const char *expression, const ga__room *room)
+{
+    ga__split split;
+    const ga_status status = ga__split_make(&split, w->plan, w->args, expression, room);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < split.nsweeps; k++)
+        add_sweep(w, k + 1, &split.sweeps[k]);
+    ga__strbuf_addf(&w->text, "files: %" PRId64 " bytes read and written\n", split.bytes);
+    ga__split_reset(&split);
+    return GA_OK;
+}
+
+/* With how the sources are gone through, or when `room` is NULL without. */
+static char *explain(const char *expression, int count, const ga_named *args, ga__device *device,
+                     const ga__room *room)
+{
     ga__plan *plan = ga__eval_plan(expression, NULL, count, args);
     if (!plan)
         return NULL;
     writer w = {.plan = plan, .args = args};
-    ga__strbuf_addf(&w.text, "%s\n%d kernel%s on %s\n", expression, plan->nsteps,
-                    plan->nsteps == 1 ? "" : "s", device->name);
-    for (int k = 0; k < plan->nsteps; k++)
-        add_step(&w, k);
-    ga__strbuf_addf(&w.text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
-                    w.read + w.written, w.read, w.written);
+    add_plan(&w, expression, device);
+    const ga_status status = room ? add_split(&w, expression, room) : GA_OK;
     ga__plan_free(plan);
-    return ga__strbuf_hand_out(&w.text);
+    if (status == GA_OK)
+        return ga__strbuf_hand_out(&w.text);
+    ga__strbuf_reset(&w.text);
+    return NULL;
+}
+
+char *(ga_explain)(const char *expression, int count, const ga_named *args)
+{
+    ga__device *device;
+    if (ga__eval_check(count, args, true, &device) != GA_OK)
+        return NULL;
+    return explain(expression, count, args, device, NULL);
+}
+
+char *(ga_explain_chunked)(const ga_chunks *chunks, const char *expression, int count,
+                           const ga_named *args)
+{
+    ga__device *device;
+    ga__room room;
+    if (ga__eval_check(count, args, true, &device) != GA_OK ||
+        ga__room_make(&room, chunks, device, true) != GA_OK)
+        return NULL;
+    return explain(expression, count, args, device, &room);
 }

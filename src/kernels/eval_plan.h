@@ -22,7 +22,8 @@ typedef struct ga__input {
 /* One kernel. */
 typedef struct ga__step {
     bool reduces;
-    int node; /* the value it leaves */
+    int node;   /* the value it leaves */
+    int domain; /* the value whose shape it goes through: of a reduction, its operand */
     int ninputs;
     ga__input *inputs;
     char *body;   /* of an elementwise kernel: statements that set `r` */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/source.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -93,7 +94,7 @@ static int find_node(typer *t, const ga__node_key *key, bool *is_new)
         if (memcmp(&g->nodes[g->slots[slot]].key, key, sizeof(*key)) == 0)
             return g->slots[slot];
     g->slots[slot] = g->nnodes;
-    g->nodes[g->nnodes] = (ga__node){.key = *key};
+    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->tree->at};
     *is_new = true;
     return g->nnodes++;
 }
@@ -344,6 +345,9 @@ static int add_argument(typer *t, int k)
     if (value.kind == GA_VALUE_ARRAY)
         return add_node(t, &key, value.as.array->dtype, value.as.array->ndim,
                         value.as.array->shape);
+    if (value.kind == GA_VALUE_SOURCE)
+        return add_node(t, &key, value.as.source->dtype, value.as.source->ndim,
+                        value.as.source->shape);
     key.kind = GA__NODE_WEAK_ARGUMENT;
     return add_weak(t, &key, value, true);
 }

@@ -39,6 +39,7 @@ typedef struct ga__node {
     int64_t *shape; /* of this call */
     ga_dtype loop;  /* REDUCE: the dtype computed in */
     int slot;       /* weak, varies: its place among such numbers */
+    size_t at;      /* in the text: where it is first met */
 } ga__node;
 
 typedef struct ga__graph {

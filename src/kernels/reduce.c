@@ -621,6 +621,7 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     ga__stream *stream = k ? ga__operands_stream(device, noperands, operands) : NULL;
     ga__buffer *partials = NULL;
     if (!stream || ga__use(stream, out->buffer, true) != GA_OK ||
+        (reduction->carry && ga__use(stream, reduction->carry->levels, true) != GA_OK) ||
         share_rows(&p, stream, k->resident, &partials) != GA_OK)
         return ga_error();
     const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
