@@ -60,7 +60,7 @@ static reading read_number(const char *text, ga_value *number)
 
 /* ---- Arguments ---- */
 
-/* A name=value as it stands: splits it and looks what it is, but loads nothing. */
+/* A name=value as it stands: splits it and looks what it is, but opens nothing. */
 static bool read_argument(arguments *a, const char *text)
 {
     const char *equals = strchr(text, '='), *value = equals ? equals + 1 : text;
@@ -90,8 +90,8 @@ bool arguments_init(arguments *a, int count, char **texts)
     const size_t room = (size_t)count + 1; /* calloc(0) may give NULL */
 
     *a = (arguments){0, calloc(room, sizeof *a->named), calloc(room, sizeof *a->names),
-                     calloc(room, sizeof *a->paths)};
-    bool good = a->named && a->names && a->paths;
+                     calloc(room, sizeof *a->paths), calloc(room, sizeof *a->sources)};
+    bool good = a->named && a->names && a->paths && a->sources;
     if (!good)
         complain("out of memory");
     for (int k = 0; k < count && good; k++)
@@ -102,22 +102,23 @@ bool arguments_init(arguments *a, int count, char **texts)
     return false;
 }
 
-/* The file of an earlier argument is not read again. */
-static const gpuarray *load(const arguments *a, int k)
+/* The file of an earlier argument is not opened again. */
+static const ga_source *open_source(arguments *a, int k)
 {
     for (int i = 0; i < k; i++)
         if (a->paths[i] && strcmp(a->paths[i], a->paths[k]) == 0)
-            return ga_retain((gpuarray *)a->named[i].value.as.array);
-    return ga_load(a->paths[k]);
+            return a->named[i].value.as.source;
+    a->sources[k] = ga_source_open(a->paths[k]);
+    return a->sources[k];
 }
 
-bool arguments_load(arguments *a)
+bool arguments_open(arguments *a)
 {
     for (int k = 0; k < a->count; k++) {
         if (!a->paths[k])
             continue;
-        a->named[k].value = ga_value_array(load(a, k));
-        if (!a->named[k].value.as.array)
+        a->named[k].value = ga_value_source(open_source(a, k));
+        if (!a->named[k].value.as.source)
             return complain_error(), false;
     }
     return true;
@@ -126,11 +127,11 @@ bool arguments_load(arguments *a)
 void arguments_reset(arguments *a)
 {
     for (int k = 0; k < a->count; k++) {
-        if (a->paths[k])
-            ga_free((gpuarray *)a->named[k].value.as.array);
+        ga_source_free(a->sources[k]);
         free(a->names[k]);
     }
     free(a->named);
     free(a->names);
     free(a->paths);
+    free(a->sources);
 }

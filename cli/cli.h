@@ -41,32 +41,52 @@ int next_option(const command *c, int argc, char **argv, const char *letters,
 /* The exit status once all is printed: what standard output could not take is an error too. */
 int finish_output(void);
 
+/* The bytes of "65536", "64K", "64M" or "1G"; 0 when it is none of these, or 0. */
+int64_t read_size(const char *text);
+
 /* "12.3 MiB". A static string of the thread, good for one use in each printf. */
 const char *size_text(double bytes);
 
 /* ---- arguments.c ---- */
 
-/* A command line's name=value pairs; the arrays are its own. */
+/* A command line's name=value pairs; the sources are its own. */
 typedef struct arguments {
     int count;
     ga_named *named;
-    char **names;       /* owned */
-    const char **paths; /* by argument: of the file it is, NULL for a number */
+    char **names;        /* owned */
+    const char **paths;  /* by argument: of the file it is, NULL for a number */
+    ga_source **sources; /* likewise; NULL where an earlier one is of the same path */
 } arguments;
 
 /* Reads the texts "name=2.5" and "name=file.npy", but no file yet. On failure it has complained,
  * and nothing is left to reset. */
 bool arguments_init(arguments *a, int count, char **texts);
 
-/* Loads the files on the current device. On failure it has complained. */
-bool arguments_load(arguments *a);
+/* Opens the files and reads their headers. On failure it has complained. */
+bool arguments_open(arguments *a);
 void arguments_reset(arguments *a);
 
 /* ---- interrupt.c ---- */
 
-/* Between the two an interrupt only takes note, so that no temporary file is left behind; a third
- * one kills at once. The release ends the process as the signal would have. */
+/* Between hold and release an interrupt only takes note, so that no temporary file is left behind;
+ * a third one kills at once. The release ends the process as the signal would have. */
 void interrupts_hold(void);
+bool interrupts_noted(void);
 void interrupts_release(void);
+
+/* ---- progress.c ---- */
+
+/* A bar with rate and time left on standard error, when that is a terminal. */
+typedef struct progress {
+    bool shown;              /* to a terminal */
+    int width;               /* of what stands there now; 0: nothing */
+    double started, painted; /* seconds; 0: not yet */
+} progress;
+
+/* Shows that `done` of `total` bytes are done, now and then. */
+void progress_show(progress *p, int64_t done, int64_t total);
+
+/* Leaves the line empty. */
+void progress_clear(progress *p);
 
 #endif

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct request {
     const char *expression, *output, *device;
+    int64_t chunk; /* bytes; 0: as the library chooses */
     bool explain;
 } request;
 
@@ -31,7 +33,8 @@ static bool check_output(const request *r, const arguments *a)
 
 static int explain(const request *r, const arguments *a)
 {
-    char *plan = (ga_explain)(r->expression, a->count, a->named);
+    const ga_chunks chunks = {.bytes = r->chunk};
+    char *plan = (ga_explain_chunked)(&chunks, r->expression, a->count, a->named);
 
     if (!plan)
         return complain_error();
@@ -45,12 +48,24 @@ static int show(const gpuarray *result)
     return ga_print(result) == GA_OK ? finish_output() : complain_error();
 }
 
-static int compute(const request *r, const ga_expr *expr, const arguments *a)
+static bool go_on(int64_t done, int64_t total, void *user)
 {
+    progress_show(user, done, total);
+    return !interrupts_noted();
+}
+
+static int compute(const request *r, const arguments *a)
+{
+    progress bar = {.shown = isatty(STDERR_FILENO)};
+    const ga_chunks chunks = {r->chunk, go_on, &bar};
+    gpuarray *result = NULL;
+
     interrupts_hold();
-    gpuarray *result = (ga_eval_expr)(expr, a->count, a->named);
-    if (result && r->output)
-        ga_save(result, r->output);
+    if (r->output)
+        (ga_eval_save)(r->output, &chunks, r->expression, a->count, a->named);
+    else
+        result = (ga_eval_chunked)(&chunks, r->expression, a->count, a->named);
+    progress_clear(&bar);
     interrupts_release(); /* before any complaint, which an interrupt may have caused */
     int status = ga_error() == GA_OK ? 0 : complain_error();
     if (status == 0 && !r->output)
@@ -59,43 +74,54 @@ static int compute(const request *r, const ga_expr *expr, const arguments *a)
     return status;
 }
 
-static int evaluate(const request *r, const ga_expr *expr, arguments *a)
+static int evaluate(const request *r, arguments *a)
 {
     if (r->device && ga_set_device(r->device) != GA_OK)
         return complain_error();
-    if (!check_output(r, a) || !arguments_load(a))
+    if (!check_output(r, a) || !arguments_open(a))
         return STATUS_BAD;
     int status = r->explain ? explain(r, a) : 0;
     if (status == 0 && (r->output || !r->explain))
-        status = compute(r, expr, a);
+        status = compute(r, a);
     return status;
+}
+
+/* False, and a complaint, when the text is no size. */
+static bool read_chunk(const command *c, const char *text, request *r)
+{
+    r->chunk = read_size(text);
+    if (r->chunk == 0)
+        complain_usage(c, "eval: --chunk takes bytes such as 65536, 64K, 64M or 1G, not \"%s\"",
+                       text);
+    return r->chunk > 0;
 }
 
 /* 0 when there is something to do, else as next_option(). */
 static int read_options(const command *c, int argc, char **argv, request *r)
 {
-    static const struct option names[] = {{"help", no_argument, NULL, 'h'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"explain", no_argument, NULL, 'e'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
+        {"device", required_argument, NULL, 'd'}, {"chunk", required_argument, NULL, 'c'},
+        {"explain", no_argument, NULL, 'e'},      {NULL, 0, NULL, 0}};
 
     for (;;) {
-        const int found = next_option(c, argc, argv, ":ho:d:e", names);
+        const int found = next_option(c, argc, argv, ":ho:d:c:e", names);
         if (found == 'o')
             r->output = optarg;
         else if (found == 'd')
             r->device = optarg;
+        else if (found == 'c' && !read_chunk(c, optarg, r))
+            return OPTION_WRONG;
         else if (found == 'e')
             r->explain = true;
-        else
+        else if (found != 'c')
             return found == -1 ? 0 : found;
     }
 }
 
 static int run_eval(const command *c, int argc, char **argv)
 {
-    request r = {NULL, NULL, NULL, false};
+    request r = {.expression = NULL};
     arguments a;
     const int found = read_options(c, argc, argv, &r);
 
@@ -106,10 +132,7 @@ static int run_eval(const command *c, int argc, char **argv)
     r.expression = argv[optind];
     if (!arguments_init(&a, argc - optind - 1, argv + optind + 1))
         return STATUS_BAD;
-    /* Before any file is read: a slip of the pen should not cost minutes. */
-    ga_expr *expr = ga_compile_expr(r.expression);
-    const int status = expr ? evaluate(&r, expr, &a) : complain_error();
-    ga_expr_free(expr);
+    const int status = evaluate(&r, &a);
     arguments_reset(&a);
     return status;
 }
@@ -124,7 +147,12 @@ static const char help[] =
     "  -o, --output FILE.npy  saves the result there instead; FILE.npy is replaced when all is "
     "done\n"
     "  -d, --device DEVICE    computes on cpu, cuda or cuda:N\n"
-    "  -e, --explain          prints the kernels and the bytes they move, and no values\n"
+    "  -c, --chunk BYTES      reads and computes so much at a time (65536, 64K, 64M, 1G); without "
+    "it\n"
+    "                         files that do not fit the device's memory are cut as well\n"
+    "  -e, --explain          prints the kernels, the bytes they move and how files are cut, and "
+    "no\n"
+    "                         values\n"
     "  -h, --help             prints this\n"
     "\n"
     "Exit status: 0, or 2 and no output file after any error.\n"

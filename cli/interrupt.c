@@ -1,4 +1,4 @@
-/* Holds Ctrl-C back while there are temporary files, and lets it act afterwards. */
+/* Holds Ctrl-C back while there are temporary files, and lets it act when they are gone. */
 #include "cli.h"
 
 #include <signal.h>
@@ -33,6 +33,12 @@ void interrupts_hold(void)
         if (before[i].sa_handler != SIG_IGN) /* as nohup wants it */
             sigaction(signals[i], &action, NULL);
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file past the shell's limit is an error to tell, not the end */
+}
+
+bool interrupts_noted(void)
+{
+    return noted != 0;
 }
 
 void interrupts_release(void)

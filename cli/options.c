@@ -1,9 +1,11 @@
 /* Reads options, and writes the messages that are the same in every subcommand. */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void say(const char *format, va_list args)
@@ -78,6 +80,22 @@ int finish_output(void)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
     return complain("standard output: %s", strerror(errno));
+}
+
+int64_t read_size(const char *text)
+{
+    static const char units[] = "KMG";
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return 0;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || (*end && (!unit || end[1])) || number > INT64_MAX >> shift)
+        return 0;
+    return (int64_t)number << shift;
 }
 
 const char *size_text(double bytes)

@@ -8,11 +8,15 @@ _quarry_eval()
         mapfile -t COMPREPLY < <(compgen -W 'cpu cuda' -- "$word")
         return
         ;;
+    -c | --chunk)
+        mapfile -t COMPREPLY < <(compgen -W '16M 64M 256M 1G' -- "$word")
+        return
+        ;;
     =) ;; # bash splits NAME=FILE at the =
     -o | --output) ;;
     *)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '--output --device --explain --help' -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W '--output --device --chunk --explain --help' -- "$word")
             return
         fi
         [[ $word == =* ]] || return

@@ -119,8 +119,28 @@ else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed"
 fi
 
+# Chunks: small ones give what the whole does.
+for chunk in 24 48 1K 1M; do
+    gives '[[5.         1.         1.        ]
+ [4.12310563 2.23606798 8.        ]]' eval 'sqrt(x*x + y*y)' x=x.npy y=y.npy --chunk $chunk
+    gives '13.0' eval 'sum(x)' x=x.npy --chunk=$chunk
+    gives '5' eval 'argmax(x)' x=x.npy -c $chunk
+    gives '' eval 'x - mean(x, axis=0)' x=x.npy -c $chunk -o r.npy
+    gives '[[ 2.  -1.  -3.5]
+ [-2.   1.   3.5]]' eval r r=r.npy
+done
+rm -f r.npy
+gives '1999999.0' eval 'sum(a*big) - 1' a=1 big=big.npy --chunk 100K
+says 'sweep 2: kernel 2 in .* chunks' eval 'big - mean(big)' big=big.npy --chunk 1M --explain
+says 'files: 48000000 bytes' eval 'big - mean(big)' big=big.npy --chunk 1M --explain
+
 # Bad input.
 cp x.npy before.npy
+fails 'takes bytes such as' eval x x=x.npy --chunk 0
+fails 'takes bytes such as' eval x x=x.npy --chunk 12Q
+fails 'takes bytes such as' eval x x=x.npy --chunk -1
+fails 'takes bytes such as' eval x x=x.npy --chunk 9999999999G
+fails 'one row here takes 24 bytes' eval 'sum(x, axis=0)' x=x.npy --chunk 20 -o r.npy
 fails 'broadcast' eval 'x + i' x=x.npy i=i.npy -o r.npy
 fails 'no argument is named q' eval 'x + q' x=x.npy -o r.npy
 fails 'no function' eval 'nosuch(x)' x=x.npy -o r.npy
@@ -226,7 +246,67 @@ chmod +x alone/quarry-bench
 alone/quarry bench > out
 [ $? = 7 ] || complain "bench does not pass the status on"
 
+# More than memory has: 4 GiB where a process may have half of that. Holes in the file are zeros.
+huge=4294967296
+[ -z "${QUARRY_TEST_REDUCED-}" ] || huge=67108864
+python3 - $huge << 'END'
+import struct
+import sys
+
+nbytes = int(sys.argv[1])
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 4096), }" % (nbytes // 16384)
+head = head.ljust(117) + '\n'
+with open('huge.npy', 'wb') as file:
+    file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+    file.truncate(128 + nbytes)
+    for element, number in (0, -3), (nbytes // 8 + 7, 5), (nbytes // 4 - 1, 7):
+        file.seek(128 + 4 * element)
+        file.write(struct.pack('<f', number))
+END
+(
+    if [ -z "${QUARRY_TEST_REDUCED-}" ]; then
+        ulimit -v 2097152 # KiB; sanitizers take terabytes of addresses
+    fi
+    QUARRY_THREADS=2
+    export QUARRY_THREADS
+    gives "$((huge / 4 + 8))" eval 'argmax(x) + int64(sum(x))' x=huge.npy --chunk 64M -d cpu
+    gives '' eval 'sum(abs(x - min(x)), axis=1) + sum(x)' x=huge.npy --chunk 64M -d cpu -o rows.npy
+    gives "$((huge / 16384 - 3))" eval 'count_nonzero(r == 12297)' r=rows.npy -d cpu
+    gives '12294.0' eval 'min(r) + argmin(r)' r=rows.npy -d cpu
+    gives '12304.0' eval 'max(r)' r=rows.npy -d cpu
+    exit $wrong
+) || wrong=$((wrong + 1))
+
+# On a terminal a bar, which goes when the value comes.
+python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / 65536)) -d cpu << 'END' || complain "the bar is wrong"
+import os
+import pty
+import re
+import subprocess
+import sys
+
+terminal, its_end = pty.openpty()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=its_end)
+os.close(its_end)
+shown = b''
+try:
+    while part := os.read(terminal, 65536):
+        shown += part
+except OSError:  # how Linux says that the other end is closed
+    pass
+value = process.stdout.read()
+bar = re.search(rb'\r *\d+% \[#* *\] [\d.]+ [KMGT]?i?B/s, \d+:\d\d left', shown)
+if process.wait() != 0 or value != b'9.0\n' or not bar or not re.search(rb'\r +\r$', shown):
+    sys.exit(f'status {process.returncode}, value {value}, shown {shown}')
+END
+
 # An interrupt leaves nothing half done, whenever it comes.
+timeout -s INT 1 "$quarry" eval 'x*2.5 + 1' x=huge.npy -o s.npy --chunk 16M -d cpu > out 2> err
+status=$?
+nothing_left "an interrupt among chunks"
+[ $status = 124 ] && [ -e s.npy ] && complain "an interrupt among chunks leaves a result"
+[ $status = 0 ] || [ $status = 124 ] || complain "an interrupted quarry ends with $status: $(cat err)"
+rm -f s.npy
 for delay in 0.02 0.05 0.1 0.2; do
     timeout -s INT "$delay" "$quarry" eval "x*$delay + 1" x=big.npy -o s.npy > out 2> err
     nothing_left "an interrupt after $delay s"
