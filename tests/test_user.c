@@ -3,6 +3,7 @@
 #include <quarry.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int wrong;
 
@@ -109,6 +110,33 @@ static void numbers(void)
     }
 }
 
+static ga_status count_up(void *user, int64_t first, int64_t count, void *elements)
+{
+    (void)user;
+    for (int64_t k = 0; k < count; k++)
+        ((float *)elements)[k] = (float)(first + k);
+    return GA_OK;
+}
+
+static void sources(void)
+{
+    GA_SCOPE {
+        ga_source *x = ga_source_new(GA_FLOAT32, GA_SHAPE(100, 10), count_up, NULL);
+        const ga_source *same = x;
+        const ga_chunks chunks = {.bytes = 400};
+        gpuarray *r =
+            ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same), GA_NAMED("a", 2));
+        check(ga_item_double(r) == 1998.0, "a source in chunks");
+        check(ga_item_int64(ga_eval_chunked(NULL, "3")) == 3, "no source in chunks");
+        char *plan = ga_explain_chunked(&chunks, "x - 1", GA(x));
+        check(plan && strstr(plan, "chunks"), "how a source is cut");
+        free(plan);
+        check(ga_eval_save("/nonexistent/r.npy", &chunks, "x", GA(x)) == GA_ERR_IO, "no folder");
+        ga_clear_error();
+        ga_source_free(x);
+    }
+}
+
 static void expressions(void)
 {
     GA_SCOPE {
@@ -194,6 +222,7 @@ int main(void)
     modules();
     numbers();
     expressions();
+    sources();
     ownership();
     streams_and_graphs();
     errors();

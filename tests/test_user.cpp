@@ -122,6 +122,32 @@ static void numbers()
     }
 }
 
+static ga_status count_up(void *, int64_t first, int64_t count, void *elements)
+{
+    for (int64_t k = 0; k < count; k++)
+        static_cast<float *>(elements)[k] = static_cast<float>(first + k);
+    return GA_OK;
+}
+
+static void sources()
+{
+    GA_SCOPE {
+        ga_source *x = ga_source_new(GA_FLOAT32, GA_SHAPE(100, 10), count_up, nullptr);
+        const ga_source *same = x;
+        ga_chunks chunks = {};
+        chunks.bytes = 400;
+        gpuarray *r = ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same),
+                                      GA_NAMED("a", 2));
+        check(ga_item_double(r) == 1998.0, "a source in chunks");
+        char *plan = ga_explain_chunked(&chunks, "x - 1", GA(x));
+        check(plan != nullptr, "how a source is cut");
+        std::free(plan);
+        check(ga_eval_save("/nonexistent/r.npy", &chunks, "x", GA(x)) == GA_ERR_IO, "no folder");
+        ga_clear_error();
+        ga_source_free(x);
+    }
+}
+
 static void expressions()
 {
     GA_SCOPE {
@@ -164,6 +190,7 @@ int main()
     modules();
     numbers();
     expressions();
+    sources();
     streams_and_graphs();
     std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
                 wrong ? "wrong" : "right");
