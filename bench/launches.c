@@ -31,6 +31,11 @@ static void launch_kernel(const small *s)
     ga_launch(s->add, GA_DIM(4), GA_DIM(256), s->out, s->x, s->y, 1024);
 }
 
+static void eval_into(const small *s)
+{
+    ga_eval_into(s->out, "sqrt(x*x + y*y)", GA_NAMED("x", s->x), GA_NAMED("y", s->y));
+}
+
 static double batch_us(void (*operation)(const small *), const small *s)
 {
     ga_synchronize();
@@ -109,6 +114,8 @@ void bench_launches(report *r, const machine *m, wanted_case wanted)
         bench_launch(r, "host: custom kernel", run_kernel, &s, m->launch_us);
     if (wanted("host: ga_launch"))
         bench_launch(r, "host: ga_launch", launch_kernel, &s, m->launch_us);
+    if (wanted("host: eval into out"))
+        bench_launch(r, "host: eval into out", eval_into, &s, m->launch_us);
     if (wanted("host: sum of 16, read"))
         bench_round_trip(r, "host: sum of 16, read", m->round_trip_us);
     ga_free(s.x);

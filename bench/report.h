@@ -14,7 +14,7 @@ typedef struct result {
     bool wrong;      /* it failed, or its output is not what was expected */
 } result;
 
-enum { MAX_RESULTS = 64 };
+enum { MAX_RESULTS = 128 };
 
 typedef struct report {
     const char *device, *description;
