@@ -198,6 +198,7 @@ static int bench(const options *o)
         return 1;
     }
     r.device = device;
+    r.json = o->json;
     r.description = ga_device_name(NULL);
     r.n = o->n ? o->n : m->default_n;
     if (!measure_limits(&r, m)) {
@@ -213,8 +214,8 @@ static int bench(const options *o)
     bench_launches(&r, m, wanted);
     bench_streams(&r, wanted);
     bench_first_calls(&r, m, wanted, own_path());
-    if (o->json && !report_json(&r, o->json)) {
-        fprintf(stderr, "quarry-bench: cannot write %s: %s\n", o->json, strerror(errno));
+    if (r.json && !report_json(&r)) {
+        fprintf(stderr, "quarry-bench: cannot write %s: %s\n", r.json, strerror(errno));
         return 1;
     }
     return count_wrong(&r) != 0;
