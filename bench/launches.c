@@ -99,12 +99,13 @@ static const char *const add_source =
 
 void bench_launches(report *r, const machine *m, wanted_case wanted)
 {
-    ga_module *module = ga_module_compile(add_source, .name = "add");
+    ga_module *module =
+        wanted("host: ga_launch") ? ga_module_compile(add_source, .name = "add") : NULL;
     small s = {ga_ones(GA_FLOAT32, GA_SHAPE(1024)), ga_ones(GA_FLOAT32, GA_SHAPE(1024)),
                ga_empty(GA_FLOAT32, GA_SHAPE(1024)),
                ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
                                      "z[i] = a*x[i] + b*y[i]", "linear_combination"),
-               ga_module_kernel(module, "add")};
+               module ? ga_module_kernel(module, "add") : NULL};
 
     if (wanted("host: add into out"))
         bench_launch(r, "host: add into out", add_into, &s, m->launch_us);
@@ -112,7 +113,7 @@ void bench_launches(report *r, const machine *m, wanted_case wanted)
         bench_launch(r, "host: add, allocated", add_allocated, &s, m->launch_pool_us);
     if (wanted("host: custom kernel"))
         bench_launch(r, "host: custom kernel", run_kernel, &s, m->launch_us);
-    if (wanted("host: ga_launch"))
+    if (module)
         bench_launch(r, "host: ga_launch", launch_kernel, &s, m->launch_us);
     if (wanted("host: eval into out"))
         bench_launch(r, "host: eval into out", eval_into, &s, m->launch_us);
