@@ -13,16 +13,17 @@
 enum { MAX_SETS = 8 };
 
 static const char usage[] =
-    "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n LOG2] [--list]\n"
+    "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n N] [--list]\n"
     "  --json FILE      writes the results as JSON too\n"
     "  --cases NAME,... only cases whose name contains one of these\n"
-    "  --n LOG2         2^LOG2 elements (default: 2^28 on CUDA, 10^7 on the host)\n"
+    "  --n N            2^N elements, or N of them when N is 65536 or more\n"
+    "                   (default: 2^28 on CUDA, 10^7 on the host)\n"
     "  --list           prints the names of the cases over large arrays\n"
     "QUARRY_DEVICE chooses the device.\n";
 
 typedef struct options {
     const char *json;
-    int log2;
+    int64_t n; /* 0: the machine's default */
     bool list, first_calls;
 } options;
 
@@ -95,7 +96,7 @@ static bool time_sets(workload *sets, int count, const bench_case *c, const mach
         m->poison(ga_data(sets[i].out), ga_nbytes(sets[i].out));
     for (int i = 0; i < runs && right; i++) {
         timed_run t = {c, &sets[i % count], GA_OK};
-        limits[i] = m->bandwidth_again(c->limit);
+        limits[i] = c->limit < LIMIT_COUNT ? m->bandwidth_again(c->limit) : 0;
         samples[i] = m->time_us(run_once, &t);
         right = t.status == GA_OK;
     }
@@ -121,8 +122,8 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
         workload_reset(&sets[i]);
     report_add(r, (result){.name = c->name,
                            .us = us,
-                           .gbps = us > 0 ? bytes / us / 1e3 : 0,
-                           .limit_us = us > 0 ? bytes / limit_gbps / 1e3 : 0,
+                           .gbps = limit_gbps > 0 ? bytes / us / 1e3 : 0,
+                           .limit_us = limit_gbps > 0 ? bytes / limit_gbps / 1e3 : 0,
                            .wrong = !right});
 }
 
@@ -197,8 +198,9 @@ static int bench(const options *o)
         return 1;
     }
     r.device = device;
+    r.json = o->json;
     r.description = ga_device_name(NULL);
-    r.n = o->log2 ? (int64_t)1 << o->log2 : m->default_n;
+    r.n = o->n ? o->n : m->default_n;
     if (!measure_limits(&r, m)) {
         fprintf(stderr, "quarry-bench: %s\n", ga_error_message());
         free_limits();
@@ -212,11 +214,21 @@ static int bench(const options *o)
     bench_launches(&r, m, wanted);
     bench_streams(&r, wanted);
     bench_first_calls(&r, m, wanted, own_path());
-    if (o->json && !report_json(&r, o->json)) {
-        fprintf(stderr, "quarry-bench: cannot write %s: %s\n", o->json, strerror(errno));
+    if (r.json && !report_json(&r)) {
+        fprintf(stderr, "quarry-bench: cannot write %s: %s\n", r.json, strerror(errno));
         return 1;
     }
     return count_wrong(&r) != 0;
+}
+
+/* Elements by their number or its logarithm; negative when it is out of range. */
+static int64_t count_of(const char *text)
+{
+    const int64_t number = atoll(text);
+
+    if (number >= 16 && number <= 36)
+        return (int64_t)1 << number;
+    return number >= 65536 && number <= (int64_t)1 << 36 ? number : -1;
 }
 
 static bool parse(int argc, char **argv, options *o)
@@ -232,11 +244,11 @@ static bool parse(int argc, char **argv, options *o)
         else if (strcmp(argv[i], "--cases") == 0 && has_value)
             cases_wanted = argv[++i];
         else if (strcmp(argv[i], "--n") == 0 && has_value)
-            o->log2 = atoi(argv[++i]);
+            o->n = count_of(argv[++i]);
         else
             return false;
     }
-    return o->log2 == 0 || (o->log2 >= 16 && o->log2 <= 36);
+    return o->n >= 0;
 }
 
 int main(int argc, char **argv)

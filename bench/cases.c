@@ -2,13 +2,15 @@
 #include "cases.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- Inputs ---- */
 
 static ga_dtype dtype_of(random_kind kind)
 {
-    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_FLOAT32, GA_FLOAT32,
-                                      GA_FLOAT64, GA_INT8,    GA_BOOL};
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16, GA_FLOAT32, GA_FLOAT32,
+                                      GA_FLOAT64, GA_INT8,     GA_BOOL};
 
     return dtypes[kind];
 }
@@ -60,10 +62,25 @@ static bool vectors_and_mask(workload *w, const bench_case *c)
     return two_vectors(w, c) && w->c;
 }
 
-static bool sliced(workload *w, const bench_case *c, const char *slice)
+static bool three_vectors(workload *w, const bench_case *c)
 {
-    if (!two_vectors(w, c))
-        return false;
+    w->c = filled(w, c->kind, w->seed + 2, GA_SHAPE(length_of(w, c)));
+    return two_vectors(w, c) && w->c;
+}
+
+static bool bytes_and_floats(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
+    w->y = filled(w, RANDOM_F32, w->seed + 1, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->b = ga_retain(w->y);
+    w->out = ga_empty_like(w->y);
+    return made(w) && w->b;
+}
+
+/* The same slice of both, whatever their shape. */
+static bool slice_both(workload *w, const char *slice)
+{
     ga_free(w->a);
     ga_free(w->b);
     ga_free(w->out);
@@ -75,12 +92,21 @@ static bool sliced(workload *w, const bench_case *c, const char *slice)
 
 static bool every_second(workload *w, const bench_case *c)
 {
-    return sliced(w, c, "::2");
+    return two_vectors(w, c) && slice_both(w, "::2");
 }
 
 static bool from_second(workload *w, const bench_case *c)
 {
-    return sliced(w, c, "1:");
+    return two_vectors(w, c) && slice_both(w, "1:");
+}
+
+static bool reversed_and_vector(workload *w, const bench_case *c)
+{
+    if (!two_vectors(w, c))
+        return false;
+    ga_free(w->a);
+    w->a = ga_slice(w->x, "::-1");
+    return made(w);
 }
 
 static bool matrix(workload *w, const bench_case *c)
@@ -98,6 +124,20 @@ static bool matrix_and_row(workload *w, const bench_case *c)
     w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w)));
     w->b = ga_retain(w->y);
     return matrix(w, c) && w->b;
+}
+
+static bool matrix_and_column(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w), 1));
+    w->b = ga_retain(w->y);
+    return matrix(w, c) && w->b;
+}
+
+static bool odd_rows(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w), side_of(w)));
+    w->b = ga_retain(w->y);
+    return matrix(w, c) && w->b && slice_both(w, ":, 1:");
 }
 
 static bool transposed(workload *w, const bench_case *c)
@@ -145,11 +185,38 @@ static bool side_of_matrix(workload *w, const bench_case *c)
     return matrix(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
 }
 
-static bool middle_of_cube(workload *w, const bench_case *c)
+static bool complex_vector(workload *w, const bench_case *c)
+{
+    w->x = ga_empty(GA_COMPLEX64, GA_SHAPE(w->n / 2));
+    w->a = ga_retain(w->x);
+    if (w->x)
+        w->machine->fill(ga_data(w->x), c->kind, 2 * ga_size(w->x), w->seed);
+    return w->x && reduced_to(w, GA_COMPLEX64, GA_SHAPE0);
+}
+
+/* A vector of as many elements as the case's name says: "... 10^6". */
+static bool small_vector(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE((int64_t)pow(10, atof(strchr(c->name, '^') + 1))));
+    w->a = ga_retain(w->x);
+    return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
+}
+
+static bool cube(workload *w, const bench_case *c)
 {
     w->x = filled(w, c->kind, w->seed, GA_SHAPE(256, w->n / 65536, 256));
     w->a = ga_retain(w->x);
-    return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE(256, 256));
+    return w->x;
+}
+
+static bool middle_of_cube(workload *w, const bench_case *c)
+{
+    return cube(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(256, 256));
+}
+
+static bool ends_of_cube(workload *w, const bench_case *c)
+{
+    return cube(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(w->n / 65536));
 }
 
 static bool thin(workload *w, const bench_case *c, int64_t length)
@@ -237,6 +304,24 @@ static ga_status run_rms(workload *w)
     return ga_eval_into(w->out, "sqrt(mean(x**2))", GA_NAMED("x", w->a));
 }
 
+/* The normal distribution's integral: Abramowitz and Stegun 26.2.17, error below 7.5e-8. */
+#define TAIL(x, w)                                                                                 \
+    "(" w "*(0.319381530 + " w "*(-0.356563782 + " w "*(1.781477937 + " w "*(-1.821255978 + " w    \
+    "*1.330274429)))) * 0.3989422804014327 * exp(-0.5*" x "*" x "))"
+#define NORMAL(x, w) "where(" x " > 0, 1 - " TAIL(x, w) ", " TAIL(x, w) ")"
+#define D1 "((log(spot/strike) + (rate + 0.5*sigma*sigma)*years) / (sigma*sqrt(years)))"
+#define D2 "(" D1 " - sigma*sqrt(years))"
+#define W(x) "(1/(1 + 0.2316419*abs(" x ")))"
+#define CALL "spot*" NORMAL(D1, W(D1)) " - strike*exp(-rate*years)*" NORMAL(D2, W(D2))
+#define RATE 0.02
+#define SIGMA 0.30
+
+static ga_status run_call(workload *w)
+{
+    return ga_eval_into(w->out, CALL, GA_NAMED("spot", w->a), GA_NAMED("strike", w->b),
+                        GA_NAMED("years", w->c), GA_NAMED("rate", RATE), GA_NAMED("sigma", SIGMA));
+}
+
 /* A reduction with .out returns out itself. */
 static ga_status status_of(const gpuarray *result)
 {
@@ -280,6 +365,11 @@ static ga_status run_sum1(workload *w)
     return status_of(ga_sum(w->a, GA_AXIS(1), .out = w->out));
 }
 
+static ga_status run_sum02(workload *w)
+{
+    return status_of(ga_sum(w->a, GA_AXIS(0, 2), .out = w->out));
+}
+
 static ga_status run_max0(workload *w)
 {
     return status_of(ga_max(w->a, GA_AXIS(0), .out = w->out));
@@ -309,6 +399,21 @@ static double expect_add(const workload *w, const bench_case *c, int64_t i)
     return c->kind == RANDOM_I8 ? (int8_t)(int)sum : sum;
 }
 
+static double expect_or(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i) + y_at(w, c, i) > 0;
+}
+
+static double expect_mixed(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i) + random_value(RANDOM_F32, w->seed + 1, (uint64_t)i);
+}
+
+static double expect_reversed(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, ga_size(w->x) - 1 - i) + y_at(w, c, i);
+}
+
 static double expect_every_second(const workload *w, const bench_case *c, int64_t i)
 {
     return expect_add(w, c, 2 * i);
@@ -322,6 +427,16 @@ static double expect_from_second(const workload *w, const bench_case *c, int64_t
 static double expect_row(const workload *w, const bench_case *c, int64_t i)
 {
     return x_at(w, c, i) + y_at(w, c, i % side_of(w));
+}
+
+static double expect_column(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i) + y_at(w, c, i / side_of(w));
+}
+
+static double expect_odd_rows(const workload *w, const bench_case *c, int64_t i)
+{
+    return expect_add(w, c, i + i / (side_of(w) - 1) + 1);
 }
 
 static double expect_transposed(const workload *w, const bench_case *c, int64_t i)
@@ -391,6 +506,12 @@ static double expect_sum(const workload *w, const bench_case *c, int64_t i)
     return sum_of(w, c, i, 1, ga_size(w->x));
 }
 
+/* Of the real and the imaginary parts. */
+static double expect_complex_sum(const workload *w, const bench_case *c, int64_t i)
+{
+    return sum_of(w, c, i, 1, 2 * ga_size(w->x));
+}
+
 static double expect_max(const workload *w, const bench_case *c, int64_t i)
 {
     return max_of(w, c, i, 1, ga_size(w->x));
@@ -418,6 +539,21 @@ static double expect_dot(const workload *w, const bench_case *c, int64_t i)
 static double expect_length(const workload *w, const bench_case *c, int64_t i)
 {
     return hypot(x_at(w, c, i), y_at(w, c, i));
+}
+
+static double normal(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+static double expect_call(const workload *w, const bench_case *c, int64_t i)
+{
+    const double spot = x_at(w, c, i), strike = y_at(w, c, i);
+    const double years = random_value(c->kind, w->seed + 2, (uint64_t)i);
+    const double deviation = SIGMA * sqrt(years);
+    const double d1 = (log(spot / strike) + (RATE + 0.5 * SIGMA * SIGMA) * years) / deviation;
+
+    return spot * normal(d1) - strike * exp(-RATE * years) * normal(d1 - deviation);
 }
 
 static double expect_squares(const workload *w, const bench_case *c, int64_t i)
@@ -465,6 +601,16 @@ static double expect_sum_middle(const workload *w, const bench_case *c, int64_t 
     return sum_of(w, c, i / shape[2] * shape[1] * shape[2] + i % shape[2], shape[2], shape[1]);
 }
 
+static double expect_sum_ends(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t *shape = ga_shape(w->x);
+    double sum = 0;
+
+    for (int64_t k = 0; k < shape[0]; k++)
+        sum += sum_of(w, c, (k * shape[1] + i) * shape[2], 1, shape[2]);
+    return sum;
+}
+
 static double expect_max0(const workload *w, const bench_case *c, int64_t i)
 {
     return max_of(w, c, i, ga_shape(w->x)[1], ga_shape(w->x)[0]);
@@ -479,32 +625,43 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
 
 /* clang-format off */
 #define F16 RANDOM_F16
+#define BF16 RANDOM_BF16
 #define F32 RANDOM_F32
 #define F64 RANDOM_F64
+#define POSITIVE RANDOM_F32_POSITIVE
 #define COPY LIMIT_READ1_WRITE1
 #define ADD LIMIT_READ2_WRITE1
 #define READ LIMIT_READ
+#define NONE LIMIT_COUNT
 const bench_case bench_cases[] = {
     {"add f32", ADD, 12, 1e-6, false, F32, two_vectors, run_add, expect_add},
     {"add f16", ADD, 6, 1e-3, false, F16, two_vectors, run_add, expect_add},
     {"add i8", ADD, 3, 0, false, RANDOM_I8, two_vectors, run_add, expect_add},
+    {"add bf16", ADD, 6, 8e-3, false, BF16, two_vectors, run_add, expect_add},
+    {"add bool", ADD, 3, 0, false, RANDOM_BOOL, two_vectors, run_add, expect_or},
+    {"i8 + f32", ADD, 9, 1e-6, false, RANDOM_I8, bytes_and_floats, run_add, expect_mixed},
     {"sin f32", COPY, 8, 1e-6, false, F32, one_vector, run_sin, expect_sin},
-    {"sqrt f32", COPY, 8, 1e-6, false, RANDOM_F32_POSITIVE, one_vector, run_sqrt, expect_sqrt},
+    {"sqrt f32", COPY, 8, 1e-6, false, POSITIVE, one_vector, run_sqrt, expect_sqrt},
     {"exp f64", COPY, 16, 1e-14, false, F64, one_vector, run_exp, expect_exp},
     {"m + row", COPY, 8, 1e-6, false, F32, matrix_and_row, run_add, expect_row},
+    {"m + column", COPY, 8, 1e-6, false, F32, matrix_and_column, run_add, expect_column},
+    {"m[:, 1:] + m2[:, 1:]", ADD, 12, 1e-6, false, F32, odd_rows, run_add, expect_odd_rows},
     {"m.T + m2", ADD, 12, 1e-6, false, F32, transposed_and_matrix, run_add, expect_transposed_add},
     {"copy of m.T", COPY, 8, 0, false, F32, transposed, run_copy, expect_transposed},
     {"x[::2] + y[::2]", ADD, 10, 1e-6, false, F32, every_second, run_add, expect_every_second},
     {"x[1:] + y[1:]", ADD, 12, 1e-6, false, F32, from_second, run_add, expect_from_second},
+    {"x[::-1] + y", ADD, 12, 1e-6, false, F32, reversed_and_vector, run_add, expect_reversed},
     {"where(c, x, y)", ADD, 13, 0, false, F32, vectors_and_mask, run_where, expect_where},
     {"where(x > .5, x, y) kernel", ADD, 12, 0, false, F32, two_vectors, run_where_kernel, expect_where_kernel},
     {"5*x + 6*y kernel", ADD, 12, 1e-6, false, F32, two_vectors, run_linear, expect_linear},
     {"eval sqrt(x*x + y*y)", ADD, 12, 1e-6, false, F32, two_vectors, run_length, expect_length},
+    {"eval Black-Scholes call", ADD, 16, 1e-5, false, POSITIVE, three_vectors, run_call, expect_call},
     {"eval sum((x - y)**2)", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_squares, expect_squares},
     {"eval sqrt(mean(x**2))", READ, 4, 1e-6, true, F32, all_of_vector, run_rms, expect_rms},
     {"sum f32", READ, 4, 1e-6, true, F32, all_of_vector, run_sum, expect_sum},
     {"sum f16", READ, 2, 1e-3, true, F16, all_of_vector, run_sum, expect_sum},
     {"sum f64", READ, 8, 1e-12, true, F64, all_of_vector, run_sum, expect_sum},
+    {"sum c64", READ, 8, 1e-6, true, F32, complex_vector, run_sum, expect_complex_sum},
     {"max f32", READ, 4, 0, false, F32, all_of_vector, run_max, expect_max},
     {"argmax f32", READ, 4, 0, false, F32, index_of_vector, run_argmax, expect_argmax},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
@@ -512,10 +669,15 @@ const bench_case bench_cases[] = {
     {"sum m axis 0", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum0, expect_sum0},
     {"sum m axis 1", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum1, expect_sum1},
     {"sum middle of (256,k,256)", READ, 4, 1e-6, true, F32, middle_of_cube, run_sum1, expect_sum_middle},
+    {"sum ends of (256,k,256)", READ, 4, 1e-6, true, F32, ends_of_cube, run_sum02, expect_sum_ends},
     {"sum (k,4) axis 0", READ, 4, 1e-6, true, F32, thin_columns, run_sum0, expect_sum0},
     {"sum (k,4) axis 1", READ, 5, 1e-6, true, F32, thin_rows, run_sum1, expect_sum1},
     {"max (k,4) axis 0", READ, 4, 0, false, F32, thin_columns, run_max0, expect_max0},
     {"max (k,4) axis 1", READ, 5, 0, false, F32, thin_rows, run_max1, expect_max1},
+    {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
+    {"sum f32 10^5", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
+    {"sum f32 10^6", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
+    {"sum f32 10^7", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
 };
 /* clang-format on */
 const int bench_case_count = (int)(sizeof bench_cases / sizeof bench_cases[0]);

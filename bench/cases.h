@@ -18,7 +18,7 @@ typedef struct workload {
 
 typedef struct bench_case {
     const char *name;
-    limit_kind limit;
+    limit_kind limit; /* LIMIT_COUNT: too small for a bandwidth */
     double bytes;     /* the least, for each element of x */
     double tolerance; /* relative */
     bool sums;        /* rounding grows with the number of terms */

@@ -31,6 +31,11 @@ static void launch_kernel(const small *s)
     ga_launch(s->add, GA_DIM(4), GA_DIM(256), s->out, s->x, s->y, 1024);
 }
 
+static void eval_into(const small *s)
+{
+    ga_eval_into(s->out, "sqrt(x*x + y*y)", GA_NAMED("x", s->x), GA_NAMED("y", s->y));
+}
+
 static double batch_us(void (*operation)(const small *), const small *s)
 {
     ga_synchronize();
@@ -94,12 +99,13 @@ static const char *const add_source =
 
 void bench_launches(report *r, const machine *m, wanted_case wanted)
 {
-    ga_module *module = ga_module_compile(add_source, .name = "add");
+    ga_module *module =
+        wanted("host: ga_launch") ? ga_module_compile(add_source, .name = "add") : NULL;
     small s = {ga_ones(GA_FLOAT32, GA_SHAPE(1024)), ga_ones(GA_FLOAT32, GA_SHAPE(1024)),
                ga_empty(GA_FLOAT32, GA_SHAPE(1024)),
                ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
                                      "z[i] = a*x[i] + b*y[i]", "linear_combination"),
-               ga_module_kernel(module, "add")};
+               module ? ga_module_kernel(module, "add") : NULL};
 
     if (wanted("host: add into out"))
         bench_launch(r, "host: add into out", add_into, &s, m->launch_us);
@@ -107,8 +113,10 @@ void bench_launches(report *r, const machine *m, wanted_case wanted)
         bench_launch(r, "host: add, allocated", add_allocated, &s, m->launch_pool_us);
     if (wanted("host: custom kernel"))
         bench_launch(r, "host: custom kernel", run_kernel, &s, m->launch_us);
-    if (wanted("host: ga_launch"))
+    if (module)
         bench_launch(r, "host: ga_launch", launch_kernel, &s, m->launch_us);
+    if (wanted("host: eval into out"))
+        bench_launch(r, "host: eval into out", eval_into, &s, m->launch_us);
     if (wanted("host: sum of 16, read"))
         bench_round_trip(r, "host: sum of 16, read", m->round_trip_us);
     ga_free(s.x);

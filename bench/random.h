@@ -15,6 +15,7 @@
  * sums stay small, and the bits are made without a conversion. */
 typedef enum random_kind {
     RANDOM_F16,
+    RANDOM_BF16,
     RANDOM_F32,
     RANDOM_F32_POSITIVE,
     RANDOM_F64,
@@ -24,7 +25,7 @@ typedef enum random_kind {
 
 RANDOM_FUNCTION int random_bytes(random_kind kind)
 {
-    return kind == RANDOM_F64 ? 8 : kind == RANDOM_F16 ? 2 : kind >= RANDOM_I8 ? 1 : 4;
+    return kind == RANDOM_F64 ? 8 : kind <= RANDOM_BF16 ? 2 : kind >= RANDOM_I8 ? 1 : 4;
 }
 
 /* The "lowbias32" mixer of https://github.com/skeeto/hash-prospector (public domain). */
@@ -44,6 +45,7 @@ RANDOM_FUNCTION uint64_t random_bits(random_kind kind, uint32_t seed, uint64_t k
 
     switch (kind) {
     case RANDOM_F16: return 0x3c00u | (u >> 22) | ((u & 1) << 15);
+    case RANDOM_BF16: return 0x3f80u | (u >> 25) | ((u & 1) << 15);
     case RANDOM_F32: return 0x3f800000u | (u >> 9) | (u << 31);
     case RANDOM_F32_POSITIVE: return 0x3f800000u | (u >> 9);
     case RANDOM_F64: return 0x3ff0000000000000u | ((uint64_t)u << 20) | ((uint64_t)u << 63);
@@ -61,6 +63,7 @@ RANDOM_FUNCTION double random_value(random_kind kind, uint32_t seed, uint64_t k)
 
     switch (kind) {
     case RANDOM_F16: return sign * (1.0 + (u >> 22) / 1024.0);
+    case RANDOM_BF16: return sign * (1.0 + (u >> 25) / 128.0);
     case RANDOM_F32: return sign * (1.0 + (u >> 9) / 8388608.0);
     case RANDOM_F32_POSITIVE: return 1.0 + (u >> 9) / 8388608.0;
     case RANDOM_F64: return sign * (1.0 + u / 4294967296.0);

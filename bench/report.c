@@ -36,6 +36,8 @@ void report_add(report *r, result row)
     fflush(stdout);
     if (r->count < MAX_RESULTS)
         r->results[r->count++] = row;
+    if (r->json)
+        report_json(r);
 }
 
 static void write_text(FILE *file, const char *text)
@@ -63,12 +65,8 @@ static void write_result(FILE *file, const result *row)
     fprintf(file, ", \"checked\": %s}", row->wrong ? "false" : "true");
 }
 
-bool report_json(const report *r, const char *path)
+static void write_report(FILE *file, const report *r)
 {
-    FILE *file = fopen(path, "w");
-
-    if (!file)
-        return false;
     fputs("{\n  \"device\": ", file);
     write_text(file, r->device);
     fputs(",\n  \"description\": ", file);
@@ -82,6 +80,17 @@ bool report_json(const report *r, const char *path)
         fputs(i + 1 < r->count ? ",\n" : "\n", file);
     }
     fputs("  ]\n}\n", file);
+}
+
+bool report_json(const report *r)
+{
+    char part[4096];
+    const int length = snprintf(part, sizeof part, "%s.part", r->json);
+    FILE *file = length < (int)sizeof part ? fopen(part, "w") : NULL;
+
+    if (!file)
+        return false;
+    write_report(file, r);
     const bool written = !ferror(file);
-    return fclose(file) == 0 && written;
+    return fclose(file) == 0 && written && rename(part, r->json) == 0;
 }

@@ -14,10 +14,11 @@ typedef struct result {
     bool wrong;      /* it failed, or its output is not what was expected */
 } result;
 
-enum { MAX_RESULTS = 64 };
+enum { MAX_RESULTS = 128 };
 
 typedef struct report {
     const char *device, *description;
+    const char *json; /* the file of the results; NULL: none */
     int64_t n;
     double limits[LIMIT_COUNT]; /* GB/s; 0: not measured */
     int count;
@@ -28,10 +29,10 @@ extern const char *const limit_names[LIMIT_COUNT];
 
 void report_limits(const report *r);
 
-/* Prints the row at once and keeps it. */
+/* Prints the row, keeps it and writes the file anew: who is killed loses only the next row. */
 void report_add(report *r, result row);
 
-/* False when the file cannot be written. */
-bool report_json(const report *r, const char *path);
+/* Writes the file, whole or not at all; false when it cannot. */
+bool report_json(const report *r);
 
 #endif

@@ -25,28 +25,42 @@ static double half_value(uint16_t bits)
     return bits >> 15 ? -size : size;
 }
 
-/* Element i of out as a number; a NaN when it cannot be read. */
+static double bfloat_value(uint16_t bits)
+{
+    const uint32_t wide = (uint32_t)bits << 16;
+    float value;
+
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+/* Element i of out as a number, of complex ones real and imaginary part added; a NaN when it cannot
+ * be read. */
 static double out_at(const workload *w, int64_t i)
 {
-    const size_t bytes = ga_dtype_size(ga_dtype_of(w->out));
+    const ga_dtype dtype = ga_dtype_of(w->out);
+    const size_t bytes = ga_dtype_size(dtype);
     unsigned char raw[16] = {0};
     uint16_t half;
-    float single;
+    float single, imaginary;
     double number;
     int64_t index;
 
     if (!w->machine->read(raw, (const char *)ga_data(w->out) + (size_t)i * bytes, bytes))
         return NAN;
-    if (ga_dtype_of(w->out) == GA_INT64) {
+    if (dtype == GA_INT64) {
         memcpy(&index, raw, sizeof index);
         return (double)index;
     }
     memcpy(&half, raw, sizeof half);
     memcpy(&single, raw, sizeof single);
+    memcpy(&imaginary, raw + 4, sizeof imaginary);
     memcpy(&number, raw, sizeof number);
+    if (dtype == GA_COMPLEX64)
+        return (double)single + (double)imaginary;
     return bytes == 8   ? number
            : bytes == 4 ? (double)single
-           : bytes == 2 ? half_value(half)
+           : bytes == 2 ? (dtype == GA_BFLOAT16 ? bfloat_value(half) : half_value(half))
                         : (int8_t)raw[0];
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds everything and gathers what tools/check-gpu.sh needs in one folder: prepare-gpu.sh FOLDER.
+# Builds everything and gathers what tools/check-gpu.sh and bench/compare/run.sh need: prepare-gpu.sh FOLDER.
 # The folder can be copied to a machine that has a GPU and a driver but neither Meson nor cmocka.
 set -eu
 
@@ -8,6 +8,7 @@ target=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 [ -f build/gpu/build.ninja ] || meson setup build/gpu --buildtype=release -Dcuda=enabled
 meson compile -C build/gpu
+meson compile -C build/gpu quarry-bench-cub
 
 mkdir -p "$target/src" "$target/tests" "$target/examples" "$target/bench" "$target/lib"
 find build/gpu/src -maxdepth 1 -name "libquarry.so*" ! -type d -exec cp -P {} "$target/src/" \;
@@ -23,7 +24,7 @@ for example in multiply_by_factor cumath linear_combination max_and_dot black_sc
     increment_by_one block_sum histogram mandelbrot terrain; do
     cp "build/gpu/examples/$example" "$target/examples/"
 done
-cp build/gpu/bench/quarry-bench "$target/bench/"
+cp build/gpu/bench/quarry-bench build/gpu/bench/quarry-bench-cub "$target/bench/"
 
 # Libraries of the tests and of the terrain example that the other machine may lack.
 ldd "$target"/tests/test_* "$target/examples/terrain" |

@@ -1,0 +1,172 @@
+"""The table of compared cases: inputs and the formula that every peer computes, named as quarry-bench names them.
+
+A formula is written once in NumPy's words, `formula(xp, x, y, ..., **out)`, and again only where a library
+needs other words. `part` cuts the inputs down to those of the result's first elements, which are checked.
+"""
+import dataclasses
+from typing import Callable, Optional
+
+RATE, SIGMA = 0.02, 0.30
+
+
+def first(*inputs):
+    """The first rows of all; a broadcast operand with fewer dimensions stays whole."""
+    most = max(x.ndim for x in inputs)
+    return [x[:64] if x.ndim == most else x for x in inputs]
+
+
+def whole(*inputs):
+    return list(inputs)
+
+
+def columns(x, *others):
+    return [x[:, :64]] + [y[:64] for y in others]
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    kinds: tuple                        # dtype of each input; 'positive' is float32 without a sign
+    formula: Callable
+    shapes: tuple = ('n',)              # of each input; the last counts for the others
+    part: Callable = first
+    out: bool = False                   # the formula takes an array for the result, where a library has that
+    tolerance: float = 1e-5             # relative
+    sums: bool = False                  # rounding grows with the number of terms
+    fused: bool = False                 # torch.compile and numexpr have something to fuse
+    index: bool = False                 # the result is an index: what stands there counts
+    text: Optional[str] = None          # numexpr's, in these names
+    names: tuple = ('x', 'y')
+    finish: Optional[Callable] = None   # of numexpr's and CuPy's result and the first input
+    torch: Optional[Callable] = None    # where its words are not NumPy's
+    cupy: Optional[tuple] = None        # of an ElementwiseKernel, or (longer) of a ReductionKernel
+
+
+def shape_of(name, n):
+    side = int(n ** 0.5)
+    return {'n': (n,), 'n/2': (n // 2,), 'side': (side, side), 'row': (side,), 'column': (side, 1),
+            'cube': (256, n // 65536, 256), 'thin': (n // 4, 4)}.get(name) or (name,)
+
+
+def add(xp, x, y, **out):
+    return xp.add(x, y, **out)
+
+
+def transposed_copy(xp, m, out=None):
+    if out is None:
+        return getattr(xp, 'ascontiguousarray', xp.copy)(m.T)    # JAX has no such name, and copies in order
+    out[...] = m.T
+    return out
+
+
+def black_scholes(xp, spot, strike, years):
+    deviation = SIGMA * xp.sqrt(years)
+    d1 = (xp.log(spot / strike) + (RATE + 0.5 * SIGMA * SIGMA) * years) / deviation
+    low, high = (0.5 * (1 + xp.erf(d * 0.7071067811865476)) for d in (d1 - deviation, d1))
+    return spot * high - strike * xp.exp(-RATE * years) * low
+
+
+def normal_text(x):
+    """The normal distribution's integral for numexpr, which has no erf: Abramowitz and Stegun 26.2.17."""
+    w = f'(1/(1 + 0.2316419*abs({x})))'
+    tail = (f'({w}*(0.319381530 + {w}*(-0.356563782 + {w}*(1.781477937 + {w}*(-1.821255978 + {w}*1.330274429))))'
+            f' * 0.3989422804014327 * exp(-0.5*{x}*{x}))')
+    return f'where({x} > 0, 1 - {tail}, {tail})'
+
+
+D1 = f'((log(spot/strike) + {RATE + 0.5 * SIGMA * SIGMA:.6f}*years) / ({SIGMA}*sqrt(years)))'
+NUMEXPR_CALL = (f"spot*{normal_text(D1)} - strike*exp(-{RATE}*years)*"
+                f"{normal_text(f'({D1} - {SIGMA}*sqrt(years))')}")
+
+CUPY_CALL = f"""
+    float deviation = {SIGMA}f * sqrtf(t);
+    float d = (logf(s / k) + {RATE + 0.5 * SIGMA * SIGMA:.6f}f * t) / deviation;
+    z = s * normcdff(d) - k * expf(-{RATE}f * t) * normcdff(d - deviation)"""
+
+F32, PAIR = ('float32',), ('float32', 'float32')
+
+
+def add_case(name, kinds, shapes=('n',), **more):
+    return Case(name, kinds, more.pop('formula', add), shapes, out=True, **more)
+
+
+def sum_case(name, shape, axis, part, **more):
+    return Case(name, more.pop('kinds', F32), lambda xp, x, **out: xp.sum(x, axis=axis, **out), (shape,), part,
+                out=True, sums=True, fused=True, **more)
+
+
+def max_case(name, axis, part):
+    return Case(name, F32, lambda xp, x, **out: xp.max(x, axis=axis, **out), ('thin',), part, out=True,
+                torch=lambda xp, x, **out: xp.amax(x, axis, **out))
+
+
+def total(name, kind, shape='n', **more):
+    return Case(name, (kind,), lambda xp, x: xp.sum(x), (shape,), whole, sums=True, fused=True, **more)
+
+
+CASES = [
+    add_case('add f32', PAIR, fused=True, text='x + y'),
+    add_case('add f16', ('float16',) * 2, tolerance=2e-3),
+    add_case('add i8', ('int8',) * 2),
+    add_case('add bf16', ('bfloat16',) * 2, tolerance=2e-2),
+    add_case('add bool', ('bool',) * 2),
+    add_case('i8 + f32', ('int8', 'float32')),
+    Case('sin f32', F32, lambda xp, x, **out: xp.sin(x, **out), out=True, text='sin(x)'),
+    Case('sqrt f32', ('positive',), lambda xp, x, **out: xp.sqrt(x, **out), out=True, text='sqrt(x)'),
+    Case('exp f64', ('float64',), lambda xp, x, **out: xp.exp(x, **out), ('n/2',), out=True, text='exp(x)'),
+    add_case('m + row', PAIR, ('side', 'row'), text='x + y'),
+    add_case('m + column', PAIR, ('side', 'column'), text='x + y'),
+    add_case('m[:, 1:] + m2[:, 1:]', PAIR, ('side',),
+             formula=lambda xp, x, y, **out: xp.add(x[:, 1:], y[:, 1:], **out)),
+    add_case('m.T + m2', PAIR, ('side',), part=columns, fused=True,
+             formula=lambda xp, x, y, **out: xp.add(x.T, y, **out)),
+    Case('copy of m.T', F32, transposed_copy, ('side',), columns, out=True, fused=True,
+         torch=lambda xp, m, out=None: m.T.contiguous() if out is None else out.copy_(m.T)),
+    add_case('x[::2] + y[::2]', PAIR, formula=lambda xp, x, y, **out: xp.add(x[::2], y[::2], **out)),
+    add_case('x[1:] + y[1:]', PAIR, formula=lambda xp, x, y, **out: xp.add(x[1:], y[1:], **out)),
+    add_case('x[::-1] + y', PAIR, part=lambda x, y: [x[-64:], y[:64]],
+             formula=lambda xp, x, y, **out: xp.add(x[::-1], y, **out),
+             torch=lambda xp, x, y, **out: xp.add(xp.flip(x, (0,)), y, **out)),
+    Case('where(c, x, y)', ('bool', 'float32', 'float32'), lambda xp, c, x, y: xp.where(c, x, y), fused=True,
+         text='where(c, x, y)', names=('c', 'x', 'y')),
+    Case('where(x > .5, x, y) kernel', PAIR, lambda xp, x, y: xp.where(x > 0.5, x, y), fused=True,
+         text='where(x > 0.5, x, y)',
+         cupy=('float32 x, float32 y', 'float32 z', 'z = x > 0.5f ? x : y')),
+    Case('5*x + 6*y kernel', PAIR, lambda xp, x, y: 5 * x + 6 * y, fused=True, text='5*x + 6*y',
+         cupy=('float32 x, float32 y', 'float32 z', 'z = 5 * x + 6 * y')),
+    Case('eval sqrt(x*x + y*y)', PAIR, lambda xp, x, y: xp.sqrt(x * x + y * y), fused=True, text='sqrt(x*x + y*y)',
+         cupy=('float32 x, float32 y', 'float32 z', 'z = sqrtf(x * x + y * y)')),
+    Case('eval Black-Scholes call', ('positive',) * 3, black_scholes, fused=True,
+         cupy=('float32 s, float32 k, float32 t', 'float32 z', CUPY_CALL),
+         text=NUMEXPR_CALL, names=('spot', 'strike', 'years')),
+    Case('eval sum((x - y)**2)', PAIR, lambda xp, x, y: xp.sum((x - y) ** 2), part=whole, sums=True, fused=True,
+         text='sum((x - y)**2)', tolerance=1e-3,
+         cupy=('float32 x, float32 y', 'float32 z', '(x - y) * (x - y)', 'a + b', 'z = a', '0')),
+    Case('eval sqrt(mean(x**2))', F32, lambda xp, x: xp.sqrt(xp.mean(x ** 2)), part=whole, fused=True,
+         text='sum(x**2)', finish=lambda squares, x: (squares / x.size) ** 0.5,
+         cupy=('float32 x', 'float32 z', 'x * x', 'a + b', 'z = a', '0')),
+    total('sum f32', 'float32', text='sum(x)'),
+    total('sum f16', 'float16', tolerance=2e-2),
+    total('sum f64', 'float64', 'n/2', text='sum(x)'),
+    total('sum c64', 'complex64', 'n/2'),
+    Case('max f32', F32, lambda xp, x: xp.max(x), part=whole),
+    Case('argmax f32', F32, lambda xp, x: xp.argmax(x), part=whole, index=True),
+    Case('dot f32', PAIR, lambda xp, x, y: xp.dot(x, y), part=whole, sums=True),
+    Case('var f32', F32, lambda xp, x: xp.var(x), part=whole, fused=True,
+         torch=lambda xp, x: xp.var(x, correction=0)),
+    sum_case('sum m axis 0', 'side', 0, lambda x: [x[:, :64]]),
+    sum_case('sum m axis 1', 'side', 1, first),
+    sum_case('sum middle of (256,k,256)', 'cube', 1, first),
+    sum_case('sum ends of (256,k,256)', 'cube', (0, 2), lambda x: [x[:, :64]]),
+    sum_case('sum (k,4) axis 0', 'thin', 0, whole),
+    sum_case('sum (k,4) axis 1', 'thin', 1, first),
+    max_case('max (k,4) axis 0', 0, whole),
+    max_case('max (k,4) axis 1', 1, first),
+] + [Case(f'sum f32 10^{k}', F32, lambda xp, x: xp.sum(x), (10 ** k,), whole, sums=True) for k in (3, 5, 6, 7)]
+
+BYTES = {'bool': 1, 'int8': 1, 'float16': 2, 'bfloat16': 2, 'float64': 8, 'complex64': 8}
+
+
+def input_shapes(case, n):
+    shapes = [shape_of(s, n) for s in case.shapes]
+    return shapes + shapes[-1:] * (len(case.kinds) - len(shapes))

@@ -1,0 +1,263 @@
+"""The peers: how each library makes arrays, runs a formula and takes the time."""
+import math
+import os
+import re
+import time
+
+import numpy as np
+
+# A kernel of about 0.2 ms holds the stream while short work is queued behind it: only the device's time counts.
+HOLD_CYCLES = 400000
+
+
+class Words:
+    """A library's module, with the error function that it keeps elsewhere."""
+
+    def __init__(self, module, erf):
+        self.module, self.erf = module, erf
+
+    def __getattr__(self, name):
+        return getattr(self.module, name)
+
+
+NUMPY = Words(np, np.vectorize(math.erf, otypes=[np.float32]))
+
+
+def finished(operation, finish):
+    """The operation, and after it what remains to be done with its result."""
+    return (lambda *inputs: finish(operation(*inputs), inputs[0])) if finish else operation
+
+
+class Numpy:
+    """NumPy, and what other libraries do the same way."""
+    takes_out, device = True, 'cpu'
+    words = NUMPY
+
+    def __init__(self, on_cpu=True):
+        self.version = np.__version__
+
+    def upload(self, host):
+        return host
+
+    def download(self, x):
+        return np.asarray(x)
+
+    def window(self, base, start, count):
+        return base[start:start + count].copy()
+
+    def cast(self, x, kind):
+        if kind == 'bfloat16':
+            raise NotImplementedError('no bfloat16')
+        return x.view(kind) if kind == 'complex64' else x.astype(kind)
+
+    def missing(self, case):
+        """Why it sits this case out; None when it takes part."""
+        return 'no erf' if 'Black-Scholes' in case.name else None
+
+    def operation(self, case):
+        return lambda *inputs, **out: case.formula(self.words, *inputs, **out)
+
+    def zero(self, x):
+        x[...] = 0
+
+    def wait(self):
+        pass
+
+    def time_us(self, run):
+        start = time.perf_counter()
+        run()
+        self.wait()
+        return (time.perf_counter() - start) * 1e6
+
+
+def with_constants(text):
+    """The text with a name for each decimal number, and those as float32: else numexpr computes in double."""
+    numbers = sorted(set(re.findall(r'(?<![\w.])\d+\.\d+', text)), key=len, reverse=True)
+    for i, number in enumerate(numbers):
+        text = re.sub(rf'(?<![\w.]){re.escape(number)}(?!\d)', f'constant{i}', text)
+    return text, {f'constant{i}': np.float32(number) for i, number in enumerate(numbers)}
+
+
+class Numexpr(Numpy):
+    takes_out = False
+
+    def __init__(self, on_cpu=True):
+        import numexpr
+        self.module, self.version = numexpr, numexpr.__version__
+        numexpr.set_num_threads(len(os.sched_getaffinity(0)))
+
+    def missing(self, case):
+        return None if case.text else 'no such expression'
+
+    def operation(self, case):
+        text, constants = with_constants(case.text)
+        sums, results = text.startswith('sum('), {}
+
+        def evaluate(*inputs):
+            arrays = {**dict(zip(case.names, inputs)), **constants}
+            # The result's memory is used again, as Quarry's is.
+            key = id(inputs[0])
+            result = self.module.evaluate(text, arrays, out=results.get(key))
+            if not sums:
+                results[key] = result
+            return result
+        return finished(evaluate, case.finish)
+
+
+class Cupy(Numpy):
+    def __init__(self, on_cpu=False):
+        import cupy
+        from cupyx.scipy.special import erf
+        self.module, self.version, self.words = cupy, cupy.__version__, Words(cupy, erf)
+        self.device = cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()
+        self.hold = cupy.RawKernel(
+            'extern "C" __global__ void hold(long long n) { long long s = clock64(); while (clock64() - s < n); }',
+            'hold')
+        self.before, self.after = cupy.cuda.Event(), cupy.cuda.Event()
+
+    def upload(self, host):
+        return self.module.asarray(host)
+
+    def download(self, x):
+        return self.module.asnumpy(x)
+
+    def missing(self, case):
+        return None
+
+    def operation(self, case):
+        if not case.cupy:
+            return super().operation(case)
+        reduces = len(case.cupy) > 3
+        kind = self.module.ReductionKernel if reduces else self.module.ElementwiseKernel
+        return finished(kind(*case.cupy, 'compared'), case.finish)
+
+    def wait(self):
+        self.module.cuda.Stream.null.synchronize()
+
+    def time_us(self, run):
+        self.hold((1,), (1,), (np.int64(HOLD_CYCLES),))
+        self.before.record()
+        run()
+        self.after.record()
+        self.after.synchronize()
+        return self.module.cuda.get_elapsed_time(self.before, self.after) * 1e3
+
+
+class Torch(Numpy):
+    def __init__(self, on_cpu=False):
+        import torch
+        self.module, self.version, self.words = torch, torch.__version__, torch
+        torch.set_grad_enabled(False)
+        torch.set_num_threads(len(os.sched_getaffinity(0)))
+        self.cuda = torch.cuda.is_available() and not on_cpu
+        self.place = 'cuda' if self.cuda else 'cpu'
+        self.device = torch.cuda.get_device_name() if self.cuda else 'cpu'
+        if self.cuda:
+            self.before, self.after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def upload(self, host):
+        return self.module.from_numpy(host).to(self.place)
+
+    def download(self, x):
+        x = x.float() if x.dtype in (self.module.bfloat16, self.module.float16) else x
+        return x.cpu().numpy()
+
+    def window(self, base, start, count):
+        return base[start:start + count].clone()
+
+    def cast(self, x, kind):
+        dtype = getattr(self.module, kind)
+        return x.view(dtype) if kind == 'complex64' else x.to(dtype)
+
+    def missing(self, case):
+        return None
+
+    def operation(self, case):
+        formula = case.torch or case.formula
+        return lambda *inputs, **out: formula(self.words, *inputs, **out)
+
+    def wait(self):
+        if self.cuda:
+            self.module.cuda.synchronize()
+
+    def time_us(self, run):
+        if not self.cuda:
+            return super().time_us(run)
+        self.module.cuda._sleep(HOLD_CYCLES)
+        self.before.record()
+        run()
+        self.after.record()
+        self.after.synchronize()
+        return self.before.elapsed_time(self.after) * 1e3
+
+
+class TorchCompiled(Torch):
+    takes_out = False
+
+    def missing(self, case):
+        return None if case.fused else 'nothing to fuse'
+
+    def operation(self, case):
+        # Each case has its own static shapes: generic kernels would be slower.
+        self.module._dynamo.reset()
+        return self.module.compile(super().operation(case), dynamic=False)
+
+
+class Jax(Numpy):
+    """Formulas under jit. JAX has no events: time is the growth of the caller's clock with the number of calls."""
+    takes_out, MORE = False, 10
+
+    def __init__(self, on_cpu=False):
+        os.environ.setdefault('XLA_PYTHON_CLIENT_PREALLOCATE', 'false')
+        if on_cpu:
+            os.environ['JAX_PLATFORMS'] = 'cpu'
+        import jax
+        jax.config.update('jax_enable_x64', True)
+        self.jax, self.version = jax, jax.__version__
+        self.words = Words(jax.numpy, jax.scipy.special.erf)
+        self.device = jax.devices()[0].device_kind
+        self.last = None
+
+    def upload(self, host):
+        return self.jax.device_put(host)
+
+    def download(self, x):
+        return np.asarray(x.astype('float32') if x.dtype in ('bfloat16', 'float16') else x)
+
+    def window(self, base, start, count):
+        # A start that is an argument: one compilation serves all windows.
+        return self.jax.lax.dynamic_slice(base, (start,), (count,))
+
+    def cast(self, x, kind):
+        return self.jax.lax.complex(x[::2], x[1::2]) if kind == 'complex64' else x.astype(kind)
+
+    def missing(self, case):
+        small = case.name.startswith('sum f32 10^')
+        return 'its calls cost the host more than the device' if small else None
+
+    def operation(self, case):
+        compiled = self.jax.jit(super().operation(case))
+
+        def call(*inputs):
+            self.last = compiled(*inputs)
+            return self.last
+        return call
+
+    def wait(self):
+        if self.last is not None:
+            self.last.block_until_ready()
+
+    def calls_us(self, run, count):
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        self.wait()
+        return (time.perf_counter() - start) * 1e6
+
+    def time_us(self, run):
+        self.wait()
+        return (self.calls_us(run, 1 + self.MORE) - self.calls_us(run, 1)) / self.MORE
+
+
+LIBRARIES = {'numpy': Numpy, 'numexpr': Numexpr, 'cupy': Cupy, 'torch': Torch, 'torch.compile': TorchCompiled,
+             'jax': Jax}

@@ -1,0 +1,187 @@
+"""Results of a comparison as rows with verdicts, a Markdown table and an SVG chart."""
+from xml.sax.saxutils import escape
+
+LEVEL = 0.99        # within 1 % of the best peer is level with it: runs differ by as much
+OF_LIMIT = {'cuda': 0.97, 'cpu': 0.9}
+OF_LIMIT_ROW = {('cuda', 'x[1:] + y[1:]'): 0.9}
+TIMES_LIMIT = {'host: add into out': 1.15, 'host: add, allocated': 1.15, 'host: custom kernel': 1.15,
+               'host: eval into out': 1.15, 'host: ga_launch': 1.15, 'host: sum of 16, read': 1.15,
+               'first call, new kernel': 1.3}
+MOST_US = {('cuda', 'first call, disk cache'): 300, ('cpu', 'first call, disk cache'): 300,
+           ('cpu', 'first call, new kernel'): 80000}
+PEER_ROW = {('cpu', 'sin f32'): 2, ('cpu', 'exp f64'): 2}    # times the best peer; elsewhere 1
+
+# The machine's overheads, which quarry-bench times as the limits of these rows.
+OVERHEADS = {'host: add into out': 'raw launch', 'host: add, allocated': 'raw launch, pool allocation and free',
+             'host: sum of 16, read': 'round trip through mapped memory'}
+
+
+def best_peer(results, case):
+    """Name and time of the fastest peer whose result is right; (None, None) when none has the case."""
+    times = [(peer['rows'][case]['us'], name) for name, peer in results['peers'].items()
+             if 'us' in peer['rows'].get(case, {}) and 'reason' not in peer['rows'][case]]
+    return min(times)[::-1] if times else (None, None)
+
+
+def shortfalls(row, kind):
+    """What the row promises and does not reach, in words; None when it promises nothing."""
+    case, found, promised = row['case'], [], False
+    if 'of_limit' in row:
+        least, promised = OF_LIMIT_ROW.get((kind, case), OF_LIMIT[kind]), True
+        if row['of_limit'] < least:
+            found.append(f"{row['of_limit']:.3f} of the limit, not {least}")
+    elif 'times_limit' in row and case in TIMES_LIMIT:
+        promised = True
+        if row['times_limit'] > TIMES_LIMIT[case]:
+            found.append(f"{row['times_limit']:.2f} times the limit, not {TIMES_LIMIT[case]}")
+    if (kind, case) in MOST_US:
+        promised = True
+        if row['us'] > MOST_US[kind, case]:
+            found.append(f"{row['us']:.0f} us, not {MOST_US[kind, case]}")
+    if row['peer']:
+        least, promised = PEER_ROW.get((kind, case), 1), True
+        if row['times_peer'] < LEVEL * least:
+            found.append(f"{row['times_peer']:.2f} times as fast as {row['peer']}" + (f', not {least}' * (least > 1)))
+    return found if promised else None
+
+
+def verdict(row, kind):
+    if not row['checked']:
+        return 'WRONG'
+    found = shortfalls(row, kind)
+    if found is None:
+        return '—'
+    if found:
+        return 'short: ' + '; '.join(found)
+    return f"level with {row['peer']}" if row['peer'] and row['times_peer'] < 1 else 'met'
+
+
+def judge(results):
+    """One row for each case of quarry-bench: its figures, the best peer, how they compare, and a verdict."""
+    kind, rows = results['device'].split(':')[0], []
+    for measured in results['quarry']:
+        row = dict(measured)
+        row['peer'], row['peer_us'] = best_peer(results, row['case'])
+        right = row['checked'] and row['us'] > 0
+        row['times_peer'] = round(row['peer_us'] / row['us'], 4) if right and row['peer'] else None
+        row['verdict'] = verdict(row, kind)
+        rows.append(row)
+    return rows
+
+
+# ---- Markdown ----
+
+def number(us):
+    return f'{us:.2f}' if us < 10 else f'{us:.1f}' if us < 1000 else f'{us:.0f}'
+
+
+def peer_cell(peer, case):
+    row = peer['rows'].get(case, {})
+    if 'us' not in row:
+        return '—'
+    return number(row['us']) + (' †' if 'reason' in row else '')
+
+
+def table(head, rows):
+    lines = [head, ['---'] + ['---:'] * (len(head) - 2) + ['---']] + rows
+    return ['| ' + ' | '.join(str(cell).replace('|', '\\|') for cell in line) + ' |' for line in lines]
+
+
+def limits_lines(results):
+    lines = [f'- {name}: {gbps:.0f} GB/s' for name, gbps in results['limits_gbps'].items() if gbps]
+    for row in results['quarry']:
+        if row['case'] in OVERHEADS and 'limit_us' in row:
+            lines.append(f"- {OVERHEADS[row['case']]}: {row['limit_us']:.2f} us of the host")
+    return lines
+
+
+def peers_lines(results):
+    lines = []
+    for name, peer in results['peers'].items():
+        state = peer.get('version') or 'absent'
+        lines.append(f"- {name} {state}" + (f" ({peer['reason']})" if 'reason' in peer else ''))
+    return lines
+
+
+def quarry_cells(row):
+    ratio = (f"{row['of_limit']:.3f}" if 'of_limit' in row else
+             f"{row['times_limit']:.2f}x" if 'times_limit' in row else '—')
+    ahead = f"{row['times_peer']:.2f}" if row['times_peer'] else '—'
+    return number(row['limit_us']) if 'limit_us' in row else '—', number(row['us']), ratio, ahead
+
+
+def markdown(results):
+    peers = [name for name, peer in results['peers'].items() if peer['rows']]
+    head = ['case', 'limit us', 'Quarry us', 'of limit', *(f'{name} us' for name in peers), 'best peer / Quarry',
+            'verdict']
+    rows = []
+    for row in judge(results):
+        limit, us, ratio, ahead = quarry_cells(row)
+        cells = [peer_cell(results['peers'][name], row['case']) for name in peers]
+        rows.append([row['case'], limit, us, ratio, *cells, ahead, row['verdict']])
+    lines = [f"# {results['description']}, {results['date']}", '',
+             f"`{results['command']}`, n = {results['n']}", '',
+             *([f"**{results['reason']}**", ''] if 'reason' in results else []), 'Limits, timed in the same run:', '',
+             *limits_lines(results), '', 'Peers:', '', *peers_lines(results), '',
+             'Medians in us; lower is better. `of limit` is the time of the machine itself over that of Quarry',
+             '(1 is the bus), with `x` the time of Quarry over it. † differs from what the case must give by more',
+             'than rounding explains: it does not count. — was not measured: `results.json` has the reasons.', '']
+    return '\n'.join(lines + table(head, rows)) + '\n'
+
+
+# ---- The chart ----
+
+WIDTH, LEFT, TOP, STEP = 880, 210, 64, 22
+QUARRY, COLOURS = '#1b4dd6', ['#d1495b', '#edae49', '#00798c', '#8d6a9f', '#5c6b73', '#7fb069']
+STYLE = ('text{font:13px sans-serif;fill:#222}.title{font-size:15px;font-weight:bold}.end{text-anchor:end}'
+         '.mid{text-anchor:middle}.grid{stroke:#ddd}.bus{stroke:#222;stroke-dasharray:4 3}')
+
+
+def place(fraction):
+    """Where a fraction of the limit's speed stands, from 0 to 1.1."""
+    return LEFT + min(max(fraction, 0), 1.1) / 1.1 * (WIDTH - LEFT - 24)
+
+
+def dot(fraction, y, colour, radius, title):
+    return (f'<circle cx="{place(fraction):.1f}" cy="{y}" r="{radius}" fill="{colour}">'
+            f'<title>{escape(title)}</title></circle>')
+
+
+def chart_row(results, row, y, colours):
+    marks = [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 24}" y1="{y}" y2="{y}"/>',
+             f'<text class="end" x="{LEFT - 10}" y="{y + 4}">{escape(row["case"])}</text>',
+             dot(row['of_limit'], y, QUARRY, 7, f'Quarry {row["of_limit"]:.2f}')]
+    for name, colour in colours.items():
+        peer = results['peers'][name]['rows'].get(row['case'], {})
+        if 'us' in peer and 'reason' not in peer:
+            fraction = row['limit_us'] / peer['us']
+            marks.append(dot(fraction, y, colour, 4, f'{name} {fraction:.2f}'))
+    return marks
+
+
+def legend(colours):
+    marks, x = [], LEFT
+    for name, colour in [('Quarry', QUARRY), *colours.items()]:
+        marks.append(f'<circle cx="{x}" cy="40" r="5" fill="{colour}"/><text x="{x + 10}" y="44">{escape(name)}</text>')
+        x += 30 + 8 * len(name)
+    return marks
+
+
+def svg(results):
+    """A line for each case with a limit; a dot for each library, at its share of the limit's speed."""
+    rows = [row for row in judge(results) if 'of_limit' in row and row['checked']]
+    names = [name for name, peer in results['peers'].items() if peer['rows']]
+    colours = dict(zip(names, COLOURS))
+    bottom = TOP + STEP * len(rows)
+    marks = [f'<text class="title" x="{LEFT}" y="20">Speed as a share of what memory allows, '
+             f'{escape(results["description"])}</text>', *legend(colours)]
+    for tenth in range(0, 11, 2):
+        x, kind = place(tenth / 10), 'bus' if tenth == 10 else 'grid'
+        marks.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 12}" y2="{bottom}"/>'
+                     f'<text class="mid" x="{x:.1f}" y="{bottom + 16}">{tenth / 10:.1f}</text>')
+    for i, row in enumerate(rows):
+        marks += chart_row(results, row, TOP + STEP * i, colours)
+    height = bottom + 30
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+            f'height="{height}">\n<style>{STYLE}</style>\n<rect width="100%" height="100%" fill="#fff"/>\n'
+            + '\n'.join(marks) + '\n</svg>\n')
