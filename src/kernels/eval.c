@@ -26,7 +26,7 @@ typedef struct call {
     const ga_named *args;
     ga__device *device;
     gpuarray *out;                     /* the caller's, or NULL */
-    gpuarray **left;                   /* by step: what it left */
+    gpuarray **left;                   /* by value: what a step left */
     ga_value varying[GA__MAX_VARYING]; /* numbers that depend on arguments */
 } call;
 
@@ -194,8 +194,25 @@ static const gpuarray *input_array(const call *c, const ga__input *input)
                                               : c->left[input->index];
 }
 
-/* False when a number does not fit its dtype or shapes do not broadcast. The first operand is left
- * for the result. */
+/* Whether each reduction of a step by itself would run over the shape that all inputs have. */
+static bool parts_agree(const ga__step *step, const binding *b)
+{
+    for (int p = 0; p < step->cut.nparts; p++) {
+        int ndim = 0;
+        int64_t shape[GA_MAX_NDIM];
+        for (int k = 0; k < step->ninputs; k++) {
+            const gpuarray *x = b->operands[1 + k].array;
+            if (step->reads[p] >> k & 1)
+                ga__broadcast_shape(&ndim, shape, x->ndim, x->shape);
+        }
+        if (!ga__same_shape(ndim, shape, b->ndim, b->shape))
+            return false;
+    }
+    return true;
+}
+
+/* False when a number does not fit its dtype or shapes do not broadcast as they did for the plan.
+ * The first operand is left for the result. */
 static bool bind(const call *c, const ga__step *step, binding *b)
 {
     b->ndim = 0;
@@ -217,7 +234,7 @@ static bool bind(const call *c, const ga__step *step, binding *b)
             !ga__number_fits(operand->number, input->dtype))
             return false;
     }
-    return true;
+    return step->cut.nparts < 2 || parts_agree(step, b);
 }
 
 /* Replaces operands that overlap `out`, which the step is about to write, by copies. */
@@ -226,7 +243,7 @@ static ga_status separate(const gpuarray *out, const ga__step *step, binding *b,
     for (int k = 0; k < step->ninputs; k++) {
         const gpuarray **array = &b->operands[1 + k].array;
         ga_status status = GA_OK;
-        if (!step->reduces) {
+        if (step->cut.nparts == 0) {
             status = ga__separate(out, array, &copies[k]);
         } else if (*array && ga__arrays_overlap(out, *array)) {
             copies[k] = ga_copy(*array);
@@ -241,34 +258,38 @@ static ga_status separate(const gpuarray *out, const ga__step *step, binding *b,
 
 static ga_status launch_elementwise(const call *c, const ga__step *step, binding *b, gpuarray *out)
 {
-    const ga__formula formula = {.id = step->id, .name = step->formula_name, .body = step->body};
-    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = step->result, .writes = true};
+    const ga__formula formula = {.id = step->id, .name = step->formula_name, .body = step->text};
+    const ga_dtype type = c->plan->graph.nodes[step->cut.result[0]].dtype;
+    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     return ga__elementwise(&formula, c->device, out->ndim, out->shape, 1 + step->ninputs,
                            b->operands);
 }
 
-static ga_status launch_reduction(const call *c, const ga__step *step, binding *b, gpuarray *out)
+static ga_status launch_reduction(const call *c, const ga__step *step, binding *b,
+                                  gpuarray *const *out)
 {
     bool reduced[GA_MAX_NDIM];
     for (int axis = 0; axis < b->ndim; axis++)
         reduced[axis] = step->axes >> axis & 1;
-    ga__reduction reduction = ga__reduction_of(step->op, step->loop, step->result);
-    reduction.formula.id = step->id;
-    reduction.formula.name = step->formula_name;
-    reduction.step = step->map;
-    reduction.finish = step->finish;
-    return ga__reduce_keeping(&reduction, c->device, b->ndim, b->shape, reduced, step->ninputs,
-                              b->operands + 1, out, step->ddof);
+    return ga__reduce_keeping(&step->reduction, c->device, b->ndim, b->shape, reduced,
+                              step->ninputs, b->operands + 1, out);
 }
 
-static ga_status launch(const call *c, const ga__step *step, binding *b, gpuarray *out)
+static ga_status launch_into(const call *c, const ga__step *step, binding *b, gpuarray *const *out)
+{
+    return step->cut.nparts > 0 ? launch_reduction(c, step, b, out)
+                                : launch_elementwise(c, step, b, out[0]);
+}
+
+static ga_status launch(const call *c, const ga__step *step, binding *b, gpuarray *const *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS] = {NULL};
-    ga_status status = out == c->out ? separate(out, step, b, copies) : GA_OK;
+    if (out[0] != c->out)
+        return launch_into(c, step, b, out);
+    ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
-        status =
-            step->reduces ? launch_reduction(c, step, b, out) : launch_elementwise(c, step, b, out);
-    for (int k = 0; out == c->out && k < step->ninputs; k++)
+        status = launch_into(c, step, b, out);
+    for (int k = 0; k < step->ninputs; k++)
         ga_free(copies[k]);
     return status;
 }
@@ -279,62 +300,65 @@ static bool result_shape(const ga__step *step, const binding *b, int *ndim, int6
     int64_t count = 1;
     *ndim = 0;
     for (int axis = 0; axis < b->ndim; axis++) {
-        const bool reduced = step->reduces && (step->axes >> axis & 1);
+        const bool reduced = step->axes >> axis & 1;
         count *= reduced ? b->shape[axis] : 1;
         if (!reduced || step->keepdims)
             shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
     }
-    return !step->reduces || count > 0 || !step->op->empty_is_error ||
-           ga__shape_size(*ndim, shape) == 0;
+    return count > 0 || !step->empty_is_error || ga__shape_size(*ndim, shape) == 0;
 }
 
-/* The caller's out, when the last step can write it itself; else a new array. */
-static gpuarray *choose_out(const call *c, const ga__step *step, int ndim, const int64_t *shape)
+/* Makes what the step leaves; but the last one writes the caller's out itself when it can. */
+static ga_status make_results(const call *c, const ga__step *step, int ndim, const int64_t *shape)
 {
-    const bool last = step == &c->plan->steps[c->plan->nsteps - 1];
-    if (last && c->out &&
-        (!step->reduces || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
-        return c->out;
-    return ga__array_new(c->device, step->result, ndim, shape);
+    gpuarray **left = c->left + step->first_value;
+    for (int k = 0; k < step->cut.nresults; k++) {
+        const ga_dtype dtype = c->plan->graph.nodes[step->cut.result[k]].dtype;
+        const bool last = step->first_value + k == c->plan->nvalues - 1 && c->out;
+        if (last && ga__check_out("ga_eval", c->out, ndim, shape, dtype) != GA_OK)
+            return ga_error();
+        if (last &&
+            (step->cut.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
+            left[k] = c->out;
+        else
+            left[k] = ga__array_new(c->device, dtype, ndim, shape);
+        if (!left[k])
+            return ga_error();
+    }
+    return GA_OK;
 }
 
-static outcome run_step(call *c, int k)
+static outcome run_step(call *c, const ga__step *step)
 {
-    const ga__step *step = &c->plan->steps[k];
     binding b;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
     if (!bind(c, step, &b) || !result_shape(step, &b, &ndim, shape))
         return STALE;
-    if (c->out && k == c->plan->nsteps - 1 &&
-        ga__check_out("ga_eval", c->out, ndim, shape, step->result) != GA_OK)
+    if (make_results(c, step, ndim, shape) != GA_OK)
         return FAILED;
-    gpuarray *out = choose_out(c, step, ndim, shape);
-    if (!out)
-        return FAILED;
-    c->left[k] = out;
-    return launch(c, step, &b, out) == GA_OK ? DONE : FAILED;
+    return launch(c, step, &b, c->left + step->first_value) == GA_OK ? DONE : FAILED;
 }
 
 /* Runs the steps; *result is the last one's array, and what the others left is freed. */
 static outcome run_steps(call *c, gpuarray **result)
 {
     gpuarray *few[8], **left = few;
-    const int nsteps = c->plan->nsteps;
-    if (nsteps > (int)(sizeof(few) / sizeof(few[0])))
-        left = ga__malloc((size_t)nsteps * sizeof(*left));
+    const int nvalues = c->plan->nvalues;
+    if (nvalues > (int)(sizeof(few) / sizeof(few[0])))
+        left = ga__malloc((size_t)nvalues * sizeof(*left));
     if (!left)
         return FAILED;
-    memset(left, 0, (size_t)nsteps * sizeof(*left));
+    memset(left, 0, (size_t)nvalues * sizeof(*left));
     c->left = left;
     outcome how = DONE;
-    for (int k = 0; k < nsteps && how == DONE; k++)
-        how = run_step(c, k);
+    for (int k = 0; k < c->plan->nsteps && how == DONE; k++)
+        how = run_step(c, &c->plan->steps[k]);
     if (how == DONE) {
-        *result = left[nsteps - 1];
-        left[nsteps - 1] = NULL;
+        *result = left[nvalues - 1];
+        left[nvalues - 1] = NULL;
     }
-    for (int k = 0; k < nsteps; k++)
+    for (int k = 0; k < nvalues; k++)
         if (left[k] != c->out)
             ga_free(left[k]);
     if (left != few)

@@ -294,6 +294,14 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
     return stream;
 }
 
+bool ga__operand_is_narrow(const ga__operand *operand)
+{
+    if (!ga__operand_streamed(operand))
+        return false;
+    const ga_dtype stored = operand->array->dtype, computed = ga__dtype_compute(stored);
+    return computed != stored && ga__dtype_compute(operand->type) == computed;
+}
+
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record)
 {

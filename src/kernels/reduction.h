@@ -16,13 +16,16 @@ typedef struct ga__reduce_op {
     const char *accumulator, *neutral, *step, *combine, *finish;
 } ga__reduce_op;
 
-/* The row's reduction in the dtype `loop`. */
-ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result);
+/* The row as part of a pass, in the dtype `loop`. */
+ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof);
 
-/* ga__reduce() into an `out` that may keep the reduced axes with length 1. */
+/* Room for one accumulator of any row. */
+#define GA__ACCUMULATOR_BYTES 64
+
+/* ga__reduce() into results that may keep the reduced axes with length 1. */
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
                              const int64_t *shape, const bool *reduced, int noperands,
-                             const ga__operand *operands, gpuarray *out, double ddof);
+                             const ga__operand *operands, gpuarray *const *out);
 
 /* A new array, or args.out; NULL on failure. */
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args);
