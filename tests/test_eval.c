@@ -507,6 +507,29 @@ static void sixteen_bit_floats_round_as_arrays_do(void **state)
         }
 }
 
+/* Every 16-bit pattern, subnormal, infinite or NaN, times numbers that take it across the range. */
+static void sixteen_bit_floats_round_to_the_same_bits(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16};
+    static const double factors[] = {1, 1.0009765625, 3, 0x1p-14, 0x1.8p-9, 1000, -0x1p15};
+    static unsigned short fused[65536], eager[65536];
+    for (int k = 0; k < 14; k++)
+        GA_SCOPE {
+            gpuarray *bits = ga_astype(ga_arange(GA_INT32, 0, 65536, 1), GA_UINT16);
+            gpuarray *x = ga_view(bits, dtypes[k % 2]);
+            const double f = factors[k / 2];
+            gpuarray *r = ga_eval("(x*f + 1) - 1", GA(x), GA(f));
+            assert_int_equal(ga_to_host(r, fused, sizeof fused), GA_OK);
+            r = ga_subtract(ga_add(ga_multiply(x, f), 1), 1);
+            assert_int_equal(ga_to_host(r, eager, sizeof eager), GA_OK);
+            for (int i = 0; i < 65536; i++)
+                if (fused[i] != eager[i])
+                    fail_msg("%s of bits %04x times %g: %04x, eager %04x",
+                             ga_dtype_name(dtypes[k % 2]), (unsigned)i, f, fused[i], eager[i]);
+        }
+}
+
 static void many_operands(void **state)
 {
     (void)state;
@@ -837,6 +860,7 @@ int main(void)
         cmocka_unit_test(numbers_are_checked_each_time),
         cmocka_unit_test(parsed_expressions),
         cmocka_unit_test(sixteen_bit_floats_round_as_arrays_do),
+        cmocka_unit_test(sixteen_bit_floats_round_to_the_same_bits),
         cmocka_unit_test(many_operands),
         cmocka_unit_test(reductions_together_are_as_alone),
         cmocka_unit_test(reductions_that_part_again),

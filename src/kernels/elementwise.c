@@ -483,6 +483,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_setf(record, "word", "%zu", p->data_word[k]);
     ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
     ga__record_set(record, "turned", row != NO_OPERAND && p->turned[row] ? "1" : "");
+    ga__record_set(record, "floats", "");
     ga__record_set(record, "strided", "");
     if (operand->array && row == NO_OPERAND)
         ga__program_accessor(record, operand->array, p->data_word[k]);
@@ -494,7 +495,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
     if (p->turned[row])
         ga__record_set(record, "near", "1");
-    ga__record_set(record, "lane_number", p->step[row] == STEP_ZERO ? "0" : "ga_l");
+    ga__program_group(record, operand, p->step[row]);
 }
 
 static void fill_index(ga__record *record, const plan *p)
@@ -503,6 +504,7 @@ static void fill_index(ga__record *record, const plan *p)
     ga__program_operand(record, p->noperands, &number);
     ga__record_set(record, "number", "");
     ga__record_set(record, "turned", "");
+    ga__record_set(record, "floats", "");
     ga__record_set(record, "index", "1");
     fill_strides(record, p, p->index_row, p->index_word);
 }
@@ -523,13 +525,22 @@ static int first_written(const plan *p)
     return k;
 }
 
-/* The host's strips: for results that go past the cache, and wherever functions of libm may be
- * called, so that all elements have them of vectors. */
+static bool any_narrow(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (ga__operand_is_narrow(&p->operands[k]))
+            return true;
+    return false;
+}
+
+/* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
+ * of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const plan *p)
 {
     const ga__formula *f = p->formula;
     const bool math = f->user_text || ga__program_calls_math(f->body);
-    const bool staged = p->host && can_pad(p) && (p->past_cache || p->tiled || math);
+    const bool staged =
+        p->host && can_pad(p) && (p->past_cache || p->tiled || math || any_narrow(p));
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");

@@ -146,15 +146,14 @@ static void add_statement(coder *c, int k)
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
     if (rounds)
-        ga__strbuf_addf(&c->text, "ga::cast<%s>(ga::cast<%s>(", type, stored);
+        ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
     else if (node->key.kind == GA__NODE_CAST)
         ga__strbuf_addf(&c->text, "ga::cast<%s>(", type);
     if (names_type)
         ga__strbuf_addf(&c->text, "[&] { typedef %s ga_s0; return ", stored);
     add_expression(c, expression, node);
     ga__strbuf_add(&c->text, names_type ? "; }()" : "");
-    ga__strbuf_add(&c->text, rounds ? "))" : node->key.kind == GA__NODE_CAST ? ")" : "");
-    ga__strbuf_add(&c->text, ";\n");
+    ga__strbuf_add(&c->text, rounds || node->key.kind == GA__NODE_CAST ? ");\n" : ";\n");
 }
 
 /* The reduction's own number among those of the kernel, -1. */
@@ -172,12 +171,9 @@ static void add_part(coder *c, int k, int p)
     const ga_dtype dtype = node_at(c, k)->dtype;
     const char *type = ga__dtype_compute_type(dtype);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text, "const %s %s = ga::cast<%s>(", type, c->name[k], type);
-    if (ga__dtype_compute(dtype) == dtype)
-        ga__strbuf_addf(&c->text, "ga_finish%d(a));\n", p);
-    else
-        ga__strbuf_addf(&c->text, "ga::cast<%s>(ga_finish%d(a)));\n", ga__dtype_memory_type(dtype),
-                        p);
+    const bool rounds = ga__dtype_compute(dtype) != dtype;
+    ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(ga_finish%d(a));\n", type, c->name[k],
+                    rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
 }
 
 /* Marks what leads to `node` from operands and from reductions of the kernel. */

@@ -231,6 +231,14 @@ void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
     }
 }
 
+void ga__program_group(ga__record *record, const ga__operand *operand, int step)
+{
+    const bool floats = step != STEP_ZERO && ga__operand_is_narrow(operand);
+    set_flag(record, "floats", floats);
+    ga__record_set(record, "source", floats ? "floats" : "from");
+    ga__record_set(record, "lane_number", step == STEP_ZERO ? "0" : "ga_l");
+}
+
 void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word)
 {
     ga__record_set(record, "dense", x->contiguous ? "1" : "");

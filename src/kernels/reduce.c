@@ -426,7 +426,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
                  p->columns ? 1 : lanes, gone);
     ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
     ga__program_step(record, "near", p->step[row], p->columns ? kept : gone);
-    ga__record_set(record, "lane_number", p->step[row] == STEP_ZERO ? "0" : "ga_l");
+    ga__program_group(record, operand, p->step[row]);
     const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
