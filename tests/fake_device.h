@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "device/nvrtc.h"
+#include "device/stream.h"
 
 /* What it is to say of modules, and what it was given. */
 static struct {
