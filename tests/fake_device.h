@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "device/nvrtc.h"
+#include "device/stream.h"
 
 /* What it is to say of modules, and what it was given. */
 static struct {
@@ -157,8 +156,8 @@ static int fake_resident_blocks(ga__device *device, ga__function *function, int 
 static ga_status fake_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     (void)stream, (void)function;
-    assert_true(launch->grid > 0);
-    return GA_OK;
+    return launch->grid > 0 ? GA_OK
+                            : ga__fail(GA_ERR_DEVICE, "a grid of %lld", (long long)launch->grid);
 }
 
 static const ga__backend fake_backend = {.name = "fake",

@@ -426,6 +426,21 @@ static const struct {
     {"sum(x - mean(x))", 2},
     {"float32(sum(int32(x > 0), axis=0))", 1},
     {"where(x > 0, x, 0.5) + clip(y, 0, 1)", 1},
+    /* Reductions of what is read anyway go together, four at most. */
+    {"max(x) - min(x)", 1},
+    {"mean(x, axis=1) / sqrt(var(x, axis=1) + 1)", 1},
+    {"(x - mean(x)) / std(x)", 2},
+    {"sum(x*y) / sum(x)", 1},
+    {"argmax(x, axis=0) + count_nonzero(x, axis=0)", 1},
+    {"max(max(x, axis=1) - min(x, axis=1))", 2},
+    {"max(x) + min(x) + sum(x) + prod(x)", 1},
+    {"max(x) + min(x) + sum(x) + prod(x) + mean(x)", 3},
+    {"max(x)*x + max(x)*min(x)*x + min(x)*x", 2},
+    /* Others do not: of two arrays, over other axes, of another level. */
+    {"max(x) + max(y)", 3},
+    {"sum(x) + sum(x, axis=0)", 3},
+    {"sum(x, axis=0) + sum(x, axis=0, keepdims=True)", 3},
+    {"sum(x) + sum(x - mean(x))", 3},
 };
 
 static int kernels_of(const char *text, const ga_named *args, int count)
@@ -547,6 +562,29 @@ static void sixteen_bit_floats_round_as_arrays_do(void **state)
         }
 }
 
+/* Every 16-bit pattern, subnormal, infinite or NaN, times numbers that take it across the range. */
+static void sixteen_bit_floats_round_to_the_same_bits(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16};
+    static const double factors[] = {1, 1.0009765625, 3, 0x1p-14, 0x1.8p-9, 1000, -0x1p15};
+    static unsigned short fused[65536], eager[65536];
+    for (int k = 0; k < 14; k++)
+        GA_SCOPE {
+            gpuarray *bits = ga_astype(ga_arange(GA_INT32, 0, 65536, 1), GA_UINT16);
+            gpuarray *x = ga_view(bits, dtypes[k % 2]);
+            const double f = factors[k / 2];
+            gpuarray *r = ga_eval("(x*f + 1) - 1", GA(x), GA(f));
+            assert_int_equal(ga_to_host(r, fused, sizeof fused), GA_OK);
+            r = ga_subtract(ga_add(ga_multiply(x, f), 1), 1);
+            assert_int_equal(ga_to_host(r, eager, sizeof eager), GA_OK);
+            for (int i = 0; i < 65536; i++)
+                if (fused[i] != eager[i])
+                    fail_msg("%s of bits %04x times %g: %04x, eager %04x",
+                             ga_dtype_name(dtypes[k % 2]), (unsigned)i, f, fused[i], eager[i]);
+        }
+}
+
 static void many_operands(void **state)
 {
     (void)state;
@@ -568,6 +606,110 @@ static void many_operands(void **state)
         for (int k = 30; k < 40; k++)
             sprintf(text + strlen(text), " + a%d", k);
         expect_error((ga_eval)(text, 40, args), GA_ERR_UNSUPPORTED);
+    }
+}
+
+/* ---- Several reductions in one kernel ---- */
+
+/* Counts up and down, so that every sum is exact and the extremes come again and again. */
+static gpuarray *hills(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    int64_t size = 1;
+    for (int axis = 0; axis < ndim; axis++)
+        size *= shape[axis];
+    gpuarray *number = ga_remainder(ga_arange(GA_INT64, 0, (double)size, 1), 13);
+    return ga_reshape(ga_astype(ga_subtract(6, number), dtype), ndim, shape);
+}
+
+static void check_same(const char *what, const gpuarray *fused, const gpuarray *eager)
+{
+    if (!fused || !eager)
+        fail_msg("%s: %s", what, ga_error_message());
+    assert_int_equal(ga_dtype_of(fused), ga_dtype_of(eager));
+    if (!ga_item_bool(ga_all(ga_equal(fused, eager))))
+        fail_msg("%s of %s %s", what, ga_dtype_name(ga_dtype_of(fused)),
+                 ga__shape_text(ga_ndim(fused), ga_shape(fused)));
+}
+
+static void check_together(const gpuarray *x)
+{
+    gpuarray *eager = ga_subtract(ga_max(x), ga_min(x));
+    check_same("range", ga_eval("max(x) - min(x)", GA(x)), eager);
+    eager = ga_add(ga_multiply(ga_argmax(x), 10), ga_count_nonzero(x));
+    check_same("place", ga_eval("argmax(x)*10 + count_nonzero(x)", GA(x)), eager);
+    eager = ga_multiply(ga_subtract(x, ga_min(x)), ga_sum(x));
+    check_same("two results", ga_eval("(x - min(x)) * sum(x)", GA(x)), eager);
+    for (int axis = 0; axis < ga_ndim(x); axis++) {
+        char text[128];
+        eager = ga_add(ga_max(x, GA_AXIS(axis)), ga_sum(ga_multiply(x, 2), GA_AXIS(axis)));
+        snprintf(text, sizeof text, "max(x, axis=%d) + sum(x*2, axis=%d)", axis, axis);
+        check_same(text, ga_eval(text, GA(x)), eager);
+        gpuarray *most = ga_max(x, GA_AXIS(axis), .keepdims = true),
+                 *sum = ga_sum(x, GA_AXIS(axis), .keepdims = true),
+                 *first = ga_argmin(x, GA_AXIS(axis), .keepdims = true);
+        eager = ga_add(ga_add(ga_multiply(x, most), sum), first);
+        snprintf(text, sizeof text,
+                 "x*max(x, axis=%d, keepdims=True) + sum(x, axis=%d, keepdims=True)"
+                 " + argmin(x, axis=%d, keepdims=True)",
+                 axis, axis, axis);
+        check_same(text, ga_eval(text, GA(x)), eager);
+    }
+}
+
+static void reductions_together_are_as_alone(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64, GA_INT32, GA_INT8, GA_COMPLEX64};
+    static const int64_t shapes[][3] = {{1, 1, 1},    {1, 3, 5},   {2, 40, 33},
+                                        {3, 1, 1500}, {2, 700, 3}, {1, 70, 1100}};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            GA_SCOPE {
+                gpuarray *x = hills(dtypes[d], 3, shapes[s]);
+                check_together(x);
+                if (d > 1)
+                    continue;
+                check_together(ga_transpose(x));
+                check_together(ga_slice(x, "::-1, :, ::2"));
+                check_together(ga_slice(x, "0"));
+            }
+}
+
+/* A plan made for arrays of one shape, then run where its reductions have different ones. */
+static void reductions_that_part_again(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5, 7)), *y = ga_ones(GA_FLOAT32, GA_SHAPE(5, 7));
+        const char *text = "sum(y, axis=0) + 10*sum(x*y, axis=0)";
+        assert_true(ga_item_double(ga_slice(ga_eval(text, GA(x), GA(y)), "3")) == 55);
+        gpuarray *row = ga_ones(GA_FLOAT32, GA_SHAPE(1, 7));
+        gpuarray *r = ga_eval(text, GA(x), GA_NAMED("y", row));
+        assert_true(ga_item_double(ga_slice(r, "3")) == 51);
+        r = ga_eval(text, GA_NAMED("x", row), GA(y));
+        assert_true(ga_item_double(ga_slice(r, "3")) == 55);
+    }
+}
+
+/* More operands together than a kernel takes: each reduction has its own again. */
+static void reductions_with_too_many_operands(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        ga_named args[46];
+        char text[1000] = "sum(a0", name[46][8];
+        for (int k = 0; k < 46; k++) {
+            snprintf(name[k], sizeof name[k], "a%d", k);
+            args[k] = (ga_named){name[k], GA_V(ga_full(GA_FLOAT32, GA_SHAPE(3), k))};
+            if (k > 0)
+                sprintf(text + strlen(text), k == 23 ? ") - sum(a0 + a%d" : " + a%d", k);
+        }
+        strcat(text, ")");
+        gpuarray *r = (ga_eval)(text, 46, args);
+        if (!r)
+            fail_msg("%s", ga_error_message());
+        assert_true(ga_item_double(r) == 3 * (22 * 23 / 2 - (45 * 46 / 2 - 22 * 23 / 2)));
+        assert_int_equal(kernels_of(text, args, 46), 3);
     }
 }
 
@@ -707,7 +849,7 @@ static void digest(const char *text)
     if (ga__forest_parse(&forest, text) == GA_OK) {
         const ga_named args[] = {GA_NAMED("x", 2.5), GA_NAMED("n", 3)};
         if (ga__graph_make(&graph, &forest, 2, args) == GA_OK)
-            ga__plan_free(ga__plan_new(&graph));
+            ga__plan_free(ga__plan_new(&graph, GA__MAX_PARTS));
         ga__forest_reset(&forest);
     }
     ga_clear_error();
@@ -773,7 +915,11 @@ int main(void)
         cmocka_unit_test(numbers_are_checked_each_time),
         cmocka_unit_test(parsed_expressions),
         cmocka_unit_test(sixteen_bit_floats_round_as_arrays_do),
+        cmocka_unit_test(sixteen_bit_floats_round_to_the_same_bits),
         cmocka_unit_test(many_operands),
+        cmocka_unit_test(reductions_together_are_as_alone),
+        cmocka_unit_test(reductions_that_part_again),
+        cmocka_unit_test(reductions_with_too_many_operands),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(empty_arrays),
         cmocka_unit_test(texts_of_the_corpus_do_no_harm),

@@ -76,6 +76,8 @@ static void check_broadcast(int na, const int64_t *a, int nb, const int64_t *b, 
     const bool does = ga__broadcast_shape(&ndim, shape, nb, b);
     assert_int_equal(does, want != NULL);
     assert_true(ga__same_shape(ndim, shape, does ? n : na, does ? want : before));
+    assert_int_equal(ga__broadcasts_to(na, a, nb, b), does && ga__same_shape(n, want, nb, b));
+    assert_int_equal(ga__broadcasts_to(nb, b, na, a), does && ga__same_shape(n, want, na, a));
 }
 
 static void test_broadcast(void **state)
@@ -90,6 +92,9 @@ static void test_broadcast(void **state)
     check_broadcast(GA_SHAPE(1), GA_SHAPE(0), GA_SHAPE(0));
     check_broadcast(GA_SHAPE(0), GA_SHAPE(2), 0, NULL);
     check_broadcast(GA_SHAPE(3, 4), GA_SHAPE(5), 0, NULL);
+    check_broadcast(GA_SHAPE(1, 4), GA_SHAPE(2, 4), GA_SHAPE(2, 4));
+    check_broadcast(GA_SHAPE(4), GA_SHAPE(1, 4), GA_SHAPE(1, 4));
+    check_broadcast(GA_SHAPE(2, 3), GA_SHAPE(2, 3), GA_SHAPE(2, 3));
     ga__broadcast_strides(GA_SHAPE(2, 3, 4), GA_SHAPE(3, 1), (const int64_t[]){40, 8}, strides);
     assert_true(strides[0] == 0 && strides[1] == 40 && strides[2] == 0);
     ga__broadcast_strides(GA_SHAPE(2, 3, 4), GA_SHAPE(2, 3, 4), (const int64_t[]){-9, 8, 7},

@@ -170,6 +170,9 @@ static void expression_variants(ga_dtype dtype)
         "(x & 3 | y << 2) ^ ~x",
         "exp(x) / sqrt(nansum(x) + 2j)",
         "prod(x * y, axis=0, keepdims=True) + r",
+        "max(x) - min(x)",
+        "(x - mean(x, axis=1, keepdims=True)) / std(x, axis=1, keepdims=True)",
+        "var(x, axis=0) + mean(x, axis=0) + argmin(x, axis=0) + any(x, axis=0)",
     };
     GA_SCOPE {
         gpuarray *x = ga_empty(dtype, GA_SHAPE(64, 96)), *y = ga_slice(x, "::-1"),

@@ -125,16 +125,27 @@ bool ga__array_writable(const char *name, const gpuarray *x)
     return false;
 }
 
+/* The addresses that an array with elements reaches: [*first, *end). */
+static void reached(const gpuarray *x, intptr_t *first, intptr_t *end)
+{
+    const int64_t itemsize = (int64_t)ga_dtype_size(x->dtype);
+    int64_t low = 0, high = x->size * itemsize;
+
+    if (!x->contiguous)
+        ga__extent(x->ndim, x->shape, x->strides, itemsize, &low, &high);
+    *first = (intptr_t)x->data + low;
+    *end = (intptr_t)x->data + high;
+}
+
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b)
 {
-    int64_t a_low, a_high, b_low, b_high;
+    intptr_t first_a, end_a, first_b, end_b;
 
     if (a->buffer->device != b->buffer->device || a->size == 0 || b->size == 0)
         return false;
-    ga__extent(a->ndim, a->shape, a->strides, (int64_t)ga_dtype_size(a->dtype), &a_low, &a_high);
-    ga__extent(b->ndim, b->shape, b->strides, (int64_t)ga_dtype_size(b->dtype), &b_low, &b_high);
-    const intptr_t at_a = (intptr_t)a->data, at_b = (intptr_t)b->data;
-    return at_a + a_low < at_b + b_high && at_b + b_low < at_a + a_high;
+    reached(a, &first_a, &end_a);
+    reached(b, &first_b, &end_b);
+    return first_a < end_b && first_b < end_a;
 }
 
 gpuarray *ga_retain(gpuarray *x)
@@ -173,19 +184,16 @@ static ga_status fill_number(gpuarray *x, ga_value number)
 
 static ga_status fill_array(gpuarray *x, const gpuarray *fill)
 {
-    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
-    int ndim = x->ndim;
+    int64_t strides[GA_MAX_NDIM];
 
     if (fill->buffer->device != x->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
                         fill->buffer->device->name, x->buffer->device->name);
-    memcpy(shape, x->shape, (size_t)ndim * sizeof *shape);
-    if (!ga__broadcast_shape(&ndim, shape, fill->ndim, fill->shape) ||
-        !ga__same_shape(ndim, shape, x->ndim, x->shape))
+    if (!ga__broadcasts_to(fill->ndim, fill->shape, x->ndim, x->shape))
         return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
                         ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
-    ga__broadcast_strides(ndim, shape, fill->ndim, fill->shape, fill->strides, strides);
-    gpuarray *view = ga__array_view(fill, fill->dtype, ndim, shape, strides, 0);
+    ga__broadcast_strides(x->ndim, x->shape, fill->ndim, fill->shape, fill->strides, strides);
+    gpuarray *view = ga__array_view(fill, fill->dtype, x->ndim, x->shape, strides, 0);
     if (!view)
         return GA_ERR_MEMORY;
     const ga_status status = ga__array_copy_into(x, view);

@@ -214,9 +214,6 @@ static gpuarray *repeated(const gpuarray *x, int ndim, const int64_t *shape)
 
 gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
 {
-    int64_t common[GA_MAX_NDIM];
-    int common_ndim = ndim;
-
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "broadcast_to: the array is NULL");
     if (!check_shape_argument("broadcast_to", ndim, shape))
@@ -225,10 +222,7 @@ gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
     if (size < 0 || size > INT64_MAX / itemsize_of(x))
         return ga__fail_null(GA_ERR_SHAPE, "broadcast_to: %s is no shape, or has too many elements",
                              ga__shape_text(ndim, shape));
-    if (ndim > 0)
-        memcpy(common, shape, (size_t)ndim * sizeof *shape);
-    if (!ga__broadcast_shape(&common_ndim, common, x->ndim, x->shape) ||
-        !ga__same_shape(common_ndim, common, ndim, shape))
+    if (!ga__broadcasts_to(x->ndim, x->shape, ndim, shape))
         return ga__fail_null(GA_ERR_SHAPE, "broadcast_to: shape %s does not broadcast to %s",
                              ga__shape_text(x->ndim, x->shape), ga__shape_text(ndim, shape));
     return repeated(x, ndim, shape);

@@ -59,14 +59,8 @@ static ga_status prepare(call *c, const ga__op *op, const ga_value *inputs)
         types[k] = (ga__operand_type){x ? x->dtype : inputs[k].dtype, !x, inputs[k]};
         if (!x)
             continue;
-        const int ndim = c->ndim;
-        int64_t before[GA_MAX_NDIM];
-        memcpy(before, c->shape, sizeof(int64_t) * (size_t)ndim);
-        if (!ga__broadcast_shape(&c->ndim, c->shape, x->ndim, x->shape)) {
-            c->ndim = ndim;
-            memcpy(c->shape, before, sizeof(int64_t) * (size_t)ndim);
+        if (!ga__broadcast_shape(&c->ndim, c->shape, x->ndim, x->shape))
             return fail_broadcast(c, x);
-        }
     }
     return ga__resolve(op->formula.name, op->kinds, op->rule, op->inputs, types, c->loop,
                        &c->common);
@@ -109,13 +103,9 @@ gpuarray *ga__apply(const ga__op *op, const ga_value *inputs)
 ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
                         ga_dtype dtype)
 {
-    int common_ndim = ndim;
-    int64_t common[GA_MAX_NDIM];
-    memcpy(common, shape, sizeof(shape[0]) * (size_t)ndim);
     if (!ga__array_writable(name, out))
         return ga_error();
-    if (!ga__broadcast_shape(&common_ndim, common, out->ndim, out->shape) ||
-        !ga__same_shape(common_ndim, common, out->ndim, out->shape))
+    if (!ga__broadcasts_to(ndim, shape, out->ndim, out->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
                         ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
     if (!ga__can_cast_same_kind(dtype, out->dtype))

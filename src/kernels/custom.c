@@ -427,17 +427,19 @@ static ga_status run_reduction(const custom *kernel, bool direct, const ga_value
         const bool raw = dtype == GA_NO_DTYPE;
         const ga__reduction reduction = {
             .formula = make_formula(kernel, direct, r),
-            .accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),
+            .map = "",
             .accumulator_bytes =
                 raw ? kernel->struct_bytes : ga_dtype_size(ga__dtype_compute(dtype)),
-            .neutral = kernel->neutral,
-            .step = kernel->map_expr,
-            .combine = kernel->reduce_expr,
-            .finish = "a",
-            .type = dtype,
-            .result = dtype};
+            .nparts = 1,
+            .nresults = 1,
+            .parts = {{.accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),
+                       .neutral = kernel->neutral,
+                       .step = kernel->map_expr,
+                       .combine = kernel->reduce_expr,
+                       .type = dtype}},
+            .results = {{"a.part0", dtype}}};
         status = ga__reduce(&reduction, r->device, r->ndim, r->shape, reduced,
-                            kernel->arguments.count, r->operands, out, 0.0);
+                            kernel->arguments.count, r->operands, &out);
     }
     free_temporaries(kernel, r);
     return status;

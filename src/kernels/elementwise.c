@@ -39,16 +39,6 @@ typedef struct plan {
     size_t index_word;               /* the index's strides */
 } plan;
 
-static int64_t item(const plan *p, int row)
-{
-    if (row == p->index_row)
-        return 1;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] == row)
-            return (int64_t)ga_dtype_size(p->operands[k].array->dtype);
-    return 1;
-}
-
 /* ---- The loop nest ---- */
 
 static void number_rows(plan *p)
@@ -81,8 +71,7 @@ static bool plan_dense(plan *p, int ndim, const int64_t *shape)
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND) {
             const gpuarray *x = p->operands[k].array;
-            const bool one = x->size == 1 && p->n > 1;
-            p->nest.strides[p->row[k]][0] = one ? 0 : (int64_t)ga_dtype_size(x->dtype);
+            p->nest.strides[p->row[k]][0] = x->size > 1 || p->n == 1;
         }
     if (p->index_row != NO_OPERAND)
         p->nest.strides[p->index_row][0] = 1;
@@ -95,11 +84,20 @@ static void set_row(plan *p, int row, int ndim, const int64_t *strides)
         p->nest.strides[row][ndim - 1 - axis] = strides[axis];
 }
 
-static void plan_nest(plan *p, int ndim, const int64_t *shape)
+/* From bytes to elements, which is what kernels count in. */
+static void count_elements(plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND) {
+            const int64_t size = (int64_t)ga_dtype_size(p->operands[k].array->dtype);
+            for (int axis = 0; axis < p->nest.ndim; axis++)
+                p->nest.strides[p->row[k]][axis] /= size;
+        }
+}
+
+static void plan_strided(plan *p, int ndim, const int64_t *shape)
 {
     int64_t strides[GA_MAX_NDIM];
-    if (plan_dense(p, ndim, shape))
-        return;
     p->nest.ndim = ndim;
     for (int axis = 0; axis < ndim; axis++)
         p->nest.shape[ndim - 1 - axis] = shape[axis];
@@ -120,19 +118,18 @@ static void plan_nest(plan *p, int ndim, const int64_t *shape)
         for (int row = 0; row < p->nest.noperands; row++)
             p->nest.strides[row][0] = 0;
     }
+    count_elements(p);
 }
 
-/* From bytes to elements, which is what kernels count in. */
-static void count_elements(plan *p)
+/* The steps of the innermost axis, and whether indices need 64 bits. */
+static void measure(plan *p)
 {
     int64_t reach = p->n;
     for (int row = 0; row < p->nest.noperands; row++) {
-        const int64_t size = item(p, row);
         int64_t extent = 1;
         for (int axis = 0; axis < p->nest.ndim; axis++) {
-            int64_t *stride = &p->nest.strides[row][axis];
-            *stride /= size;
-            extent += (p->nest.shape[axis] - 1) * (*stride < 0 ? -*stride : *stride);
+            const int64_t stride = p->nest.strides[row][axis];
+            extent += (p->nest.shape[axis] - 1) * (stride < 0 ? -stride : stride);
         }
         reach = extent > reach ? extent : reach;
         const int64_t inner = p->nest.strides[row][0];
@@ -154,6 +151,12 @@ static int near_axis(const plan *p, int row)
     return p->turned[row] ? 1 : 0;
 }
 
+/* Of powers of two: a division would take longer than all else here. */
+static bool divides(int64_t power, int64_t number)
+{
+    return (number & (power - 1)) == 0;
+}
+
 /* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
 static bool lanes_fit(const plan *p, int k, int lanes)
 {
@@ -163,10 +166,10 @@ static bool lanes_fit(const plan *p, int k, int lanes)
         return !p->operands[k].writes;
     if (p->step[row] != STEP_ONE && !p->turned[row])
         return false;
-    if ((uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)))
+    if (!divides(lanes * (int64_t)ga_dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
     for (int axis = 0; axis < p->nest.ndim; axis++)
-        if (axis != near && p->nest.strides[row][axis] % lanes)
+        if (axis != near && !divides(lanes, p->nest.strides[row][axis]))
             return false;
     return true;
 }
@@ -190,8 +193,8 @@ static int choose_lanes(const plan *p, int most)
 {
     int lanes = (int)(16 / widest_item(p));
     lanes = lanes < most ? lanes : most;
-    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && p->nest.shape[0] % lanes) ||
-        (p->tiled && p->nest.shape[1] % lanes))
+    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && !divides(lanes, p->nest.shape[0])) ||
+        (p->tiled && !divides(lanes, p->nest.shape[1])))
         return 1;
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND && !lanes_fit(p, k, lanes))
@@ -483,6 +486,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_setf(record, "word", "%zu", p->data_word[k]);
     ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
     ga__record_set(record, "turned", row != NO_OPERAND && p->turned[row] ? "1" : "");
+    ga__record_set(record, "floats", "");
     ga__record_set(record, "strided", "");
     if (operand->array && row == NO_OPERAND)
         ga__program_accessor(record, operand->array, p->data_word[k]);
@@ -494,7 +498,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
     if (p->turned[row])
         ga__record_set(record, "near", "1");
-    ga__record_set(record, "lane_number", p->step[row] == STEP_ZERO ? "0" : "ga_l");
+    ga__program_group(record, operand, p->step[row]);
 }
 
 static void fill_index(ga__record *record, const plan *p)
@@ -503,6 +507,7 @@ static void fill_index(ga__record *record, const plan *p)
     ga__program_operand(record, p->noperands, &number);
     ga__record_set(record, "number", "");
     ga__record_set(record, "turned", "");
+    ga__record_set(record, "floats", "");
     ga__record_set(record, "index", "1");
     fill_strides(record, p, p->index_row, p->index_word);
 }
@@ -523,13 +528,22 @@ static int first_written(const plan *p)
     return k;
 }
 
-/* The host's strips: for results that go past the cache, and wherever functions of libm may be
- * called, so that all elements have them of vectors. */
+static bool any_narrow(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (ga__operand_is_narrow(&p->operands[k]))
+            return true;
+    return false;
+}
+
+/* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
+ * of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const plan *p)
 {
     const ga__formula *f = p->formula;
     const bool math = f->user_text || ga__program_calls_math(f->body);
-    const bool staged = p->host && can_pad(p) && (p->past_cache || p->tiled || math);
+    const bool staged =
+        p->host && can_pad(p) && (p->past_cache || p->tiled || math || any_narrow(p));
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
@@ -588,8 +602,9 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     if (p.n == 0)
         return GA_OK;
     number_rows(&p);
-    plan_nest(&p, ndim, shape);
-    count_elements(&p);
+    if (!plan_dense(&p, ndim, shape))
+        plan_strided(&p, ndim, shape);
+    measure(&p);
     choose_variant(&p);
     add_words(&p);
     ga__function *function = find_function(&p);

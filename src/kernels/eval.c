@@ -27,7 +27,7 @@ typedef struct call {
     const ga_named *args;
     ga__device *device;
     gpuarray *out;   /* the caller's, or NULL */
-    gpuarray **left; /* by step: what it left */
+    gpuarray **left; /* by value: what a step left */
     ga__numbers numbers;
 } call;
 
@@ -91,7 +91,8 @@ ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga
 
 /* ---- Plans ---- */
 
-ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, const ga_named *args)
+ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, const ga_named *args,
+                        int most_parts)
 {
     ga__forest own = {.text = NULL};
     ga__graph graph;
@@ -99,7 +100,7 @@ ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, c
         return NULL;
     const ga_status status = ga__graph_make(&graph, forest ? forest : &own, count, args);
     ga__forest_reset(&own);
-    return status == GA_OK ? ga__plan_new(&graph) : NULL;
+    return status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
 }
 
 static ga__key_table plans = GA__KEY_TABLE_INIT;
@@ -174,7 +175,7 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
     for (int k = 0; k < step->ninputs; k++) {
         const gpuarray **array = &b->operands[1 + k].array;
         ga_status status = GA_OK;
-        if (!step->reduces) {
+        if (step->cut.nparts == 0) {
             status = ga__separate(out, array, &copies[k]);
         } else if (*array && ga__arrays_overlap(out, *array)) {
             copies[k] = ga_copy(*array);
@@ -187,30 +188,41 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
     return GA_OK;
 }
 
-static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *out)
+static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS] = {NULL};
-    ga_status status = out == c->out ? separate(out, step, b, copies) : GA_OK;
+    if (out[0] != c->out)
+        return ga__step_launch(step, c->plan, c->device, b, out, NULL);
+    ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
-        status = ga__step_launch(step, c->device, b, out, NULL);
-    for (int k = 0; out == c->out && k < step->ninputs; k++)
+        status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
+    for (int k = 0; k < step->ninputs; k++)
         ga_free(copies[k]);
     return status;
 }
 
-/* The caller's out, when the last step can write it itself; else a new array. */
-static gpuarray *choose_out(const call *c, const ga__step *step, int ndim, const int64_t *shape)
+/* Makes what the step leaves; but the last one writes the caller's out itself when it can. */
+static ga_status make_results(const call *c, const ga__step *step, int ndim, const int64_t *shape)
 {
-    const bool last = step == &c->plan->steps[c->plan->nsteps - 1];
-    if (last && c->out &&
-        (!step->reduces || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
-        return c->out;
-    return ga__array_new(c->device, step->result, ndim, shape);
+    gpuarray **left = c->left + step->first_value;
+    for (int k = 0; k < step->cut.nresults; k++) {
+        const ga_dtype dtype = c->plan->graph.nodes[step->cut.result[k]].dtype;
+        const bool last = step->first_value + k == c->plan->nvalues - 1 && c->out;
+        if (last && ga__check_out("ga_eval", c->out, ndim, shape, dtype) != GA_OK)
+            return ga_error();
+        if (last &&
+            (step->cut.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
+            left[k] = c->out;
+        else
+            left[k] = ga__array_new(c->device, dtype, ndim, shape);
+        if (!left[k])
+            return ga_error();
+    }
+    return GA_OK;
 }
 
-static outcome run_step(call *c, int k)
+static outcome run_step(call *c, const ga__step *step)
 {
-    const ga__step *step = &c->plan->steps[k];
     ga__binding b;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
@@ -220,35 +232,30 @@ static outcome run_step(call *c, int k)
     if (!ga__step_bind(&b, c->plan, step, &c->numbers, arrays) ||
         !ga__step_shape(step, &b, &ndim, shape))
         return STALE;
-    if (c->out && k == c->plan->nsteps - 1 &&
-        ga__check_out("ga_eval", c->out, ndim, shape, step->result) != GA_OK)
+    if (make_results(c, step, ndim, shape) != GA_OK)
         return FAILED;
-    gpuarray *out = choose_out(c, step, ndim, shape);
-    if (!out)
-        return FAILED;
-    c->left[k] = out;
-    return launch(c, step, &b, out) == GA_OK ? DONE : FAILED;
+    return launch(c, step, &b, c->left + step->first_value) == GA_OK ? DONE : FAILED;
 }
 
 /* Runs the steps; *result is the last one's array, and what the others left is freed. */
 static outcome run_steps(call *c, gpuarray **result)
 {
     gpuarray *few[8], **left = few;
-    const int nsteps = c->plan->nsteps;
-    if (nsteps > (int)(sizeof(few) / sizeof(few[0])))
-        left = ga__malloc((size_t)nsteps * sizeof(*left));
+    const int nvalues = c->plan->nvalues;
+    if (nvalues > (int)(sizeof(few) / sizeof(few[0])))
+        left = ga__malloc((size_t)nvalues * sizeof(*left));
     if (!left)
         return FAILED;
-    memset(left, 0, (size_t)nsteps * sizeof(*left));
+    memset(left, 0, (size_t)nvalues * sizeof(*left));
     c->left = left;
     outcome how = DONE;
-    for (int k = 0; k < nsteps && how == DONE; k++)
-        how = run_step(c, k);
+    for (int k = 0; k < c->plan->nsteps && how == DONE; k++)
+        how = run_step(c, &c->plan->steps[k]);
     if (how == DONE) {
-        *result = left[nsteps - 1];
-        left[nsteps - 1] = NULL;
+        *result = left[nvalues - 1];
+        left[nvalues - 1] = NULL;
     }
-    for (int k = 0; k < nsteps; k++)
+    for (int k = 0; k < nvalues; k++)
         if (left[k] != c->out)
             ga_free(left[k]);
     if (left != few)
@@ -297,7 +304,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
 static outcome run_anew(const char *text, const ga__forest *forest, ga__device *device, int count,
                         const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
 {
-    ga__plan *plan = ga__eval_plan(text, forest, count, args);
+    ga__plan *plan = ga__eval_plan(text, forest, count, args, GA__MAX_PARTS);
     if (!plan)
         return FAILED;
     ga__plan *kept = key ? keep_plan(key, plan) : NULL;

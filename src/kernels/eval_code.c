@@ -10,17 +10,17 @@
 #include "base/strbuf.h"
 #include "kernels/eval_plan.h"
 
-/* The engines take one operand less than a nest has room for, and the output is one. */
-#define MOST_INPUTS (GA__MAX_OPERANDS - 2)
-
 typedef struct coder {
     ga__step *step;
     const ga__graph *graph;
-    const int *left_by;
+    const int *left_as;
+    const ga__cut *cut;
     bool literal_numbers; /* constants are written out, when there are too many operands */
     bool *needed;
-    char (*name)[8]; /* of each node in this kernel; "" when it has none */
-    int statements, arrays, numbers;
+    char (*name)[8]; /* of each node in the text being written; "" when it has none */
+    int arrays, numbers;
+    int statements, literals; /* of the text */
+    int stored;               /* the node that the text leaves: storing it rounds it; -1 */
     ga__strbuf text;
 } coder;
 
@@ -34,7 +34,7 @@ static const ga__node *node_at(const coder *c, int k)
 static bool is_leaf(const coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
-    return c->left_by[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
+    return c->left_as[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
            node->key.kind == GA__NODE_NUMBER;
 }
 
@@ -73,11 +73,12 @@ static void add_literal(coder *c, ga_dtype dtype, ga_value number)
 static void add_number(coder *c, int k)
 {
     const ga__node *node = node_at(c, k), *weak = node_at(c, node->key.operand[0]);
-    snprintf(c->name[k], sizeof(c->name[k]), "c%d", c->numbers++);
     if (!c->literal_numbers || weak->varies) {
+        snprintf(c->name[k], sizeof(c->name[k]), "c%d", c->numbers++);
         add_input(c, k, GA__FROM_NUMBER, node->key.operand[0]);
         return;
     }
+    snprintf(c->name[k], sizeof(c->name[k]), "k%d", c->literals++);
     ga__strbuf_addf(&c->text, "const %s %s = ", ga__dtype_compute_type(node->dtype), c->name[k]);
     add_literal(c, node->dtype, weak->number);
     ga__strbuf_add(&c->text, ";\n");
@@ -86,15 +87,15 @@ static void add_number(coder *c, int k)
 static void add_leaf(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
-    if (c->name[k][0] || c->step->ninputs > MOST_INPUTS)
+    if (c->step->ninputs > GA__MOST_INPUTS)
         return;
-    if (c->left_by[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
+    if (c->left_as[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
         add_number(c, k);
         return;
     }
     snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
-    if (c->left_by[k] >= 0)
-        add_input(c, k, GA__FROM_STEP, c->left_by[k]);
+    if (c->left_as[k] >= 0)
+        add_input(c, k, GA__FROM_STEP, c->left_as[k]);
     else
         add_input(c, k, GA__FROM_ARGUMENT, node->key.row);
 }
@@ -140,40 +141,65 @@ static void add_statement(coder *c, int k)
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
     const char *expression = expression_of(node);
-    /* What the kernel leaves rounds as it is stored. */
-    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype && k != c->step->node;
+    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
     if (rounds)
-        ga__strbuf_addf(&c->text, "ga::cast<%s>(ga::cast<%s>(", type, stored);
+        ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
     else if (node->key.kind == GA__NODE_CAST)
         ga__strbuf_addf(&c->text, "ga::cast<%s>(", type);
     if (names_type)
         ga__strbuf_addf(&c->text, "[&] { typedef %s ga_s0; return ", stored);
     add_expression(c, expression, node);
     ga__strbuf_add(&c->text, names_type ? "; }()" : "");
-    ga__strbuf_add(&c->text, rounds ? "))" : node->key.kind == GA__NODE_CAST ? ")" : "");
-    ga__strbuf_add(&c->text, ";\n");
+    ga__strbuf_add(&c->text, rounds || node->key.kind == GA__NODE_CAST ? ");\n" : ";\n");
 }
 
-/* The statements that lead to `node`, from operands and from `known`, which has a name already. */
-static void add_statements(coder *c, int node, int known)
+/* The reduction's own number among those of the kernel, -1. */
+static int part_number(const coder *c, int k)
 {
-    memset(c->needed, 0, (size_t)node + 1);
+    for (int p = 0; p < c->cut->nparts; p++)
+        if (c->cut->part[p] == k)
+            return p;
+    return -1;
+}
+
+/* What one of the kernel's reductions has come to, as it would be stored. */
+static void add_part(coder *c, int k, int p)
+{
+    const ga_dtype dtype = node_at(c, k)->dtype;
+    const char *type = ga__dtype_compute_type(dtype);
+    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
+    const bool rounds = ga__dtype_compute(dtype) != dtype;
+    ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(ga_finish%d(a));\n", type, c->name[k],
+                    rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
+}
+
+/* Marks what leads to `node` from operands and from reductions of the kernel. */
+static void mark_needed(coder *c, int node)
+{
     c->needed[node] = true;
     for (int k = node; k >= 0; k--) {
         const ga__node *n = node_at(c, k);
-        if (!c->needed[k] || k == known || is_leaf(c, k))
+        if (!c->needed[k] || is_leaf(c, k) || part_number(c, k) >= 0)
             continue;
         const bool one = n->key.kind == GA__NODE_CAST || n->key.bits[0];
         for (int i = 0; i < (one ? 1 : ga__rows[n->key.row].inputs); i++)
             c->needed[n->key.operand[i]] = true;
     }
-    for (int k = 0; k <= node; k++) {
-        if (!c->needed[k] || k == known)
+}
+
+/* The statements that lead to all nodes marked. */
+static void add_statements(coder *c)
+{
+    for (int k = 0; k <= c->graph->root; k++) {
+        const int part = c->needed[k] ? part_number(c, k) : -1;
+        if (!c->needed[k] || c->name[k][0])
             continue;
-        if (is_leaf(c, k))
+        if (part >= 0)
+            add_part(c, k, part);
+        else if (is_leaf(c, k))
             add_leaf(c, k);
         else
             add_statement(c, k);
@@ -182,69 +208,115 @@ static void add_statements(coder *c, int node, int known)
 
 /* ---- Kernels ---- */
 
+/* A text of its own scope, in which only the inputs so far have names. */
+static void start_text(coder *c, int stored)
+{
+    const size_t n = (size_t)c->graph->root + 1;
+    memset(c->needed, 0, n);
+    memset(c->name, 0, n * sizeof(c->name[0]));
+    for (int k = 0; k < c->step->ninputs; k++)
+        memcpy(c->name[c->step->inputs[k].node], c->step->inputs[k].name, sizeof(c->name[0]));
+    c->statements = c->literals = 0;
+    c->stored = stored;
+}
+
 static void code_elementwise(coder *c, int node)
 {
-    add_statements(c, node, -1);
+    start_text(c, node);
+    mark_needed(c, node);
+    add_statements(c);
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
-    c->step->body = ga__strbuf_take(&c->text);
+    c->step->text = ga__strbuf_take(&c->text);
 }
 
-/* "[&] { statements; return ...; }()" */
-static void code_map(coder *c, const ga__node *node, const ga__reduce_op *op)
+static int operand_of(const coder *c, int part)
 {
-    const int operand = node->key.operand[0];
-    ga__strbuf_add(&c->text, "[&] {\n");
-    add_statements(c, operand, -1);
-    ga__strbuf_addf(&c->text, "const T x = %s;\nreturn %s;\n}()", c->name[operand], op->step);
-    c->step->map = ga__strbuf_take(&c->text);
+    return node_at(c, c->cut->part[part])->key.operand[0];
 }
 
-static void code_finish(coder *c, int node, int reduction, const ga__reduce_op *op)
+static void code_map(coder *c)
 {
-    const ga_dtype dtype = node_at(c, reduction)->dtype;
-    if (node == reduction) {
-        c->step->finish = ga__strdup(op->finish);
-        return;
+    start_text(c, -1);
+    for (int p = 0; p < c->cut->nparts; p++)
+        mark_needed(c, operand_of(c, p));
+    add_statements(c);
+    for (int p = 0; p < c->cut->nparts; p++)
+        ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
+    ga__strbuf_add(&c->text, "}");
+    c->step->text = ga__strbuf_take(&c->text);
+}
+
+/* "ga_finish0(a)", or "[&] { statements; return ...; }()" */
+static char *code_finish(coder *c, int node)
+{
+    const int part = part_number(c, node);
+    if (part >= 0) {
+        ga__strbuf_addf(&c->text, "ga_finish%d(a)", part);
+        return ga__strbuf_take(&c->text);
     }
-    const char *type = ga__dtype_compute_type(dtype);
-    snprintf(c->name[reduction], sizeof(c->name[reduction]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text, "[&] {\nconst %s %s = ga::cast<%s>(", type, c->name[reduction], type);
-    if (ga__dtype_compute(dtype) == dtype)
-        ga__strbuf_addf(&c->text, "%s);\n", op->finish);
-    else
-        ga__strbuf_addf(&c->text, "ga::cast<%s>(%s));\n", ga__dtype_memory_type(dtype), op->finish);
-    add_statements(c, node, reduction);
+    start_text(c, node);
+    mark_needed(c, node);
+    ga__strbuf_add(&c->text, "[&] {\n");
+    add_statements(c);
     ga__strbuf_addf(&c->text, "return %s;\n}()", c->name[node]);
-    c->step->finish = ga__strbuf_take(&c->text);
+    return ga__strbuf_take(&c->text);
 }
 
-static void code_reduction(coder *c, int node, int reduction)
+static void set_reduction(ga__step *step, const ga__graph *graph)
 {
-    const ga__node *r = node_at(c, reduction);
-    const ga__reduce_op *op = ga__rows[r->key.row].reduction;
-    ga__step *step = c->step;
-    step->reduces = true;
-    step->op = op;
-    step->loop = r->loop;
-    step->axes = r->key.axes;
-    step->keepdims = r->key.keepdims;
-    memcpy(&step->ddof, &r->key.bits[0], sizeof(step->ddof));
-    code_map(c, r, op);
-    code_finish(c, node, reduction, op);
+    const ga__node_key *first = &graph->nodes[step->cut.part[0]].key;
+    ga__reduction *r = &step->reduction;
+    *r = (ga__reduction){.map = step->text,
+                         .nparts = step->cut.nparts,
+                         .nresults = step->cut.nresults};
+    step->axes = first->axes;
+    step->keepdims = first->keepdims;
+    for (int p = 0; p < r->nparts; p++) {
+        const ga__node *node = &graph->nodes[step->cut.part[p]];
+        const ga__reduce_op *op = ga__rows[node->key.row].reduction;
+        double ddof;
+        memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
+        r->parts[p] = ga__part_of(op, node->loop, ddof);
+        r->formula.uses_index |= op->result == GA__RESULT_INDEX;
+        step->empty_is_error |= op->empty_is_error;
+    }
+    r->accumulator_bytes = ga__accumulator_bytes(r->nparts, r->parts);
+    for (int k = 0; k < r->nresults; k++)
+        r->results[k] =
+            (ga__reduce_result){step->finish[k], graph->nodes[step->cut.result[k]].dtype};
 }
 
-/* The id is of all texts that the kernel is made of; the operands' types are the engines' to add.
- */
-static ga_status set_id(ga__step *step)
+static void code_reductions(coder *c)
+{
+    code_map(c);
+    for (int k = 0; k < c->cut->nresults; k++)
+        c->step->finish[k] = code_finish(c, c->cut->result[k]);
+    set_reduction(c->step, c->graph);
+}
+
+/* The id is of all texts that the kernel is made of, and of a reduction's types; the operands'
+ * types are the engines' to add. */
+static ga_status set_id(ga__step *step, const ga__graph *graph)
 {
     ga__strbuf s = GA__STRBUF_INIT;
-    snprintf(step->formula_name, sizeof(step->formula_name), "eval%s%s", step->reduces ? "_" : "",
-             step->reduces ? step->op->name : "");
-    ga__strbuf_addf(&s, "%s\x1f%s\x1f%s", step->formula_name,
-                    step->reduces ? step->map : step->body, step->reduces ? step->finish : "");
+    const ga__cut *cut = &step->cut;
+    ga__strbuf_add(&s, "eval");
+    for (int p = 0; p < cut->nparts; p++)
+        ga__strbuf_addf(&s, "_%s", ga__rows[graph->nodes[cut->part[p]].key.row].name);
+    if (!s.failed)
+        snprintf(step->formula_name, sizeof(step->formula_name), "%s", s.text);
+    ga__strbuf_addf(&s, "\x1f%s", step->text);
+    for (int p = 0; p < cut->nparts; p++)
+        ga__strbuf_addf(&s, "\x1f%s", ga_dtype_name(step->reduction.parts[p].type));
+    for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++)
+        ga__strbuf_addf(&s, "\x1f%s\x1f%s", step->finish[k],
+                        ga_dtype_name(step->reduction.results[k].dtype));
     if (!s.failed)
         step->id = ga__formula_id(s.text);
     ga__strbuf_reset(&s);
+    step->reduction.formula.id = step->id;
+    step->reduction.formula.name = step->formula_name;
+    step->reduction.formula.body = "";
     return step->id ? GA_OK : ga_error();
 }
 
@@ -266,55 +338,80 @@ static void sort_inputs(ga__step *step, const ga__graph *graph)
     }
 }
 
-static void discard(ga__step *step)
+/* Which inputs each part's shape depends on, once the inputs are in order. */
+static void set_reads(coder *c)
+{
+    for (int p = 0; p < c->cut->nparts; p++) {
+        memset(c->needed, 0, (size_t)c->graph->root + 1);
+        mark_needed(c, operand_of(c, p));
+        for (int k = 0; k < c->step->ninputs; k++)
+            if (c->step->inputs[k].source != GA__FROM_NUMBER && c->needed[c->step->inputs[k].node])
+                c->step->reads[p] |= (uint64_t)1 << k;
+    }
+}
+
+void ga__step_reset(ga__step *step)
 {
     ga__free(step->inputs);
-    ga__free(step->body);
-    ga__free(step->map);
-    ga__free(step->finish);
-    *step = (ga__step){.node = -1};
+    ga__free(step->text);
+    for (int k = 0; k < GA__MAX_PARTS; k++)
+        ga__free(step->finish[k]);
+    *step = (ga__step){.ninputs = 0};
+}
+
+static bool is_complete(const ga__step *step)
+{
+    bool complete = step->text != NULL;
+    for (int k = 0; step->cut.nparts > 0 && k < step->cut.nresults; k++)
+        complete &= step->finish[k] != NULL;
+    return complete;
 }
 
 /* One attempt; ninputs is above the limit when there were too many. */
-static ga_status code(coder *c, int node, int reduction)
+static ga_status code(coder *c)
 {
     ga__step *step = c->step;
-    *step = (ga__step){.node = node, .domain = node, .result = node_at(c, node)->dtype};
-    if (reduction >= 0)
-        step->domain = node_at(c, reduction)->key.operand[0];
-    step->inputs = ga__calloc(MOST_INPUTS + 1, sizeof(*step->inputs));
+    *step = (ga__step){.cut = *c->cut, .domain = c->cut->result[0]};
+    if (c->cut->nparts > 0)
+        step->domain = c->graph->nodes[c->cut->part[0]].key.operand[0];
+    step->inputs = ga__calloc(GA__MOST_INPUTS + 1, sizeof(*step->inputs));
     if (!step->inputs)
         return ga_error();
-    memset(c->name, 0, ((size_t)c->graph->root + 1) * sizeof(c->name[0]));
-    c->statements = c->arrays = c->numbers = 0;
-    if (reduction >= 0)
-        code_reduction(c, node, reduction);
+    c->arrays = c->numbers = 0;
+    if (c->cut->nparts > 0)
+        code_reductions(c);
     else
-        code_elementwise(c, node);
+        code_elementwise(c, c->cut->result[0]);
+    if (!is_complete(step))
+        return ga_error();
     sort_inputs(step, c->graph);
-    const bool complete = step->reduces ? step->map && step->finish : step->body != NULL;
-    return complete ? GA_OK : ga_error();
+    set_reads(c);
+    return GA_OK;
 }
 
-ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_by, int node,
-                        int reduction)
+static ga_status code_within_limits(coder *c)
+{
+    ga_status status = code(c);
+    if (status == GA_OK && c->step->ninputs > GA__MOST_INPUTS) {
+        ga__step_reset(c->step);
+        c->literal_numbers = true;
+        status = code(c);
+    }
+    return status == GA_OK && c->step->ninputs > GA__MOST_INPUTS ? GA_ERR_UNSUPPORTED : status;
+}
+
+ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_as,
+                        const ga__cut *cut)
 {
     const size_t n = (size_t)graph->root + 1;
-    coder c = {.step = step, .graph = graph, .left_by = left_by};
+    coder c = {.step = step, .graph = graph, .left_as = left_as, .cut = cut};
     c.needed = ga__malloc(n);
     c.name = ga__malloc(n * sizeof(c.name[0]));
-    ga_status status = c.needed && c.name ? code(&c, node, reduction) : ga_error();
-    if (status == GA_OK && step->ninputs > MOST_INPUTS) {
-        discard(step);
-        c.literal_numbers = true;
-        status = code(&c, node, reduction);
-    }
-    if (status == GA_OK && step->ninputs > MOST_INPUTS)
-        status =
-            ga__fail(GA_ERR_UNSUPPORTED,
-                     "ga_eval: more than %d arrays and numbers meet in one kernel", MOST_INPUTS);
+    ga_status status = c.needed && c.name ? code_within_limits(&c) : ga_error();
     if (status == GA_OK)
-        status = set_id(step);
+        status = set_id(step, graph);
+    if (status != GA_OK)
+        ga__step_reset(step);
     ga__free(c.name);
     ga__free(c.needed);
     ga__strbuf_reset(&c.text);

@@ -1,5 +1,6 @@
 /* Shows how an expression is run: its kernels, what they read and write, and their statements. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,18 @@ static void add_array(writer *w, const ga__node *node)
     ga__strbuf_addf(&w->text, ", %" PRId64 " bytes\n", node_bytes(node));
 }
 
+static void add_origin(writer *w, int value)
+{
+    int k = 0;
+    while (value >= w->plan->steps[k].first_value + w->plan->steps[k].cut.nresults)
+        k++;
+    const ga__step *step = &w->plan->steps[k];
+    if (step->cut.nresults == 1)
+        ga__strbuf_addf(&w->text, "the result of kernel %d, ", k + 1);
+    else
+        ga__strbuf_addf(&w->text, "result %d of kernel %d, ", value - step->first_value + 1, k + 1);
+}
+
 static void add_input(writer *w, const ga__input *input)
 {
     const ga__node *node = &w->plan->graph.nodes[input->node];
@@ -43,7 +56,7 @@ static void add_input(writer *w, const ga__input *input)
     if (input->source == GA__FROM_ARGUMENT)
         ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
     else
-        ga__strbuf_addf(&w->text, "the result of kernel %d, ", input->index + 1);
+        add_origin(w, input->index);
     w->read += node_bytes(node);
     add_array(w, node);
 }
@@ -72,24 +85,42 @@ static void add_axes(writer *w, uint32_t axes)
     ga__strbuf_add(&w->text, "\n");
 }
 
+static const char *part_name(const writer *w, const ga__step *step, int p)
+{
+    return ga__rows[w->plan->graph.nodes[step->cut.part[p]].key.row].name;
+}
+
+static void add_title(writer *w, int k)
+{
+    const ga__step *step = &w->plan->steps[k];
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->cut.nparts ? "" : "elementwise");
+    for (int p = 0; p < step->cut.nparts; p++)
+        ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
+    add_axes(w, step->axes);
+}
+
 static void add_step(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
-    const ga__node *node = &w->plan->graph.nodes[step->node];
-    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1,
-                    step->reduces ? step->op->name : "elementwise");
-    add_axes(w, step->axes);
+    char label[64];
+    add_title(w, k);
     for (int i = 0; i < step->ninputs; i++)
         add_input(w, &step->inputs[i]);
-    ga__strbuf_add(&w->text, "  writes ");
-    add_array(w, node);
-    w->written += node_bytes(node);
-    if (!step->reduces) {
-        add_lines(w, "computes", step->body);
-        return;
+    for (int i = 0; i < step->cut.nresults; i++) {
+        const ga__node *node = &w->plan->graph.nodes[step->cut.result[i]];
+        ga__strbuf_add(&w->text, "  writes ");
+        add_array(w, node);
+        w->written += node_bytes(node);
     }
-    add_lines(w, "each element", step->map);
-    add_lines(w, "at the end", step->finish);
+    add_lines(w, step->cut.nparts ? "each element" : "computes", step->text);
+    for (int p = 0; p < step->cut.nparts; p++) {
+        snprintf(label, sizeof(label), "%s takes its x", part_name(w, step, p));
+        add_lines(w, label, step->reduction.parts[p].step);
+        snprintf(label, sizeof(label), "and has at the end, as ga_finish%d(a)", p);
+        add_lines(w, label, step->reduction.parts[p].finish);
+    }
+    for (int i = 0; step->cut.nparts && i < step->cut.nresults; i++)
+        add_lines(w, "leaves", step->finish[i]);
 }
 
 static void add_plan(writer *w, const char *expression, const ga__device *device)
@@ -149,7 +180,7 @@ static ga_status add_split(writer *w, const char *expression, const ga__room *ro
 static char *explain(const char *expression, int count, const ga_named *args, ga__device *device,
                      const ga__room *room)
 {
-    ga__plan *plan = ga__eval_plan(expression, NULL, count, args);
+    ga__plan *plan = ga__eval_plan(expression, NULL, count, args, room ? 1 : GA__MAX_PARTS);
     if (!plan)
         return NULL;
     writer w = {.plan = plan, .args = args};

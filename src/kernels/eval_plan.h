@@ -3,7 +3,7 @@
 #define GA_KERNELS_EVAL_PLAN_H
 
 #include "kernels/eval_type.h"
-#include "kernels/reduce.h"
+#include "kernels/reduction.h"
 
 /* Operations on numbers that are arguments, computed before each run. */
 #define GA__MAX_VARYING 256
@@ -13,29 +13,37 @@ typedef enum ga__origin { GA__FROM_ARGUMENT, GA__FROM_STEP, GA__FROM_NUMBER } ga
 /* An operand of a kernel. */
 typedef struct ga__input {
     ga__origin source;
-    int index; /* of the argument, the step, or the weak node */
+    int index; /* of the argument, the value that a step left, or the weak node */
     int node;
     ga_dtype dtype;
     char name[8];
 } ga__input;
 
+/* What one kernel computes: reductions of one level over the same axes with what leads to them and
+ * what follows, or else one elementwise value. */
+typedef struct ga__cut {
+    int nparts;              /* 0: elementwise */
+    int part[GA__MAX_PARTS]; /* nodes of the reductions */
+    int nresults;
+    int result[GA__MAX_PARTS]; /* nodes of what it leaves */
+} ga__cut;
+
 /* One kernel. */
 typedef struct ga__step {
-    bool reduces;
-    int node;   /* the value it leaves */
-    int domain; /* the value whose shape it goes through: of a reduction, its operand */
+    ga__cut cut;
+    int domain;      /* the node whose shape it goes through: of reductions, what they reduce */
+    int first_value; /* the number of its first result among the results of all steps */
     int ninputs;
     ga__input *inputs;
-    char *body;   /* of an elementwise kernel: statements that set `r` */
-    char *map;    /* of a reduction: its step with what leads to `x` */
-    char *finish; /* of a reduction: its finish with what follows */
+    char *text; /* statements over the inputs: they set `r`, or return what the parts take */
+    char *finish[GA__MAX_PARTS];
     char formula_name[32];
     uint64_t id;
-    const ga__reduce_op *op;
-    ga_dtype loop, result;
+    /* Of reductions. */
+    ga__reduction reduction;
+    uint64_t reads[GA__MAX_PARTS]; /* by part: a bit for each input that its shape depends on */
     uint32_t axes;
-    bool keepdims;
-    double ddof;
+    bool keepdims, empty_is_error;
 } ga__step;
 
 typedef struct ga__plan {
@@ -43,17 +51,23 @@ typedef struct ga__plan {
     int nvarying;
     int varying[GA__MAX_VARYING]; /* weak nodes, operands first */
     int nsteps;                   /* 0: the root is a weak number */
-    ga__step *steps;              /* the last one leaves the root */
+    ga__step *steps;              /* the last one leaves the root alone */
+    int nvalues;                  /* what all steps leave */
 } ga__plan;
 
-/* Takes the graph over, whatever happens. NULL and GA_ERR_UNSUPPORTED for a kernel of more operands
+/* Cuts the graph into kernels of at most `most_parts` reductions each; with one, every step leaves
+ * one value. Takes the graph over, whatever happens. NULL and GA_ERR_UNSUPPORTED for a kernel of more operands
  * than the engines take; GA_ERR_MEMORY. */
-ga__plan *ga__plan_new(ga__graph *graph);
+ga__plan *ga__plan_new(ga__graph *graph, int most_parts);
 void ga__plan_free(ga__plan *plan);
 
-/* Writes the texts, inputs and id of a step that computes `node`, which for a reduction may be what
- * follows `reduction` (else -1). left_by[k]: the step that leaves node k, or -1. */
-ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_by, int node,
-                        int reduction);
+/* The engines take one operand less than a nest has room for, and the output is one. */
+#define GA__MOST_INPUTS (GA__MAX_OPERANDS - 2)
+
+/* Writes the texts, inputs and id of a step. left_as[k]: which value of an earlier step node k is,
+ * or -1. GA_ERR_UNSUPPORTED, not raised, for more than GA__MOST_INPUTS operands. */
+ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_as,
+                        const ga__cut *cut);
+void ga__step_reset(ga__step *step);
 
 #endif

@@ -39,6 +39,23 @@ gpuarray *ga__number_array(ga__device *device, ga_value number)
     return NULL;
 }
 
+/* Whether each reduction of a step by itself would run over the shape that all inputs have. */
+static bool parts_agree(const ga__step *step, const ga__binding *b)
+{
+    for (int p = 0; p < step->cut.nparts; p++) {
+        int ndim = 0;
+        int64_t shape[GA_MAX_NDIM];
+        for (int k = 0; k < step->ninputs; k++) {
+            const gpuarray *x = b->operands[1 + k].array;
+            if (step->reads[p] >> k & 1)
+                ga__broadcast_shape(&ndim, shape, x->ndim, x->shape);
+        }
+        if (!ga__same_shape(ndim, shape, b->ndim, b->shape))
+            return false;
+    }
+    return true;
+}
+
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays)
 {
@@ -61,7 +78,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
             !ga__number_fits(operand->number, input->dtype))
             return false;
     }
-    return true;
+    return step->cut.nparts < 2 || parts_agree(step, b);
 }
 
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)
@@ -69,42 +86,41 @@ bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64
     int64_t count = 1;
     *ndim = 0;
     for (int axis = 0; axis < b->ndim; axis++) {
-        const bool reduced = step->reduces && (step->axes >> axis & 1);
+        const bool reduced = step->axes >> axis & 1;
         count *= reduced ? b->shape[axis] : 1;
         if (!reduced || step->keepdims)
             shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
     }
-    return !step->reduces || count > 0 || !step->op->empty_is_error ||
-           ga__shape_size(*ndim, shape) == 0;
+    return count > 0 || !step->empty_is_error || ga__shape_size(*ndim, shape) == 0;
 }
 
-static ga_status launch_elementwise(const ga__step *step, ga__device *device, ga__binding *b,
-                                    gpuarray *out)
+static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, ga__device *device,
+                                    ga__binding *b, gpuarray *out)
 {
-    const ga__formula formula = {.id = step->id, .name = step->formula_name, .body = step->body};
-    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = step->result, .writes = true};
+    const ga__formula formula = {.id = step->id, .name = step->formula_name, .body = step->text};
+    const ga_dtype type = plan->graph.nodes[step->cut.result[0]].dtype;
+    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);
 }
 
 static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__binding *b,
-                                  gpuarray *out, const ga__carry *carry)
+                                  gpuarray *const *out, const ga__carry *carry)
 {
     bool reduced[GA_MAX_NDIM];
     for (int axis = 0; axis < b->ndim; axis++)
         reduced[axis] = step->axes >> axis & 1;
-    ga__reduction reduction = ga__reduction_of(step->op, step->loop, step->result);
-    reduction.formula.id = step->id;
-    reduction.formula.name = step->formula_name;
-    reduction.step = step->map;
-    reduction.finish = step->finish;
+    if (!carry)
+        return ga__reduce_keeping(&step->reduction, device, b->ndim, b->shape, reduced,
+                                  step->ninputs, b->operands + 1, out);
+    ga__reduction reduction = step->reduction;
     reduction.carry = carry;
     return ga__reduce_keeping(&reduction, device, b->ndim, b->shape, reduced, step->ninputs,
-                              b->operands + 1, out, step->ddof);
+                              b->operands + 1, out);
 }
 
-ga_status ga__step_launch(const ga__step *step, ga__device *device, ga__binding *b, gpuarray *out,
-                          const ga__carry *carry)
+ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
+                          ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
-    return step->reduces ? launch_reduction(step, device, b, out, carry)
-                         : launch_elementwise(step, device, b, out);
+    return step->cut.nparts > 0 ? launch_reduction(step, device, b, out, carry)
+                                : launch_elementwise(step, plan, device, b, out[0]);
 }

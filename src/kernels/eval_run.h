@@ -27,16 +27,16 @@ typedef struct ga__binding {
 } ga__binding;
 
 /* Binds the arrays, one for each input of the step that is no number. False when a number does not
- * fit its dtype or shapes do not broadcast. */
+ * fit its dtype or shapes do not broadcast as they did for the plan. */
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays);
 
 /* The shape of what the step leaves; false when it has no answer. */
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape);
 
-/* Computes into `out`, which overlaps no operand partly. `carry` is for reductions whose elements
- * come in several launches, else NULL. */
-ga_status ga__step_launch(const ga__step *step, ga__device *device, ga__binding *b, gpuarray *out,
-                          const ga__carry *carry);
+/* Computes into out[0..nresults-1], which overlap no operand partly. `carry` is for one reduction
+ * whose elements come in several launches, else NULL. */
+ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
+                          ga__binding *b, gpuarray *const *out, const ga__carry *carry);
 
 #endif

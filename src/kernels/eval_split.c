@@ -62,7 +62,7 @@ static const ga_source *source_of(const ga_named *args, const ga__input *input)
 /* Whether the step's result has, on its first `depth` axes, one element for each of its data. */
 static bool keeps_axes(const ga__step *step, const ga__node *domain, int depth)
 {
-    for (int axis = 0; step->reduces && axis < depth; axis++)
+    for (int axis = 0; axis < depth; axis++)
         if (step->axes >> axis & 1 && (!step->keepdims || domain->shape[axis] > 1))
             return false;
     return true;
@@ -74,7 +74,7 @@ static bool reduces_axes(const ga__step *step, const ga__node *domain, int depth
     for (int axis = 0; axis < depth; axis++)
         if (domain->shape[axis] > 1 && !(step->axes >> axis & 1))
             return false;
-    return step->reduces;
+    return step->cut.nparts > 0;
 }
 
 /* Whether every axis before `depth` is that of the domain. */
@@ -113,7 +113,7 @@ static bool feeds(const splitter *s, int step, int user)
     const cut *from = &s->cuts[step], *to = &s->cuts[user];
     const ga__step *steps = s->plan->steps;
     return from->local && from->depth > 0 && cut_alike(from, to) &&
-           spans(node_of(s, steps[step].node), domain_of(s, &steps[user]), to->depth);
+           spans(node_of(s, steps[step].cut.result[0]), domain_of(s, &steps[user]), to->depth);
 }
 
 static void find_cuts(splitter *s)
@@ -180,7 +180,7 @@ static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
         const ga__step *step = &s->plan->steps[k];
         const bool stays = s->cuts[k].kept && !(k == s->plan->nsteps - 1 && s->room->saves);
         if (s->cuts[k].local && !stays)
-            bytes += bytes_within(node_of(s, step->node), depth);
+            bytes += bytes_within(node_of(s, step->cut.result[0]), depth);
         for (int i = 0; i < step->ninputs; i++) {
             const uint64_t bit = (uint64_t)1 << (step->inputs[i].index & 63);
             if (!source_of(s->args, &step->inputs[i]) || !(sweep->cut & bit) || counted & bit)
@@ -237,7 +237,7 @@ static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
         bytes = row_bytes(s, sweep, depth);
     }
     if (bytes > s->room->chunk)
-        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].node)->at, GA_ERR_UNSUPPORTED,
+        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].cut.result[0])->at, GA_ERR_UNSUPPORTED,
                              "one row here takes %" PRId64 " bytes, and a chunk has %" PRId64,
                              bytes, s->room->chunk);
     sweep->depth = depth;
@@ -262,7 +262,7 @@ static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
 {
     const ga__step *step = &s->plan->steps[part->step];
     const cut *c = &s->cuts[part->step];
-    const ga__node *result = node_of(s, step->node);
+    const ga__node *result = node_of(s, step->cut.result[0]);
     part->combined = !c->local && sweep->chunks > 1;
     for (int i = 0; i < step->ninputs; i++) {
         const ga__input *input = &step->inputs[i];
@@ -300,7 +300,7 @@ static ga_status settle(splitter *s, ga__sweep *sweep)
         const int k = sweep->parts[p].step;
         s->placed[k] |= s->cuts[k].kept;
         if (k == s->plan->nsteps - 1 && s->room->saves)
-            sweep->bytes += bytes_within(node_of(s, s->plan->steps[k].node), 0);
+            sweep->bytes += bytes_within(node_of(s, s->plan->steps[k].cut.result[0]), 0);
     }
     s->split->bytes += sweep->bytes;
     return status;
@@ -363,7 +363,7 @@ static int64_t plan_bytes(const ga__plan *plan, const ga_named *args)
     int64_t bytes = 0;
     for (int k = 0; k < plan->nsteps; k++) {
         const ga__step *step = &plan->steps[k];
-        bytes += bytes_within(&plan->graph.nodes[step->node], 0);
+        bytes += bytes_within(&plan->graph.nodes[step->cut.result[0]], 0);
         for (int i = 0; i < step->ninputs; i++) {
             const ga__input *input = &step->inputs[i];
             const uint64_t bit = (uint64_t)1 << (input->index & 63);

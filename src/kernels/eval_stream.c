@@ -197,10 +197,15 @@ static gpuarray *input_array(const pass *p, const buffers *slot, const ga__part 
     return ga__source_view(value->as.source, &box, slot->read[input->index]);
 }
 
+static const ga__node *result_node(const evaluation *s, int step)
+{
+    return &s->plan->graph.nodes[s->plan->steps[step].cut.result[0]];
+}
+
 /* The array that outlives the chunks, made by the first of them. */
 static gpuarray *kept_array(evaluation *s, int k)
 {
-    const ga__node *node = &s->plan->graph.nodes[s->plan->steps[k].node];
+    const ga__node *node = result_node(s, k);
     if (!s->kept[k])
         s->kept[k] = ga__array_new(s->device, node->dtype, node->ndim, node->shape);
     return s->kept[k];
@@ -211,16 +216,16 @@ static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int 
                               const int64_t *shape)
 {
     evaluation *s = p->s;
-    const ga__step *step = &s->plan->steps[part->step];
+    const ga_dtype dtype = result_node(s, part->step)->dtype;
     int64_t strides[GA_MAX_NDIM];
     if (p->writes && part->step == s->plan->nsteps - 1) {
-        const size_t itemsize = ga_dtype_size(step->result);
+        const size_t itemsize = ga_dtype_size(dtype);
         ga__contiguous_strides(ndim, shape, (int64_t)itemsize, strides);
         slot->nbytes = (size_t)ga__shape_size(ndim, shape) * itemsize;
-        return ga__array_view(slot->result, step->result, ndim, shape, strides, 0);
+        return ga__array_view(slot->result, dtype, ndim, shape, strides, 0);
     }
     if (!s->split.kept[part->step])
-        return ga__array_new(s->device, step->result, ndim, shape);
+        return ga__array_new(s->device, dtype, ndim, shape);
     gpuarray *whole = kept_array(s, part->step);
     if (p->sweep->chunks == 1 || part->combined)
         return ga_retain(whole);
@@ -271,7 +276,7 @@ static ga_status make_carry(pass *p, const buffers *slot, int index, const gpuar
     if (!p->levels[index])
         p->levels[index] =
             ga__buffer_new(p->s->device, (size_t)(out->size * carry_levels(p->sweep->chunks)) *
-                                             ga__accumulator_bytes(step->op, step->loop));
+                                             step->reduction.accumulator_bytes);
     *carry = (ga__carry){.levels = p->levels[index], .first = first, .count = count};
     carry_over(carry, chunk, p->sweep->chunks);
     return carry->levels ? GA_OK : ga_error();
@@ -295,9 +300,9 @@ static ga_status launch_part(pass *p, buffers *slot, int index, int64_t chunk,
         return ga_error();
     s->local[part->step] = out;
     if (!part->combined)
-        return ga__step_launch(step, s->device, &b, out, NULL);
+        return ga__step_launch(step, s->plan, s->device, &b, &out, NULL);
     const ga_status status = make_carry(p, slot, index, out, chunk, &carry);
-    return status == GA_OK ? ga__step_launch(step, s->device, &b, out, &carry) : status;
+    return status == GA_OK ? ga__step_launch(step, s->plan, s->device, &b, &out, &carry) : status;
 }
 
 static ga_status compute_part(pass *p, buffers *slot, int index, int64_t chunk)
@@ -571,7 +576,7 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
         status = ga__room_make(&room, chunks, s.device, path != NULL);
     if (status != GA_OK)
         return status;
-    ga__plan *plan = ga__eval_plan(expression, NULL, count, args);
+    ga__plan *plan = ga__eval_plan(expression, NULL, count, args, 1);
     if (!plan)
         return ga_error();
     s.plan = plan;

@@ -62,12 +62,7 @@ ga_status(ga_assign)(gpuarray *view, ga_value value)
     if (device != view->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "assign: the view is on %s, the value on %s",
                         view->buffer->device->name, device->name);
-    int ndim = view->ndim;
-    int64_t shape[GA_MAX_NDIM];
-    for (int axis = 0; axis < ndim; axis++)
-        shape[axis] = view->shape[axis];
-    if (!ga__broadcast_shape(&ndim, shape, from->ndim, from->shape) ||
-        !ga__same_shape(ndim, shape, view->ndim, view->shape))
+    if (!ga__broadcasts_to(from->ndim, from->shape, view->ndim, view->shape))
         return ga__fail(GA_ERR_SHAPE, "assign: shape %s does not broadcast to the view's %s",
                         ga__shape_text(from->ndim, from->shape),
                         ga__shape_text(view->ndim, view->shape));

@@ -231,6 +231,14 @@ void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
     }
 }
 
+void ga__program_group(ga__record *record, const ga__operand *operand, int step)
+{
+    const bool floats = step != STEP_ZERO && ga__operand_is_narrow(operand);
+    set_flag(record, "floats", floats);
+    ga__record_set(record, "source", floats ? "floats" : "from");
+    ga__record_set(record, "lane_number", step == STEP_ZERO ? "0" : "ga_l");
+}
+
 void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word)
 {
     ga__record_set(record, "dense", x->contiguous ? "1" : "");
@@ -292,6 +300,14 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
             return NULL;
     }
     return stream;
+}
+
+bool ga__operand_is_narrow(const ga__operand *operand)
+{
+    if (!ga__operand_streamed(operand))
+        return false;
+    const ga_dtype stored = operand->array->dtype, computed = ga__dtype_compute(stored);
+    return computed != stored && ga__dtype_compute(operand->type) == computed;
 }
 
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,

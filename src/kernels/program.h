@@ -74,6 +74,12 @@ bool ga__operand_is_complex(const ga__operand *operand);
  * streams do with them. NULL and an error on failure. */
 ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands);
 
+/* Whether 16 bits are stored of what is computed as float, element by element. */
+bool ga__operand_is_narrow(const ga__operand *operand);
+
+/* Sets how the host's groups of vectors get at a streamed operand with that step along axis 0. */
+void ga__program_group(ga__record *record, const ga__operand *operand, int step);
+
 /* Fills the template and gets its kernel; frees the record. NULL and an error on failure. */
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record);

@@ -18,8 +18,8 @@
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
 #define NO_OPERAND (-1)
 
-/* Parameter words that are known last. */
-enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS };
+/* Parameter words: those that are known last, and the first part's ddof. */
+enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS, WORD_GROUP, WORD_DDOF };
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
@@ -28,7 +28,8 @@ typedef struct plan {
     ga__device *device;
     int noperands;
     const ga__operand *operands;
-    gpuarray *out;
+    gpuarray *out;        /* the first */
+    gpuarray *const *all; /* nresults */
     int64_t count, outputs;
     ga__nest kept, reduced;
     int rows;                  /* streamed arrays */
@@ -41,6 +42,7 @@ typedef struct plan {
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
     size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word;
+    size_t result_word[GA__MAX_PARTS]; /* pointers of the results */
 } plan;
 
 /* ---- The loop nests ---- */
@@ -342,12 +344,20 @@ static void add_carry(plan *p, const ga__carry *carry)
     ga__words_add(&p->words, (uint64_t)carry->count);
 }
 
-/* Words 3 to 5 are set by share_rows, once the kernel is known. */
-static void add_words(plan *p, double ddof)
+static void add_results(plan *p)
 {
     ga__words *words = &p->words;
-    uint64_t ddof_word;
-    memcpy(&ddof_word, &ddof, sizeof(ddof));
+    p->out_word = ga__words_add(words, (uint64_t)(uintptr_t)p->out->data);
+    add_strides(p, &p->kept, p->rows);
+    p->result_word[0] = p->out_word;
+    for (int k = 1; k < p->reduction->nresults; k++)
+        p->result_word[k] = ga__words_add(words, (uint64_t)(uintptr_t)p->all[k]->data);
+}
+
+/* Words 3 to 5 are set by share_rows, once the kernel is known. */
+static void add_words(plan *p)
+{
+    ga__words *words = &p->words;
     words->n = 0;
     ga__words_add(words, (uint64_t)p->count);
     ga__words_add(words, (uint64_t)(!p->host     ? p->kept_vectors
@@ -356,14 +366,17 @@ static void add_words(plan *p, double ddof)
     ga__words_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
     for (int k = WORD_SEGMENTS; k <= WORD_TICKETS; k++)
         ga__words_add(words, 0);
-    ga__words_add(words, ddof_word);
     ga__words_add(words, (uint64_t)p->group);
+    for (int k = 0; k < p->reduction->nparts; k++) {
+        uint64_t word;
+        memcpy(&word, &p->reduction->parts[k].ddof, sizeof(word));
+        ga__words_add(words, word);
+    }
     add_divisors(p, &p->kept, !p->host && p->columns, p->kept_word);
     add_divisors(p, &p->reduced, !p->host && !p->columns, p->reduced_word);
     for (int k = 0; k < p->noperands; k++)
         add_operand(p, k);
-    p->out_word = ga__words_add(words, (uint64_t)(uintptr_t)p->out->data);
-    add_strides(p, &p->kept, p->rows);
+    add_results(p);
     p->index_word = words->n;
     add_strides(p, &p->reduced, p->rows);
     add_carry(p, p->reduction->carry);
@@ -385,7 +398,7 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->columns << 40 | (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
                  (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
                  (uint64_t)(p->reduction->carry != NULL) << 46 |
-                 (uint64_t)p->reduction->type << 48 | (uint64_t)p->out->dtype << 56);
+                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
@@ -427,6 +440,8 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     fill_strides(record, "reduced_stride", p->reduced.ndim, p->columns ? STEP_ANY : p->step[row],
                  p->columns ? 1 : lanes, gone);
     ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
+    ga__program_step(record, "near", p->step[row], p->columns ? kept : gone);
+    ga__program_group(record, operand, p->step[row]);
     const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
@@ -474,38 +489,90 @@ static void fill_carry(ga__record *record, const plan *p)
         ga__record_setf(record, names[k], "%zu", p->carry_word + k);
 }
 
+static void fill_part(ga__record *record, const ga__reduce_part *part, int k)
+{
+    ga__record_setf(record, "p", "%d", k);
+    ga__record_set(record, "accumulator", part->accumulator);
+    ga__record_set(record, "neutral", part->neutral);
+    ga__record_set(record, "take", part->step);
+    ga__record_set(record, "combine", part->combine);
+    ga__record_set(record, "conclude", part->finish ? part->finish : "");
+    ga__record_setf(record, "ddof_word", "%d", WORD_DDOF + k);
+    ga__record_set(record, "type", part->finish ? ga__dtype_compute_type(part->type) : "");
+}
+
 static void fill_texts(ga__record *record, const plan *p)
 {
     const ga__reduction *r = p->reduction;
-    ga__record_set(record, "accumulator", r->accumulator);
+    ga__record_set(record, "map", r->map);
     ga__record_setf(record, "accumulator_bytes", "%zu", r->accumulator_bytes);
-    ga__record_set(record, "neutral", r->neutral);
-    ga__record_set(record, "step", r->step);
-    ga__record_set(record, "combine", r->combine);
-    ga__record_set(record, "finish", r->finish);
-    ga__record_set(record, "raw_result", r->result == GA_NO_DTYPE ? "1" : "");
-    ga__record_set(record, "type", r->type == GA_NO_DTYPE ? "" : ga__dtype_compute_type(r->type));
-    ga__record_set(record, "result_memory", ga__dtype_memory_type(p->out->dtype));
+    ga__record_list(record, "part");
+    for (int k = 0; k < r->nparts; k++)
+        fill_part(ga__record_append(record, "part"), &r->parts[k], k);
+    ga__record_set(record, "raw_result", r->results[0].dtype == GA_NO_DTYPE ? "1" : "");
+    ga__record_list(record, "result");
+    for (int k = 0; k < r->nresults; k++) {
+        ga__record *result = ga__record_append(record, "result");
+        ga__record_setf(result, "q", "%d", k);
+        ga__record_setf(result, "word", "%zu", p->result_word[k]);
+        ga__record_set(result, "memory", ga__dtype_memory_type(p->all[k]->dtype));
+        ga__record_set(result, "finish", r->results[k].finish);
+    }
 }
 
 static bool any_complex(const plan *p)
 {
-    bool complex_types =
-        ga__dtype_kind(p->reduction->type) == 'c' || ga__dtype_kind(p->out->dtype) == 'c';
+    bool complex_types = false;
+    for (int k = 0; k < p->reduction->nparts; k++)
+        complex_types |= ga__dtype_kind(p->reduction->parts[k].type) == 'c';
+    for (int k = 0; k < p->reduction->nresults; k++)
+        complex_types |= ga__dtype_kind(p->all[k]->dtype) == 'c';
     for (int k = 0; k < p->noperands; k++)
         complex_types |= ga__operand_is_complex(&p->operands[k]);
     return complex_types;
 }
 
+/* The head's record: of all texts, to find what they need. */
+static ga__record *new_record(const plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    const char *texts[3 + 6 * GA__MAX_PARTS];
+    int n = 0;
+    texts[n++] = r->formula.preamble ? r->formula.preamble : "";
+    texts[n++] = r->map;
+    for (int k = 0; k < r->nparts; k++) {
+        const ga__reduce_part *part = &r->parts[k];
+        texts[n++] = part->accumulator;
+        texts[n++] = part->neutral;
+        texts[n++] = part->step;
+        texts[n++] = part->combine;
+        texts[n++] = part->finish ? part->finish : "";
+    }
+    for (int k = 0; k < r->nresults; k++)
+        texts[n++] = r->results[k].finish;
+    texts[n] = NULL;
+    return ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
+}
+
+/* Whether a host's kernel maps strips of elements before its parts take them: where several parts
+ * do, functions of libm have vector forms, or 16-bit floats become float. */
+static bool is_staged(const plan *p)
+{
+    bool narrow = false;
+    for (int k = 0; k < p->noperands; k++)
+        narrow |= ga__operand_is_narrow(&p->operands[k]);
+    return p->host && !p->reduction->formula.user_text &&
+           (narrow || p->reduction->nparts > 1 || ga__program_calls_math(p->reduction->map));
+}
+
 static ga__function *make_function(plan *p)
 {
     const ga__reduction *r = p->reduction;
-    const char *preamble = r->formula.preamble ? r->formula.preamble : "";
-    const char *texts[] = {r->accumulator, r->neutral, r->step, r->combine,
-                           r->finish,      preamble,   NULL};
-    ga__record *record =
-        ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
+    const bool staged = is_staged(p);
+    ga__record *record = new_record(p);
     fill_texts(record, p);
+    ga__record_set(record, "staged", staged ? "1" : "");
+    ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "index_type", p->wide ? "long long" : "int");
     ga__record_set(record, "columns", p->columns ? "1" : "");
     ga__record_set(record, "tail", p->tail ? "1" : "");
@@ -562,6 +629,19 @@ static const kernel *find_kernel(plan *p)
     return found ? found : new_kernel(p, &table, &key);
 }
 
+/* Waits for what other streams do with operands and results. */
+static ga__stream *choose_stream(const plan *p)
+{
+    ga__stream *stream = ga__operands_stream(p->device, p->noperands, p->operands);
+    for (int k = 0; stream && k < p->reduction->nresults; k++)
+        if (ga__use(stream, p->all[k]->buffer, true) != GA_OK)
+            return NULL;
+    const ga__carry *carry = p->reduction->carry;
+    if (stream && carry && ga__use(stream, carry->levels, true) != GA_OK)
+        return NULL;
+    return stream;
+}
+
 /* How many partial results the blocks leave. */
 static int64_t partial_count(const plan *p)
 {
@@ -595,17 +675,18 @@ static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffe
 
 ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
                      const int64_t *shape, const bool *reduced, int noperands,
-                     const ga__operand *operands, gpuarray *out, double ddof)
+                     const ga__operand *operands, gpuarray *const *out)
 {
     plan p;
     assert(noperands < GA__MAX_OPERANDS);
-    assert(!reduction->carry || out->contiguous);
+    assert(!reduction->carry || out[0]->contiguous);
     p.reduction = reduction;
     p.device = device;
     p.noperands = noperands;
     p.operands = operands;
-    p.out = out;
-    p.outputs = reduction->result == GA_NO_DTYPE ? 1 : out->size;
+    p.out = out[0];
+    p.all = out;
+    p.outputs = reduction->results[0].dtype == GA_NO_DTYPE ? 1 : p.out->size;
     p.count = 1;
     p.group = 1;
     p.vectors = p.kept_vectors = 0;
@@ -616,13 +697,11 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     number_rows(&p);
     plan_nests(&p, ndim, shape, reduced);
     choose_variant(&p);
-    add_words(&p, ddof);
+    add_words(&p);
     const kernel *k = find_kernel(&p);
-    ga__stream *stream = k ? ga__operands_stream(device, noperands, operands) : NULL;
+    ga__stream *stream = k ? choose_stream(&p) : NULL;
     ga__buffer *partials = NULL;
-    if (!stream || ga__use(stream, out->buffer, true) != GA_OK ||
-        (reduction->carry && ga__use(stream, reduction->carry->levels, true) != GA_OK) ||
-        share_rows(&p, stream, k->resident, &partials) != GA_OK)
+    if (!stream || share_rows(&p, stream, k->resident, &partials) != GA_OK)
         return ga_error();
     const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
     const ga_status status = device->backend->launch(stream, k->function, &launch);

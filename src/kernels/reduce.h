@@ -16,24 +16,42 @@ typedef struct ga__carry {
 } ga__carry;
 #define GA__CARRY_DONE (-1)
 
-/* What is computed; texts as in reduce.def. */
-typedef struct ga__reduction {
-    ga__formula formula;     /* id, name, preamble, flags; its body is not used */
-    const char *accumulator; /* type A; its size and the result are the template's to know */
-    size_t accumulator_bytes;
+/* How many reductions one pass over the operands makes at most. */
+#define GA__MAX_PARTS 4
+
+/* One of the reductions of a pass; texts as in reduce.def. */
+typedef struct ga__reduce_part {
+    const char *accumulator; /* type A; its size is the template's to know */
     const char *neutral;
-    const char *step;       /* over `a`, the operands' names and `i` */
-    const char *combine;    /* over `a` and `b` */
-    const char *finish;     /* over `a`, `count`, `ddof` */
-    ga_dtype type;          /* T */
-    ga_dtype result;        /* dtype of the output; GA_NO_DTYPE: the accumulator's own bytes */
-    const ga__carry *carry; /* NULL: the elements are all here. `out` is contiguous otherwise */
+    const char *step;    /* over `a`, `x` and `i`; a user's: over the operands' names and `i` */
+    const char *combine; /* over `a` and `b` */
+    const char *finish;  /* over `a`, `count`, `ddof`; NULL for a user's */
+    ga_dtype type;       /* T, the type of `x` */
+    double ddof;
+} ga__reduce_part;
+
+/* An output: dtype GA_NO_DTYPE has the accumulator's own bytes. */
+typedef struct ga__reduce_result {
+    const char *finish; /* over `a`, all accumulators, which ga_finish0(a) and so on finish */
+    ga_dtype dtype;
+} ga__reduce_result;
+
+/* What is computed. With several parts or results the formula's id stands for their types too. */
+typedef struct ga__reduction {
+    ga__formula formula;      /* id, name, preamble, flags; its body is not used */
+    const char *map;          /* from operands to the `x` of each part: ends in "return {x0, x1}" */
+    size_t accumulator_bytes; /* at least what the accumulators take together */
+    int nparts, nresults;
+    ga__reduce_part parts[GA__MAX_PARTS];
+    ga__reduce_result results[GA__MAX_PARTS];
+    const ga__carry *carry; /* NULL: the elements are all here. Else the one `out` is contiguous */
 } ga__reduction;
 
 /* Reduces the operands (read only, of one shape) over the axes marked in reduced[0..ndim-1] into
- * `out`, a contiguous or strided array whose shape is the kept axes in order. */
+ * out[0..nresults-1], whose shape is the kept axes in order. One alone may have any strides;
+ * several are contiguous. */
 ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
                      const int64_t *shape, const bool *reduced, int noperands,
-                     const ga__operand *operands, gpuarray *out, double ddof);
+                     const ga__operand *operands, gpuarray *const *out);
 
 #endif

@@ -101,62 +101,84 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
     return args->out ? check_out(c, op->name, args->out) : GA_OK;
 }
 
-size_t ga__accumulator_bytes(const ga__reduce_op *op, ga_dtype loop)
+/* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
+static size_t accumulator_bytes(const ga__reduce_part *part)
 {
-    const size_t type = ga_dtype_size(ga__dtype_compute(loop));
-    const size_t alignment = type > sizeof(double) ? type : sizeof(double);
-    const size_t most = sizeof(double) + 2 * type;
-    return strcmp(op->accumulator, "T") == 0 ? type
-                                             : (most + alignment - 1) / alignment * alignment;
+    const size_t type = ga_dtype_size(ga__dtype_compute(part->type));
+    return strcmp(part->accumulator, "T") == 0 ? type : sizeof(double) + 2 * type;
 }
 
-ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result)
+size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts)
 {
-    return (ga__reduction){.formula = {.id = op->id,
-                                       .name = op->name,
-                                       .body = "",
-                                       .uses_index = op->result == GA__RESULT_INDEX},
-                           .accumulator = op->accumulator,
-                           .accumulator_bytes = ga__accumulator_bytes(op, loop),
-                           .neutral = op->neutral,
-                           .step = op->step,
-                           .combine = op->combine,
-                           .finish = op->finish,
-                           .type = loop,
-                           .result = result};
+    const size_t alignment = 2 * sizeof(double); /* no type has more */
+    size_t bytes = accumulator_bytes(&parts[0]);
+    if (nparts == 1 && strcmp(parts[0].accumulator, "T") == 0)
+        return bytes;
+    for (int p = 1; p < nparts; p++)
+        bytes = (bytes + alignment - 1) / alignment * alignment + accumulator_bytes(&parts[p]);
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof)
+{
+    return (ga__reduce_part){.accumulator = op->accumulator,
+                             .neutral = op->neutral,
+                             .step = op->step,
+                             .combine = op->combine,
+                             .finish = op->finish,
+                             .type = loop,
+                             .ddof = ddof};
+}
+
+/* A pass of one part whose result is what it finishes with. */
+static ga__reduction single(uint64_t id, const char *name, const char *map, ga__reduce_part part,
+                            ga_dtype result)
+{
+    return (ga__reduction){.formula = {.id = id, .name = name, .body = ""},
+                           .map = map,
+                           .accumulator_bytes = ga__accumulator_bytes(1, &part),
+                           .nparts = 1,
+                           .nresults = 1,
+                           .parts = {part},
+                           .results = {{"ga_finish0(a)", result}}};
 }
 
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
                              const int64_t *shape, const bool *reduced, int noperands,
-                             const ga__operand *operands, gpuarray *out, double ddof)
+                             const ga__operand *operands, gpuarray *const *out)
 {
+    gpuarray *views[GA__MAX_PARTS];
     int64_t kept_shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     int kept = 0;
     for (int axis = 0; axis < ndim; axis++)
         kept += !reduced[axis];
-    if (out->ndim == kept)
-        return ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, out, ddof);
+    if (out[0]->ndim == kept)
+        return ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, out);
     kept = 0;
     for (int axis = 0; axis < ndim; axis++)
         if (!reduced[axis]) {
-            kept_shape[kept] = out->shape[axis];
-            strides[kept++] = out->strides[axis];
+            kept_shape[kept] = out[0]->shape[axis];
+            strides[kept++] = out[0]->strides[axis];
         }
-    gpuarray *view = ga__array_view(out, out->dtype, kept, kept_shape, strides, 0);
-    if (!view)
+    /* Of the others only address and dtype count: they lie as the first one does. */
+    memcpy(views, out, sizeof(views[0]) * (size_t)reduction->nresults);
+    views[0] = ga__array_view(out[0], out[0]->dtype, kept, kept_shape, strides, 0);
+    if (!views[0])
         return ga_error();
     const ga_status status =
-        ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, view, ddof);
-    ga_free(view);
+        ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, views);
+    ga_free(views[0]);
     return status;
 }
 
 static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarray *out)
 {
-    const ga__reduction reduction = ga__reduction_of(op, c->loop, c->result);
+    ga__reduction reduction =
+        single(op->id, op->name, "return {x}", ga__part_of(op, c->loop, ddof), c->result);
+    reduction.formula.uses_index = op->result == GA__RESULT_INDEX;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
-                              1, &operand, out, ddof);
+                              1, &operand, &out);
 }
 
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args)
@@ -193,20 +215,17 @@ gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b)
     gpuarray *out = ga__array_new(device, type, 0, NULL);
     if (!out)
         return NULL;
-    const bool boolean = ga__dtype_kind(type) == 'b';
-    const ga__reduction reduction = {.formula = {.id = id, .name = "dot", .body = ""},
-                                     .accumulator = "T",
-                                     .accumulator_bytes = ga_dtype_size(ga__dtype_compute(type)),
-                                     .neutral = "T(0)",
-                                     .step = boolean ? "a || (x && y)" : "a + x * y",
-                                     .combine = boolean ? "a || b" : "a + b",
-                                     .finish = "a",
-                                     .type = type,
-                                     .result = type};
+    const ga__reduce_part sum = {.accumulator = "T",
+                                 .neutral = "T(0)",
+                                 .step = "ga::add(a, x)",
+                                 .combine = "ga::add(a, b)",
+                                 .finish = "a",
+                                 .type = type};
+    const ga__reduction reduction = single(id, "dot", "return {ga::multiply(x, y)}", sum, type);
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};
-    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, out, 0.0) == GA_OK)
+    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK)
         return out;
     ga_free(out);
     return NULL;

@@ -16,17 +16,16 @@ typedef struct ga__reduce_op {
     const char *accumulator, *neutral, *step, *combine, *finish;
 } ga__reduce_op;
 
-/* Bytes that an accumulator of the row does not exceed; the kernels assert it. Those that are more
- * than a T are at most a T, its real type and a count of 8 bytes. */
-size_t ga__accumulator_bytes(const ga__reduce_op *op, ga_dtype loop);
+/* The row as part of a pass, in the dtype `loop`. */
+ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof);
 
-/* The row's reduction in the dtype `loop`. */
-ga__reduction ga__reduction_of(const ga__reduce_op *op, ga_dtype loop, ga_dtype result);
+/* Bytes that the accumulators of the parts do not exceed together; the kernels assert it. */
+size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts);
 
-/* ga__reduce() into an `out` that may keep the reduced axes with length 1. */
+/* ga__reduce() into results that may keep the reduced axes with length 1. */
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
                              const int64_t *shape, const bool *reduced, int noperands,
-                             const ga__operand *operands, gpuarray *out, double ddof);
+                             const ga__operand *operands, gpuarray *const *out);
 
 /* A new array, or args.out; NULL on failure. */
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args);

@@ -126,6 +126,8 @@ bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_
     int64_t result[GA_MAX_NDIM];
 
     assert(common <= GA_MAX_NDIM);
+    if (ga__same_shape(*ndim, shape, other_ndim, other))
+        return true;
     for (int k = 0; k < common; k++) {
         const int64_t a = length_at(k, common, *ndim, shape);
         const int64_t b = length_at(k, common, other_ndim, other);
@@ -136,6 +138,17 @@ bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_
     for (int k = 0; k < common; k++)
         shape[k] = result[k];
     *ndim = common;
+    return true;
+}
+
+bool ga__broadcasts_to(int ndim, const int64_t *shape, int to_ndim, const int64_t *to)
+{
+    if (ndim > to_ndim)
+        return false;
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] != 1 && shape[k] != to[to_ndim - ndim + k])
+            return false;
+    }
     return true;
 }
 

@@ -16,6 +16,8 @@ bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b);
 
 /* Broadcasts `shape` with another in place; false when they do not broadcast. */
 bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_t *other);
+/* Whether `shape` broadcasts to exactly `to`. */
+bool ga__broadcasts_to(int ndim, const int64_t *shape, int to_ndim, const int64_t *to);
 /* Strides of an array seen in a broadcast shape (0 along repeated axes); the shapes must broadcast.
  */
 void ga__broadcast_strides(int ndim, const int64_t *shape, int other_ndim, const int64_t *other,
