@@ -60,6 +60,19 @@ static ga_status fake_zero(ga__stream *stream, void *memory, size_t nbytes)
     return GA_OK;
 }
 
+static ga_status fake_pin(ga__device *device, size_t nbytes, void **memory)
+{
+    (void)device;
+    *memory = calloc(1, nbytes);
+    return *memory ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+}
+
+static void fake_unpin(ga__device *device, void *memory)
+{
+    (void)device;
+    free(memory);
+}
+
 static ga_status fake_stream_synchronize(ga__stream *stream)
 {
     (void)stream;
@@ -170,6 +183,8 @@ static const ga__backend fake_backend = {.name = "fake",
                                          .copy = fake_copy,
                                          .copy_async = fake_copy,
                                          .zero = fake_zero,
+                                         .pin = fake_pin,
+                                         .unpin = fake_unpin,
                                          .synchronize = fake_synchronize,
                                          .compile = fake_compile,
                                          .compiler_key = fake_key,

@@ -104,6 +104,9 @@ static void reduction_variants(ga_dtype dtype)
             ga_argmax(t), check("argmax of a transpose");
             ga_argmax(x, GA_AXIS(0)), check("argmax axis 0");
             ga_var(t, GA_AXIS(0)), check("var");
+            ga_any(x), check("any");
+            ga_all(x, GA_AXIS(1)), check("all axis 1");
+            ga_any(x, GA_AXIS(0)), check("any axis 0");
             ga_sum(ga_slice(x, "::2, ::3")), check("sum strided");
             ga_max(ga_slice(x, ":, 1:"), GA_AXIS(1)), check("max misaligned");
         }
@@ -112,6 +115,14 @@ static void reduction_variants(ga_dtype dtype)
         ga_sum(x, GA_AXIS(1)), check("middle axis");
         ga_sum(x, GA_AXIS(0, 2)), check("two axes");
         ga_argmin(x, GA_AXIS(1, 3)), check("argmin of two axes");
+    }
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(1 << 20, 2, 4)),
+                 *y = ga_empty(dtype, GA_SHAPE(1 << 20, 7));
+        ga_sum(x, GA_AXIS(2)), check("thin rows");
+        ga_argmax(x, GA_AXIS(2)), check("argmax of thin rows");
+        ga_var(y, GA_AXIS(1)), check("var of rows of 7");
+        ga_all(ga_transpose(y), GA_AXIS(0)), check("all of rows of 7");
     }
 }
 

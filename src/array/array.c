@@ -8,6 +8,7 @@
 #include "array/transfer.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/post.h"
 
 ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
 ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);
@@ -404,7 +405,10 @@ ga_dtype ga_dtype_of(const gpuarray *x)
 
 void *ga_data(const gpuarray *x)
 {
-    return x ? x->data : NULL;
+    if (!x)
+        return NULL;
+    ga__buffer_expose(x->buffer);
+    return x->data;
 }
 
 bool ga_is_contiguous(const gpuarray *x)

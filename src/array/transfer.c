@@ -11,6 +11,7 @@
 #include "array/scope.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/post.h"
 
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
 {
@@ -36,7 +37,7 @@ ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbyt
 ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
 {
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
-    if (nbytes == 0)
+    if (nbytes == 0 || ga__post_read(x->buffer, x->data + at, data, nbytes))
         return GA_OK;
     ga__stream *stream = ga__array_stream(x, NULL);
     return stream ? stream->device->backend->copy(stream, data, x->data + at, nbytes,
@@ -217,9 +218,7 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
     }
     if (!ga__not_recording("item"))
         return false;
-    ga__stream *stream = ga__array_stream(x, NULL);
-    if (!stream || stream->device->backend->copy(stream, element, x->data, ga_dtype_size(x->dtype),
-                                                 GA__DEVICE_TO_HOST) != GA_OK)
+    if (ga__array_download(x, 0, element, ga_dtype_size(x->dtype)) != GA_OK)
         return false;
     *number = ga__dtype_fetch(x->dtype, element);
     return true;

@@ -197,6 +197,7 @@ struct ga__device {
     void *state;                      /* the backend's own */
     ga__stream stream;                /* its own: where work goes that nobody sends elsewhere */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 is no limit */
+    _Atomic(void *) posts;            /* post.c's */
     pthread_mutex_t lock;             /* of the list of streams */
     ga__stream *streams;              /* all but those that record */
 };

@@ -3,6 +3,8 @@
 #ifndef GA_DEVICE_MEMORY_H
 #define GA_DEVICE_MEMORY_H
 
+#include <stdatomic.h>
+
 #include <quarry/memory.h>
 
 #include "device/backend.h"
@@ -16,6 +18,10 @@ struct ga__buffer {
     size_t nbytes;
     int references;        /* atomic */
     _Atomic uint64_t uses; /* stream.h's: see ga__use */
+    const void *posted;    /* post.h's: what was posted last, */
+    size_t posted_bytes;   /* its size, */
+    _Atomic uint32_t tag;  /* its tag, 0 since others write, */
+    atomic_bool exposed;   /* and whether others may at any time */
     void *block;           /* of the backend, or of whoever gives the memory back */
     /* Gives the memory back; NULL: to the backend, in the stream that used it last. */
     void (*give_back)(ga__buffer *buffer);

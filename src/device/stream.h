@@ -36,6 +36,8 @@ ga_status ga__use_other(ga__stream *stream, ga__buffer *buffer, bool writes);
  * their reading too, before it writes. Comes before the launch or copy. */
 static inline ga_status ga__use(ga__stream *stream, ga__buffer *buffer, bool writes)
 {
+    if (writes)
+        atomic_store_explicit(&buffer->tag, 0, memory_order_relaxed); /* post.h: it is outdated */
     if (atomic_load_explicit(&buffer->uses, memory_order_relaxed) == stream->alone)
         return GA_OK;
     return ga__use_other(stream, buffer, writes);

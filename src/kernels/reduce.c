@@ -6,12 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/post.h"
 #include "kernels/program.h"
 
 #define BLOCK 256
 /* Vectors that a thread has under way at once. Measured on an H200. */
 #define ROW_UNROLL 8
 #define COLUMN_UNROLL 4
+#define THIN_ROWS 4 /* short rows that a team has under way */
 #define HOST_LANES 64
 #define HOST_STRIP 1024
 #define HOST_THIN 32     /* rows shorter than this are taken side by side */
@@ -19,7 +21,15 @@
 #define NO_OPERAND (-1)
 
 /* Parameter words: those that are known last, and the first part's ddof. */
-enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS, WORD_GROUP, WORD_DDOF };
+enum {
+    WORD_SEGMENTS = 3,
+    WORD_PARTIALS,
+    WORD_TICKETS,
+    WORD_GROUP,
+    WORD_POST,
+    WORD_TAG,
+    WORD_DDOF
+};
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
@@ -37,6 +47,9 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
+    bool thin;      /* rows of one vector a thread, several rows at a time */
+    bool posted;    /* the one result goes to the host's memory too */
+    bool ascending; /* a thread meets the elements by their number */
     int lanes, unroll, team, across;
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
@@ -164,6 +177,20 @@ static bool is_wide(const plan *p)
     return !ga__fits_32_bits(reach + (1 << 23));
 }
 
+/* Whether the index ascends along the reduced nest. */
+static bool index_ascends(const plan *p)
+{
+    const ga__nest *nest = &p->reduced;
+    const int64_t *strides = nest->strides[p->rows];
+    int64_t reach = 0;
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        if (nest->shape[axis] > 1 && strides[axis] <= reach)
+            return false;
+        reach += (nest->shape[axis] - 1) * strides[axis];
+    }
+    return true;
+}
+
 /* ---- The CUDA variant ---- */
 
 static bool in_step(const ga__nest *nest, int row, int first_axis, int lanes)
@@ -233,6 +260,16 @@ static void choose_cuda_variant(plan *p)
     p->unroll =
         power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
     p->segments = 1;
+    p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
+              p->outputs / (BLOCK / p->team) >= THIN_ROWS * target;
+    p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
+                p->reduction->results[0].dtype != GA_NO_DTYPE;
+    p->ascending = p->reduction->formula.uses_index && index_ascends(p);
+    if (p->thin) {
+        p->tail = false;
+        p->unroll = THIN_ROWS;
+        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (BLOCK / p->team));
+    }
     if (p->columns || p->team == BLOCK) {
         const int64_t useful = ga__ceil_div(p->vectors, (int64_t)together * p->unroll);
         const int64_t wanted = target / p->tiles;
@@ -266,7 +303,7 @@ static void choose_host_variant(plan *p)
 {
     p->lanes = HOST_LANES;
     p->unroll = p->team = p->across = 1;
-    p->tail = false;
+    p->tail = p->thin = p->posted = p->ascending = false;
     p->group = 1;
     if (p->columns) {
         const int64_t width = p->kept.shape[0];
@@ -367,6 +404,8 @@ static void add_words(plan *p)
     for (int k = WORD_SEGMENTS; k <= WORD_TICKETS; k++)
         ga__words_add(words, 0);
     ga__words_add(words, (uint64_t)p->group);
+    ga__words_add(words, 0); /* WORD_POST and WORD_TAG */
+    ga__words_add(words, 0);
     for (int k = 0; k < p->reduction->nparts; k++) {
         uint64_t word;
         memcpy(&word, &p->reduction->parts[k].ddof, sizeof(word));
@@ -394,9 +433,10 @@ static void make_key(const plan *p, ga__key *key)
     ga__key_init(key, &p->reduction->formula, p->device);
     ga__key_add(
         key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
-                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 20 | (uint64_t)p->across << 32 |
-                 (uint64_t)p->columns << 40 | (uint64_t)p->wide << 41 | (uint64_t)p->tail << 42 |
-                 (uint64_t)p->split << 43 | (uint64_t)p->step[p->rows] << 44 |
+                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 | (uint64_t)p->across << 30 |
+                 (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 |
+                 (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
+                 (uint64_t)p->ascending << 42 | (uint64_t)p->step[p->rows] << 44 |
                  (uint64_t)(p->reduction->carry != NULL) << 46 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
@@ -577,6 +617,9 @@ static ga__function *make_function(plan *p)
     ga__record_set(record, "columns", p->columns ? "1" : "");
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_set(record, "split", p->split ? "1" : "");
+    ga__record_set(record, "thin", p->thin ? "1" : "");
+    ga__record_set(record, "posted", p->posted ? "1" : "");
+    ga__record_set(record, "ascending", p->ascending ? "true" : "false");
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", BLOCK);
@@ -650,6 +693,13 @@ static int64_t partial_count(const plan *p)
     return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
 }
 
+static void set_post(plan *p, ga__stream *stream)
+{
+    const ga__post post = ga__post_begin(stream, p->out->buffer, p->out->data, ga_nbytes(p->out));
+    p->words.word[WORD_POST] = post.address;
+    p->words.word[WORD_TAG] = post.tag;
+}
+
 /* Fixes how many blocks share a row: as many as run at once, so that all end together. */
 static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
 {
@@ -659,6 +709,8 @@ static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffe
         p->segments = p->segments > 1 ? p->segments : 1;
     }
     p->words.word[WORD_SEGMENTS] = (uint64_t)p->segments;
+    if (p->posted)
+        set_post(p, stream);
     if (!p->split)
         return GA_OK;
     void *tickets = ga__stream_tickets(stream);

@@ -1,0 +1,96 @@
+/* Posts: slots in pinned memory, a tag for each use of one. */
+#include "device/post.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+
+/* A result's slot is its tag's remainder: nobody owns one. Of two results whose tags share a slot
+ * the later is found, and the other copied from the device. */
+#define SLOTS 4096
+#define WORDS (GA__POST_BYTES / sizeof(uint32_t))
+#define PATIENCE_NS 200000 /* a copy would take 10 microseconds and let the thread wait better */
+
+typedef _Atomic uint64_t slot[WORDS];
+
+/* The device's slots, made by whoever needs them first; NULL when there is no memory for them. */
+static slot *slots_of(ga__device *device)
+{
+    void *made, *none = NULL;
+    slot *slots = atomic_load_explicit(&device->posts, memory_order_acquire);
+    if (slots != NULL)
+        return slots;
+    const ga__saved_error saved = ga__error_save();
+    const ga_status status = device->backend->pin(device, SLOTS * sizeof(slot), &made);
+    ga_clear_error();
+    ga__error_restore(saved);
+    if (status != GA_OK)
+        return NULL;
+    memset(made, 0, SLOTS * sizeof(slot));
+    if (atomic_compare_exchange_strong(&device->posts, &none, made))
+        return made;
+    device->backend->unpin(device, made);
+    return none;
+}
+
+static bool may_post(const ga__stream *stream, const ga__buffer *buffer, size_t nbytes)
+{
+    return stream->device->arch != 0 && stream->graph == NULL && nbytes <= GA__POST_BYTES &&
+           buffer->give_back == NULL && buffer->graph == NULL &&
+           !atomic_load_explicit(&buffer->exposed, memory_order_relaxed);
+}
+
+ga__post ga__post_begin(ga__stream *stream, ga__buffer *buffer, const void *at, size_t nbytes)
+{
+    static _Atomic uint32_t tags;
+    ga__post post = {0, 0};
+    slot *slots = may_post(stream, buffer, nbytes) ? slots_of(stream->device) : NULL;
+    if (slots == NULL)
+        return post;
+    while (post.tag == 0)
+        post.tag = atomic_fetch_add_explicit(&tags, 1, memory_order_relaxed) + 1;
+    post.address = (uint64_t)(uintptr_t)slots[post.tag % SLOTS];
+    buffer->posted = at;
+    buffer->posted_bytes = nbytes;
+    atomic_store_explicit(&buffer->tag, post.tag, memory_order_release);
+    return post;
+}
+
+/* Whether all the words have the tag; their lower halves are the result then. */
+static bool fetch(slot *from, uint32_t tag, uint32_t *words, size_t nwords)
+{
+    for (size_t k = 0; k < nwords; k++) {
+        const uint64_t word = atomic_load_explicit(&(*from)[k], memory_order_relaxed);
+        if (word >> 32 != tag)
+            return false;
+        words[k] = (uint32_t)word;
+    }
+    return true;
+}
+
+static int64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+bool ga__post_read(const ga__buffer *buffer, const void *at, void *to, size_t nbytes)
+{
+    const uint32_t tag = atomic_load_explicit(&buffer->tag, memory_order_acquire);
+    if (tag == 0 || at != buffer->posted || nbytes > buffer->posted_bytes ||
+        atomic_load_explicit(&buffer->exposed, memory_order_relaxed))
+        return false;
+    uint32_t words[WORDS];
+    slot *from = (slot *)atomic_load_explicit(&buffer->device->posts, memory_order_relaxed) +
+                 tag % SLOTS;
+    const size_t nwords = (nbytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
+    const int64_t end = nanoseconds() + PATIENCE_NS;
+    bool found = fetch(from, tag, words, nwords);
+    while (!found && nanoseconds() < end)
+        found = fetch(from, tag, words, nwords);
+    if (found)
+        memcpy(to, words, nbytes);
+    return found;
+}
