@@ -15,6 +15,7 @@
 #include <quarry/module.h>
 #include <quarry/source.h>
 #include <quarry/eval.h>
+#include <quarry/random.h>
 #include <quarry/info.h>
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 
 extern char **environ;
@@ -266,6 +268,20 @@ double ga__now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t ga__entropy(void)
+{
+    static _Atomic uint64_t calls;
+    uint64_t bits;
+
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
+        return bits;
+    struct {
+        double now;
+        uint64_t calls, process;
+    } seen = {ga__now(), atomic_fetch_add(&calls, 1), (uint64_t)getpid()};
+    return ga__hash64(&seen, sizeof seen, 0);
 }
 
 int ga__processor_count(void)

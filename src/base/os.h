@@ -33,6 +33,9 @@ ga_status ga__run_process(const char *const *argv, char **output, int *exit_code
 /* Monotonic time in seconds. */
 double ga__now(void);
 
+/* 64 bits that nobody can guess, or where the system has none, that differ from call to call. */
+uint64_t ga__entropy(void);
+
 /* Online processors this process may use, at least 1. */
 int ga__processor_count(void);
 

@@ -9,11 +9,10 @@
 #include "kernels/program.h"
 
 #define BLOCK 256
-#define TILE 32                   /* elements a side: the smallest square */
-#define BIG_TILE_BLOCK 512        /* threads of the larger ones */
-#define TILE_BYTES (48 << 10)     /* shared memory of all squares of a block */
-#define HOST_STRIP 256            /* elements that go past the cache together */
-#define PAST_CACHE_FROM (8 << 20) /* bytes of results; or 2 MiB a processor, when that is more */
+#define TILE 32               /* elements a side: the smallest square */
+#define BIG_TILE_BLOCK 512    /* threads of the larger ones */
+#define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
+#define HOST_STRIP 256        /* elements that go past the cache together */
 #define NO_OPERAND (-1)
 
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
@@ -314,7 +313,6 @@ static bool is_read(const plan *p, const void *data)
  * the cores' own caches keep. */
 static bool goes_past_cache(const plan *p)
 {
-    const size_t caches = (size_t)p->device->processors << 21;
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++) {
         const gpuarray *x = p->operands[k].array;
@@ -328,8 +326,7 @@ static bool goes_past_cache(const plan *p)
             return false;
         nbytes += (size_t)p->n * ga_dtype_size(x->dtype);
     }
-    return nbytes >= PAST_CACHE_FROM && nbytes >= caches && p->nest.shape[0] >= HOST_STRIP &&
-           can_pad(p);
+    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= HOST_STRIP && can_pad(p);
 }
 
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */

@@ -35,6 +35,9 @@ typedef struct ga__formula {
     bool user_text; /* texts come from a user: mark their lines */
 } ga__formula;
 
+/* Ids of formulas written in C, n = 0, 1, ...: they come down from the top, the others up. */
+#define GA__FORMULA_ID(n) (UINT64_MAX - (n))
+
 /* The id of a text, the same for equal texts for as long as the process runs; 0 and an error when
  * memory is out. */
 uint64_t ga__formula_id(const char *text);

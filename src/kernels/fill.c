@@ -4,9 +4,6 @@
 #include "base/error.h"
 #include "kernels/apply.h"
 
-/* Formulas made here and in the tables never share an id: these count down from the top. */
-#define FILL_ID(n) (UINT64_MAX - (n))
-
 /* Runs `formula` over `out`, with its number and array operands after the result. */
 static ga_status run(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
                      const ga__operand *input)
@@ -27,14 +24,14 @@ static ga__operand number_operand(const char *name, ga_dtype type, ga_value numb
 /* The result is declared in the source's type, so that the store converts in one rounding. */
 static ga_status copy_elements(gpuarray *to, const gpuarray *from)
 {
-    static const ga__formula formula = {.id = FILL_ID(0), .name = "copy", .body = "r = a"};
+    static const ga__formula formula = {.id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a"};
     const ga__operand input = {.name = "a", .array = from, .type = from->dtype, .reads = true};
     return run(&formula, to, from->dtype, 1, &input);
 }
 
 static ga_status fill_elements(gpuarray *to, ga_value number)
 {
-    static const ga__formula formula = {.id = FILL_ID(1), .name = "fill", .body = "r = a"};
+    static const ga__formula formula = {.id = GA__FORMULA_ID(1), .name = "fill", .body = "r = a"};
     const ga__operand input = number_operand("a", to->dtype, number);
     return run(&formula, to, to->dtype, 1, &input);
 }
@@ -95,7 +92,7 @@ static ga_value rounded(ga_dtype dtype, double number)
 gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step)
 {
     /* As NumPy: the step is the difference of the first two elements as stored. */
-    static const ga__formula formula = {.id = FILL_ID(2),
+    static const ga__formula formula = {.id = GA__FORMULA_ID(2),
                                         .name = "arange",
                                         .body = "r = a + ga::cast<ga_v1>(i) * (b - a)",
                                         .uses_index = true};
@@ -115,12 +112,12 @@ gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step)
 gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
 {
     /* numpy.linspace: start + i * step, the last one stop itself; integers are rounded down. */
-    static const ga__formula floats = {.id = FILL_ID(3),
+    static const ga__formula floats = {.id = GA__FORMULA_ID(3),
                                        .name = "linspace",
                                        .body = "r = i > 0 && i == n - 1 ? b : a + (double)i * c",
                                        .uses_index = true};
     static const ga__formula integers = {
-        .id = FILL_ID(4),
+        .id = GA__FORMULA_ID(4),
         .name = "linspace",
         .body = "r = ga::floor(i > 0 && i == n - 1 ? b : a + (double)i * c)",
         .uses_index = true};
@@ -140,7 +137,7 @@ gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
 gpuarray *ga_eye(ga_dtype dtype, int64_t n)
 {
     static const ga__formula formula = {
-        .id = FILL_ID(5), .name = "eye", .body = "r = i % (b + 1) == 0", .uses_index = true};
+        .id = GA__FORMULA_ID(5), .name = "eye", .body = "r = i % (b + 1) == 0", .uses_index = true};
     const int64_t shape[] = {n, n};
     const ga__operand number = number_operand("b", GA_INT64, ga_value_llong(n));
     return make(&formula, dtype, GA_BOOL, 2, shape, 1, &number);

@@ -70,6 +70,11 @@ bool ga__fits_32_bits(int64_t extent)
     return extent < INT32_MAX - (1 << 20);
 }
 
+bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
+{
+    return nbytes >= (size_t)8 << 20 && nbytes >= (size_t)device->processors << 21;
+}
+
 /* The texts that have an id, kept so that equal texts share one however many kernels are made of
  * them. */
 typedef struct interned {
@@ -184,6 +189,7 @@ ga__record *ga__program_record(const ga__formula *formula, const ga__device *dev
     ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
     ga__record_set(record, "integer", "");
     ga__record_set(record, "functions", "");
+    ga__record_set(record, "distributions", "");
     ga__record_set(record, "vector_math", "");
     ga__record_set(record, "reduce_types", "");
     ga__record_set(record, "user", formula->user_text ? "1" : "");

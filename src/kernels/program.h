@@ -38,6 +38,10 @@ void ga__words_add_accessor(ga__words *words, const gpuarray *x);
  * for the threads past the end. */
 bool ga__fits_32_bits(int64_t extent);
 
+/* Whether results of so many bytes are more than the host's cores keep in their own caches, so that
+ * they had better be stored past them: from 8 MiB, or 2 MiB a processor when that is more. */
+bool ga__goes_past_cache(const ga__device *device, size_t nbytes);
+
 /* A key that starts with the formula and the device. */
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device);
 void ga__key_add(ga__key *key, uint64_t word);

@@ -1,0 +1,229 @@
+/* The random engine: plans one call, finds its kernel by a small key, and launches it. */
+#include "kernels/random.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/program.h"
+
+#define BLOCK 256
+#define COLUMN 128              /* blocks of the generator in a tile, 16 bytes each */
+#define MOST_TURNS 4            /* shares that a thread block makes in a row, when there are many */
+#define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
+
+enum { WORD_DATA, WORD_COUNTER, WORD_TURNS, WORD_BEFORE, WORD_COUNT, WORD_KEYS };
+
+/* One call. A share is what a thread block makes in one turn (on the host a tile); the array's
+ * elements begin `before` elements within the first one. */
+typedef struct plan {
+    const ga__draw *draw;
+    ga__device *device;
+    const gpuarray *out;
+    int rows;  /* numbers of a block of the generator */
+    int lanes; /* blocks that a thread makes */
+    bool host, together, past_cache;
+    int64_t share, before, shares, turns, grid;
+    size_t number_word[GA__MAX_NUMBERS];
+    ga__words words;
+} plan;
+
+static void choose_cuda_variant(plan *p)
+{
+    const size_t size = ga_dtype_size(p->out->dtype);
+    const int64_t enough = (int64_t)p->device->processors * 32; /* shares to fill the device */
+    p->together =
+        p->before % p->lanes == 0 && (uintptr_t)p->out->data % ((size_t)p->lanes * size) == 0;
+    p->turns = p->shares / enough < MOST_TURNS ? p->shares / enough : MOST_TURNS;
+}
+
+static void choose_host_variant(plan *p)
+{
+    const int64_t most = HOST_ELEMENTS / p->share;
+    p->past_cache = ga__goes_past_cache(p->device, ga_nbytes(p->out));
+    p->turns = p->shares / ((int64_t)p->device->processors * 4);
+    p->turns = p->turns < most ? p->turns : most;
+}
+
+static void plan_shares(plan *p, uint64_t position)
+{
+    p->host = p->device->arch == 0;
+    p->together = p->past_cache = false;
+    p->rows = p->draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga_dtype_size(p->draw->drawn));
+    p->lanes = ga_dtype_size(p->out->dtype) == 8 ? 2 : 4;
+    p->share = (int64_t)p->rows * (p->host ? COLUMN : p->lanes * BLOCK);
+    p->before = (int64_t)(position % (uint64_t)p->share);
+    p->shares = ga__ceil_div(p->before + p->out->size, p->share);
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+    p->turns = p->turns > 1 ? p->turns : 1;
+    p->grid = ga__ceil_div(p->shares, p->turns);
+}
+
+/* The shares that the array has all elements of. */
+static int64_t whole_shares(const plan *p)
+{
+    const int64_t whole = (p->before + p->out->size) / p->share - (p->before > 0);
+    return whole > 0 ? whole : 0;
+}
+
+static void add_words(plan *p, ga_rng_state state)
+{
+    uint64_t keys[GA__RNG_ROUNDS];
+    ga__words *words = &p->words;
+    const size_t size = ga_dtype_size(p->out->dtype);
+    words->n = 0;
+    ga__words_add(words, (uint64_t)(uintptr_t)p->out->data - (uint64_t)p->before * size);
+    ga__words_add(words, (state.position - (uint64_t)p->before) / (uint64_t)p->rows);
+    ga__words_add(words, (uint64_t)p->turns | (uint64_t)whole_shares(p) << 32);
+    ga__words_add(words, (uint64_t)p->before);
+    ga__words_add(words, (uint64_t)p->out->size);
+    ga__rng_round_keys(state.seed, keys); /* the same for all threads: made once, here */
+    for (int round = 0; round < GA__RNG_ROUNDS; round++)
+        ga__words_add(words, keys[round]);
+    for (int k = 0; k < p->draw->nnumbers; k++)
+        p->number_word[k] =
+            ga__words_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);
+}
+
+static void make_key(const plan *p, ga__key *key)
+{
+    ga__key_init(key, &p->draw->distribution->formula, p->device);
+    ga__key_add(key, (uint64_t)p->out->dtype | (uint64_t)p->draw->drawn << 8 |
+                         (uint64_t)p->together << 16 | (uint64_t)p->past_cache << 17);
+}
+
+static void fill_numbers(ga__record *record, const plan *p)
+{
+    ga__record_list(record, "operand");
+    for (int k = 0; k < p->draw->nnumbers; k++) {
+        ga__record *number = ga__record_append(record, "operand");
+        ga__program_operand(number, 1 + k, &p->draw->numbers[k]);
+        ga__record_setf(number, "word", "%zu", p->number_word[k]);
+        ga__record_setf(number, "word1", "%zu", p->number_word[k] + 1);
+    }
+}
+
+static ga__function *make_function(const plan *p)
+{
+    static const char *const purposes[] = {
+        [1] = "ga::FOR_ONE", [2] = "ga::FOR_64_BITS", [4] = "ga::FOR_32_BITS"};
+    const ga__distribution *d = p->draw->distribution;
+    const char *texts[] = {d->formula.body, NULL};
+    const ga__operand result = {.array = p->out, .type = p->out->dtype, .writes = true};
+    ga__record *record = ga__program_record(&d->formula, p->device, p->words.n, false, texts);
+    ga__record_set(record, "distributions", "1");
+    ga__program_operand(record, 0, &result);
+    ga__record_set(record, "draw",
+                   p->rows == 1 ? "ga::words" : ga__dtype_compute_type(p->draw->drawn));
+    ga__record_set(record, "source", d->source);
+    ga__record_set(record, "purpose", purposes[p->rows]);
+    ga__record_setf(record, "keys", "%d", WORD_KEYS);
+    ga__record_setf(record, "block", "%d", BLOCK);
+    ga__record_setf(record, "column", "%d", COLUMN);
+    ga__record_setf(record, "lanes", "%d", p->lanes);
+    ga__record_set(record, "together", p->together ? "1" : "");
+    ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
+    fill_numbers(record, p);
+    return ga__program_function(&d->formula, p->device, "random.tmpl", record);
+}
+
+static ga__function *find_function(const plan *p)
+{
+    static ga__key_table table = GA__KEY_TABLE_INIT;
+    ga__key key;
+    make_key(p, &key);
+    ga__function *function = ga__key_table_get(&table, &key);
+    if (function)
+        return function;
+    function = make_function(p);
+    return function ? ga__key_table_put(&table, &key, function) : NULL;
+}
+
+static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state state)
+{
+    plan p;
+    p.draw = draw;
+    p.device = out->buffer->device;
+    p.out = out;
+    plan_shares(&p, state.position);
+    add_words(&p, state);
+    ga__function *function = find_function(&p);
+    ga__stream *stream = function ? ga__current_stream(p.device) : NULL;
+    if (!stream || ga__use(stream, out->buffer, true) != GA_OK)
+        return ga_error();
+    const ga__launch launch = {p.grid, BLOCK, 0, p.words.word, p.words.n};
+    return p.device->backend->launch(stream, function, &launch);
+}
+
+/* By way of a contiguous array, for a tile is a run of elements. */
+static ga_status fill_view(const ga__draw *draw, gpuarray *out, ga_rng_state state)
+{
+    gpuarray *made = ga_empty_like(out);
+    if (!made)
+        return ga_error();
+    ga_status status = fill_by_tiles(draw, made, state);
+    if (status == GA_OK)
+        status = (ga_assign)(out, ga_value_array(made));
+    ga_free(made);
+    return status;
+}
+
+static ga_status fill(const ga__draw *draw, gpuarray *out, ga_rng *rng)
+{
+    if (out->size == 0)
+        return GA_OK;
+    const ga_rng_state state = ga__rng_take(rng, (uint64_t)out->size);
+    const ga_status status =
+        out->contiguous ? fill_by_tiles(draw, out, state) : fill_view(draw, out, state);
+    if (status != GA_OK)
+        ga__rng_give_back(rng, state, (uint64_t)out->size);
+    return status;
+}
+
+ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_dtype dtype,
+                        const char *kinds, const char *wanted)
+{
+    if (!rng)
+        return ga__fail(GA_ERR_INVALID, "%s: the generator is NULL", name);
+    if (dtype == GA_NO_DTYPE && ga_error() != GA_OK)
+        return ga_error(); /* of what should have had one */
+    if (!strchr(kinds, ga__dtype_kind(dtype)))
+        return ga__fail(GA_ERR_DTYPE, "%s: %s is no %s dtype", name, ga_dtype_name(dtype), wanted);
+    if (!ga__not_recording(name)) /* each replay would have the same numbers */
+        return ga_error();
+    draw->nnumbers = 0;
+    return GA_OK;
+}
+
+void ga__draw_add(ga__draw *draw, ga_dtype type, ga_value number)
+{
+    static const char *const names[GA__MAX_NUMBERS] = {"a", "b", "c"};
+    const int k = draw->nnumbers++;
+    draw->numbers[k] =
+        (ga__operand){.name = names[k], .number = number, .type = type, .reads = true};
+}
+
+ga_dtype ga__draw_dtype(const char *name, const gpuarray *out)
+{
+    if (out)
+        return ga__array_writable(name, out) ? out->dtype : GA_NO_DTYPE;
+    ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
+    return GA_NO_DTYPE;
+}
+
+gpuarray *ga__draw_new(const ga__draw *draw, ga_status planned, ga_rng *rng, ga_dtype dtype,
+                       int ndim, const int64_t *shape)
+{
+    gpuarray *out = planned == GA_OK ? ga_empty(dtype, ndim, shape) : NULL;
+    if (!out || fill(draw, out, rng) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+ga_status ga__draw_into(const ga__draw *draw, ga_status planned, gpuarray *out, ga_rng *rng)
+{
+    return planned == GA_OK ? fill(draw, out, rng) : planned;
+}

@@ -1,0 +1,20 @@
+/* A generator as the distributions see it: elements of a seed, taken once each. */
+#ifndef GA_KERNELS_RNG_H
+#define GA_KERNELS_RNG_H
+
+#include <quarry/random.h>
+
+/* Takes `elements`: the seed, and the position of the first of them. */
+ga_rng_state ga__rng_take(ga_rng *rng, uint64_t elements);
+
+/* Gives back what was taken in vain, unless others have taken from the generator since. */
+void ga__rng_give_back(ga_rng *rng, ga_rng_state taken, uint64_t elements);
+
+/* The 128 bits of a call as a whole, which took the element at state.position. */
+void ga__rng_call_bits(ga_rng_state state, uint64_t bits[2]);
+
+/* What each round of the generator adds: two words, the first in the low half. */
+#define GA__RNG_ROUNDS 10
+void ga__rng_round_keys(uint64_t seed, uint64_t keys[GA__RNG_ROUNDS]);
+
+#endif
