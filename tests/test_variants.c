@@ -219,6 +219,31 @@ static void chunked_variants(ga_dtype dtype)
         }
 }
 
+static void random_variants(ga_dtype dtype)
+{
+    ga_rng *rng = ga_rng_new(1);
+    for (int begin = 0; begin < 2; begin++) /* at the start of a share, and within one */
+        GA_SCOPE {
+            ga_rng_set_state(rng, &(ga_rng_state){1, (uint64_t)begin});
+            ga_rng_random(rng, dtype, GA_SHAPE(5000)), check("random");
+            ga_rng_uniform(rng, dtype, 1, 2, GA_SHAPE(5000)), check("uniform");
+            ga_rng_standard_normal(rng, dtype, GA_SHAPE(5000)), check("standard_normal");
+            ga_rng_normal(rng, dtype, 1, 2, GA_SHAPE(5000)), check("normal");
+            ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)), check("lognormal");
+            ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)), check("exponential");
+            ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)), check("integers");
+            ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)), check("poisson of 3");
+            ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)), check("poisson of 30");
+            ga_rng_permutation(rng, 5000), check("permutation");
+            ga_rng_bytes(rng, 5000), check("bytes");
+        }
+    GA_SCOPE {
+        ga_rng_integers(rng, GA_INT64, 0, INT64_C(1) << 40, GA_SHAPE(5000)), check("wide integers");
+        ga_rng_integers_endpoint(rng, GA_UINT64, 0, UINT64_MAX, GA_SHAPE(5000)), check("all bits");
+    }
+    ga_rng_free(rng);
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -280,6 +305,14 @@ static void expressions_compile_everywhere(void **state)
     run_twice(chunked_variants, some_dtypes, 4, devices, DEVICES);
 }
 
+static void random_numbers_compile_everywhere(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64, GA_FLOAT16, GA_BFLOAT16,
+                                      GA_INT64,   GA_INT32,   GA_UINT8,   GA_BOOL};
+    (void)state;
+    run_twice(random_variants, dtypes, 8, devices, DEVICES);
+}
+
 static void custom_kernels_compile_everywhere(void **state)
 {
     (void)state;
@@ -296,6 +329,7 @@ int main(void)
         cmocka_unit_test(expressions_compile_everywhere),
         cmocka_unit_test(elementwise_variants_compile_everywhere),
         cmocka_unit_test(reduction_variants_compile_everywhere),
+        cmocka_unit_test(random_numbers_compile_everywhere),
         cmocka_unit_test(every_row_compiles_for_every_dtype),
     };
     if (!open_fake_devices())
