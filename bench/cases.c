@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GA_FN static
+#define GA_UPPER(a, b) ((unsigned)((unsigned long long)(a) * (b) >> 32))
+#include "philox.tmpl"
+
 /* ---- Inputs ---- */
 
 static ga_dtype dtype_of(random_kind kind)
@@ -46,6 +50,15 @@ static bool one_vector(workload *w, const bench_case *c)
     w->x = filled(w, c->kind, w->seed, GA_SHAPE(length_of(w, c)));
     w->a = ga_retain(w->x);
     w->out = ga_empty_like(w->x);
+    return made(w);
+}
+
+/* Nothing is read: x is what is written. */
+static bool no_vector(workload *w, const bench_case *c)
+{
+    w->x = ga_empty(dtype_of(c->kind), GA_SHAPE(length_of(w, c)));
+    w->a = ga_retain(w->x);
+    w->out = ga_retain(w->x);
     return made(w);
 }
 
@@ -380,6 +393,18 @@ static ga_status run_max1(workload *w)
     return status_of(ga_max(w->a, GA_AXIS(1), .out = w->out));
 }
 
+static ga_status run_random(workload *w)
+{
+    ga_random_seed(w->seed);
+    return ga_rng_random_into(w->out, ga_rng_default());
+}
+
+static ga_status run_normal(workload *w)
+{
+    ga_random_seed(w->seed);
+    return ga_rng_standard_normal_into(w->out, ga_rng_default());
+}
+
 /* ---- What they must give ---- */
 
 static double x_at(const workload *w, const bench_case *c, int64_t k)
@@ -621,6 +646,29 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
     return max_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
 }
 
+/* Block of the generator and number in it of element i: see docs/random.md. */
+static words words_of(const workload *w, int64_t i)
+{
+    return philox((unsigned long long)(i / 512 * 128 + i % 128), 0, w->seed);
+}
+
+static double expect_random(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return (words_of(w, i).w[i / 128 % 4] >> 8) * 0x1p-24;
+}
+
+static double expect_normal(const workload *w, const bench_case *c, int64_t i)
+{
+    const words v = words_of(w, i);
+    const unsigned *pair = &v.w[i / 128 % 4 & 2], turn = pair[1];
+    const double angle = M_PI * ((turn & 0x7fffff) * 0x1p-23 - 0.5);
+    const double radius = sqrt(-2 * log((double)((float)pair[0] + 0.5f) * 0x1p-32));
+
+    (void)c;
+    return (turn >> 31 ? -radius : radius) * (i / 128 % 2 ? sin(angle) : cos(angle));
+}
+
 /* ---- The table ---- */
 
 /* clang-format off */
@@ -632,6 +680,7 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
 #define COPY LIMIT_READ1_WRITE1
 #define ADD LIMIT_READ2_WRITE1
 #define READ LIMIT_READ
+#define WRITE LIMIT_WRITE
 #define NONE LIMIT_COUNT
 const bench_case bench_cases[] = {
     {"add f32", ADD, 12, 1e-6, false, F32, two_vectors, run_add, expect_add},
@@ -674,6 +723,8 @@ const bench_case bench_cases[] = {
     {"sum (k,4) axis 1", READ, 5, 1e-6, true, F32, thin_rows, run_sum1, expect_sum1},
     {"max (k,4) axis 0", READ, 4, 0, false, F32, thin_columns, run_max0, expect_max0},
     {"max (k,4) axis 1", READ, 5, 0, false, F32, thin_rows, run_max1, expect_max1},
+    {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
+    {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
     {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^5", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^6", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
