@@ -223,6 +223,21 @@ static void saving_and_loading(void)
     ga_save(ga_transpose(x), file_name);
 }
 
+static void drawing(void)
+{
+    ga_rng *rng = ga_rng_new(1), *child = ga_rng_split(rng ? rng : ga_rng_default());
+    ga_rng *source = rng ? rng : ga_rng_default();
+    ga_rng_random(source, GA_FLOAT32, GA_SHAPE(5));
+    ga_rng_normal_into(ga_transpose(sample()), source, 1, 2);
+    ga_rng_integers(source, GA_INT64, 0, 10, GA_SHAPE(5));
+    ga_rng_poisson(source, GA_INT32, 3, GA_SHAPE(5));
+    ga_rng_bytes(source, 5);
+    ga_rng_permutation(source, 5);
+    ga_random(GA_SHAPE(5));
+    ga_rng_free(child);
+    ga_rng_free(rng);
+}
+
 /* Wrong calls make messages, which allocate too. */
 static void complaining(void)
 {
@@ -270,6 +285,7 @@ static const struct {
                 {"making_kernels", making_kernels},
                 {"running_kernels", running_kernels},
                 {"modules", modules},
+                {"drawing", drawing},
                 {"saving_and_loading", saving_and_loading},
                 {"complaining", complaining},
                 {"other_calls", other_calls},

@@ -185,6 +185,20 @@ static void ownership(void)
     ga_free(view);
 }
 
+static void random_numbers(void)
+{
+    GA_SCOPE {
+        ga_rng *rng = ga_rng_new(1);
+        gpuarray *x = ga_rng_random(rng, GA_FLOAT32, GA_SHAPE(1000));
+        check(ga_item_double(ga_max(x)) < 1.0, "numbers below 1");
+        gpuarray *dice = ga_rng_integers_endpoint(rng, GA_INT8, 1, 6, GA_SHAPE(10, 100));
+        check(ga_item_int64(ga_min(dice)) == 1 && ga_item_int64(ga_max(dice)) == 6, "dice");
+        ga_random_seed(5);
+        check(ga_size(ga_random(GA_SHAPE(2, 3))) == 6, "the default generator");
+        ga_rng_free(rng);
+    }
+}
+
 static void streams_and_graphs(void)
 {
     GA_SCOPE {
@@ -224,6 +238,7 @@ int main(void)
     expressions();
     sources();
     ownership();
+    random_numbers();
     streams_and_graphs();
     errors();
     printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(NULL), wrong ? "wrong" : "right");

@@ -166,6 +166,20 @@ static void expressions()
     }
 }
 
+static void random_numbers()
+{
+    GA_SCOPE {
+        ga_rng *rng = ga_rng_new(1);
+        gpuarray *x = ga_rng_random(rng, GA_FLOAT32, GA_SHAPE(1000));
+        check(ga_item_double(ga_max(x)) < 1.0, "numbers below 1");
+        gpuarray *dice = ga_rng_integers_endpoint(rng, GA_INT8, 1, 6, GA_SHAPE(10, 100));
+        check(ga_item_int64(ga_min(dice)) == 1 && ga_item_int64(ga_max(dice)) == 6, "dice");
+        ga_random_seed(5);
+        check(ga_size(ga_random(GA_SHAPE(2, 3))) == 6, "the default generator");
+        ga_rng_free(rng);
+    }
+}
+
 static void streams_and_graphs()
 {
     GA_SCOPE {
@@ -191,6 +205,7 @@ int main()
     numbers();
     expressions();
     sources();
+    random_numbers();
     streams_and_graphs();
     std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
                 wrong ? "wrong" : "right");
