@@ -83,8 +83,8 @@ bool ga__post_read(const ga__buffer *buffer, const void *at, void *to, size_t nb
         atomic_load_explicit(&buffer->exposed, memory_order_relaxed))
         return false;
     uint32_t words[WORDS];
-    slot *from = (slot *)atomic_load_explicit(&buffer->device->posts, memory_order_relaxed) +
-                 tag % SLOTS;
+    slot *from =
+        (slot *)atomic_load_explicit(&buffer->device->posts, memory_order_relaxed) + tag % SLOTS;
     const size_t nwords = (nbytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
     const int64_t end = nanoseconds() + PATIENCE_NS;
     bool found = fetch(from, tag, words, nwords);

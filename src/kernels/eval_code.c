@@ -266,9 +266,8 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
 {
     const ga__node_key *first = &graph->nodes[step->cut.part[0]].key;
     ga__reduction *r = &step->reduction;
-    *r = (ga__reduction){.map = step->text,
-                         .nparts = step->cut.nparts,
-                         .nresults = step->cut.nresults};
+    *r = (ga__reduction){
+        .map = step->text, .nparts = step->cut.nparts, .nresults = step->cut.nresults};
     step->axes = first->axes;
     step->keepdims = first->keepdims;
     for (int p = 0; p < r->nparts; p++) {

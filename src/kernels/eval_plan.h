@@ -56,8 +56,8 @@ typedef struct ga__plan {
 } ga__plan;
 
 /* Cuts the graph into kernels of at most `most_parts` reductions each; with one, every step leaves
- * one value. Takes the graph over, whatever happens. NULL and GA_ERR_UNSUPPORTED for a kernel of more operands
- * than the engines take; GA_ERR_MEMORY. */
+ * one value. Takes the graph over, whatever happens. NULL and GA_ERR_UNSUPPORTED for a kernel of
+ * more operands than the engines take; GA_ERR_MEMORY. */
 ga__plan *ga__plan_new(ga__graph *graph, int most_parts);
 void ga__plan_free(ga__plan *plan);
 

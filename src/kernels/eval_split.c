@@ -237,7 +237,8 @@ static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
         bytes = row_bytes(s, sweep, depth);
     }
     if (bytes > s->room->chunk)
-        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].cut.result[0])->at, GA_ERR_UNSUPPORTED,
+        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].cut.result[0])->at,
+                             GA_ERR_UNSUPPORTED,
                              "one row here takes %" PRId64 " bytes, and a chunk has %" PRId64,
                              bytes, s->room->chunk);
     sweep->depth = depth;

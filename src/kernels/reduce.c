@@ -21,15 +21,7 @@
 #define NO_OPERAND (-1)
 
 /* Parameter words: those that are known last, and the first part's ddof. */
-enum {
-    WORD_SEGMENTS = 3,
-    WORD_PARTIALS,
-    WORD_TICKETS,
-    WORD_GROUP,
-    WORD_POST,
-    WORD_TAG,
-    WORD_DDOF
-};
+enum { WORD_SEGMENTS = 3, WORD_PARTIALS, WORD_TICKETS, WORD_GROUP, WORD_POST, WORD_TAG, WORD_DDOF };
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
