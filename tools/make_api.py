@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-HEADERS = ['array', 'device', 'dtype', 'error', 'eval', 'info', 'kernel', 'module', 'source', 'value']
+HEADERS = ['array', 'device', 'dtype', 'error', 'eval', 'info', 'kernel', 'module', 'random', 'source', 'value']
 TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
           ('Elementwise, two operands', 'binary', 'ga_{}(a, b)'),
           ('Elementwise, three operands', 'ternary', 'ga_{}(a, b, c)'),
