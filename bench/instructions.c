@@ -11,7 +11,7 @@
 
 enum { WARM_CALLS = 3 };
 
-static gpuarray *x, *y, *out, *total, *matrix;
+static gpuarray *x, *y, *out, *total, *number, *matrix;
 static ga_kernel *linear;
 static ga_expr *hypotenuse;
 
@@ -85,11 +85,12 @@ static bool make_operands(void)
     y = ga_empty(GA_FLOAT32, GA_SHAPE(1024));
     out = ga_empty(GA_FLOAT32, GA_SHAPE(1024));
     total = ga_empty(GA_FLOAT32, GA_SHAPE0);
+    number = ga_zeros(GA_FLOAT32, GA_SHAPE0);
     matrix = ga_empty(GA_FLOAT32, GA_SHAPE(512, 1024));
     linear = ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
                                    "z[i] = a*x[i] + b*y[i]", "linear_combination");
     hypotenuse = ga_compile_expr("sqrt(x*x + y*y)");
-    return x && y && out && total && matrix && linear && hypotenuse;
+    return x && y && out && total && number && matrix && linear && hypotenuse;
 }
 
 /* ---- The calls ---- */

@@ -526,7 +526,7 @@ static void integer_intrinsics(void **state)
         {"__brevll(0x12345678ull) >> 32", 0x1e6a2c48},
         {"__byte_perm(0x12345678, 0x9abcdef0, 0x3210)", 0x12345678},
         {"__byte_perm(0x12345678, 0x9abcdef0, 0x5410)", 0xdef05678},
-        {"__byte_perm(0x80, 0, 0x8800)", 0xffff8080},
+        {"__byte_perm(0x80, 0, 0x8800)", 0x80808080},
         {"__mulhi(-3, 1 << 30)", -1},
         {"__umulhi(3u, 1u << 31)", 1},
         {"__mul64hi(-2, 1ll << 62)", -1},
@@ -813,7 +813,8 @@ static void loads_memory_and_clocks(void **state)
                        "    long long before = clock64(); clock_t early = clock();\n"
                        "    pair *p = new pair(3); int *m = (int *)malloc(64);\n"
                        "    memset(m, 0, 64); m[3] = 4; memcpy(m + 4, m + 3, 4);\n"
-                       "    out[0] = __ldg(m + 4) + __ldcs(m + 3); __stcg(out + 1, p->b);\n"
+                       "    out[0] = m[4] + m[3] + __ldg(out + 6) + __ldcs(out + 7);\n"
+                       "    __stcg(out + 1, p->b);\n"
                        "    delete p; free(m);\n"
                        "    const float4 v = __ldg((const float4 *)(out + 4)); out[2] = v.x == 0;\n"
                        "    __threadfence_block(); __threadfence_system();\n"
@@ -1016,6 +1017,7 @@ static void launches_work_after_failures(void **state)
 static void threads_have_stacks(void **state)
 {
     (void)state;
+    need_host("the stack of calls is small there, and running over its end ends the process");
     int out[200] = {0};
     assert_ok(run_text("__device__ __noinline__ int deep(int n) {\n"
                        "    volatile int local[100];\n"

@@ -153,6 +153,10 @@ static void expressions(void)
         ga_expr *e = ga_compile_expr("n ** 2");
         check(ga_item_int64(ga_eval_expr(e, GA_NAMED("n", 5))) == 25, "a parsed expression");
         ga_expr_free(e);
+        e = ga_compile_fast_expr("x / 2");
+        check(ga_eval_expr_into(x, e, GA(x)) == GA_OK && ga_item_double(ga_max(x)) == 3.5,
+              "a parsed expression into");
+        ga_expr_free(e);
         char *plan = ga_explain("mean(x)", GA(x)), *none = ga_explain("2");
         check(plan && none, "a plan");
         free(plan);

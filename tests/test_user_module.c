@@ -507,8 +507,9 @@ static void other_files_are_refused(void **state)
                                         ".version .target no PTX"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(path, texts[i]);
-        assert_null(ga_module_load(path));
-        assert_int_equal(ga_error(), i < 2 ? GA_ERR_FORMAT : GA_ERR_DEVICE);
+        if (ga_module_load(path))
+            fail_msg("loaded: %s", texts[i]);
+        assert_int_equal(ga_error(), i < 3 ? GA_ERR_FORMAT : GA_ERR_DEVICE);
         ga_clear_error();
     }
     remove_file(path, directory);

@@ -39,6 +39,7 @@ class Case:
     names: tuple = ('x', 'y')
     finish: Optional[Callable] = None   # of numexpr's and CuPy's result and the first input
     torch: Optional[Callable] = None    # where its words are not NumPy's
+    draws: Optional[str] = None         # 'random' or 'standard_normal': n random numbers, and no formula
     cupy: Optional[tuple] = None        # of an ElementwiseKernel, or (longer) of a ReductionKernel
 
 
@@ -145,6 +146,8 @@ CASES = [
     Case('eval sqrt(mean(x**2))', F32, lambda xp, x: xp.sqrt(xp.mean(x ** 2)), part=whole, fused=True,
          text='sum(x**2)', finish=lambda squares, x: (squares / x.size) ** 0.5,
          cupy=('float32 x', 'float32 z', 'x * x', 'a + b', 'z = a', '0')),
+    Case('random f32', F32, None, draws='random'),
+    Case('normal f32', F32, None, draws='standard_normal'),
     total('sum f32', 'float32', text='sum(x)'),
     total('sum f16', 'float16', tolerance=2e-2),
     total('sum f64', 'float64', 'n/2', text='sum(x)'),

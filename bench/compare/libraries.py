@@ -57,6 +57,11 @@ class Numpy:
     def operation(self, case):
         return lambda *inputs, **out: case.formula(self.words, *inputs, **out)
 
+    def draw(self, what, n):
+        """What makes n float32 random numbers of its fastest counter-based generator."""
+        generator = np.random.Generator(np.random.Philox(1))
+        return lambda: getattr(generator, what)(n, dtype=np.float32)
+
     def zero(self, x):
         x[...] = 0
 
@@ -124,6 +129,10 @@ class Cupy(Numpy):
     def missing(self, case):
         return None
 
+    def draw(self, what, n):
+        generator = self.module.random.Generator(self.module.random.Philox4x3210(1))
+        return lambda: getattr(generator, what)(n, dtype='float32')
+
     def operation(self, case):
         if not case.cupy:
             return super().operation(case)
@@ -171,6 +180,10 @@ class Torch(Numpy):
 
     def missing(self, case):
         return None
+
+    def draw(self, what, n):
+        function = self.module.rand if what == 'random' else self.module.randn
+        return lambda: function(n, device=self.place)
 
     def operation(self, case):
         formula = case.torch or case.formula
@@ -234,6 +247,17 @@ class Jax(Numpy):
     def missing(self, case):
         small = case.name.startswith('sum f32 10^')
         return 'its calls cost the host more than the device' if small else None
+
+    def draw(self, what, n):
+        function = self.jax.random.uniform if what == 'random' else self.jax.random.normal
+        compiled = self.jax.jit(lambda key: function(key, (n,)))
+        keys = [self.jax.random.key(0)]
+
+        def call():
+            keys[0], key = self.jax.random.split(keys[0])
+            self.last = compiled(key)
+            return self.last
+        return call
 
     def operation(self, case):
         compiled = self.jax.jit(super().operation(case))

@@ -92,6 +92,20 @@ def time_case(library, base, case, n):
     return statistics.median(samples), is_right(library, case, sets[last[0]], last[1])
 
 
+def time_draw(library, case, n):
+    """The same of random numbers, whose first million must have the mean that they should."""
+    draw = library.draw(case.draws, n)
+    last = [draw(), draw()]
+
+    def run():
+        last[0] = draw()
+
+    library.wait()
+    us = statistics.median(library.time_us(run) for _ in range(SAMPLES))
+    wanted = 0.5 if case.draws == 'random' else 0
+    return us, bool(abs(float(np.mean(library.download(last[0][:1000000]))) - wanted) < 0.01)
+
+
 # ---- What the host spends ----
 
 def batch_us(library, run):
@@ -189,7 +203,8 @@ def rows(library, n, wanted):
     for case in chosen:
         reason = library.missing(case)
         yield ({'case': case.name, 'reason': reason} if reason else
-               row_of(case.name, lambda: time_case(library, base, case, n)))
+               row_of(case.name, lambda: (time_draw(library, case, n) if case.draws else
+                                          time_case(library, base, case, n))))
     for name, measure in HOST_CASES.items():
         if wanted(name):
             yield row_of(name, lambda: (measure(library), True))

@@ -1,4 +1,5 @@
 /* CUDA devices, through the runtime API: what they are, their code, and launches. */
+#include <elf.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,13 +123,24 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
+static bool is_cubin(const void *code, size_t nbytes)
+{
+    Elf64_Ehdr header;
+    if (nbytes < sizeof header)
+        return false;
+    memcpy(&header, code, sizeof header);
+    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == EM_CUDA &&
+           header.e_shoff <= nbytes &&
+           (size_t)header.e_shnum * header.e_shentsize <= nbytes - header.e_shoff;
+}
+
 /* Whether the bytes start as a cubin, a fat binary or PTX does: the driver takes any, and finds out
  * later. */
 static bool is_code(const void *code, size_t nbytes)
 {
-    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, fatbin[] = {0x50, 0xed, 0x55, 0xba};
-    return nbytes > 4 && (memcmp(code, elf, 4) == 0 || memcmp(code, fatbin, 4) == 0 ||
-                          memmem(code, nbytes, ".version", strlen(".version")));
+    static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
+    return is_cubin(code, nbytes) || (nbytes > 4 && memcmp(code, fatbin, 4) == 0) ||
+           memmem(code, nbytes, ".version", strlen(".version"));
 }
 
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.

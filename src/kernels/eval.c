@@ -114,10 +114,11 @@ typedef struct plan_key {
     unsigned char own[KEY_BYTES];
 } plan_key;
 
-static bool make_key(plan_key *key, const char *text, int count, const ga_named *args)
+static bool make_key(plan_key *key, const char *text, bool fast_math, int count,
+                     const ga_named *args)
 {
     const size_t length = strlen(text) + 1;
-    size_t room = length + 2 * (size_t)count;
+    size_t room = length + 1 + 2 * (size_t)count;
     for (int k = 0; k < count; k++)
         room += strlen(args[k].name) + 1;
     key->bytes = room <= KEY_BYTES ? key->own : ga__malloc(room);
@@ -125,6 +126,7 @@ static bool make_key(plan_key *key, const char *text, int count, const ga_named 
         return false;
     memcpy(key->bytes, text, length);
     key->nbytes = length;
+    key->bytes[key->nbytes++] = fast_math;
     for (int k = 0; k < count; k++) {
         const ga_value *value = &args[k].value;
         const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
@@ -336,7 +338,7 @@ static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *
                             out->buffer->device->name);
         device = out->buffer->device;
     }
-    if (!make_key(&key, text, count, args))
+    if (!make_key(&key, text, forest && forest->fast_math, count, args))
         return ga_error();
     const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
     outcome how = plan ? run(plan, device, args, out, result) : STALE;
@@ -362,7 +364,7 @@ ga_status(ga_eval_into)(gpuarray *out, const char *expression, int count, const 
     return evaluate(expression, NULL, out, count, args, &result);
 }
 
-ga_expr *ga_compile_expr(const char *expression)
+static ga_expr *compile(const char *expression, bool fast_math)
 {
     ga__forest forest;
     if (ga__forest_parse(&forest, expression) != GA_OK)
@@ -377,7 +379,18 @@ ga_expr *ga_compile_expr(const char *expression)
     expr->text = text;
     expr->forest = forest;
     expr->forest.text = text;
+    expr->forest.fast_math = fast_math;
     return expr;
+}
+
+ga_expr *ga_compile_expr(const char *expression)
+{
+    return compile(expression, false);
+}
+
+ga_expr *ga_compile_fast_expr(const char *expression)
+{
+    return compile(expression, true);
 }
 
 gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
@@ -386,6 +399,15 @@ gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
     if (!expr)
         return ga__fail_null(GA_ERR_INVALID, "ga_eval: the parsed expression is NULL");
     return evaluate(expr->text, &expr->forest, NULL, count, args, &result) == GA_OK ? result : NULL;
+}
+
+ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, const ga_named *args)
+{
+    gpuarray *result;
+    if (!out || !expr)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %s is NULL",
+                        out ? "the parsed expression" : "out");
+    return evaluate(expr->text, &expr->forest, out, count, args, &result);
 }
 
 void ga_expr_free(ga_expr *expr)

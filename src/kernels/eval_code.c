@@ -304,7 +304,11 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
         ga__strbuf_addf(&s, "_%s", ga__rows[graph->nodes[cut->part[p]].key.row].name);
     if (!s.failed)
         snprintf(step->formula_name, sizeof(step->formula_name), "%s", s.text);
-    ga__strbuf_addf(&s, "\x1f%s", step->text);
+    ga__strbuf_addf(&s, "%s\x1f%s",
+                    graph->fast_math ? "\x1f"
+                                       "fast"
+                                     : "",
+                    step->text);
     for (int p = 0; p < cut->nparts; p++)
         ga__strbuf_addf(&s, "\x1f%s", ga_dtype_name(step->reduction.parts[p].type));
     for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++)
@@ -316,6 +320,7 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     step->reduction.formula.id = step->id;
     step->reduction.formula.name = step->formula_name;
     step->reduction.formula.body = "";
+    step->reduction.formula.fast_math = graph->fast_math;
     return step->id ? GA_OK : ga_error();
 }
 

@@ -39,6 +39,7 @@ typedef struct ga__options {
 /* Every node comes after its operands; the last one is the whole expression. */
 typedef struct ga__forest {
     const char *text; /* borrowed */
+    bool fast_math;   /* kernels may approximate: ga_compile_fast_expr() */
     int nnodes, node_capacity;
     ga__tree *nodes;
     int noptions, option_capacity;

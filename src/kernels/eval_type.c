@@ -407,7 +407,7 @@ ga_status ga__graph_make(ga__graph *graph, const ga__forest *forest, int count,
                .count = count,
                .args = args,
                .had_error = ga_error() != GA_OK};
-    *graph = (ga__graph){.root = FAILED};
+    *graph = (ga__graph){.root = FAILED, .fast_math = forest->fast_math};
     int *node = ga__calloc((size_t)forest->nnodes, sizeof(*node));
     for (int k = 0; node && k < forest->nnodes; k++) {
         t.tree = &forest->nodes[k];

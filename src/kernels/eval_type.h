@@ -48,6 +48,7 @@ typedef struct ga__graph {
     int root;
     int nslots; /* of the table that finds equal nodes */
     int32_t *slots;
+    bool fast_math;   /* the forest's */
     bool value_typed; /* a dtype depends on the value of a number that is an argument */
 } ga__graph;
 

@@ -8,6 +8,7 @@ Run with no arguments from anywhere; the output stands beside this file.
 
 import warnings
 
+import mpmath
 import numpy as np
 
 from golden import (
@@ -267,6 +268,29 @@ def reciprocal(x):
     return np.where(x == 0, x, np.reciprocal(x)) if x.dtype.kind in "iu" else np.reciprocal(x)
 
 
+def by_mpmath(function):
+    """What NumPy lacks, from mpmath's value to 40 digits."""
+
+    def value(x):
+        if x == 0:
+            return x if function(0) == 0 else np.longdouble(1)  # mpmath has no -0
+        if not abs(x) < 200:  # limits, and NaN
+            return np.longdouble(float(function(mpmath.mpf(float(np.clip(x, -200, 200))))))
+        high = float(x)
+        with mpmath.workdps(40):
+            exact = function(mpmath.mpf(high) + mpmath.mpf(float(x - np.longdouble(high))))
+            return np.longdouble(mpmath.nstr(exact, 30))
+
+    wide = np.vectorize(value, otypes=[np.longdouble])
+
+    def real_function(x):
+        if np.iscomplexobj(x):
+            raise TypeError("no complex loop")
+        return wide(x).astype(np.exp(x).dtype)
+
+    return real_function
+
+
 def clip(x, low, high):
     """NumPy's own does not pass on NaN in complex bounds."""
     return np.minimum(np.maximum(x, low), high)
@@ -279,6 +303,8 @@ def python_function(name):
         "expm1": expm1,
         "reciprocal": reciprocal,
         "clip": clip,
+        "erf": by_mpmath(mpmath.erf),
+        "erfc": by_mpmath(mpmath.erfc),
     }
     return own.get(name) or getattr(np, name)
 
