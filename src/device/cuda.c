@@ -154,8 +154,13 @@ static cudaError_t load_eagerly(cudaLibrary_t library)
     if (error == cudaSuccess && count > 0)
         error = cudaLibraryEnumerateKernels(&first, 1, library);
     if (error == cudaSuccess && first)
-        error = cudaFuncGetAttributes(&attributes, (const void *)first);
-    return error;
+        return cudaFuncGetAttributes(&attributes, (const void *)first);
+    if (error != cudaSuccess)
+        return error;
+    void *memory;
+    size_t nbytes;
+    error = cudaLibraryGetGlobal(&memory, &nbytes, library, "quarry looks");
+    return error == cudaErrorSymbolNotFound ? cudaGetLastError(), cudaSuccess : error;
 }
 
 static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)

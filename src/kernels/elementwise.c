@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "kernels/program.h"
 
-#define BLOCK 256
+#define BLOCK 128
 #define TILE 32               /* elements a side: the smallest square */
 #define BIG_TILE_BLOCK 512    /* threads of the larger ones */
 #define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */

@@ -9,6 +9,7 @@
 #define BLOCK 256
 #define COLUMN 128              /* blocks of the generator in a tile, 16 bytes each */
 #define MOST_TURNS 4            /* shares that a thread block makes in a row, when there are many */
+                                /* and the numbers take more than the generator's bits */
 #define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
 
 enum { WORD_DATA, WORD_COUNTER, WORD_TURNS, WORD_BEFORE, WORD_COUNT, WORD_KEYS };
@@ -29,11 +30,14 @@ typedef struct plan {
 
 static void choose_cuda_variant(plan *p)
 {
+    const char *source = p->draw->distribution->source;
+    const int64_t most =
+        strcmp(source, "unit") == 0 || strcmp(source, "bits") == 0 ? 1 : MOST_TURNS;
     const size_t size = ga_dtype_size(p->out->dtype);
     const int64_t enough = (int64_t)p->device->processors * 32; /* shares to fill the device */
     p->together =
         p->before % p->lanes == 0 && (uintptr_t)p->out->data % ((size_t)p->lanes * size) == 0;
-    p->turns = p->shares / enough < MOST_TURNS ? p->shares / enough : MOST_TURNS;
+    p->turns = p->shares / enough < most ? p->shares / enough : most;
 }
 
 static void choose_host_variant(plan *p)
