@@ -188,6 +188,21 @@ static bool index_of_vector(workload *w, const bench_case *c)
     return one_vector(w, c) && reduced_to(w, GA_INT64, GA_SHAPE0);
 }
 
+static bool truth_of_vector(workload *w, const bench_case *c)
+{
+    return one_vector(w, c) && reduced_to(w, GA_BOOL, GA_SHAPE0);
+}
+
+/* A thousand rows, of whole vectors. */
+static bool long_rows(workload *w, const bench_case *c)
+{
+    const int64_t shape[] = {1000, w->n / 1000 / 4 * 4};
+
+    w->x = filled(w, c->kind, w->seed, 2, shape);
+    w->a = ga_retain(w->x);
+    return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE(1000));
+}
+
 static bool all_of_two_vectors(workload *w, const bench_case *c)
 {
     return two_vectors(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
@@ -360,6 +375,16 @@ static ga_status run_max(workload *w)
 static ga_status run_argmax(workload *w)
 {
     return status_of(ga_argmax(w->a, .out = w->out));
+}
+
+static ga_status run_any(workload *w)
+{
+    return status_of(ga_any(w->a, .out = w->out));
+}
+
+static ga_status run_all(workload *w)
+{
+    return status_of(ga_all(w->a, .out = w->out));
 }
 
 static ga_status run_var(workload *w)
@@ -558,6 +583,12 @@ static double expect_argmax(const workload *w, const bench_case *c, int64_t i)
     return (double)k;
 }
 
+static double expect_true(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)w, (void)c, (void)i; /* no element is zero */
+    return 1;
+}
+
 static double expect_dot(const workload *w, const bench_case *c, int64_t i)
 {
     double sum = 0;
@@ -722,6 +753,9 @@ const bench_case bench_cases[] = {
     {"argmax f32", READ, 4, 0, false, F32, index_of_vector, run_argmax, expect_argmax},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
     {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
+    {"all f32", READ, 4, 0, false, F32, truth_of_vector, run_all, expect_true},
+    {"any f32, true at once", NONE, 4, 0, false, F32, truth_of_vector, run_any, expect_true},
+    {"sum (1000,k) axis 1", READ, 4, 1e-6, true, F32, long_rows, run_sum1, expect_sum1},
     {"sum m axis 0", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum0, expect_sum0},
     {"sum m axis 1", READ, 4, 1e-6, true, F32, side_of_matrix, run_sum1, expect_sum1},
     {"sum middle of (256,k,256)", READ, 4, 1e-6, true, F32, middle_of_cube, run_sum1, expect_sum_middle},

@@ -105,16 +105,39 @@ static void reductions(void)
     }
 }
 
+/* The price of a call by Black and Scholes: x the price, y the strike, z the years. */
+#define D1 "(log(x/y) + (rate + 0.045)*z) / (0.3*sqrt(z))"
+#define NORMAL(d) "(0.5 + 0.5*erf((" d ") * 0.7071067811865476))"
+#define CALL "x*" NORMAL(D1) " - y*exp(-rate*z)*" NORMAL(D1 " - 0.3*sqrt(z)")
+
 static void expressions(void)
 {
     GA_SCOPE {
-        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(N)), *y = ga_empty(GA_FLOAT32, GA_SHAPE(N));
+        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(N)), *y = ga_empty(GA_FLOAT32, GA_SHAPE(N)),
+                 *z = ga_empty(GA_FLOAT32, GA_SHAPE(N));
         current = "sqrt-xx-yy", ga_eval("sqrt(x*x + y*y)", GA(x), GA(y));
         current = "sum-squares", ga_eval("sum((x - y)**2)", GA(x), GA(y));
         current = "rms", ga_eval("sqrt(mean(x**2))", GA(x));
         current = "max-min", ga_eval("max(x) - min(x)", GA(x));
         current = "mean-var", ga_eval("mean(x) / var(x)", GA(x));
+        current = "black-scholes", ga_eval(CALL, GA(x), GA(y), GA(z), GA_NAMED("rate", 0.02));
+        ga_expr *fast = ga_compile_fast_expr(CALL);
+        current = "black-scholes-fast",
+        ga_eval_expr(fast, GA(x), GA(y), GA(z), GA_NAMED("rate", 0.02));
+        ga_expr_free(fast);
         current = "normalise", ga_eval("(x - mean(x)) / std(x)", GA(x));
+    }
+}
+
+static void random_numbers(void)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(N));
+        ga_rng *rng = ga_rng_new(1);
+        current = "random-f32", ga_rng_random_into(x, rng);
+        current = "normal-f32", ga_rng_standard_normal_into(x, rng);
+        current = "exponential-f32", ga_rng_exponential_into(x, rng, 1);
+        ga_rng_free(rng);
     }
 }
 
@@ -130,6 +153,7 @@ int main(int argc, char **argv)
     elementwise();
     reductions();
     expressions();
+    random_numbers();
     if (ga_error() != GA_OK) {
         fprintf(stderr, "quarry-kernels: %s: %s\n", current, ga_error_message());
         return 1;

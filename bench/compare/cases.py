@@ -148,6 +148,8 @@ CASES = [
          cupy=('float32 x', 'float32 z', 'x * x', 'a + b', 'z = a', '0')),
     Case('random f32', F32, None, draws='random'),
     Case('normal f32', F32, None, draws='standard_normal'),
+    Case('all f32', F32, lambda xp, x: xp.all(x), part=whole),
+    Case('any f32, true at once', F32, lambda xp, x: xp.any(x), part=whole),
     total('sum f32', 'float32', text='sum(x)'),
     total('sum f16', 'float16', tolerance=2e-2),
     total('sum f64', 'float64', 'n/2', text='sum(x)'),
