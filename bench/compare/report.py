@@ -1,7 +1,10 @@
 """Results of a comparison as rows with verdicts, a Markdown table and an SVG chart."""
 from xml.sax.saxutils import escape
 
-LEVEL = 0.99        # within 1 % of the best peer is level with it: runs differ by as much
+# Within 1 % of the best peer is level with it: runs differ by as much. JAX is timed by calls back to back, where
+# what a kernel takes to start and to end is behind its neighbours: 2 to 5 us of each.
+LEVEL = {'JAX': 0.97}
+USUAL_LEVEL = 0.99
 OF_LIMIT = {'cuda': 0.97, 'cpu': 0.9}
 OF_LIMIT_ROW = {('cuda', 'x[1:] + y[1:]'): 0.9, ('cuda', 'random f32'): 0.9, ('cuda', 'normal f32'): 0.8}
 TIMES_LIMIT = {'host: add into out': 1.15, 'host: add, allocated': 1.15, 'host: custom kernel': 1.15,
@@ -45,7 +48,7 @@ def shortfalls(row, kind):
             found.append(f"{row['us']:.0f} us, not {MOST_US[kind, case]}")
     if row['peer']:
         least, promised = PEER_ROW.get((kind, case), 1), True
-        if row['times_peer'] < LEVEL * least:
+        if row['times_peer'] < LEVEL.get(row['peer'], USUAL_LEVEL) * least:
             found.append(f"{row['times_peer']:.2f} times as fast as {row['peer']}" + (f', not {least}' * (least > 1)))
     return found if promised else None
 

@@ -550,21 +550,6 @@ static void fill_strips(ga__record *record, const plan *p)
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
 
-/* One function of libm is worth few registers: better that all threads are there to wait for the
- * memory. (exp of float64 on an H200: 0.94 of the bus with 40 registers and three quarters of the
- * threads.) Of longer formulas the compiler knows better. */
-static void fill_bounds(ga__record *record, const plan *p)
-{
-    const ga__formula *f = p->formula;
-    const bool single = !f->user_text && p->noperands <= 3 && strlen(f->body) < 48 &&
-                        ga__program_calls_math(f->body);
-    ga__record_setf(record, "block", "%d", p->block);
-    if (single && !p->host)
-        ga__record_setf(record, "resident", ", %d", p->device->threads_per_processor / p->block);
-    else
-        ga__record_set(record, "resident", "");
-}
-
 static ga__function *make_function(plan *p)
 {
     const ga__formula *f = p->formula;
@@ -575,7 +560,7 @@ static ga__function *make_function(plan *p)
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
-    fill_bounds(record, p);
+    ga__record_setf(record, "block", "%d", p->block);
     ga__record_setf(record, "tile", "%d", p->tile);
     fill_strips(record, p);
     ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
