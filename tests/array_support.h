@@ -177,4 +177,18 @@ static UNUSED void survive_failures(bool (*work)(void))
     }
 }
 
+static inline bool on_host(void)
+{
+    return strcmp(ga_current_device(), "cpu") == 0;
+}
+
+/* The error that stands, with `part` of its message; it is cleared. */
+static inline void expect_raised(ga_status status, const char *part)
+{
+    if (ga_error() != status || !strstr(ga_error_message(), part))
+        fail_msg("not %s with \"%s\" but %s: %s", ga_status_name(status), part,
+                 ga_status_name(ga_error()), ga_error_message());
+    ga_clear_error();
+}
+
 #endif

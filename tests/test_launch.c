@@ -15,19 +15,6 @@ static int clear(void **state)
     return 0;
 }
 
-static bool on_host(void)
-{
-    return strcmp(ga_current_device(), "cpu") == 0;
-}
-
-static void expect_error(ga_status status, const char *part)
-{
-    if (ga_error() != status || !strstr(ga_error_message(), part))
-        fail_msg("not %s with \"%s\" but %s: %s", ga_status_name(status), part,
-                 ga_status_name(ga_error()), ga_error_message());
-    ga_clear_error();
-}
-
 static ga_kernel *kernel(const char *name)
 {
     ga_kernel *k = ga_module_kernel(module, name);
@@ -323,9 +310,9 @@ static void properties_are_told(void **state)
     ok(ga_kernel_info(kernel("many"), &p));
     assert_int_equal(p.parameters, 32);
     assert_int_not_equal(ga_kernel_info(NULL, &p), GA_OK);
-    expect_error(GA_ERR_INVALID, "kernel info: the kernel is NULL");
+    expect_raised(GA_ERR_INVALID, "kernel info: the kernel is NULL");
     assert_int_not_equal(ga_kernel_info(kernel("many"), NULL), GA_OK);
-    expect_error(GA_ERR_INVALID, "many: the properties to be written are NULL");
+    expect_raised(GA_ERR_INVALID, "many: the properties to be written are NULL");
 }
 
 /* ---- Streams and graphs ---- */
@@ -381,7 +368,7 @@ static void launches_are_recorded(void **state)
                          GA_ERR_UNSUPPORTED);
     }
     assert_null(graph);
-    expect_error(GA_ERR_UNSUPPORTED, "add_one: cannot be recorded");
+    expect_raised(GA_ERR_UNSUPPORTED, "add_one: cannot be recorded");
     assert_int_equal(host, 1);
     ga_free(sum);
     ga_free(x);
@@ -396,30 +383,30 @@ static void wrong_arguments_are_errors(void **state)
         gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(10));
         ga_kernel *k = kernel("add_one"), *f = kernel("floats");
         ga_launch(k, GA_DIM(1), GA_DIM(32), x);
-        expect_error(GA_ERR_INVALID, "add_one: takes 2 arguments, not 1");
+        expect_raised(GA_ERR_INVALID, "add_one: takes 2 arguments, not 1");
         ga_launch(k, GA_DIM(1), GA_DIM(32), x, 10LL, 3);
-        expect_error(GA_ERR_INVALID, "add_one: takes 2 arguments, not 3");
+        expect_raised(GA_ERR_INVALID, "add_one: takes 2 arguments, not 3");
         ga_launch(k, GA_DIM(1), GA_DIM(32), x, 10);
-        expect_error(GA_ERR_INVALID,
-                     "add_one: argument 2 is int32 of 4 bytes, the kernel's parameter has 8");
+        expect_raised(GA_ERR_INVALID,
+                      "add_one: argument 2 is int32 of 4 bytes, the kernel's parameter has 8");
         ga_launch(f, GA_DIM(1), GA_DIM(1), x, 1.0, 1.0, 1.0, 1.0);
-        expect_error(GA_ERR_INVALID,
-                     "floats: argument 2 is float64 of 8 bytes, the kernel's parameter has 4");
+        expect_raised(GA_ERR_INVALID,
+                      "floats: argument 2 is float64 of 8 bytes, the kernel's parameter has 4");
         ga_launch(k, GA_DIM(1), GA_DIM(32), 1, 10LL);
-        expect_error(GA_ERR_INVALID,
-                     "argument 1 is int32 of 4 bytes, the kernel's parameter has 8");
+        expect_raised(GA_ERR_INVALID,
+                      "argument 1 is int32 of 4 bytes, the kernel's parameter has 8");
         ga_launch(f, GA_DIM(1), GA_DIM(1), x, x, 1.0, 1.0, 1.0);
-        expect_error(GA_ERR_INVALID,
-                     "argument 2 is an array's address of 8 bytes, the kernel's parameter has 4");
+        expect_raised(GA_ERR_INVALID,
+                      "argument 2 is an array's address of 8 bytes, the kernel's parameter has 4");
         ga_launch(f, GA_DIM(1), GA_DIM(1), x, GA_STRUCT((struct pair){.x = 1}), 1.0, 1.0, 1.0);
-        expect_error(GA_ERR_INVALID,
-                     "argument 2 is a struct of 32 bytes, the kernel's parameter has 4");
+        expect_raised(GA_ERR_INVALID,
+                      "argument 2 is a struct of 32 bytes, the kernel's parameter has 4");
         ga_launch(k, GA_DIM(1), GA_DIM(32), GA_IN(NULL, 40), 10LL);
-        expect_error(GA_ERR_INVALID, "argument 1 is NULL memory of 40 bytes");
+        expect_raised(GA_ERR_INVALID, "argument 1 is NULL memory of 40 bytes");
         ga_launch(k, GA_DIM(1), GA_DIM(32), (gpuarray *)NULL, 10LL);
-        expect_error(GA_ERR_INVALID, "add_one: argument 1 is NULL");
+        expect_raised(GA_ERR_INVALID, "add_one: argument 1 is NULL");
         ga_launch(k, GA_DIM(1), GA_DIM(32), ga_add(x, ga_zeros(GA_INT32, GA_SHAPE(3))), 10LL);
-        expect_error(GA_ERR_SHAPE, "do not broadcast");
+        expect_raised(GA_ERR_SHAPE, "do not broadcast");
         assert_int_equal(ga_item_int64(ga_sum(x)), 0);
     }
 }
@@ -431,30 +418,31 @@ static void wrong_shapes_are_errors(void **state)
         gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(10));
         ga_kernel *k = kernel("where");
         ga_launch(k, GA_DIM(0), GA_DIM(32), x);
-        expect_error(GA_ERR_INVALID, "where: the grid is (0, 1, 1), not from (1, 1, 1) to "
-                                     "(2147483647, 65535, 65535)");
+        expect_raised(GA_ERR_INVALID, "where: the grid is (0, 1, 1), not from (1, 1, 1) to "
+                                      "(2147483647, 65535, 65535)");
         ga_launch(k, GA_DIM(1, -1), GA_DIM(32), x);
-        expect_error(GA_ERR_INVALID, "the grid is (1, -1, 1)");
+        expect_raised(GA_ERR_INVALID, "the grid is (1, -1, 1)");
         ga_launch(k, GA_DIM(1, 65536), GA_DIM(32), x);
-        expect_error(GA_ERR_INVALID, "the grid is (1, 65536, 1)");
+        expect_raised(GA_ERR_INVALID, "the grid is (1, 65536, 1)");
         ga_launch(k, GA_DIM(INT64_C(1) << 32), GA_DIM(32), x);
-        expect_error(GA_ERR_INVALID, "the grid is (4294967296, 1, 1)");
+        expect_raised(GA_ERR_INVALID, "the grid is (4294967296, 1, 1)");
         ga_launch(k, GA_DIM(1), GA_DIM(0), x);
-        expect_error(GA_ERR_INVALID, "the block is (0, 1, 1)");
+        expect_raised(GA_ERR_INVALID, "the block is (0, 1, 1)");
         ga_launch(k, GA_DIM(1), GA_DIM(1025), x);
-        expect_error(GA_ERR_INVALID,
-                     "the block is (1025, 1, 1), not from (1, 1, 1) to (1024, 1024, 64)");
+        expect_raised(GA_ERR_INVALID,
+                      "the block is (1025, 1, 1), not from (1, 1, 1) to (1024, 1024, 64)");
         ga_launch(k, GA_DIM(1), GA_DIM(1, 1, 65), x);
-        expect_error(GA_ERR_INVALID, "the block is (1, 1, 65)");
+        expect_raised(GA_ERR_INVALID, "the block is (1, 1, 65)");
         ga_launch(k, GA_DIM(1), GA_DIM(33, 32), x);
-        expect_error(GA_ERR_INVALID,
-                     "where: a block of (33, 32, 1) has 1056 threads, the kernel allows 1024");
+        expect_raised(GA_ERR_INVALID,
+                      "where: a block of (33, 32, 1) has 1056 threads, the kernel allows 1024");
         ga_launch_with(kernel("fixed_shared"), GA_DIM(1), GA_DIM(2),
                        GA_WITH(.shared_bytes = 1 << 20), x);
-        expect_error(GA_ERR_INVALID, "fixed_shared: 1048576 bytes of dynamic shared memory and the "
-                                     "kernel's own");
+        expect_raised(GA_ERR_INVALID,
+                      "fixed_shared: 1048576 bytes of dynamic shared memory and the "
+                      "kernel's own");
         ga_launch_with(k, GA_DIM(1), GA_DIM(2), GA_WITH(.shared_bytes = SIZE_MAX), x);
-        expect_error(GA_ERR_INVALID, "18446744073709551615 bytes of dynamic shared memory");
+        expect_raised(GA_ERR_INVALID, "18446744073709551615 bytes of dynamic shared memory");
         assert_int_equal(ga_item_int64(ga_sum(x)), 0);
     }
 }
@@ -468,15 +456,15 @@ static void other_kernels_run_by_other_functions(void **state)
         ga_kernel *reduction =
             ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]", "float *x", "total");
         ga_launch(elementwise, GA_DIM(1), GA_DIM(10), x);
-        expect_error(GA_ERR_INVALID, "ones: an elementwise kernel runs by ga_run");
+        expect_raised(GA_ERR_INVALID, "ones: an elementwise kernel runs by ga_run");
         ga_launch(reduction, GA_DIM(1), GA_DIM(10), x);
-        expect_error(GA_ERR_INVALID, "total: a reduction kernel runs by ga_reduce");
+        expect_raised(GA_ERR_INVALID, "total: a reduction kernel runs by ga_reduce");
         ga_run(kernel("add"), x, x, x);
-        expect_error(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
+        expect_raised(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
         assert_null(ga_reduce(kernel("add"), x));
-        expect_error(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
+        expect_raised(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
         ga_launch(NULL, GA_DIM(1), GA_DIM(1), x);
-        expect_error(GA_ERR_INVALID, "launch: the kernel is NULL");
+        expect_raised(GA_ERR_INVALID, "launch: the kernel is NULL");
         ga_kernel_free(elementwise);
         ga_kernel_free(reduction);
     }
@@ -497,7 +485,7 @@ static void arrays_of_other_devices_are_errors(void **state)
     ga_launch(kernel("where"), GA_DIM(1), GA_DIM(10), x);
     snprintf(expected, sizeof expected, "where: argument 1 is on %s, the kernel on %s", there,
              here);
-    expect_error(GA_ERR_DEVICE, expected);
+    expect_raised(GA_ERR_DEVICE, expected);
     ga_free(x);
 }
 
@@ -683,7 +671,7 @@ static void arguments_are_packed_bit_for_bit(void **state)
     assert_memory_equal(fake.args[7], &d, sizeof d);
     assert_memory_equal(fake.args[8], &data, sizeof data);
     ga_launch(ga_module_kernel(m, "f"), GA_DIM(1), GA_DIM(1), tail, f, -2, true);
-    expect_error(GA_ERR_INVALID, "f: takes 9 arguments, not 4");
+    expect_raised(GA_ERR_INVALID, "f: takes 9 arguments, not 4");
     assert_int_equal(fake.launches, 1);
     ga_free(tail);
     ga_free(x);

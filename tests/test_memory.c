@@ -13,11 +13,6 @@ static int clear(void **state)
     return 0;
 }
 
-static bool on_host(void)
-{
-    return strcmp(ga_current_device(), "cpu") == 0;
-}
-
 static ga_memory_stats stats(void)
 {
     ga_memory_stats s = {0};

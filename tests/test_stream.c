@@ -18,11 +18,6 @@ static int clear(void **state)
     return 0;
 }
 
-static bool on_host(void)
-{
-    return strcmp(ga_current_device(), "cpu") == 0;
-}
-
 /* Adds 1 to all of x, TIMES times. */
 static void add_slowly(gpuarray *x)
 {

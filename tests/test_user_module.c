@@ -14,19 +14,6 @@ static int clear(void **state)
     return 0;
 }
 
-static bool on_host(void)
-{
-    return strcmp(ga_current_device(), "cpu") == 0;
-}
-
-static void expect_error(ga_status status, const char *part)
-{
-    if (ga_error() != status || !strstr(ga_error_message(), part))
-        fail_msg("not %s with \"%s\" but %s: %s", ga_status_name(status), part,
-                 ga_status_name(ga_error()), ga_error_message());
-    ga_clear_error();
-}
-
 /* Runs a kernel(int *out) on one thread; what it wrote. */
 static int run(ga_module *m, const char *name)
 {
@@ -93,7 +80,7 @@ static void conditions_follow_the_options(void **state)
     ga_module_free(m);
     m = ga_module_compile(names_source);
     assert_null(ga_module_kernel(m, "special"));
-    expect_error(GA_ERR_INVALID, "the kernel \"special\" is left out by an #if");
+    expect_raised(GA_ERR_INVALID, "the kernel \"special\" is left out by an #if");
     ga_module_free(m);
 }
 
@@ -104,10 +91,10 @@ static void an_unknown_name_lists_those_there_are(void **state)
                                      "void scale(int *x) {} namespace n { __global__ void s() {} }",
                                      .name = "few");
     assert_null(ga_module_kernel(m, "ad"));
-    expect_error(GA_ERR_INVALID,
-                 "few: there is no kernel \"ad\"; the kernels: add, n::s, scale<...>");
+    expect_raised(GA_ERR_INVALID,
+                  "few: there is no kernel \"ad\"; the kernels: add, n::s, scale<...>");
     assert_null(ga_module_kernel(m, "scale<nothing>"));
-    expect_error(GA_ERR_COMPILE, "nothing");
+    expect_raised(GA_ERR_COMPILE, "nothing");
     assert_null(ga_module_kernel(m, ""));
     ga_clear_error();
     assert_null(ga_module_kernel(m, "add; void f()"));
@@ -116,7 +103,7 @@ static void an_unknown_name_lists_those_there_are(void **state)
     ga_module_free(m);
     m = ga_module_compile("__device__ int f() { return 1; }");
     assert_null(ga_module_kernel(m, "f"));
-    expect_error(GA_ERR_INVALID, "there is no kernel \"f\"; the kernels: none");
+    expect_raised(GA_ERR_INVALID, "there is no kernel \"f\"; the kernels: none");
     ga_module_free(m);
 }
 
@@ -135,7 +122,7 @@ static void the_name_of_overloads_is_refused(void **state)
     (void)state;
     ga_module *m = ga_module_compile(names_source);
     assert_null(ga_module_kernel(m, "twice"));
-    expect_error(GA_ERR_INVALID, "\"twice\" is left out by an #if, or defined more than once");
+    expect_raised(GA_ERR_INVALID, "\"twice\" is left out by an #if, or defined more than once");
     ga_module_free(m);
 }
 
@@ -212,10 +199,10 @@ static void unknown_variables_list_those_there_are(void **state)
     (void)state;
     ga_module *m = ga_module_compile(variables_source, .name = "vars");
     assert_null(ga_module_global(m, "tabel"));
-    expect_error(GA_ERR_INVALID,
-                 "vars: there is no variable \"tabel\"; the variables: table, counter, ns::inner");
+    expect_raised(GA_ERR_INVALID,
+                  "vars: there is no variable \"tabel\"; the variables: table, counter, ns::inner");
     assert_null(ga_module_global(m, "inner"));
-    expect_error(GA_ERR_INVALID, "no variable \"inner\"");
+    expect_raised(GA_ERR_INVALID, "no variable \"inner\"");
     ga_module_free(m);
 }
 
@@ -225,10 +212,10 @@ static void instances_share_variables_or_are_refused(void **state)
     (void)state;
     ga_module *m = ga_module_compile(variables_source);
     assert_null(ga_module_kernel(m, "add<2>"));
-    expect_error(GA_ERR_INVALID,
-                 "would not share the module's variables (table, counter, ns::inner)");
+    expect_raised(GA_ERR_INVALID,
+                  "would not share the module's variables (table, counter, ns::inner)");
     assert_null(ga_module_kernel(m, "missing"));
-    expect_error(GA_ERR_INVALID, "no kernel \"missing\"");
+    expect_raised(GA_ERR_INVALID, "no kernel \"missing\"");
     ga_module_free(m);
     m = ga_module_compile(variables_source, .kernels = "add<2>,add<30>");
     ga_launch(ga_module_kernel(m, "add<2>"), GA_DIM(1), GA_DIM(1));
@@ -258,9 +245,9 @@ static void options_and_headers_reach_the_compiler(void **state)
         ga_module_free(m);
     }
     assert_null(ga_module_compile(value_source, .headers = GA_HEADERS({"value.h", NULL})));
-    expect_error(GA_ERR_INVALID, "the text of the header \"value.h\" is NULL");
+    expect_raised(GA_ERR_INVALID, "the text of the header \"value.h\" is NULL");
     assert_null(ga_module_compile("__global__ void f() {}", .options = "--no-such-option"));
-    expect_error(ga_error(), "no-such-option");
+    expect_raised(ga_error(), "no-such-option");
     assert_null(ga_module_compile("__global__ void f() {}", .options = "'--unbalanced"));
     assert_int_not_equal(ga_error(), GA_OK);
     ga_clear_error();
@@ -368,7 +355,7 @@ static void errors_have_the_log_and_the_lines(void **state)
     assert_null(strstr(ga_error_message(), "nv_name_map"));
     ga_clear_error();
     assert_null(ga_module_compile(NULL));
-    expect_error(GA_ERR_INVALID, "module: the source is NULL");
+    expect_raised(GA_ERR_INVALID, "module: the source is NULL");
 }
 
 static char warnings[4096];
@@ -403,12 +390,12 @@ static void nulls_pass_the_first_error_on(void **state)
     assert_null(kernel);
     assert_int_not_equal(ga_launch(kernel, GA_DIM(1), GA_DIM(1)), GA_OK);
     assert_null(ga_module_global(NULL, "table"));
-    expect_error(GA_ERR_INVALID, "kernel: the module is NULL");
+    expect_raised(GA_ERR_INVALID, "kernel: the module is NULL");
     ga_module *m = ga_module_compile("__global__ void f() {}");
     assert_null(ga_module_kernel(m, NULL));
-    expect_error(GA_ERR_INVALID, "kernel: the name is NULL");
+    expect_raised(GA_ERR_INVALID, "kernel: the name is NULL");
     assert_null(ga_module_global(m, NULL));
-    expect_error(GA_ERR_INVALID, "global: the name is NULL");
+    expect_raised(GA_ERR_INVALID, "global: the name is NULL");
     ga_kernel_free(ga_module_kernel(m, "f")); /* its module does that */
     assert_int_equal(ga_launch(ga_module_kernel(m, "f"), GA_DIM(1), GA_DIM(1)), GA_OK);
     ga_module_free(m);
@@ -452,13 +439,13 @@ static void device_code_is_loaded_from_files(void **state)
     ga_module *m = ga_module_load(path);
     if (on_host()) {
         assert_null(m);
-        expect_error(GA_ERR_UNSUPPORTED, "a GPU's code does not run on cpu");
+        expect_raised(GA_ERR_UNSUPPORTED, "a GPU's code does not run on cpu");
     } else {
         assert_int_equal(run(m, "answer"), 42);
         assert_null(ga_module_kernel(m, "question"));
-        expect_error(GA_ERR_INVALID, "answer");
+        expect_raised(GA_ERR_INVALID, "answer");
         assert_null(ga_module_global(m, "question"));
-        expect_error(GA_ERR_INVALID, "no variable \"question\"");
+        expect_raised(GA_ERR_INVALID, "no variable \"question\"");
         ga_module_free(m);
     }
     remove_file(path, directory);
@@ -489,7 +476,7 @@ static void a_cubin_is_loaded_and_found_by_names(void **state)
     assert_int_equal(run(m, "a::b::inner"), 4);
     assert_int_equal(run(m, "_Z5plainPi"), 2);
     assert_null(ga_module_kernel(m, "twice"));
-    expect_error(GA_ERR_INVALID, "_Z5twicePi");
+    expect_raised(GA_ERR_INVALID, "_Z5twicePi");
     assert_int_equal(run(m, "_Z5twicePi"), 7);
     ga_module_free(m);
     remove_file(path, directory);
@@ -514,9 +501,9 @@ static void other_files_are_refused(void **state)
     }
     remove_file(path, directory);
     assert_null(ga_module_load("/nonexistent/file.cubin"));
-    expect_error(GA_ERR_IO, "/nonexistent/file.cubin");
+    expect_raised(GA_ERR_IO, "/nonexistent/file.cubin");
     assert_null(ga_module_load(NULL));
-    expect_error(GA_ERR_INVALID, "path of the module is NULL");
+    expect_raised(GA_ERR_INVALID, "path of the module is NULL");
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)

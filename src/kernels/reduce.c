@@ -16,6 +16,7 @@
 #define THIN_ROWS 4 /* short rows that a team has under way */
 #define HOST_LANES 64
 #define HOST_STRIP 1024
+#define HOST_TOGETHER 16 /* outputs whose runs are taken in turn */
 #define HOST_THIN 32     /* rows shorter than this are taken side by side */
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
 #define NO_OPERAND (-1)
@@ -39,6 +40,7 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
+    int together;   /* on the host: outputs whose runs are taken in turn */
     bool thin;      /* rows of one vector a thread, several rows at a time */
     bool posted;    /* the one result goes to the host's memory too */
     bool ascending; /* a thread meets the elements by their number */
@@ -302,20 +304,22 @@ static void choose_host_variant(plan *p)
         p->group = rows_folded(p);
         p->tiles = p->outputs / width * ga__ceil_div(width, HOST_STRIP);
     } else {
-        if (p->count < HOST_GRAIN)
-            p->group = ga__ceil_div(HOST_GRAIN, p->count + 1);
+        if (p->reduced.ndim > 1 && p->outputs > 1)
+            p->together = HOST_TOGETHER;
+        p->group = p->count < HOST_GRAIN ? ga__ceil_div(HOST_GRAIN, p->count + 1) : p->together;
         p->tiles = ga__ceil_div(p->outputs, p->group);
     }
     const int64_t useful = ga__ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
     const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
     p->segments = wanted < useful ? wanted : useful;
-    if (p->segments < 1 || (!p->columns && p->group > 1))
+    if (p->segments < 1 || (!p->columns && (p->group > p->together || p->outputs > GA__TICKETS)))
         p->segments = 1;
 }
 
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
+    p->together = 1;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
@@ -428,8 +432,8 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 | (uint64_t)p->across << 30 |
                  (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 |
                  (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
-                 (uint64_t)p->ascending << 42 | (uint64_t)p->step[p->rows] << 44 |
-                 (uint64_t)(p->reduction->carry != NULL) << 46 |
+                 (uint64_t)p->ascending << 42 | (uint64_t)(p->together > 1) << 43 |
+                 (uint64_t)p->step[p->rows] << 44 | (uint64_t)(p->reduction->carry != NULL) << 46 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
@@ -618,6 +622,7 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
+    ga__record_setf(record, "outputs_together", "%d", p->together);
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
     ga__program_axes(record, "kept_axis", 0, p->kept.ndim, p->kept_word);
     ga__program_axes(record, "reduced_axis", 0, p->reduced.ndim, p->reduced_word);
@@ -681,7 +686,7 @@ static ga__stream *choose_stream(const plan *p)
 static int64_t partial_count(const plan *p)
 {
     if (!p->columns)
-        return p->tiles * p->segments;
+        return (p->host ? p->outputs : p->tiles) * p->segments;
     return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
 }
 
