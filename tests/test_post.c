@@ -90,10 +90,12 @@ static void graphs_leave_what_they_leave(void **state)
         assert_int_equal(ga_graph_launch(graph), GA_OK);
         assert_true(ga_item_double(sum) == 10 * (k + 1));
     }
-    ga_sum(ga_slice(x, ":1"), .out = sum); /* posted; then the graph writes what was posted */
+    gpuarray *part = ga_slice(x, ":1");
+    ga_sum(part, .out = sum); /* posted; then the graph writes what was posted */
     assert_int_equal(ga_graph_launch(graph), GA_OK);
     assert_true(ga_item_double(sum) == 50);
     ga_graph_free(graph);
+    ga_free(part);
     ga_free(sum);
     ga_free(x);
 }

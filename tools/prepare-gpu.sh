@@ -19,11 +19,7 @@ for test in build/gpu/tests/test_*; do
         echo "tests/$(basename "$test")" >> "$target/tests/list.txt"
     fi
 done
-for example in multiply_by_factor cumath linear_combination max_and_dot black_scholes overlap \
-    heat doublify vector_add matmul tiled_matmul shared_add multiply_them double_array \
-    increment_by_one block_sum histogram mandelbrot terrain; do
-    cp "build/gpu/examples/$example" "$target/examples/"
-done
+find build/gpu/examples -maxdepth 1 -type f -executable -exec cp {} "$target/examples/" \;
 cp build/gpu/bench/quarry-bench build/gpu/bench/quarry-bench-cub "$target/bench/"
 
 # Libraries of the tests and of the terrain example that the other machine may lack.
