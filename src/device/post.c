@@ -2,15 +2,16 @@
 #include "device/post.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
+#include "base/os.h"
 
 /* A result's slot is its tag's remainder: nobody owns one. Of two results whose tags share a slot
  * the later is found, and the other copied from the device. */
 #define SLOTS 4096
 #define WORDS (GA__POST_BYTES / sizeof(uint32_t))
-#define PATIENCE_NS 200000 /* a copy would take 10 microseconds and let the thread wait better */
+#define PATIENCE                                                                                   \
+    200e-6 /* seconds: a copy would take 10 microseconds and let the thread wait better */
 
 typedef _Atomic uint64_t slot[WORDS];
 
@@ -69,13 +70,6 @@ static bool fetch(slot *from, uint32_t tag, uint32_t *words, size_t nwords)
     return true;
 }
 
-static int64_t nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 bool ga__post_read(const ga__buffer *buffer, const void *at, void *to, size_t nbytes)
 {
     const uint32_t tag = atomic_load_explicit(&buffer->tag, memory_order_acquire);
@@ -86,10 +80,12 @@ bool ga__post_read(const ga__buffer *buffer, const void *at, void *to, size_t nb
     slot *from =
         (slot *)atomic_load_explicit(&buffer->device->posts, memory_order_relaxed) + tag % SLOTS;
     const size_t nwords = (nbytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
-    const int64_t end = nanoseconds() + PATIENCE_NS;
     bool found = fetch(from, tag, words, nwords);
-    while (!found && nanoseconds() < end)
-        found = fetch(from, tag, words, nwords);
+    if (!found) {
+        const double end = ga__now() + PATIENCE;
+        while (!found && ga__now() < end)
+            found = fetch(from, tag, words, nwords);
+    }
     if (found)
         memcpy(to, words, nbytes);
     return found;
