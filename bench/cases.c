@@ -2,6 +2,8 @@
 #include "cases.h"
 
 #include <math.h>
+
+#include "formulas.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,16 +334,12 @@ static ga_status run_rms(workload *w)
     return ga_eval_into(w->out, "sqrt(mean(x**2))", GA_NAMED("x", w->a));
 }
 
-/* The price of a call by Black and Scholes. */
-#define D1 "((log(spot/strike) + (rate + 0.5*sigma*sigma)*years) / (sigma*sqrt(years)))"
-#define NORMAL(x) "(0.5 + 0.5*erf((" x ") * 0.7071067811865476))"
-#define CALL "spot*" NORMAL(D1) " - strike*exp(-rate*years)*" NORMAL(D1 " - sigma*sqrt(years)")
 #define RATE 0.02
 #define SIGMA 0.30
 
 static ga_status run_call(workload *w)
 {
-    return ga_eval_into(w->out, CALL, GA_NAMED("spot", w->a), GA_NAMED("strike", w->b),
+    return ga_eval_into(w->out, BLACK_SCHOLES, GA_NAMED("spot", w->a), GA_NAMED("strike", w->b),
                         GA_NAMED("years", w->c), GA_NAMED("rate", RATE), GA_NAMED("sigma", SIGMA));
 }
 
@@ -350,7 +348,7 @@ static ga_status run_fast_call(workload *w)
     static ga_expr *call; /* one for all calls, as in a program */
 
     if (!call)
-        call = ga_compile_fast_expr(CALL);
+        call = ga_compile_fast_expr(BLACK_SCHOLES);
     return ga_eval_expr_into(w->out, call, GA_NAMED("spot", w->a), GA_NAMED("strike", w->b),
                              GA_NAMED("years", w->c), GA_NAMED("rate", RATE),
                              GA_NAMED("sigma", SIGMA));

@@ -7,6 +7,7 @@
 
 #include "device/context.h"
 #include "fake_device.h"
+#include "formulas.h"
 
 /* What is compiled goes to files of this name. */
 static const char *directory, *current;
@@ -105,11 +106,6 @@ static void reductions(void)
     }
 }
 
-/* The price of a call by Black and Scholes: x the price, y the strike, z the years. */
-#define D1 "(log(x/y) + (rate + 0.045)*z) / (0.3*sqrt(z))"
-#define NORMAL(d) "(0.5 + 0.5*erf((" d ") * 0.7071067811865476))"
-#define CALL "x*" NORMAL(D1) " - y*exp(-rate*z)*" NORMAL(D1 " - 0.3*sqrt(z)")
-
 static void expressions(void)
 {
     GA_SCOPE {
@@ -120,10 +116,11 @@ static void expressions(void)
         current = "rms", ga_eval("sqrt(mean(x**2))", GA(x));
         current = "max-min", ga_eval("max(x) - min(x)", GA(x));
         current = "mean-var", ga_eval("mean(x) / var(x)", GA(x));
-        current = "black-scholes", ga_eval(CALL, GA(x), GA(y), GA(z), GA_NAMED("rate", 0.02));
-        ga_expr *fast = ga_compile_fast_expr(CALL);
-        current = "black-scholes-fast",
-        ga_eval_expr(fast, GA(x), GA(y), GA(z), GA_NAMED("rate", 0.02));
+        const ga_named call[] = {GA_NAMED("spot", x), GA_NAMED("strike", y), GA_NAMED("years", z),
+                                 GA_NAMED("rate", 0.02), GA_NAMED("sigma", 0.3)};
+        current = "black-scholes", (ga_eval)(BLACK_SCHOLES, 5, call);
+        ga_expr *fast = ga_compile_fast_expr(BLACK_SCHOLES);
+        current = "black-scholes-fast", (ga_eval_expr)(fast, 5, call);
         ga_expr_free(fast);
         current = "normalise", ga_eval("(x - mean(x)) / std(x)", GA(x));
     }
