@@ -17,24 +17,8 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
-#include "device/context.h"
 #include "device/memory.h"
-
-static ga__device *device;
-static const ga__backend *backend;
-
-static int choose_device(void **state)
-{
-    (void)state;
-    device = ga__current_device();
-    if (device == NULL) {
-        print_error("%s\n", ga_error_message());
-        return -1;
-    }
-    backend = device->backend;
-    print_message("device %s: %s\n", device->name, device->description);
-    return 0;
-}
+#include "device_support.h"
 
 static inline int clear_error(void **state)
 {
@@ -42,15 +26,6 @@ static inline int clear_error(void **state)
     ga__alloc_fail_at(0);
     ga_clear_error();
     return 0;
-}
-
-/* Says why a test does not run here, and skips it. */
-static inline void need_host(const char *reason)
-{
-    if (device->arch == 0)
-        return;
-    print_message("skipped on %s: %s\n", device->name, reason);
-    skip();
 }
 
 static inline void assert_ok(ga_status status)

@@ -1,6 +1,5 @@
 /* Tests of expressions over sources: what comes chunk by chunk is what ga_eval gives, and errors
  * leave nothing behind. */
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include "golden.h"
 #include "model/dtype.h"
 #include "model/layout.h"
+#include "scratch.h"
 
 /* ---- Arrays and the sources that give the same ---- */
 
@@ -489,44 +489,16 @@ static void failures_and_stops_are_errors(void **state)
 
 /* ---- Files ---- */
 
-static char *scratch;
-
-static const char *in_scratch(const char *name)
-{
-    static char paths[4][4096];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", scratch, name);
-    return path;
-}
-
-static int files_in_scratch(void)
-{
-    DIR *directory = opendir(scratch);
-    int count = 0;
-    assert_non_null(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count - 2;
-}
-
 static int make_scratch(void **state)
 {
     (void)state;
-    scratch = ga__make_temporary_directory();
-    return scratch ? 0 : -1;
+    return open_scratch() ? 0 : -1;
 }
 
 static int remove_scratch(void **state)
 {
     (void)state;
-    static const char *const names[] = {"a.npy", "b.npy", "r.npy", "want.npy"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        unlink(in_scratch(names[k]));
-    const int result = rmdir(scratch);
-    ga__free(scratch);
-    return result;
+    return close_scratch((const char *const[]){"a.npy", "b.npy", "r.npy", "want.npy", NULL});
 }
 
 static void assert_same_files(const char *text, const char *a, const char *b)

@@ -16,8 +16,8 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
-#include "device/context.h"
 #include "device/stream.h"
+#include "device_support.h"
 
 /* out[i] = in[i] + bias, CHUNK elements per block: words are out, in, n, bias. */
 enum { CHUNK = 256 };
@@ -36,34 +36,9 @@ static const char *const cuda_text =
     "    if (i < w.n) w.out[i] = w.in[i] + (int)w.bias;\n"
     "}\n";
 
-static ga__device *device;
-static const ga__backend *backend;
-
 static bool on_host(void)
 {
     return strcmp(backend->template_target, "host") == 0;
-}
-
-/* Says why a test does not run here, and skips it. */
-static void need_host(const char *reason)
-{
-    if (on_host())
-        return;
-    print_message("skipped on %s: %s\n", device->name, reason);
-    skip();
-}
-
-static int choose_device(void **state)
-{
-    (void)state;
-    device = ga__current_device();
-    if (device == NULL) {
-        print_error("%s\n", ga_error_message());
-        return -1;
-    }
-    backend = device->backend;
-    print_message("device %s: %s\n", device->name, device->description);
-    return 0;
 }
 
 static int clear(void **state)

@@ -1,23 +1,12 @@
 /* .npy files: NumPy's own, malformed ones, and those that cannot be written. */
 #include "array_support.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/os.h"
-
-static char *scratch; /* a directory of our own */
-
-static const char *in_scratch(const char *name)
-{
-    static char path[4096];
-
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    return path;
-}
+#include "scratch.h"
 
 static const char *golden_npy(const char *name)
 {
@@ -28,31 +17,15 @@ static const char *golden_npy(const char *name)
     return path;
 }
 
-static int files_in_scratch(void)
-{
-    DIR *directory = opendir(scratch);
-    int count = 0;
-
-    assert_non_null(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count - 2;
-}
-
 static int make_scratch(void **state)
 {
-    scratch = ga__make_temporary_directory();
-    return scratch ? install_stand_ins(state) : -1;
+    return open_scratch() ? install_stand_ins(state) : -1;
 }
 
 static int remove_scratch(void **state)
 {
     (void)state;
-    unlink(in_scratch("x.npy"));
-    const int result = rmdir(scratch);
-    ga__free(scratch);
-    return result;
+    return close_scratch((const char *const[]){"x.npy", NULL});
 }
 
 static void check_content(const gpuarray *x, const char *name, const char *dtype, const char *shape,

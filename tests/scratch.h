@@ -1,0 +1,57 @@
+/* A folder of the test's own, for the files it writes. */
+#ifndef GA_TESTS_SCRATCH_H
+#define GA_TESTS_SCRATCH_H
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+
+static char *scratch;
+
+/* The path of a file there; good for three more calls. */
+static const char *in_scratch(const char *name)
+{
+    static char paths[4][4096];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", scratch, name);
+    return path;
+}
+
+static int files_in_scratch(void)
+{
+    DIR *directory = opendir(scratch);
+    int count = 0;
+    assert_non_null(directory);
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count - 2;
+}
+
+static bool open_scratch(void)
+{
+    scratch = ga__make_temporary_directory();
+    return scratch != NULL;
+}
+
+/* Removes these files, ended by NULL, where they are there, and the folder: not 0 if others are. */
+static int close_scratch(const char *const *names)
+{
+    for (; *names; names++)
+        unlink(in_scratch(*names));
+    const int result = rmdir(scratch);
+    ga__free(scratch);
+    return result;
+}
+
+#endif
