@@ -183,6 +183,7 @@ static void expression_variants(ga_dtype dtype)
         "prod(x * y, axis=0, keepdims=True) + r",
         "max(x) - min(x)",
         "(x - mean(x, axis=1, keepdims=True)) / std(x, axis=1, keepdims=True)",
+        "log(x) / sqrt(x / (x + 1))",
         "var(x, axis=0) + mean(x, axis=0) + argmin(x, axis=0) + any(x, axis=0)",
     };
     GA_SCOPE {

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "kernels/program.h"
+#include "kernels/quick.h"
 
 #define BLOCK 128
 #define TILE 32               /* elements a side: the smallest square */
@@ -28,6 +30,7 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS]; /* by nest operand */
     bool turned[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
+    bool quick;      /* by quick.tmpl where it can */
     bool past_cache; /* host: results are stored past the cache */
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
@@ -285,9 +288,10 @@ static void choose_cuda_variant(plan *p)
         return;
     }
     p->lanes = choose_lanes(p, 16);
-    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
+    p->quick = p->tail && p->formula->quick;
+    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 
@@ -372,7 +376,7 @@ static void choose_host_variant(plan *p)
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->tiled = p->tail = p->past_cache = false;
+    p->tiled = p->tail = p->quick = p->past_cache = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
     p->tile = 0;
@@ -550,6 +554,32 @@ static void fill_strips(ga__record *record, const plan *p)
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
 
+static void fill_quick(ga__record *record, const plan *p)
+{
+    char *text = p->quick ? ga__quick_text(p->formula->body) : NULL;
+    ga__record_set(record, "quick", text ? "1" : "");
+    ga__record_set(record, "quick_body", text ? text : "");
+    ga__free(text);
+}
+
+/* How many blocks ahead a kernel asks for its elements: as many as a multiprocessor may run of
+ * them. Functions of float64 take so many registers that fewer threads than that are there to keep
+ * the bus full; of one array it is measured to pay. */
+static int blocks_ahead(const plan *p)
+{
+    int wide = 0, arrays = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != NO_OPERAND && p->operands[k].reads) {
+            const gpuarray *x = p->operands[k].array;
+            wide += p->step[p->row[k]] == STEP_ONE && ga_dtype_size(x->dtype) == 8;
+            arrays++;
+        }
+    if (!p->tail || p->formula->user_text || arrays != 1 || wide != 1 ||
+        !ga__program_calls_math(p->formula->body))
+        return 0;
+    return p->device->processors * p->device->threads_per_processor / BLOCK;
+}
+
 static ga__function *make_function(plan *p)
 {
     const ga__formula *f = p->formula;
@@ -563,6 +593,8 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "block", "%d", p->block);
     ga__record_setf(record, "tile", "%d", p->tile);
     fill_strips(record, p);
+    fill_quick(record, p);
+    ga__record_setf(record, "blocks_ahead", "%d", blocks_ahead(p));
     ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
                      p->axis_word);
     ga__record_list(record, "operand");

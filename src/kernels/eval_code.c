@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "kernels/eval_plan.h"
+#include "kernels/quick.h"
 
 typedef struct coder {
     ga__step *step;
@@ -227,6 +228,7 @@ static void code_elementwise(coder *c, int node)
     add_statements(c);
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
     c->step->text = ga__strbuf_take(&c->text);
+    c->step->quick = c->step->text && !c->graph->fast_math && ga__quick_pays(c->step->text);
 }
 
 static int operand_of(const coder *c, int part)

@@ -39,6 +39,7 @@ typedef struct ga__step {
     char *finish[GA__MAX_PARTS];
     char formula_name[32];
     uint64_t id;
+    bool quick; /* ga__quick_pays(text) */
     /* Of reductions. */
     ga__reduction reduction;
     uint64_t reads[GA__MAX_PARTS]; /* by part: a bit for each input that its shape depends on */

@@ -100,7 +100,8 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
     const ga__formula formula = {.id = step->id,
                                  .name = step->formula_name,
                                  .body = step->text,
-                                 .fast_math = plan->graph.fast_math};
+                                 .fast_math = plan->graph.fast_math,
+                                 .quick = step->quick};
     const ga_dtype type = plan->graph.nodes[step->cut.result[0]].dtype;
     b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);

@@ -13,7 +13,9 @@
 /* Vectors that a thread has under way at once. Measured on an H200. */
 #define ROW_UNROLL 8
 #define COLUMN_UNROLL 4
-#define THIN_ROWS 4 /* short rows that a team has under way */
+#define THIN_ROWS 4        /* short rows that a team has under way */
+#define SPREAD_BELOW 8     /* blocks a row of those that run at once: below it rows are many */
+#define SPREAD_STRETCHES 4 /* that a block then has */
 #define HOST_LANES 64
 #define HOST_STRIP 1024
 #define HOST_TOGETHER 16 /* outputs whose runs are taken in turn */
@@ -42,6 +44,7 @@ typedef struct plan {
     bool columns, wide, tail, split, host;
     int together;   /* on the host: outputs whose runs are taken in turn */
     bool thin;      /* rows of one vector a thread, several rows at a time */
+    bool spread;    /* a block has a few stretches, and there are more blocks than run at once */
     bool posted;    /* the one result goes to the host's memory too */
     bool ascending; /* a thread meets the elements by their number */
     int lanes, unroll, team, across;
@@ -232,6 +235,17 @@ static int power_of_two(int64_t at_least, int most)
     return power;
 }
 
+/* Into how many segments `useful` stretches are cut: few long rows into as many as run at once, so
+ * that all end together; many into short ones, so that blocks end one after the other and the rows
+ * are read in order. */
+static void choose_segments(plan *p, int64_t target, int64_t useful)
+{
+    const int64_t wanted = target / p->tiles;
+    p->spread = !p->columns && wanted < SPREAD_BELOW && useful >= 2 * SPREAD_STRETCHES;
+    p->segments = p->spread ? useful / SPREAD_STRETCHES : wanted < useful ? wanted : useful;
+    p->segments = p->segments > 1 ? p->segments : 1;
+}
+
 static void choose_cuda_variant(plan *p)
 {
     const int64_t target =
@@ -254,6 +268,7 @@ static void choose_cuda_variant(plan *p)
     p->unroll =
         power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
     p->segments = 1;
+    p->spread = false;
     p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
               p->outputs / (BLOCK / p->team) >= THIN_ROWS * target;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
@@ -264,13 +279,8 @@ static void choose_cuda_variant(plan *p)
         p->unroll = THIN_ROWS;
         p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (BLOCK / p->team));
     }
-    if (p->columns || p->team == BLOCK) {
-        const int64_t useful = ga__ceil_div(p->vectors, (int64_t)together * p->unroll);
-        const int64_t wanted = target / p->tiles;
-        p->segments = wanted < useful ? wanted : useful;
-    }
-    if (p->segments < 1)
-        p->segments = 1;
+    if (p->columns || p->team == BLOCK)
+        choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
 }
 
 /* ---- The host variant ---- */
@@ -700,7 +710,7 @@ static void set_post(plan *p, ga__stream *stream)
 /* Fixes how many blocks share a row: as many as run at once, so that all end together. */
 static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
 {
-    if (!p->host && p->split) {
+    if (!p->host && p->split && !p->spread) {
         const int64_t fit = resident / p->tiles;
         p->segments = fit < p->segments ? fit : p->segments;
         p->segments = p->segments > 1 ? p->segments : 1;
