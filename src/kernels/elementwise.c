@@ -15,6 +15,7 @@
 #define BIG_TILE_BLOCK 512    /* threads of the larger ones */
 #define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
 #define HOST_STRIP 256        /* elements that go past the cache together */
+#define HOST_BAND 128         /* columns of a square whose rows are turned */
 #define NO_OPERAND (-1)
 
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
@@ -336,7 +337,7 @@ static bool goes_past_cache(const plan *p)
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
 static void choose_bands(plan *p)
 {
-    const int64_t bands = ga__ceil_div(p->nest.shape[0], HOST_STRIP);
+    const int64_t bands = ga__ceil_div(p->nest.shape[0], HOST_BAND);
     int64_t outer = 1;
     for (int axis = 2; axis < p->nest.ndim; axis++)
         outer *= p->nest.shape[axis];
@@ -550,6 +551,7 @@ static void fill_strips(ga__record *record, const plan *p)
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
     ga__record_set(record, "aligned", p->past_cache && !p->tiled ? "1" : "");
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
+    ga__record_setf(record, "band", "%d", HOST_BAND);
     ga__record_setf(record, "down", "%d", rows_down(p));
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
