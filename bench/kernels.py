@@ -54,11 +54,11 @@ def thread_bytes(source):
     """Bytes that a thread's loads bring together."""
     sizes = {k: int(size) for k, size in re.findall(r'static_assert\(sizeof\(ga_m(\d+)\) == (\d+)', source)}
     loads = {number: (index, int(width)) for number, index, width in
-             re.findall(r'ga_r(\d+)\[(ga_\w)\] =\s+ga::load<(\d+)>', source)}
+             re.findall(r'ga_r(\d+)(?:\[(ga_\w)\])? =\s+ga::load<(\d+)>', source)}
     tile, lanes = constant(source, 'ga_tile'), constant(source, 'ga_lanes')
     steps = tile * tile // lanes // block_of(source) if tile else None
     repeats = {'ga_s': steps, 'ga_u': constant(source, 'ga_unroll') or constant(source, 'ga_rows') or 1}
-    return sum(sizes[k] * width * (repeats[index] or 1) for k, (index, width) in loads.items())
+    return sum(sizes[k] * width * (repeats.get(index) or 1) for k, (index, width) in loads.items())
 
 
 def block_of(source):

@@ -236,8 +236,16 @@ static int device_count;
 static cudaError_t count_error;
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 
+/* The driver reads the variable when it starts: with its default of 8 hardware queues streams wait
+ * for each other's work from the ninth on. */
+static void ask_for_queues(void)
+{
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
 static void count_devices(void)
 {
+    ask_for_queues();
     count_error = cudaGetDeviceCount(&device_count);
     if (count_error == cudaSuccess)
         return;

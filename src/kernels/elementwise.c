@@ -14,6 +14,7 @@
 #define TILE 32               /* elements a side: the smallest square */
 #define BIG_TILE_BLOCK 512    /* threads of the larger ones */
 #define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
+#define QUICK_TURNS 4         /* vectors of a thread by quick functions */
 #define HOST_STRIP 256        /* elements that go past the cache together */
 #define HOST_BAND 128         /* columns of a square whose rows are turned */
 #define NO_OPERAND (-1)
@@ -281,6 +282,16 @@ static void choose_squares(plan *p)
         p->grid *= p->nest.shape[axis];
 }
 
+/* As many vectors a thread as leave each one that can run at once with some. */
+static void choose_turns(plan *p)
+{
+    const ga__device *device = p->device;
+    const int64_t all = ga__ceil_div(p->n, p->lanes);
+    const int64_t turns = all / ((int64_t)device->processors * device->threads_per_processor);
+    p->chunk = turns < 1 ? 1 : turns < QUICK_TURNS ? turns : QUICK_TURNS;
+    p->grid = ga__ceil_div(all, BLOCK * p->chunk);
+}
+
 static void choose_cuda_variant(plan *p)
 {
     choose_tiles(p);
@@ -293,7 +304,10 @@ static void choose_cuda_variant(plan *p)
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->quick = p->tail && p->formula->quick;
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
-    p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+    if (p->quick)
+        choose_turns(p);
+    else
+        p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 
 /* Whether elements that are not there may be computed beside the others: no text of a user's says
@@ -564,24 +578,6 @@ static void fill_quick(ga__record *record, const plan *p)
     ga__free(text);
 }
 
-/* How many blocks ahead a kernel asks for its elements: as many as a multiprocessor may run of
- * them. Functions of float64 take so many registers that fewer threads than that are there to keep
- * the bus full; of one array it is measured to pay. */
-static int blocks_ahead(const plan *p)
-{
-    int wide = 0, arrays = 0;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != NO_OPERAND && p->operands[k].reads) {
-            const gpuarray *x = p->operands[k].array;
-            wide += p->step[p->row[k]] == STEP_ONE && ga_dtype_size(x->dtype) == 8;
-            arrays++;
-        }
-    if (!p->tail || p->formula->user_text || arrays != 1 || wide != 1 ||
-        !ga__program_calls_math(p->formula->body))
-        return 0;
-    return p->device->processors * p->device->threads_per_processor / BLOCK;
-}
-
 static ga__function *make_function(plan *p)
 {
     const ga__formula *f = p->formula;
@@ -596,7 +592,6 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "tile", "%d", p->tile);
     fill_strips(record, p);
     fill_quick(record, p);
-    ga__record_setf(record, "blocks_ahead", "%d", blocks_ahead(p));
     ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
                      p->axis_word);
     ga__record_list(record, "operand");
