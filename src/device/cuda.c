@@ -1,12 +1,11 @@
 /* CUDA devices, through the runtime API: what they are, their code, and launches. */
-#include <elf.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/code.h"
 #include "device/cuda.h"
 #include "device/cuda_module.h"
 #include "device/nvrtc.h"
@@ -124,26 +123,6 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
-static bool is_cubin(const void *code, size_t nbytes)
-{
-    Elf64_Ehdr header;
-    if (nbytes < sizeof header)
-        return false;
-    memcpy(&header, code, sizeof header);
-    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == EM_CUDA &&
-           header.e_shoff <= nbytes &&
-           (size_t)header.e_shnum * header.e_shentsize <= nbytes - header.e_shoff;
-}
-
-/* Whether the bytes start as a cubin, a fat binary or PTX does: the driver takes any, and finds out
- * later. */
-static bool is_code(const void *code, size_t nbytes)
-{
-    static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
-    return is_cubin(code, nbytes) || (nbytes > 4 && memcmp(code, fatbin, 4) == 0) ||
-           memmem(code, nbytes, ".version", strlen(".version"));
-}
-
 /* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
  * A user's module may be variables or templates alone. */
 static cudaError_t load_eagerly(cudaLibrary_t library)
@@ -166,7 +145,7 @@ static cudaError_t load_eagerly(cudaLibrary_t library)
 
 static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
 {
-    if (!is_code(code, nbytes))
+    if (!ga__is_device_code(code, nbytes))
         return ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are no cubin, fat binary or PTX",
                         device->name, nbytes);
     if (ga__cuda_use(device) != GA_OK)

@@ -578,8 +578,9 @@ static void fill_quick(ga__record *record, const plan *p)
     ga__free(text);
 }
 
-static ga__function *make_function(plan *p)
+static ga__function *make_function(const void *planned)
 {
+    const plan *p = planned;
     const ga__formula *f = p->formula;
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     ga__record *record = ga__program_record(f, p->device, p->words.n, any_complex(p), texts);
@@ -602,16 +603,12 @@ static ga__function *make_function(plan *p)
     return ga__program_function(f, p->device, "elementwise.tmpl", record);
 }
 
-static ga__function *find_function(plan *p)
+static ga__function *find_function(const plan *p)
 {
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    ga__function *function = ga__key_table_get(&table, &key);
-    if (function)
-        return function;
-    function = make_function(p);
-    return function ? ga__key_table_put(&table, &key, function) : NULL;
+    return ga__program_find(&table, &key, make_function, p);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,

@@ -331,3 +331,13 @@ ga__function *ga__program_function(const ga__formula *formula, ga__device *devic
     ga__free(text);
     return function;
 }
+
+ga__function *ga__program_find(ga__key_table *table, const ga__key *key,
+                               ga__function *(*make)(const void *plan), const void *plan)
+{
+    ga__function *function = ga__key_table_get(table, key);
+    if (function)
+        return function;
+    function = make(plan);
+    return function ? ga__key_table_put(table, key, function) : NULL;
+}

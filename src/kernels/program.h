@@ -88,4 +88,9 @@ void ga__program_group(ga__record *record, const ga__operand *operand, int step)
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record);
 
+/* The function that the table has under the key, or has from now on: what make(plan) returns. NULL
+ * and an error on failure. */
+ga__function *ga__program_find(ga__key_table *table, const ga__key *key,
+                               ga__function *(*make)(const void *plan), const void *plan);
+
 #endif

@@ -8,8 +8,7 @@
 
 #define BLOCK 256
 #define COLUMN 128              /* blocks of the generator in a tile, 16 bytes each */
-#define MOST_TURNS 4            /* shares that a thread block makes in a row, when there are many */
-                                /* and the numbers take more than the generator's bits */
+#define MOST_TURNS 4            /* shares of computed numbers that a thread block makes in a row */
 #define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
 
 enum { WORD_DATA, WORD_COUNTER, WORD_TURNS, WORD_BEFORE, WORD_COUNT, WORD_KEYS };
@@ -30,9 +29,7 @@ typedef struct plan {
 
 static void choose_cuda_variant(plan *p)
 {
-    const char *source = p->draw->distribution->source;
-    const int64_t most =
-        strcmp(source, "unit") == 0 || strcmp(source, "bits") == 0 ? 1 : MOST_TURNS;
+    const int64_t most = p->draw->distribution->computes ? MOST_TURNS : 1;
     const size_t size = ga_dtype_size(p->out->dtype);
     const int64_t enough = (int64_t)p->device->processors * 32; /* shares to fill the device */
     p->together =
@@ -109,8 +106,9 @@ static void fill_numbers(ga__record *record, const plan *p)
     }
 }
 
-static ga__function *make_function(const plan *p)
+static ga__function *make_function(const void *planned)
 {
+    const plan *p = planned;
     static const char *const purposes[] = {
         [1] = "ga::FOR_ONE", [2] = "ga::FOR_64_BITS", [4] = "ga::FOR_32_BITS"};
     const ga__distribution *d = p->draw->distribution;
@@ -138,11 +136,7 @@ static ga__function *find_function(const plan *p)
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    ga__function *function = ga__key_table_get(&table, &key);
-    if (function)
-        return function;
-    function = make_function(p);
-    return function ? ga__key_table_put(&table, &key, function) : NULL;
+    return ga__program_find(&table, &key, make_function, p);
 }
 
 static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state state)

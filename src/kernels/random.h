@@ -11,6 +11,7 @@
 typedef struct ga__distribution {
     ga__formula formula;
     const char *source;
+    bool computes; /* the source makes more of the bits than a number of them */
 } ga__distribution;
 
 /* One call, its arguments checked. */

@@ -63,11 +63,14 @@ static ga_status check_bounds(ga_dtype dtype, integer first, integer last, integ
 static void draw_range(ga__draw *draw, integer low, integer high)
 {
     static const ga__distribution all = {
-        {.id = GA__FORMULA_ID(12), .name = "integers", .body = "r = (ga_v0)(a + z)"}, "bits"};
+        {.id = GA__FORMULA_ID(12), .name = "integers", .body = "r = (ga_v0)(a + z)"},
+        "bits",
+        false};
     static const ga__distribution below = {{.id = GA__FORMULA_ID(13),
                                             .name = "integers",
                                             .body = "r = (ga_v0)(a + ga::below(z, b, c, i, key))"},
-                                           "bits"};
+                                           "bits",
+                                           false};
     const uint64_t most = high.bits - low.bits, range = most + 1;
     const bool wide = most > UINT32_MAX;
     draw->distribution = most == UINT64_MAX || most == UINT32_MAX ? &all : &below;
@@ -129,12 +132,14 @@ static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype,
         {.id = GA__FORMULA_ID(14),
          .name = "poisson",
          .body = "r = ga::cast<ga_v0>(ga::poisson_small(z, a, b))"},
-        "unit"};
+        "unit",
+        false};
     static const ga__distribution large = {
         {.id = GA__FORMULA_ID(15),
          .name = "poisson",
          .body = "r = ga::cast<ga_v0>(ga::poisson_large(z, a, b, c, i, key))"},
-        "bits"};
+        "bits",
+        false};
     const bool is_small = lam < 10;
     const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "integer");
     if (status != GA_OK)

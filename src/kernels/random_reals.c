@@ -43,7 +43,8 @@ static ga_status plan_uniform(ga__draw *draw, const char *name, const ga_rng *rn
 {
     static const ga__distribution uniform = {
         {.id = GA__FORMULA_ID(6), .name = "uniform", .body = "r = ga::between(z, a, b, c)"},
-        "unit"};
+        "unit",
+        false};
     const ga_status status = plan_real(draw, &uniform, rng, dtype);
     if (status != GA_OK)
         return status;
@@ -63,7 +64,7 @@ static ga_status plan_uniform(ga__draw *draw, const char *name, const ga_rng *rn
 static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
 {
     static const ga__distribution random = {
-        {.id = GA__FORMULA_ID(7), .name = "random", .body = "r = z"}, "unit"};
+        {.id = GA__FORMULA_ID(7), .name = "random", .body = "r = z"}, "unit", false};
     const ga_status status = plan_real(draw, &random, rng, dtype);
     if (status == GA_OK && ga_dtype_size(dtype) == 2) /* rounding could make it 1 */
         return plan_uniform(draw, "random", rng, dtype, 0, 1);
@@ -73,7 +74,7 @@ static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
 static ga_status plan_standard_normal(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
 {
     static const ga__distribution standard_normal = {
-        {.id = GA__FORMULA_ID(8), .name = "standard_normal", .body = "r = z"}, "normal"};
+        {.id = GA__FORMULA_ID(8), .name = "standard_normal", .body = "r = z"}, "normal", true};
     return plan_real(draw, &standard_normal, rng, dtype);
 }
 
@@ -109,7 +110,8 @@ static ga_status plan_normal(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, 
 {
     static const ga__distribution normal = {
         {.id = GA__FORMULA_ID(9), .name = "normal", .body = "r = ga::target::fma(z, b, a)"},
-        "normal"};
+        "normal",
+        true};
     static const char *const names[] = {"loc", "scale"};
     return plan_scaled(draw, &normal, rng, dtype, names, loc, scale);
 }
@@ -121,7 +123,8 @@ static ga_status plan_lognormal(ga__draw *draw, const ga_rng *rng, ga_dtype dtyp
         {.id = GA__FORMULA_ID(10),
          .name = "lognormal",
          .body = "r = ga::exponential_of(ga::target::fma(z, b, a))"},
-        "normal"};
+        "normal",
+        true};
     static const char *const names[] = {"mean", "sigma"};
     return plan_scaled(draw, &lognormal, rng, dtype, names, mean, sigma);
 }
@@ -129,7 +132,9 @@ static ga_status plan_lognormal(ga__draw *draw, const ga_rng *rng, ga_dtype dtyp
 static ga_status plan_exponential(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, double scale)
 {
     static const ga__distribution exponential = {
-        {.id = GA__FORMULA_ID(11), .name = "exponential", .body = "r = z * a"}, "exponential"};
+        {.id = GA__FORMULA_ID(11), .name = "exponential", .body = "r = z * a"},
+        "exponential",
+        true};
     ga_status status = plan_real(draw, &exponential, rng, dtype);
     if (status == GA_OK)
         status = check_scale("exponential", "scale", scale);

@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
+#include "device/code.h"
 #include "jit/cache_mem.h"
 #include "jit/module.h"
 #include "kernels/cuda_names.h"
@@ -229,16 +230,6 @@ ga_module *(ga_module_compile)(ga_module_args args)
 
 /* ---- Loading ---- */
 
-/* Whether the bytes begin as a cubin, a fatbin or PTX does. */
-static bool is_device_code(const char *bytes, size_t nbytes)
-{
-    static const char elf[] = "\177ELF", fatbin[] = "\x50\xed\x55\xba";
-    if (nbytes < 16)
-        return false;
-    return memcmp(bytes, elf, 4) == 0 || memcmp(bytes, fatbin, 4) == 0 ||
-           (strlen(bytes) == nbytes && strstr(bytes, ".version") && strstr(bytes, ".target"));
-}
-
 static ga_status load_file(ga_module *m, const char *path)
 {
     size_t nbytes;
@@ -250,7 +241,7 @@ static ga_status load_file(ga_module *m, const char *path)
     char *bytes = ga__read_file(path, &nbytes);
     if (!bytes)
         return ga_error();
-    ga_status status = is_device_code(bytes, nbytes)
+    ga_status status = ga__is_device_code(bytes, nbytes)
                            ? load(m, bytes, nbytes, &m->image)
                            : ga__fail(GA_ERR_FORMAT,
                                       "%s: neither a cubin, nor a fatbin, nor PTX "
