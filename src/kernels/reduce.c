@@ -15,7 +15,7 @@
 #define COLUMN_UNROLL 4
 #define THIN_ROWS 4        /* short rows that a team has under way */
 #define SPREAD_BELOW 8     /* blocks a row of those that run at once: below it rows are many */
-#define SPREAD_STRETCHES 4 /* that a block then has */
+#define SPREAD_STRETCHES 4 /* that a block then has, of rows of at least four times as many */
 #define HOST_LANES 64
 #define HOST_STRIP 1024
 #define HOST_TOGETHER 16 /* outputs whose runs are taken in turn */
@@ -241,7 +241,7 @@ static int power_of_two(int64_t at_least, int most)
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
     const int64_t wanted = target / p->tiles;
-    p->spread = !p->columns && wanted < SPREAD_BELOW && useful >= 2 * SPREAD_STRETCHES;
+    p->spread = !p->columns && wanted < SPREAD_BELOW && useful >= 4 * SPREAD_STRETCHES;
     p->segments = p->spread ? useful / SPREAD_STRETCHES : wanted < useful ? wanted : useful;
     p->segments = p->segments > 1 ? p->segments : 1;
 }
