@@ -17,7 +17,9 @@
 #define SPREAD_BELOW 8     /* blocks a row of those that run at once: below it rows are many */
 #define SPREAD_STRETCHES 4 /* that a block then has, of rows of at least four times as many */
 #define HOST_LANES 64
-#define HOST_STRIP 1024
+#define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
+#define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
+#define HOST_LONGEST_STRIP 4096
 #define HOST_TOGETHER 16 /* outputs whose runs are taken in turn */
 #define HOST_THIN 32     /* rows shorter than this are taken side by side */
 #define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
@@ -42,6 +44,7 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
+    int strip;      /* on the host: elements that are taken together */
     int together;   /* on the host: outputs whose runs are taken in turn */
     bool thin;      /* rows of one vector a thread, several rows at a time */
     bool spread;    /* a block has a few stretches, and there are more blocks than run at once */
@@ -291,6 +294,15 @@ static bool rows_are_thin(const plan *p)
     return p->rows > 0 && p->count > 1 && p->count < HOST_THIN && p->kept.shape[0] >= HOST_THIN;
 }
 
+/* Rows that are longer than a strip had better be read whole, as far as accumulators fit. */
+static int strip_of_columns(const plan *p)
+{
+    if (p->kept.shape[0] <= HOST_STRIP)
+        return HOST_STRIP;
+    const int64_t fit = HOST_STRIP_BYTES / (int64_t)p->reduction->accumulator_bytes;
+    return fit < HOST_STRIP ? HOST_STRIP : fit < HOST_LONGEST_STRIP ? (int)fit : HOST_LONGEST_STRIP;
+}
+
 /* How many rows of columns follow each other in every array and fit a strip. */
 static int64_t rows_folded(const plan *p)
 {
@@ -300,7 +312,7 @@ static int64_t rows_folded(const plan *p)
     for (int row = 0; row < p->rows; row++)
         if (p->reduced.strides[row][0] != width * p->kept.strides[row][0])
             return 1;
-    return width < HOST_STRIP ? HOST_STRIP / width : 1;
+    return width < p->strip ? p->strip / width : 1;
 }
 
 static void choose_host_variant(plan *p)
@@ -311,8 +323,9 @@ static void choose_host_variant(plan *p)
     p->group = 1;
     if (p->columns) {
         const int64_t width = p->kept.shape[0];
+        p->strip = strip_of_columns(p);
         p->group = rows_folded(p);
-        p->tiles = p->outputs / width * ga__ceil_div(width, HOST_STRIP);
+        p->tiles = p->outputs / width * ga__ceil_div(width, p->strip);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
             p->together = HOST_TOGETHER;
@@ -330,6 +343,7 @@ static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
     p->together = 1;
+    p->strip = HOST_STRIP;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
@@ -444,6 +458,7 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
                  (uint64_t)p->ascending << 42 | (uint64_t)(p->together > 1) << 43 |
                  (uint64_t)p->step[p->rows] << 44 | (uint64_t)(p->reduction->carry != NULL) << 46 |
+                 (uint64_t)(p->strip > HOST_STRIP) << 47 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
@@ -633,7 +648,7 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
     ga__record_setf(record, "outputs_together", "%d", p->together);
-    ga__record_setf(record, "strip", "%d", HOST_STRIP);
+    ga__record_setf(record, "strip", "%d", p->strip);
     ga__program_axes(record, "kept_axis", 0, p->kept.ndim, p->kept_word);
     ga__program_axes(record, "reduced_axis", 0, p->reduced.ndim, p->reduced_word);
     ga__record_list(record, "operand");
@@ -697,7 +712,7 @@ static int64_t partial_count(const plan *p)
 {
     if (!p->columns)
         return (p->host ? p->outputs : p->tiles) * p->segments;
-    return p->tiles * p->segments * (p->host ? HOST_STRIP : (int64_t)p->across * p->lanes);
+    return p->tiles * p->segments * (p->host ? p->strip : (int64_t)p->across * p->lanes);
 }
 
 static void set_post(plan *p, ga__stream *stream)
