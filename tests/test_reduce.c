@@ -285,7 +285,7 @@ static const struct {
 } ladders[] = {{{1000003, 1}, 3}, {{200000, 3}, 2}, {{200000, 3}, 1}, {{3, 200000}, 2},
                {{3, 200000}, 1},  {{3000, 17}, 1},  {{3000, 17}, 2},  {{17, 3000}, 2},
                {{17, 3000}, 1},   {{1, 70000}, 2},  {{70000, 1}, 2},  {{700, 700}, 1},
-               {{700, 700}, 2},   {{33, 33}, 3}};
+               {{700, 700}, 2},   {{33, 33}, 3},    {{70003, 8}, 2},  {{70003, 8}, 1}};
 
 static void check_ladder(int item)
 {
@@ -314,6 +314,36 @@ static void every_rung_of_the_ladder_agrees_with_loops(void **state)
     (void)state;
     in_threads(2 * (int)(sizeof ladders / sizeof *ladders), check_ladder);
     assert_int_equal(failures(), 0);
+}
+
+/* Whether rows that follow each other give what the same rows give as columns. */
+static void compare_short_rows(ga_dtype dtype, int64_t count, int64_t length)
+{
+    GA_SCOPE {
+        gpuarray *numbers = ga_remainder(ga_arange(GA_INT64, 0, (double)(count * length), 1), 23);
+        gpuarray *x = ga_reshape(ga_astype(numbers, dtype), GA_SHAPE(count, length));
+        gpuarray *y = ga_copy(ga_transpose(x));
+        const bool same =
+            ga_item_bool(ga_all(ga_equal(ga_sum(x, GA_AXIS(1)), ga_sum(y, GA_AXIS(0))))) &&
+            ga_item_bool(ga_all(ga_equal(ga_any(x, GA_AXIS(1)), ga_any(y, GA_AXIS(0))))) &&
+            (dtype >= GA_COMPLEX64 ||
+             ga_item_bool(ga_all(ga_equal(ga_argmax(x, GA_AXIS(1)), ga_argmax(y, GA_AXIS(0))))));
+        if (!same || ga_error() != GA_OK)
+            fail_msg("%lld rows of %lld %s: %s", (long long)count, (long long)length,
+                     ga_dtype_name(dtype), ga_error_message());
+    }
+}
+
+static void short_rows_of_any_dtype_agree_with_columns(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_BOOL,    GA_INT8,    GA_UINT16,    GA_FLOAT16,
+                                      GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
+    static const int64_t counts[] = {1, 31, 32, 40, 1029, 70001};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int64_t length = 2; length <= 8; length *= 2)
+                compare_short_rows(dtypes[d], counts[c], length);
 }
 
 static gpuarray *random_floats(int64_t count)
@@ -501,6 +531,7 @@ int main(void)
         cmocka_unit_test(every_row_answers_as_numpy),
         cmocka_unit_test(any_axes_of_any_layout_agree_with_loops),
         cmocka_unit_test(every_rung_of_the_ladder_agrees_with_loops),
+        cmocka_unit_test(short_rows_of_any_dtype_agree_with_columns),
         cmocka_unit_test(a_sum_has_the_same_bits_in_every_run),
         cmocka_unit_test(large_sums_are_accurate),
         cmocka_unit_test(float16_sums_accumulate_in_float32),

@@ -45,6 +45,7 @@ typedef struct plan {
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
     int strip;      /* on the host: elements that are taken together */
+    int unzip;      /* on the host: elements of rows that are taken apart; 1 */
     int together;   /* on the host: outputs whose runs are taken in turn */
     bool thin;      /* rows of one vector a thread, several rows at a time */
     bool spread;    /* a block has a few stretches, and there are more blocks than run at once */
@@ -297,10 +298,20 @@ static bool rows_are_thin(const plan *p)
 /* Rows that are longer than a strip had better be read whole, as far as accumulators fit. */
 static int strip_of_columns(const plan *p)
 {
-    if (p->kept.shape[0] <= HOST_STRIP)
+    if (p->kept.shape[0] <= HOST_STRIP || rows_are_thin(p))
         return HOST_STRIP;
     const int64_t fit = HOST_STRIP_BYTES / (int64_t)p->reduction->accumulator_bytes;
     return fit < HOST_STRIP ? HOST_STRIP : fit < HOST_LONGEST_STRIP ? (int)fit : HOST_LONGEST_STRIP;
+}
+
+/* Whether operand k's rows are of as few elements as are taken apart by shuffles, and follow each
+ * other. Measured: for less than 8 of 4 or 8 bytes loads from far apart do as well. */
+static bool is_unzipped(const plan *p, int k)
+{
+    const int row = p->row[k];
+    return p->unzip > 1 && row != NO_OPERAND && p->kept.strides[row][0] == p->unzip &&
+           p->reduced.strides[row][0] == 1 &&
+           (p->unzip == 8 || ga_dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
 /* How many rows of columns follow each other in every array and fit a strip. */
@@ -326,6 +337,9 @@ static void choose_host_variant(plan *p)
         p->strip = strip_of_columns(p);
         p->group = rows_folded(p);
         p->tiles = p->outputs / width * ga__ceil_div(width, p->strip);
+        if (p->kept.ndim == 1 && p->reduced.ndim == 1 &&
+            (p->count == 2 || p->count == 4 || p->count == 8))
+            p->unzip = (int)p->count;
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
             p->together = HOST_TOGETHER;
@@ -344,6 +358,7 @@ static void choose_variant(plan *p)
     p->host = p->device->arch == 0;
     p->together = 1;
     p->strip = HOST_STRIP;
+    p->unzip = 1;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
@@ -445,7 +460,8 @@ static void add_words(plan *p)
 
 static uint64_t operand_key(const plan *p, int k)
 {
-    return ga__operand_key(&p->operands[k], p->row[k] == NO_OPERAND ? 0 : p->step[p->row[k]]);
+    return ga__operand_key(&p->operands[k], p->row[k] == NO_OPERAND ? 0 : p->step[p->row[k]]) |
+           (uint64_t)is_unzipped(p, k) << 13;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -453,9 +469,10 @@ static void make_key(const plan *p, ga__key *key)
     ga__key_init(key, &p->reduction->formula, p->device);
     ga__key_add(
         key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
-                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 | (uint64_t)p->across << 30 |
-                 (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 |
-                 (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
+                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 |
+                 (uint64_t)(p->across | p->unzip) << 30 | (uint64_t)p->columns << 36 |
+                 (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 | (uint64_t)p->split << 39 |
+                 (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
                  (uint64_t)p->ascending << 42 | (uint64_t)(p->together > 1) << 43 |
                  (uint64_t)p->step[p->rows] << 44 | (uint64_t)(p->reduction->carry != NULL) << 46 |
                  (uint64_t)(p->strip > HOST_STRIP) << 47 |
@@ -488,6 +505,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     const int row = p->row[k];
     const size_t word = p->data_word[k];
     ga__program_operand(record, k, operand);
+    ga__record_set(record, "unzip", "");
     ga__record_setf(record, "word", "%zu", word);
     ga__record_setf(record, "word1", "%zu", word + 1);
     if (operand->array && row == NO_OPERAND)
@@ -502,6 +520,11 @@ static void fill_operand(ga__record *record, const plan *p, int k)
                  p->columns ? 1 : lanes, gone);
     ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
     ga__program_step(record, "near", p->step[row], p->columns ? kept : gone);
+    if (is_unzipped(p, k)) {
+        ga__record_setf(record, "unzip", "%d", p->unzip);
+        ga__record_set(record, "inner", "1");
+        ga__record_set(record, "near", "1");
+    }
     ga__program_group(record, operand, p->step[row]);
     const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? lanes : 1);
