@@ -570,11 +570,13 @@ static void fill_strips(ga__record *record, const plan *p)
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
 
+/* Without memory for the text the template lacks it, which is an error too. */
 static void fill_quick(ga__record *record, const plan *p)
 {
     char *text = p->quick ? ga__quick_text(p->formula->body) : NULL;
-    ga__record_set(record, "quick", text ? "1" : "");
-    ga__record_set(record, "quick_body", text ? text : "");
+    ga__record_set(record, "quick", p->quick ? "1" : "");
+    if (text)
+        ga__record_set(record, "quick_body", text);
     ga__free(text);
 }
 
