@@ -460,8 +460,16 @@ static void add_words(plan *p)
 
 static uint64_t operand_key(const plan *p, int k)
 {
-    return ga__operand_key(&p->operands[k], p->row[k] == NO_OPERAND ? 0 : p->step[p->row[k]]) |
-           (uint64_t)is_unzipped(p, k) << 13;
+    return ga__operand_key(&p->operands[k], p->row[k] == NO_OPERAND ? 0 : p->step[p->row[k]]);
+}
+
+/* What only the host's kernels differ by. */
+static uint64_t host_key(const plan *p)
+{
+    uint64_t unzipped = 0;
+    for (int k = 0; k < p->noperands; k++)
+        unzipped |= (uint64_t)is_unzipped(p, k) << k;
+    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | unzipped;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -469,18 +477,18 @@ static void make_key(const plan *p, ga__key *key)
     ga__key_init(key, &p->reduction->formula, p->device);
     ga__key_add(
         key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
-                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 |
-                 (uint64_t)(p->across | p->unzip) << 30 | (uint64_t)p->columns << 36 |
-                 (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 | (uint64_t)p->split << 39 |
-                 (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
+                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 | (uint64_t)p->across << 30 |
+                 (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 |
+                 (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
                  (uint64_t)p->ascending << 42 | (uint64_t)(p->together > 1) << 43 |
                  (uint64_t)p->step[p->rows] << 44 | (uint64_t)(p->reduction->carry != NULL) << 46 |
-                 (uint64_t)(p->strip > HOST_STRIP) << 47 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
     }
+    if (p->host)
+        ga__key_add(key, host_key(p));
 }
 
 /* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
