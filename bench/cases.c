@@ -2,10 +2,10 @@
 #include "cases.h"
 
 #include <math.h>
-
-#include "formulas.h"
 #include <stdlib.h>
 #include <string.h>
+
+#include "formulas.h"
 
 #define GA_FN static
 #define GA_UPPER(a, b) ((unsigned)((unsigned long long)(a) * (b) >> 32))

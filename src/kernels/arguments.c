@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/word.h"
 
 /* ---- A scanner of C tokens: words, numbers, strings and punctuation, comments left out ---- */
 
@@ -17,11 +18,6 @@ typedef struct token {
 static bool starts_word(char c)
 {
     return isalpha((unsigned char)c) || c == '_';
-}
-
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
 }
 
 static const char *skip_blank(const char *at)
@@ -66,10 +62,10 @@ static token next_token(const char **at)
     if (*start == 0)
         ;
     else if (starts_word(*start))
-        while (in_word(start[t.length]))
+        while (ga__in_word(start[t.length]))
             t.length++;
     else if (isdigit((unsigned char)*start) || (*start == '.' && isdigit((unsigned char)start[1])))
-        while (in_word(start[t.length]) || start[t.length] == '.')
+        while (ga__in_word(start[t.length]) || start[t.length] == '.')
             t.length++;
     else if (*start == '"' || *start == '\'')
         t.length = quoted_length(start);
@@ -95,7 +91,7 @@ static ga_status fail_argument(const char *kernel, const char *part, size_t leng
 static bool extend_type(char *type, size_t size, token t)
 {
     const size_t used = strlen(type);
-    const bool space = used > 0 && in_word(type[used - 1]) && starts_word(t.text[0]);
+    const bool space = used > 0 && ga__in_word(type[used - 1]) && starts_word(t.text[0]);
     if (used + t.length + 2 > size)
         return false;
     if (space)

@@ -573,8 +573,10 @@ static void fill_strips(ga__record *record, const plan *p)
 /* Without memory for the text the template lacks it, which is an error too. */
 static void fill_quick(ga__record *record, const plan *p)
 {
-    char *text = p->quick ? ga__quick_text(p->formula->body) : NULL;
-    ga__record_set(record, "quick", p->quick ? "1" : "");
+    if (!p->quick)
+        return;
+    char *text = ga__quick_text(p->formula->body);
+    ga__record_set(record, "quick", "1");
     if (text)
         ga__record_set(record, "quick_body", text);
     ga__free(text);

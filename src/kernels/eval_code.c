@@ -1,5 +1,4 @@
 /* Writes the statements of planned kernels: one for each value, in names of our own. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/word.h"
 #include "kernels/eval_plan.h"
 #include "kernels/quick.h"
 
@@ -103,18 +103,13 @@ static void add_leaf(coder *c, int k)
 
 /* ---- Statements ---- */
 
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The expression with its whole words a, b and c replaced by the operands' names. */
 static void add_expression(coder *c, const char *expression, const ga__node *node)
 {
     for (const char *at = expression; *at;) {
         size_t length = 1;
-        if (in_word(*at))
-            while (in_word(at[length]))
+        if (ga__in_word(*at))
+            while (ga__in_word(at[length]))
                 length++;
         if (length == 1 && *at >= 'a' && *at <= 'c')
             ga__strbuf_add(&c->text, c->name[node->key.operand[*at - 'a']]);

@@ -2,7 +2,6 @@
 #include "kernels/program.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/word.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -134,16 +134,11 @@ static const struct {
 #undef GA_NEED
 };
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool names(const char *text, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
+        if ((at == text || !ga__in_word(at[-1])) && !ga__in_word(at[length]))
             return true;
     return false;
 }

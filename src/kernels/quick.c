@@ -1,20 +1,15 @@
 /* Finds the functions that quick.tmpl has in the statements of kernels. */
 #include "kernels/quick.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/word.h"
 
 /* From so many calls on: measured. */
 #define CALLS 3
 
 static const char *const functions[] = {"divide", "sqrt", "log", "erf"};
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 /* The first call of one of them, "ga::sqrt" and what follows; NULL. */
 static const char *next_call(const char *text)
@@ -22,7 +17,7 @@ static const char *next_call(const char *text)
     for (const char *at = strstr(text, "ga::"); at; at = strstr(at + 1, "ga::"))
         for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++) {
             const size_t length = strlen(functions[k]);
-            if (strncmp(at + 4, functions[k], length) == 0 && !is_word(at[4 + length]))
+            if (strncmp(at + 4, functions[k], length) == 0 && !ga__in_word(at[4 + length]))
                 return at;
         }
     return NULL;
