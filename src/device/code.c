@@ -15,9 +15,20 @@ static bool is_cubin(const void *code, size_t nbytes)
            (size_t)header.e_shnum * header.e_shentsize <= nbytes - header.e_shoff;
 }
 
+static bool is_fatbin(const void *code, size_t nbytes)
+{
+    static const unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};
+    const size_t header = 16;
+    return nbytes >= header && memcmp(code, magic, sizeof magic) == 0;
+}
+
+static bool is_ptx(const void *code, size_t nbytes)
+{
+    return memmem(code, nbytes, ".version", strlen(".version")) &&
+           memmem(code, nbytes, ".target", strlen(".target")) && !memchr(code, '\0', nbytes);
+}
+
 bool ga__is_device_code(const void *code, size_t nbytes)
 {
-    static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
-    return is_cubin(code, nbytes) || (nbytes > 4 && memcmp(code, fatbin, 4) == 0) ||
-           memmem(code, nbytes, ".version", strlen(".version"));
+    return is_cubin(code, nbytes) || is_fatbin(code, nbytes) || is_ptx(code, nbytes);
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the bytes start as a whole cubin, a fat binary or PTX does: the driver takes any bytes,
- * and finds out later. */
+/* Whether the bytes are a whole cubin, start as a fat binary does, or are a text as PTX is: the
+ * driver takes any bytes, and finds out later. */
 bool ga__is_device_code(const void *code, size_t nbytes);
 
 #endif
