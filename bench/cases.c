@@ -7,8 +7,8 @@
 
 #include "formulas.h"
 
-#define GA_FN static
-#define GA_UPPER(a, b) ((unsigned)((unsigned long long)(a) * (b) >> 32))
+#define GA_FN static inline
+#define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
 #include "philox.tmpl"
 
 /* ---- Inputs ---- */
@@ -684,7 +684,8 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
 /* Block of the generator and number in it of element i: see docs/random.md. */
 static words words_of(const workload *w, int64_t i)
 {
-    return philox((unsigned long long)(i / 512 * 128 + i % 128), 0, w->seed);
+    return philox(philox_counter((unsigned long long)(i / 512 * 128 + i % 128), 0, FOR_32_BITS),
+                  w->seed);
 }
 
 static double expect_random(const workload *w, const bench_case *c, int64_t i)

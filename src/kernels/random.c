@@ -8,17 +8,31 @@
 
 #define BLOCK 256
 #define COLUMN 128              /* blocks of the generator in a tile, 16 bytes each */
-#define MOST_TURNS 4            /* shares of computed numbers that a thread block makes in a row */
+#define RESIDENT 5              /* thread blocks that a multiprocessor is to have room for */
+#define WAVES 2                 /* of them, where numbers are computed */
 #define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
 
-enum { WORD_DATA, WORD_COUNTER, WORD_TURNS, WORD_BEFORE, WORD_COUNT, WORD_KEYS };
+enum {
+    WORD_DATA,
+    WORD_COUNTER,
+    WORD_TURNS,
+    WORD_BEFORE,
+    WORD_COUNT,
+    WORD_STEPS,
+    WORD_BYTES,
+    WORD_KEYS,
+    WORD_LANES = WORD_KEYS + GA__RNG_ROUNDS
+};
 
-/* One call. A share is what a thread block makes in one turn (on the host a tile); the array's
- * elements begin `before` elements within the first one. */
+/* One launch, for `count` elements of the array from `data` on. A share is what a thread block
+ * makes in one turn (on the host a tile); the elements begin `before` elements within the first
+ * one. */
 typedef struct plan {
     const ga__draw *draw;
     ga__device *device;
     const gpuarray *out;
+    char *data;
+    int64_t count;
     int rows;  /* numbers of a block of the generator */
     int lanes; /* blocks that a thread makes */
     bool host, together, past_cache;
@@ -29,12 +43,10 @@ typedef struct plan {
 
 static void choose_cuda_variant(plan *p)
 {
-    const int64_t most = p->draw->distribution->computes ? MOST_TURNS : 1;
+    const int64_t most = (int64_t)p->device->processors * RESIDENT * WAVES;
     const size_t size = ga_dtype_size(p->out->dtype);
-    const int64_t enough = (int64_t)p->device->processors * 32; /* shares to fill the device */
-    p->together =
-        p->before % p->lanes == 0 && (uintptr_t)p->out->data % ((size_t)p->lanes * size) == 0;
-    p->turns = p->shares / enough < most ? p->shares / enough : most;
+    p->together = p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
+    p->grid = p->draw->distribution->computes && p->shares > most ? most : p->shares;
 }
 
 static void choose_host_variant(plan *p)
@@ -43,46 +55,53 @@ static void choose_host_variant(plan *p)
     p->past_cache = ga__goes_past_cache(p->device, ga_nbytes(p->out));
     p->turns = p->shares / ((int64_t)p->device->processors * 4);
     p->turns = p->turns < most ? p->turns : most;
+    p->turns = p->turns > 1 ? p->turns : 1;
+    p->grid = ga__ceil_div(p->shares, p->turns);
 }
 
 static void plan_shares(plan *p, uint64_t position)
 {
     p->host = p->device->arch == 0;
     p->together = p->past_cache = false;
-    p->rows = p->draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga_dtype_size(p->draw->drawn));
+    p->turns = 1;
     p->lanes = ga_dtype_size(p->out->dtype) == 8 ? 2 : 4;
     p->share = (int64_t)p->rows * (p->host ? COLUMN : p->lanes * BLOCK);
     p->before = (int64_t)(position % (uint64_t)p->share);
-    p->shares = ga__ceil_div(p->before + p->out->size, p->share);
+    p->shares = ga__ceil_div(p->before + p->count, p->share);
     if (p->host)
         choose_host_variant(p);
     else
         choose_cuda_variant(p);
-    p->turns = p->turns > 1 ? p->turns : 1;
-    p->grid = ga__ceil_div(p->shares, p->turns);
 }
 
 /* The shares that the array has all elements of. */
 static int64_t whole_shares(const plan *p)
 {
-    const int64_t whole = (p->before + p->out->size) / p->share - (p->before > 0);
+    const int64_t whole = (p->before + p->count) / p->share - (p->before > 0);
     return whole > 0 ? whole : 0;
 }
 
-static void add_words(plan *p, ga_rng_state state)
+static void add_words(plan *p, uint64_t seed, uint64_t position)
 {
-    uint64_t keys[GA__RNG_ROUNDS];
+    uint64_t keys[GA__RNG_ROUNDS], lanes[GA__RNG_LANE_WORDS];
     ga__words *words = &p->words;
     const size_t size = ga_dtype_size(p->out->dtype);
+    const uint64_t block = (position - (uint64_t)p->before) / (uint64_t)p->rows;
     words->n = 0;
-    ga__words_add(words, (uint64_t)(uintptr_t)p->out->data - (uint64_t)p->before * size);
-    ga__words_add(words, (state.position - (uint64_t)p->before) / (uint64_t)p->rows);
-    ga__words_add(words, (uint64_t)p->turns | (uint64_t)whole_shares(p) << 32);
-    ga__words_add(words, (uint64_t)p->before);
-    ga__words_add(words, (uint64_t)p->out->size);
-    ga__rng_round_keys(state.seed, keys); /* the same for all threads: made once, here */
+    ga__words_add(words, (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size);
+    ga__words_add(words, block);
+    ga__words_add(words, p->host ? (uint64_t)p->turns
+                                 : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32);
+    ga__words_add(words, (uint64_t)p->before | (uint64_t)whole_shares(p) << 32);
+    ga__words_add(words, (uint64_t)p->count);
+    ga__words_add(words, (uint64_t)p->grid | (uint64_t)(p->grid * p->share / p->rows / 4) << 32);
+    ga__words_add(words, (uint64_t)(p->grid * p->share) * size);
+    ga__rng_round_keys(seed, keys); /* these are the same for all threads: made once, here */
     for (int round = 0; round < GA__RNG_ROUNDS; round++)
         ga__words_add(words, keys[round]);
+    ga__rng_lanes(seed, block, p->rows, lanes);
+    for (int k = 0; k < GA__RNG_LANE_WORDS; k++)
+        ga__words_add(words, lanes[k]);
     for (int k = 0; k < p->draw->nnumbers; k++)
         p->number_word[k] =
             ga__words_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);
@@ -109,8 +128,6 @@ static void fill_numbers(ga__record *record, const plan *p)
 static ga__function *make_function(const void *planned)
 {
     const plan *p = planned;
-    static const char *const purposes[] = {
-        [1] = "ga::FOR_ONE", [2] = "ga::FOR_64_BITS", [4] = "ga::FOR_32_BITS"};
     const ga__distribution *d = p->draw->distribution;
     const char *texts[] = {d->formula.body, NULL};
     const ga__operand result = {.array = p->out, .type = p->out->dtype, .writes = true};
@@ -120,9 +137,10 @@ static ga__function *make_function(const void *planned)
     ga__record_set(record, "draw",
                    p->rows == 1 ? "ga::words" : ga__dtype_compute_type(p->draw->drawn));
     ga__record_set(record, "source", d->source);
-    ga__record_set(record, "purpose", purposes[p->rows]);
     ga__record_setf(record, "keys", "%d", WORD_KEYS);
+    ga__record_setf(record, "lane_words", "%d", WORD_LANES);
     ga__record_setf(record, "block", "%d", BLOCK);
+    ga__record_setf(record, "resident", "%d", RESIDENT);
     ga__record_setf(record, "column", "%d", COLUMN);
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_set(record, "together", p->together ? "1" : "");
@@ -139,20 +157,36 @@ static ga__function *find_function(const plan *p)
     return ga__program_find(&table, &key, make_function, p);
 }
 
+static ga_status launch(plan *p, uint64_t seed, uint64_t position)
+{
+    plan_shares(p, position);
+    add_words(p, seed, position);
+    ga__function *function = find_function(p);
+    ga__stream *stream = function ? ga__current_stream(p->device) : NULL;
+    if (!stream || ga__use(stream, p->out->buffer, true) != GA_OK)
+        return ga_error();
+    const ga__launch launch = {p->grid, BLOCK, 0, p->words.word, p->words.n};
+    return p->device->backend->launch(stream, function, &launch);
+}
+
+/* One launch, or two where the words that a launch has in common change within the elements. */
 static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state state)
 {
     plan p;
     p.draw = draw;
     p.device = out->buffer->device;
     p.out = out;
-    plan_shares(&p, state.position);
-    add_words(&p, state);
-    ga__function *function = find_function(&p);
-    ga__stream *stream = function ? ga__current_stream(p.device) : NULL;
-    if (!stream || ga__use(stream, out->buffer, true) != GA_OK)
-        return ga_error();
-    const ga__launch launch = {p.grid, BLOCK, 0, p.words.word, p.words.n};
-    return p.device->backend->launch(stream, function, &launch);
+    p.rows = draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga_dtype_size(draw->drawn));
+    const uint64_t run = GA__RNG_RUN * (uint64_t)p.rows;
+    ga_status status = GA_OK;
+    for (int64_t done = 0; done < out->size && status == GA_OK; done += p.count) {
+        const uint64_t position = state.position + (uint64_t)done, left = run - position % run;
+        const uint64_t count = (uint64_t)(out->size - done);
+        p.data = (char *)out->data + (size_t)done * ga_dtype_size(out->dtype);
+        p.count = (int64_t)(count < left ? count : left);
+        status = launch(&p, state.seed, position);
+    }
+    return status;
 }
 
 /* By way of a contiguous array, for a tile is a run of elements. */

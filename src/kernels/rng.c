@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/os.h"
 
-#define GA_FN static
-#define GA_UPPER(a, b) ((unsigned)((unsigned long long)(a) * (b) >> 32))
+#define GA_FN static inline
+#define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
 #include "philox.tmpl"
 
 struct ga_rng {
@@ -67,8 +67,7 @@ void ga__rng_give_back(ga_rng *rng, ga_rng_state taken, uint64_t elements)
 
 void ga__rng_call_bits(ga_rng_state state, uint64_t bits[2])
 {
-    enum { FOR_CALL = 3 }; /* as in distributions.tmpl */
-    const words v = philox(state.position, (uint64_t)FOR_CALL << 32, state.seed);
+    const words v = philox(philox_counter(state.position, 0, FOR_CALL), state.seed);
     bits[0] = (uint64_t)v.w[1] << 32 | v.w[0];
     bits[1] = (uint64_t)v.w[3] << 32 | v.w[2];
 }
@@ -78,6 +77,18 @@ void ga__rng_round_keys(uint64_t seed, uint64_t keys[GA__RNG_ROUNDS])
     const round_keys made = philox_keys(seed);
     for (int round = 0; round < GA__RNG_ROUNDS; round++)
         keys[round] = made.pair[round];
+}
+
+void ga__rng_lanes(uint64_t seed, uint64_t block, int rows, uint64_t lanes[GA__RNG_LANE_WORDS])
+{
+    const round_keys keys = philox_keys(seed);
+    for (int k = 0; k < 4; k++) {
+        const words counter =
+            philox_counter((block & ~UINT64_C(3)) + (uint64_t)k, 0, philox_purpose(rows));
+        const words lane = philox_lane(counter, keys.pair);
+        for (int half = 0; half < 2; half++)
+            lanes[2 * k + half] = (uint64_t)lane.w[2 * half + 1] << 32 | lane.w[2 * half];
+    }
 }
 
 ga_rng *ga_rng_split(ga_rng *rng)

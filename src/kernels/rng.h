@@ -17,4 +17,11 @@ void ga__rng_call_bits(ga_rng_state state, uint64_t bits[2]);
 #define GA__RNG_ROUNDS 10
 void ga__rng_round_keys(uint64_t seed, uint64_t keys[GA__RNG_ROUNDS]);
 
+/* What the first rounds make of the counters of blocks with `rows` numbers each, among the
+ * GA__RNG_RUN ones that begin at a multiple of it and have `block` among them: for each remainder
+ * of four, four words of 32 bits. */
+#define GA__RNG_RUN ((uint64_t)1 << 34)
+#define GA__RNG_LANE_WORDS 8
+void ga__rng_lanes(uint64_t seed, uint64_t block, int rows, uint64_t lanes[GA__RNG_LANE_WORDS]);
+
 #endif
