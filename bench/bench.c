@@ -23,8 +23,9 @@ static const char usage[] =
 
 typedef struct options {
     const char *json;
-    int64_t n; /* 0: the machine's default */
-    bool list, first_calls;
+    int64_t n;               /* 0: the machine's default */
+    const char *first_calls; /* this process is the child, which finds texts there */
+    bool list;
 } options;
 
 static const char *cases_wanted;
@@ -213,7 +214,7 @@ static int bench(const options *o)
     free_limits();
     bench_launches(&r, m, wanted);
     bench_streams(&r, wanted);
-    bench_first_calls(&r, m, wanted, own_path());
+    bench_first_calls(&r, wanted, own_path());
     if (r.json && !report_json(&r)) {
         fprintf(stderr, "quarry-bench: cannot write %s: %s\n", r.json, strerror(errno));
         return 1;
@@ -237,8 +238,8 @@ static bool parse(int argc, char **argv, options *o)
         const bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--list") == 0)
             o->list = true;
-        else if (strcmp(argv[i], "--first-calls") == 0)
-            o->first_calls = true;
+        else if (strcmp(argv[i], "--first-calls") == 0 && has_value)
+            o->first_calls = argv[++i];
         else if (strcmp(argv[i], "--json") == 0 && has_value)
             o->json = argv[++i];
         else if (strcmp(argv[i], "--cases") == 0 && has_value)
@@ -259,8 +260,10 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    if (o.first_calls)
-        return bench_first_calls_child();
+    if (o.first_calls) {
+        const machine *m = ga_current_device() ? machine_of(ga_current_device()) : NULL;
+        return m ? bench_first_calls_child(m, o.first_calls) : 1;
+    }
     for (int i = 0; o.list && i < bench_case_count; i++)
         puts(bench_cases[i].name);
     return o.list ? 0 : bench(&o);

@@ -1,5 +1,5 @@
-/* What the first call of a new kernel costs, compiled and from the disk cache, in fresh processes.
- */
+/* What the first call of a new kernel costs, compiled and from the disk cache, in fresh processes,
+ * and what the compiler alone takes for such a kernel. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,65 +29,77 @@ static double first_call_us(gpuarray *x, gpuarray *z, const char *name, int numb
     return us;
 }
 
-int bench_first_calls_child(void)
+/* Texts of such kernels, up to KERNELS of them, from a dump; how many. They live on. */
+static int read_texts(const char *directory, char *texts[KERNELS])
 {
-    double samples[KERNELS];
+    enum { MOST = 1 << 20 };
+    char path[2 * PATH_BYTES];
+    int count = 0;
+
+    DIR *dump = *directory ? opendir(directory) : NULL;
+    for (struct dirent *entry; dump && count < KERNELS && (entry = readdir(dump));) {
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        FILE *file = strstr(entry->d_name, KERNEL_NAME) ? fopen(path, "r") : NULL;
+        char *text = file ? calloc(1, MOST) : NULL;
+        if (text && fread(text, 1, MOST - 1, file) > 0)
+            texts[count++] = text;
+        if (file)
+            fclose(file);
+    }
+    if (dump)
+        closedir(dump);
+    return count;
+}
+
+int bench_first_calls_child(const machine *m, const char *directory)
+{
+    double samples[KERNELS], compiler[KERNELS];
+    char *texts[KERNELS];
     gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(1024)), *z = ga_empty(GA_FLOAT32, GA_SHAPE(1024));
 
     ga_synchronize();
     const double very_first = first_call_us(x, z, "bench_warm", 1000);
-    for (int i = 0; i < KERNELS; i++)
+    const int count = m->compile_ms && m->open() ? read_texts(directory, texts) : 0;
+    if (count)
+        m->compile_ms(texts[0]); /* loads the compiler */
+    for (int i = 0; i < KERNELS; i++) {
         samples[i] = first_call_us(x, z, KERNEL_NAME, i);
+        if (i < count)
+            compiler[i] = m->compile_ms(texts[i]) * 1e3;
+    }
     ga_free(x);
     ga_free(z);
     if (ga_error() != GA_OK) {
         fprintf(stderr, "quarry-bench: first calls: %s\n", ga_error_message());
         return 1;
     }
-    printf("%.3f %.3f\n", very_first, median(samples, KERNELS));
+    printf("%.3f %.3f %.3f\n", very_first, median(samples, KERNELS),
+           count ? median(compiler, count) : 0);
     return 0;
 }
 
-/* Runs the child with this cache; false when it fails. With `dump` it writes its kernels' texts,
- * which takes time. */
-static bool run_child(const char *program, const char *directory, bool dump, double *very_first,
-                      double *us)
+/* What a child prints, in microseconds. */
+typedef struct timings {
+    double very_first, call, compiler;
+} timings;
+
+/* Runs the child with a cache in the directory; false when it fails. With `dump` it writes its
+ * kernels' texts there, which takes time; else it has the compiler's own time for those that are
+ * there taken in turn with its calls, where `compiles`. */
+static bool run_child(const char *program, const char *directory, const char *cache, bool dump,
+                      bool compiles, timings *us)
 {
-    char command[3 * PATH_BYTES];
+    char command[4 * PATH_BYTES];
 
     snprintf(command, sizeof command,
-             "QUARRY_CACHE_DIR='%s/cache' QUARRY_DUMP_DIR='%s%s' QUARRY_DEVICE='%s' '%s' "
-             "--first-calls",
-             directory, dump ? directory : "", dump ? "/dump" : "", ga_current_device(), program);
+             "QUARRY_CACHE_DIR='%s/%s' QUARRY_DUMP_DIR='%s%s' QUARRY_DEVICE='%s' '%s' "
+             "--first-calls '%s%s'",
+             directory, cache, dump ? directory : "", dump ? "/dump" : "", ga_current_device(),
+             program, compiles ? directory : "", compiles ? "/dump" : "");
     FILE *output = popen(command, "r");
-    const bool read = output && fscanf(output, "%lf %lf", very_first, us) == 2;
+    const bool read =
+        output && fscanf(output, "%lf %lf %lf", &us->very_first, &us->call, &us->compiler) == 3;
     return output && pclose(output) == 0 && read;
-}
-
-/* The median of the compiler's own times for what the child compiled; 0 when it is not known. */
-static double compiler_us(const machine *m, const char *directory)
-{
-    static char text[1 << 20];
-    char path[2 * PATH_BYTES];
-    double samples[KERNELS];
-    int count = 0;
-
-    snprintf(path, sizeof path, "%s/dump", directory);
-    DIR *dump = m->compile_ms ? opendir(path) : NULL;
-    for (struct dirent *entry; dump && count < KERNELS && (entry = readdir(dump));) {
-        snprintf(path, sizeof path, "%s/dump/%s", directory, entry->d_name);
-        FILE *file = strstr(entry->d_name, KERNEL_NAME) ? fopen(path, "r") : NULL;
-        if (!file)
-            continue;
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-        const double ms = m->compile_ms(text);
-        if (ms > 0)
-            samples[count++] = ms * 1e3;
-    }
-    if (dump)
-        closedir(dump);
-    return count ? median(samples, count) : 0;
 }
 
 static bool make_dump_directory(const char *directory)
@@ -107,11 +119,11 @@ static void remove_directory(const char *directory)
         fprintf(stderr, "quarry-bench: cannot remove %s\n", directory);
 }
 
-void bench_first_calls(report *r, const machine *m, wanted_case wanted, const char *program)
+void bench_first_calls(report *r, wanted_case wanted, const char *program)
 {
     char directory[PATH_BYTES];
     const char *temporary = getenv("TMPDIR");
-    double first = 0, compiled = 0, hit = 0, unused;
+    timings dumped, cold = {0}, warm = {0};
 
     if (!wanted("first call, new kernel") && !wanted("first call, disk cache"))
         return;
@@ -119,16 +131,17 @@ void bench_first_calls(report *r, const machine *m, wanted_case wanted, const ch
              temporary ? temporary : "/tmp");
     if (!mkdtemp(directory) || !make_dump_directory(directory))
         return;
-    const bool cold = run_child(program, directory, false, &first, &compiled);
-    const bool warm = run_child(program, directory, false, &unused, &hit);
-    const bool dumped = run_child(program, directory, true, &unused, &unused);
-    const double limit_us = dumped ? compiler_us(m, directory) : 0;
+    const bool has_texts = run_child(program, directory, "dumped", true, false, &dumped);
+    const bool has_cold = run_child(program, directory, "cache", false, has_texts, &cold);
+    const bool has_warm = run_child(program, directory, "cache", false, false, &warm);
     remove_directory(directory);
 
-    report_add(r, (result){.name = "first call, fresh process", .us = first, .wrong = !cold});
+    report_add(
+        r,
+        (result){.name = "first call, fresh process", .us = cold.very_first, .wrong = !has_cold});
     report_add(r, (result){.name = "first call, new kernel",
-                           .us = compiled,
-                           .limit_us = limit_us,
-                           .wrong = !cold});
-    report_add(r, (result){.name = "first call, disk cache", .us = hit, .wrong = !warm});
+                           .us = cold.call,
+                           .limit_us = cold.compiler,
+                           .wrong = !has_cold});
+    report_add(r, (result){.name = "first call, disk cache", .us = warm.call, .wrong = !has_warm});
 }

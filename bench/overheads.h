@@ -13,9 +13,10 @@ void bench_launches(report *r, const machine *m, wanted_case wanted);
 void bench_streams(report *r, wanted_case wanted);
 
 /* First calls of new kernels, compiled and from the disk cache; `program` is this executable. */
-void bench_first_calls(report *r, const machine *m, wanted_case wanted, const char *program);
+void bench_first_calls(report *r, wanted_case wanted, const char *program);
 
-/* What the process started by bench_first_calls does: times new kernels, prints two medians. */
-int bench_first_calls_child(void);
+/* What the process started by bench_first_calls does: times new kernels and, in turn, the compiler
+ * on texts in the directory ("": none), and prints medians. */
+int bench_first_calls_child(const machine *m, const char *directory);
 
 #endif
