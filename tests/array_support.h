@@ -177,9 +177,15 @@ static UNUSED void survive_failures(bool (*work)(void))
     }
 }
 
+/* Ends the program when no device can be used: nothing then is a result. */
 static inline bool on_host(void)
 {
-    return strcmp(ga_current_device(), "cpu") == 0;
+    const char *device = ga_current_device();
+    if (!device) {
+        fprintf(stderr, "no device: %s\n", ga_error_message());
+        exit(1);
+    }
+    return strcmp(device, "cpu") == 0;
 }
 
 /* The error that stands, with `part` of its message; it is cleared. */

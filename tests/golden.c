@@ -511,7 +511,11 @@ int failures(void)
 bool on_gpu(void)
 {
     const char *name = ga_current_device();
-    return name && strncmp(name, "cuda", 4) == 0;
+    if (!name) {
+        fprintf(stderr, "no device: %s\n", ga_error_message());
+        exit(1);
+    }
+    return strncmp(name, "cuda", 4) == 0;
 }
 
 /* splitmix64. */
