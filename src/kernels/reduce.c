@@ -13,10 +13,12 @@
 /* Vectors that a thread has under way at once. Measured on an H200. */
 #define ROW_UNROLL 8
 #define COLUMN_UNROLL 4
-#define THIN_ROWS 4        /* short rows that a team has under way */
-#define SPREAD_BELOW 8     /* blocks a row of those that run at once: below it rows are many */
-#define SPREAD_STRETCHES 4 /* that a block then has, of rows of at least four times as many */
-#define HOST_LANES 64
+#define THIN_ROWS 4         /* short rows that a team has under way */
+#define SPREAD_BELOW 8      /* blocks a row of those that run at once: below it rows are many */
+#define SPREAD_STRETCHES 4  /* that a block then has, of rows of at least four times as many */
+#define HOST_LANES 64       /* accumulators side by side in a run of a row, */
+#define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
+#define HOST_SHORT_RUN 1024
 #define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
 #define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define HOST_LONGEST_STRIP 4096
@@ -328,7 +330,8 @@ static int64_t rows_folded(const plan *p)
 
 static void choose_host_variant(plan *p)
 {
-    p->lanes = HOST_LANES;
+    const bool short_runs = !p->columns && p->reduced.ndim > 1;
+    p->lanes = short_runs && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES : HOST_LANES;
     p->unroll = p->team = p->across = 1;
     p->tail = p->thin = p->posted = p->ascending = false;
     p->group = 1;
