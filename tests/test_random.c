@@ -6,6 +6,7 @@
 #include "array_support.h"
 #include "base/hash.h"
 #include "golden.h"
+#include "kernels/rng.h"
 
 #define GA_FN static inline
 #define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
@@ -29,6 +30,26 @@ static void the_generator_gives_the_known_answers(void **state)
         const words got = philox(counter, (unsigned long long)v[5] << 32 | v[4]);
         assert_memory_equal(got.w, v + 6, sizeof got.w);
     }
+}
+
+/* What CUDA's kernels do: the rest of the rounds, from what their launch has in common. */
+static void lanes_give_the_words_of_the_counters(void **state)
+{
+    static const uint64_t blocks[] = {0, 5, 1023, GA__RNG_RUN - 3, GA__RNG_RUN + 6, UINT64_MAX - 1};
+    (void)state;
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+        for (int rows = 1; rows <= 4; rows *= 2) {
+            const uint64_t seed = 0x9e3779b97f4a7c15 * (k + 1), block = blocks[k];
+            const round_keys keys = philox_keys(seed);
+            uint64_t lanes[GA__RNG_LANE_WORDS];
+            unsigned words_of_lanes[2 * GA__RNG_LANE_WORDS];
+            ga__rng_lanes(seed, block, rows, lanes);
+            memcpy(words_of_lanes, lanes, sizeof lanes);
+            const words got = philox_of_lane((unsigned)(block >> 2), words_of_lanes,
+                                             (unsigned)(block & 3), keys.pair);
+            const words want = philox(philox_counter(block, 0, philox_purpose(rows)), seed);
+            assert_memory_equal(got.w, want.w, sizeof want.w);
+        }
 }
 
 /* The first of them through a kernel: the four words of block 0 are 128 elements apart. */
@@ -1041,6 +1062,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_generator_gives_the_known_answers, clear),
+        cmocka_unit_test_teardown(lanes_give_the_words_of_the_counters, clear),
         cmocka_unit_test_teardown(kernels_give_the_known_answer, clear),
         cmocka_unit_test_teardown(elements_are_those_of_the_other_implementation, clear),
         cmocka_unit_test_teardown(bytes_are_those_of_the_words, clear),
