@@ -134,6 +134,12 @@ static void random_numbers(void)
         current = "random-f32", ga_rng_random_into(x, rng);
         current = "normal-f32", ga_rng_standard_normal_into(x, rng);
         current = "exponential-f32", ga_rng_exponential_into(x, rng, 1);
+        gpuarray *wide = ga_empty(GA_FLOAT64, GA_SHAPE(N / 2)),
+                 *whole = ga_empty(GA_INT64, GA_SHAPE(N / 2));
+        current = "normal-f64", ga_rng_standard_normal_into(wide, rng);
+        current = "integers-i64", ga_rng_integers_into(whole, rng, 0, 1000);
+        current = "poisson-i64", ga_rng_poisson_into(whole, rng, 75);
+        current = "poisson-small-i64", ga_rng_poisson_into(whole, rng, 2);
         ga_rng_free(rng);
     }
 }
