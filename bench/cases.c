@@ -8,7 +8,6 @@
 #include "formulas.h"
 
 #define GA_FN static inline
-#define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
 #include "philox.tmpl"
 
 /* ---- Inputs ---- */

@@ -62,10 +62,12 @@ int bench_first_calls_child(const machine *m, const char *directory)
     const int count = m->compile_ms && m->open() ? read_texts(directory, texts) : 0;
     if (count)
         m->compile_ms(texts[0]); /* loads the compiler */
+    int compiled = 0;
     for (int i = 0; i < KERNELS; i++) {
         samples[i] = first_call_us(x, z, KERNEL_NAME, i);
-        if (i < count)
-            compiler[i] = m->compile_ms(texts[i]) * 1e3;
+        const double ms = i < count ? m->compile_ms(texts[i]) : 0;
+        if (ms > 0)
+            compiler[compiled++] = ms * 1e3;
     }
     ga_free(x);
     ga_free(z);
@@ -74,7 +76,7 @@ int bench_first_calls_child(const machine *m, const char *directory)
         return 1;
     }
     printf("%.3f %.3f %.3f\n", very_first, median(samples, KERNELS),
-           count ? median(compiler, count) : 0);
+           compiled ? median(compiler, compiled) : 0);
     return 0;
 }
 

@@ -508,16 +508,6 @@ int failures(void)
     return count;
 }
 
-bool on_gpu(void)
-{
-    const char *name = ga_current_device();
-    if (!name) {
-        fprintf(stderr, "no device: %s\n", ga_error_message());
-        exit(1);
-    }
-    return strncmp(name, "cuda", 4) == 0;
-}
-
 /* splitmix64. */
 uint64_t next_random(uint64_t *state)
 {

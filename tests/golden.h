@@ -88,9 +88,6 @@ void in_threads(int count, void (*work)(int item));
 void fail_later(const char *format, ...) GA_PRINTF(1, 2);
 int failures(void);
 
-/* The device tests run on is a GPU. */
-bool on_gpu(void);
-
 /* Small random numbers for tests: the same sequence from the same seed. */
 uint64_t next_random(uint64_t *state);
 double random_real(uint64_t *state); /* in [-1, 1) */

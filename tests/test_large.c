@@ -1,13 +1,6 @@
 /* Arrays of more than 2^31 elements: sums, indices and slices at the far end. Runs on a GPU only.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "array_support.h"
 #include "golden.h"
 
 static const int64_t COUNT = ((int64_t)1 << 31) + 1003;
@@ -117,7 +110,7 @@ int main(void)
         cmocka_unit_test(bytes_of_wide_elements_past_two_to_the_32),
         cmocka_unit_test(the_index_in_a_kernel_is_wide),
     };
-    if (!on_gpu()) {
+    if (on_host()) {
         printf("skipped: arrays of more than 2^31 elements are tested on a GPU, and the device is "
                "%s\n",
                ga_current_device());

@@ -9,7 +9,6 @@
 #include "kernels/rng.h"
 
 #define GA_FN static inline
-#define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
 #include "philox.tmpl"
 
 /* ---- Known answers ---- */

@@ -63,7 +63,6 @@ static void plan_shares(plan *p, uint64_t position)
 {
     p->host = p->device->arch == 0;
     p->together = p->past_cache = false;
-    p->turns = 1;
     p->lanes = ga_dtype_size(p->out->dtype) == 8 ? 2 : 4;
     p->share = (int64_t)p->rows * (p->host ? COLUMN : p->lanes * BLOCK);
     p->before = (int64_t)(position % (uint64_t)p->share);
@@ -81,9 +80,17 @@ static int64_t whole_shares(const plan *p)
     return whole > 0 ? whole : 0;
 }
 
+static void add_lanes(ga__words *words, uint64_t seed, uint64_t block, int rows)
+{
+    uint64_t lanes[GA__RNG_LANE_WORDS];
+    ga__rng_lanes(seed, block, rows, lanes);
+    for (int k = 0; k < GA__RNG_LANE_WORDS; k++)
+        ga__words_add(words, lanes[k]);
+}
+
 static void add_words(plan *p, uint64_t seed, uint64_t position)
 {
-    uint64_t keys[GA__RNG_ROUNDS], lanes[GA__RNG_LANE_WORDS];
+    uint64_t keys[GA__RNG_ROUNDS];
     ga__words *words = &p->words;
     const size_t size = ga_dtype_size(p->out->dtype);
     const uint64_t block = (position - (uint64_t)p->before) / (uint64_t)p->rows;
@@ -99,9 +106,8 @@ static void add_words(plan *p, uint64_t seed, uint64_t position)
     ga__rng_round_keys(seed, keys); /* these are the same for all threads: made once, here */
     for (int round = 0; round < GA__RNG_ROUNDS; round++)
         ga__words_add(words, keys[round]);
-    ga__rng_lanes(seed, block, p->rows, lanes);
-    for (int k = 0; k < GA__RNG_LANE_WORDS; k++)
-        ga__words_add(words, lanes[k]);
+    if (!p->host)
+        add_lanes(words, seed, block, p->rows);
     for (int k = 0; k < p->draw->nnumbers; k++)
         p->number_word[k] =
             ga__words_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);

@@ -8,7 +8,6 @@
 #include "base/os.h"
 
 #define GA_FN static inline
-#define GA_PRODUCT(a, b) ((unsigned long long)(a) * (b))
 #include "philox.tmpl"
 
 struct ga_rng {
