@@ -693,15 +693,24 @@ static double expect_random(const workload *w, const bench_case *c, int64_t i)
     return (words_of(w, i).w[i / 128 % 4] >> 8) * 0x1p-24;
 }
 
+/* The low 23 bits, and a half, over 2^23. */
+static float fraction(unsigned word)
+{
+    return (float)((word & 0x7fffff) + 0.5) * 0x1p-23f;
+}
+
 static double expect_normal(const workload *w, const bench_case *c, int64_t i)
 {
     const words v = words_of(w, i);
-    const unsigned *pair = &v.w[i / 128 % 4 & 2], turn = pair[1];
+    const int row = (int)(i / 128 % 4);
+    const unsigned turn = v.w[2 + row / 2];
     const double angle = M_PI * ((turn & 0x7fffff) * 0x1p-23 - 0.5);
-    const double radius = sqrt(-2 * log((double)((float)pair[0] + 0.5f) * 0x1p-32));
+    const double split = fraction(v.w[2] >> 24 << 16 | v.w[0] >> 24 << 8 | v.w[1] >> 24);
+    const float product = fraction(v.w[0]) * fraction(v.w[1]);
+    const double radius = sqrt(-2 * log((double)product) * (row < 2 ? split : 1 - split));
 
     (void)c;
-    return (turn >> 31 ? -radius : radius) * (i / 128 % 2 ? sin(angle) : cos(angle));
+    return (turn >> 31 ? -radius : radius) * (row % 2 ? sin(angle) : cos(angle));
 }
 
 /* ---- The table ---- */

@@ -71,7 +71,7 @@ GA_API gpuarray *ga_rng_uniform(ga_rng *rng, ga_dtype dtype, double low, double 
                                 const int64_t *shape);
 GA_API ga_status ga_rng_uniform_into(gpuarray *out, ga_rng *rng, double low, double high);
 
-/* The normal distribution of mean 0 and deviation 1 (Box and Muller, 1958), to 6.7 deviations in
+/* The normal distribution of mean 0 and deviation 1 (Box and Muller, 1958), to 8.1 deviations in
  * float32 and 9.5 in float64. */
 GA_API gpuarray *ga_rng_standard_normal(ga_rng *rng, ga_dtype dtype, int ndim,
                                         const int64_t *shape);
