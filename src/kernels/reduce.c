@@ -9,12 +9,17 @@
 #include "device/post.h"
 #include "kernels/program.h"
 
+/* Threads of a block, and the vectors that one has under way at once in rows; less of them in more
+ * threads where a small accumulator leaves registers for that. Measured on an H200. */
 #define BLOCK 256
-/* Vectors that a thread has under way at once. Measured on an H200. */
 #define ROW_UNROLL 8
+#define LARGE_BLOCK 512
+#define LARGE_ROW_UNROLL 4
+#define SMALL_ACCUMULATOR 8 /* bytes */
+#define LONG_ROW 1024       /* vectors: a block takes the row together */
 #define COLUMN_UNROLL 4
 #define THIN_ROWS 4         /* short rows that a team has under way */
-#define SPREAD_BELOW 8      /* blocks a row of those that run at once: below it rows are many */
+#define SPREAD_BELOW 2048   /* threads a row of those that run at once: below it rows are many */
 #define SPREAD_STRETCHES 4  /* that a block then has, of rows of at least four times as many */
 #define HOST_LANES 64       /* accumulators side by side in a run of a row, */
 #define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
@@ -53,7 +58,7 @@ typedef struct plan {
     bool spread;    /* a block has a few stretches, and there are more blocks than run at once */
     bool posted;    /* the one result goes to the host's memory too */
     bool ascending; /* a thread meets the elements by their number */
-    int lanes, unroll, team, across;
+    int block, lanes, unroll, team, across;
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
@@ -247,45 +252,58 @@ static int power_of_two(int64_t at_least, int most)
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
     const int64_t wanted = target / p->tiles;
-    p->spread = !p->columns && wanted < SPREAD_BELOW && useful >= 4 * SPREAD_STRETCHES;
+    p->spread = !p->columns && wanted * p->block < SPREAD_BELOW && useful >= 4 * SPREAD_STRETCHES;
     p->segments = p->spread ? useful / SPREAD_STRETCHES : wanted < useful ? wanted : useful;
     p->segments = p->segments > 1 ? p->segments : 1;
 }
 
+/* Whether a block has many threads with little to keep each; it has enough to do for them. */
+static bool wants_large_block(const plan *p)
+{
+    if (p->rows != 1 || p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+        return false;
+    return p->columns ? p->lanes <= 4 && p->vectors * p->across >= LARGE_BLOCK * COLUMN_UNROLL
+                      : p->lanes <= 8 && p->vectors >= LONG_ROW;
+}
+
 static void choose_cuda_variant(plan *p)
 {
-    const int64_t target =
-        (int64_t)p->device->processors * p->device->threads_per_processor / BLOCK;
     p->lanes = choose_lanes(p);
     p->team = p->across = 1;
     p->vectors = p->columns ? p->count : p->count / p->lanes;
     p->kept_vectors = p->columns ? p->outputs / p->lanes : p->outputs;
     p->tail = !p->columns && p->lanes > 1 && p->reduced.ndim == 1;
+    if (p->columns)
+        p->across = power_of_two(p->kept_vectors, 32);
+    const bool large = wants_large_block(p);
+    p->block = large ? LARGE_BLOCK : BLOCK;
+    const int64_t target =
+        (int64_t)p->device->processors * p->device->threads_per_processor / p->block;
     int together; /* threads that walk the reduced axes together */
     if (p->columns) {
-        p->across = power_of_two(p->kept_vectors, 32);
-        together = BLOCK / p->across;
+        together = p->block / p->across;
         p->tiles = ga__ceil_div(p->kept_vectors, p->across);
     } else {
-        p->team = p->vectors >= 1024 ? BLOCK : power_of_two(p->vectors, 32);
+        p->team = p->vectors >= LONG_ROW ? p->block : power_of_two(p->vectors, 32);
         together = p->team;
-        p->tiles = ga__ceil_div(p->outputs, BLOCK / p->team);
+        p->tiles = ga__ceil_div(p->outputs, p->block / p->team);
     }
-    p->unroll =
-        power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL : ROW_UNROLL);
+    p->unroll = power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL
+                                                                 : large    ? LARGE_ROW_UNROLL
+                                                                            : ROW_UNROLL);
     p->segments = 1;
     p->spread = false;
     p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
-              p->outputs / (BLOCK / p->team) >= THIN_ROWS * target;
+              p->outputs / (p->block / p->team) >= THIN_ROWS * target;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
                 p->reduction->results[0].dtype != GA_NO_DTYPE;
     p->ascending = p->reduction->formula.uses_index && index_ascends(p);
     if (p->thin) {
         p->tail = false;
         p->unroll = THIN_ROWS;
-        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (BLOCK / p->team));
+        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (p->block / p->team));
     }
-    if (p->columns || p->team == BLOCK)
+    if (p->columns || p->team == p->block)
         choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
 }
 
@@ -332,6 +350,7 @@ static void choose_host_variant(plan *p)
 {
     const bool short_runs = !p->columns && p->reduced.ndim > 1;
     p->lanes = short_runs && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES : HOST_LANES;
+    p->block = BLOCK;
     p->unroll = p->team = p->across = 1;
     p->tail = p->thin = p->posted = p->ascending = false;
     p->group = 1;
@@ -480,11 +499,13 @@ static void make_key(const plan *p, ga__key *key)
     ga__key_init(key, &p->reduction->formula, p->device);
     ga__key_add(
         key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
-                 (uint64_t)p->unroll << 17 | (uint64_t)p->team << 21 | (uint64_t)p->across << 30 |
-                 (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 | (uint64_t)p->tail << 38 |
-                 (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 | (uint64_t)p->posted << 41 |
-                 (uint64_t)p->ascending << 42 | (uint64_t)(p->together > 1) << 43 |
-                 (uint64_t)p->step[p->rows] << 44 | (uint64_t)(p->reduction->carry != NULL) << 46 |
+                 (uint64_t)p->unroll << 17 | (uint64_t)(p->team % p->block) << 21 |
+                 (uint64_t)p->across << 30 | (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 |
+                 (uint64_t)p->tail << 38 | (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 |
+                 (uint64_t)p->posted << 41 | (uint64_t)p->ascending << 42 |
+                 (uint64_t)(p->together > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
+                 (uint64_t)(p->reduction->carry != NULL) << 46 |
+                 (uint64_t)(p->block == LARGE_BLOCK) << 47 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
@@ -677,7 +698,10 @@ static ga__function *make_function(plan *p)
     ga__record_set(record, "ascending", p->ascending ? "true" : "false");
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
-    ga__record_setf(record, "block", "%d", BLOCK);
+    ga__record_setf(record, "block", "%d", p->block);
+    /* Accumulators of eight lanes fit the registers of a full multiprocessor, if they have to. */
+    ga__record_setf(record, "bounds", p->block == LARGE_BLOCK && p->lanes == 8 ? "%d, 4" : "%d",
+                    p->block);
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
@@ -708,7 +732,7 @@ static const kernel *new_kernel(plan *p, ga__key_table *table, const ga__key *ke
     made->function = make_function(p);
     if (!made->function)
         goto failed;
-    made->resident = p->device->backend->resident_blocks(p->device, made->function, BLOCK);
+    made->resident = p->device->backend->resident_blocks(p->device, made->function, p->block);
     kernel *stands = ga__key_table_put(table, key, made);
     if (stands == made)
         return made;
@@ -811,7 +835,7 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     ga__buffer *partials = NULL;
     if (!stream || share_rows(&p, stream, k->resident, &partials) != GA_OK)
         return ga_error();
-    const ga__launch launch = {p.tiles * p.segments, BLOCK, 0, p.words.word, p.words.n};
+    const ga__launch launch = {p.tiles * p.segments, p.block, 0, p.words.word, p.words.n};
     const ga_status status = device->backend->launch(stream, k->function, &launch);
     ga__buffer_release(partials);
     return status;
