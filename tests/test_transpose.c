@@ -131,11 +131,54 @@ static void sums_with_transposes_are_right(void **state)
         }
 }
 
+/* Results that go past the cache, in an array wider than they are: whole lines belong to one band of
+ * columns, whatever place in a line a row starts at, and what lies beside them stays. */
+static void check_large(ga_dtype dtype, int64_t rows, int64_t columns, int64_t beside)
+{
+    const size_t item = ga_dtype_size(dtype);
+    const int64_t width = columns + 2 * beside;
+    unsigned char *bytes = make_bytes((size_t)(rows * columns) * item);
+    unsigned char *got = malloc((size_t)(rows * width) * item);
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(bytes, dtype, GA_SHAPE(columns, rows));
+        gpuarray *wide = ga_zeros(dtype, GA_SHAPE(rows, width));
+        gpuarray *out = ga_slice(wide, ":, %d:%d", (int)beside, (int)(beside + columns));
+        assert_int_equal(ga_positive_into(out, ga_transpose(x)), GA_OK);
+        assert_int_equal(ga_to_host(wide, got, (size_t)(rows * width) * item), GA_OK);
+    }
+    static const unsigned char zeros[16];
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < width; j++) {
+            const bool inside = j >= beside && j < beside + columns;
+            const unsigned char *want =
+                inside ? bytes + (size_t)((j - beside) * rows + i) * item : zeros;
+            if (memcmp(got + (size_t)(i * width + j) * item, want, item) != 0)
+                fail_msg("%s, %lld x %lld, %lld beside: element %lld, %lld", ga_dtype_name(dtype),
+                         (long long)rows, (long long)columns, (long long)beside, (long long)i,
+                         (long long)j);
+        }
+    free(got);
+    free(bytes);
+}
+
+static void large_transposes_are_right(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < sizeof items / sizeof *items; d++) {
+        const int64_t rows = (9 << 20) / 1031 / (int64_t)ga_dtype_size(items[d]);
+        check_large(items[d], rows, 1031, 0);
+        check_large(items[d], rows, 1024, 0);
+        check_large(items[d], rows, 1031, 3);
+        check_large(items[d], 1030, rows < 256 ? 1024 : rows, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_order_of_axes_is_copied_right),
         cmocka_unit_test(sums_with_transposes_are_right),
+        cmocka_unit_test(large_transposes_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

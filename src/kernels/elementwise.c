@@ -16,7 +16,9 @@
 #define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
 #define QUICK_TURNS 4         /* vectors of a thread by quick functions */
 #define HOST_STRIP 256        /* elements that go past the cache together */
-#define HOST_BAND 128         /* columns of a square whose rows are turned */
+#define HOST_BAND 256         /* columns of a square whose rows are turned, */
+#define HOST_DOWN_BYTES 256   /* and what of theirs is turned: less leaves the memory half idle */
+#define HOST_LINE 64          /* bytes */
 #define NO_OPERAND (-1)
 
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
@@ -356,11 +358,12 @@ static void choose_bands(plan *p)
     for (int axis = 2; axis < p->nest.ndim; axis++)
         outer *= p->nest.shape[axis];
     const int64_t pieces = ga__ceil_div((int64_t)p->device->processors * 16, bands * outer);
-    p->chunk = ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), 128) * 128;
+    p->chunk =
+        ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), HOST_DOWN_BYTES) * HOST_DOWN_BYTES;
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
-/* Rows of a square: what a turned operand has in 128 bytes. */
+/* Rows of a square: what a turned operand has in HOST_DOWN_BYTES. */
 static int rows_down(const plan *p)
 {
     size_t widest = 1;
@@ -369,7 +372,7 @@ static int rows_down(const plan *p)
             const size_t size = ga_dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
         }
-    return (int)(128 / widest);
+    return (int)(HOST_DOWN_BYTES / widest);
 }
 
 static void choose_host_variant(plan *p)
@@ -494,6 +497,14 @@ static void fill_strides(ga__record *record, const plan *p, int row, size_t firs
     }
 }
 
+static int first_written(const plan *p)
+{
+    int k = 0;
+    while (k < p->noperands && (p->row[k] == NO_OPERAND || !p->operands[k].writes))
+        k++;
+    return k;
+}
+
 static void fill_operand(ga__record *record, const plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
@@ -504,6 +515,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__record_set(record, "turned", row != NO_OPERAND && p->turned[row] ? "1" : "");
     ga__record_set(record, "floats", "");
     ga__record_set(record, "strided", "");
+    ga__record_set(record, "leads", p->past_cache && k == first_written(p) ? "1" : "");
     if (operand->array && row == NO_OPERAND)
         ga__program_accessor(record, operand->array, p->data_word[k]);
     if (row == NO_OPERAND)
@@ -524,6 +536,7 @@ static void fill_index(ga__record *record, const plan *p)
     ga__record_set(record, "number", "");
     ga__record_set(record, "turned", "");
     ga__record_set(record, "floats", "");
+    ga__record_set(record, "leads", "");
     ga__record_set(record, "index", "1");
     fill_strides(record, p, p->index_row, p->index_word);
 }
@@ -536,20 +549,20 @@ static bool any_complex(const plan *p)
     return false;
 }
 
-static int first_written(const plan *p)
-{
-    int k = 0;
-    while (k < p->noperands && (p->row[k] == NO_OPERAND || !p->operands[k].writes))
-        k++;
-    return k;
-}
-
 static bool any_narrow(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
         if (ga__operand_is_narrow(&p->operands[k]))
             return true;
     return false;
+}
+
+/* Columns that a square has of the next band, for what a line of the results may lack. */
+static int extra_columns(const plan *p)
+{
+    if (!p->past_cache)
+        return 0;
+    return HOST_LINE / (int)ga_dtype_size(p->operands[first_written(p)].array->dtype);
 }
 
 /* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
@@ -563,9 +576,10 @@ static void fill_strips(ga__record *record, const plan *p)
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
-    ga__record_set(record, "aligned", p->past_cache && !p->tiled ? "1" : "");
+    ga__record_set(record, "aligned", p->past_cache ? "1" : "");
     ga__record_setf(record, "strip", "%d", HOST_STRIP);
     ga__record_setf(record, "band", "%d", HOST_BAND);
+    ga__record_setf(record, "extra", "%d", extra_columns(p));
     ga__record_setf(record, "down", "%d", rows_down(p));
     ga__record_setf(record, "first_written", "%d", first_written(p));
 }
