@@ -131,8 +131,8 @@ static void sums_with_transposes_are_right(void **state)
         }
 }
 
-/* Results that go past the cache, in an array wider than they are: whole lines belong to one band of
- * columns, whatever place in a line a row starts at, and what lies beside them stays. */
+/* Results that go past the cache, in an array wider than they are: whole lines belong to one band
+ * of columns, whatever place in a line a row starts at, and what lies beside them stays. */
 static void check_large(ga_dtype dtype, int64_t rows, int64_t columns, int64_t beside)
 {
     const size_t item = ga_dtype_size(dtype);

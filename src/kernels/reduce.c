@@ -51,13 +51,14 @@ typedef struct plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
-    int strip;      /* on the host: elements that are taken together */
-    int unzip;      /* on the host: elements of rows that are taken apart; 1 */
-    int together;   /* on the host: outputs whose runs are taken in turn */
-    bool thin;      /* rows of one vector a thread, several rows at a time */
-    bool spread;    /* a block has a few stretches, and there are more blocks than run at once */
-    bool posted;    /* the one result goes to the host's memory too */
-    bool ascending; /* a thread meets the elements by their number */
+    int strip;       /* on the host: elements that are taken together */
+    int unzip;       /* on the host: elements of rows that are taken apart; 1 */
+    int together;    /* on the host: outputs whose runs are taken in turn */
+    bool short_rows; /* on the host: one loop takes all elements of each row */
+    bool thin;       /* rows of one vector a thread, several rows at a time */
+    bool spread;     /* a block has a few stretches, and there are more blocks than run at once */
+    bool posted;     /* the one result goes to the host's memory too */
+    bool ascending;  /* a thread meets the elements by their number */
     int block, lanes, unroll, team, across;
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
@@ -346,6 +347,29 @@ static int64_t rows_folded(const plan *p)
     return width < p->strip ? p->strip / width : 1;
 }
 
+/* Whether a host's kernel maps strips of elements before its parts take them: where several parts
+ * do, functions of libm have vector forms, or 16-bit floats become float. */
+static bool is_staged(const plan *p)
+{
+    bool narrow = false;
+    for (int k = 0; k < p->noperands; k++)
+        narrow |= ga__operand_is_narrow(&p->operands[k]);
+    return p->host && !p->reduction->formula.user_text &&
+           (narrow || p->reduction->nparts > 1 || ga__program_calls_math(p->reduction->map));
+}
+
+/* Whether one loop takes all elements of each row, which are as few in every array. */
+static bool rows_are_short(const plan *p)
+{
+    if (p->unzip == 1 || is_staged(p) || p->reduction->formula.uses_index ||
+        p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+        return false;
+    for (int row = 0; row < p->rows; row++)
+        if (p->kept.strides[row][0] != p->unzip || p->reduced.strides[row][0] != 1)
+            return false;
+    return true;
+}
+
 static void choose_host_variant(plan *p)
 {
     const bool short_runs = !p->columns && p->reduced.ndim > 1;
@@ -362,6 +386,11 @@ static void choose_host_variant(plan *p)
         if (p->kept.ndim == 1 && p->reduced.ndim == 1 &&
             (p->count == 2 || p->count == 4 || p->count == 8))
             p->unzip = (int)p->count;
+        p->short_rows = rows_are_short(p);
+        if (p->short_rows) {
+            p->strip = HOST_LONGEST_STRIP;
+            p->tiles = ga__ceil_div(width, p->strip);
+        }
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
             p->together = HOST_TOGETHER;
@@ -381,6 +410,7 @@ static void choose_variant(plan *p)
     p->together = 1;
     p->strip = HOST_STRIP;
     p->unzip = 1;
+    p->short_rows = false;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
@@ -491,7 +521,8 @@ static uint64_t host_key(const plan *p)
     uint64_t unzipped = 0;
     for (int k = 0; k < p->noperands; k++)
         unzipped |= (uint64_t)is_unzipped(p, k) << k;
-    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | unzipped;
+    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)p->short_rows << 40 |
+           unzipped;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -568,7 +599,8 @@ static void fill_output(ga__record *record, const plan *p)
 {
     const int lanes = p->host || !p->columns ? 1 : p->lanes;
     ga__record_setf(record, "out_word", "%zu", p->out_word);
-    ga__record_setf(record, "out_inner", "(ga_index)ga_args.w[%zu]", p->out_word + 1);
+    ga__program_step(record, "out_inner", p->columns ? p->step[p->rows] : STEP_ANY,
+                     p->out_word + 1);
     ga__record_list(record, "out_stride");
     for (int axis = 0; axis < p->kept.ndim; axis++) {
         ga__record *entry = ga__record_append(record, "out_stride");
@@ -670,17 +702,6 @@ static ga__record *new_record(const plan *p)
     return ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
 }
 
-/* Whether a host's kernel maps strips of elements before its parts take them: where several parts
- * do, functions of libm have vector forms, or 16-bit floats become float. */
-static bool is_staged(const plan *p)
-{
-    bool narrow = false;
-    for (int k = 0; k < p->noperands; k++)
-        narrow |= ga__operand_is_narrow(&p->operands[k]);
-    return p->host && !p->reduction->formula.user_text &&
-           (narrow || p->reduction->nparts > 1 || ga__program_calls_math(p->reduction->map));
-}
-
 static ga__function *make_function(plan *p)
 {
     const ga__reduction *r = p->reduction;
@@ -691,6 +712,9 @@ static ga__function *make_function(plan *p)
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "index_type", p->wide ? "long long" : "int");
     ga__record_set(record, "columns", p->columns ? "1" : "");
+    ga__record_set(record, "short_row", "");
+    if (p->short_rows)
+        ga__record_setf(record, "short_row", "%d", p->unzip);
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_set(record, "split", p->split ? "1" : "");
     ga__record_set(record, "thin", p->thin ? "1" : "");
