@@ -217,8 +217,9 @@ class TorchCompiled(Torch):
 
 
 class Jax(Numpy):
-    """Formulas under jit. JAX has no events: time is the growth of the caller's clock with the number of calls."""
-    takes_out, MORE = False, 10
+    """Formulas under jit. JAX has no events: time is the growth of the caller's clock with the number of calls, from
+    FEW on, since the first ones run while the caller is still busy with its own."""
+    takes_out, FEW, MANY = False, 10, 30
 
     def __init__(self, on_cpu=False):
         os.environ.setdefault('XLA_PYTHON_CLIENT_PREALLOCATE', 'false')
@@ -280,7 +281,7 @@ class Jax(Numpy):
 
     def time_us(self, run):
         self.wait()
-        return (self.calls_us(run, 1 + self.MORE) - self.calls_us(run, 1)) / self.MORE
+        return (self.calls_us(run, self.MANY) - self.calls_us(run, self.FEW)) / (self.MANY - self.FEW)
 
 
 LIBRARIES = {'numpy': Numpy, 'numexpr': Numexpr, 'cupy': Cupy, 'torch': Torch, 'torch.compile': TorchCompiled,
