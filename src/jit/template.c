@@ -199,8 +199,7 @@ enum line_kind { TEXT, EACH, IF, ELSE, END, INCLUDE, UNKNOWN, DONE };
 /* Where reading stands in one template. */
 struct cursor {
     const char *name;
-    const char *at;
-    int line;
+    const char *text, *at;
 };
 
 /* The record of each //@each around, the innermost first. */
@@ -261,16 +260,31 @@ static enum line_kind directive_kind(struct span line, struct span *argument)
     return UNKNOWN;
 }
 
-/* Reads the next line, with its newline; a directive's argument too. */
+/* The number of the line that was read last. */
+static int line_number(const struct cursor *cursor)
+{
+    int number = 0;
+    for (const char *at = cursor->text; at < cursor->at; at++)
+        number += *at == '\n';
+    return number + (cursor->at > cursor->text && cursor->at[-1] != '\n');
+}
+
+/* Reads the next line, with its newline; a directive's argument too. Lines before the next one with
+ * an @, which are text without holes, are read together. */
 static enum line_kind next_line(struct cursor *cursor, struct span *line, struct span *argument)
 {
     if (!*cursor->at)
         return DONE;
-    const char *newline = strchr(cursor->at, '\n');
+    const char *mark = strchrnul(cursor->at, '@'), *start = mark;
+    while (*mark && start > cursor->at && start[-1] != '\n')
+        start--;
     line->begin = cursor->at;
-    line->end = newline ? newline + 1 : cursor->at + strlen(cursor->at);
-    cursor->at = line->end;
-    cursor->line++;
+    if (start > cursor->at) {
+        line->end = cursor->at = start;
+        return TEXT;
+    }
+    const char *newline = strchrnul(mark, '\n');
+    line->end = cursor->at = newline + (*newline != 0);
     struct span inner = trimmed(*line);
     if (span_length(inner) < 3 || memcmp(inner.begin, "//@", 3) != 0)
         return TEXT;
@@ -314,7 +328,7 @@ static ga_status fill_text_line(struct filler *filler, const struct cursor *curs
         const struct pair *pair = find_pair(scope, name);
         if (!pair)
             return ga__fail(GA_ERR_INVALID, "%s:%d: no value for the hole @%.*s@", cursor->name,
-                            cursor->line, span_length(name), name.begin);
+                            line_number(cursor), span_length(name), name.begin);
         ga__strbuf_add_bytes(&filler->out, line.begin, (size_t)(name.begin - 1 - line.begin));
         ga__strbuf_add_bytes(&filler->out, pair_value(pair), pair->value_length);
         line.begin = name.end + 1;
@@ -328,7 +342,7 @@ static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const 
 
 static ga_status unclosed(const struct cursor *start, const char *word, enum line_kind stop)
 {
-    return ga__fail(GA_ERR_INVALID, "%s:%d: //@%s has %s", start->name, start->line, word,
+    return ga__fail(GA_ERR_INVALID, "%s:%d: //@%s has %s", start->name, line_number(start), word,
                     stop == ELSE ? "an //@else too many" : "no //@end");
 }
 
@@ -342,7 +356,7 @@ static ga_status fill_each(struct filler *filler, struct cursor *cursor, const s
         if (s->record)
             list = find_list(s->record, name.begin, (size_t)span_length(name));
     if (live && !list)
-        return ga__fail(GA_ERR_INVALID, "%s:%d: no list %.*s", start.name, start.line,
+        return ga__fail(GA_ERR_INVALID, "%s:%d: no list %.*s", start.name, line_number(&start),
                         span_length(name), name.begin);
     const ga__record *record = list ? list->first : NULL;
     do {
@@ -368,7 +382,7 @@ static ga_status condition(const struct cursor *cursor, const struct scope *scop
     const struct pair *pair = find_pair(scope, name);
     if (!pair)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no value for //@if %.*s", cursor->name,
-                        cursor->line, span_length(name), name.begin);
+                        line_number(cursor), span_length(name), name.begin);
     bool is_set = *pair_value(pair) && strcmp(pair_value(pair), "0") != 0;
     *holds = is_set != negated;
     return GA_OK;
@@ -393,12 +407,12 @@ static ga_status fill_if(struct filler *filler, struct cursor *cursor, const str
 static ga_status fill_template(struct filler *filler, const char *name, const char *text,
                                const struct scope *scope)
 {
-    struct cursor cursor = {name, text, 0};
+    struct cursor cursor = {name, text, text};
     enum line_kind stop;
     ga_status status = fill_lines(filler, &cursor, scope, true, &stop);
     if (status == GA_OK && stop != DONE)
-        status = ga__fail(GA_ERR_INVALID, "%s:%d: //@%s outside any block", name, cursor.line,
-                          stop == ELSE ? "else" : "end");
+        status = ga__fail(GA_ERR_INVALID, "%s:%d: //@%s outside any block", name,
+                          line_number(&cursor), stop == ELSE ? "else" : "end");
     return status;
 }
 
@@ -407,8 +421,8 @@ static ga_status fill_include(struct filler *filler, const struct cursor *cursor
 {
     const char *text = ga__embedded_text(name.begin, (size_t)span_length(name));
     if (!text)
-        return ga__fail(GA_ERR_INVALID, "%s:%d: no template %.*s", cursor->name, cursor->line,
-                        span_length(name), name.begin);
+        return ga__fail(GA_ERR_INVALID, "%s:%d: no template %.*s", cursor->name,
+                        line_number(cursor), span_length(name), name.begin);
     char *file = ga__strndup(name.begin, (size_t)span_length(name));
     if (!file)
         return GA_ERR_MEMORY;
@@ -423,14 +437,14 @@ static ga_status fill_include(struct filler *filler, const struct cursor *cursor
 static ga_status fill_line(struct filler *filler, struct cursor *cursor, const struct scope *scope,
                            bool live, enum line_kind kind, struct span line, struct span argument)
 {
-    struct span inner = trimmed(line);
     switch (kind) {
     case EACH: return fill_each(filler, cursor, scope, live, argument);
     case IF: return fill_if(filler, cursor, scope, live, argument);
     case INCLUDE: return live ? fill_include(filler, cursor, scope, argument) : GA_OK;
     case UNKNOWN:
-        return ga__fail(GA_ERR_INVALID, "%s:%d: %.*s is no directive", cursor->name, cursor->line,
-                        span_length(inner), inner.begin);
+        line = trimmed(line);
+        return ga__fail(GA_ERR_INVALID, "%s:%d: %.*s is no directive", cursor->name,
+                        line_number(cursor), span_length(line), line.begin);
     default: return live ? fill_text_line(filler, cursor, scope, line) : GA_OK;
     }
 }
@@ -442,7 +456,7 @@ static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const 
     ga_status status = GA_OK;
     if (filler->depth == MAX_DEPTH)
         return ga__fail(GA_ERR_INVALID, "%s:%d: more than %d blocks and files inside one another",
-                        cursor->name, cursor->line, MAX_DEPTH);
+                        cursor->name, line_number(cursor), MAX_DEPTH);
     filler->depth++;
     while (status == GA_OK) {
         struct span line, argument = {NULL, NULL};
