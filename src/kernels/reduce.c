@@ -239,12 +239,12 @@ static int choose_lanes(const plan *p)
     return lanes;
 }
 
+/* The least power of two from `at_least` on, up to `most`, one itself. */
 static int power_of_two(int64_t at_least, int most)
 {
-    int power = 1;
-    while (power < most && power < at_least)
-        power *= 2;
-    return power;
+    if (at_least >= most)
+        return most;
+    return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
 /* Into how many segments `useful` stretches are cut: few long rows into as many as run at once, so
@@ -278,9 +278,9 @@ static void choose_cuda_variant(plan *p)
         p->across = power_of_two(p->kept_vectors, 32);
     const bool large = wants_large_block(p);
     p->block = large ? LARGE_BLOCK : BLOCK;
-    const int64_t target =
-        (int64_t)p->device->processors * p->device->threads_per_processor / p->block;
-    int together; /* threads that walk the reduced axes together */
+    const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
+                  target = threads / p->block; /* blocks that run at once */
+    int together;                              /* threads that walk the reduced axes together */
     if (p->columns) {
         together = p->block / p->across;
         p->tiles = ga__ceil_div(p->kept_vectors, p->across);
@@ -295,7 +295,7 @@ static void choose_cuda_variant(plan *p)
     p->segments = 1;
     p->spread = false;
     p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
-              p->outputs / (p->block / p->team) >= THIN_ROWS * target;
+              p->outputs * p->team >= THIN_ROWS * threads;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
                 p->reduction->results[0].dtype != GA_NO_DTYPE;
     p->ascending = p->reduction->formula.uses_index && index_ascends(p);
