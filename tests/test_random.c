@@ -558,15 +558,15 @@ static const law laws[] = {
      {1.0317434074991028, 1.1331484530668263, 1.3247847587288655, 1.6487212707001282,
       2.1841943218830634, 3.0802168489180310, 4.6239898360053120, 7.3890560989306500}}};
 
-enum { CELLS = 4096, SIDE = 64 };
+enum { CELLS = 4096, SIDE = 64, LAGS = 5 };
 
 /* What is counted of numbers made even by their integral. */
 typedef struct counts {
     int64_t cell[CELLS];
-    int64_t pair[5][SIDE * SIDE]; /* with the number so many places on: */
+    int64_t pair[LAGS][SIDE * SIDE]; /* with the number so many places on: */
     double power[4];
 } counts;
-static const int lags[5] = {1, 128, 256, 384, 512};
+static const int lags[LAGS] = {1, 128, 256, 384, 512};
 
 static double element(const void *host, ga_dtype dtype, int64_t k)
 {
@@ -586,7 +586,7 @@ static void count(counts *c, const law *l, const gpuarray *x)
         even[k] = fmin(l->integral(v), 1 - 1e-9);
         c->cell[(int)(even[k] * CELLS)]++;
     }
-    for (int m = 0; m < 5; m++)
+    for (int m = 0; m < LAGS; m++)
         for (int64_t k = 0; k + lags[m] < n; k++)
             c->pair[m][(int)(even[k] * SIDE) * SIDE + (int)(even[k + lags[m]] * SIDE)]++;
     free(even);
@@ -626,7 +626,7 @@ static void check_law(const law *l, ga_dtype dtype)
         snprintf(what, sizeof what, "%s of %s, moment %d", l->name, ga_dtype_name(dtype), m + 1);
         expect_deviate(what, (c.power[m] / (double)n - mean) / sqrt(variance / (double)n));
     }
-    for (int m = 0; m < 5; m++) {
+    for (int m = 0; m < LAGS; m++) {
         snprintf(what, sizeof what, "%s of %s, %d apart", l->name, ga_dtype_name(dtype), lags[m]);
         expect_even(what, c.pair[m], SIDE * SIDE);
     }

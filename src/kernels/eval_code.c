@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/word.h"
 #include "kernels/eval_plan.h"
+#include "kernels/program.h"
 #include "kernels/quick.h"
 
 typedef struct coder {
@@ -385,6 +386,7 @@ static ga_status code(coder *c)
         code_elementwise(c, c->cut->result[0]);
     if (!is_complete(step))
         return ga_error();
+    step->reduction.maps_math = ga__program_calls_math(step->text);
     sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

@@ -355,7 +355,7 @@ static bool is_staged(const plan *p)
     for (int k = 0; k < p->noperands; k++)
         narrow |= ga__operand_is_narrow(&p->operands[k]);
     return p->host && !p->reduction->formula.user_text &&
-           (narrow || p->reduction->nparts > 1 || ga__program_calls_math(p->reduction->map));
+           (narrow || p->reduction->nparts > 1 || p->reduction->maps_math);
 }
 
 /* Whether one loop takes all elements of each row, which are as few in every array. */
