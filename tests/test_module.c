@@ -157,10 +157,23 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* The template is the text's hole: what differs is in the record. */
+static ga__embedded template = {"test.tmpl", "@text@", "digest"};
+
+static ga__function *get_named(ga__device *on, const char *name, const char *text, bool fast_math,
+                               const char *entry)
+{
+    ga__record *record = ga__record_new();
+    ga__record_set(record, "text", text);
+    const ga__recipe recipe = {name, &template, record, fast_math};
+    ga__function *function = ga__module_function(on, &recipe, entry);
+    ga__record_free(record);
+    return function;
+}
+
 static ga__function *get_on(ga__device *on, const char *text, bool fast_math)
 {
-    const ga__source source = {"test kernel", text, fast_math};
-    return ga__module_function(on, &source, "entry");
+    return get_named(on, "test kernel", text, fast_math, "entry");
 }
 
 static void assert_gets(const char *text)
@@ -214,6 +227,23 @@ static void test_everything_is_in_the_key(void **state)
     assert_non_null(get_on(&second, "keyed", false));
     assert_int_equal(compiles, 4);
     assert_int_equal(loads, 5);
+    template.digest = "another"; /* some file of the template was changed */
+    assert_gets("keyed");
+    template.digest = "digest";
+    assert_int_equal(compiles, 5);
+}
+
+static void test_a_template_that_cannot_be_filled(void **state)
+{
+    (void)state;
+    template.text = "@text@ and @more@";
+    assert_null(get_on(&device, "unfilled", false));
+    template.text = "@text@";
+    assert_int_equal(ga_error(), GA_ERR_INVALID);
+    assert_string_equal(ga_error_message(), "test.tmpl:1: no value for the hole @more@");
+    ga_clear_error();
+    assert_int_equal(compiles, 0);
+    assert_gets("unfilled");
 }
 
 static void test_without_a_disk(void **state)
@@ -230,9 +260,8 @@ static void test_without_a_disk(void **state)
 
 static void test_no_such_kernel(void **state)
 {
-    const ga__source source = {"name", "text", false};
     (void)state;
-    assert_null(ga__module_function(&device, &source, "missing"));
+    assert_null(get_named(&device, "name", "text", false, "missing"));
     assert_int_equal(ga_error(), GA_ERR_INVALID);
     ga_clear_error();
     assert_gets("text");
@@ -373,7 +402,6 @@ static void only_dump(char name[PATH_SIZE], const char *text)
 static void test_dumps(void **state)
 {
     char name[PATH_SIZE];
-    const ga__source odd = {"../a b", "odd", false};
     (void)state;
     setenv("QUARRY_DUMP_DIR", dumps, 1);
     assert_gets("to be dumped");
@@ -384,7 +412,7 @@ static void test_dumps(void **state)
     assert_non_null(get_on(&host, "to be dumped", false));
     only_dump(name, "to be dumped");
     assert_string_equal(name + 28, ".cpp");
-    assert_non_null(ga__module_function(&device, &odd, "entry"));
+    assert_non_null(get_named(&device, "../a b", "odd", false, "entry"));
     only_dump(name, "odd");
     assert_memory_equal(name, "___a_b-", 7);
     ga__module_forget();
@@ -443,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_memory_then_disk_then_compiler),
         TEST(test_everything_is_in_the_key),
+        TEST(test_a_template_that_cannot_be_filled),
         TEST(test_without_a_disk),
         TEST(test_no_such_kernel),
         TEST(test_threads_compile_once),

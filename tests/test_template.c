@@ -17,7 +17,7 @@
 
 static void assert_fills(const ga__record *record, const char *text, const char *expected)
 {
-    char *filled = ga__fill_text("t", text, record);
+    char *filled = ga__fill(&(ga__embedded){.name = "t", .text = text}, record);
     assert_non_null(filled);
     assert_string_equal(filled, expected);
     ga__free(filled);
@@ -26,7 +26,7 @@ static void assert_fills(const ga__record *record, const char *text, const char 
 
 static void assert_error(const ga__record *record, const char *text, const char *message)
 {
-    assert_null(ga__fill_text("t", text, record));
+    assert_null(ga__fill(&(ga__embedded){.name = "t", .text = text}, record));
     assert_int_equal(ga_error(), GA_ERR_INVALID);
     assert_string_equal(ga_error_message(), message);
     ga_clear_error();
@@ -146,9 +146,7 @@ static void test_errors_name_template_and_line(void **state)
     assert_error(r, "  //@endif \n", "t:1: //@endif is no directive");
     assert_error(r, "//@if\n//@end\n", "t:1: //@if is no directive");
     assert_error(r, "//@if name\n//@end name\n", "t:2: //@end name is no directive");
-    assert_null(ga__fill("nope.tmpl", r));
-    assert_string_equal(ga_error_message(), "no template nope.tmpl");
-    ga_clear_error();
+    assert_error(r, "x\n//@include nope.tmpl\n", "t:2: no template nope.tmpl");
     ga__record_free(r);
 }
 
@@ -175,22 +173,72 @@ static void test_include(void **state)
             continue;
         snprintf(directive, sizeof directive, "//@include %s\n", file->name);
         assert_fills(NULL, directive, file->text);
-        char *filled = ga__fill(file->name, NULL);
+        char *filled = ga__fill(file, NULL);
         assert_string_equal(filled, file->text);
         ga__free(filled);
     }
 }
 
+static char *printed(const ga__record *record, size_t *nbytes)
+{
+    ga__strbuf out = GA__STRBUF_INIT;
+    ga__record_print(record, &out);
+    *nbytes = out.length;
+    return ga__strbuf_take(&out);
+}
+
+static bool print_alike(const ga__record *a, const ga__record *b)
+{
+    size_t a_bytes, b_bytes;
+    char *of_a = printed(a, &a_bytes), *of_b = printed(b, &b_bytes);
+    const bool alike = a_bytes == b_bytes && memcmp(of_a, of_b, a_bytes) == 0;
+    ga__free(of_a);
+    ga__free(of_b);
+    return alike;
+}
+
+/* Equal records print alike; no change of a value, a name or a list's shape is lost. */
+static void test_print_tells_records_apart(void **state)
+{
+    enum { CHANGES = 7 };
+    (void)state;
+    for (int change = 0; change <= CHANGES; change++) {
+        ga__record *plain = sample(), *other = sample();
+        ga__record *entry = ga__record_append(plain, "operand");
+        ga__record_set(entry, "k", "2");
+        if (change != 1)
+            entry = ga__record_append(other, change == 2 ? "axis" : "operand");
+        if (change != 1 && change != 3)
+            ga__record_set(entry, change == 4 ? "kk" : "k", change == 5 ? "20" : "2");
+        if (change == 6)
+            ga__record_set(other, "empty", "0");
+        if (change == 7)
+            ga__record_list(other, "axis");
+        assert_int_equal(print_alike(plain, other), change == 0);
+        ga__record_free(plain);
+        ga__record_free(other);
+    }
+    /* A value is no structure, whatever it looks like. */
+    ga__record *nested = ga__record_new(), *flat = ga__record_new();
+    ga__record_list(nested, "x");
+    ga__record_set(flat, "x", "]");
+    assert_false(print_alike(nested, flat));
+    ga__record_free(nested);
+    ga__record_free(flat);
+}
+
 static void test_every_failed_allocation(void **state)
 {
     int64_t live = ga__alloc_live();
+    const ga__embedded template = {.name = "t",
+                                   .text = "@name@\n//@each operand\n@k@\n//@end\n@lines@"};
     char *filled = NULL;
     (void)state;
     for (int64_t n = 1; !filled; n++) {
         assert_true(n < 200);
         ga__alloc_fail_at(n);
         ga__record *r = sample();
-        filled = ga__fill_text("t", "@name@\n//@each operand\n@k@\n//@end\n@lines@", r);
+        filled = ga__fill(&template, r);
         ga__alloc_fail_at(0);
         ga__record_free(r);
         if (filled)
@@ -217,7 +265,7 @@ static void test_a_long_template(void **state)
         ga__strbuf_add(&text, lines);
         ga__strbuf_add(&want, filled_lines);
     }
-    char *filled = ga__fill_text("t", text.text, r);
+    char *filled = ga__fill(&(ga__embedded){.name = "t", .text = text.text}, r);
     assert_non_null(filled);
     assert_string_equal(filled, want.text);
     ga__free(filled);
@@ -237,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_errors_name_template_and_line),
         cmocka_unit_test(test_depth_is_bounded),
         cmocka_unit_test(test_include),
+        cmocka_unit_test(test_print_tells_records_apart),
         cmocka_unit_test(test_every_failed_allocation),
         cmocka_unit_test(test_a_long_template),
     };

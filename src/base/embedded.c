@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-const char *ga__embedded_text(const char *name, size_t length)
+const ga__embedded *ga__embedded_file(const char *name, size_t length)
 {
     for (const ga__embedded *file = ga__templates; file->name; file++) {
         if (strlen(file->name) == length && memcmp(file->name, name, length) == 0)
-            return file->text;
+            return file;
     }
     return NULL;
 }

@@ -7,12 +7,12 @@
 typedef struct ga__embedded {
     const char *name;
     const char *text;
+    const char *digest; /* hexadecimal, of the text and of all that it includes */
 } ga__embedded;
 
 extern const ga__embedded ga__templates[]; /* ends with NULLs; made by tools/embed.py */
 
-/* The text of the file named by the first `length` characters of `name`; NULL when there is none.
- */
-const char *ga__embedded_text(const char *name, size_t length);
+/* The file named by the first `length` characters of `name`; NULL when there is none. */
+const ga__embedded *ga__embedded_file(const char *name, size_t length);
 
 #endif

@@ -57,7 +57,7 @@ static const char *const refused_headers[] = {
 
 static const char *embedded(const char *name)
 {
-    return ga__embedded_text(name, strlen(name));
+    return ga__embedded_file(name, strlen(name))->text;
 }
 
 /* ---- files ---- */

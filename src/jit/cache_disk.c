@@ -158,41 +158,38 @@ static bool write_exactly(int file, const void *bytes, size_t nbytes)
     return true;
 }
 
-/* Whether the next bytes of the file are the key's. */
-static bool has_key(int file, struct blob key)
+/* Reads what stands before the code, in one piece, into *seal; false when it is not this key's. */
+static bool read_front(int file, struct blob key, struct seal *seal)
 {
-    char piece[4096];
-    for (const char *at = key.bytes; key.nbytes;) {
-        size_t nbytes = key.nbytes < sizeof piece ? key.nbytes : sizeof piece;
-        if (!read_exactly(file, piece, nbytes) || memcmp(piece, at, nbytes) != 0)
-            return false;
-        at += nbytes;
-        key.nbytes -= nbytes;
-    }
-    return true;
+    const struct head head = {MAGIC, key.nbytes};
+    const size_t nbytes = sizeof head + key.nbytes + sizeof *seal;
+    char *front = ga__malloc(nbytes);
+    const bool matches = front && read_exactly(file, front, nbytes) &&
+                         memcmp(front, &head, sizeof head) == 0 &&
+                         memcmp(front + sizeof head, key.bytes, key.nbytes) == 0;
+    if (matches)
+        memcpy(seal, front + sizeof head + key.nbytes, sizeof *seal);
+    ga__free(front);
+    return matches;
 }
 
 /* The sizes are compared with the file's own before any memory is asked for. */
 static bool read_entry(int file, struct blob key, void **code, size_t *nbytes)
 {
     struct stat status;
-    struct head head;
     struct seal seal;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
         return false;
-    uint64_t room = (uint64_t)status.st_size, fixed = sizeof head + key.nbytes + sizeof seal;
-    if (room < fixed || !read_exactly(file, &head, sizeof head) ||
-        memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.key_bytes != key.nbytes ||
-        !has_key(file, key) || !read_exactly(file, &seal, sizeof seal) ||
-        seal.code_bytes != room - fixed)
+    const uint64_t room = (uint64_t)status.st_size;
+    const uint64_t fixed = sizeof(struct head) + key.nbytes + sizeof seal;
+    if (room < fixed || !read_front(file, key, &seal) || seal.code_bytes != room - fixed)
         return false;
-    struct blob read = {NULL, (size_t)seal.code_bytes};
-    void *bytes = ga__malloc(read.nbytes);
+    void *bytes = ga__malloc((size_t)seal.code_bytes);
     if (!bytes)
         return false;
-    read.bytes = bytes;
+    const struct blob read = {bytes, (size_t)seal.code_bytes};
     if (read_exactly(file, bytes, read.nbytes)) {
-        struct seal expected = seal_of(key, read);
+        const struct seal expected = seal_of(key, read);
         if (memcmp(&seal, &expected, sizeof seal) == 0) {
             *code = bytes;
             *nbytes = read.nbytes;

@@ -21,8 +21,9 @@ enum state { COMPILING, READY, FAILED };
 
 /* What is wanted: one of two sorts of source. */
 struct job {
-    const ga__source *filled;      /* a filled template: the result is its loaded image */
+    const ga__recipe *recipe;      /* of a template's text: the result is its loaded image */
     const ga__cuda_source *source; /* or a user's source: the result is its code */
+    char *filled;                  /* the recipe's text, once it was asked for */
 };
 
 /* Code of a user's source, packed as it is on disk: machine code, symbols and their '\0', and the
@@ -32,14 +33,15 @@ struct packed {
     char bytes[];
 };
 
-/* One text on one device. COMPILING, it belongs to the thread that made it; READY, it stays for
+/* One code on one device. COMPILING, it belongs to the thread that made it; READY, it stays for
  * ever; FAILED, it is out of the table and its last user frees it. */
 struct entry {
     struct entry *next;
     ga__device *device;
     bool is_source; /* of a user, its result a struct packed; else a template, and an image */
     bool kept;      /* in the table and on disk; else it is one thread's alone */
-    char *key;      /* all that the code depends on: every option, the versions and the text */
+    char *key;      /* all that the code depends on: options, versions, and a user's text or a
+                       template's digest and what fills it */
     size_t key_bytes;
     uint64_t hash;
     enum state state;
@@ -69,12 +71,17 @@ static void entry_free(struct entry *entry)
 
 static const char *name_of(const struct job *job)
 {
-    return job->filled ? job->filled->name : job->source->name;
+    return job->recipe ? job->recipe->name : job->source->name;
 }
 
-static const char *text_of(const struct job *job)
+/* NULL and an error when a template cannot be filled. */
+static const char *text_of(struct job *job)
 {
-    return job->filled ? job->filled->text : job->source->text;
+    if (job->source)
+        return job->source->text;
+    if (!job->filled)
+        job->filled = ga__fill(job->recipe->template, job->recipe->record);
+    return job->filled;
 }
 
 static void add_list(ga__strbuf *key, const char *what, const char *const *list)
@@ -89,17 +96,20 @@ static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
     ga__strbuf key = GA__STRBUF_INIT;
     ga__strbuf_addf(&key, "quarry %s\n%s for %s\n", ga_version(), backend->name,
                     backend->template_target);
-    if (job->filled) {
-        ga__strbuf_addf(&key, "fast_math %d\n%s\n", job->filled->fast_math,
-                        backend->compiler_key(device, job->filled->fast_math));
+    if (job->recipe) {
+        const ga__embedded *template = job->recipe->template;
+        ga__strbuf_addf(&key, "fast_math %d\n%s\n%s %s\n", job->recipe->fast_math,
+                        backend->compiler_key(device, job->recipe->fast_math), template->name,
+                        template->digest);
+        ga__record_print(job->recipe->record, &key);
     } else {
         ga__strbuf_addf(&key, "user's source\n%s\n", backend->cuda_key(device));
         add_list(&key, "option", job->source->options);
         add_list(&key, "kernel", job->source->kernels);
         add_list(&key, "header", job->source->header_names);
         add_list(&key, "text", job->source->header_texts);
+        ga__strbuf_add(&key, job->source->text);
     }
-    ga__strbuf_add(&key, text_of(job));
     *nbytes = key.length;
     return ga__strbuf_take(&key);
 }
@@ -179,10 +189,10 @@ static void add_file_name(ga__strbuf *path, const char *name)
 }
 
 /* Writes the text to the directory; an aid, so that its failure is only logged. */
-static void dump(const char *directory, const struct entry *entry, const struct job *job)
+static void dump(const char *directory, const struct entry *entry, struct job *job)
 {
-    const char *text = text_of(job);
     ga__saved_error saved = ga__error_save();
+    const char *text = text_of(job);
     const char *target = entry->device->backend->template_target;
     ga__strbuf path = GA__STRBUF_INIT;
     ga__strbuf_addf(&path, "%s/", directory);
@@ -190,7 +200,7 @@ static void dump(const char *directory, const struct entry *entry, const struct 
     ga__strbuf_addf(&path, "-%016llx%s", (unsigned long long)entry->hash,
                     strcmp(target, "cuda") == 0 ? ".cu" : ".cpp");
     char *name = ga__strbuf_take(&path);
-    if (!name || ga__make_directories(directory) != GA_OK ||
+    if (!text || !name || ga__make_directories(directory) != GA_OK ||
         ga__write_file_atomic(name, text, strlen(text)) != GA_OK)
         ga__log(GA_LOG_INFO, "%s was not dumped: %s", name_of(job), ga_error_message());
     ga__free(name);
@@ -312,12 +322,15 @@ static void note_compiled(ga__device *device, const struct job *job, double star
             1e3 * (ga__now() - start), nbytes);
 }
 
-static ga_status compile_template(const struct entry *entry, const struct job *job, void **result)
+static ga_status compile_template(const struct entry *entry, struct job *job, void **result)
 {
     void *code;
     size_t nbytes;
+    const ga__source source = {name_of(job), text_of(job), job->recipe->fast_math};
+    if (!source.text)
+        return ga_error();
     double start = ga__now();
-    ga_status status = entry->device->backend->compile(entry->device, job->filled, &code, &nbytes);
+    ga_status status = entry->device->backend->compile(entry->device, &source, &code, &nbytes);
     if (status != GA_OK)
         return status;
     note_compiled(entry->device, job, start, nbytes);
@@ -349,7 +362,7 @@ static char *explain(const struct job *job, ga_status status, const char *messag
         return ga__strdup(message);
     if (job->source)
         return ga__explain_source(message, job->source->text, job->source->name);
-    return ga__explain_template(message, job->filled->text);
+    return ga__explain_template(message, job->filled);
 }
 
 /* Takes the calling thread's error, which is this attempt's alone, into the entry. */
@@ -372,7 +385,7 @@ static void settle(struct entry *entry, void *result)
 
 /* Makes a COMPILING entry READY or FAILED. The thread may have an older error: it is set aside, so
  * that those who wait get the error of this attempt. */
-static void build(struct entry *entry, const struct job *job)
+static void build(struct entry *entry, struct job *job)
 {
     const char *directory = getenv("QUARRY_DUMP_DIR");
     ga__saved_error saved = ga__error_save();
@@ -410,7 +423,7 @@ static void *result_of(struct entry *entry, bool is_builder)
 }
 
 /* Gets what the new entry is for, from it or from the one of the same code. */
-static void *get_result(struct entry *fresh, const struct job *job)
+static void *get_result(struct entry *fresh, struct job *job)
 {
     struct entry *entry = find_or_add(fresh);
     bool is_builder = entry == fresh;
@@ -421,12 +434,13 @@ static void *get_result(struct entry *fresh, const struct job *job)
     return result_of(entry, is_builder);
 }
 
-ga__function *ga__module_function(ga__device *device, const ga__source *source, const char *entry)
+ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *entry)
 {
-    const struct job job = {.filled = source};
+    struct job job = {.recipe = recipe};
     ga__function *function = NULL;
     struct entry *fresh = entry_new(device, &job);
     ga__image *image = fresh ? get_result(fresh, &job) : NULL;
+    ga__free(job.filled);
     if (!image || device->backend->find(image, entry, &function) != GA_OK)
         return NULL;
     return function;
@@ -434,7 +448,7 @@ ga__function *ga__module_function(ga__device *device, const ga__source *source, 
 
 ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code)
 {
-    const struct job job = {.source = source};
+    struct job job = {.source = source};
     struct entry *fresh = entry_new(device, &job);
     if (!fresh)
         return GA_ERR_MEMORY;

@@ -3,16 +3,25 @@
 #define GA_JIT_MODULE_H
 
 #include "device/context.h"
+#include "jit/template.h"
 
-/* The kernel named `entry` in the code compiled from `source` for the device. Looked up in memory
- * by the full text, then on disk, else compiled and stored in both. Threads that ask for the same
- * text at the same time compile it once and all get the result (a failure is not kept: it is
- * reported to all who waited, and the next call tries again). Loaded code lives until the process
- * ends. QUARRY_LOG=info has a line for every compile (its milliseconds), debug one for every disk
- * hit; QUARRY_DUMP_DIR receives every filled text as NAME-HASH.cu or .cpp. NULL and an error on
+/* What a kernel's text is made of. */
+typedef struct ga__recipe {
+    const char *name; /* of the kernel, in messages */
+    const ga__embedded *template;
+    const ga__record *record;
+    bool fast_math;
+} ga__recipe;
+
+/* The kernel named `entry` in the code compiled for the device from what the recipe gives. Looked
+ * up in memory by the recipe, then on disk, else filled, compiled and stored in both. Threads that
+ * ask for the same at the same time compile it once and all get the result (a failure is not kept:
+ * it is reported to all who waited, and the next call tries again). Loaded code lives until the
+ * process ends. QUARRY_LOG=info has a line for every compile (its milliseconds), debug one for
+ * every disk hit; QUARRY_DUMP_DIR receives every text as NAME-HASH.cu or .cpp. NULL and an error on
  * failure: a compiler's log has the text's lines with their numbers, and lines between "#line"
  * directives keep the user's numbering. */
-ga__function *ga__module_function(ga__device *device, const ga__source *source, const char *entry);
+ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *entry);
 
 /* What a user's source compiles to. */
 typedef struct ga__code {

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/embedded.h"
 #include "base/error.h"
-#include "base/strbuf.h"
 
 /* Blocks and includes inside one another; past it, a file includes itself. */
 #define MAX_DEPTH 64
@@ -185,6 +183,36 @@ ga__record *ga__record_append(ga__record *record, const char *list)
         into->first = fresh;
     into->last = fresh;
     return fresh;
+}
+
+static void print_text(const char *text, size_t length, ga__strbuf *out)
+{
+    ga__strbuf_add_bytes(out, text, length + 1);
+}
+
+/* Texts that end with NUL: a name and its value, or, which no name starts with, "[" and a list's
+ * name, its records with ";" after each, and "]". */
+static void print_record(const ga__record *record, ga__strbuf *out)
+{
+    for (const struct pair *pair = record->pairs; pair; pair = pair->next)
+        print_text(pair->text, pair->name_length + 1 + pair->value_length, out);
+    for (const struct list *list = record->lists; list; list = list->next) {
+        ga__strbuf_add(out, "[");
+        print_text(list->name, list->name_length, out);
+        for (const ga__record *entry = list->first; entry; entry = entry->next) {
+            print_record(entry, out);
+            print_text(";", 1, out);
+        }
+        print_text("]", 1, out);
+    }
+}
+
+void ga__record_print(const ga__record *record, ga__strbuf *out)
+{
+    if (!record)
+        return;
+    print_record(record, out);
+    out->failed |= record->root->failed;
 }
 
 /* ---- lines ---- */
@@ -404,14 +432,14 @@ static ga_status fill_if(struct filler *filler, struct cursor *cursor, const str
     return status;
 }
 
-static ga_status fill_template(struct filler *filler, const char *name, const char *text,
+static ga_status fill_template(struct filler *filler, const ga__embedded *template,
                                const struct scope *scope)
 {
-    struct cursor cursor = {name, text, text};
+    struct cursor cursor = {template->name, template->text, template->text};
     enum line_kind stop;
     ga_status status = fill_lines(filler, &cursor, scope, true, &stop);
     if (status == GA_OK && stop != DONE)
-        status = ga__fail(GA_ERR_INVALID, "%s:%d: //@%s outside any block", name,
+        status = ga__fail(GA_ERR_INVALID, "%s:%d: //@%s outside any block", template->name,
                           line_number(&cursor), stop == ELSE ? "else" : "end");
     return status;
 }
@@ -419,15 +447,11 @@ static ga_status fill_template(struct filler *filler, const char *name, const ch
 static ga_status fill_include(struct filler *filler, const struct cursor *cursor,
                               const struct scope *scope, struct span name)
 {
-    const char *text = ga__embedded_text(name.begin, (size_t)span_length(name));
-    if (!text)
+    const ga__embedded *file = ga__embedded_file(name.begin, (size_t)span_length(name));
+    if (!file)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no template %.*s", cursor->name,
                         line_number(cursor), span_length(name), name.begin);
-    char *file = ga__strndup(name.begin, (size_t)span_length(name));
-    if (!file)
-        return GA_ERR_MEMORY;
-    ga_status status = fill_template(filler, file, text, scope);
-    ga__free(file);
+    ga_status status = fill_template(filler, file, scope);
     const ga__strbuf *out = &filler->out;
     if (status == GA_OK && out->length && !out->failed && out->text[out->length - 1] != '\n')
         ga__strbuf_add(&filler->out, "\n");
@@ -469,24 +493,17 @@ static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const 
     return status;
 }
 
-char *ga__fill_text(const char *name, const char *text, const ga__record *record)
+char *ga__fill(const ga__embedded *template, const ga__record *record)
 {
+    const char *name = template->name;
     struct filler filler = {GA__STRBUF_INIT, 0};
     const struct scope scope = {record, NULL};
     if (record && record->root->failed)
         return ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the template's values", name);
-    if (fill_template(&filler, name, text, &scope) != GA_OK) {
+    if (fill_template(&filler, template, &scope) != GA_OK) {
         ga__strbuf_reset(&filler.out);
         return NULL;
     }
     char *filled = ga__strbuf_take(&filler.out);
     return filled ? filled : ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the text", name);
-}
-
-char *ga__fill(const char *name, const ga__record *record)
-{
-    const char *text = ga__embedded_text(name, strlen(name));
-    if (!text)
-        return ga__fail_null(GA_ERR_INVALID, "no template %s", name);
-    return ga__fill_text(name, text, record);
 }

@@ -4,6 +4,9 @@
 
 #include <quarry/error.h>
 
+#include "base/embedded.h"
+#include "base/strbuf.h"
+
 /* The template language, line by line:
  *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that
  * has it
@@ -30,11 +33,11 @@ void ga__record_list(ga__record *record, const char *list);
  */
 ga__record *ga__record_append(ga__record *record, const char *list);
 
-/* The filled text of the embedded template file `name` ("elementwise.tmpl"); ga__free it. NULL and
- * an error on failure. */
-char *ga__fill(const char *name, const ga__record *record);
+/* Adds all that the record says to `out`: what a template makes of two records differs only where
+ * these do. A record that failed makes `out` fail. */
+void ga__record_print(const ga__record *record, ga__strbuf *out);
 
-/* For tests: the same from a text. */
-char *ga__fill_text(const char *name, const char *text, const ga__record *record);
+/* The filled text of the template; ga__free it. NULL and an error on failure. */
+char *ga__fill(const ga__embedded *template, const ga__record *record);
 
 #endif

@@ -50,7 +50,7 @@ static size_t punctuation_length(const char *at)
                                         "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
                                         "*=",  "/=",  "%=",  "&=", "^=", "|=", "::"};
     for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
-        if (strncmp(at, marks[k], strlen(marks[k])) == 0)
+        if (*at == *marks[k] && strncmp(at, marks[k], strlen(marks[k])) == 0)
             return strlen(marks[k]);
     return 1;
 }

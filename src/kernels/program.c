@@ -315,15 +315,13 @@ bool ga__operand_is_narrow(const ga__operand *operand)
 ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
                                    const char *template_name, ga__record *record)
 {
-    char *text = ga__fill(template_name, record);
-    ga__record_free(record);
-    if (!text)
-        return NULL;
+    const ga__recipe recipe = {formula->name,
+                               ga__embedded_file(template_name, strlen(template_name)), record,
+                               formula->fast_math};
     char entry[128];
     snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
-    const ga__source source = {formula->name, text, formula->fast_math};
-    ga__function *function = ga__module_function(device, &source, entry);
-    ga__free(text);
+    ga__function *function = ga__module_function(device, &recipe, entry);
+    ga__record_free(record);
     return function;
 }
 
