@@ -256,7 +256,8 @@ static void test_every_failed_allocation(void **state)
 static void test_a_long_template(void **state)
 {
     enum { TIMES = 250 };
-    const char *const lines = "//@each operand\n    float @name@_@k@ = 0;\n//@end\n    // as it is\n";
+    const char *const lines =
+        "//@each operand\n    float @name@_@k@ = 0;\n//@end\n    // as it is\n";
     const char *const filled_lines = "    float x_0 = 0;\n    float add_1 = 0;\n    // as it is\n";
     ga__strbuf text = GA__STRBUF_INIT, want = GA__STRBUF_INIT;
     ga__record *r = sample();

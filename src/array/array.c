@@ -36,7 +36,7 @@ static int64_t checked_size(ga_dtype dtype, int ndim, const int64_t *shape)
         }
     }
     const int64_t size = ga__shape_size(ndim, shape);
-    if (size < 0 || size > INT64_MAX / (int64_t)ga_dtype_size(dtype)) {
+    if (size < 0 || size > INT64_MAX / (int64_t)ga__dtype_size(dtype)) {
         ga__fail(GA_ERR_SHAPE, "array: shape %s of %s has more than 2^63 bytes",
                  ga__shape_text(ndim, shape), ga_dtype_name(dtype));
         return -1;
@@ -84,7 +84,7 @@ gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int
     x->buffer = buffer;
     x->data = buffer->memory;
     x->contiguous = true;
-    ga__contiguous_strides(ndim, shape, (int64_t)ga_dtype_size(dtype), x->strides);
+    ga__contiguous_strides(ndim, shape, (int64_t)ga__dtype_size(dtype), x->strides);
     return registered(x);
 }
 
@@ -95,7 +95,7 @@ gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int6
     const int64_t size = checked_size(dtype, ndim, shape);
     if (size < 0)
         return NULL;
-    ga__buffer *buffer = ga__buffer_new(device, (size_t)size * ga_dtype_size(dtype));
+    ga__buffer *buffer = ga__buffer_new(device, (size_t)size * ga__dtype_size(dtype));
     return buffer ? ga__array_over(buffer, dtype, ndim, shape) : NULL;
 }
 
@@ -113,7 +113,8 @@ gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int6
     view->buffer = ga__buffer_retain(x->buffer);
     view->data = x->data && view->size > 0 ? x->data + offset : x->data;
     view->readonly = x->readonly;
-    view->contiguous = ga__is_contiguous(ndim, view->shape, strides, (int64_t)ga_dtype_size(dtype));
+    view->contiguous =
+        ga__is_contiguous(ndim, view->shape, strides, (int64_t)ga__dtype_size(dtype));
     return registered(view);
 }
 
@@ -129,7 +130,7 @@ bool ga__array_writable(const char *name, const gpuarray *x)
 /* The addresses that an array with elements reaches: [*first, *end). */
 static void reached(const gpuarray *x, intptr_t *first, intptr_t *end)
 {
-    const int64_t itemsize = (int64_t)ga_dtype_size(x->dtype);
+    const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
     int64_t low = 0, high = x->size * itemsize;
 
     if (!x->contiguous)
@@ -233,7 +234,7 @@ static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const in
 static ga_status check_layout(ga_dtype dtype, int ndim, const int64_t *shape,
                               const int64_t *strides, int64_t *low, int64_t *high)
 {
-    const int64_t itemsize = (int64_t)ga_dtype_size(dtype);
+    const int64_t itemsize = (int64_t)ga__dtype_size(dtype);
 
     for (int axis = 0; axis < ndim; axis++)
         if (strides[axis] % itemsize)
@@ -246,7 +247,7 @@ static ga_status check_layout(ga_dtype dtype, int ndim, const int64_t *shape,
 /* Sets a complete object's strides, C order when none are given. */
 static void set_strides(gpuarray *x, const int64_t *strides)
 {
-    const int64_t itemsize = (int64_t)ga_dtype_size(x->dtype);
+    const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
 
     if (strides && x->ndim > 0)
         memcpy(x->strides, strides, (size_t)x->ndim * sizeof *strides);
@@ -283,9 +284,9 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
         return NULL;
     if (size > 0 && !pointer)
         return ga__fail_null(GA_ERR_INVALID, "wrap: the pointer is NULL");
-    if ((uintptr_t)pointer % ga_dtype_size(dtype))
+    if ((uintptr_t)pointer % ga__dtype_size(dtype))
         return ga__fail_null(GA_ERR_INVALID, "wrap: %p is not aligned to %s's %zu bytes", pointer,
-                             ga_dtype_name(dtype), ga_dtype_size(dtype));
+                             ga_dtype_name(dtype), ga__dtype_size(dtype));
     if (size > 0 && !device->backend->reaches(device, pointer))
         return ga__fail_null(GA_ERR_INVALID,
                              "wrap: %s cannot use the memory at %p: it is neither the device's nor "
@@ -395,7 +396,7 @@ int64_t ga_size(const gpuarray *x)
 
 size_t ga_nbytes(const gpuarray *x)
 {
-    return x ? (size_t)x->size * ga_dtype_size(x->dtype) : 0;
+    return x ? (size_t)x->size * ga__dtype_size(x->dtype) : 0;
 }
 
 ga_dtype ga_dtype_of(const gpuarray *x)

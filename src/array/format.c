@@ -40,7 +40,7 @@ static bool reads_back(ga_dtype dtype, const decimal *d, double x)
     char text[MAX_DIGITS + 32];
 
     snprintf(text, sizeof text, "%.*se%d", d->count, d->digits, d->exponent - d->count + 1);
-    const bool single = ga_dtype_size(dtype) == sizeof(float);
+    const bool single = ga__dtype_size(dtype) == sizeof(float);
     const double read = single ? (double)strtof(text, NULL) : strtod(text, NULL);
     return rounded(dtype, read) == x;
 }
@@ -384,7 +384,7 @@ typedef struct sample {
 
 static ga_value sample_at(const sample *s, int64_t i)
 {
-    return ga__dtype_fetch(s->dtype, s->elements + i * (int64_t)ga_dtype_size(s->dtype));
+    return ga__dtype_fetch(s->dtype, s->elements + i * (int64_t)ga__dtype_size(s->dtype));
 }
 
 /* Fits a format to the real (0) or imaginary (1) parts. */

@@ -118,7 +118,7 @@ static ga_status check_data_size(const ga__npy_reader *r, size_t left)
 {
     const ga__npy_header *h = &r->header;
     const int64_t size = ga__shape_size(h->ndim, h->shape);
-    const size_t itemsize = ga_dtype_size(h->dtype);
+    const size_t itemsize = ga__dtype_size(h->dtype);
     const char *shape = ga__shape_text(h->ndim, h->shape);
 
     if (size < 0 || (uint64_t)size > INT64_MAX / itemsize)
@@ -158,7 +158,7 @@ void ga__npy_close(ga__npy_reader *r)
 ga_status ga__npy_read(const ga__npy_reader *r, int64_t first, int64_t count, void *elements)
 {
     const ga__npy_header *h = &r->header;
-    const size_t itemsize = ga_dtype_size(h->dtype), nbytes = (size_t)count * itemsize;
+    const size_t itemsize = ga__dtype_size(h->dtype), nbytes = (size_t)count * itemsize;
     const ga_status status = read_at(r, r->start + first * (int64_t)itemsize, elements, nbytes);
 
     if (status != GA_OK)
@@ -178,7 +178,7 @@ typedef struct cursor {
 static ga_status read_more(void *context, void *bytes, size_t nbytes)
 {
     cursor *c = context;
-    const int64_t count = (int64_t)(nbytes / ga_dtype_size(c->file->header.dtype));
+    const int64_t count = (int64_t)(nbytes / ga__dtype_size(c->file->header.dtype));
     const ga_status status = ga__npy_read(c->file, c->next, count, bytes);
 
     c->next += count;

@@ -45,7 +45,7 @@ ga_source *ga_source_new(ga_dtype dtype, int ndim, const int64_t *shape, ga_read
         return ga__fail_null(GA_ERR_INVALID, "source: %d dimensions at %s, not 0 to %d", ndim,
                              shape ? "an address" : "NULL", GA_MAX_NDIM);
     const int64_t size = ga__shape_size(ndim, shape);
-    if (size < 0 || size > INT64_MAX / (int64_t)ga_dtype_size(dtype))
+    if (size < 0 || size > INT64_MAX / (int64_t)ga__dtype_size(dtype))
         return ga__fail_null(GA_ERR_SHAPE, "source: shape %s of %s is negative or past 2^63 bytes",
                              ga__shape_text(ndim, shape), ga_dtype_name(dtype));
     if (!read)
@@ -182,7 +182,7 @@ static ga_status read_run(const ga_source *s, int64_t first, int64_t count, void
 static ga_status read_walk(void *context, void *bytes, size_t nbytes)
 {
     walk *w = context;
-    const size_t itemsize = ga_dtype_size(w->source->dtype);
+    const size_t itemsize = ga__dtype_size(w->source->dtype);
     char *to = bytes;
 
     for (int64_t left = (int64_t)(nbytes / itemsize); left > 0;) {
@@ -206,13 +206,13 @@ ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__pour 
 
     walk_init(&w, source, box);
     const size_t size = (size_t)ga__box_size(box, source->ndim);
-    return ga__pour_in(pour, x, at, size * ga_dtype_size(source->dtype), read_walk, &w);
+    return ga__pour_in(pour, x, at, size * ga__dtype_size(source->dtype), read_walk, &w);
 }
 
 gpuarray *ga__source_view(const ga_source *source, const ga__box *box, const gpuarray *x)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
-    int64_t stride = (int64_t)ga_dtype_size(source->dtype);
+    int64_t stride = (int64_t)ga__dtype_size(source->dtype);
 
     for (int k = source->ndim - 1; k >= 0; k--) {
         const int axis = axis_at(source, k);

@@ -49,7 +49,7 @@ ga_status ga__array_set_element(gpuarray *x, const void *element)
 {
     if (ga__recording() && ga__fill_elements)
         return ga__fill_elements(x, ga__dtype_fetch(x->dtype, element));
-    return ga__array_upload(x, 0, element, ga_dtype_size(x->dtype));
+    return ga__array_upload(x, 0, element, ga__dtype_size(x->dtype));
 }
 
 ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
@@ -218,7 +218,7 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
     }
     if (!ga__not_recording("item"))
         return false;
-    if (ga__array_download(x, 0, element, ga_dtype_size(x->dtype)) != GA_OK)
+    if (ga__array_download(x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
         return false;
     *number = ga__dtype_fetch(x->dtype, element);
     return true;

@@ -7,7 +7,7 @@
 
 static int64_t itemsize_of(const gpuarray *x)
 {
-    return (int64_t)ga_dtype_size(x->dtype);
+    return (int64_t)ga__dtype_size(x->dtype);
 }
 
 static gpuarray *view_as(const gpuarray *x, int ndim, const int64_t *shape, const int64_t *strides)
@@ -270,14 +270,14 @@ gpuarray *ga_imag(const gpuarray *x)
     const ga_dtype real = ga__dtype_real(x->dtype);
     if (real == x->dtype)
         return zeros_in_shape_of(x);
-    return ga__array_view(x, real, x->ndim, x->shape, x->strides, (int64_t)ga_dtype_size(real));
+    return ga__array_view(x, real, x->ndim, x->shape, x->strides, (int64_t)ga__dtype_size(real));
 }
 
 /* Fits the last axis of a view to elements of another size; the strides of the others stay. */
 static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *shape,
                                   int64_t *strides)
 {
-    const int64_t old_size = itemsize_of(x), new_size = (int64_t)ga_dtype_size(dtype);
+    const int64_t old_size = itemsize_of(x), new_size = (int64_t)ga__dtype_size(dtype);
     const int last = x->ndim - 1;
 
     if (old_size == new_size)
@@ -300,7 +300,7 @@ static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *sh
 static bool check_alignment(const gpuarray *x, ga_dtype dtype, const int64_t *shape,
                             const int64_t *strides)
 {
-    const int64_t size = (int64_t)ga_dtype_size(dtype);
+    const int64_t size = (int64_t)ga__dtype_size(dtype);
     bool aligned = (uintptr_t)x->data % (uintptr_t)size == 0;
 
     for (int axis = 0; axis < x->ndim; axis++)

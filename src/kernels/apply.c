@@ -117,7 +117,7 @@ ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const i
 static bool same_layout(const gpuarray *a, const gpuarray *b)
 {
     return a->data == b->data && ga__same_shape(a->ndim, a->shape, b->ndim, b->shape) &&
-           ga_dtype_size(a->dtype) == ga_dtype_size(b->dtype) &&
+           ga__dtype_size(a->dtype) == ga__dtype_size(b->dtype) &&
            memcmp(a->strides, b->strides, sizeof(int64_t) * (size_t)a->ndim) == 0;
 }
 

@@ -208,6 +208,7 @@ typedef struct run {
     ga__operand operands[GA__MAX_ARGUMENTS];
     gpuarray
         *temporaries[GA__MAX_ARGUMENTS]; /* flattened views and copies, freed after the launch */
+    bool flat;                           /* its arrays have several shapes of one size */
     int ndim;
     int64_t shape[GA_MAX_NDIM];
 } run;
@@ -293,7 +294,7 @@ static bool gives_size(const custom *kernel, int k)
 static ga_status choose_shape(const custom *kernel, const ga_value *args, run *r)
 {
     int first = -1;
-    bool flat = false;
+    r->flat = false;
     for (int k = 0; k < kernel->arguments.count; k++) {
         if (!gives_size(kernel, k))
             continue;
@@ -306,14 +307,14 @@ static ga_status choose_shape(const custom *kernel, const ga_value *args, run *r
                             kernel->base.name, kernel->arguments.argument[first].name,
                             (long long)y->size, kernel->arguments.argument[k].name,
                             (long long)x->size);
-        flat |= !ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
+        r->flat |= !ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
     }
     for (int k = 0; first < 0; k++)
         if (kernel->arguments.argument[k].array)
             first = k;
     const gpuarray *x = args[first].as.array;
-    r->ndim = flat ? 1 : x->ndim;
-    memcpy(r->shape, flat ? &x->size : x->shape, sizeof(int64_t) * (size_t)r->ndim);
+    r->ndim = r->flat ? 1 : x->ndim;
+    memcpy(r->shape, r->flat ? &x->size : x->shape, sizeof(int64_t) * (size_t)r->ndim);
     return GA_OK;
 }
 
@@ -373,12 +374,12 @@ static bool any_free_access(const custom *kernel, const run *r)
 /* Everything up to the launch, for either kind of kernel. */
 static ga_status prepare(const custom *kernel, bool direct, const ga_value *args, run *r)
 {
-    memset(r->temporaries, 0, sizeof(r->temporaries));
+    memset(r->temporaries, 0, sizeof(r->temporaries[0]) * (size_t)kernel->arguments.count);
     set_operands(kernel, direct, args, r);
     ga_status status = choose_shape(kernel, args, r);
     if (status == GA_OK)
         status = check_writable(kernel, r);
-    if (status == GA_OK)
+    if (status == GA_OK && r->flat)
         status = match_shapes(kernel, r);
     if (status == GA_OK)
         status = separate_inputs(kernel, r);
@@ -429,7 +430,7 @@ static ga_status run_reduction(const custom *kernel, bool direct, const ga_value
             .formula = make_formula(kernel, direct, r),
             .map = "",
             .accumulator_bytes =
-                raw ? kernel->struct_bytes : ga_dtype_size(ga__dtype_compute(dtype)),
+                raw ? kernel->struct_bytes : ga__dtype_size(ga__dtype_compute(dtype)),
             .nparts = 1,
             .nresults = 1,
             .parts = {{.accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),

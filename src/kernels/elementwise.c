@@ -95,7 +95,7 @@ static void count_elements(plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND) {
-            const int64_t size = (int64_t)ga_dtype_size(p->operands[k].array->dtype);
+            const int64_t size = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
             for (int axis = 0; axis < p->nest.ndim; axis++)
                 p->nest.strides[p->row[k]][axis] /= size;
         }
@@ -172,7 +172,7 @@ static bool lanes_fit(const plan *p, int k, int lanes)
         return !p->operands[k].writes;
     if (p->step[row] != STEP_ONE && !p->turned[row])
         return false;
-    if (!divides(lanes * (int64_t)ga_dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
+    if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
     for (int axis = 0; axis < p->nest.ndim; axis++)
         if (axis != near && !divides(lanes, p->nest.strides[row][axis]))
@@ -188,7 +188,7 @@ static size_t widest_item(const plan *p)
         const int row = p->row[k];
         if (row == NO_OPERAND || (p->step[row] != STEP_ONE && !p->turned[row]))
             continue;
-        const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+        const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         widest = size > widest ? size : widest;
     }
     return widest;
@@ -247,7 +247,7 @@ static void choose_tiles(plan *p)
         if (row == NO_OPERAND || !p->operands[k].reads || p->operands[k].writes)
             continue;
         const int axis = turned_axis(p, row);
-        const size_t bytes = ga_dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
+        const size_t bytes = ga__dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
         if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
             continue;
         chosen = axis;
@@ -264,7 +264,7 @@ static size_t square_bytes(const plan *p, int tile)
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND && p->turned[p->row[k]])
-            nbytes += ga_dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
+            nbytes += ga__dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
     return nbytes;
 }
 
@@ -345,7 +345,7 @@ static bool goes_past_cache(const plan *p)
             continue;
         if (p->step[p->row[k]] != STEP_ONE || is_read(p, x->data))
             return false;
-        nbytes += (size_t)p->n * ga_dtype_size(x->dtype);
+        nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
     return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= HOST_STRIP && can_pad(p);
 }
@@ -369,7 +369,7 @@ static int rows_down(const plan *p)
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND && p->turned[p->row[k]]) {
-            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
         }
     return (int)(HOST_DOWN_BYTES / widest);
@@ -408,6 +408,14 @@ static void choose_variant(plan *p)
 
 /* ---- The parameter words ---- */
 
+static void add_strides(plan *p, int row)
+{
+    const size_t count = (size_t)p->nest.ndim;
+    assert(p->words.n + count <= GA__MAX_WORDS);
+    memcpy(p->words.word + p->words.n, p->nest.strides[row], count * sizeof(uint64_t));
+    p->words.n += count;
+}
+
 static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
@@ -416,12 +424,10 @@ static void add_operand(plan *p, int k)
         return;
     }
     p->data_word[k] = ga__words_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
-    if (p->row[k] == NO_OPERAND) {
+    if (p->row[k] == NO_OPERAND)
         ga__words_add_accessor(&p->words, operand->array);
-        return;
-    }
-    for (int axis = 0; axis < p->nest.ndim; axis++)
-        ga__words_add(&p->words, (uint64_t)p->nest.strides[p->row[k]][axis]);
+    else
+        add_strides(p, p->row[k]);
 }
 
 static void add_words(plan *p)
@@ -442,8 +448,7 @@ static void add_words(plan *p)
         add_operand(p, k);
     p->index_word = words->n;
     if (p->index_row != NO_OPERAND)
-        for (int axis = 0; axis < p->nest.ndim; axis++)
-            ga__words_add(words, (uint64_t)p->nest.strides[p->index_row][axis]);
+        add_strides(p, p->index_row);
 }
 
 /* ---- The kernel ---- */
@@ -562,7 +567,7 @@ static int extra_columns(const plan *p)
 {
     if (!p->past_cache)
         return 0;
-    return HOST_LINE / (int)ga_dtype_size(p->operands[first_written(p)].array->dtype);
+    return HOST_LINE / (int)ga__dtype_size(p->operands[first_written(p)].array->dtype);
 }
 
 /* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions

@@ -36,14 +36,21 @@ typedef enum outcome { DONE, FAILED, STALE } outcome;
 
 /* ---- Arguments ---- */
 
-static ga_status check_name(int k, const ga_named *args)
+static ga_status fail_name(int k, const char *name)
 {
-    if (!args[k].name || !ga__eval_is_name(args[k].name))
-        return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is no name", k + 1,
-                        args[k].name ? args[k].name : "NULL");
-    for (int i = 0; i < k; i++)
-        if (strcmp(args[i].name, args[k].name) == 0)
-            return ga__fail(GA_ERR_INVALID, "ga_eval: two arguments are named %.64s", args[k].name);
+    return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is no name", k + 1, name);
+}
+
+static ga_status check_names(int count, const ga_named *args)
+{
+    for (int k = 0; k < count; k++) {
+        if (!ga__eval_is_name(args[k].name))
+            return fail_name(k, args[k].name);
+        for (int i = 0; i < k; i++)
+            if (strcmp(args[i].name, args[k].name) == 0)
+                return ga__fail(GA_ERR_INVALID, "ga_eval: two arguments are named %.64s",
+                                args[k].name);
+    }
     return GA_OK;
 }
 
@@ -71,22 +78,29 @@ static ga_status check_value(const ga_named *arg, bool takes_sources, ga__device
     return GA_OK;
 }
 
-ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
+/* All but what the names are. */
+static ga_status check_values(int count, const ga_named *args, bool takes_sources,
+                              ga__device **device)
 {
     *device = NULL;
     if (count < 0 || count > GA__MAX_EVAL_ARGS || (count > 0 && !args))
         return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, not 0 to %d at an address", count,
                         GA__MAX_EVAL_ARGS);
     for (int k = 0; k < count; k++) {
-        ga_status status = check_name(k, args);
-        if (status == GA_OK)
-            status = check_value(&args[k], takes_sources, device);
-        if (status != GA_OK)
-            return status;
+        if (!args[k].name)
+            return fail_name(k, "NULL");
+        if (check_value(&args[k], takes_sources, device) != GA_OK)
+            return ga_error();
     }
     if (!*device)
         *device = ga__current_device();
     return *device ? GA_OK : ga_error();
+}
+
+ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
+{
+    const ga_status status = check_values(count, args, takes_sources, device);
+    return status == GA_OK ? check_names(count, args) : status;
 }
 
 /* ---- Plans ---- */
@@ -192,9 +206,11 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
 
 static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
 {
-    gpuarray *copies[GA__MAX_OPERANDS] = {NULL};
+    gpuarray *copies[GA__MAX_OPERANDS];
     if (out[0] != c->out)
         return ga__step_launch(step, c->plan, c->device, b, out, NULL);
+    for (int k = 0; k < step->ninputs; k++)
+        copies[k] = NULL;
     ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
         status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
@@ -302,10 +318,13 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
 
 /* ---- Evaluation ---- */
 
-/* With a plan made for this very call, which raises what is wrong with it. */
+/* With a plan made for this very call, which raises what is wrong with it. Names are checked here
+ * alone: no plan is kept under any that are wrong. */
 static outcome run_anew(const char *text, const ga__forest *forest, ga__device *device, int count,
                         const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
 {
+    if (check_names(count, args) != GA_OK)
+        return FAILED;
     ga__plan *plan = ga__eval_plan(text, forest, count, args, GA__MAX_PARTS);
     if (!plan)
         return FAILED;
@@ -326,7 +345,7 @@ static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
                         GA__EVAL_TEXT);
-    const ga_status status = ga__eval_check(count, args, false, &device);
+    const ga_status status = check_values(count, args, false, &device);
     if (status != GA_OK)
         return status;
     if (out && out->buffer->device != device) {

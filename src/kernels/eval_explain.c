@@ -19,7 +19,7 @@ typedef struct writer {
 
 static int64_t node_bytes(const ga__node *node)
 {
-    return ga__shape_size(node->ndim, node->shape) * (int64_t)ga_dtype_size(node->dtype);
+    return ga__shape_size(node->ndim, node->shape) * (int64_t)ga__dtype_size(node->dtype);
 }
 
 static void add_array(writer *w, const ga__node *node)

@@ -45,7 +45,7 @@ static const ga__node *domain_of(const splitter *s, const ga__step *step)
 /* Bytes at one index of the axes before `axis`. */
 static int64_t bytes_within(const ga__node *node, int axis)
 {
-    int64_t bytes = (int64_t)ga_dtype_size(node->dtype);
+    int64_t bytes = (int64_t)ga__dtype_size(node->dtype);
     for (; axis < node->ndim; axis++)
         bytes *= node->shape[axis];
     return bytes;
@@ -295,7 +295,7 @@ static ga_status settle(splitter *s, ga__sweep *sweep)
     for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
         if (sweep->cut >> k & 1) {
             const ga_source *x = s->args[k].value.as.source;
-            sweep->bytes += ga__shape_size(x->ndim, x->shape) * (int64_t)ga_dtype_size(x->dtype);
+            sweep->bytes += ga__shape_size(x->ndim, x->shape) * (int64_t)ga__dtype_size(x->dtype);
         }
     for (int p = 0; p < sweep->nparts; p++) {
         const int k = sweep->parts[p].step;

@@ -75,11 +75,11 @@ static ga_status load_slabs(evaluation *s, const ga_source *source, ga__pour *po
     const int axis = ga__source_slow_axis(source);
     if (axis < 0) {
         const ga_status status = ga__source_pour(source, &box, pour, memory, 0);
-        return status == GA_OK ? tell(s, (int64_t)ga_dtype_size(source->dtype)) : status;
+        return status == GA_OK ? tell(s, (int64_t)ga__dtype_size(source->dtype)) : status;
     }
     const int64_t length = source->shape[axis];
     const int64_t row =
-        ga__box_size(&box, source->ndim) / length * (int64_t)ga_dtype_size(source->dtype);
+        ga__box_size(&box, source->ndim) / length * (int64_t)ga__dtype_size(source->dtype);
     const int64_t rows = row < SLAB_BYTES ? SLAB_BYTES / row : 1;
     ga_status status = GA_OK;
     for (int64_t low = 0; low < length && status == GA_OK; low += rows) {
@@ -219,7 +219,7 @@ static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int 
     const ga_dtype dtype = result_node(s, part->step)->dtype;
     int64_t strides[GA_MAX_NDIM];
     if (p->writes && part->step == s->plan->nsteps - 1) {
-        const size_t itemsize = ga_dtype_size(dtype);
+        const size_t itemsize = ga__dtype_size(dtype);
         ga__contiguous_strides(ndim, shape, (int64_t)itemsize, strides);
         slot->nbytes = (size_t)ga__shape_size(ndim, shape) * itemsize;
         return ga__array_view(slot->result, dtype, ndim, shape, strides, 0);

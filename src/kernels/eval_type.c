@@ -166,7 +166,7 @@ bool ga__number_fits(ga_value number, ga_dtype dtype)
         return true;
     if (negative && to == 'u')
         return false;
-    const int nbits = 8 * (int)ga_dtype_size(dtype) - (to == 'i');
+    const int nbits = 8 * (int)ga__dtype_size(dtype) - (to == 'i');
     const uint64_t size = negative ? ~number.as.u : number.as.u;
     return size <= UINT64_MAX >> (64 - nbits);
 }

@@ -88,7 +88,7 @@ static ga_status pack_number(packed *p, int k, ga_value number)
     if (!ga__dtype_valid(number.dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: argument %d has no dtype (%d)", p->kernel->base.name,
                         k + 1, (int)number.dtype);
-    const size_t nbytes = ga_dtype_size(number.dtype);
+    const size_t nbytes = ga__dtype_size(number.dtype);
     if (p->kernel->info.param_bytes[k] != nbytes)
         return fail_size(p, k, ga_dtype_name(number.dtype), nbytes);
     ga__dtype_store(number.dtype, number, p->bytes[k]);

@@ -1,7 +1,6 @@
 /* What the engines share: parameter words, keys, the head of every template, compiling. */
 #include "kernels/program.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,23 +11,6 @@
 #include "base/word.h"
 
 __extension__ typedef unsigned __int128 uint128;
-
-int64_t ga__ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-bool ga__operand_streamed(const ga__operand *operand)
-{
-    return operand->array && operand->access != GA__ACCESSOR;
-}
-
-size_t ga__words_add(ga__words *words, uint64_t word)
-{
-    assert(words->n < GA__MAX_WORDS);
-    words->word[words->n] = word;
-    return words->n++;
-}
 
 size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide)
 {
@@ -56,18 +38,13 @@ size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number)
 
 void ga__words_add_accessor(ga__words *words, const gpuarray *x)
 {
-    const int64_t size = (int64_t)ga_dtype_size(x->dtype);
+    const int64_t size = (int64_t)ga__dtype_size(x->dtype);
     if (x->contiguous)
         return;
     for (int axis = x->ndim - 1; axis >= 0; axis--)
         ga__words_add(words, (uint64_t)x->shape[axis]);
     for (int axis = x->ndim - 1; axis >= 0; axis--)
         ga__words_add(words, (uint64_t)(x->strides[axis] / size));
-}
-
-bool ga__fits_32_bits(int64_t extent)
-{
-    return extent < INT32_MAX - (1 << 20);
 }
 
 bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
@@ -117,12 +94,6 @@ void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *de
     key->nwords = 0;
     ga__key_add(key, formula->id);
     ga__key_add(key, (uint64_t)(uintptr_t)device);
-}
-
-void ga__key_add(ga__key *key, uint64_t word)
-{
-    assert(key->nwords < GA__KEY_WORDS);
-    key->words[key->nwords++] = word;
 }
 
 /* Which template files have the functions that an expression may name. */
@@ -229,7 +200,7 @@ void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
         ga__record_setf(record, "parameter", "ga_e%d", k);
     if (array) {
         ga__record_set(record, "memory", ga__dtype_memory_type(operand->array->dtype));
-        ga__record_setf(record, "itemsize", "%zu", ga_dtype_size(operand->array->dtype));
+        ga__record_setf(record, "itemsize", "%zu", ga__dtype_size(operand->array->dtype));
     }
 }
 

@@ -2,6 +2,8 @@
 #ifndef GA_KERNELS_PROGRAM_H
 #define GA_KERNELS_PROGRAM_H
 
+#include <assert.h>
+
 #include "jit/cache_mem.h"
 #include "jit/module.h"
 #include "jit/template.h"
@@ -10,10 +12,16 @@
 /* How the stride of an operand along an axis is known to a kernel. */
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };
 
-int64_t ga__ceil_div(int64_t a, int64_t b);
+static inline int64_t ga__ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
 
 /* Whether the engine loads or stores the operand, element by element. */
-bool ga__operand_streamed(const ga__operand *operand);
+static inline bool ga__operand_streamed(const ga__operand *operand)
+{
+    return operand->array && operand->access != GA__ACCESSOR;
+}
 
 /* The words of a kernel's parameter struct, in order. */
 #define GA__MAX_WORDS 1600
@@ -23,7 +31,13 @@ typedef struct ga__words {
 } ga__words;
 
 /* Each appends and returns the number of its first word. */
-size_t ga__words_add(ga__words *words, uint64_t word);
+static inline size_t ga__words_add(ga__words *words, uint64_t word)
+{
+    assert(words->n < GA__MAX_WORDS);
+    words->word[words->n] = word;
+    return words->n++;
+}
+
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
  * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
 size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide);
@@ -36,7 +50,10 @@ void ga__words_add_accessor(ga__words *words, const gpuarray *x);
 
 /* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room
  * for the threads past the end. */
-bool ga__fits_32_bits(int64_t extent);
+static inline bool ga__fits_32_bits(int64_t extent)
+{
+    return extent < INT32_MAX - (1 << 20);
+}
 
 /* Whether results of so many bytes are more than the host's cores keep in their own caches, so that
  * they had better be stored past them: from 8 MiB, or 2 MiB a processor when that is more. */
@@ -44,7 +61,11 @@ bool ga__goes_past_cache(const ga__device *device, size_t nbytes);
 
 /* A key that starts with the formula and the device. */
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device);
-void ga__key_add(ga__key *key, uint64_t word);
+static inline void ga__key_add(ga__key *key, uint64_t word)
+{
+    assert(key->nwords < GA__KEY_WORDS);
+    key->words[key->nwords++] = word;
+}
 
 /* What a kernel's text depends on of one operand, in 32 bits of which 13 to 15 are free for the
  * caller when it is streamed; `step` is that of its vector axis. */

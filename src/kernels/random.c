@@ -44,7 +44,7 @@ typedef struct plan {
 static void choose_cuda_variant(plan *p)
 {
     const int64_t most = (int64_t)p->device->processors * RESIDENT * WAVES;
-    const size_t size = ga_dtype_size(p->out->dtype);
+    const size_t size = ga__dtype_size(p->out->dtype);
     p->together = p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
     p->grid = p->draw->distribution->computes && p->shares > most ? most : p->shares;
 }
@@ -63,7 +63,7 @@ static void plan_shares(plan *p, uint64_t position)
 {
     p->host = p->device->arch == 0;
     p->together = p->past_cache = false;
-    p->lanes = ga_dtype_size(p->out->dtype) == 8 ? 2 : 4;
+    p->lanes = ga__dtype_size(p->out->dtype) == 8 ? 2 : 4;
     p->share = (int64_t)p->rows * (p->host ? COLUMN : p->lanes * BLOCK);
     p->before = (int64_t)(position % (uint64_t)p->share);
     p->shares = ga__ceil_div(p->before + p->count, p->share);
@@ -92,7 +92,7 @@ static void add_words(plan *p, uint64_t seed, uint64_t position)
 {
     uint64_t keys[GA__RNG_ROUNDS];
     ga__words *words = &p->words;
-    const size_t size = ga_dtype_size(p->out->dtype);
+    const size_t size = ga__dtype_size(p->out->dtype);
     const uint64_t block = (position - (uint64_t)p->before) / (uint64_t)p->rows;
     words->n = 0;
     ga__words_add(words, (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size);
@@ -182,13 +182,13 @@ static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state
     p.draw = draw;
     p.device = out->buffer->device;
     p.out = out;
-    p.rows = draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga_dtype_size(draw->drawn));
+    p.rows = draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga__dtype_size(draw->drawn));
     const uint64_t run = GA__RNG_RUN * (uint64_t)p.rows;
     ga_status status = GA_OK;
     for (int64_t done = 0; done < out->size && status == GA_OK; done += p.count) {
         const uint64_t position = state.position + (uint64_t)done, left = run - position % run;
         const uint64_t count = (uint64_t)(out->size - done);
-        p.data = (char *)out->data + (size_t)done * ga_dtype_size(out->dtype);
+        p.data = (char *)out->data + (size_t)done * ga__dtype_size(out->dtype);
         p.count = (int64_t)(count < left ? count : left);
         status = launch(&p, state.seed, position);
     }

@@ -28,13 +28,13 @@ static integer least(ga_dtype dtype)
 {
     if (ga__dtype_kind(dtype) != 'i')
         return (integer){false, 0};
-    return from_signed(-(int64_t)(((uint64_t)1 << (8 * ga_dtype_size(dtype) - 1)) - 1) - 1);
+    return from_signed(-(int64_t)(((uint64_t)1 << (8 * ga__dtype_size(dtype) - 1)) - 1) - 1);
 }
 
 static integer greatest(ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(dtype);
-    const int bits = kind == 'b' ? 1 : (int)(8 * ga_dtype_size(dtype)) - (kind == 'i');
+    const int bits = kind == 'b' ? 1 : (int)(8 * ga__dtype_size(dtype)) - (kind == 'i');
     return (integer){false, UINT64_MAX >> (64 - bits)};
 }
 

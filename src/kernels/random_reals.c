@@ -29,7 +29,7 @@ static double stored(ga_dtype dtype, double number)
 static double next_below(ga_dtype dtype, double number)
 {
     uint64_t element[2] = {0, 0};
-    const uint64_t sign = (uint64_t)1 << (8 * ga_dtype_size(dtype) - 1);
+    const uint64_t sign = (uint64_t)1 << (8 * ga__dtype_size(dtype) - 1);
     ga__dtype_store(dtype, ga_value_double(number), element);
     if ((element[0] & ~sign) == 0)
         element[0] = sign | 1;
@@ -66,7 +66,7 @@ static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
     static const ga__distribution random = {
         {.id = GA__FORMULA_ID(7), .name = "random", .body = "r = z"}, "unit", false};
     const ga_status status = plan_real(draw, &random, rng, dtype);
-    if (status == GA_OK && ga_dtype_size(dtype) == 2) /* rounding could make it 1 */
+    if (status == GA_OK && ga__dtype_size(dtype) == 2) /* rounding could make it 1 */
         return plan_uniform(draw, "random", rng, dtype, 0, 1);
     return status;
 }

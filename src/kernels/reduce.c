@@ -103,7 +103,7 @@ static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64
 static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
                                      const bool *reduced, int64_t *strides)
 {
-    const int64_t itemsize = (int64_t)ga_dtype_size(p->out->dtype);
+    const int64_t itemsize = (int64_t)ga__dtype_size(p->out->dtype);
     int64_t index = 1;
     for (int axis = ndim - 1, kept = p->out->ndim - 1; axis >= 0; axis--) {
         if (!reduced[axis]) {
@@ -128,7 +128,7 @@ static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *redu
             continue;
         const gpuarray *x = p->operands[k].array;
         ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
-        set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga_dtype_size(x->dtype));
+        set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga__dtype_size(x->dtype));
     }
     output_and_index_strides(p, ndim, shape, reduced, strides);
     set_row(p, p->rows, ndim, reduced, strides, 1);
@@ -217,7 +217,7 @@ static int choose_lanes(const plan *p)
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
         if (p->row[k] != NO_OPERAND && p->step[p->row[k]] == STEP_ONE) {
-            const size_t size = ga_dtype_size(p->operands[k].array->dtype);
+            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
             contiguous = true;
         }
@@ -231,7 +231,7 @@ static int choose_lanes(const plan *p)
             continue;
         const gpuarray *x = p->operands[k].array;
         if (p->step[row] != STEP_ONE ||
-            (uintptr_t)x->data % ((uintptr_t)lanes * ga_dtype_size(x->dtype)) ||
+            (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
             !in_step(&p->kept, row, p->columns ? 1 : 0, lanes) ||
             !in_step(&p->reduced, row, p->columns ? 0 : 1, lanes))
             return 1;
@@ -332,7 +332,7 @@ static bool is_unzipped(const plan *p, int k)
     const int row = p->row[k];
     return p->unzip > 1 && row != NO_OPERAND && p->kept.strides[row][0] == p->unzip &&
            p->reduced.strides[row][0] == 1 &&
-           (p->unzip == 8 || ga_dtype_size(p->operands[k].array->dtype) <= 2);
+           (p->unzip == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
 /* How many rows of columns follow each other in every array and fit a strip. */

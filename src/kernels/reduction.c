@@ -104,7 +104,7 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
 /* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
 static size_t accumulator_bytes(const ga__reduce_part *part)
 {
-    const size_t type = ga_dtype_size(ga__dtype_compute(part->type));
+    const size_t type = ga__dtype_size(ga__dtype_compute(part->type));
     return strcmp(part->accumulator, "T") == 0 ? type : sizeof(double) + 2 * type;
 }
 

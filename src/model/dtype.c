@@ -4,16 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct row {
-    const char *name;
-    char kind;
-    unsigned char nbytes;
-    ga_dtype real;
-    const char *memory_type, *compute_type, *npy;
-} row;
-
-/* Row 0 is no dtype's. */
-static const row rows[GA_DTYPE_COUNT] = {
+const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT] = {
     {"no dtype", '-', 0, GA_NO_DTYPE, "", "", ""},
 #define GA_DTYPE(ID, name, kind, bytes, memory, compute, real, npy)                                \
     {name, kind, bytes, GA_##real, memory, compute, npy},
@@ -21,57 +12,30 @@ static const row rows[GA_DTYPE_COUNT] = {
 #undef GA_DTYPE
 };
 
-static const row *row_of(ga_dtype dtype)
-{
-    return &rows[ga__dtype_valid(dtype) ? dtype : GA_NO_DTYPE];
-}
-
-bool ga__dtype_valid(ga_dtype dtype)
-{
-    return (int)dtype > GA_NO_DTYPE && (int)dtype < GA_DTYPE_COUNT;
-}
-
 const char *ga_dtype_name(ga_dtype dtype)
 {
-    return row_of(dtype)->name;
+    return ga__dtype_row_of(dtype)->name;
 }
 
 size_t ga_dtype_size(ga_dtype dtype)
 {
-    return row_of(dtype)->nbytes;
-}
-
-char ga__dtype_kind(ga_dtype dtype)
-{
-    return row_of(dtype)->kind;
+    return ga__dtype_size(dtype);
 }
 
 const char *ga__dtype_memory_type(ga_dtype dtype)
 {
-    return row_of(dtype)->memory_type;
+    return ga__dtype_row_of(dtype)->memory_type;
 }
 
 const char *ga__dtype_compute_type(ga_dtype dtype)
 {
-    return row_of(dtype)->compute_type;
-}
-
-ga_dtype ga__dtype_compute(ga_dtype dtype)
-{
-    const row *r = row_of(dtype);
-
-    return r->kind == 'f' && r->nbytes == 2 ? GA_FLOAT32 : dtype;
-}
-
-ga_dtype ga__dtype_real(ga_dtype dtype)
-{
-    return row_of(dtype)->real;
+    return ga__dtype_row_of(dtype)->compute_type;
 }
 
 ga_dtype ga__dtype_find(char kind, size_t nbytes)
 {
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
-        if (rows[d].kind == kind && rows[d].nbytes == nbytes)
+        if (ga__dtype_rows[d].kind == kind && ga__dtype_rows[d].nbytes == nbytes)
             return (ga_dtype)d;
     }
     return GA_NO_DTYPE;
@@ -81,7 +45,7 @@ ga_dtype ga__dtype_find(char kind, size_t nbytes)
 
 const char *ga__dtype_npy(ga_dtype dtype)
 {
-    return row_of(dtype)->npy;
+    return ga__dtype_row_of(dtype)->npy;
 }
 
 ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped)
@@ -91,8 +55,8 @@ ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped)
     if (!descr[0] || !strchr("<>=|", descr[0]))
         return GA_NO_DTYPE;
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
-        if (strcmp(rows[d].npy + 1, descr + 1) == 0) {
-            *swapped = descr[0] == other && rows[d].nbytes > 1;
+        if (strcmp(ga__dtype_rows[d].npy + 1, descr + 1) == 0) {
+            *swapped = descr[0] == other && ga__dtype_rows[d].nbytes > 1;
             return (ga_dtype)d;
         }
     }
@@ -191,7 +155,7 @@ static ga_dtype from_other_name(const char *type)
             return names[k].dtype;
     }
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
-        if (strcmp(rows[d].name, plain) == 0)
+        if (strcmp(ga__dtype_rows[d].name, plain) == 0)
             return (ga_dtype)d;
     }
     return GA_NO_DTYPE;
@@ -323,7 +287,7 @@ static double fetch_real(ga_dtype dtype, const void *element)
 
 void ga__dtype_store(ga_dtype dtype, ga_value number, void *element)
 {
-    const row *r = row_of(dtype);
+    const ga__dtype_row *r = ga__dtype_row_of(dtype);
     const bool integer = is_integer(number);
 
     if (r->kind == 'b') {
@@ -332,7 +296,7 @@ void ga__dtype_store(ga_dtype dtype, ga_value number, void *element)
         store_bits(r->nbytes, integer ? number.as.u : saturated(number.as.z[0], r->kind, r->nbytes),
                    element);
     } else {
-        const bool narrower = ga_dtype_size(r->real) < sizeof(double);
+        const bool narrower = ga__dtype_size(r->real) < sizeof(double);
         const double re = integer && narrower ? sticky_double(number) : ga__number_double(number);
         store_real(r->real, re, element);
         if (r->kind == 'c')
@@ -343,7 +307,7 @@ void ga__dtype_store(ga_dtype dtype, ga_value number, void *element)
 
 ga_value ga__dtype_fetch(ga_dtype dtype, const void *element)
 {
-    const row *r = row_of(dtype);
+    const ga__dtype_row *r = ga__dtype_row_of(dtype);
 
     if (r->kind == 'b' || r->kind == 'u')
         return ga_value_unsigned(dtype, fetch_bits(r->nbytes, element));
@@ -374,9 +338,9 @@ static void swap_words(unsigned char *p, size_t nbytes, size_t count)
 
 void ga__dtype_swap_bytes(ga_dtype dtype, void *elements, size_t count)
 {
-    const size_t nbytes = ga_dtype_size(ga__dtype_real(dtype));
+    const size_t nbytes = ga__dtype_size(ga__dtype_real(dtype));
 
-    swap_words(elements, nbytes, count * (ga_dtype_size(dtype) / nbytes));
+    swap_words(elements, nbytes, count * (ga__dtype_size(dtype) / nbytes));
 }
 
 void ga__dtype_normalise(ga_dtype dtype, void *elements, size_t count)

@@ -6,12 +6,52 @@
 #include <quarry/error.h>
 #include <quarry/value.h>
 
-bool ga__dtype_valid(ga_dtype dtype);
-char ga__dtype_kind(ga_dtype dtype);                /* 'b' 'i' 'u' 'f' 'c', '-' for none */
-const char *ga__dtype_memory_type(ga_dtype dtype);  /* its C++ type in a kernel's memory */
-const char *ga__dtype_compute_type(ga_dtype dtype); /* the type a kernel computes in */
-ga_dtype ga__dtype_compute(ga_dtype dtype);         /* that type as a dtype: float16 -> float32 */
-ga_dtype ga__dtype_real(ga_dtype dtype);            /* complex64 -> float32, others themselves */
+typedef struct ga__dtype_row {
+    const char *name;
+    char kind;                /* 'b' 'i' 'u' 'f' 'c', '-' for none */
+    unsigned char nbytes;     /* of an element */
+    ga_dtype real;            /* complex64 -> float32, others themselves */
+    const char *memory_type;  /* its C++ type in a kernel's memory */
+    const char *compute_type; /* the type a kernel computes in */
+    const char *npy;
+} ga__dtype_row;
+
+extern const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT]; /* row 0 is no dtype's */
+
+static inline bool ga__dtype_valid(ga_dtype dtype)
+{
+    return (int)dtype > GA_NO_DTYPE && (int)dtype < GA_DTYPE_COUNT;
+}
+
+/* Of any value, also of none that is a dtype. */
+static inline const ga__dtype_row *ga__dtype_row_of(ga_dtype dtype)
+{
+    return &ga__dtype_rows[ga__dtype_valid(dtype) ? dtype : GA_NO_DTYPE];
+}
+
+static inline size_t ga__dtype_size(ga_dtype dtype)
+{
+    return ga__dtype_row_of(dtype)->nbytes;
+}
+
+static inline char ga__dtype_kind(ga_dtype dtype)
+{
+    return ga__dtype_row_of(dtype)->kind;
+}
+
+static inline ga_dtype ga__dtype_real(ga_dtype dtype)
+{
+    return ga__dtype_row_of(dtype)->real;
+}
+
+/* What a kernel computes in, as a dtype: float16 -> float32. */
+static inline ga_dtype ga__dtype_compute(ga_dtype dtype)
+{
+    return ga__dtype_kind(dtype) == 'f' && ga__dtype_size(dtype) == 2 ? GA_FLOAT32 : dtype;
+}
+
+const char *ga__dtype_memory_type(ga_dtype dtype);
+const char *ga__dtype_compute_type(ga_dtype dtype);
 /* The dtype of this kind and size ('f' and 2: float16); GA_NO_DTYPE when there is none. */
 ga_dtype ga__dtype_find(char kind, size_t nbytes);
 const char *ga__dtype_npy(ga_dtype dtype);

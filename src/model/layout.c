@@ -54,17 +54,6 @@ bool ga__is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, i
     return contiguous;
 }
 
-bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b)
-{
-    if (ndim_a != ndim_b)
-        return false;
-    for (int k = 0; k < ndim_a; k++) {
-        if (a[k] != b[k])
-            return false;
-    }
-    return true;
-}
-
 void ga__extent(int ndim, const int64_t *shape, const int64_t *strides, int64_t itemsize,
                 int64_t *low, int64_t *high)
 {

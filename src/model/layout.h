@@ -12,7 +12,14 @@
 int64_t ga__shape_size(int ndim, const int64_t *shape);
 void ga__contiguous_strides(int ndim, const int64_t *shape, int64_t itemsize, int64_t *strides);
 bool ga__is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t itemsize);
-bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b);
+
+static inline bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b)
+{
+    bool same = ndim_a == ndim_b;
+    for (int k = 0; same && k < ndim_a; k++)
+        same = a[k] == b[k];
+    return same;
+}
 
 /* Broadcasts `shape` with another in place; false when they do not broadcast. */
 bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_t *other);

@@ -32,7 +32,7 @@ static bool is_integer(ga_dtype dtype)
 /* The float an integer becomes by its size alone; other dtypes themselves. */
 static ga_dtype float_of(ga_dtype dtype)
 {
-    const size_t nbytes = ga_dtype_size(dtype);
+    const size_t nbytes = ga__dtype_size(dtype);
 
     if (!is_integer(dtype))
         return dtype;
@@ -41,7 +41,7 @@ static ga_dtype float_of(ga_dtype dtype)
 
 static ga_dtype promote_integers(ga_dtype a, ga_dtype b)
 {
-    const size_t size_a = ga_dtype_size(a), size_b = ga_dtype_size(b);
+    const size_t size_a = ga__dtype_size(a), size_b = ga__dtype_size(b);
 
     if (ga__dtype_kind(a) == ga__dtype_kind(b))
         return size_a > size_b ? a : b;
@@ -55,7 +55,7 @@ static ga_dtype promote_integers(ga_dtype a, ga_dtype b)
 /* float16 and bfloat16 hold each other's values in neither; the next size holds both's. */
 static ga_dtype promote_floats(ga_dtype a, ga_dtype b)
 {
-    const size_t size_a = ga_dtype_size(a), size_b = ga_dtype_size(b);
+    const size_t size_a = ga__dtype_size(a), size_b = ga__dtype_size(b);
 
     if (a == b || size_a > size_b)
         return a;
@@ -65,14 +65,14 @@ static ga_dtype promote_floats(ga_dtype a, ga_dtype b)
 /* The real float that holds x beside a float or complex `other`: bfloat16 holds 8 bits too. */
 static ga_dtype float_beside(ga_dtype x, ga_dtype other)
 {
-    if (is_integer(x) && ga_dtype_size(x) == 1 && kind_rank(other) == 3)
+    if (is_integer(x) && ga__dtype_size(x) == 1 && kind_rank(other) == 3)
         return other;
     return ga__dtype_real(float_of(x));
 }
 
 static ga_dtype complex_of(ga_dtype real)
 {
-    return ga__dtype_find('c', ga_dtype_size(real) < 8 ? 8 : 16);
+    return ga__dtype_find('c', ga__dtype_size(real) < 8 ? 8 : 16);
 }
 
 static ga_dtype promote(ga_dtype a, ga_dtype b)
@@ -168,7 +168,7 @@ static bool fits(ga_value number, ga_dtype dtype)
         return true;
     if (negative && kind == 'u')
         return false;
-    const int nbits = 8 * (int)ga_dtype_size(dtype) - (kind == 'i');
+    const int nbits = 8 * (int)ga__dtype_size(dtype) - (kind == 'i');
     const uint64_t size = negative ? ~number.as.u : number.as.u;
     return size <= UINT64_MAX >> (64 - nbits);
 }
