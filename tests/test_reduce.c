@@ -317,7 +317,7 @@ static void every_rung_of_the_ladder_agrees_with_loops(void **state)
 }
 
 /* Whether rows that follow each other give what the same rows give as columns. */
-static void compare_short_rows(ga_dtype dtype, int64_t count, int64_t length)
+static void compare_rows_with_columns(ga_dtype dtype, int64_t count, int64_t length)
 {
     GA_SCOPE {
         gpuarray *numbers = ga_remainder(ga_arange(GA_INT64, 0, (double)(count * length), 1), 23);
@@ -334,16 +334,56 @@ static void compare_short_rows(ga_dtype dtype, int64_t count, int64_t length)
     }
 }
 
+static const ga_dtype some_dtypes[] = {GA_BOOL,    GA_INT8,    GA_UINT16,    GA_FLOAT16,
+                                       GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
+enum { SOME_DTYPES = sizeof some_dtypes / sizeof *some_dtypes };
+
 static void short_rows_of_any_dtype_agree_with_columns(void **state)
 {
     (void)state;
-    static const ga_dtype dtypes[] = {GA_BOOL,    GA_INT8,    GA_UINT16,    GA_FLOAT16,
-                                      GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
     static const int64_t counts[] = {1, 31, 32, 40, 1029, 70001};
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (int d = 0; d < SOME_DTYPES; d++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (int64_t length = 2; length <= 8; length *= 2)
-                compare_short_rows(dtypes[d], counts[c], length);
+                compare_rows_with_columns(some_dtypes[d], counts[c], length);
+}
+
+/* Columns are taken several rows at a time, and what is left over alone. */
+static void wide_columns_of_any_dtype_agree_with_rows(void **state)
+{
+    (void)state;
+    for (int d = 0; d < SOME_DTYPES; d++)
+        compare_rows_with_columns(some_dtypes[d], 4099, 29);
+    for (int64_t length = 3; length <= 16; length++)
+        compare_rows_with_columns(GA_FLOAT32, 1030, length);
+    GA_SCOPE {
+        gpuarray *x =
+            ga_eval("arange % 23", GA_NAMED("arange", ga_arange(GA_FLOAT32, 0, 4099 * 29, 1)));
+        gpuarray *rows = ga_reshape(x, GA_SHAPE(4099, 29)), *columns = ga_copy(ga_transpose(rows));
+        gpuarray *again = ga_copy(columns);
+        gpuarray *squares = ga_eval("sum(rows * rows, axis=1)", GA(rows));
+        gpuarray *products = ga_eval("sum(columns * again, axis=0)", GA(columns), GA(again));
+        gpuarray *v = ga_var(rows, GA_AXIS(1)), *w = ga_var(columns, GA_AXIS(0));
+        assert_true(ga_item_bool(ga_all(ga_equal(squares, products))));
+        assert_true(ga_item_bool(ga_eval("all(abs(v - w) <= 1e-5 * w)", GA(v), GA(w))));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* Outputs of several runs each are taken in turn, a run of each. */
+static void runs_of_many_outputs_agree_with_rows(void **state)
+{
+    (void)state;
+    for (int d = 0; d < SOME_DTYPES; d++)
+        GA_SCOPE {
+            gpuarray *numbers = ga_remainder(ga_arange(GA_INT64, 0, 3 * 300 * 70, 1), 23);
+            gpuarray *x = ga_reshape(ga_astype(numbers, some_dtypes[d]), GA_SHAPE(3, 300, 70));
+            gpuarray *rows = ga_copy(ga_transpose_axes(x, 3, (const int[]){1, 0, 2}));
+            gpuarray *sums = ga_sum(ga_reshape(rows, GA_SHAPE(300, 210)), GA_AXIS(1));
+            if (!ga_item_bool(ga_all(ga_equal(ga_sum(x, GA_AXIS(0, 2)), sums))) ||
+                ga_error() != GA_OK)
+                fail_msg("%s: %s", ga_dtype_name(some_dtypes[d]), ga_error_message());
+        }
 }
 
 static gpuarray *random_floats(int64_t count)
@@ -532,6 +572,8 @@ int main(void)
         cmocka_unit_test(any_axes_of_any_layout_agree_with_loops),
         cmocka_unit_test(every_rung_of_the_ladder_agrees_with_loops),
         cmocka_unit_test(short_rows_of_any_dtype_agree_with_columns),
+        cmocka_unit_test(wide_columns_of_any_dtype_agree_with_rows),
+        cmocka_unit_test(runs_of_many_outputs_agree_with_rows),
         cmocka_unit_test(a_sum_has_the_same_bits_in_every_run),
         cmocka_unit_test(large_sums_are_accurate),
         cmocka_unit_test(float16_sums_accumulate_in_float32),

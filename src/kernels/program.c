@@ -157,6 +157,7 @@ ga__record *ga__program_record(const ga__formula *formula, const ga__device *dev
     ga__record_set(record, "functions", "");
     ga__record_set(record, "distributions", "");
     ga__record_set(record, "vector_math", "");
+    ga__record_set(record, "plain", "");
     ga__record_set(record, "quick", "");
     ga__record_set(record, "reduce_types", "");
     ga__record_set(record, "user", formula->user_text ? "1" : "");

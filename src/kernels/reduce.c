@@ -27,9 +27,9 @@
 #define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
 #define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define HOST_LONGEST_STRIP 4096
-#define HOST_TOGETHER 16 /* outputs whose runs are taken in turn */
-#define HOST_THIN 32     /* rows shorter than this are taken side by side */
-#define HOST_GRAIN 65536 /* elements that are worth a block of their own on the host */
+#define HOST_TOGETHER 256 /* outputs whose runs are taken in turn */
+#define HOST_THIN 32      /* rows shorter than this are taken side by side */
+#define HOST_GRAIN 65536  /* elements that are worth a block of their own on the host */
 #define NO_OPERAND (-1)
 
 /* Parameter words: those that are known last, and the first part's ddof. */
@@ -52,6 +52,7 @@ typedef struct plan {
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
     int strip;       /* on the host: elements that are taken together */
+    int abreast;     /* and rows of columns */
     int unzip;       /* on the host: elements of rows that are taken apart; 1 */
     int together;    /* on the host: outputs whose runs are taken in turn */
     bool short_rows; /* on the host: one loop takes all elements of each row */
@@ -358,6 +359,23 @@ static bool is_staged(const plan *p)
            (narrow || p->reduction->nparts > 1 || p->reduction->maps_math);
 }
 
+/* Whether the part of a staged kernel takes the very floats that its elements become. */
+static bool is_plain(const plan *p)
+{
+    return p->reduction->maps_nothing && ga__operand_is_narrow(&p->operands[0]) &&
+           p->step[p->row[0]] != STEP_ZERO;
+}
+
+/* How many rows of columns a host's loop takes at once: one where short rows make a long one
+ * already, unless their accumulators take long to load. */
+static int rows_abreast(const plan *p)
+{
+    const bool folded = p->group > 1 && p->reduction->accumulator_bytes <= SMALL_ACCUMULATOR;
+    if (is_staged(p) || p->unzip > 1 || folded)
+        return 1;
+    return p->rows > 1 ? 4 : 8;
+}
+
 /* Whether one loop takes all elements of each row, which are as few in every array. */
 static bool rows_are_short(const plan *p)
 {
@@ -391,6 +409,7 @@ static void choose_host_variant(plan *p)
             p->strip = HOST_LONGEST_STRIP;
             p->tiles = ga__ceil_div(width, p->strip);
         }
+        p->abreast = rows_abreast(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
             p->together = HOST_TOGETHER;
@@ -409,7 +428,7 @@ static void choose_variant(plan *p)
     p->host = p->device->arch == 0;
     p->together = 1;
     p->strip = HOST_STRIP;
-    p->unzip = 1;
+    p->unzip = p->abreast = 1;
     p->short_rows = false;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
@@ -521,8 +540,8 @@ static uint64_t host_key(const plan *p)
     uint64_t unzipped = 0;
     for (int k = 0; k < p->noperands; k++)
         unzipped |= (uint64_t)is_unzipped(p, k) << k;
-    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)p->short_rows << 40 |
-           unzipped;
+    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)(p->abreast / 4) << 41 |
+           (uint64_t)p->short_rows << 40 | unzipped;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -637,8 +656,17 @@ static void fill_carry(ga__record *record, const plan *p)
         ga__record_setf(record, names[k], "%zu", p->carry_word + k);
 }
 
-static void fill_part(ga__record *record, const ga__reduce_part *part, int k)
+/* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
+static const char *part_type(const plan *p, const ga__reduce_part *part)
 {
+    if (!part->finish)
+        return "";
+    return p->host && part->type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(part->type);
+}
+
+static void fill_part(ga__record *record, const plan *p, int k)
+{
+    const ga__reduce_part *part = &p->reduction->parts[k];
     ga__record_setf(record, "p", "%d", k);
     ga__record_set(record, "accumulator", part->accumulator);
     ga__record_set(record, "neutral", part->neutral);
@@ -646,7 +674,7 @@ static void fill_part(ga__record *record, const ga__reduce_part *part, int k)
     ga__record_set(record, "combine", part->combine);
     ga__record_set(record, "conclude", part->finish ? part->finish : "");
     ga__record_setf(record, "ddof_word", "%d", WORD_DDOF + k);
-    ga__record_set(record, "type", part->finish ? ga__dtype_compute_type(part->type) : "");
+    ga__record_set(record, "type", part_type(p, part));
 }
 
 static void fill_texts(ga__record *record, const plan *p)
@@ -656,7 +684,7 @@ static void fill_texts(ga__record *record, const plan *p)
     ga__record_setf(record, "accumulator_bytes", "%zu", r->accumulator_bytes);
     ga__record_list(record, "part");
     for (int k = 0; k < r->nparts; k++)
-        fill_part(ga__record_append(record, "part"), &r->parts[k], k);
+        fill_part(ga__record_append(record, "part"), p, k);
     ga__record_set(record, "raw_result", r->results[0].dtype == GA_NO_DTYPE ? "1" : "");
     ga__record_list(record, "result");
     for (int k = 0; k < r->nresults; k++) {
@@ -710,11 +738,13 @@ static ga__function *make_function(plan *p)
     fill_texts(record, p);
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
+    ga__record_set(record, "plain", staged && is_plain(p) ? "1" : "");
     ga__record_set(record, "index_type", p->wide ? "long long" : "int");
     ga__record_set(record, "columns", p->columns ? "1" : "");
     ga__record_set(record, "short_row", "");
     if (p->short_rows)
         ga__record_setf(record, "short_row", "%d", p->unzip);
+    ga__record_setf(record, "abreast", p->abreast > 1 ? "%d" : "", p->abreast);
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_set(record, "split", p->split ? "1" : "");
     ga__record_set(record, "thin", p->thin ? "1" : "");

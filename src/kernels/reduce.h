@@ -41,6 +41,7 @@ typedef struct ga__reduction {
     ga__formula formula;      /* id, name, preamble, flags; its body is not used */
     const char *map;          /* from operands to the `x` of each part: ends in "return {x0, x1}" */
     bool maps_math;           /* the map calls functions that libm has: ga__program_calls_math() */
+    bool maps_nothing;        /* its one part takes the one operand's elements as they are */
     size_t accumulator_bytes; /* at least what the accumulators take together */
     int nparts, nresults;
     ga__reduce_part parts[GA__MAX_PARTS];

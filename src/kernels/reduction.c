@@ -176,6 +176,7 @@ static ga_status run(const call *c, const ga__reduce_op *op, double ddof, gpuarr
     ga__reduction reduction =
         single(op->id, op->name, "return {x}", ga__part_of(op, c->loop, ddof), c->result);
     reduction.formula.uses_index = op->result == GA__RESULT_INDEX;
+    reduction.maps_nothing = true;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
                               1, &operand, &out);
