@@ -1,0 +1,415 @@
+/* Chooses how a reduction runs, for either kind of device. */
+#include "kernels/reduce_plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Threads of a block, and the vectors that one has under way at once in rows; less of them in more
+ * threads where a small accumulator leaves registers for that. Measured on an H200. */
+#define BLOCK 256
+#define ROW_UNROLL 8
+#define LARGE_BLOCK 512
+#define LARGE_ROW_UNROLL 4
+#define SMALL_ACCUMULATOR 8 /* bytes */
+#define LONG_ROW 1024       /* vectors: a block takes the row together */
+#define COLUMN_UNROLL 4
+#define THIN_ROWS 4         /* short rows that a team has under way */
+#define SPREAD_BELOW 2048   /* threads a row of those that run at once: below it rows are many */
+#define SPREAD_STRETCHES 4  /* that a block then has, of rows of at least four times as many */
+#define HOST_LANES 64       /* accumulators side by side in a run of a row, */
+#define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
+#define HOST_SHORT_RUN 1024
+#define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
+#define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
+#define HOST_LONGEST_STRIP 4096
+#define HOST_TOGETHER 256 /* outputs whose runs are taken in turn */
+#define HOST_THIN 32      /* rows shorter than this are taken side by side */
+#define HOST_GRAIN 65536  /* elements that are worth a block of their own on the host */
+
+typedef ga__reduce_plan plan;
+
+/* ---- The loop nests ---- */
+
+static void number_rows(plan *p)
+{
+    p->rows = 0;
+    for (int k = 0; k < p->noperands; k++)
+        p->row[k] = ga__operand_streamed(&p->operands[k]) ? p->rows++ : GA__NO_ROW;
+}
+
+/* A nest of one axis of `length`, for no axes or no elements. */
+static void set_one_axis(ga__nest *nest, int64_t length)
+{
+    nest->ndim = 1;
+    nest->shape[0] = length;
+    for (int row = 0; row < nest->noperands; row++)
+        nest->strides[row][0] = 0;
+}
+
+/* Gives row `row` of each nest its strides, in elements, innermost axis first. */
+static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64_t *strides,
+                    int64_t itemsize)
+{
+    int kept = 0, gone = 0;
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        if (reduced[axis])
+            p->reduced.strides[row][gone++] = strides[axis] / itemsize;
+        else
+            p->kept.strides[row][kept++] = strides[axis] / itemsize;
+    }
+}
+
+/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones.
+ */
+static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
+                                     const bool *reduced, int64_t *strides)
+{
+    const int64_t itemsize = (int64_t)ga__dtype_size(p->out->dtype);
+    int64_t index = 1;
+    for (int axis = ndim - 1, kept = p->out->ndim - 1; axis >= 0; axis--) {
+        if (!reduced[axis]) {
+            strides[axis] = p->out->strides[kept--] / itemsize;
+            continue;
+        }
+        strides[axis] = index;
+        index *= shape[axis];
+    }
+}
+
+static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *reduced)
+{
+    int64_t strides[GA_MAX_NDIM];
+    p->kept.ndim = p->reduced.ndim = 0;
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        ga__nest *nest = reduced[axis] ? &p->reduced : &p->kept;
+        nest->shape[nest->ndim++] = shape[axis];
+    }
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->row[k] == GA__NO_ROW)
+            continue;
+        const gpuarray *x = p->operands[k].array;
+        ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
+        set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga__dtype_size(x->dtype));
+    }
+    output_and_index_strides(p, ndim, shape, reduced, strides);
+    set_row(p, p->rows, ndim, reduced, strides, 1);
+    p->kept.noperands = p->rows + 1;
+    p->reduced.noperands = p->rows + (p->reduction->formula.uses_index || p->rows == 0);
+    ga__nest_collapse(&p->kept);
+    if (p->kept.ndim == 0)
+        set_one_axis(&p->kept, 1);
+    if (p->count > 0)
+        ga__nest_collapse(&p->reduced);
+    if (p->count == 0 || p->reduced.ndim == 0)
+        set_one_axis(&p->reduced, p->count);
+    if (p->reduced.noperands == p->rows)
+        memset(p->reduced.strides[p->rows], 0, sizeof(int64_t) * (size_t)p->reduced.ndim);
+}
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* Which axis goes to neighbouring threads: the one on which the first array steps least. */
+static bool columns_are_better(const plan *p)
+{
+    if (p->rows == 0 || p->outputs == 1 || p->count <= 1)
+        return false;
+    const int64_t kept = magnitude(p->kept.strides[0][0]),
+                  gone = magnitude(p->reduced.strides[0][0]);
+    return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
+}
+
+static void choose_steps(plan *p)
+{
+    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
+    for (int row = 0; row <= p->rows; row++) {
+        const int64_t inner = nest->strides[row][0];
+        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+    }
+}
+
+static bool is_wide(const plan *p)
+{
+    int64_t reach = p->count > p->outputs ? p->count : p->outputs;
+    for (int row = 0; row <= p->rows; row++) {
+        int64_t extent = 1;
+        for (int axis = 0; axis < p->kept.ndim; axis++)
+            extent += (p->kept.shape[axis] - 1) * magnitude(p->kept.strides[row][axis]);
+        for (int axis = 0; axis < p->reduced.ndim; axis++)
+            extent += (p->reduced.shape[axis] - 1) * magnitude(p->reduced.strides[row][axis]);
+        reach = extent > reach ? extent : reach;
+    }
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] == GA__NO_ROW && p->operands[k].array && p->operands[k].array->size > reach)
+            reach = p->operands[k].array->size;
+    return !ga__fits_32_bits(reach + (1 << 23));
+}
+
+/* Whether the index ascends along the reduced nest. */
+static bool index_ascends(const plan *p)
+{
+    const ga__nest *nest = &p->reduced;
+    const int64_t *strides = nest->strides[p->rows];
+    int64_t reach = 0;
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        if (nest->shape[axis] > 1 && strides[axis] <= reach)
+            return false;
+        reach += (nest->shape[axis] - 1) * strides[axis];
+    }
+    return true;
+}
+
+/* ---- The CUDA variant ---- */
+
+static bool in_step(const ga__nest *nest, int row, int first_axis, int lanes)
+{
+    for (int axis = first_axis; axis < nest->ndim; axis++)
+        if (nest->strides[row][axis] % lanes)
+            return false;
+    return true;
+}
+
+static int choose_lanes(const plan *p)
+{
+    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
+    size_t widest = 1;
+    bool contiguous = false;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW && p->step[p->row[k]] == STEP_ONE) {
+            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+            contiguous = true;
+        }
+    const int lanes = (int)(16 / widest);
+    const bool ragged = nest->shape[0] % lanes && (p->columns || nest->ndim > 1);
+    if (!contiguous || nest->shape[0] < lanes || ragged)
+        return 1;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == GA__NO_ROW || p->step[row] == STEP_ZERO)
+            continue;
+        const gpuarray *x = p->operands[k].array;
+        if (p->step[row] != STEP_ONE ||
+            (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
+            !in_step(&p->kept, row, p->columns ? 1 : 0, lanes) ||
+            !in_step(&p->reduced, row, p->columns ? 0 : 1, lanes))
+            return 1;
+    }
+    return lanes;
+}
+
+/* The least power of two from `at_least` on, up to `most`, one itself. */
+static int power_of_two(int64_t at_least, int most)
+{
+    if (at_least >= most)
+        return most;
+    return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
+}
+
+/* Into how many segments `useful` stretches are cut: few long rows into as many as run at once, so
+ * that all end together; many into short ones, so that blocks end one after the other and the rows
+ * are read in order. */
+static void choose_segments(plan *p, int64_t target, int64_t useful)
+{
+    const int64_t wanted = target / p->tiles;
+    p->spread = !p->columns && wanted * p->block < SPREAD_BELOW && useful >= 4 * SPREAD_STRETCHES;
+    p->segments = p->spread ? useful / SPREAD_STRETCHES : wanted < useful ? wanted : useful;
+    p->segments = p->segments > 1 ? p->segments : 1;
+}
+
+/* Whether a block has many threads with little to keep each; it has enough to do for them. */
+static bool wants_large_block(const plan *p)
+{
+    if (p->rows != 1 || p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+        return false;
+    return p->columns ? p->lanes <= 4 && p->vectors * p->across >= LARGE_BLOCK * COLUMN_UNROLL
+                      : p->lanes <= 8 && p->vectors >= LONG_ROW;
+}
+
+static void choose_cuda_variant(plan *p)
+{
+    p->lanes = choose_lanes(p);
+    p->team = p->across = 1;
+    p->vectors = p->columns ? p->count : p->count / p->lanes;
+    p->kept_vectors = p->columns ? p->outputs / p->lanes : p->outputs;
+    p->tail = !p->columns && p->lanes > 1 && p->reduced.ndim == 1;
+    if (p->columns)
+        p->across = power_of_two(p->kept_vectors, 32);
+    p->large = wants_large_block(p);
+    p->block = p->large ? LARGE_BLOCK : BLOCK;
+    const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
+                  target = threads / p->block; /* blocks that run at once */
+    int together;                              /* threads that walk the reduced axes together */
+    if (p->columns) {
+        together = p->block / p->across;
+        p->tiles = ga__ceil_div(p->kept_vectors, p->across);
+    } else {
+        p->team = p->vectors >= LONG_ROW ? p->block : power_of_two(p->vectors, 32);
+        together = p->team;
+        p->tiles = ga__ceil_div(p->outputs, p->block / p->team);
+    }
+    p->unroll = power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL
+                                                                 : p->large ? LARGE_ROW_UNROLL
+                                                                            : ROW_UNROLL);
+    p->segments = 1;
+    p->spread = false;
+    p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
+              p->outputs * p->team >= THIN_ROWS * threads;
+    p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
+                p->reduction->results[0].dtype != GA_NO_DTYPE;
+    p->ascending = p->reduction->formula.uses_index && index_ascends(p);
+    if (p->thin) {
+        p->tail = false;
+        p->unroll = THIN_ROWS;
+        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (p->block / p->team));
+    }
+    if (p->columns || p->team == p->block)
+        choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
+}
+
+/* ---- The host variant ---- */
+
+/* Whether rows are so short that it pays to take neighbouring outputs together, at any stride. */
+static bool rows_are_thin(const plan *p)
+{
+    return p->rows > 0 && p->count > 1 && p->count < HOST_THIN && p->kept.shape[0] >= HOST_THIN;
+}
+
+/* Rows that are longer than a strip had better be read whole, as far as accumulators fit. */
+static int strip_of_columns(const plan *p)
+{
+    if (p->kept.shape[0] <= HOST_STRIP || rows_are_thin(p))
+        return HOST_STRIP;
+    const int64_t fit = HOST_STRIP_BYTES / (int64_t)p->reduction->accumulator_bytes;
+    return fit < HOST_STRIP ? HOST_STRIP : fit < HOST_LONGEST_STRIP ? (int)fit : HOST_LONGEST_STRIP;
+}
+
+/* Whether operand k's rows are of as few elements as are taken apart by shuffles, and follow each
+ * other. Measured: for less than 8 of 4 or 8 bytes loads from far apart do as well. */
+bool ga__reduce_plan_unzips(const plan *p, int k)
+{
+    const int row = p->row[k];
+    return p->unzip > 1 && row != GA__NO_ROW && p->kept.strides[row][0] == p->unzip &&
+           p->reduced.strides[row][0] == 1 &&
+           (p->unzip == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
+}
+
+/* How many rows of columns follow each other in every array and fit a strip. */
+static int64_t rows_folded(const plan *p)
+{
+    const int64_t width = p->kept.shape[0];
+    if (p->kept.ndim > 1 || p->reduced.ndim > 1 || p->reduction->formula.uses_index)
+        return 1;
+    for (int row = 0; row < p->rows; row++)
+        if (p->reduced.strides[row][0] != width * p->kept.strides[row][0])
+            return 1;
+    return width < p->strip ? p->strip / width : 1;
+}
+
+/* Whether a host's kernel maps strips of elements before its parts take them: where several parts
+ * do, functions of libm have vector forms, or 16-bit floats become float. */
+static bool is_staged(const plan *p)
+{
+    bool narrow = false;
+    for (int k = 0; k < p->noperands; k++)
+        narrow |= ga__operand_is_narrow(&p->operands[k]);
+    return !p->reduction->formula.user_text &&
+           (narrow || p->reduction->nparts > 1 || p->reduction->maps_math);
+}
+
+/* Whether the one part takes the very floats that 16-bit elements become. */
+static bool is_plain(const plan *p)
+{
+    return p->staged && p->reduction->maps_nothing && ga__operand_is_narrow(&p->operands[0]) &&
+           p->step[p->row[0]] != STEP_ZERO;
+}
+
+/* How many rows of columns a host's loop takes at once: one where short rows make a long one
+ * already, unless their accumulators take long to load. */
+static int rows_abreast(const plan *p)
+{
+    const bool folded = p->group > 1 && p->reduction->accumulator_bytes <= SMALL_ACCUMULATOR;
+    if (p->staged || p->unzip > 1 || folded)
+        return 1;
+    return p->rows > 1 ? 4 : 8;
+}
+
+/* Whether one loop takes all elements of each row, which are as few in every array. */
+static bool rows_are_short(const plan *p)
+{
+    if (p->unzip == 1 || p->staged || p->reduction->formula.uses_index ||
+        p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+        return false;
+    for (int row = 0; row < p->rows; row++)
+        if (p->kept.strides[row][0] != p->unzip || p->reduced.strides[row][0] != 1)
+            return false;
+    return true;
+}
+
+static void choose_host_variant(plan *p)
+{
+    const bool short_runs = !p->columns && p->reduced.ndim > 1;
+    p->lanes = short_runs && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES : HOST_LANES;
+    p->block = BLOCK;
+    p->unroll = p->team = p->across = 1;
+    p->tail = p->thin = p->posted = p->ascending = false;
+    p->staged = is_staged(p);
+    p->plain = is_plain(p);
+    if (p->columns) {
+        const int64_t width = p->kept.shape[0];
+        p->strip = strip_of_columns(p);
+        p->group = rows_folded(p);
+        p->tiles = p->outputs / width * ga__ceil_div(width, p->strip);
+        if (p->kept.ndim == 1 && p->reduced.ndim == 1 &&
+            (p->count == 2 || p->count == 4 || p->count == 8))
+            p->unzip = (int)p->count;
+        p->short_rows = rows_are_short(p);
+        if (p->short_rows) {
+            p->strip = HOST_LONGEST_STRIP;
+            p->tiles = ga__ceil_div(width, p->strip);
+        }
+        p->abreast = rows_abreast(p);
+    } else {
+        if (p->reduced.ndim > 1 && p->outputs > 1)
+            p->together = HOST_TOGETHER;
+        p->group = p->count < HOST_GRAIN ? ga__ceil_div(HOST_GRAIN, p->count + 1) : p->together;
+        p->tiles = ga__ceil_div(p->outputs, p->group);
+    }
+    const int64_t useful = ga__ceil_div(p->count * p->outputs, (int64_t)HOST_GRAIN * p->tiles);
+    const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
+    p->segments = wanted < useful ? wanted : useful;
+    if (p->segments < 1 || (!p->columns && (p->group > p->together || p->outputs > GA__TICKETS)))
+        p->segments = 1;
+}
+
+static void choose_variant(plan *p)
+{
+    p->host = p->device->arch == 0;
+    p->together = 1;
+    p->strip = HOST_STRIP;
+    p->unzip = p->abreast = 1;
+    p->short_rows = p->staged = p->plain = p->large = false;
+    p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
+    p->wide = p->host || is_wide(p);
+    choose_steps(p);
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+    if (p->tiles > GA__TICKETS)
+        p->segments = 1;
+    p->split = p->segments > 1;
+}
+
+void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced)
+{
+    p->count = p->group = 1;
+    p->vectors = p->kept_vectors = 0;
+    for (int axis = 0; axis < ndim; axis++)
+        p->count *= reduced[axis] ? shape[axis] : 1;
+    number_rows(p);
+    plan_nests(p, ndim, shape, reduced);
+    choose_variant(p);
+}

@@ -1,0 +1,52 @@
+/* How a reduction runs: its loop nests, and the variant of the kernel that suits them. */
+#ifndef GA_KERNELS_REDUCE_PLAN_H
+#define GA_KERNELS_REDUCE_PLAN_H
+
+#include "kernels/program.h"
+#include "kernels/reduce.h"
+
+#define GA__NO_ROW (-1)
+
+/* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
+ * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
+typedef struct ga__reduce_plan {
+    const ga__reduction *reduction;
+    ga__device *device;
+    int noperands;
+    const ga__operand *operands;
+    gpuarray *out;        /* the first */
+    gpuarray *const *all; /* nresults */
+    int64_t count, outputs;
+    ga__nest kept, reduced;
+    int rows;                  /* streamed arrays */
+    int row[GA__MAX_OPERANDS]; /* nest operand of operand k, GA__NO_ROW for others */
+    int step[GA__MAX_OPERANDS +
+             1]; /* of the vector axis, by nest operand; of the index in rows mode */
+    bool columns, wide, tail, split, host;
+    int strip;       /* on the host: elements that are taken together */
+    int abreast;     /* and rows of columns */
+    int unzip;       /* on the host: elements of rows that are taken apart; 1 */
+    int together;    /* on the host: outputs whose runs are taken in turn */
+    bool short_rows; /* on the host: one loop takes all elements of each row */
+    bool staged;     /* on the host: strips are mapped before the parts take them */
+    bool plain;      /* staged, and the part takes the very floats that its elements become */
+    bool large;      /* on CUDA: more threads a block, with fewer registers */
+    bool thin;       /* rows of one vector a thread, several rows at a time */
+    bool spread;     /* a block has a few stretches, and there are more blocks than run at once */
+    bool posted;     /* the one result goes to the host's memory too */
+    bool ascending;  /* a thread meets the elements by their number */
+    int block, lanes, unroll, team, across;
+    int64_t tiles, segments, group, vectors, kept_vectors;
+    ga__words words;
+    size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
+    size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word;
+    size_t result_word[GA__MAX_PARTS]; /* pointers of the results */
+} ga__reduce_plan;
+
+/* From the reduction, its operands and outputs in *p, all of the plan but its words. */
+void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced);
+
+/* Whether the few elements of operand k's rows are taken apart into columns. */
+bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);
+
+#endif
