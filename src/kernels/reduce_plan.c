@@ -22,9 +22,10 @@
 #define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
 #define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define HOST_LONGEST_STRIP 4096
-#define HOST_TOGETHER 256 /* outputs whose runs are taken in turn */
-#define HOST_THIN 32      /* rows shorter than this are taken side by side */
-#define HOST_GRAIN 65536  /* elements that are worth a block of their own on the host */
+#define HOST_LONG_BYTES 8192 /* of a row, to be read beside others */
+#define HOST_TOGETHER 256    /* outputs whose runs are taken in turn */
+#define HOST_THIN 32         /* rows shorter than this are taken side by side */
+#define HOST_GRAIN 65536     /* elements that are worth a block of their own on the host */
 
 typedef ga__reduce_plan plan;
 
@@ -326,14 +327,18 @@ static bool is_plain(const plan *p)
            p->step[p->row[0]] != STEP_ZERO;
 }
 
-/* How many rows of columns a host's loop takes at once: one where short rows make a long one
- * already, unless their accumulators take long to load. */
+/* How many rows of columns a host's loop takes at once. Each is a stream of its own, which is worth
+ * it where it is long, or where accumulators take long to load. */
 static int rows_abreast(const plan *p)
 {
-    const bool folded = p->group > 1 && p->reduction->accumulator_bytes <= SMALL_ACCUMULATOR;
-    if (p->staged || p->unzip > 1 || folded)
+    const int64_t width = p->kept.shape[0] < p->strip ? p->kept.shape[0] : p->strip;
+    bool worth = p->reduction->accumulator_bytes > SMALL_ACCUMULATOR;
+    if (p->staged || p->unzip > 1)
         return 1;
-    return p->rows > 1 ? 4 : 8;
+    for (int k = 0; k < p->noperands && !worth; k++)
+        worth = p->row[k] != GA__NO_ROW &&
+                width * (int64_t)ga__dtype_size(p->operands[k].array->dtype) >= HOST_LONG_BYTES;
+    return !worth ? 1 : p->rows > 1 ? 4 : 8;
 }
 
 /* Whether one loop takes all elements of each row, which are as few in every array. */
