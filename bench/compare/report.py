@@ -77,6 +77,49 @@ def judge(results):
     return rows
 
 
+# ---- Rounds ----
+
+def faster_case(a, b):
+    """One row of quarry-bench from two: the shorter times, but a wrong result stays."""
+    if not (a['checked'] and b['checked']):
+        return a if b['checked'] else b
+    row = dict(min(a, b, key=lambda row: row['us']))
+    if 'limit_us' in row:
+        row['limit_us'] = min(a['limit_us'], b['limit_us'])
+    if 'of_limit' in row:
+        row['of_limit'] = round(row['limit_us'] / row['us'], 4)
+    if 'times_limit' in row:
+        row['times_limit'] = round(row['us'] / row['limit_us'], 4)
+    return row
+
+
+def faster_time(a, b):
+    """One row of a peer from two: a right result counts before a wrong or a missing one."""
+    return min(a, b, key=lambda row: ('reason' in row, row.get('us', float('inf'))))
+
+
+def merged(a, b, faster):
+    """The rows of both by their case."""
+    return {case: faster(a[case], b[case]) if case in a and case in b else a.get(case) or b[case]
+            for case in dict.fromkeys([*a, *b])}
+
+
+def fastest(a, b):
+    """The results of two rounds of one comparison as one, of each figure the better."""
+    quarry = merged(*({row['case']: row for row in results['quarry']} for results in (a, b)), faster_case)
+    peers = {}
+    for name in dict.fromkeys([*a['peers'], *b['peers']]):
+        both = [results['peers'].get(name, {'rows': {}, 'reason': 'not run'}) for results in (a, b)]
+        peers[name] = {**both[1], **both[0], 'rows': merged(both[0]['rows'], both[1]['rows'], faster_time)}
+        if not all('reason' in peer for peer in both):
+            peers[name].pop('reason', None)
+    limits = {name: max(rate, b['limits_gbps'].get(name, 0)) for name, rate in a['limits_gbps'].items()}
+    results = {**b, **a, 'limits_gbps': limits, 'quarry': list(quarry.values()), 'peers': peers}
+    if not ('reason' in a and 'reason' in b):
+        results.pop('reason', None)
+    return results
+
+
 # ---- Markdown ----
 
 def number(us):

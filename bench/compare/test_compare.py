@@ -67,6 +67,27 @@ class Report(unittest.TestCase):
         self.assertIn('short | of both', [text.text for text in chart.iter(name + 'text')])
 
 
+class Rounds(unittest.TestCase):
+    @staticmethod
+    def results(us, limit_us, peers, checked=True):
+        row = {'case': 'add f32', 'us': us, 'limit_us': limit_us, 'of_limit': limit_us / us, 'checked': checked}
+        return {'device': 'cpu', 'limits_gbps': {'memcpy': limit_us}, 'quarry': [row], 'peers': peers}
+
+    def test_the_best_of_each_figure_is_kept(self):
+        a = self.results(100, 90, {'NumPy': {'rows': {'add f32': {'us': 200}, 'sin f32': {'us': 9}}}})
+        b = self.results(80, 96, {'NumPy': {'rows': {'add f32': {'us': 180, 'reason': 'wrong'}}, 'reason': 'late'}})
+        for results in (report.fastest(a, b), report.fastest(b, a)):
+            self.assertEqual(results['quarry'], [{'case': 'add f32', 'us': 80, 'limit_us': 90, 'of_limit': 1.125,
+                                                  'checked': True}])
+            self.assertEqual(results['limits_gbps'], {'memcpy': 96})
+            self.assertEqual(results['peers'], {'NumPy': {'rows': {'add f32': {'us': 200}, 'sin f32': {'us': 9}}}})
+
+    def test_a_wrong_result_stays(self):
+        right, wrong = self.results(100, 90, {}), self.results(50, 90, {}, checked=False)
+        for results in (report.fastest(right, wrong), report.fastest(wrong, right)):
+            self.assertFalse(results['quarry'][0]['checked'])
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -130,6 +151,13 @@ class Runs(unittest.TestCase):
         status, results = self.compare(self.fake_bench(status=9), '--peers', '')
         self.assertEqual(status, 1)
         self.assertIn('ended with status 9', results['reason'])
+
+    def test_rounds(self):
+        cub = self.program('cub', 'echo \'{"case": "add f32", "us": 1}\'; echo >> "$0.calls"\n')
+        status, results = self.compare(self.fake_bench(), '--peers', 'cub', '--cub', cub, '--rounds', '3')
+        self.assertEqual(status, 0)
+        self.assertEqual(results['peers'], {'CUB': {'rows': {'add f32': {'us': 1}}}})
+        self.assertEqual(Path(f'{cub}.calls').read_text(), '\n\n\n')
 
     def test_unknown_peer(self):
         command = [sys.executable, HERE / 'compare.py', bench, '--out', '/nowhere', '--peers', 'cub,matlab']
