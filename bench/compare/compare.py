@@ -61,11 +61,11 @@ class Comparison:
         return ['--cases', self.chosen.cases] if self.chosen.cases else []
 
     def all_rounds(self):
-        return report.fastest(self.before, self.results) if self.before else self.results
+        results = report.fastest(self.before, self.results) if self.before else self.results
+        return {**results, 'rows': report.judge(results)}
 
     def save(self):
         results = self.all_rounds()
-        results['rows'] = report.judge(results)
         for name, text in [('results.json', json.dumps(results, indent=1, ensure_ascii=False) + '\n'),
                            ('results.md', report.markdown(results)), ('results.svg', report.svg(results))]:
             part = self.chosen.out / (name + '.part')

@@ -246,8 +246,7 @@ class Jax(Numpy):
         return self.jax.lax.complex(x[::2], x[1::2]) if kind == 'complex64' else x.astype(kind)
 
     def missing(self, case):
-        small = case.name.startswith('sum f32 10^')
-        return 'its calls cost the host more than the device' if small else None
+        return 'its calls cost the host more than the device' if case.small else None
 
     def draw(self, what, n):
         function = self.jax.random.uniform if what == 'random' else self.jax.random.normal

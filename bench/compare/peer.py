@@ -82,7 +82,7 @@ def as_large_as_the_cache():
 def sample(library, case, n, run, count):
     """Times of that many runs. On the host all that is in the cache is read out of it before each, as it is by the
     limits that quarry-bench times before each run of a large case."""
-    cold = library.device == 'cpu' and n >= 1 << 20 and not case.name.startswith('sum f32 10^')
+    cold = library.device == 'cpu' and n >= 1 << 20 and not case.small
     samples = []
     for _ in range(count):
         if cold:

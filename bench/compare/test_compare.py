@@ -111,11 +111,12 @@ class Runs(unittest.TestCase):
         """Runs compare.py over small arrays on the host; its status and what it wrote."""
         out = self.folder / 'out'
         command = [sys.executable, HERE / 'compare.py', program, '--out', out, '--n', '65536', *arguments]
-        status = subprocess.run(command, env={**os.environ, 'QUARRY_DEVICE': 'cpu'}, stdout=subprocess.PIPE).returncode
+        done = subprocess.run(command, env={**os.environ, 'QUARRY_DEVICE': 'cpu'}, stdout=subprocess.PIPE, text=True)
         results = json.loads((out / 'results.json').read_text())
         self.assertEqual((out / 'results.md').read_text(), report.markdown(results))
+        self.assertTrue(done.stdout.endswith(report.markdown(results) + '\n'))
         ElementTree.parse(out / 'results.svg')
-        return status, results
+        return done.returncode, results
 
     @unittest.skipUnless(PEERS, 'neither NumPy nor numexpr is installed')
     def test_host(self):
@@ -153,7 +154,8 @@ class Runs(unittest.TestCase):
         self.assertIn('ended with status 9', results['reason'])
 
     def test_rounds(self):
-        cub = self.program('cub', 'echo \'{"case": "add f32", "us": 1}\'; echo >> "$0.calls"\n')
+        cub = self.program('cub', 'echo >> "$0.calls"; us=$((4 - $(wc -l < "$0.calls")))\n'
+                                  'echo "{\\"case\\": \\"add f32\\", \\"us\\": $us}"\n')
         status, results = self.compare(self.fake_bench(), '--peers', 'cub', '--cub', cub, '--rounds', '3')
         self.assertEqual(status, 0)
         self.assertEqual(results['peers'], {'CUB': {'rows': {'add f32': {'us': 1}}}})

@@ -408,14 +408,6 @@ static void choose_variant(plan *p)
 
 /* ---- The parameter words ---- */
 
-static void add_strides(plan *p, int row)
-{
-    const size_t count = (size_t)p->nest.ndim;
-    assert(p->words.n + count <= GA__MAX_WORDS);
-    memcpy(p->words.word + p->words.n, p->nest.strides[row], count * sizeof(uint64_t));
-    p->words.n += count;
-}
-
 static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
@@ -427,7 +419,7 @@ static void add_operand(plan *p, int k)
     if (p->row[k] == NO_OPERAND)
         ga__words_add_accessor(&p->words, operand->array);
     else
-        add_strides(p, p->row[k]);
+        ga__words_add_strides(&p->words, &p->nest, p->row[k]);
 }
 
 static void add_words(plan *p)
@@ -448,7 +440,7 @@ static void add_words(plan *p)
         add_operand(p, k);
     p->index_word = words->n;
     if (p->index_row != NO_OPERAND)
-        add_strides(p, p->index_row);
+        ga__words_add_strides(words, &p->nest, p->index_row);
 }
 
 /* ---- The kernel ---- */

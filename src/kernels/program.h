@@ -3,6 +3,7 @@
 #define GA_KERNELS_PROGRAM_H
 
 #include <assert.h>
+#include <string.h>
 
 #include "jit/cache_mem.h"
 #include "jit/module.h"
@@ -36,6 +37,15 @@ static inline size_t ga__words_add(ga__words *words, uint64_t word)
     assert(words->n < GA__MAX_WORDS);
     words->word[words->n] = word;
     return words->n++;
+}
+
+/* The strides of a nest's row, from the innermost axis. */
+static inline void ga__words_add_strides(ga__words *words, const ga__nest *nest, int row)
+{
+    const size_t count = (size_t)nest->ndim;
+    assert(words->n + count <= GA__MAX_WORDS);
+    memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
+    words->n += count;
 }
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),

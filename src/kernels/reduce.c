@@ -25,12 +25,6 @@ static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *wo
     }
 }
 
-static void add_strides(plan *p, const ga__nest *nest, int row)
-{
-    for (int axis = 0; axis < nest->ndim; axis++)
-        ga__words_add(&p->words, (uint64_t)nest->strides[row][axis]);
-}
-
 static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
@@ -43,8 +37,8 @@ static void add_operand(plan *p, int k)
         ga__words_add_accessor(&p->words, operand->array);
         return;
     }
-    add_strides(p, &p->kept, p->row[k]);
-    add_strides(p, &p->reduced, p->row[k]);
+    ga__words_add_strides(&p->words, &p->kept, p->row[k]);
+    ga__words_add_strides(&p->words, &p->reduced, p->row[k]);
 }
 
 static void add_carry(plan *p, const ga__carry *carry)
@@ -64,7 +58,7 @@ static void add_results(plan *p)
 {
     ga__words *words = &p->words;
     p->out_word = ga__words_add(words, (uint64_t)(uintptr_t)p->out->data);
-    add_strides(p, &p->kept, p->rows);
+    ga__words_add_strides(words, &p->kept, p->rows);
     p->result_word[0] = p->out_word;
     for (int k = 1; k < p->reduction->nresults; k++)
         p->result_word[k] = ga__words_add(words, (uint64_t)(uintptr_t)p->all[k]->data);
@@ -96,7 +90,7 @@ static void add_words(plan *p)
         add_operand(p, k);
     add_results(p);
     p->index_word = words->n;
-    add_strides(p, &p->reduced, p->rows);
+    ga__words_add_strides(&p->words, &p->reduced, p->rows);
     add_carry(p, p->reduction->carry);
 }
 
