@@ -81,8 +81,8 @@ static int make_sets(workload *sets, const bench_case *c, const machine *m, int6
 }
 
 /* Warms up, poisons the outputs, times the case and its limit in turns, and checks every output. */
-static bool time_sets(workload *sets, int count, const bench_case *c, const machine *m, double *us,
-                      double *limit_gbps)
+static bool time_sets(workload *sets, int count, const bench_case *c, const machine *m,
+                      double bytes, double *us, double *limit_gbps)
 {
     double samples[SAMPLES + MAX_SETS], limits[SAMPLES + MAX_SETS];
     const int runs = (SAMPLES + count - 1) / count * count;
@@ -97,7 +97,7 @@ static bool time_sets(workload *sets, int count, const bench_case *c, const mach
         m->poison(ga_data(sets[i].out), ga_nbytes(sets[i].out));
     for (int i = 0; i < runs && right; i++) {
         timed_run t = {c, &sets[i % count], GA_OK};
-        limits[i] = c->limit < LIMIT_COUNT ? m->bandwidth_again(c->limit) : 0;
+        limits[i] = c->limit < LIMIT_COUNT ? m->bandwidth_again(c->limit, bytes) : 0;
         samples[i] = m->time_us(run_once, &t);
         right = t.status == GA_OK;
     }
@@ -114,7 +114,7 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
     double us = 0, limit_gbps = 0;
     const int made = make_sets(sets, c, m, r->n);
     const double bytes = made > 0 ? c->bytes * (double)ga_size(sets[0].x) : 0;
-    const bool right = made > 0 && time_sets(sets, made, c, m, &us, &limit_gbps);
+    const bool right = made > 0 && time_sets(sets, made, c, m, bytes, &us, &limit_gbps);
 
     if (ga_error() != GA_OK)
         fprintf(stderr, "quarry-bench: %s: %s\n", c->name, ga_error_message());

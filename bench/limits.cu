@@ -1,4 +1,5 @@
 /* A CUDA device as a machine under test: the best plain kernels, raw launches and NVRTC itself. */
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -173,17 +174,21 @@ struct stream_job {
     float4 *out;
     const float4 *x, *y;
     int64_t n;
-    int blocks, threads;
+    int threads;
+    int64_t tile, most_blocks; /* vectors that a block takes at once; how many blocks at most */
 };
 
 void run_stream(void *context)
 {
     const stream_job *j = (const stream_job *)context;
 
-    if (j->kernel)
-        j->kernel<<<j->blocks, j->threads>>>(j->out, j->x, j->y, j->n);
-    else
+    if (!j->kernel) {
         cudaMemcpyAsync(j->out, j->x, (size_t)j->n * 16, cudaMemcpyDeviceToDevice, 0);
+        return;
+    }
+    const int64_t tiles = (j->n + j->tile - 1) / j->tile;
+    const int blocks = (int)(tiles < j->most_blocks ? tiles : j->most_blocks);
+    j->kernel<<<blocks, j->threads>>>(j->out, j->x, j->y, j->n);
 }
 
 double median_us(stream_job *j)
@@ -218,12 +223,11 @@ template <limit_kind limit, int UNROLL> void contend_sizes(stream_job j)
 {
     j.kernel = stream_kernel<limit, UNROLL>;
     for (j.threads = 128; j.threads <= 1024; j.threads *= 2) {
-        const int64_t tile = (int64_t)j.threads * UNROLL;
-        const int64_t tiles = (j.n + tile - 1) / tile;
+        j.tile = (int64_t)j.threads * UNROLL;
         const int64_t resident = (int64_t)properties.multiProcessorCount *
                                  (properties.maxThreadsPerMultiProcessor / j.threads);
-        for (int64_t blocks : {tiles, resident}) {
-            j.blocks = (int)(blocks < tiles ? blocks : tiles);
+        for (int64_t blocks : {(int64_t)INT_MAX, resident}) {
+            j.most_blocks = blocks;
             contend(limit, j);
         }
     }
@@ -237,17 +241,17 @@ template <limit_kind limit> void contend_all(const stream_job &j)
     contend_sizes<limit, 8>(j);
 }
 
-double gbps(limit_kind limit, double us)
-{
-    static const double streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
+const int streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
 
-    return streams[limit] * (double)best[limit].job.n * 16 / us / 1e3;
+double gbps(limit_kind limit, int64_t n, double us)
+{
+    return streams[limit] * (double)n * 16 / us / 1e3;
 }
 
 double cuda_bandwidth(limit_kind limit, void *out, const void *x, const void *y, size_t nbytes)
 {
-    const stream_job j = {
-        nullptr, (float4 *)out, (const float4 *)x, (const float4 *)y, (int64_t)(nbytes / 16), 0, 0};
+    const int64_t n = (int64_t)(nbytes / 16);
+    const stream_job j = {nullptr, (float4 *)out, (const float4 *)x, (const float4 *)y, n, 0, 0, 0};
 
     if (limit == LIMIT_COPY || limit == LIMIT_READ1_WRITE1)
         contend(limit, j);
@@ -259,12 +263,16 @@ double cuda_bandwidth(limit_kind limit, void *out, const void *x, const void *y,
         contend_all<LIMIT_READ>(j);
     if (limit == LIMIT_WRITE)
         contend_all<LIMIT_WRITE>(j);
-    return gbps(limit, best[limit].us);
+    return gbps(limit, n, best[limit].us);
 }
 
-double cuda_bandwidth_again(limit_kind limit)
+double cuda_bandwidth_again(limit_kind limit, double nbytes)
 {
-    return gbps(limit, cuda_time_us(run_stream, &best[limit].job));
+    stream_job j = best[limit].job;
+    const int64_t n = (int64_t)(nbytes / (16 * streams[limit]));
+
+    j.n = n < 1 ? 1 : n < j.n ? n : j.n;
+    return gbps(limit, j.n, cuda_time_us(run_stream, &j));
 }
 
 /* ---- Host times ---- */

@@ -44,8 +44,9 @@ typedef struct machine {
     /* GB/s of the best variant, the median of SAMPLES; nbytes each, a multiple of 64. */
     double (*bandwidth)(limit_kind limit, void *out, const void *x, const void *y, size_t nbytes);
 
-    /* GB/s of one more run of that best variant, to be compared with work timed beside it. */
-    double (*bandwidth_again)(limit_kind limit);
+    /* GB/s of one more run of that best variant, to be compared with work timed beside it. A kernel
+     * moves `nbytes` in all, or what it was given: so it starts and ends as often as that work. */
+    double (*bandwidth_again)(limit_kind limit, double nbytes);
 
     /* Host time of one raw launch of a small add; then with a pool allocation and its free; the
      * mean of `count` that are waited for only after the clock has stopped. */

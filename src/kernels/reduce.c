@@ -318,8 +318,7 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", p->block);
-    /* Accumulators of eight lanes fit the registers of a full multiprocessor, if they have to. */
-    ga__record_setf(record, "bounds", p->large && p->lanes == 8 ? "%d, 4" : "%d", p->block);
+    ga__record_setf(record, "bounds", p->hold ? "%d, %d" : "%d", p->block, p->hold);
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");

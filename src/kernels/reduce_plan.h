@@ -31,6 +31,7 @@ typedef struct ga__reduce_plan {
     bool staged;     /* on the host: strips are mapped before the parts take them */
     bool plain;      /* staged, and the part takes the very floats that its elements become */
     bool large;      /* on CUDA: more threads a block, with fewer registers */
+    int hold;        /* on CUDA: so many blocks a multiprocessor, by their registers; 0: any */
     bool thin;       /* rows of one vector a thread, several rows at a time */
     bool spread;     /* a block has a few stretches, and there are more blocks than run at once */
     bool posted;     /* the one result goes to the host's memory too */

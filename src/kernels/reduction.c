@@ -101,18 +101,28 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
     return args->out ? check_out(c, op->name, args->out) : GA_OK;
 }
 
+/* Whether the accumulator is one number or truth value. */
+static bool is_scalar(const ga__reduce_part *part)
+{
+    static const char *const names[] = {"T", "ga::found", "ga::held"};
+    bool is = false;
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        is |= strcmp(part->accumulator, names[k]) == 0;
+    return is;
+}
+
 /* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
 static size_t accumulator_bytes(const ga__reduce_part *part)
 {
     const size_t type = ga__dtype_size(ga__dtype_compute(part->type));
-    return strcmp(part->accumulator, "T") == 0 ? type : sizeof(double) + 2 * type;
+    return is_scalar(part) ? type : sizeof(double) + 2 * type;
 }
 
 size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts)
 {
     const size_t alignment = 2 * sizeof(double); /* no type has more */
     size_t bytes = accumulator_bytes(&parts[0]);
-    if (nparts == 1 && strcmp(parts[0].accumulator, "T") == 0)
+    if (nparts == 1 && is_scalar(&parts[0]))
         return bytes;
     for (int p = 1; p < nparts; p++)
         bytes = (bytes + alignment - 1) / alignment * alignment + accumulator_bytes(&parts[p]);
