@@ -16,8 +16,9 @@
 #define WIDEST 32           /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8         /* and the fewest where it saves cutting the columns */
 #define THIN_ROWS 4         /* short rows that a team has under way */
-#define SPREAD_BELOW 2048   /* threads a row of those that run at once: below it rows are many */
-#define SPREAD_STRETCHES 4  /* that a block then has, of rows of at least four times as many */
+#define WAVES 4             /* so many times the blocks that run at once, where there is work */
+#define SHORTEST_SPREAD 4   /* stretches for each of them, at least */
+#define LONGEST_SPREAD 16   /* and at most */
 #define HOST_LANES 64       /* accumulators side by side in a run of a row, */
 #define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
 #define HOST_SHORT_RUN 1024
@@ -211,14 +212,18 @@ static int power_of_two(int64_t at_least, int most)
     return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
-/* Into how many segments `useful` stretches are cut: few long rows into as many as run at once, so
- * that all end together; many into short ones, so that blocks end one after the other and the rows
- * are read in order. */
+/* Into how many segments `useful` stretches are cut. Blocks of equal shares that all run at once
+ * end when the slowest multiprocessor does, and on some H200s a few are 5 % slower than the others.
+ * Where there is work for several times as many blocks they are short, and go where there is time
+ * for them. Tiles of columns are so many themselves, or share columns as seldom as may be. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
-    const int64_t wanted = target / p->tiles;
-    p->spread = !p->columns && wanted * p->block < SPREAD_BELOW && useful >= 4 * SPREAD_STRETCHES;
-    p->segments = p->spread ? useful / SPREAD_STRETCHES : wanted < useful ? wanted : useful;
+    const int64_t each = useful * p->tiles / (WAVES * target), wanted = target / p->tiles;
+    p->spread = each >= SHORTEST_SPREAD && (!p->columns || p->tiles == 1);
+    if (p->spread)
+        p->segments = useful / (each < LONGEST_SPREAD ? each : LONGEST_SPREAD);
+    else
+        p->segments = wanted < useful ? wanted : useful;
     p->segments = p->segments > 1 ? p->segments : 1;
 }
 
@@ -244,13 +249,15 @@ static int blocks_to_hold(const plan *p)
     return p->lanes == 8 ? 4 : p->reduction->accumulator_bytes > SMALL_ACCUMULATOR ? 3 : 0;
 }
 
-/* Narrower tiles are more blocks: enough of them need not share columns, whose partial results then
- * nobody combines. Measured on an H200: 1.3 % of 1 GiB in 16384 columns. */
+/* Narrower tiles are more blocks: so many that they come and go, or at least that they need not
+ * share columns. Measured on an H200: 1.3 % of 1 GiB in 16384 columns, whose partial results nobody
+ * combines. */
 static int narrowed(const plan *p, int64_t target)
 {
-    if (p->lanes > 1)
+    const int64_t wanted[] = {(WAVES - 1) * target, target / 2 + 1};
+    for (int k = 0; p->lanes > 1 && k < 2; k++)
         for (int across = p->across; across >= NARROWEST; across /= 2)
-            if (target / ga__ceil_div(p->kept_vectors, across) <= 1 &&
+            if (ga__ceil_div(p->kept_vectors, across) >= wanted[k] &&
                 p->vectors >= (int64_t)(p->block / across) * COLUMN_UNROLL)
                 return across;
     return p->across;

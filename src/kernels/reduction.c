@@ -104,11 +104,9 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
 /* Whether the accumulator is one number or truth value. */
 static bool is_scalar(const ga__reduce_part *part)
 {
-    static const char *const names[] = {"T", "ga::found", "ga::held"};
-    bool is = false;
-    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-        is |= strcmp(part->accumulator, names[k]) == 0;
-    return is;
+    const char *name = part->accumulator;
+    return strcmp(name, "T") == 0 || strcmp(name, "ga::found") == 0 ||
+           strcmp(name, "ga::held") == 0;
 }
 
 /* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
