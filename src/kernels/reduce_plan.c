@@ -10,8 +10,9 @@
 #define ROW_UNROLL 8
 #define LARGE_BLOCK 512
 #define LARGE_ROW_UNROLL 4
-#define SMALL_ACCUMULATOR 8 /* bytes */
-#define LONG_ROW 1024       /* vectors: a block takes the row together */
+#define SMALL_ACCUMULATOR 8     /* bytes */
+#define NUMBERED_ACCUMULATOR 32 /* a value and its number: as far as they fit 40 registers */
+#define LONG_ROW 1024           /* vectors: a block takes the row together */
 #define COLUMN_UNROLL 4
 #define WIDEST 32           /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8         /* and the fewest where it saves cutting the columns */
@@ -232,7 +233,8 @@ static bool wants_large_block(const plan *p)
 {
     const ga__reduction *r = p->reduction;
     const bool small = r->accumulator_bytes <= SMALL_ACCUMULATOR,
-               numbered = r->formula.uses_index && r->maps_nothing;
+               numbered = r->formula.uses_index && r->maps_nothing && p->lanes > 1 &&
+                          r->accumulator_bytes <= NUMBERED_ACCUMULATOR;
     if (p->rows != 1)
         return false;
     if (p->columns)
