@@ -27,6 +27,7 @@
 #define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define HOST_LONGEST_STRIP 4096
 #define HOST_LONG_BYTES 8192 /* of a row, to be read beside others */
+#define HOST_WIDE 64         /* neighbouring outputs that are vectors enough by themselves */
 #define HOST_TOGETHER 256    /* outputs whose runs are taken in turn */
 #define HOST_THIN 32         /* rows shorter than this are taken side by side */
 #define HOST_GRAIN 65536     /* elements that are worth a block of their own on the host */
@@ -126,11 +127,12 @@ static bool columns_are_better(const plan *p)
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 
+/* An axis of one element takes the kernel of contiguous ones. */
 static void choose_steps(plan *p)
 {
     const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
     for (int row = 0; row <= p->rows; row++) {
-        const int64_t inner = nest->strides[row][0];
+        const int64_t inner = nest->shape[0] > 1 ? nest->strides[row][0] : 1;
         p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
     }
 }
@@ -371,7 +373,7 @@ static int rows_abreast(const plan *p)
 {
     const int64_t width = p->kept.shape[0] < p->strip ? p->kept.shape[0] : p->strip;
     bool worth = p->reduction->accumulator_bytes > SMALL_ACCUMULATOR;
-    if (p->staged || p->unzip > 1)
+    if (p->staged || p->unzip > 1 || (p->reduction->formula.uses_index && width >= HOST_WIDE))
         return 1;
     for (int k = 0; k < p->noperands && !worth; k++)
         worth = p->row[k] != GA__NO_ROW &&
@@ -397,7 +399,8 @@ static void choose_host_variant(plan *p)
     p->lanes = short_runs && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES : HOST_LANES;
     p->block = BLOCK;
     p->unroll = p->team = p->across = 1;
-    p->tail = p->thin = p->posted = p->ascending = false;
+    p->tail = p->thin = p->posted = false;
+    p->ascending = p->columns && p->reduction->formula.uses_index && index_ascends(p);
     p->staged = is_staged(p);
     p->plain = is_plain(p);
     if (p->columns) {
