@@ -119,6 +119,8 @@ static void reduction_variants(ga_dtype dtype)
     GA_SCOPE {
         gpuarray *x = ga_empty(dtype, GA_SHAPE(1 << 20, 2, 4)),
                  *y = ga_empty(dtype, GA_SHAPE(1 << 20, 7));
+        gpuarray *wide = ga_empty(dtype, GA_SHAPE(300, 80000));
+        ga_sum(wide, GA_AXIS(0)), check("narrow tiles");
         ga_sum(x, GA_AXIS(2)), check("thin rows");
         ga_argmax(x, GA_AXIS(2)), check("argmax of thin rows");
         ga_var(y, GA_AXIS(1)), check("var of rows of 7");
