@@ -241,11 +241,9 @@ template <limit_kind limit> void contend_all(const stream_job &j)
     contend_sizes<limit, 8>(j);
 }
 
-const int streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
-
 double gbps(limit_kind limit, int64_t n, double us)
 {
-    return streams[limit] * (double)n * 16 / us / 1e3;
+    return limit_streams(limit) * (double)n * 16 / us / 1e3;
 }
 
 double cuda_bandwidth(limit_kind limit, void *out, const void *x, const void *y, size_t nbytes)
@@ -269,7 +267,7 @@ double cuda_bandwidth(limit_kind limit, void *out, const void *x, const void *y,
 double cuda_bandwidth_again(limit_kind limit, double nbytes)
 {
     stream_job j = best[limit].job;
-    const int64_t n = (int64_t)(nbytes / (16 * streams[limit]));
+    const int64_t n = (int64_t)(nbytes / (16 * limit_streams(limit)));
 
     j.n = n < 1 ? 1 : n < j.n ? n : j.n;
     return gbps(limit, j.n, cuda_time_us(run_stream, &j));

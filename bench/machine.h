@@ -22,6 +22,13 @@ typedef enum limit_kind {
     LIMIT_COUNT
 } limit_kind;
 
+/* How many arrays a limit reads and writes. */
+static inline int limit_streams(limit_kind limit)
+{
+    static const int streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
+    return streams[limit];
+}
+
 /* Every median is of this many samples. */
 #define SAMPLES 15
 

@@ -157,9 +157,7 @@ static job best[LIMIT_COUNT];
 
 static double gbps(limit_kind limit, double us)
 {
-    static const double streams[LIMIT_COUNT] = {2, 2, 3, 1, 1};
-
-    return streams[limit] * (double)best[limit].nbytes / us / 1e3;
+    return limit_streams(limit) * (double)best[limit].nbytes / us / 1e3;
 }
 
 static double median_us(job *j)
