@@ -318,7 +318,8 @@ static ga__function *make_function(plan *p)
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", p->block);
-    ga__record_setf(record, "bounds", p->hold ? "%d, %d" : "%d", p->block, p->hold);
+    const int hold = ga__reduce_plan_hold(p);
+    ga__record_setf(record, "bounds", hold ? "%d, %d" : "%d", p->block, hold);
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");

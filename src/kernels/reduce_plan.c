@@ -235,18 +235,18 @@ static bool wants_large_block(const plan *p)
 {
     const ga__reduction *r = p->reduction;
     const bool small = r->accumulator_bytes <= SMALL_ACCUMULATOR,
-               numbered = r->formula.uses_index && r->maps_nothing && p->lanes > 1 &&
+               numbered = r->formula.uses_index && r->maps_nothing &&
                           r->accumulator_bytes <= NUMBERED_ACCUMULATOR;
     if (p->rows != 1)
         return false;
     if (p->columns)
         return small && p->lanes <= 4 && p->vectors * p->across >= LARGE_BLOCK * COLUMN_UNROLL;
-    return p->vectors >= LONG_ROW && p->lanes <= (small ? 8 : numbered ? 4 : 0);
+    if (p->vectors < LONG_ROW)
+        return false;
+    return small ? p->lanes <= 8 : numbered && p->lanes > 1 && p->lanes <= 4;
 }
 
-/* How many of them the registers of a multiprocessor must hold, where the compiler would take a few
- * registers more: four are all its threads. 0: as it comes. */
-static int blocks_to_hold(const plan *p)
+int ga__reduce_plan_hold(const plan *p)
 {
     if (!p->large)
         return 0;
@@ -259,7 +259,9 @@ static int blocks_to_hold(const plan *p)
 static int narrowed(const plan *p, int64_t target)
 {
     const int64_t wanted[] = {(WAVES - 1) * target, target / 2 + 1};
-    for (int k = 0; p->lanes > 1 && k < 2; k++)
+    if (p->lanes == 1)
+        return p->across;
+    for (int k = 0; k < 2; k++)
         for (int across = p->across; across >= NARROWEST; across /= 2)
             if (ga__ceil_div(p->kept_vectors, across) >= wanted[k] &&
                 p->vectors >= (int64_t)(p->block / across) * COLUMN_UNROLL)
@@ -278,7 +280,6 @@ static void choose_cuda_variant(plan *p)
         p->across = power_of_two(p->kept_vectors, WIDEST);
     p->large = wants_large_block(p);
     p->block = p->large ? LARGE_BLOCK : BLOCK;
-    p->hold = blocks_to_hold(p);
     const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
                   target = threads / p->block; /* blocks that run at once */
     int together;                              /* threads that walk the reduced axes together */
@@ -300,7 +301,6 @@ static void choose_cuda_variant(plan *p)
               p->outputs * p->team >= THIN_ROWS * threads;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
                 p->reduction->results[0].dtype != GA_NO_DTYPE;
-    p->ascending = p->reduction->formula.uses_index && index_ascends(p);
     if (p->thin) {
         p->tail = false;
         p->unroll = THIN_ROWS;
@@ -400,7 +400,6 @@ static void choose_host_variant(plan *p)
     p->block = BLOCK;
     p->unroll = p->team = p->across = 1;
     p->tail = p->thin = p->posted = false;
-    p->ascending = p->columns && p->reduction->formula.uses_index && index_ascends(p);
     p->staged = is_staged(p);
     p->plain = is_plain(p);
     if (p->columns) {
@@ -437,10 +436,11 @@ static void choose_variant(plan *p)
     p->strip = HOST_STRIP;
     p->unzip = p->abreast = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
-    p->hold = 0;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);
+    /* The host takes the elements of a row side by side. */
+    p->ascending = (p->columns || !p->host) && p->reduction->formula.uses_index && index_ascends(p);
     if (p->host)
         choose_host_variant(p);
     else

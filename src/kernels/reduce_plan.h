@@ -31,7 +31,6 @@ typedef struct ga__reduce_plan {
     bool staged;     /* on the host: strips are mapped before the parts take them */
     bool plain;      /* staged, and the part takes the very floats that its elements become */
     bool large;      /* on CUDA: more threads a block, with fewer registers */
-    int hold;        /* on CUDA: so many blocks a multiprocessor, by their registers; 0: any */
     bool thin;       /* rows of one vector a thread, several rows at a time */
     bool spread;     /* a block has a few stretches, and there are more blocks than run at once */
     bool posted;     /* the one result goes to the host's memory too */
@@ -46,6 +45,10 @@ typedef struct ga__reduce_plan {
 
 /* From the reduction, its operands and outputs in *p, all of the plan but its words. */
 void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced);
+
+/* How many blocks the registers of a multiprocessor must hold, where the compiler would take a few
+ * registers more; 0: as it comes. Four large ones are all its threads. */
+int ga__reduce_plan_hold(const ga__reduce_plan *p);
 
 /* Whether the few elements of operand k's rows are taken apart into columns. */
 bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);
