@@ -398,14 +398,11 @@ static void set_post(plan *p, ga__stream *stream)
     p->words.word[WORD_TAG] = post.tag;
 }
 
-/* Fixes how many blocks share a row: as many as run at once, so that all end together. */
+/* Fixes how many blocks share a row, and where their partial results meet. */
 static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
 {
-    if (!p->host && p->split && !p->spread) {
-        const int64_t fit = resident / p->tiles;
-        p->segments = fit < p->segments ? fit : p->segments;
-        p->segments = p->segments > 1 ? p->segments : 1;
-    }
+    if (!p->host && p->split)
+        ga__reduce_plan_share(p, resident);
     p->words.word[WORD_SEGMENTS] = (uint64_t)p->segments;
     if (p->posted)
         set_post(p, stream);

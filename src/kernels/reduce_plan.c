@@ -17,9 +17,8 @@
 #define WIDEST 32           /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8         /* and the fewest where it saves cutting the columns */
 #define THIN_ROWS 4         /* short rows that a team has under way */
-#define WAVES 4             /* so many times the blocks that run at once, where there is work */
-#define SHORTEST_SPREAD 4   /* stretches for each of them, at least */
-#define LONGEST_SPREAD 16   /* and at most */
+#define WAVES 8             /* of as many blocks as run at once, where each has */
+#define SHORTEST_SHARE 4    /* so many stretches at least */
 #define HOST_LANES 64       /* accumulators side by side in a run of a row, */
 #define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
 #define HOST_SHORT_RUN 1024
@@ -215,18 +214,24 @@ static int power_of_two(int64_t at_least, int most)
     return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
-/* Into how many segments `useful` stretches are cut. Blocks of equal shares that all run at once
- * end when the slowest multiprocessor does, and on some H200s a few are 5 % slower than the others.
- * Where there is work for several times as many blocks they are short, and go where there is time
- * for them. Tiles of columns are so many themselves, or share columns as seldom as may be. */
+/* Into how many segments `useful` stretches are cut, so that blocks come in whole waves. Those of a
+ * single wave end when the slowest multiprocessor does: on some H200s a few are 5 % slower than the
+ * others, and any may be busy with another stream's work. Where there is work for several waves,
+ * blocks are short and go where there is time for them. Tiles of columns are so many themselves, or
+ * share columns as seldom as may be. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
-    const int64_t each = useful * p->tiles / (WAVES * target), wanted = target / p->tiles;
-    p->spread = each >= SHORTEST_SPREAD && (!p->columns || p->tiles == 1);
-    if (p->spread)
-        p->segments = useful / (each < LONGEST_SPREAD ? each : LONGEST_SPREAD);
-    else
-        p->segments = wanted < useful ? wanted : useful;
+    const int64_t waves =
+        p->columns && p->tiles > 1 ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
+    p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
+    p->segments = useful;
+    ga__reduce_plan_share(p, target);
+}
+
+void ga__reduce_plan_share(plan *p, int64_t at_once)
+{
+    const int64_t fit = p->waves * at_once / p->tiles;
+    p->segments = fit < p->segments ? fit : p->segments;
     p->segments = p->segments > 1 ? p->segments : 1;
 }
 
@@ -253,12 +258,12 @@ int ga__reduce_plan_hold(const plan *p)
     return p->lanes == 8 ? 4 : p->reduction->accumulator_bytes > SMALL_ACCUMULATOR ? 3 : 0;
 }
 
-/* Narrower tiles are more blocks: so many that they come and go, or at least that they need not
- * share columns. Measured on an H200: 1.3 % of 1 GiB in 16384 columns, whose partial results nobody
+/* Narrower tiles are more blocks: two waves nearly, or at least so many that they need not share
+ * columns. Measured on an H200: 1.3 % of 1 GiB in 16384 columns, whose partial results nobody
  * combines. */
 static int narrowed(const plan *p, int64_t target)
 {
-    const int64_t wanted[] = {(WAVES - 1) * target, target / 2 + 1};
+    const int64_t wanted[] = {3 * target / 2, target / 2 + 1};
     if (p->lanes == 1)
         return p->across;
     for (int k = 0; k < 2; k++)
@@ -292,11 +297,11 @@ static void choose_cuda_variant(plan *p)
         together = p->team;
         p->tiles = ga__ceil_div(p->outputs, p->block / p->team);
     }
+    const bool few = p->large && p->lanes > 1; /* loads; of single elements there are more */
     p->unroll = power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL
-                                                                 : p->large ? LARGE_ROW_UNROLL
+                                                                 : few      ? LARGE_ROW_UNROLL
                                                                             : ROW_UNROLL);
-    p->segments = 1;
-    p->spread = false;
+    p->segments = p->waves = 1;
     p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
               p->outputs * p->team >= THIN_ROWS * threads;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&

@@ -32,10 +32,10 @@ typedef struct ga__reduce_plan {
     bool plain;      /* staged, and the part takes the very floats that its elements become */
     bool large;      /* on CUDA: more threads a block, with fewer registers */
     bool thin;       /* rows of one vector a thread, several rows at a time */
-    bool spread;     /* a block has a few stretches, and there are more blocks than run at once */
     bool posted;     /* the one result goes to the host's memory too */
     bool ascending;  /* a thread meets the elements by their number */
     int block, lanes, unroll, team, across;
+    int waves; /* of blocks that share rows, so many times those that run at once */
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
@@ -49,6 +49,9 @@ void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, co
 /* How many blocks the registers of a multiprocessor must hold, where the compiler would take a few
  * registers more; 0: as it comes. Four large ones are all its threads. */
 int ga__reduce_plan_hold(const ga__reduce_plan *p);
+
+/* Of the plan's segments no more than fill its waves when `at_once` blocks run at once. */
+void ga__reduce_plan_share(ga__reduce_plan *p, int64_t at_once);
 
 /* Whether the few elements of operand k's rows are taken apart into columns. */
 bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);
