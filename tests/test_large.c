@@ -1,5 +1,5 @@
-/* Arrays of more than 2^31 elements: sums, indices and slices at the far end. Runs on a GPU only.
- */
+/* Arrays of more than 2^31 elements: sums, indices and slices at the far end; and reductions that
+ * take more blocks than run at once. Runs on a GPU only. */
 #include "array_support.h"
 #include "golden.h"
 
@@ -101,6 +101,96 @@ static void the_index_in_a_kernel_is_wide(void **state)
     }
 }
 
+/* Numbers 0 to 6 over and over, 1000 rows of whole turns. */
+enum { ROWS = 1000, ROW = 7 * 40000 };
+
+static gpuarray *turns(ga_dtype dtype)
+{
+    return ga_astype(ga_remainder(ga_arange(GA_INT32, 0, ROWS * ROW, 1), 7), dtype);
+}
+
+static void expect_extremes(const gpuarray *x, int64_t at, int64_t start)
+{
+    const gpuarray *tail = ga_slice(x, "%lld:", (long long)start);
+    assert_int_equal(ga_assign(ga_slice(x, "%lld:%lld", (long long)at, (long long)at + 1), 9),
+                     GA_OK);
+    assert_int_equal(ga_item_int64(ga_argmax(tail)), at - start);
+    assert_float_equal(ga_item_double(ga_max(tail)), 9, 0);
+    assert_int_equal(ga_assign(ga_slice(x, "%lld:%lld", (long long)at, (long long)at + 1), -9),
+                     GA_OK);
+    assert_int_equal(ga_item_int64(ga_argmin(tail)), at - start);
+    assert_float_equal(ga_item_double(ga_min(tail)), -9, 0);
+    assert_int_equal(ga_assign(ga_slice(x, "%lld:%lld", (long long)at, (long long)at + 1), at % 7),
+                     GA_OK);
+}
+
+static void extremes_in_several_waves(void **state)
+{
+    (void)state;
+    const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64, GA_FLOAT16};
+    const int64_t n = (int64_t)ROWS * ROW, at[] = {1, 2, 4099, n / 3, n / 2 + 12345, n - 2, n - 1};
+    for (size_t d = 0; d < sizeof(dtypes) / sizeof(dtypes[0]); d++)
+        GA_SCOPE {
+            const gpuarray *x = turns(dtypes[d]);
+            assert_int_equal(ga_item_int64(ga_argmax(x)), 6); /* the first of many */
+            assert_int_equal(ga_item_int64(ga_argmin(x)), 0);
+            for (size_t k = 0; k < sizeof(at) / sizeof(at[0]); k++)
+                for (int start = 0; start < 2; start++)
+                    expect_extremes(x, at[k], start);
+            assert_int_equal(ga_error(), GA_OK);
+        }
+}
+
+static void expect_everywhere(const gpuarray *x, double value, double within)
+{
+    assert_true(ga_item_bool(ga_all(ga_less_equal(ga_absolute(ga_subtract(x, value)), within))));
+}
+
+static void sums_in_several_waves(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const gpuarray *x = turns(GA_FLOAT32), *whole = turns(GA_INT32),
+                       *rows = ga_reshape(x, GA_SHAPE(ROWS, ROW)),
+                       *fours = ga_reshape(x, GA_SHAPE(-1, 4));
+        const double n = (double)ROWS * ROW;
+        assert_int_equal(ga_item_int64(ga_sum(whole)), (int64_t)ROWS * ROW * 3);
+        assert_int_equal(ga_item_int64(ga_sum(ga_slice(whole, "1:"))), (int64_t)ROWS * ROW * 3);
+        assert_int_equal(ga_item_int64(ga_count_nonzero(x)), (int64_t)ROWS * ROW / 7 * 6);
+        assert_float_equal(ga_item_double(ga_sum(x)) / n, 3, 1e-6);
+        assert_float_equal(ga_item_double(ga_sum(ga_slice(x, "::7"))), 0, 0);
+        assert_float_equal(ga_item_double(ga_var(x)), 4, 1e-5);
+        assert_float_equal(ga_item_double(ga_mean(turns(GA_FLOAT64))), 3, 1e-14);
+        assert_float_equal(ga_item_double(ga_var(turns(GA_FLOAT64))), 4, 1e-13);
+        assert_float_equal(ga_item_double(ga_dot(x, x)) / n, 13, 1e-5);
+        expect_everywhere(ga_sum(rows, GA_AXIS(1)), 3. * ROW, 1);
+        expect_everywhere(ga_var(rows, GA_AXIS(1)), 4, 1e-5);
+        expect_everywhere(ga_argmax(rows, GA_AXIS(1)), 6, 0);
+        expect_everywhere(ga_sum(fours, GA_AXIS(0)), 3. * n / 4, 3e-6 * n);
+        expect_everywhere(ga_max(fours, GA_AXIS(0)), 6, 0);
+        const gpuarray *least = ga_argmin(fours, GA_AXIS(0));
+        const double rows_of_zero[] = {0, 5, 3, 1};
+        for (int k = 0; k < 4; k++)
+            assert_float_equal(element(least, k), rows_of_zero[k], 0);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void truth_in_a_long_array(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const gpuarray *x = turns(GA_FLOAT32), *shifted = ga_add(x, 1);
+        assert_true(ga_item_bool(ga_any(x)));
+        assert_false(ga_item_bool(ga_all(x)));
+        assert_true(ga_item_bool(ga_all(shifted)));
+        assert_int_equal(ga_assign(ga_slice(shifted, "-1:"), 0), GA_OK);
+        assert_false(ga_item_bool(ga_all(shifted)));
+        assert_false(ga_item_bool(ga_any(ga_slice(x, "::7"))));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,9 +199,12 @@ int main(void)
         cmocka_unit_test(broadcast_results_past_two_to_the_31),
         cmocka_unit_test(bytes_of_wide_elements_past_two_to_the_32),
         cmocka_unit_test(the_index_in_a_kernel_is_wide),
+        cmocka_unit_test(extremes_in_several_waves),
+        cmocka_unit_test(sums_in_several_waves),
+        cmocka_unit_test(truth_in_a_long_array),
     };
     if (on_host()) {
-        printf("skipped: arrays of more than 2^31 elements are tested on a GPU, and the device is "
+        printf("skipped: arrays this large are tested on a GPU, and the device is "
                "%s\n",
                ga_current_device());
         return 77;

@@ -214,15 +214,24 @@ static int power_of_two(int64_t at_least, int most)
     return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
+static bool settles(const ga__reduction *reduction)
+{
+    bool all = true;
+    for (int part = 0; part < reduction->nparts; part++)
+        all &= reduction->parts[part].settles;
+    return all;
+}
+
 /* Into how many segments `useful` stretches are cut, so that blocks come in whole waves. Those of a
  * single wave end when the slowest multiprocessor does: on some H200s a few are 5 % slower than the
  * others, and any may be busy with another stream's work. Where there is work for several waves,
- * blocks are short and go where there is time for them. Tiles of columns are so many themselves, or
- * share columns as seldom as may be. */
+ * blocks are short and go where there is time for them. But where the first elements may give the
+ * result, later blocks would only start to hear that; and tiles of columns are so many themselves,
+ * or share columns as seldom as may be. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
-    const int64_t waves =
-        p->columns && p->tiles > 1 ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
+    const bool one = settles(p->reduction) || (p->columns && p->tiles > 1);
+    const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
     p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
     p->segments = useful;
     ga__reduce_plan_share(p, target);
