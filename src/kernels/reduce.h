@@ -27,8 +27,8 @@ typedef struct ga__reduce_part {
     const char *combine; /* over `a` and `b` */
     const char *finish;  /* over `a`, `count`, `ddof`; NULL for a user's */
     ga_dtype type;       /* T, the type of `x` */
+    bool settles;        /* a truth value: a few elements may give the result */
     double ddof;
-    bool settles; /* a few elements may give the result: ga::can_settle */
 } ga__reduce_part;
 
 /* An output: dtype GA_NO_DTYPE has the accumulator's own bytes. */

@@ -101,15 +101,10 @@ static ga_status prepare(call *c, const ga__reduce_op *op, const ga_reduce_args 
     return args->out ? check_out(c, op->name, args->out) : GA_OK;
 }
 
-static bool is_truth(const char *accumulator)
-{
-    return strcmp(accumulator, "ga::found") == 0 || strcmp(accumulator, "ga::held") == 0;
-}
-
 /* Whether the accumulator is one number or truth value. */
 static bool is_scalar(const ga__reduce_part *part)
 {
-    return strcmp(part->accumulator, "T") == 0 || is_truth(part->accumulator);
+    return part->settles || strcmp(part->accumulator, "T") == 0;
 }
 
 /* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
@@ -139,7 +134,7 @@ ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof)
                              .finish = op->finish,
                              .type = loop,
                              .ddof = ddof,
-                             .settles = is_truth(op->accumulator)};
+                             .settles = op->result == GA__RESULT_BOOL};
 }
 
 /* A pass of one part whose result is what it finishes with. */
