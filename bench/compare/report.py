@@ -80,17 +80,11 @@ def judge(results):
 # ---- Rounds ----
 
 def faster_case(a, b):
-    """One row of quarry-bench from two: the shorter times, but a wrong result stays."""
+    """One row of quarry-bench from two: the shorter time and the limit timed in turns with it, but a wrong result
+    stays."""
     if not (a['checked'] and b['checked']):
         return a if b['checked'] else b
-    row = dict(min(a, b, key=lambda row: row['us']))
-    if 'limit_us' in row:
-        row['limit_us'] = min(a['limit_us'], b['limit_us'])
-    if 'of_limit' in row:
-        row['of_limit'] = round(row['limit_us'] / row['us'], 4)
-    if 'times_limit' in row:
-        row['times_limit'] = round(row['us'] / row['limit_us'], 4)
-    return row
+    return min(a, b, key=lambda row: row['us'])
 
 
 def faster_time(a, b):
@@ -105,7 +99,7 @@ def merged(a, b, faster):
 
 
 def fastest(a, b):
-    """The results of two rounds of one comparison as one, of each figure the better."""
+    """The results of two rounds of one comparison as one: of each time the shorter."""
     quarry = merged(*({row['case']: row for row in results['quarry']} for results in (a, b)), faster_case)
     peers = {}
     for name in dict.fromkeys([*a['peers'], *b['peers']]):
