@@ -19,7 +19,7 @@
 #define THIN_ROWS 4         /* short rows that a team has under way */
 #define WAVES 8             /* of as many blocks as run at once, where each has */
 #define SHORTEST_SHARE 4    /* so many stretches at least */
-#define HOST_LANES 64       /* accumulators side by side in a run of a row, */
+#define HOST_LANES 32       /* accumulators side by side in a run of a row, */
 #define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
 #define HOST_SHORT_RUN 1024
 #define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
@@ -407,10 +407,18 @@ static bool rows_are_short(const plan *p)
     return true;
 }
 
+/* Integers are taken in any order, so that the compiler makes vectors of what the lanes leave. */
+static int host_lanes(const plan *p)
+{
+    const char kind = ga__dtype_kind(p->reduction->parts[0].type);
+    const bool ordered = p->reduction->formula.uses_index || !strchr("biu", kind);
+    return !p->columns && ordered && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES
+                                                                          : HOST_LANES;
+}
+
 static void choose_host_variant(plan *p)
 {
-    const bool short_runs = !p->columns && p->reduced.ndim > 1;
-    p->lanes = short_runs && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES : HOST_LANES;
+    p->lanes = host_lanes(p);
     p->block = BLOCK;
     p->unroll = p->team = p->across = 1;
     p->tail = p->thin = p->posted = false;
