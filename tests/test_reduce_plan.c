@@ -9,10 +9,11 @@
 
 #include "array/array.h"
 #include "golden.h"
+#include "kernels/eval_table.h"
 #include "kernels/reduce_plan.h"
-#include "kernels/reduction.h"
+#include "model/layout.h"
 
-enum { PROCESSORS = 132, WARPED = 2048 / 512, AT_ONCE = PROCESSORS * WARPED };
+enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) };
 
 /* A reduction of one array, and its plan, which points into the rest. */
 typedef struct planned {
@@ -27,66 +28,45 @@ typedef struct planned {
     ga__reduce_plan plan;
 } planned;
 
-typedef struct kind {
-    const char *accumulator;
-    bool settles, numbered;
-} kind;
-
-static const kind SUM = {"T", false, false}, ALL = {"ga::held", true, false},
-                  ARGMAX = {"ga::indexed<T, I>", false, true},
-                  VAR = {"ga::moments<T, I>", false, false};
-
-static void set_strides(int64_t *strides, int ndim, const int64_t *shape, int64_t itemsize)
-{
-    int64_t stride = itemsize;
-    for (int axis = ndim - 1; axis >= 0; axis--) {
-        strides[axis] = stride;
-        stride *= shape[axis];
-    }
-}
-
 /* The array is in C order from address `data` on. */
 static void set_array(planned *p, ga_dtype dtype, uintptr_t data, int ndim, const int64_t *shape)
 {
     memset(p, 0, sizeof(*p));
     p->x = (gpuarray){.dtype = dtype,
                       .ndim = ndim,
-                      .size = 1,
+                      .size = ga__shape_size(ndim, shape),
                       .data = (char *)data,
                       .shape = p->shape,
                       .strides = p->strides};
     memcpy(p->shape, shape, sizeof(*shape) * (size_t)ndim);
-    set_strides(p->strides, ndim, shape, (int64_t)ga_dtype_size(dtype));
-    for (int axis = 0; axis < ndim; axis++)
-        p->x.size *= shape[axis];
+    ga__contiguous_strides(ndim, shape, (int64_t)ga_dtype_size(dtype), p->strides);
 }
 
-static ga__reduce_plan *plan_it(planned *p, const kind *what)
+static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
 {
     p->device.arch = 90;
     p->device.processors = PROCESSORS;
-    p->device.threads_per_processor = 2048;
+    p->device.threads_per_processor = THREADS;
     p->out = (gpuarray){.dtype = p->x.dtype,
-                        .size = 1,
                         .contiguous = true,
                         .data = (char *)4096,
                         .shape = p->kept_shape,
                         .strides = p->kept_strides};
     for (int axis = 0; axis < p->x.ndim; axis++)
-        if (!p->reduced[axis]) {
+        if (!p->reduced[axis])
             p->kept_shape[p->out.ndim++] = p->shape[axis];
-            p->out.size *= p->shape[axis];
-        }
-    set_strides(p->kept_strides, p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype));
+    p->out.size = ga__shape_size(p->out.ndim, p->kept_shape);
+    ga__contiguous_strides(p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype),
+                           p->kept_strides);
     p->operand = (ga__operand){.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true};
-    p->reduction = (ga__reduction){.formula = {.name = "it", .uses_index = what->numbered},
-                                   .maps_nothing = true,
-                                   .nparts = 1,
-                                   .nresults = 1,
-                                   .parts = {{.accumulator = what->accumulator,
-                                              .type = what->settles ? GA_BOOL : p->x.dtype,
-                                              .settles = what->settles}},
-                                   .results = {{"ga_finish0(a)", p->x.dtype}}};
+    const ga__reduce_op *op = ga__rows[row].reduction;
+    p->reduction =
+        (ga__reduction){.formula = {.name = op->name, .uses_index = op->result == GA__RESULT_INDEX},
+                        .maps_nothing = true,
+                        .nparts = 1,
+                        .nresults = 1,
+                        .parts = {ga__part_of(op, p->x.dtype, 0)},
+                        .results = {{"ga_finish0(a)", p->x.dtype}}};
     p->reduction.accumulator_bytes = ga__accumulator_bytes(1, p->reduction.parts);
     p->results[0] = &p->out;
     p->plan = (ga__reduce_plan){.reduction = &p->reduction,
@@ -101,21 +81,21 @@ static ga__reduce_plan *plan_it(planned *p, const kind *what)
 }
 
 /* Of n elements, all of them. */
-static ga__reduce_plan *plan_all(planned *p, const kind *what, ga_dtype dtype, uintptr_t data,
+static ga__reduce_plan *plan_all(planned *p, ga__row_id row, ga_dtype dtype, uintptr_t data,
                                  int64_t n)
 {
     set_array(p, dtype, data, 1, &n);
     p->reduced[0] = true;
-    return plan_it(p, what);
+    return plan_it(p, row);
 }
 
 /* Of a float32 matrix or cube, one axis. */
-static ga__reduce_plan *plan_axis(planned *p, const kind *what, int axis, int ndim,
+static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim,
                                   const int64_t *shape)
 {
     set_array(p, GA_FLOAT32, 4096, ndim, shape);
     p->reduced[axis] = true;
-    return plan_it(p, what);
+    return plan_it(p, row);
 }
 
 #define SHAPE(...)                                                                                 \
@@ -128,7 +108,7 @@ static void long_reductions_come_in_whole_waves(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_all(&p, &SUM, GA_FLOAT32, 4096, INT64_C(1) << 28);
+    const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, INT64_C(1) << 28);
     assert_false(q->columns);
     assert_true(q->split && q->posted && !q->wide);
     assert_int_equal(q->block, 512);
@@ -139,7 +119,8 @@ static void long_reductions_come_in_whole_waves(void **state)
     ga__reduce_plan_share(&p.plan, 3 * PROCESSORS); /* registers let three run at once */
     assert_int_equal(q->segments, 8 * 3 * PROCESSORS);
 
-    q = plan_all(&p, &SUM, GA_FLOAT16, 4096, INT64_C(1) << 28); /* 16384 stretches of 32 KiB */
+    q = plan_all(&p, GA__ROW_sum, GA_FLOAT16, 4096,
+                 INT64_C(1) << 28); /* 16384 stretches of 32 KiB */
     assert_int_equal(q->lanes, 8);
     assert_int_equal(q->waves, 7);
     assert_int_equal(q->segments, 7 * AT_ONCE);
@@ -149,12 +130,13 @@ static void shorter_ones_in_one_wave_or_less(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_all(&p, &SUM, GA_FLOAT32, 4096, 10000000);
+    const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 10000000);
     assert_int_equal(q->waves, 1);
     assert_int_equal(q->segments, AT_ONCE);
-    q = plan_all(&p, &SUM, GA_FLOAT32, 4096, 100000); /* 25000 vectors in stretches of 2048 */
+    q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096,
+                 100000); /* 25000 vectors in stretches of 2048 */
     assert_int_equal(q->segments, 13);
-    q = plan_all(&p, &SUM, GA_FLOAT32, 4096, 1000);
+    q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 1000);
     assert_int_equal(q->segments, 1);
     assert_int_equal(q->team, 32);
     assert_false(q->split);
@@ -164,7 +146,7 @@ static void what_may_stop_early_stays_in_one_wave(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_all(&p, &ALL, GA_FLOAT32, 4096, INT64_C(1) << 30);
+    const ga__reduce_plan *q = plan_all(&p, GA__ROW_all, GA_FLOAT32, 4096, INT64_C(1) << 30);
     assert_int_equal(q->waves, 1);
     assert_int_equal(q->segments, AT_ONCE);
 }
@@ -173,16 +155,16 @@ static void accumulators_choose_the_block(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_all(&p, &ARGMAX, GA_FLOAT32, 4096, INT64_C(1) << 28);
+    const ga__reduce_plan *q = plan_all(&p, GA__ROW_argmax, GA_FLOAT32, 4096, INT64_C(1) << 28);
     assert_int_equal(q->block, 512);
     assert_int_equal(q->unroll, 4);
     assert_true(q->ascending);
     assert_int_equal(ga__reduce_plan_hold(q), 3);
-    q = plan_all(&p, &VAR, GA_FLOAT32, 4096, INT64_C(1) << 28);
+    q = plan_all(&p, GA__ROW_var, GA_FLOAT32, 4096, INT64_C(1) << 28);
     assert_int_equal(q->block, 256);
     assert_int_equal(q->unroll, 8);
     assert_int_equal(ga__reduce_plan_hold(q), 0);
-    q = plan_all(&p, &ARGMAX, GA_INT8, 4096, INT64_C(3) << 30);
+    q = plan_all(&p, GA__ROW_argmax, GA_INT8, 4096, INT64_C(3) << 30);
     assert_true(q->wide);
 }
 
@@ -190,7 +172,7 @@ static void misaligned_elements_are_loaded_singly_and_more_at_a_time(void **stat
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_all(&p, &SUM, GA_FLOAT32, 4100, INT64_C(1) << 28);
+    const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4100, INT64_C(1) << 28);
     assert_int_equal(q->lanes, 1);
     assert_int_equal(q->block, 512);
     assert_int_equal(q->unroll, 8);
@@ -200,13 +182,13 @@ static void rows_are_shared_where_they_are_few(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_axis(&p, &SUM, 1, SHAPE(1000, 268000));
+    const ga__reduce_plan *q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1000, 268000));
     assert_int_equal(q->tiles, 1000);
     assert_int_equal(q->segments, 8 * AT_ONCE / 1000);
-    q = plan_axis(&p, &SUM, 1, SHAPE(16384, 16384));
+    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(16384, 16384));
     assert_int_equal(q->tiles, 16384);
     assert_int_equal(q->segments, 1);
-    q = plan_axis(&p, &SUM, 1, SHAPE(1 << 26, 4));
+    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 26, 4));
     assert_true(q->thin);
 }
 
@@ -214,17 +196,17 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
 {
     (void)state;
     planned p;
-    const ga__reduce_plan *q = plan_axis(&p, &SUM, 0, SHAPE(16384, 16384));
+    const ga__reduce_plan *q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(16384, 16384));
     assert_true(q->columns);
     assert_int_equal(q->across, 8);
     assert_int_equal(q->tiles, 512);
     assert_int_equal(q->segments, 1);
-    q = plan_axis(&p, &SUM, 1, SHAPE(256, 4096, 256));
+    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(256, 4096, 256));
     assert_true(q->columns);
     assert_int_equal(q->across, 16); /* two waves nearly */
     assert_int_equal(q->tiles, 1024);
     assert_int_equal(q->segments, 1);
-    q = plan_axis(&p, &SUM, 0, SHAPE(1 << 26, 4));
+    q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(1 << 26, 4));
     assert_true(q->columns);
     assert_int_equal(q->tiles, 1);
     assert_int_equal(q->segments, 8 * AT_ONCE);
@@ -254,7 +236,7 @@ static void any_shape_is_covered(void **state)
 {
     (void)state;
     static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
-    const kind *const kinds[] = {&SUM, &ALL, &ARGMAX, &VAR};
+    static const ga__row_id rows[] = {GA__ROW_sum, GA__ROW_all, GA__ROW_argmax, GA__ROW_var};
     uint64_t seed = 1;
     for (int k = 0; k < 20000; k++) {
         planned p;
@@ -272,7 +254,7 @@ static void any_shape_is_covered(void **state)
         const int64_t shape_a = p.shape[a], stride_a = p.strides[a];
         p.shape[a] = p.shape[b], p.strides[a] = p.strides[b];
         p.shape[b] = shape_a, p.strides[b] = next_random(&seed) % 4 ? stride_a : -stride_a;
-        check_plan(plan_it(&p, kinds[next_random(&seed) % 4]),
+        check_plan(plan_it(&p, rows[next_random(&seed) % 4]),
                    1 + (int64_t)(next_random(&seed) % (2 * AT_ONCE)));
     }
 }
