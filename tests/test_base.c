@@ -338,6 +338,44 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* Keys that differ little must neither collide nor fill some buckets more than others. */
+/* The first vectors of the authors' reference implementation: bytes 0, 1, 2, ... under the key of
+ * bytes 0 to 15. */
+static void siphash_gives_the_published_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t nbytes;
+        ga__hash128 hash;
+    } vectors[] = {
+        {0, {UINT64_C(0xe6a825ba047f81a3), UINT64_C(0x930255c71472f66d)}},
+        {1, {UINT64_C(0x44af996bd8c187da), UINT64_C(0x45fc229b11597634)}},
+        {15, {UINT64_C(0x11a8b03399e99354), UINT64_C(0xd9c3cf970fec087e)}},
+    };
+    const ga__hash128 key = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+    unsigned char bytes[16];
+    for (unsigned char k = 0; k < sizeof(bytes); k++)
+        bytes[k] = k;
+    for (size_t k = 0; k < sizeof(vectors) / sizeof(vectors[0]); k++) {
+        const ga__hash128 got = ga__siphash(bytes, vectors[k].nbytes, key);
+        assert_true(got.high == vectors[k].hash.high && got.low == vectors[k].hash.low);
+    }
+}
+
+static void identities_differ_by_any_byte(void **state)
+{
+    (void)state;
+    char text[64] = "a - b";
+    const ga__hash128 first = ga__identity_of(text, sizeof(text));
+    for (size_t k = 0; k < sizeof(text); k++) {
+        text[k] ^= 1;
+        const ga__hash128 other = ga__identity_of(text, sizeof(text));
+        assert_true(other.high != first.high && other.low != first.low);
+        text[k] ^= 1;
+    }
+    const ga__hash128 again = ga__identity_of(text, sizeof(text));
+    assert_true(again.high == first.high && again.low == first.low);
+}
+
 static void test_hash64_spreads(void **state)
 {
     enum { KEYS = 40000, BUCKETS = 64 };
@@ -701,6 +739,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_texts, clean),
         cmocka_unit_test_teardown(test_texts_failures, clean),
         cmocka_unit_test_teardown(test_hash128_vectors, clean),
+        cmocka_unit_test_teardown(siphash_gives_the_published_vectors, clean),
+        cmocka_unit_test_teardown(identities_differ_by_any_byte, clean),
         cmocka_unit_test_teardown(test_hash64_spreads, clean),
         cmocka_unit_test_teardown(test_hash64_avalanche, clean),
         cmocka_unit_test_teardown(test_log, clean),

@@ -752,6 +752,42 @@ static void results_go_where_they_are_told(void **state)
     }
 }
 
+/* `expression` changes its sign when its two arguments change places; `with_s_first` is the sum of
+ * its elements when `s` comes first. */
+static void check_exchanged(const char *expression, const gpuarray *s, const gpuarray *v,
+                            double with_s_first)
+{
+    const ga_value values[] = {ga_value_array(s), ga_value_array(v)};
+    for (int turn = 0; turn < 4; turn++) {
+        gpuarray *r = ga_eval(expression, GA_NAMED("a", values[turn % 2]),
+                              GA_NAMED("b", values[1 - turn % 2]));
+        gpuarray *first = ga_sum(r);
+        const double wanted = turn % 2 ? -with_s_first : with_s_first;
+        if (ga_item_double(first) != wanted)
+            fail_msg("%s, turn %d: %g instead of %g", expression, turn, ga_item_double(first),
+                     wanted);
+        ga_free(first);
+        ga_free(r);
+    }
+}
+
+/* The planner orders a kernel's inputs by their size, so that the same statements are met with the
+ * operands in either order. */
+static void arguments_of_unlike_shapes_may_change_places(void **state)
+{
+    (void)state;
+    gpuarray *s = ga_full(GA_FLOAT64, GA_SHAPE0, 10), *v = ga_arange(GA_FLOAT64, 0, 5, 1);
+    gpuarray *m = ga_ones(GA_FLOAT64, GA_SHAPE(3, 5));
+    check_exchanged("a - b", s, v, 40);
+    check_exchanged("a - b", v, m, 15);
+    check_exchanged("sum(a - b)", v, m, 15);
+    check_exchanged("sum(a - b, axis=-1)", s, v, 40);
+    check_exchanged("a - b", s, m, 135);
+    ga_free(s);
+    ga_free(v);
+    ga_free(m);
+}
+
 static void empty_arrays(void **state)
 {
     (void)state;
@@ -921,6 +957,7 @@ int main(void)
         cmocka_unit_test(reductions_that_part_again),
         cmocka_unit_test(reductions_with_too_many_operands),
         cmocka_unit_test(results_go_where_they_are_told),
+        cmocka_unit_test(arguments_of_unlike_shapes_may_change_places),
         cmocka_unit_test(empty_arrays),
         cmocka_unit_test(texts_of_the_corpus_do_no_harm),
         cmocka_unit_test(mutated_texts_do_no_harm),

@@ -5,8 +5,8 @@
 #include "kernels/apply.h"
 #include "kernels/reduction.h"
 
-/* A row's number is its formula's id, above those given out at run time. */
-#define TABLE_ID(NAME) ((UINT64_C(1) << 32) + ROW_##NAME)
+/* A row's number is its formula's id, above those of the formulas of other files. */
+#define TABLE_ID(NAME) GA__FORMULA_ID((UINT64_C(1) << 32) + ROW_##NAME)
 
 enum {
 #define GA_UNARY(name, ...) ROW_##name,
@@ -101,5 +101,6 @@ enum {
 
 gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
 {
-    return ga__apply_dot(TABLE_ID(dot), a, b);
+    static const ga__hash128 id = TABLE_ID(dot);
+    return ga__apply_dot(id, a, b);
 }

@@ -1,11 +1,15 @@
-/* Hashes bytes: a multiply-and-fold hash of 64 bits, and MurmurHash3 of 128 bits.
+/* Hashes bytes: a multiply-and-fold hash of 64 bits, MurmurHash3 and SipHash of 128 bits.
  *
  * The first follows the idea and the constants of Wang Yi's wyhash (public domain,
  * https://github.com/wangyi-fudan/wyhash) in a form of our own; the second is Austin Appleby's
  * MurmurHash3_x64_128 with seed 0 (public domain, https://github.com/aappleby/smhasher). */
 #include "base/hash.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -94,4 +98,72 @@ ga__hash128 ga__hash128_of(const void *bytes, size_t nbytes)
     a += b;
     b += a;
     return (ga__hash128){a, b};
+}
+
+typedef struct sip {
+    uint64_t a, b, c, d;
+} sip;
+
+static void sip_rounds(sip *s, int rounds)
+{
+    for (int k = 0; k < rounds; k++) {
+        s->a += s->b;
+        s->c += s->d;
+        s->b = rotate(s->b, 13) ^ s->a;
+        s->d = rotate(s->d, 16) ^ s->c;
+        s->a = rotate(s->a, 32);
+        s->c += s->b;
+        s->a += s->d;
+        s->b = rotate(s->b, 17) ^ s->c;
+        s->d = rotate(s->d, 21) ^ s->a;
+        s->c = rotate(s->c, 32);
+    }
+}
+
+static void sip_take(sip *s, uint64_t word)
+{
+    s->d ^= word;
+    sip_rounds(s, 2);
+    s->a ^= word;
+}
+
+static uint64_t sip_give(sip *s)
+{
+    sip_rounds(s, 4);
+    return s->a ^ s->b ^ s->c ^ s->d;
+}
+
+ga__hash128 ga__siphash(const void *bytes, size_t nbytes, ga__hash128 key)
+{
+    const unsigned char *p = bytes;
+    size_t left = nbytes;
+    sip s = {key.high ^ UINT64_C(0x736f6d6570736575), key.low ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
+             key.high ^ UINT64_C(0x6c7967656e657261), key.low ^ UINT64_C(0x7465646279746573)};
+    for (; left >= 8; left -= 8, p += 8)
+        sip_take(&s, load(p, 8));
+    sip_take(&s, load(p, left) | (uint64_t)(nbytes & 0xff) << 56);
+    s.c ^= 0xee;
+    const uint64_t high = sip_give(&s);
+    s.b ^= 0xdd;
+    return (ga__hash128){high, sip_give(&s)};
+}
+
+static ga__hash128 identity_key;
+
+/* Without the system's random numbers the key is only hard to guess. */
+static void choose_identity_key(void)
+{
+    if (getrandom(&identity_key, sizeof(identity_key), GRND_NONBLOCK) == sizeof(identity_key))
+        return;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    identity_key.high = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 32;
+    identity_key.low = (uint64_t)(uintptr_t)&now ^ (uint64_t)getpid() << 48;
+}
+
+ga__hash128 ga__identity_of(const void *bytes, size_t nbytes)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose_identity_key);
+    return ga__siphash(bytes, nbytes, identity_key);
 }

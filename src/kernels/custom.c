@@ -26,7 +26,7 @@ typedef struct custom {
     ga_dtype dtype_out;
     size_t struct_bytes;
     bool uses_index;
-    uint64_t id, direct_id;
+    ga__hash128 id, direct_id;
     atomic_bool
         direct; /* the text does not compile with elements in registers: index memory instead */
 } custom;
@@ -70,27 +70,25 @@ void ga_kernel_free(ga_kernel *kernel)
         free_custom((custom *)kernel);
 }
 
-/* Gives a complete kernel the ids of its texts; they say too how elements are reached. */
-static ga_status set_ids(custom *kernel, const char *arguments)
+/* All that the texts of a complete kernel depend on besides the arrays of a run. */
+static ga_status describe(const custom *kernel, const char *arguments, bool direct, ga__hash128 *id)
 {
     const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
                                  kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
                                  kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
                                  kernel->struct_name};
     ga__strbuf s = GA__STRBUF_INIT;
-    ga__strbuf_addf(&s, "%d %d %zu ", kernel->fast_math, (int)kernel->dtype_out,
-                    kernel->struct_bytes);
-    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
-        ga__strbuf_add(&s, texts[k] ? texts[k] : "");
-        ga__strbuf_add(&s, "\x1f");
-    }
-    if (!s.failed)
-        kernel->id = ga__formula_id(s.text);
-    ga__strbuf_add(&s, "direct");
-    if (!s.failed)
-        kernel->direct_id = ga__formula_id(s.text);
-    ga__strbuf_reset(&s);
-    return kernel->id && kernel->direct_id ? GA_OK : ga_error();
+    ga__strbuf_addf(&s, "custom %d %d %d %d %zu ", (int)kernel->base.kind, direct,
+                    kernel->fast_math, (int)kernel->dtype_out, kernel->struct_bytes);
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+        ga__describe(&s, texts[k]);
+    return ga__describe_end(&s, id);
+}
+
+static ga_status set_ids(custom *kernel, const char *arguments)
+{
+    const ga_status status = describe(kernel, arguments, false, &kernel->id);
+    return status == GA_OK ? describe(kernel, arguments, true, &kernel->direct_id) : status;
 }
 
 /* A kernel with its names and arguments. */

@@ -593,7 +593,7 @@ static void fill_quick(ga__record *record, const plan *p)
     ga__free(text);
 }
 
-static ga__function *make_function(const void *planned)
+static ga__record *describe(const void *planned)
 {
     const plan *p = planned;
     const ga__formula *f = p->formula;
@@ -615,7 +615,7 @@ static ga__function *make_function(const void *planned)
         fill_operand(ga__record_append(record, "operand"), p, k);
     if (p->index_row != NO_OPERAND)
         fill_index(ga__record_append(record, "operand"), p);
-    return ga__program_function(f, p->device, "elementwise.tmpl", record);
+    return record;
 }
 
 static ga__function *find_function(const plan *p)
@@ -623,7 +623,8 @@ static ga__function *find_function(const plan *p)
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    return ga__program_find(&table, &key, make_function, p);
+    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, p};
+    return ga__program_find(&table, &key, &program);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,

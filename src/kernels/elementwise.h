@@ -3,6 +3,8 @@
 #define GA_KERNELS_ELEMENTWISE_H
 
 #include "array/array.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "model/promote.h"
 
 /* How a name stands for an operand in the body. */
@@ -25,7 +27,7 @@ typedef struct ga__operand {
 
 /* What is computed. All texts are C++ of the templates' language. */
 typedef struct ga__formula {
-    uint64_t id;      /* with the operands' types, all that the texts depend on */
+    ga__hash128 id;   /* with the operands' types, all that the texts depend on */
     const char *name; /* for messages and the kernel's name */
     const char *body; /* statements over the operands' names, `i` and `n` */
     const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
@@ -36,12 +38,18 @@ typedef struct ga__formula {
     bool user_text; /* texts come from a user: mark their lines */
 } ga__formula;
 
-/* Ids of formulas written in C, n = 0, 1, ...: they come down from the top, the others up. */
-#define GA__FORMULA_ID(n) (UINT64_MAX - (n))
+/* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
+#define GA__FORMULA_ID(n)                                                                          \
+    {                                                                                              \
+        0, (n)                                                                                     \
+    }
 
-/* The id of a text, the same for equal texts for as long as the process runs; 0 and an error when
- * memory is out. */
-uint64_t ga__formula_id(const char *text);
+/* Describes a formula piece by piece: each piece carries its length, so that no two lists of pieces
+ * read the same. NULL is an empty piece. */
+void ga__describe(ga__strbuf *description, const char *piece);
+
+/* Ends a description and writes the id that stands for it. GA_ERR_MEMORY when a piece was lost. */
+ga_status ga__describe_end(ga__strbuf *description, ga__hash128 *id);
 
 /* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it
  * (written ones have exactly it). Writable, overlap and dtype checks are the caller's; see

@@ -291,35 +291,42 @@ static void code_reductions(coder *c)
     set_reduction(c->step, c->graph);
 }
 
-/* The id is of all texts that the kernel is made of, and of a reduction's types; the operands'
- * types are the engines' to add. */
+/* "eval" and the reductions, in messages and the kernel's name. */
+static void set_formula_name(ga__step *step, const ga__graph *graph)
+{
+    size_t length = (size_t)snprintf(step->formula_name, sizeof(step->formula_name), "eval");
+    for (int p = 0; p < step->cut.nparts && length < sizeof(step->formula_name); p++)
+        length += (size_t)snprintf(step->formula_name + length, sizeof(step->formula_name) - length,
+                                   "_%s", ga__rows[graph->nodes[step->cut.part[p]].key.row].name);
+}
+
+/* The id stands for all that the kernel's text depends on: the statements, the reductions, and the
+ * names by which the statements call the operands, in the operands' order. The engines add the
+ * operands' types. */
 static ga_status set_id(ga__step *step, const ga__graph *graph)
 {
     ga__strbuf s = GA__STRBUF_INIT;
     const ga__cut *cut = &step->cut;
-    ga__strbuf_add(&s, "eval");
-    for (int p = 0; p < cut->nparts; p++)
-        ga__strbuf_addf(&s, "_%s", ga__rows[graph->nodes[cut->part[p]].key.row].name);
-    if (!s.failed)
-        snprintf(step->formula_name, sizeof(step->formula_name), "%s", s.text);
-    ga__strbuf_addf(&s, "%s\x1f%s",
-                    graph->fast_math ? "\x1f"
-                                       "fast"
-                                     : "",
-                    step->text);
-    for (int p = 0; p < cut->nparts; p++)
-        ga__strbuf_addf(&s, "\x1f%s", ga_dtype_name(step->reduction.parts[p].type));
-    for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++)
-        ga__strbuf_addf(&s, "\x1f%s\x1f%s", step->finish[k],
-                        ga_dtype_name(step->reduction.results[k].dtype));
-    if (!s.failed)
-        step->id = ga__formula_id(s.text);
-    ga__strbuf_reset(&s);
+    set_formula_name(step, graph);
+    ga__strbuf_addf(&s, "eval %d %d %d %d ", graph->fast_math, step->ninputs, cut->nparts,
+                    cut->nparts > 0 ? cut->nresults : 0);
+    for (int k = 0; k < step->ninputs; k++)
+        ga__describe(&s, step->inputs[k].name);
+    ga__describe(&s, step->text);
+    for (int p = 0; p < cut->nparts; p++) {
+        ga__describe(&s, ga__rows[graph->nodes[cut->part[p]].key.row].name);
+        ga__describe(&s, ga_dtype_name(step->reduction.parts[p].type));
+    }
+    for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++) {
+        ga__describe(&s, step->finish[k]);
+        ga__describe(&s, ga_dtype_name(step->reduction.results[k].dtype));
+    }
+    const ga_status status = ga__describe_end(&s, &step->id);
     step->reduction.formula.id = step->id;
     step->reduction.formula.name = step->formula_name;
     step->reduction.formula.body = "";
     step->reduction.formula.fast_math = graph->fast_math;
-    return step->id ? GA_OK : ga_error();
+    return status;
 }
 
 /* The largest arrays first: the reduction engine lays its threads out along the first one. */

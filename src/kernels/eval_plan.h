@@ -38,7 +38,7 @@ typedef struct ga__step {
     char *text; /* statements over the inputs: they set `r`, or return what the parts take */
     char *finish[GA__MAX_PARTS];
     char formula_name[32];
-    uint64_t id;
+    ga__hash128 id;
     bool quick; /* ga__quick_pays(text) */
     /* Of reductions. */
     ga__reduction reduction;

@@ -7,7 +7,7 @@
 #define EMPTY_IS_ERROR_ERROR true
 #define GA_REDUCE(name, kinds, rule, result, empty, accumulator, neutral, step, combine, finish,   \
                   line)                                                                            \
-    static const ga__reduce_op reduce_##name = {0,                                                 \
+    static const ga__reduce_op reduce_##name = {GA__FORMULA_ID(0),                                 \
                                                 #name,                                             \
                                                 kinds,                                             \
                                                 GA__RULE_##rule,                                   \

@@ -1,13 +1,11 @@
 /* What the engines share: parameter words, keys, the head of every template, compiling. */
 #include "kernels/program.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/word.h"
 
 __extension__ typedef unsigned __int128 uint128;
@@ -52,47 +50,26 @@ bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
     return nbytes >= (size_t)8 << 20 && nbytes >= (size_t)device->processors << 21;
 }
 
-/* The texts that have an id, kept so that equal texts share one however many kernels are made of
- * them. */
-typedef struct interned {
-    struct interned *next;
-    uint64_t id;
-    char text[];
-} interned;
-
-#define INTERN_BUCKETS 256
-static interned *intern_table[INTERN_BUCKETS];
-static pthread_mutex_t intern_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static interned *intern_locked(interned **bucket, const char *text, size_t length)
+void ga__describe(ga__strbuf *description, const char *piece)
 {
-    static uint64_t last_id;
-    for (interned *entry = *bucket; entry; entry = entry->next)
-        if (strcmp(entry->text, text) == 0)
-            return entry;
-    interned *entry = ga__malloc(sizeof(*entry) + length + 1);
-    if (!entry)
-        return NULL;
-    memcpy(entry->text, text, length + 1);
-    entry->id = ++last_id;
-    entry->next = *bucket;
-    return *bucket = entry;
+    piece = piece ? piece : "";
+    ga__strbuf_addf(description, "%zu:%s", strlen(piece), piece);
 }
 
-uint64_t ga__formula_id(const char *text)
+ga_status ga__describe_end(ga__strbuf *description, ga__hash128 *id)
 {
-    const size_t length = strlen(text);
-    pthread_mutex_lock(&intern_lock);
-    const interned *entry =
-        intern_locked(&intern_table[ga__hash64(text, length, 0) % INTERN_BUCKETS], text, length);
-    pthread_mutex_unlock(&intern_lock);
-    return entry ? entry->id : 0;
+    const bool complete = !description->failed;
+    if (complete)
+        *id = ga__identity_of(description->text, description->length);
+    ga__strbuf_reset(description);
+    return complete ? GA_OK : ga_error();
 }
 
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device)
 {
     key->nwords = 0;
-    ga__key_add(key, formula->id);
+    ga__key_add(key, formula->id.high);
+    ga__key_add(key, formula->id.low);
     ga__key_add(key, (uint64_t)(uintptr_t)device);
 }
 
@@ -284,25 +261,27 @@ bool ga__operand_is_narrow(const ga__operand *operand)
     return computed != stored && ga__dtype_compute(operand->type) == computed;
 }
 
-ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
-                                   const char *template_name, ga__record *record)
+ga__function *ga__program_function(const ga__program *program)
 {
+    const ga__formula *formula = program->formula;
+    const char *template_name = program->template_name;
+    ga__record *record = program->describe(program->plan);
     const ga__recipe recipe = {formula->name,
                                ga__embedded_file(template_name, strlen(template_name)), record,
                                formula->fast_math};
     char entry[128];
     snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
-    ga__function *function = ga__module_function(device, &recipe, entry);
+    ga__function *function = ga__module_function(program->device, &recipe, entry);
     ga__record_free(record);
     return function;
 }
 
-ga__function *ga__program_find(ga__key_table *table, const ga__key *key,
-                               ga__function *(*make)(const void *plan), const void *plan)
+ga__function *ga__program_find(ga__key_table *table, const ga__key *key, const ga__program *program)
 {
     ga__function *function = ga__key_table_get(table, key);
+    ga__program_check_key(table, key, program);
     if (function)
         return function;
-    function = make(plan);
+    function = ga__program_function(program);
     return function ? ga__key_table_put(table, key, function) : NULL;
 }

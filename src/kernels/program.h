@@ -115,13 +115,34 @@ bool ga__operand_is_narrow(const ga__operand *operand);
 /* Sets how the host's groups of vectors get at a streamed operand with that step along axis 0. */
 void ga__program_group(ga__record *record, const ga__operand *operand, int step);
 
-/* Fills the template and gets its kernel; frees the record. NULL and an error on failure. */
-ga__function *ga__program_function(const ga__formula *formula, ga__device *device,
-                                   const char *template_name, ga__record *record);
+/* One kernel of an engine: all that its text depends on. */
+typedef struct ga__program {
+    const ga__formula *formula;
+    ga__device *device;
+    const char *template_name;
+    ga__record *(*describe)(const void *plan); /* what fills the template; its caller frees it */
+    const void *plan;
+} ga__program;
 
-/* The function that the table has under the key, or has from now on: what make(plan) returns. NULL
- * and an error on failure. */
+/* Fills the template and gets its kernel. NULL and an error on failure. */
+ga__function *ga__program_function(const ga__program *program);
+
+/* The function that the table has under the key, or has from now on. NULL and an error on failure.
+ */
 ga__function *ga__program_find(ga__key_table *table, const ga__key *key,
-                               ga__function *(*make)(const void *plan), const void *plan);
+                               const ga__program *program);
+
+/* In builds with -Dcheck_keys=true: ends the process when the key stood for another text before. In
+ * others it does nothing. */
+#ifdef QUARRY_CHECK_KEYS
+void ga__program_check_key(const ga__key_table *table, const ga__key *key,
+                           const ga__program *program);
+#else
+static inline void ga__program_check_key(const ga__key_table *table, const ga__key *key,
+                                         const ga__program *program)
+{
+    (void)table, (void)key, (void)program;
+}
+#endif
 
 #endif

@@ -131,7 +131,7 @@ static void fill_numbers(ga__record *record, const plan *p)
     }
 }
 
-static ga__function *make_function(const void *planned)
+static ga__record *describe(const void *planned)
 {
     const plan *p = planned;
     const ga__distribution *d = p->draw->distribution;
@@ -152,7 +152,7 @@ static ga__function *make_function(const void *planned)
     ga__record_set(record, "together", p->together ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
     fill_numbers(record, p);
-    return ga__program_function(&d->formula, p->device, "random.tmpl", record);
+    return record;
 }
 
 static ga__function *find_function(const plan *p)
@@ -160,7 +160,9 @@ static ga__function *find_function(const plan *p)
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    return ga__program_find(&table, &key, make_function, p);
+    const ga__program program = {&p->draw->distribution->formula, p->device, "random.tmpl",
+                                 describe, p};
+    return ga__program_find(&table, &key, &program);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)

@@ -296,9 +296,9 @@ static ga__record *new_record(const plan *p)
     return ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
 }
 
-static ga__function *make_function(plan *p)
+static ga__record *describe(const void *planned)
 {
-    const ga__reduction *r = p->reduction;
+    const plan *p = planned;
     ga__record *record = new_record(p);
     fill_texts(record, p);
     ga__record_set(record, "staged", p->staged ? "1" : "");
@@ -333,7 +333,7 @@ static ga__function *make_function(plan *p)
     fill_output(record, p);
     fill_index(record, p);
     fill_carry(record, p);
-    return ga__program_function(&r->formula, p->device, "reduce.tmpl", record);
+    return record;
 }
 
 /* A kernel, and how many of its blocks the device runs at once. */
@@ -342,15 +342,17 @@ typedef struct kernel {
     int resident;
 } kernel;
 
-static const kernel *new_kernel(plan *p, ga__key_table *table, const ga__key *key)
+static const kernel *new_kernel(const ga__program *program, int block, ga__key_table *table,
+                                const ga__key *key)
 {
     kernel *made = ga__malloc(sizeof(*made));
     if (!made)
         return NULL;
-    made->function = make_function(p);
+    made->function = ga__program_function(program);
     if (!made->function)
         goto failed;
-    made->resident = p->device->backend->resident_blocks(p->device, made->function, p->block);
+    made->resident =
+        program->device->backend->resident_blocks(program->device, made->function, block);
     kernel *stands = ga__key_table_put(table, key, made);
     if (stands == made)
         return made;
@@ -361,13 +363,15 @@ failed:
     return NULL;
 }
 
-static const kernel *find_kernel(plan *p)
+static const kernel *find_kernel(const plan *p)
 {
     static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
+    const ga__program program = {&p->reduction->formula, p->device, "reduce.tmpl", describe, p};
     const kernel *found = ga__key_table_get(&table, &key);
-    return found ? found : new_kernel(p, &table, &key);
+    ga__program_check_key(&table, &key, &program);
+    return found ? found : new_kernel(&program, p->block, &table, &key);
 }
 
 /* Waits for what other streams do with operands and results. */

@@ -138,7 +138,7 @@ ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof)
 }
 
 /* A pass of one part whose result is what it finishes with. */
-static ga__reduction single(uint64_t id, const char *name, const char *map, ga__reduce_part part,
+static ga__reduction single(ga__hash128 id, const char *name, const char *map, ga__reduce_part part,
                             ga_dtype result)
 {
     return (ga__reduction){.formula = {.id = id, .name = name, .body = ""},
@@ -209,7 +209,7 @@ gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *arg
     return NULL;
 }
 
-gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b)
+gpuarray *ga__apply_dot(ga__hash128 id, const gpuarray *a, const gpuarray *b)
 {
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga__device *device;

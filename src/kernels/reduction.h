@@ -8,7 +8,7 @@
 
 /* A row of reduce.def. */
 typedef struct ga__reduce_op {
-    uint64_t id;
+    ga__hash128 id;
     const char *name, *kinds;
     ga__rule rule;
     ga__result_kind result;
@@ -31,6 +31,6 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
 gpuarray *ga__apply_reduction(const ga__reduce_op *op, const ga_reduce_args *args);
 
 /* The sum of products of two 1-D arrays; NULL on failure. */
-gpuarray *ga__apply_dot(uint64_t id, const gpuarray *a, const gpuarray *b);
+gpuarray *ga__apply_dot(ga__hash128 id, const gpuarray *a, const gpuarray *b);
 
 #endif
