@@ -1,7 +1,8 @@
 #!/bin/sh
 # Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize].
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
-# sanitizers, and with a check that each kernel's key in memory stands for one text. The last line is "N passed, N failed"; the exit status is non-zero on any failure.
+# sanitizers, and with a check that each kernel's key in memory stands for one text.
+# The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -35,7 +36,8 @@ if [ "${1-}" = --sanitize ]; then
     QUARRY_TEST_REDUCED=1
     export ASAN_OPTIONS UBSAN_OPTIONS QUARRY_TEST_REDUCED
     build_and_test build/sanitize "--timeout-multiplier=4 --no-suite=style --no-suite=bench" \
-        --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dcheck_keys=true
+        --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+        -Dcheck_keys=true
 fi
 
 # shellcheck disable=SC2086 # the logs are separate words
