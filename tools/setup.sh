@@ -2,7 +2,7 @@
 # Installs the Debian packages that a build needs and that are missing; elsewhere it only checks.
 set -eu
 
-packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 valgrind"
+packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 python3-venv valgrind"
 
 if ! command -v dpkg-query > /dev/null; then
     for program in c++ cc meson ninja pkg-config python3; do

@@ -1,0 +1,462 @@
+"""Recipes of calls: each fixes what a kernel's text depends on for the most part, and leaves sizes, values, names
+and the order of arguments to chance. A call gives (what, [(got, wanted, exact)])."""
+
+import numpy as np
+
+from operands import LAYOUTS, Operand, elements, numpy_dtype, random_shape
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+          "float64", "complex64", "complex128"]
+REAL = [d for d in DTYPES if d != "bool" and not d.startswith("c")]
+
+
+# ---- What NumPy gives, with sums that are exact ----
+
+
+def exact_sum(x, **options):
+    x = np.asarray(x)
+    if x.dtype.kind in "biu":
+        return np.sum(x, **options)
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    return np.sum(x.astype(wide), **options).astype(x.dtype)[()]
+
+
+def exact_mean(x, **options):
+    x = np.asarray(x)
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    return np.mean(x.astype(wide), **options).astype(x.dtype if x.dtype.kind not in "biu" else np.float64)[()]
+
+
+def exact_var(x, **options):
+    x = np.asarray(x)
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    result = np.float64 if x.dtype.kind in "biu" else x.real.dtype
+    return np.var(x.astype(wide), **options).astype(result)[()]
+
+
+REDUCTIONS = {"sum": exact_sum, "mean": exact_mean, "var": exact_var, "min": np.min, "max": np.max, "any": np.any,
+              "all": np.all, "argmin": np.argmin, "argmax": np.argmax, "count_nonzero": np.count_nonzero}
+INEXACT = {"mean", "var"}
+FUNCTIONS = {**REDUCTIONS, "where": lambda c, a, b: np.where(np.asarray(c) != 0, a, b), "maximum": np.maximum,
+             "minimum": np.minimum, "sqrt": np.sqrt, "abs": np.abs}
+
+
+def pick(rng, items):
+    return items[int(rng.integers(len(items)))]
+
+
+class Recipe:
+    """Dtypes and layouts that stay, so that a run needs few kernels."""
+
+    kinds = REAL
+    inputs = 2
+
+    def __init__(self, library, rng):
+        self.library = library
+        self.dtypes = [pick(rng, self.kinds) for _ in range(self.inputs)]
+        if rng.random() < 0.6:
+            self.dtypes = self.dtypes[:1] * self.inputs
+        self.layouts = [pick(rng, LAYOUTS) for _ in range(3)] + ["dense"]
+        self.choose(rng)
+
+    def choose(self, rng):
+        pass
+
+    def operand(self, rng, k, shape, writable=False):
+        layout = pick(rng, self.layouts)
+        if writable and layout in ("repeated", "one", "ones"):
+            layout = "dense"
+        return Operand(self.library, rng, self.dtypes[k], shape, layout, writable)
+
+    def operands(self, rng, shape):
+        """With dtypes in any order."""
+        order = rng.permutation(self.inputs)
+        return [self.operand(rng, int(k), shape) for k in order]
+
+
+# ---- Eager operations ----
+
+
+class Eager(Recipe):
+    NAMES = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "fmin": np.fmin,
+             "floor_divide": np.floor_divide, "remainder": np.remainder, "less": np.less, "equal": np.equal,
+             "divide": np.divide, "logical_and": np.logical_and, "copysign": np.copysign}
+
+    def choose(self, rng):
+        self.name = pick(rng, list(self.NAMES))
+        self.weak = rng.random() < 0.3
+
+    def arguments(self, rng, operands):
+        """(for Quarry, for NumPy): arrays, one of which may be a C number instead."""
+        ours, theirs = [x.array for x in operands], [x.like for x in operands]
+        if self.weak:
+            k, number = int(rng.integers(2)), int(rng.integers(1, 5))
+            ours[k], theirs[k] = self.library.number(number, "int32"), number
+        return ours, theirs
+
+    def call(self, rng):
+        operands = self.operands(rng, random_shape(rng))
+        ours, theirs = self.arguments(rng, operands)
+        what = "%s(%s)" % (self.name, ", ".join(map(repr, theirs if self.weak else operands))[:200])
+        got = self.library.op(self.name, *ours)
+        return what, [(got, self.NAMES[self.name](*theirs), True)]
+
+
+class EagerInto(Eager):
+    """Into a view of a larger array, whose other elements stay; the view may be an operand too."""
+
+    def choose(self, rng):
+        super().choose(rng)
+        self.name = pick(rng, ["add", "subtract", "multiply", "maximum"])
+        self.weak = False
+        self.dtypes = self.dtypes[:1] * 2
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        out = self.operand(rng, 0, shape, writable=True)
+        a, b = self.operands(rng, out.like.shape)
+        how = int(rng.integers(4))
+        if how == 1:
+            a = out
+        elif how == 2 and out.like.ndim == 2 and out.like.shape[0] == out.like.shape[1]:
+            b = Operand.__new__(Operand)
+            b.layout = "out transposed"
+            b.array, b.like = self.library.transpose(out.array, [1, 0]), out.like.T
+        elif how == 3 and out.like.ndim > 0:
+            b = Operand.__new__(Operand)
+            b.layout = "out reversed"
+            flip = [slice(None, None, -1)] * out.like.ndim
+            b.array, b.like = self.library.slice(out.array, flip), out.like[tuple(flip)]
+        what = "%s_into(%r, %r, %r)" % (self.name, out, a, b)
+        wanted = self.NAMES[self.name](a.like, b.like)
+        out.like[...] = wanted
+        self.library.op_into(self.name, out.array, a.array, b.array)
+        return what, [(out.whole, out.whole_like, True)]
+
+
+class Reduction(Recipe):
+    kinds = DTYPES
+    inputs = 1
+
+    def choose(self, rng):
+        self.name = pick(rng, list(REDUCTIONS))
+        self.keepdims = rng.random() < 0.3
+
+    def axis(self, rng, ndim):
+        return None if ndim == 0 or rng.random() < 0.4 else int(rng.integers(-ndim, ndim))
+
+    def call(self, rng):
+        x = self.operand(rng, 0, random_shape(rng))
+        if x.like.size == 0:
+            return "nothing", []
+        axis = self.axis(rng, x.like.ndim)
+        what = "%s(%r, axis=%s, keepdims=%s)" % (self.name, x, axis, self.keepdims)
+        got = self.library.reduction(self.name, x.array, None if axis is None else [axis], self.keepdims)
+        wanted = REDUCTIONS[self.name](x.like, axis=axis, keepdims=self.keepdims)
+        return what, [(got, wanted, self.name not in INEXACT)]
+
+
+class ReductionAxes(Reduction):
+    def choose(self, rng):
+        self.name = pick(rng, ["sum", "max", "mean", "all"])
+        self.keepdims = rng.random() < 0.3
+
+    def call(self, rng):
+        x = self.operand(rng, 0, random_shape(rng))
+        if x.like.size == 0:
+            return "nothing", []
+        axes = [int(k) for k in rng.permutation(x.like.ndim)[: int(rng.integers(x.like.ndim + 1))]]
+        if not axes:
+            axes = list(range(x.like.ndim))
+        what = "%s(%r, axes=%s, keepdims=%s)" % (self.name, x, axes, self.keepdims)
+        got = self.library.reduction(self.name, x.array, axes or None, self.keepdims)
+        wanted = REDUCTIONS[self.name](x.like, axis=tuple(axes), keepdims=self.keepdims)
+        return what, [(got, wanted, self.name not in INEXACT)]
+
+
+# ---- Formulas ----
+
+
+class Eval(Recipe):
+    inputs = 3
+    FORMULAS = ["{p} - {q}", "{p} * {q} + {r}", "where({p} > {q}, {p}, {r})", "maximum({p}, {q}) - {r}",
+                "sum({p} - {q})", "sum({p} - {q}, axis=0)", "mean({p} * {q}, axis=-1, keepdims=True)",
+                "max({p} - {q}) - min({p} - {q})", "{p} - mean({p}, axis=0)", "{p}*2 - {q}//3",
+                "sum({p}*{q}) / (1 + sum({q}*{q}))", "{p}**2 - {q}", "argmax({p} - {q})", "var({p}, axis=0)",
+                "any({p} > {q}, axis=-1)", "{p} - k*{q}", "{p} // {q} - {r} % {q}", "({p} - {q}) / k",
+                "min({p}, axis=0) - {q}", "sum(where({p} < {q}, {q} - {p}, {r}), axis=-1)",
+                "count_nonzero({p} - {q}, axis=0)", "-{p} - ({q} - {r})"]
+    INEXACT = ("mean", "var", "/ ")
+    NAMES = ["a", "b", "c", "x", "y", "x0", "x1", "t0", "r", "longer_name"]
+
+    def choose(self, rng):
+        self.formula = pick(rng, self.FORMULAS)
+
+    def bind(self, rng, shape):
+        """The text in names drawn anew, and what the names stand for."""
+        names = [self.NAMES[int(k)] for k in rng.permutation(len(self.NAMES))[:3]]
+        text = self.formula.format(p=names[0], q=names[1], r=names[2])
+        operands = dict(zip(names, self.operands(rng, shape)))
+        ours = {name: x.array for name, x in operands.items()}
+        theirs = {name: x.like for name, x in operands.items()}
+        number = int(rng.integers(1, 5))
+        ours["k"], theirs["k"] = self.library.number(number, "int32"), number
+        order = list(ours)
+        rng.shuffle(order)
+        return text, {name: ours[name] for name in order}, theirs, operands
+
+    def wanted(self, text, theirs):
+        return eval(text, {**FUNCTIONS, **theirs})
+
+    def exact(self):
+        return not any(word in self.formula for word in self.INEXACT)
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        if 0 in shape:
+            return "nothing", []
+        text, ours, theirs, operands = self.bind(rng, shape)
+        what = "eval %s with %s" % (text, operands)
+        try:
+            wanted = self.wanted(text, theirs)
+        except np.exceptions.AxisError:
+            return "nothing", []
+        return what, [(self.library.eval(text, ours), wanted, self.exact())]
+
+
+class EvalInto(Eval):
+    FORMULAS = [f for f in Eval.FORMULAS if not f.startswith(("sum", "mean", "max", "arg", "var", "any", "count"))]
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        if 0 in shape:
+            return "nothing", []
+        text, ours, theirs, operands = self.bind(rng, shape)
+        try:
+            wanted = np.asarray(self.wanted(text, theirs))
+        except np.exceptions.AxisError:
+            return "nothing", []
+        layout = pick(rng, ["dense", "reversed", "tail"])
+        out = Operand(self.library, rng, wanted.dtype.name, wanted.shape, layout, True)
+        names = [name for name in operands if theirs[name].shape == wanted.shape and theirs[name].dtype == wanted.dtype]
+        if names and rng.random() < 0.5:
+            ours[names[0]], theirs[names[0]] = out.array, out.like
+            wanted = np.asarray(self.wanted(text, theirs))
+        what = "eval_into %s with %s into %r" % (text, operands, out)
+        self.library.eval_into(out.array, text, ours)
+        out.like[...] = wanted
+        return what, [(out.whole, out.whole_like, self.exact())]
+
+
+class Chunked(Eval):
+    FORMULAS = [f for f in Eval.FORMULAS if "axis" not in f] + ["sum({p} - {q}, axis=0)", "max({p} - {q}, axis=0)"]
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        if 0 in shape or not shape:
+            return "nothing", []
+        text, ours, theirs, operands = self.bind(rng, shape)
+        sources = 0
+        for name, x in operands.items():
+            if x.like.shape == shape and rng.random() < 0.8:
+                ours[name] = self.library.source(x.like)
+                sources += 1
+        if not sources:
+            return "nothing", []
+        row = sum(x.like.nbytes for x in operands.values()) // shape[0]
+        nbytes = int(2 ** rng.uniform(6, 18)) + 8 * (row + 16 * int(np.prod(shape[1:])))
+        what = "eval_chunked %s with %s, %d sources, %d bytes" % (text, operands, sources, nbytes)
+        try:
+            wanted = self.wanted(text, theirs)
+        except np.exceptions.AxisError:
+            return "nothing", []
+        return what, [(self.library.eval_chunked(text, ours, nbytes), wanted, self.exact())]
+
+
+# ---- Custom kernels ----
+
+C_TYPES = {"int8": "signed char", "int16": "short", "int32": "int", "int64": "long long", "uint8": "unsigned char",
+           "float32": "float", "float64": "double", "float16": "float16"}
+
+
+def widened(x):
+    """As C computes, without wrapping: the values are small."""
+    return x.astype(np.float64 if x.dtype.kind == "f" else np.int64)
+
+
+class Custom(Recipe):
+    kinds = list(C_TYPES)
+    inputs = 3
+    OPERATIONS = [("z[i] = x[i] - y[i]", lambda x, y, z, i: x - y),
+                  ("z[i] = 2*y[i] - x[i]", lambda x, y, z, i: 2 * y - x),
+                  ("if (x[i] > y[i]) z[i] = x[i]", lambda x, y, z, i: np.where(x > y, x, z)),
+                  ("if (x[i] < 2) return; z[i] = y[i]", lambda x, y, z, i: np.where(x < 2, z, y)),
+                  ("z[i] = i % 5 + x[i]", lambda x, y, z, i: i % 5 + x),
+                  ("z[i] = z[i] - y[i] + x[i]", lambda x, y, z, i: z - y + x),
+                  ("z[i] = x[n - 1 - i] - y[i]", lambda x, y, z, i: x.ravel()[::-1].reshape(x.shape) - y)]
+
+    def choose(self, rng):
+        self.operation, self.function = pick(rng, self.OPERATIONS)
+        self.order = [str(name) for name in rng.permutation(["x", "y", "z"])]
+        self.types = dict(zip("xyz", self.dtypes))
+        arguments = ", ".join("%s *%s" % (C_TYPES[self.types[name]], name) for name in self.order)
+        name = pick(rng, ["kernel", "step", "update"])
+        self.kernel = self.library.elementwise_kernel(arguments, self.operation, name)
+
+    def view(self, rng, name, shape):
+        layout = pick(rng, [x for x in self.layouts if x not in ("repeated", "one", "ones")])
+        return Operand(self.library, rng, self.types[name], shape, layout, writable=True)
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        operands = {name: self.view(rng, name, shape) for name in "xyz"}
+        z = operands["z"]
+        what = "custom %s of %s" % (self.operation, operands)
+        i = np.arange(z.like.size).reshape(shape)
+        wide = {name: widened(x.like) for name, x in operands.items()}
+        z.like[...] = np.asarray(self.function(**wide, i=i)).astype(z.like.dtype)
+        self.library.run(self.kernel, *[operands[name].array for name in self.order])
+        return what, [(z.whole, z.whole_like, True), (operands["x"].whole, operands["x"].whole_like, True)]
+
+
+class CustomReduction(Recipe):
+    kinds = list(C_TYPES)
+    MAPS = [("x[i] - y[i]", lambda x, y: x - y), ("x[i] * y[i] - y[i]", lambda x, y: x * y - y),
+            ("y[i] - 2 * x[i]", lambda x, y: y - 2 * x)]
+
+    def choose(self, rng):
+        self.text, self.function = pick(rng, self.MAPS)
+        self.order = [str(name) for name in rng.permutation(["x", "y"])]
+        self.types = dict(zip("xy", self.dtypes))
+        self.result = pick(rng, ["float64", "int64", "float32"])
+        arguments = ", ".join("%s *%s" % (C_TYPES[self.types[name]], name) for name in self.order)
+        self.fold, neutral, combine = pick(rng, [(np.sum, "0", "a+b"), (np.max, "-1000000", "a > b ? a : b")])
+        self.kernel = self.library.reduction_kernel(self.result, neutral, combine, self.text, arguments, "fold")
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        if 0 in shape:
+            return "nothing", []
+        x, y = (Operand(self.library, rng, self.types[name], shape,
+                        pick(rng, [at for at in self.layouts if at not in ("repeated", "one", "ones")]), True)
+                for name in "xy")
+        what = "custom reduction %s of %r, %r" % (self.text, x, y)
+        arrays = {"x": x.array, "y": y.array}
+        wide = [widened(v.like) for v in (x, y)]
+        got = self.library.reduce(self.kernel, *[arrays[name] for name in self.order])
+        return what, [(got, np.asarray(self.fold(self.function(*wide))).astype(self.result), True)]
+
+
+# ---- Conversions ----
+
+
+class Convert(Recipe):
+    kinds = DTYPES + ["bfloat16"]
+
+    def call(self, rng):
+        x = self.operand(rng, 0, random_shape(rng))
+        to = numpy_dtype(self.dtypes[1])
+        if x.like.dtype.kind == "c" and to.kind != "c":
+            x.array, x.like = self.library.real(x.array), x.like.real
+        if to.kind == "u" and x.like.dtype.kind != "b":
+            x.like = np.abs(x.like)
+            x.array = self.library.from_host(x.like)
+        got = self.library.astype(x.array, to)
+        return "astype(%r, %s)" % (x, to), [(got, x.like.astype(to), True)]
+
+
+class Assign(Recipe):
+    def choose(self, rng):
+        self.dtypes = self.dtypes[:1] * 2
+
+    def call(self, rng):
+        out = self.operand(rng, 0, random_shape(rng), writable=True)
+        value = self.operand(rng, 1, out.like.shape)
+        what = "assign(%r, %r)" % (out, value)
+        out.like[...] = value.like
+        self.library.assign(out.array, value.array)
+        return what, [(out.whole, out.whole_like, True)]
+
+
+# ---- Random numbers ----
+
+MASK = np.uint64(0xFFFFFFFF)
+
+
+def philox(counter, seed):
+    """Philox4x32-10 of arrays of counters, four words each."""
+    c, k = list(counter), [np.uint64(seed) & MASK, np.uint64(seed) >> np.uint64(32)]
+    for _ in range(10):
+        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [b >> np.uint64(32) ^ c[1] ^ k[0], b & MASK, a >> np.uint64(32) ^ c[3] ^ k[1], a & MASK]
+        k = [k[0] + np.uint64(0x9E3779B9) & MASK, k[1] + np.uint64(0xBB67AE85) & MASK]
+    return c
+
+
+def uniform(seed, position, count, dtype):
+    """Elements of ga_rng_random(), by docs/random.md."""
+    rows = 4 if dtype == "float32" else 2
+    at = np.arange(position, position + count, dtype=np.uint64)
+    tile, within = at // np.uint64(128 * rows), at % np.uint64(128 * rows)
+    block, row = tile * np.uint64(128) + within % np.uint64(128), (within // np.uint64(128)).astype(int)
+    purpose = np.uint64(0 if rows == 4 else 1)
+    counter = [block >> np.uint64(34), block >> np.uint64(2) & MASK, np.zeros_like(block),
+               (block & np.uint64(3)) << np.uint64(2) | purpose]
+    words = np.stack(philox(counter, seed))
+    k = np.arange(count)
+    if rows == 4:
+        return ((words[row, k] >> np.uint64(8)) * 2.0**-24).astype(np.float32)
+    high, low = words[2 * row, k], words[2 * row + 1, k]
+    return ((high >> np.uint64(5)) << np.uint64(26) | low >> np.uint64(6)) * 2.0**-53
+
+
+class Random(Recipe):
+    kinds = ["float32", "float64"]
+    inputs = 1
+
+    def choose(self, rng):
+        self.seed, self.position = int(rng.integers(1 << 62)), 0
+        self.generator = self.library.rng(self.seed)
+
+    def call(self, rng):
+        shape = random_shape(rng)
+        count = int(np.prod(shape))
+        dtype = self.dtypes[0]
+        wanted = uniform(self.seed, self.position, count, dtype).reshape(shape)
+        what = "random(%s, %s) at %d" % (dtype, shape, self.position)
+        if rng.random() < 0.5:
+            got = self.library.draw("random", self.generator, dtype, shape)
+            pairs = [(got, wanted, True)]
+        else:
+            out = self.operand(rng, 0, shape, writable=True)
+            out.like[...] = wanted
+            self.library.draw_into("random", out.array, self.generator)
+            pairs = [(out.whole, out.whole_like, True)]
+        self.position += count
+        return what, pairs
+
+
+class Pieces(Random):
+    """A distribution's elements are the same in one call and in several."""
+
+    DRAWS = [("standard_normal", ()), ("uniform", (-2.0, 3.0)), ("integers", (-5, 17))]
+
+    def choose(self, rng):
+        super().choose(rng)
+        self.name, self.numbers = pick(rng, self.DRAWS)
+        if self.name == "integers":
+            self.dtypes = [pick(rng, ["int8", "int32", "int64", "int16"])]
+        self.other = self.library.rng(self.seed)
+
+    def call(self, rng):
+        count = int(rng.integers(1, 5000))
+        cut = int(rng.integers(0, count + 1))
+        numbers = self.library.c_numbers(self.numbers)
+        whole = self.library.draw(self.name, self.generator, self.dtypes[0], *numbers, (count,)).numpy()
+        parts = [self.library.draw(self.name, self.other, self.dtypes[0], *numbers, (n,)) for n in (cut, count - cut)]
+        what = "%s of %s in two pieces, %d and %d" % (self.name, self.dtypes[0], cut, count - cut)
+        return what, [(parts[0], whole[:cut], True), (parts[1], whole[cut:], True)]
+
+
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Eval, Eval, Eval, EvalInto, Chunked, Custom,
+           CustomReduction, Convert, Assign, Random, Pieces]
