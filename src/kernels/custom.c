@@ -70,25 +70,25 @@ void ga_kernel_free(ga_kernel *kernel)
         free_custom((custom *)kernel);
 }
 
-/* All that the texts of a complete kernel depend on besides the arrays of a run. */
-static ga_status describe(const custom *kernel, const char *arguments, bool direct, ga__hash128 *id)
+/* Gives a complete kernel its ids, which stand for all that its texts depend on besides the arrays
+ * of a run. */
+static ga_status set_ids(custom *kernel, const char *arguments)
 {
     const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
                                  kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
                                  kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
                                  kernel->struct_name};
     ga__strbuf s = GA__STRBUF_INIT;
-    ga__strbuf_addf(&s, "custom %d %d %d %d %zu ", (int)kernel->base.kind, direct,
-                    kernel->fast_math, (int)kernel->dtype_out, kernel->struct_bytes);
+    ga__strbuf_addf(&s, "custom %d %d %d %zu ", (int)kernel->base.kind, kernel->fast_math,
+                    (int)kernel->dtype_out, kernel->struct_bytes);
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         ga__describe(&s, texts[k]);
-    return ga__describe_end(&s, id);
-}
-
-static ga_status set_ids(custom *kernel, const char *arguments)
-{
-    const ga_status status = describe(kernel, arguments, false, &kernel->id);
-    return status == GA_OK ? describe(kernel, arguments, true, &kernel->direct_id) : status;
+    ga_status status = ga__description_id(&s, &kernel->id);
+    ga__describe(&s, "direct");
+    if (status == GA_OK)
+        status = ga__description_id(&s, &kernel->direct_id);
+    ga__strbuf_reset(&s);
+    return status;
 }
 
 /* A kernel with its names and arguments. */

@@ -48,8 +48,8 @@ typedef struct ga__formula {
  * read the same. NULL is an empty piece. */
 void ga__describe(ga__strbuf *description, const char *piece);
 
-/* Ends a description and writes the id that stands for it. GA_ERR_MEMORY when a piece was lost. */
-ga_status ga__describe_end(ga__strbuf *description, ga__hash128 *id);
+/* Writes the id that stands for a description. GA_ERR_MEMORY when a piece was lost. */
+ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id);
 
 /* Runs the formula over `shape` on `device`: arrays of access VALUE and ELEMENT broadcast to it
  * (written ones have exactly it). Writable, overlap and dtype checks are the caller's; see

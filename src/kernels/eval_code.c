@@ -321,7 +321,8 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
         ga__describe(&s, step->finish[k]);
         ga__describe(&s, ga_dtype_name(step->reduction.results[k].dtype));
     }
-    const ga_status status = ga__describe_end(&s, &step->id);
+    const ga_status status = ga__description_id(&s, &step->id);
+    ga__strbuf_reset(&s);
     step->reduction.formula.id = step->id;
     step->reduction.formula.name = step->formula_name;
     step->reduction.formula.body = "";

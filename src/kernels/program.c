@@ -52,17 +52,17 @@ bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
 
 void ga__describe(ga__strbuf *description, const char *piece)
 {
-    piece = piece ? piece : "";
-    ga__strbuf_addf(description, "%zu:%s", strlen(piece), piece);
+    const size_t length = piece ? strlen(piece) : 0;
+    ga__strbuf_add_bytes(description, &length, sizeof(length));
+    ga__strbuf_add_bytes(description, piece ? piece : "", length);
 }
 
-ga_status ga__describe_end(ga__strbuf *description, ga__hash128 *id)
+ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id)
 {
-    const bool complete = !description->failed;
-    if (complete)
-        *id = ga__identity_of(description->text, description->length);
-    ga__strbuf_reset(description);
-    return complete ? GA_OK : ga_error();
+    if (description->failed)
+        return ga_error();
+    *id = ga__identity_of(description->text, description->length);
+    return GA_OK;
 }
 
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device)
