@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "array_support.h"
+#include "base/error.h"
 
 static int clear(void **state)
 {
@@ -37,6 +38,52 @@ static void nothing_runs_before_the_launch(void **state)
     assert_true(item(x, 0) == 63 && item(x, 999) == 63);
     ga_graph_free(graph);
     ga_graph_free(NULL);
+    ga_free(x);
+}
+
+static size_t used(void)
+{
+    ga_memory_stats stats;
+    assert_int_equal(ga_memory_info(NULL, &stats), GA_OK);
+    return stats.used;
+}
+
+/* What a graph or a stream took for itself counts until it is freed, and no longer. */
+static void accounts_end_as_they_began(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(1000000));
+    const size_t before = used();
+    for (int i = 0; i < 1000; i++) {
+        gpuarray *sum = NULL;
+        ga_graph *graph;
+        GA_GRAPH(graph)
+        {
+            sum = ga_sum(x);
+        }
+        assert_non_null(graph);
+        assert_true(used() > before);
+        if (i % 100 == 0)
+            assert_int_equal(ga_graph_launch(graph), GA_OK);
+        ga_graph_free(graph);
+        ga_free(sum);
+        assert_int_equal(used(), before);
+        assert_int_equal(ga_graph_begin(), GA_OK); /* and one that fails */
+        ga__fail(GA_ERR_INVALID, "no graph");
+        assert_null(ga_graph_end());
+        ga_clear_error();
+        assert_int_equal(used(), before);
+    }
+    for (int i = 0; i < 100; i++) {
+        ga_stream *stream = ga_stream_new();
+        assert_int_equal(ga_set_stream(stream), GA_OK);
+        gpuarray *sum = ga_sum(x); /* of several blocks, which need tickets */
+        assert_true(ga_item_double(sum) == 1000000);
+        ga_free(sum);
+        ga_set_stream(NULL);
+        ga_stream_free(stream);
+        assert_int_equal(used(), before);
+    }
     ga_free(x);
 }
 
@@ -323,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_runs_before_the_launch),
+        TEST(accounts_end_as_they_began),
         TEST(arrays_made_in_it_live_in_it),
         TEST(expressions_and_kernels_are_recorded),
         TEST(scalars_and_scopes_are_recorded),

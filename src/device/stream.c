@@ -11,6 +11,7 @@
 
 #define CROWD (GA__STREAM_BITS - 1) /* the number that streams past the others share */
 #define ALL_BITS ((UINT64_C(1) << GA__STREAM_BITS) - 1)
+#define TICKET_BYTES (GA__TICKETS * sizeof(uint32_t))
 
 static _Thread_local ga__stream *chosen;
 
@@ -99,7 +100,7 @@ void ga__stream_reset(ga__stream *stream)
     if (stream->bit != 0)
         delist(stream);
     if (stream->ticket_memory.address != NULL)
-        stream->device->backend->free(stream, &stream->ticket_memory);
+        ga__memory_free(stream, &stream->ticket_memory, TICKET_BYTES);
     stream->device->backend->stream_close(stream);
 }
 
@@ -195,17 +196,16 @@ ga_status ga__buffer_synchronize(ga__buffer *buffer)
 
 static ga_status make_tickets(ga__stream *stream)
 {
-    const size_t nbytes = GA__TICKETS * sizeof(uint32_t);
     ga__memory *memory = &stream->ticket_memory;
-    ga_status status = ga__memory_alloc(stream, nbytes, memory);
+    ga_status status = ga__memory_alloc(stream, TICKET_BYTES, memory);
     if (status != GA_OK)
         return status;
-    status = stream->device->backend->zero(stream, memory->address, nbytes);
+    status = stream->device->backend->zero(stream, memory->address, TICKET_BYTES);
     if (status == GA_OK) {
         atomic_store_explicit(&stream->tickets, memory->address, memory_order_release);
         return GA_OK;
     }
-    ga__memory_free(stream, memory, nbytes);
+    ga__memory_free(stream, memory, TICKET_BYTES);
     memory->address = NULL;
     return status;
 }
