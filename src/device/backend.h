@@ -47,7 +47,8 @@ typedef struct ga__function_info {
 
 /* One launch of a user's kernel. */
 typedef struct ga__grid_launch {
-    const char *name; /* of the kernel, for messages; lives until the process ends */
+    uint64_t id;      /* of the kernel, never given to another, not 0 */
+    const char *name; /* of the kernel, for messages; lives as long as its code */
     int64_t grid[3], block[3];
     size_t shared; /* dynamic shared bytes */
     void **args;   /* the address of each argument's bytes, copied before the call returns */

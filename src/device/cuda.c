@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -33,10 +34,14 @@ static void list_launched(cuda_state *state, char *text, size_t size)
     size_t length = 0;
     text[0] = '\0';
     for (int i = 0; i < GA__LAUNCHED && length < size; i++) {
-        const char *name = atomic_load_explicit(&state->launched[i], memory_order_relaxed);
-        if (name != NULL)
-            length += (size_t)snprintf(text + length, size - length, "%s\"%.64s\"",
-                                       length > 0 ? ", " : "", name);
+        const ga__launched *launched = &state->launched[i];
+        uint64_t name[GA__LAUNCHED_WORDS];
+        if (atomic_load(&launched->id) == 0)
+            continue;
+        for (int k = 0; k < GA__LAUNCHED_WORDS; k++)
+            name[k] = atomic_load(&launched->name[k]);
+        length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length > 0 ? ", " : "",
+                                   (const char *)name);
     }
 }
 
@@ -75,14 +80,23 @@ ga_status ga__cuda_switch(const ga__device *device)
     return GA_OK;
 }
 
-void ga__cuda_launched(const ga__device *device, const char *name)
+static void note_launched(ga__launched *launched, const ga__grid_launch *launch)
+{
+    uint64_t name[GA__LAUNCHED_WORDS] = {0};
+    memcpy(name, launch->name, strnlen(launch->name, sizeof name - 1));
+    for (int k = 0; k < GA__LAUNCHED_WORDS; k++)
+        atomic_store_explicit(&launched->name[k], name[k], memory_order_relaxed);
+    atomic_store_explicit(&launched->id, launch->id, memory_order_release);
+}
+
+void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch)
 {
     cuda_state *state = device->state;
     for (int i = 0; i < GA__LAUNCHED; i++)
-        if (atomic_load_explicit(&state->launched[i], memory_order_relaxed) == name)
+        if (atomic_load_explicit(&state->launched[i].id, memory_order_relaxed) == launch->id)
             return;
     const unsigned n = atomic_fetch_add_explicit(&state->nlaunched, 1, memory_order_relaxed);
-    atomic_store_explicit(&state->launched[n % GA__LAUNCHED], name, memory_order_relaxed);
+    note_launched(&state->launched[n % GA__LAUNCHED], launch);
 }
 
 static ga_status cuda_synchronize(ga__device *device)
@@ -92,7 +106,7 @@ static ga_status cuda_synchronize(ga__device *device)
         return GA_ERR_DEVICE;
     ga_status status = ga__cuda_check(device, cudaDeviceSynchronize(), "earlier work");
     for (int i = 0; i < GA__LAUNCHED && status == GA_OK; i++)
-        atomic_store_explicit(&state->launched[i], NULL, memory_order_relaxed);
+        atomic_store_explicit(&state->launched[i].id, 0, memory_order_relaxed);
     return status;
 }
 

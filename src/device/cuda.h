@@ -7,7 +7,8 @@
 
 #include "device/backend.h"
 
-#define GA__LAUNCHED 8 /* names kept to be told after a fault */
+#define GA__LAUNCHED 8       /* names kept to be told after a fault, */
+#define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */
 
 /* Pinned memory that one piece of a copy to the device passes through; cuda_upload.c's. */
 typedef struct ga__upload {
@@ -16,6 +17,13 @@ typedef struct ga__upload {
     cudaEvent_t read; /* the device has read what was last put there */
 } ga__upload;
 #define GA__UPLOADS 4
+
+/* A user's kernel that was launched, by a copy of its name, since it may be freed before a fault is
+ * told. A reader may see part of another name, but always an end. */
+typedef struct ga__launched {
+    _Atomic uint64_t id; /* 0: none */
+    _Atomic uint64_t name[GA__LAUNCHED_WORDS];
+} ga__launched;
 
 /* A device's own state. */
 typedef struct cuda_state {
@@ -26,9 +34,8 @@ typedef struct cuda_state {
     cudaMemPool_t pool;   /* NULL: the device has none, memory comes from cudaMalloc */
     char keys[2][1024];   /* plain, fast math */
     char cuda_key[1024];  /* of users' sources */
-    /* The users' kernels launched since the last wait for the whole device; without the lock. */
-    _Atomic(const char *) launched[GA__LAUNCHED];
-    atomic_uint nlaunched; /* the next one goes to its remainder by GA__LAUNCHED */
+    ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
+    atomic_uint nlaunched;               /* the next one goes to its remainder by GA__LAUNCHED */
 } cuda_state;
 
 /* Raises a failed call; `what` was being done. cudaGetLastError forgets the error where it can be
@@ -50,8 +57,8 @@ static inline ga_status ga__cuda_use(const ga__device *device)
     return ga__cuda_thread_device == device->index ? GA_OK : ga__cuda_switch(device);
 }
 
-/* Remembers that a user's kernel is launched; its name lives until the process ends. */
-void ga__cuda_launched(const ga__device *device, const char *name);
+/* Remembers that a user's kernel is launched. */
+void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch);
 
 /* cuda_memory.c */
 cudaError_t ga__cuda_open_pool(ga__device *device);

@@ -253,7 +253,7 @@ ga_status ga__cuda_launch_grid(ga__stream *stream, ga__function *function,
     ga__device *device = stream->device;
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    ga__cuda_launched(device, launch->name);
+    ga__cuda_launched(device, launch);
     const cudaError_t error =
         cudaLaunchKernel(function, dim3_of(launch->grid), dim3_of(launch->block), launch->args,
                          launch->shared, stream->handle);

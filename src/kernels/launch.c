@@ -251,7 +251,8 @@ ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, ga_launc
     const ga_status status = ga__kernel_check("launch", handle, GA__MODULE_KERNEL);
     if (status != GA_OK)
         return status;
-    const ga__grid_launch shape = {.name = kernel->base.name,
+    const ga__grid_launch shape = {.id = kernel->id,
+                                   .name = kernel->base.name,
                                    .grid = {grid.x, grid.y, grid.z},
                                    .block = {block.x, block.y, block.z},
                                    .shared = options.shared_bytes};

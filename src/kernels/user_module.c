@@ -2,6 +2,7 @@
 #include "kernels/user_module.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -11,7 +12,6 @@
 #include "base/strbuf.h"
 #include "base/texts.h"
 #include "device/code.h"
-#include "jit/cache_mem.h"
 #include "jit/module.h"
 #include "kernels/cuda_names.h"
 
@@ -69,6 +69,12 @@ static void unload(ga_module *m)
     ga__error_restore(saved);
 }
 
+static void kernel_free(ga__module_kernel *kernel)
+{
+    ga__free(kernel->base.name);
+    ga__free(kernel);
+}
+
 static void module_release(void *owner)
 {
     ga_module *m = owner;
@@ -78,7 +84,7 @@ static void module_release(void *owner)
     while (m->kernels) {
         ga__module_kernel *kernel = m->kernels;
         m->kernels = kernel->next;
-        ga__free(kernel);
+        kernel_free(kernel);
     }
     pthread_mutex_destroy(&m->lock);
     ga__texts *const lists[] = {&m->options, &m->header_names, &m->header_texts, &m->compiled,
@@ -363,36 +369,23 @@ static ga_status find_function(ga_module *m, const char *name, ga__function **fu
     return find_by_name(m, name, function) ? GA_OK : find_instance(m, name, function);
 }
 
-/* A copy of the text that is never freed, the same for equal texts. */
-static char *intern(const char *text)
-{
-    static ga__key_table table = GA__KEY_TABLE_INIT;
-    const size_t nbytes = strlen(text) + 1;
-    char *stands = ga__key_table_get_bytes(&table, text, nbytes);
-    char *copy = stands ? NULL : ga__strdup(text);
-    if (!copy)
-        return stands;
-    stands = ga__key_table_put_bytes(&table, text, nbytes, copy);
-    if (stands != copy)
-        ga__free(copy);
-    return stands;
-}
-
 static ga__module_kernel *new_kernel(ga_module *m, const char *name)
 {
+    static _Atomic uint64_t last_id;
     ga__module_kernel *kernel = ga__calloc(1, sizeof *kernel);
     if (!kernel)
         return NULL;
     kernel->base.kind = GA__MODULE_KERNEL;
-    kernel->base.name = intern(name);
+    kernel->base.name = ga__strdup(name);
     kernel->device = m->device;
+    kernel->id = atomic_fetch_add(&last_id, 1) + 1;
     if (kernel->base.name && find_function(m, name, &kernel->function) == GA_OK &&
         m->device->backend->function_info(m->device, kernel->function, &kernel->info) == GA_OK) {
         kernel->next = m->kernels;
         m->kernels = kernel;
         return kernel;
     }
-    ga__free(kernel);
+    kernel_free(kernel);
     return NULL;
 }
 

@@ -7,10 +7,10 @@
 #include "device/backend.h"
 #include "kernels/kernel.h"
 
-/* A kernel of kind MODULE. Its name lives until the process ends, for errors of the device come
- * late; the rest is freed with its module. */
+/* A kernel of kind MODULE, freed with its module. */
 typedef struct ga__module_kernel {
     ga_kernel base;
+    uint64_t id; /* its own, never given again */
     ga__device *device;
     ga__function *function;
     ga__function_info info;
