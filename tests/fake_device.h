@@ -1,5 +1,5 @@
-/* A CUDA device that only compiles: code goes through NVRTC, memory is the host's, and launches are
- * noted. */
+/* A CUDA device that only compiles: code goes through NVRTC (of a build with CUDA), memory is the
+ * host's, and launches are noted. */
 #ifndef GA_TESTS_FAKE_DEVICE_H
 #define GA_TESTS_FAKE_DEVICE_H
 
@@ -17,6 +17,8 @@ static struct {
     unsigned char variable[32];
     char symbol[128]; /* the last one asked for */
     int launches, unloads;
+    bool busy, broken; /* work is never done; waiting for it fails */
+    int marks, marked; /* there are now; were set */
     ga__grid_launch last;
     unsigned char args[16][64];
 } fake;
@@ -25,6 +27,11 @@ static ga_status fake_stream_open(ga__stream *stream)
 {
     (void)stream;
     return GA_OK;
+}
+
+static void fake_stream_close(ga__stream *stream)
+{
+    (void)stream;
 }
 
 static ga_status fake_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
@@ -85,12 +92,52 @@ static ga_status fake_synchronize(ga__device *device)
     return GA_OK;
 }
 
+static ga_status fake_mark_new(ga__device *device, ga__mark **mark)
+{
+    (void)device;
+    fake.marks++;
+    *mark = calloc(1, 1);
+    return *mark ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+}
+
+static void fake_mark_free(ga__device *device, ga__mark *mark)
+{
+    (void)device;
+    fake.marks--;
+    free(mark);
+}
+
+static ga_status fake_mark_set(ga__mark *mark, ga__stream *stream)
+{
+    (void)mark, (void)stream;
+    fake.marked++;
+    return GA_OK;
+}
+
+static ga_status fake_mark_query(ga__device *device, ga__mark *mark, bool *done)
+{
+    (void)device, (void)mark;
+    *done = !fake.busy;
+    return fake.broken ? ga__fail(GA_ERR_DEVICE, "the device is broken") : GA_OK;
+}
+
+#ifdef QUARRY_CUDA
 static ga_status fake_compile(ga__device *device, const ga__source *source, void **code,
                               size_t *nbytes)
 {
     return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code,
                              nbytes);
 }
+
+static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+#else
+#define fake_compile NULL
+#define fake_compile_cuda NULL
+#endif
 
 static const char *fake_key(ga__device *device, bool fast_math)
 {
@@ -117,12 +164,6 @@ static ga_status fake_find(ga__image *image, const char *name, ga__function **fu
     snprintf(fake.symbol, sizeof fake.symbol, "%s", name);
     *function = (ga__function *)image;
     return GA_OK;
-}
-
-static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
-                                   size_t *nbytes, char **symbols, char **log)
-{
-    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
 static const char *fake_cuda_key(ga__device *device)
@@ -176,7 +217,12 @@ static ga_status fake_launch(ga__stream *stream, ga__function *function, const g
 static const ga__backend fake_backend = {.name = "fake",
                                          .template_target = "cuda",
                                          .stream_open = fake_stream_open,
+                                         .stream_close = fake_stream_close,
                                          .stream_synchronize = fake_stream_synchronize,
+                                         .mark_new = fake_mark_new,
+                                         .mark_free = fake_mark_free,
+                                         .mark_set = fake_mark_set,
+                                         .mark_query = fake_mark_query,
                                          .alloc = fake_alloc,
                                          .free = fake_free,
                                          .trim = fake_trim,

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "device/unload.h"
 #include "jit/cache_disk.h"
 #include "jit/module.h"
 
@@ -24,11 +25,11 @@ enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 
 /* ---- a backend whose machine code is the text itself ---- */
 
-static _Atomic int compiles, loads;
+static _Atomic int compiles, loads, unloads;
 static _Atomic bool fail_compile, fail_next_load, slow;
 static const char *compiler_version = "fake 1";
 
-/* Images and functions are never freed, as those of the real backends. */
+/* Never freed, so that a test can look at what was unloaded. */
 static struct ga__function {
     char name[32];
     char code[64];
@@ -90,17 +91,46 @@ static ga_status fake_find(ga__image *image, const char *name, ga__function **fu
     return GA_OK;
 }
 
+static void fake_unload(ga__image *image)
+{
+    memset(image, 0, sizeof *image);
+    unloads++;
+}
+
+/* A megabyte that starts with the text. */
+static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    (void)device;
+    compiles++;
+    *nbytes = 1 << 20;
+    *code = ga__calloc(1, *nbytes);
+    *symbols = ga__strdup("");
+    *log = NULL;
+    strcpy(*code, source->text);
+    return GA_OK;
+}
+
+static const char *fake_cuda_key(ga__device *device)
+{
+    return device->name;
+}
+
 static const ga__backend fake = {.name = "fake",
                                  .template_target = "cuda",
                                  .compile = fake_compile,
                                  .compiler_key = fake_key,
+                                 .compile_cuda = fake_compile_cuda,
+                                 .cuda_key = fake_cuda_key,
                                  .load = fake_load,
+                                 .unload = fake_unload,
                                  .find = fake_find};
 static const ga__backend fake_host = {.name = "fake",
                                       .template_target = "host",
                                       .compile = fake_compile,
                                       .compiler_key = fake_key,
                                       .load = fake_load,
+                                      .unload = fake_unload,
                                       .find = fake_find};
 static ga__device device = {.backend = &fake, .name = "fake:0"};
 static ga__device second = {.backend = &fake, .index = 1, .name = "fake:1"};
@@ -125,7 +155,7 @@ static int set_up(void **state)
     dumps = ga__make_temporary_directory();
     setenv("QUARRY_CACHE_DIR", cache, 1);
     unsetenv("QUARRY_DUMP_DIR");
-    compiles = loads = info_lines = debug_lines = 0;
+    compiles = loads = unloads = info_lines = debug_lines = 0;
     fail_compile = fail_next_load = slow = false;
     compiler_version = "fake 1";
     ga__module_forget();
@@ -147,9 +177,21 @@ static void remove_all(char *path)
     ga__free(path);
 }
 
+/* What the test has asked for. */
+static ga__module *asked[FUNCTIONS];
+static _Atomic int nasked;
+
+static void release_asked(void)
+{
+    while (nasked > 0)
+        ga__module_release(asked[--nasked]);
+    ga__unload_sweep();
+}
+
 static int tear_down(void **state)
 {
     (void)state;
+    release_asked();
     ga_set_log(NULL, NULL);
     remove_all(cache);
     remove_all(dumps);
@@ -166,8 +208,11 @@ static ga__function *get_named(ga__device *on, const char *name, const char *tex
     ga__record *record = ga__record_new();
     ga__record_set(record, "text", text);
     const ga__recipe recipe = {name, &template, record, fast_math};
-    ga__function *function = ga__module_function(on, &recipe, entry);
+    ga__module *module = NULL;
+    ga__function *function = ga__module_function(on, &recipe, entry, &module);
     ga__record_free(record);
+    if (function)
+        asked[atomic_fetch_add(&nasked, 1)] = module;
     return function;
 }
 
@@ -440,6 +485,7 @@ static void test_every_failed_allocation(void **state)
         assert_true(function || ga__alloc_live() == live);
         assert_true(n < 50 || function);
         ga_clear_error();
+        release_asked();
         ga__module_forget();
         if (n % 3 == 0)
             ga__disk_cache_clear();
@@ -464,6 +510,97 @@ static void test_every_failed_allocation_of_a_failure(void **state)
     }
 }
 
+/* The code leaves memory with its last user, and comes back from the disk. */
+static void test_the_last_release_unloads(void **state)
+{
+    const int64_t loaded = ga__module_count().loaded, live = ga__alloc_live();
+    (void)state;
+    assert_gets("released");
+    assert_gets("released"); /* both askers use it, */
+    ga__module_retain(asked[0]);
+    assert_int_equal(ga__module_count().loaded, loaded + 1);
+    ga__module *third = asked[0]; /* and a third */
+    release_asked();
+    assert_int_equal(unloads, 0);
+    assert_int_equal(ga__module_count().loaded, loaded + 1);
+    ga__module_release(third);
+    ga__unload_sweep();
+    assert_int_equal(unloads, 1);
+    assert_int_equal(ga__module_count().loaded, loaded);
+    assert_int_equal(ga__alloc_live(), live);
+    assert_gets("released");
+    assert_int_equal(compiles, 1);
+    assert_int_equal(loads, 2);
+}
+
+/* Many threads ask for few texts and release them at once: whoever gets code gets it loaded. */
+static void *ask_and_release(void *unused)
+{
+    for (int i = 0; i < 200; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "churn %d", i % 3);
+        ga__record *record = ga__record_new();
+        ga__record_set(record, "text", text);
+        const ga__recipe recipe = {"churn", &template, record, false};
+        ga__module *module = NULL;
+        const ga__function *function = ga__module_function(&device, &recipe, "entry", &module);
+        ga__record_free(record);
+        if (!function || strcmp(function->code, text) != 0)
+            return (void *)"the code of a kernel that is in use was unloaded";
+        ga__module_release(module);
+        ga__unload_sweep();
+    }
+    return unused;
+}
+
+static void test_threads_ask_and_release(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_and_release, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *trouble;
+        pthread_join(threads[i], &trouble);
+        assert_null(trouble);
+    }
+    ga__unload_sweep();
+    assert_int_equal(unloads, loads);
+}
+
+enum { SOURCES = 40, SOURCE_CODE = 1 << 20 };
+
+static bool source_is_in_memory(int number)
+{
+    char text[32];
+    ga__code code;
+    snprintf(text, sizeof text, "source %d", number);
+    const ga__cuda_source source = {.name = "source", .text = text};
+    const int64_t hits = ga__module_count().memory_hits;
+    assert_int_equal(ga__module_code(&device, &source, &code), GA_OK);
+    assert_int_equal(code.nbytes, SOURCE_CODE);
+    assert_string_equal(code.bytes, text);
+    ga__code_reset(&code);
+    return ga__module_count().memory_hits > hits;
+}
+
+/* Of users' sources memory keeps those used last. */
+static void test_sources_are_bounded(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SOURCES; i++) {
+        assert_false(source_is_in_memory(i));
+        assert_true(source_is_in_memory(0) || i == 0);
+        assert_in_range(ga__module_count().source_bytes, 1, GA__SOURCE_BYTES);
+    }
+    assert_true(ga__module_count().source_bytes > GA__SOURCE_BYTES - 2 * SOURCE_CODE);
+    assert_true(source_is_in_memory(SOURCES - 1));
+    assert_false(source_is_in_memory(1));
+    assert_int_equal(compiles, SOURCES); /* it came from the disk */
+    ga__module_forget();
+    assert_int_equal(ga__module_count().source_bytes, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -474,6 +611,9 @@ int main(void)
         TEST(test_a_template_that_cannot_be_filled),
         TEST(test_without_a_disk),
         TEST(test_no_such_kernel),
+        TEST(test_the_last_release_unloads),
+        TEST(test_threads_ask_and_release),
+        TEST(test_sources_are_bounded),
         TEST(test_threads_compile_once),
         TEST(test_failure_is_told_to_all_and_not_kept),
         TEST(test_users_text_is_marked),

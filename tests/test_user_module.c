@@ -262,8 +262,9 @@ static ga__module_counts compile_once(const char *source, const char *options)
     assert_int_equal(run(m, "value"), 3);
     ga_module_free(m);
     const ga__module_counts after = ga__module_count();
-    return (ga__module_counts){after.compiled - before.compiled, after.disk_hits - before.disk_hits,
-                               after.memory_hits - before.memory_hits};
+    return (ga__module_counts){.compiled = after.compiled - before.compiled,
+                               .disk_hits = after.disk_hits - before.disk_hits,
+                               .memory_hits = after.memory_hits - before.memory_hits};
 }
 
 static void equal_sources_are_compiled_once(void **state)

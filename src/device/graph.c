@@ -6,12 +6,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/context.h"
+#include "device/unload.h"
 
 /* A buffer from outside that recorded work uses. */
 typedef struct use {
     ga__buffer *buffer;
     bool writes;
 } use;
+
+/* What recorded work runs. */
+typedef struct keepsake {
+    void *object;
+    void (*release)(void *object);
+} keepsake;
 
 /* Memory of the graph. */
 typedef struct piece {
@@ -28,6 +35,8 @@ struct ga_graph {
     ga__replay *replay;
     use *uses;
     size_t nuses;
+    keepsake *keepsakes;
+    size_t nkeepsakes;
     pthread_mutex_t lock; /* of all below, and of launches */
     piece *pieces;
     size_t npieces;
@@ -51,6 +60,31 @@ ga_status ga__graph_use(ga_graph *graph, ga__buffer *buffer, bool writes)
     graph->uses = uses;
     uses[graph->nuses++] = (use){ga__buffer_retain(buffer), writes};
     return GA_OK;
+}
+
+ga_status ga__graph_keep(ga_graph *graph, void *object, void *(*retain)(void *object),
+                         void (*release)(void *object))
+{
+    for (size_t i = graph->nkeepsakes; i > 0; i--)
+        if (graph->keepsakes[i - 1].object == object)
+            return GA_OK;
+    keepsake *keepsakes =
+        ga__realloc(graph->keepsakes, (graph->nkeepsakes + 1) * sizeof *keepsakes);
+    if (keepsakes == NULL)
+        return GA_ERR_MEMORY;
+    graph->keepsakes = keepsakes;
+    keepsakes[graph->nkeepsakes++] = (keepsake){retain(object), release};
+    return GA_OK;
+}
+
+static void drop_keepsakes(ga_graph *graph)
+{
+    for (size_t i = 0; i < graph->nkeepsakes; i++)
+        graph->keepsakes[i].release(graph->keepsakes[i].object);
+    ga__free(graph->keepsakes);
+    graph->keepsakes = NULL;
+    graph->nkeepsakes = 0;
+    ga__unload_sweep();
 }
 
 static void drop_uses(ga_graph *graph)
@@ -247,6 +281,7 @@ void ga_graph_free(ga_graph *graph)
     if (graph->replay != NULL)
         graph->device->backend->replay_free(graph->replay);
     graph->replay = NULL;
+    drop_keepsakes(graph);
     drop_uses(graph);
     release_graph(graph);
 }

@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/strbuf.h"
+#include "device/unload.h"
 #include "jit/cache_disk.h"
 #include "jit/explain.h"
 #include "jit/includes.h"
+#include "jit/packed.h"
 
 enum { BUCKETS = 1024, DUMP_NAME_LENGTH = 64 };
 
@@ -26,27 +28,28 @@ struct job {
     char *filled;                  /* the recipe's text, once it was asked for */
 };
 
-/* Code of a user's source, packed as it is on disk: machine code, symbols and their '\0', and the
- * length of the machine code. */
-struct packed {
-    size_t nbytes;
-    char bytes[];
+/* A template's entry, to those who use its code. */
+struct ga__module {
+    ga__loaded *loaded;
 };
 
-/* One code on one device. COMPILING, it belongs to the thread that made it; READY, it stays for
- * ever; FAILED, it is out of the table and its last user frees it. */
+/* One code on one device. COMPILING, it belongs to the thread that made it. Its last user frees it,
+ * and takes it out of the table before; but a user's source stays until there are too many. */
 struct entry {
+    ga__module module; /* first: an entry is its module */
     struct entry *next;
     ga__device *device;
-    bool is_source; /* of a user, its result a struct packed; else a template, and an image */
+    bool is_source; /* of a user, its result `packed`; else a template, and loaded */
     bool kept;      /* in the table and on disk; else it is one thread's alone */
+    bool listed;    /* in the table now */
     char *key;      /* all that the code depends on: options, versions, and a user's text or a
                        template's digest and what fills it */
     size_t key_bytes;
     uint64_t hash;
     enum state state;
-    int users; /* threads inside get_result */
-    void *result;
+    int users;     /* threads that ask, and whoever retains its module */
+    uint64_t used; /* `modules.uses` when its last user left */
+    ga__packed *packed;
     ga_status status; /* when FAILED, the error every user gets */
     char *message;
 };
@@ -56,7 +59,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t settled; /* some entry left COMPILING */
     struct entry *buckets[BUCKETS];
-    struct entry *forgotten; /* their code is still in use */
+    uint64_t uses;
     ga__module_counts counts;
 } modules = {.lock = PTHREAD_MUTEX_INITIALIZER, .settled = PTHREAD_COND_INITIALIZER};
 
@@ -64,9 +67,20 @@ static struct {
 
 static void entry_free(struct entry *entry)
 {
+    ga__unload(entry->module.loaded);
+    ga__free(entry->packed);
     ga__free(entry->key);
     ga__free(entry->message);
     ga__free(entry);
+}
+
+static void free_list(struct entry *entry)
+{
+    while (entry) {
+        struct entry *next = entry->next;
+        entry_free(entry);
+        entry = next;
+    }
 }
 
 static const char *name_of(const struct job *job)
@@ -152,11 +166,21 @@ static struct entry *find_or_add(struct entry *fresh)
         entry = entry->next;
     if (!entry) {
         fresh->next = *bucket;
+        fresh->listed = true;
         *bucket = entry = fresh;
     }
     entry->users++;
     pthread_mutex_unlock(&modules.lock);
     return entry;
+}
+
+/* Counts a READY entry of the table. */
+static void count_ready(const struct entry *entry, int sign)
+{
+    if (entry->is_source)
+        modules.counts.source_bytes += (size_t)sign * (entry->key_bytes + entry->packed->nbytes);
+    else
+        modules.counts.loaded += sign;
 }
 
 static void remove_locked(struct entry *entry)
@@ -165,6 +189,9 @@ static void remove_locked(struct entry *entry)
     while (*place != entry)
         place = &(*place)->next;
     *place = entry->next;
+    entry->listed = false;
+    if (entry->state == READY)
+        count_ready(entry, -1);
 }
 
 static void count(int64_t *counter)
@@ -220,49 +247,7 @@ static void log_warnings(const struct job *job, const char *log)
 
 /* ---- a user's source ---- */
 
-static struct packed *pack(const void *code, size_t nbytes, const char *symbols)
-{
-    const size_t symbol_bytes = strlen(symbols) + 1;
-    const uint64_t length = nbytes;
-    struct packed *packed = ga__malloc(sizeof *packed + nbytes + symbol_bytes + sizeof length);
-    if (!packed)
-        return NULL;
-    packed->nbytes = nbytes + symbol_bytes + sizeof length;
-    memcpy(packed->bytes, code, nbytes);
-    memcpy(packed->bytes + nbytes, symbols, symbol_bytes);
-    memcpy(packed->bytes + nbytes + symbol_bytes, &length, sizeof length);
-    return packed;
-}
-
-/* The same from bytes of the disk, whose checksum was right; NULL when memory is out. */
-static struct packed *repack(const void *bytes, size_t nbytes)
-{
-    struct packed *packed = ga__malloc(sizeof *packed + nbytes);
-    if (!packed)
-        return NULL;
-    packed->nbytes = nbytes;
-    memcpy(packed->bytes, bytes, nbytes);
-    return packed;
-}
-
-/* A copy for the caller. */
-static ga_status unpack(const struct packed *packed, ga__code *code)
-{
-    uint64_t length;
-    memcpy(&length, packed->bytes + packed->nbytes - sizeof length, sizeof length);
-    char *bytes = ga__malloc(length);
-    char *symbols = ga__strdup(packed->bytes + length);
-    if (!bytes || !symbols) {
-        ga__free(bytes);
-        ga__free(symbols);
-        return GA_ERR_MEMORY;
-    }
-    memcpy(bytes, packed->bytes, length);
-    *code = (ga__code){bytes, length, symbols};
-    return GA_OK;
-}
-
-static ga_status compile_users(ga__device *device, const struct job *job, struct packed **packed)
+static ga_status compile_users(ga__device *device, const struct job *job, ga__packed **packed)
 {
     void *code;
     size_t nbytes;
@@ -272,7 +257,7 @@ static ga_status compile_users(ga__device *device, const struct job *job, struct
     if (status != GA_OK)
         return status;
     log_warnings(job, log);
-    *packed = pack(code, nbytes, symbols);
+    *packed = ga__pack(code, nbytes, symbols);
     ga__free(code);
     ga__free(symbols);
     ga__free(log);
@@ -281,27 +266,22 @@ static ga_status compile_users(ga__device *device, const struct job *job, struct
 
 /* ---- getting the code ---- */
 
-static ga_status load(const struct entry *entry, const void *code, size_t nbytes, void **result)
+static ga_status load(struct entry *entry, const void *code, size_t nbytes)
 {
-    ga__image *image;
-    if (entry->is_source) {
-        *result = repack(code, nbytes);
-        return *result ? GA_OK : GA_ERR_MEMORY;
-    }
-    ga_status status = entry->device->backend->load(entry->device, code, nbytes, &image);
-    if (status == GA_OK)
-        *result = image;
-    return status;
+    if (!entry->is_source)
+        return ga__load(entry->device, code, nbytes, &entry->module.loaded);
+    entry->packed = ga__repack(code, nbytes);
+    return entry->packed ? GA_OK : GA_ERR_MEMORY;
 }
 
 /* Code that the disk has but the device refuses (another driver's, or spoilt) is as none. */
-static bool load_from_disk(const struct entry *entry, const struct job *job, void **result)
+static bool load_from_disk(struct entry *entry, const struct job *job)
 {
     void *code;
     size_t nbytes;
     if (!entry->kept || !ga__disk_cache_get(entry->key, entry->key_bytes, &code, &nbytes))
         return false;
-    bool loaded = load(entry, code, nbytes, result) == GA_OK;
+    bool loaded = load(entry, code, nbytes) == GA_OK;
     ga__free(code);
     if (loaded) {
         count(&modules.counts.disk_hits);
@@ -322,7 +302,7 @@ static void note_compiled(ga__device *device, const struct job *job, double star
             1e3 * (ga__now() - start), nbytes);
 }
 
-static ga_status compile_template(const struct entry *entry, struct job *job, void **result)
+static ga_status compile_template(struct entry *entry, struct job *job)
 {
     void *code;
     size_t nbytes;
@@ -334,16 +314,16 @@ static ga_status compile_template(const struct entry *entry, struct job *job, vo
     if (status != GA_OK)
         return status;
     note_compiled(entry->device, job, start, nbytes);
-    status = load(entry, code, nbytes, result);
+    status = load(entry, code, nbytes);
     if (status == GA_OK)
         ga__disk_cache_put(entry->key, entry->key_bytes, code, nbytes);
     ga__free(code);
     return status;
 }
 
-static ga_status compile_source(const struct entry *entry, const struct job *job, void **result)
+static ga_status compile_source(struct entry *entry, const struct job *job)
 {
-    struct packed *packed;
+    ga__packed *packed;
     double start = ga__now();
     ga_status status = compile_users(entry->device, job, &packed);
     if (status != GA_OK)
@@ -351,7 +331,7 @@ static ga_status compile_source(const struct entry *entry, const struct job *job
     note_compiled(entry->device, job, start, packed->nbytes);
     if (entry->kept)
         ga__disk_cache_put(entry->key, entry->key_bytes, packed->bytes, packed->nbytes);
-    *result = packed;
+    entry->packed = packed;
     return GA_OK;
 }
 
@@ -372,12 +352,13 @@ static void keep_error(struct entry *entry, const struct job *job, ga_status sta
     entry->message = explain(job, entry->status, ga_error_message());
 }
 
-static void settle(struct entry *entry, void *result)
+static void settle(struct entry *entry)
 {
     pthread_mutex_lock(&modules.lock);
-    entry->result = result;
-    entry->state = result ? READY : FAILED;
-    if (!result && entry->kept)
+    entry->state = entry->module.loaded || entry->packed ? READY : FAILED;
+    if (entry->listed && entry->state == READY)
+        count_ready(entry, 1);
+    else if (entry->listed)
         remove_locked(entry);
     pthread_cond_broadcast(&modules.settled);
     pthread_mutex_unlock(&modules.lock);
@@ -389,41 +370,89 @@ static void build(struct entry *entry, struct job *job)
 {
     const char *directory = getenv("QUARRY_DUMP_DIR");
     ga__saved_error saved = ga__error_save();
-    void *result = NULL;
     if (directory && *directory)
         dump(directory, entry, job);
-    if (!load_from_disk(entry, job, &result)) {
-        ga_status status = entry->is_source ? compile_source(entry, job, &result)
-                                            : compile_template(entry, job, &result);
-        if (status != GA_OK) {
-            result = NULL;
+    if (!load_from_disk(entry, job)) {
+        ga_status status =
+            entry->is_source ? compile_source(entry, job) : compile_template(entry, job);
+        if (status != GA_OK)
             keep_error(entry, job, status);
-        }
     }
     ga__error_restore(saved);
-    settle(entry, result);
+    settle(entry);
 }
 
-/* Waits until the entry is settled; its result, or NULL and its error. Ends this thread's use. */
-static void *result_of(struct entry *entry, bool is_builder)
+/* ---- using it ---- */
+
+/* The source that was used least recently, of those that nobody uses now. */
+static struct entry *oldest_source(void)
+{
+    struct entry *oldest = NULL;
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct entry *entry = modules.buckets[i]; entry; entry = entry->next)
+            if (entry->is_source && entry->users == 0 && (!oldest || entry->used < oldest->used))
+                oldest = entry;
+    return oldest;
+}
+
+/* Takes sources out that are too many; as a list. */
+static struct entry *drop_sources(void)
+{
+    struct entry *dropped = NULL;
+    while (modules.counts.source_bytes > GA__SOURCE_BYTES) {
+        struct entry *entry = oldest_source();
+        if (!entry)
+            break;
+        remove_locked(entry);
+        entry->next = dropped;
+        dropped = entry;
+    }
+    return dropped;
+}
+
+/* Ends one use; what has to be freed outside the lock, as a list. */
+static struct entry *leave_locked(struct entry *entry)
+{
+    entry->used = ++modules.uses;
+    if (--entry->users > 0)
+        return NULL;
+    if (entry->listed && entry->is_source)
+        return drop_sources();
+    if (entry->listed)
+        remove_locked(entry);
+    entry->next = NULL;
+    return entry;
+}
+
+static void leave(struct entry *entry)
+{
+    pthread_mutex_lock(&modules.lock);
+    struct entry *freed = leave_locked(entry);
+    pthread_mutex_unlock(&modules.lock);
+    free_list(freed);
+}
+
+/* Waits until the entry is settled: false and its error, and this thread's use has ended, where it
+ * failed. */
+static bool await(struct entry *entry, bool is_builder)
 {
     pthread_mutex_lock(&modules.lock);
     while (entry->state == COMPILING)
         pthread_cond_wait(&modules.settled, &modules.lock);
-    void *result = entry->result;
-    bool is_last = --entry->users == 0;
-    modules.counts.memory_hits += result && !is_builder;
-    if (!result)
+    const bool ready = entry->state == READY;
+    modules.counts.memory_hits += ready && !is_builder;
+    if (!ready)
         ga__fail(entry->status, "%s",
                  entry->message ? entry->message : "a kernel failed, and no memory to say why");
     pthread_mutex_unlock(&modules.lock);
-    if (!result && is_last)
-        entry_free(entry);
-    return result;
+    if (!ready)
+        leave(entry);
+    return ready;
 }
 
-/* Gets what the new entry is for, from it or from the one of the same code. */
-static void *get_result(struct entry *fresh, struct job *job)
+/* The new entry, or the one of the same code, with one use that the caller ends; NULL and an error
+ * on failure. */
+static struct entry *get_entry(struct entry *fresh, struct job *job)
 {
     struct entry *entry = find_or_add(fresh);
     bool is_builder = entry == fresh;
@@ -431,19 +460,38 @@ static void *get_result(struct entry *fresh, struct job *job)
         build(entry, job);
     else
         entry_free(fresh);
-    return result_of(entry, is_builder);
+    return await(entry, is_builder) ? entry : NULL;
 }
 
-ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *entry)
+ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *name,
+                                  ga__module **module)
 {
     struct job job = {.recipe = recipe};
     ga__function *function = NULL;
     struct entry *fresh = entry_new(device, &job);
-    ga__image *image = fresh ? get_result(fresh, &job) : NULL;
+    struct entry *entry = fresh ? get_entry(fresh, &job) : NULL;
     ga__free(job.filled);
-    if (!image || device->backend->find(image, entry, &function) != GA_OK)
+    if (!entry)
         return NULL;
-    return function;
+    if (device->backend->find(entry->module.loaded->image, name, &function) == GA_OK) {
+        *module = &entry->module;
+        return function;
+    }
+    leave(entry);
+    return NULL;
+}
+
+ga__module *ga__module_retain(ga__module *module)
+{
+    pthread_mutex_lock(&modules.lock);
+    ((struct entry *)module)->users++;
+    pthread_mutex_unlock(&modules.lock);
+    return module;
+}
+
+void ga__module_release(ga__module *module)
+{
+    leave((struct entry *)module);
 }
 
 ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code)
@@ -452,23 +500,12 @@ ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga_
     struct entry *fresh = entry_new(device, &job);
     if (!fresh)
         return GA_ERR_MEMORY;
-    const bool kept = fresh->kept;
-    struct packed *packed = get_result(fresh, &job);
-    if (!packed)
+    struct entry *entry = get_entry(fresh, &job);
+    if (!entry)
         return ga_error();
-    ga_status status = unpack(packed, code);
-    if (!kept) {
-        ga__free(packed);
-        entry_free(fresh);
-    }
+    ga_status status = ga__unpack(entry->packed, code);
+    leave(entry);
     return status;
-}
-
-void ga__code_reset(ga__code *code)
-{
-    ga__free(code->bytes);
-    ga__free(code->symbols);
-    *code = (ga__code){NULL, 0, NULL};
 }
 
 /* ---- for tests ---- */
@@ -483,19 +520,19 @@ ga__module_counts ga__module_count(void)
 
 void ga__module_forget(void)
 {
+    struct entry *freed = NULL;
     pthread_mutex_lock(&modules.lock);
-    for (int i = 0; i < BUCKETS; i++) {
-        struct entry **place = &modules.buckets[i];
-        while (*place) {
-            struct entry *entry = *place;
-            if (entry->state != READY) {
-                place = &entry->next;
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct entry *entry = modules.buckets[i], *next; entry; entry = next) {
+            next = entry->next;
+            if (entry->state != READY)
                 continue;
-            }
-            *place = entry->next;
-            entry->next = modules.forgotten;
-            modules.forgotten = entry;
+            remove_locked(entry);
+            if (entry->users > 0)
+                continue;
+            entry->next = freed;
+            freed = entry;
         }
-    }
     pthread_mutex_unlock(&modules.lock);
+    free_list(freed);
 }

@@ -455,7 +455,7 @@ static uint64_t operand_key(const plan *p, int k)
 
 static void make_key(const plan *p, ga__key *key)
 {
-    ga__key_init(key, p->formula, p->device);
+    ga__key_init(key, p->formula, p->device, GA__ELEMENTWISE);
     const int index_step = p->index_row == NO_OPERAND ? 0 : p->step[p->index_row];
     ga__key_add(key, (uint64_t)p->nest.ndim | (uint64_t)p->lanes << 8 | (uint64_t)p->wide << 16 |
                          (uint64_t)p->tiled << 17 | (uint64_t)p->tail << 18 |
@@ -618,13 +618,12 @@ static ga__record *describe(const void *planned)
     return record;
 }
 
-static ga__function *find_function(const plan *p)
+static const ga__loaded_program *find_program(const plan *p)
 {
-    static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, p};
-    return ga__program_find(&table, &key, &program);
+    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, p, 0};
+    return ga__program_find(&key, &program);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
@@ -646,12 +645,12 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     measure(&p);
     choose_variant(&p);
     add_words(&p);
-    ga__function *function = find_function(&p);
-    if (!function)
+    const ga__loaded_program *program = find_program(&p);
+    if (!program)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    if (!stream)
-        return ga_error();
     const ga__launch launch = {p.grid, p.block, 0, p.words.word, p.words.n};
-    return device->backend->launch(stream, function, &launch);
+    const ga_status status = stream ? ga__program_launch(program, stream, &launch) : ga_error();
+    ga__program_leave();
+    return status;
 }

@@ -2,7 +2,6 @@
  */
 #include "kernels/eval.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,9 +11,8 @@
 #include "kernels/eval_run.h"
 #include "kernels/eval_weak.h"
 
-/* Plans kept for next time; past that many texts and types, each call makes its own. */
-#define MOST_PLANS 4096
-#define KEY_BYTES 1024 /* of a usual key */
+#define MOST_PLANS 1024 /* kept for next time; past that many, those used least recently go */
+#define KEY_BYTES 1024  /* of a usual key */
 
 struct ga_expr {
     char *text;
@@ -117,8 +115,12 @@ ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, c
     return status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
 }
 
-static ga__key_table plans = GA__KEY_TABLE_INIT;
-static atomic_int plans_kept;
+static void free_plan(void *plan)
+{
+    ga__plan_free(plan);
+}
+
+static ga__key_table plans = GA__KEY_TABLE_INIT(MOST_PLANS, free_plan);
 
 /* Everything a plan depends on but the values of numbers and the lengths of axes: the text, and of
  * each argument the name, dtype, and number of axes. */
@@ -159,18 +161,14 @@ static void key_reset(plan_key *key)
         ga__free(key->bytes);
 }
 
-/* The plan that stands under the key afterwards; NULL: this one was not kept. */
+/* The plan that stands under the key afterwards, held; NULL: this one was not kept. */
 static ga__plan *keep_plan(const plan_key *key, ga__plan *plan)
 {
-    if (plan->graph.value_typed || atomic_load(&plans_kept) >= MOST_PLANS)
+    if (plan->graph.value_typed)
         return NULL;
     ga__saved_error saved = ga__error_save();
     ga__plan *stands = ga__key_table_put_bytes(&plans, key->bytes, key->nbytes, plan);
     ga__error_restore(saved);
-    if (stands == plan)
-        atomic_fetch_add(&plans_kept, 1);
-    else if (stands)
-        ga__plan_free(plan);
     return stands;
 }
 
@@ -330,7 +328,9 @@ static outcome run_anew(const char *text, const ga__forest *forest, ga__device *
         return FAILED;
     ga__plan *kept = key ? keep_plan(key, plan) : NULL;
     const outcome how = run(kept ? kept : plan, device, args, out, result);
-    if (!kept)
+    if (kept)
+        ga__key_table_leave();
+    else
         ga__plan_free(plan);
     return how;
 }
@@ -361,6 +361,8 @@ static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *
         return ga_error();
     const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
     outcome how = plan ? run(plan, device, args, out, result) : STALE;
+    if (plan)
+        ga__key_table_leave();
     if (how == STALE)
         how = run_anew(text, forest, device, count, args, plan ? NULL : &key, out, result);
     key_reset(&key);

@@ -36,20 +36,25 @@ static void fail(const ga__program *program, const char *before, const char *now
     abort();
 }
 
-/* Texts are kept under the key and the table that it belongs to. */
-void ga__program_check_key(const ga__key_table *table, const ga__key *key,
-                           const ga__program *program)
+static void free_text(void *text)
 {
-    static ga__key_table texts = GA__KEY_TABLE_INIT;
-    uint64_t words[1 + GA__KEY_WORDS] = {(uint64_t)(uintptr_t)table};
-    memcpy(words + 1, key->words, key->nwords * sizeof(words[0]));
-    const size_t nbytes = (1 + key->nwords) * sizeof(words[0]);
+    ga__free(text);
+}
+
+/* As many as any test has. */
+static ga__key_table texts = GA__KEY_TABLE_INIT((size_t)1 << 20, free_text);
+
+void ga__program_check_key(const ga__key *key, const ga__program *program)
+{
     const ga__saved_error saved = ga__error_save();
     char *now = print_text_key(program);
-    char *before = now ? ga__key_table_put_bytes(&texts, words, nbytes, now) : NULL;
-    if (before && before != now && strcmp(before, now) != 0)
+    const char *before = now ? ga__key_table_get(&texts, key) : NULL;
+    if (before && strcmp(before, now) != 0)
         fail(program, before, now);
-    if (before != now)
+    const bool kept = now && !before && ga__key_table_put(&texts, key, now);
+    if (before || kept)
+        ga__key_table_leave();
+    if (!kept)
         ga__free(now);
     ga__error_restore(saved);
 }

@@ -1,12 +1,15 @@
 /* What the engines share: parameter words, keys, the head of every template, compiling. */
 #include "kernels/program.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/word.h"
+#include "device/unload.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -65,12 +68,13 @@ ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id)
     return GA_OK;
 }
 
-void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device)
+void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device,
+                  ga__engine engine)
 {
     key->nwords = 0;
     ga__key_add(key, formula->id.high);
     ga__key_add(key, formula->id.low);
-    ga__key_add(key, (uint64_t)(uintptr_t)device);
+    ga__key_add(key, (uint64_t)(uintptr_t)device | (uint64_t)engine);
 }
 
 /* Which template files have the functions that an expression may name. */
@@ -261,7 +265,16 @@ bool ga__operand_is_narrow(const ga__operand *operand)
     return computed != stored && ga__dtype_compute(operand->type) == computed;
 }
 
-ga__function *ga__program_function(const ga__program *program)
+/* ---- Programs ---- */
+
+static void free_loaded(void *value)
+{
+    ga__loaded_program *loaded = value;
+    ga__module_release(loaded->module);
+    ga__free(loaded);
+}
+
+static ga__function *get_function(const ga__program *program, ga__module **module)
 {
     const ga__formula *formula = program->formula;
     const char *template_name = program->template_name;
@@ -271,17 +284,73 @@ ga__function *ga__program_function(const ga__program *program)
                                formula->fast_math};
     char entry[128];
     snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
-    ga__function *function = ga__module_function(program->device, &recipe, entry);
+    ga__function *function = ga__module_function(program->device, &recipe, entry, module);
     ga__record_free(record);
     return function;
 }
 
-ga__function *ga__program_find(ga__key_table *table, const ga__key *key, const ga__program *program)
+static ga__loaded_program *load(const ga__program *program)
 {
-    ga__function *function = ga__key_table_get(table, key);
-    ga__program_check_key(table, key, program);
-    if (function)
-        return function;
-    function = ga__program_function(program);
-    return function ? ga__key_table_put(table, key, function) : NULL;
+    ga__device *device = program->device;
+    ga__loaded_program *loaded = ga__calloc(1, sizeof(*loaded));
+    if (!loaded)
+        return NULL;
+    loaded->function = get_function(program, &loaded->module);
+    if (!loaded->function) {
+        ga__free(loaded);
+        return NULL;
+    }
+    if (program->block > 0)
+        loaded->resident =
+            device->backend->resident_blocks(device, loaded->function, program->block);
+    return loaded;
+}
+
+static ga__key_table programs = GA__KEY_TABLE_INIT(GA__LOADED_KERNELS, free_loaded);
+static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
+
+/* From the environment: 0 is no limit, what is no number changes nothing. */
+static void set_limit(void)
+{
+    const char *text = secure_getenv("QUARRY_LOADED_KERNELS");
+    char *end;
+    const unsigned long long limit = text ? strtoull(text, &end, 10) : 0;
+    if (text && *text >= '0' && *text <= '9' && !*end)
+        programs.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
+}
+
+/* What it takes the place of is unloaded, now or soon. */
+static const ga__loaded_program *keep(const ga__key *key, ga__loaded_program *loaded)
+{
+    pthread_once(&limit_once, set_limit);
+    const ga__loaded_program *stands = ga__key_table_put(&programs, key, loaded);
+    if (!stands)
+        free_loaded(loaded);
+    ga__unload_sweep();
+    return stands;
+}
+
+const ga__loaded_program *ga__program_find(const ga__key *key, const ga__program *program)
+{
+    const ga__loaded_program *found = ga__key_table_get(&programs, key);
+    ga__program_check_key(key, program);
+    if (found)
+        return found;
+    ga__loaded_program *loaded = load(program);
+    return loaded ? keep(key, loaded) : NULL;
+}
+
+static void *retain_module(void *module)
+{
+    return ga__module_retain(module);
+}
+
+static void release_module(void *module)
+{
+    ga__module_release(module);
+}
+
+ga_status ga__program_keep(const ga__loaded_program *program, ga_graph *graph)
+{
+    return ga__graph_keep(graph, program->module, retain_module, release_module);
 }

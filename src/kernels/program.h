@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "device/graph.h"
 #include "jit/cache_mem.h"
 #include "jit/module.h"
 #include "jit/template.h"
@@ -69,8 +70,13 @@ static inline bool ga__fits_32_bits(int64_t extent)
  * they had better be stored past them: from 8 MiB, or 2 MiB a processor when that is more. */
 bool ga__goes_past_cache(const ga__device *device, size_t nbytes);
 
-/* A key that starts with the formula and the device. */
-void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device);
+/* Whose kernel it is; the low bits of a device's address, which are 0, hold it in keys. */
+typedef enum ga__engine { GA__ELEMENTWISE, GA__REDUCE, GA__RANDOM, GA__ENGINES } ga__engine;
+_Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");
+
+/* A key that starts with the formula, the device and the engine. */
+void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device,
+                  ga__engine engine);
 static inline void ga__key_add(ga__key *key, uint64_t word)
 {
     assert(key->nwords < GA__KEY_WORDS);
@@ -122,26 +128,46 @@ typedef struct ga__program {
     const char *template_name;
     ga__record *(*describe)(const void *plan); /* what fills the template; its caller frees it */
     const void *plan;
+    int block; /* its threads, if the engine asks how many blocks run at once; 0 */
 } ga__program;
 
-/* Fills the template and gets its kernel. NULL and an error on failure. */
-ga__function *ga__program_function(const ga__program *program);
+/* A kernel that is ready to launch. */
+typedef struct ga__loaded_program {
+    ga__function *function;
+    ga__module *module; /* of the function */
+    int resident;       /* how many blocks the device runs at once */
+} ga__loaded_program;
 
-/* The function that the table has under the key, or has from now on. NULL and an error on failure.
- */
-ga__function *ga__program_find(ga__key_table *table, const ga__key *key,
-                               const ga__program *program);
+/* What memory has under the key, or has from now on. The calling thread holds it until
+ * ga__program_leave(). NULL and an error on failure. Memory keeps at most QUARRY_LOADED_KERNELS
+ * kernels of all engines, 4096 unless that is set; another that is asked for again comes from the
+ * disk. */
+#define GA__LOADED_KERNELS 4096
+const ga__loaded_program *ga__program_find(const ga__key *key, const ga__program *program);
+static inline void ga__program_leave(void)
+{
+    ga__key_table_leave();
+}
+
+/* Makes the graph keep the program's code. */
+ga_status ga__program_keep(const ga__loaded_program *program, ga_graph *graph);
+
+static inline ga_status ga__program_launch(const ga__loaded_program *program, ga__stream *stream,
+                                           const ga__launch *launch)
+{
+    if (stream->graph && ga__program_keep(program, stream->graph) != GA_OK)
+        return GA_ERR_MEMORY;
+    return stream->device->backend->launch(stream, program->function, launch);
+}
 
 /* In builds with -Dcheck_keys=true: ends the process when the key stood for another text before. In
  * others it does nothing. */
 #ifdef QUARRY_CHECK_KEYS
-void ga__program_check_key(const ga__key_table *table, const ga__key *key,
-                           const ga__program *program);
+void ga__program_check_key(const ga__key *key, const ga__program *program);
 #else
-static inline void ga__program_check_key(const ga__key_table *table, const ga__key *key,
-                                         const ga__program *program)
+static inline void ga__program_check_key(const ga__key *key, const ga__program *program)
 {
-    (void)table, (void)key, (void)program;
+    (void)key, (void)program;
 }
 #endif
 

@@ -115,7 +115,7 @@ static void add_words(plan *p, uint64_t seed, uint64_t position)
 
 static void make_key(const plan *p, ga__key *key)
 {
-    ga__key_init(key, &p->draw->distribution->formula, p->device);
+    ga__key_init(key, &p->draw->distribution->formula, p->device, GA__RANDOM);
     ga__key_add(key, (uint64_t)p->out->dtype | (uint64_t)p->draw->drawn << 8 |
                          (uint64_t)p->together << 16 | (uint64_t)p->past_cache << 17);
 }
@@ -155,26 +155,29 @@ static ga__record *describe(const void *planned)
     return record;
 }
 
-static ga__function *find_function(const plan *p)
+static const ga__loaded_program *find_program(const plan *p)
 {
-    static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    const ga__program program = {&p->draw->distribution->formula, p->device, "random.tmpl",
-                                 describe, p};
-    return ga__program_find(&table, &key, &program);
+    const ga__program program = {
+        &p->draw->distribution->formula, p->device, "random.tmpl", describe, p, 0};
+    return ga__program_find(&key, &program);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 {
     plan_shares(p, position);
     add_words(p, seed, position);
-    ga__function *function = find_function(p);
-    ga__stream *stream = function ? ga__current_stream(p->device) : NULL;
-    if (!stream || ga__use(stream, p->out->buffer, true) != GA_OK)
+    const ga__loaded_program *program = find_program(p);
+    if (!program)
         return ga_error();
+    ga__stream *stream = ga__current_stream(p->device);
+    ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
     const ga__launch launch = {p->grid, BLOCK, 0, p->words.word, p->words.n};
-    return p->device->backend->launch(stream, function, &launch);
+    if (status == GA_OK)
+        status = ga__program_launch(program, stream, &launch);
+    ga__program_leave();
+    return status;
 }
 
 /* One launch, or two where the words that a launch has in common change within the elements. */

@@ -113,7 +113,7 @@ static uint64_t host_key(const plan *p)
 
 static void make_key(const plan *p, ga__key *key)
 {
-    ga__key_init(key, &p->reduction->formula, p->device);
+    ga__key_init(key, &p->reduction->formula, p->device, GA__REDUCE);
     ga__key_add(
         key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
                  (uint64_t)p->unroll << 17 | (uint64_t)(p->team % p->block) << 21 |
@@ -336,42 +336,13 @@ static ga__record *describe(const void *planned)
     return record;
 }
 
-/* A kernel, and how many of its blocks the device runs at once. */
-typedef struct kernel {
-    ga__function *function;
-    int resident;
-} kernel;
-
-static const kernel *new_kernel(const ga__program *program, int block, ga__key_table *table,
-                                const ga__key *key)
+static const ga__loaded_program *find_program(const plan *p)
 {
-    kernel *made = ga__malloc(sizeof(*made));
-    if (!made)
-        return NULL;
-    made->function = ga__program_function(program);
-    if (!made->function)
-        goto failed;
-    made->resident =
-        program->device->backend->resident_blocks(program->device, made->function, block);
-    kernel *stands = ga__key_table_put(table, key, made);
-    if (stands == made)
-        return made;
-    ga__free(made);
-    return stands;
-failed:
-    ga__free(made);
-    return NULL;
-}
-
-static const kernel *find_kernel(const plan *p)
-{
-    static ga__key_table table = GA__KEY_TABLE_INIT;
     ga__key key;
     make_key(p, &key);
-    const ga__program program = {&p->reduction->formula, p->device, "reduce.tmpl", describe, p};
-    const kernel *found = ga__key_table_get(&table, &key);
-    ga__program_check_key(&table, &key, &program);
-    return found ? found : new_kernel(&program, p->block, &table, &key);
+    const ga__program program = {
+        &p->reduction->formula, p->device, "reduce.tmpl", describe, p, p->block};
+    return ga__program_find(&key, &program);
 }
 
 /* Waits for what other streams do with operands and results. */
@@ -424,6 +395,18 @@ static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffe
     return GA_OK;
 }
 
+static ga_status run(plan *p, const ga__loaded_program *program)
+{
+    ga__stream *stream = choose_stream(p);
+    ga__buffer *partials = NULL;
+    if (!stream || share_rows(p, stream, program->resident, &partials) != GA_OK)
+        return ga_error();
+    const ga__launch launch = {p->tiles * p->segments, p->block, 0, p->words.word, p->words.n};
+    const ga_status status = ga__program_launch(program, stream, &launch);
+    ga__buffer_release(partials);
+    return status;
+}
+
 ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndim,
                      const int64_t *shape, const bool *reduced, int noperands,
                      const ga__operand *operands, gpuarray *const *out)
@@ -442,13 +425,10 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
         return GA_OK;
     ga__reduce_plan_make(&p, ndim, shape, reduced);
     add_words(&p);
-    const kernel *k = find_kernel(&p);
-    ga__stream *stream = k ? choose_stream(&p) : NULL;
-    ga__buffer *partials = NULL;
-    if (!stream || share_rows(&p, stream, k->resident, &partials) != GA_OK)
+    const ga__loaded_program *program = find_program(&p);
+    if (!program)
         return ga_error();
-    const ga__launch launch = {p.tiles * p.segments, p.block, 0, p.words.word, p.words.n};
-    const ga_status status = device->backend->launch(stream, k->function, &launch);
-    ga__buffer_release(partials);
+    const ga_status status = run(&p, program);
+    ga__program_leave();
     return status;
 }

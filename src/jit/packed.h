@@ -1,0 +1,20 @@
+/* Code of a user's source as one block, in memory and on disk. */
+#ifndef GA_JIT_PACKED_H
+#define GA_JIT_PACKED_H
+
+#include "jit/module.h"
+
+/* Machine code, symbols and their '\0', and the length of the machine code. */
+typedef struct ga__packed {
+    size_t nbytes;
+    char bytes[];
+} ga__packed;
+
+/* Each is one block (ga__free it); NULL and an error when memory is out. */
+ga__packed *ga__pack(const void *code, size_t nbytes, const char *symbols);
+ga__packed *ga__repack(const void *bytes, size_t nbytes); /* of `bytes` as they were */
+
+/* A copy for a caller. GA_ERR_MEMORY. */
+ga_status ga__unpack(const ga__packed *packed, ga__code *code);
+
+#endif
