@@ -278,7 +278,58 @@ static bool jumps(const char *operation)
            names(operation, "break") || names(operation, "goto");
 }
 
-static void use_argument(ga__argument *argument, const char *operation, const char *const *others)
+/* Where the line that starts at `text` ends, with those that a backslash joins to it. */
+static const char *line_end(const char *text)
+{
+    const char *end = text + strcspn(text, "\n");
+    while (*end && end > text && end[-1] == '\\')
+        end += 1 + strcspn(end + 1, "\n");
+    return end;
+}
+
+/* Whether the replacement of a macro, up to `end`, may jump, or open or close a block. */
+static bool replaces_flow(const char *text, const char *end)
+{
+    static const char *const parts[] = {"{", "}", "return", "continue", "break", "goto"};
+    for (token t = next_token(&text); t.length > 0 && t.text < end; t = next_token(&text))
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            if (is(t, parts[k]))
+                return true;
+    return false;
+}
+
+static bool names_token(const char *text, token name)
+{
+    for (token t = next_token(&text); t.length > 0; t = next_token(&text))
+        if (t.length == name.length && memcmp(t.text, name.text, t.length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the operation may have other jumps and blocks than those that stand there: by directives
+ * of its own, by macros of the preamble (it names one, and that one or another has some), or by
+ * files that are included. */
+static bool is_rewritten(const char *operation, const char *preamble)
+{
+    bool named = false, flow = false;
+    for (token t = next_token(&preamble); t.length > 0; t = next_token(&preamble)) {
+        if (!is(t, "#"))
+            continue;
+        const char *const end = line_end(preamble);
+        const token directive = next_token(&preamble), macro = next_token(&preamble);
+        if (is(directive, "include"))
+            return true;
+        if (is(directive, "define")) {
+            named |= names_token(operation, macro);
+            flow |= replaces_flow(preamble, end);
+        }
+        preamble = end;
+    }
+    return (named && flow) || names(operation, "#");
+}
+
+static void use_argument(ga__argument *argument, const char *operation, const char *preamble,
+                         const char *const *others)
 {
     uses u = find_uses(operation, argument->name);
     for (; *others; others++)
@@ -291,14 +342,16 @@ static void use_argument(ga__argument *argument, const char *operation, const ch
     }
     argument->access = GA__ELEMENT;
     argument->writes = u.writes && !argument->is_const; /* its compiler says no to the rest */
-    argument->reads = u.reads || (u.writes && jumps(operation));
+    argument->reads =
+        u.reads || (u.writes && (jumps(operation) || is_rewritten(operation, preamble)));
 }
 
-void ga__arguments_use(ga__arguments *arguments, const char *operation, const char *const *others)
+void ga__arguments_use(ga__arguments *arguments, const char *operation, const char *preamble,
+                       const char *const *others)
 {
     for (int k = 0; k < arguments->count; k++)
         if (arguments->argument[k].array)
-            use_argument(&arguments->argument[k], operation, others);
+            use_argument(&arguments->argument[k], operation, preamble, others);
 }
 
 bool ga__text_uses_index(const char *text)

@@ -25,9 +25,10 @@ typedef struct ga__arguments {
 ga_status ga__arguments_parse(ga__arguments *arguments, const char *kernel, const char *text);
 void ga__arguments_reset(ga__arguments *arguments);
 
-/* Finds how each array is used in `operation` and whether others of the NULL-terminated texts name
- * it. */
-void ga__arguments_use(ga__arguments *arguments, const char *operation, const char *const *others);
+/* Finds how each array is used in `operation`, which may name macros of `preamble`, and whether
+ * others of the NULL-terminated texts name it. */
+void ga__arguments_use(ga__arguments *arguments, const char *operation, const char *preamble,
+                       const char *const *others);
 
 /* Whether the text names `i` other than as [i]. */
 bool ga__text_uses_index(const char *text);

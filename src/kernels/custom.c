@@ -133,7 +133,7 @@ ga_kernel *(ga_elementwise_kernel)(ga_elementwise_args args)
     if (!kernel->operation || !kernel->preamble || !kernel->loop_prep || !kernel->after_loop)
         goto failed;
     const char *const others[] = {kernel->loop_prep, kernel->after_loop, NULL};
-    ga__arguments_use(&kernel->arguments, kernel->operation, others);
+    ga__arguments_use(&kernel->arguments, kernel->operation, kernel->preamble, others);
     kernel->uses_index = ga__text_uses_index(kernel->operation);
     if (set_ids(kernel, args.arguments) == GA_OK)
         return &kernel->base;
@@ -189,7 +189,7 @@ ga_kernel *(ga_reduction_kernel)(ga_reduction_args args)
         !kernel->map_expr)
         goto failed;
     const char *const others[] = {kernel->neutral, kernel->reduce_expr, NULL};
-    ga__arguments_use(&kernel->arguments, kernel->map_expr, others);
+    ga__arguments_use(&kernel->arguments, kernel->map_expr, kernel->preamble, others);
     kernel->uses_index = ga__text_uses_index(kernel->map_expr);
     if (set_ids(kernel, args.arguments) == GA_OK)
         return &kernel->base;

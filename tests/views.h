@@ -1,0 +1,36 @@
+/* Views of a base array, and beside each of them where in the base its elements lie. */
+#ifndef GA_TESTS_VIEWS_H
+#define GA_TESTS_VIEWS_H
+
+#include <quarry.h>
+
+enum { VIEW_AXES = 6 };
+
+/* Element (i, j, ...) is element start + i*stride[0] + j*stride[1] + ... of the base, in C order.
+ */
+typedef struct view {
+    gpuarray *array;
+    int ndim;
+    int64_t shape[VIEW_AXES], stride[VIEW_AXES], start;
+} view;
+
+/* Each gives the view of another one; arrays belong to the current scope. */
+view view_whole(gpuarray *base);
+/* `count` elements of an axis, every step-th from `first` on; backwards when step is negative. */
+view view_range(view v, int axis, int64_t first, int64_t count, int64_t step);
+view view_turned(view v, const int *order);
+/* An axis of length 1, `count` times. */
+view view_repeated(view v, int axis, int64_t count);
+
+int64_t view_size(const view *v);
+/* Where in the base element k, in C order, lies. */
+int64_t view_place(const view *v, int64_t k);
+
+/* A view of this shape of a base whose axes, as many, are at least as long as any of it: its axes in
+ * a random order, and ranges that start anywhere, with steps of 1, 2, -1 and -2 where they fit. */
+view view_random(gpuarray *base, const int64_t *shape, uint64_t *seed);
+
+/* A random integer in [0, bound). */
+int64_t random_below(uint64_t *seed, int64_t bound);
+
+#endif
