@@ -36,6 +36,7 @@ ELEMENT(is_x_from_2, x >= 2 ? x : z)
 ELEMENT(is_9_or_x, x == 3 ? 9 : x)
 ELEMENT(is_sum_or_x, x == 3 ? x + z : x)
 ELEMENT(is_third, i % 3 ? z : x)
+ELEMENT(is_7_every_third, i % 3 ? z : 7)
 
 static const operation operations[] = {
     /* Sure to be assigned before it is read. */
@@ -68,6 +69,9 @@ static const operation operations[] = {
     /* Jumps past the assignment. */
     {"if (x[i] < 2) return; z[i] = x[i]", is_x_from_2, true},
     {"if (x[i] < 2) { return; } z[i] = x[i];", is_x_from_2, true},
+    {"if (i % 3) return; z[i] = 7", is_7_every_third, true},
+    {"if (x[i] < 2) continue; z[i] = x[i]", is_x_from_2, true},
+    {"if (x[i] < 2) break; z[i] = x[i]", is_x_from_2, true},
     {"int t = 0; if (x[i] == 2) goto end; t = x[i]; z[i] = t; end: ;", is_x_unless_2, true},
     {"for (int k = 0; k < 2; k++) { if (x[i] == 2) continue; z[i] = x[i]; }", is_x_unless_2, true},
     {"do { if (x[i] == 2) break; z[i] = x[i]; } while (0)", is_x_unless_2, true},
@@ -105,6 +109,8 @@ static void the_scanner_knows_what_must_be_loaded(void **state)
             z->writes != (strstr(operations[k].text, "(void)z") == NULL))
             fail_msg("%s: access %d, reads %d, writes %d", operations[k].text, (int)z->access,
                      z->reads, z->writes);
+        if (arguments.argument[0].reads != (strstr(operations[k].text, "x[i]") != NULL))
+            fail_msg("%s: reads of x %d", operations[k].text, arguments.argument[0].reads);
         ga__arguments_reset(&arguments);
     }
 }

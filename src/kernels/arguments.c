@@ -265,13 +265,14 @@ static uses find_uses(const char *operation, const char *name)
         const token after = next_token(&ahead);
         const bool sure = starts && is(after, "=") && !reads_in_statement(ahead, name);
         note_use(&u, before, after, sure);
-        u.surely_written |= sure && !u.reads;
+        u.surely_written |= sure;
         before = close;
     }
     return u;
 }
 
-/* Jumps past the rest of an operation make no assignment sure. */
+/* Jumps past the rest of an operation make no assignment sure. (It stands in a loop of one turn.)
+ */
 static bool jumps(const char *operation)
 {
     return names(operation, "return") || names(operation, "continue") ||
