@@ -66,7 +66,18 @@ static void compare(const gpuarray *got, const double *want, const char *what)
 
 /* ---- Short rows ---- */
 
-enum { SHORT_LAYOUTS = 12 };
+enum { SHORT_LAYOUTS = 14 };
+
+/* Rows that start `row` elements apart, of every step-th element: they overlap. */
+static view overlapping_rows(gpuarray *array, int64_t count, int64_t length, int64_t row,
+                             int64_t step)
+{
+    const int64_t itemsize = (int64_t)ga_dtype_size(ga_dtype_of(array)),
+                  bytes[] = {row * itemsize, step * itemsize};
+    view v = {.ndim = 2, .shape = {count, length}, .stride = {row, step}};
+    v.array = ga_wrap(ga_data(array), ga_dtype_of(array), 2, v.shape, bytes, NULL, NULL);
+    return v;
+}
 
 /* (count, length) of a base that is large enough, in one of the layouts. */
 static view short_rows(gpuarray *array, int how, int64_t count, int64_t length)
@@ -86,6 +97,8 @@ static view short_rows(gpuarray *array, int how, int64_t count, int64_t length)
     case 8: return view_range(view_range(all, 1, length - 1, length, -1), 0, count - 1, count, -1);
     case 9: return view_repeated(view_range(wide, 0, 1, 1, 1), 0, count);
     case 10: return view_turned(view_range(view_range(whole, 0, 0, length, 1), 1, 0, 2, 1), turned);
+    case 11: return overlapping_rows(array, count, length, length, 2);
+    case 12: return overlapping_rows(array, count, length, 1, 1);
     default: return view_range(all, 1, length, length, 1);
     }
 }
@@ -111,7 +124,7 @@ static void check_short_rows(ga_dtype dtype, int64_t count, int64_t length, bool
 
 static bool needs_wide_base(int how)
 {
-    return how == 2 || how == 3 || how == 4 || how == 11;
+    return how == 2 || how == 3 || how == 4 || how == 13;
 }
 
 static void short_rows_of_every_layout_agree_with_loops(void **state)
