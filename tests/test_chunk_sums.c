@@ -156,7 +156,7 @@ static void rows_that_are_not_alike_are_not_cut_further(void **state)
         uint64_t seed = first;
         const int64_t length = 2 + random_below(&seed, 5);
         const box a = random_box(length, &seed), b = random_box(length, &seed);
-        for (int64_t bytes = 16; bytes <= bytes_from(&a, 0) + bytes_from(&b, 0);
+        for (int64_t bytes = 8; bytes <= bytes_from(&a, 0) + bytes_from(&b, 0);
              bytes += 8 + bytes / 4)
             check_boxes(&a, &b, bytes, first);
     }

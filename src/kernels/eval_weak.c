@@ -141,6 +141,19 @@ static double floor_remainder(double a, double b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : copysign(rest, rest != 0 ? rest : b);
 }
 
+/* CPython's, of float_divmod() in floatobject.c. */
+static double float_quotient(double a, double b)
+{
+    if (b == 0)
+        return a / b;
+    const double rest = fmod(a, b);
+    const bool below = rest != 0 && (rest < 0) != (b < 0);
+    const double quotient = (a - rest) / b - (below ? 1 : 0);
+    if (quotient == 0)
+        return copysign(0, a / b);
+    return quotient - floor(quotient) > 0.5 ? floor(quotient) + 1 : floor(quotient);
+}
+
 static const char *float_apply(int row, double a, double b, ga_value *result)
 {
     switch (row) {
@@ -150,8 +163,7 @@ static const char *float_apply(int row, double a, double b, ga_value *result)
     case GA__ROW_subtract: return give_float(a - b, result);
     case GA__ROW_multiply: return give_float(a * b, result);
     case GA__ROW_divide: return give_float(a / b, result);
-    case GA__ROW_floor_divide:
-        return give_float(b == 0 ? a / b : rint((a - floor_remainder(a, b)) / b), result);
+    case GA__ROW_floor_divide: return give_float(float_quotient(a, b), result);
     case GA__ROW_remainder: return give_float(floor_remainder(a, b), result);
     case GA__ROW_power: return give_float(pow(a, b), result);
     default: return not_taken;
@@ -172,11 +184,25 @@ static const char *complex_apply(int row, double _Complex a, double _Complex b, 
     }
 }
 
+/* An integer beside a float that is no NaN, exactly: float64 lacks most integers past 2^53. */
+static int order_of_mixed(int128 a, double b)
+{
+    if (fabs(b) > 0x1p100)
+        return b > 0 ? -1 : 1;
+    const int128 whole = (int128)b;
+    return a != whole ? (a > whole) - (a < whole) : (b < (double)whole) - (b > (double)whole);
+}
+
 /* -1, 0, 1, or 2 when a NaN stands in no order; integers exactly, complex numbers as NumPy. */
 static int order(ga_value a, ga_value b)
 {
-    if (!is_float(a) && !is_complex(a) && !is_float(b) && !is_complex(b))
+    const bool whole_a = !is_float(a) && !is_complex(a), whole_b = !is_float(b) && !is_complex(b);
+    if (whole_a && whole_b)
         return (integer_of(a) > integer_of(b)) - (integer_of(a) < integer_of(b));
+    if (whole_a && is_float(b) && !isnan(b.as.z[0]))
+        return order_of_mixed(integer_of(a), b.as.z[0]);
+    if (whole_b && is_float(a) && !isnan(a.as.z[0]))
+        return -order_of_mixed(integer_of(b), a.as.z[0]);
     const double x[2] = {real_of(a), is_complex(a) ? a.as.z[1] : 0.0};
     const double y[2] = {real_of(b), is_complex(b) ? b.as.z[1] : 0.0};
     if (isnan(x[0]) || isnan(x[1]) || isnan(y[0]) || isnan(y[1]))
