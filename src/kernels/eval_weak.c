@@ -138,7 +138,7 @@ static const char *integer_apply(int row, int128 a, int128 b, ga_value *result)
 static double floor_remainder(double a, double b)
 {
     const double rest = fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : copysign(rest, rest != 0 ? rest : b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : copysign(rest, b);
 }
 
 /* CPython's, of float_divmod() in floatobject.c. */

@@ -20,6 +20,9 @@ INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 POOL = "0 1 2 3 -1 -4 7 True False 0.0 -0.0 2.0 -4.0 2.5 inf nan".split()
 LARGE = ["1", "-1", "2.0", "9007199254740993", "9007199254740992.0", "9223372036854775807",
          "9223372036854775808", "18446744073709551615", "-9223372036854775808"]
+# Quotients of these are not what floor(a / b) is, or rint() of the same.
+ROUNDED = ["91154788689062.94", "0.7798925611187655", "-10145533444529.246", "0.0032137580047493742"]
+COMPLEX = ["2j", "0.5j", "0j", "(3+2j)", "(3-1j)", "1", "0.5", "True"]
 LARGE_OPERATORS = ["+", "-", "*", "//", "%", "&", "<", "=="]
 BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
           "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "&": operator.and_,
@@ -150,7 +153,8 @@ def weak():
 
 def main():
     lines = [f"# Made by make_numbers.py with NumPy {np.__version__}.", *weak(), *pairs(BINARY, POOL),
-             *pairs(LARGE_OPERATORS, LARGE), *trees(300)]
+             *pairs(LARGE_OPERATORS, LARGE), *pairs(["//", "%"], ROUNDED),
+             *pairs(["+", "-", "*", "==", "!="], COMPLEX), *trees(300)]
     path = Path(__file__).with_name("numbers.txt")
     path.write_text("\n".join(lines) + "\n")
     print(path, len(lines), "lines,", path.stat().st_size, "bytes")
