@@ -1,5 +1,7 @@
 /* Numbers in formulas: alone as Python has them, beside arrays as NumPy does, as literals and as
  * arguments of plans that are kept. */
+#include <complex.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -180,6 +182,21 @@ static void equal_numbers_of_two_kinds_stay_apart(void **state)
     }
 }
 
+/* As ga_astype: cut, and saturated; with the plan of the first. */
+static void floats_are_cast_to_integers(void **state)
+{
+    (void)state;
+    const double numbers[] = {2.75, -1.5, 1e9, -INFINITY, NAN, 0.0};
+    const int cut[] = {2, -1, 127, -128, 0, 0};
+    for (int k = 0; k < 6; k++)
+        GA_SCOPE {
+            const double a = numbers[k];
+            gpuarray *r = ga_eval("int8(a)", GA(a)), *z = ga_eval("int8(a)", GA_NAMED("a", a + 3*I));
+            if (!r || !z || ga_item_int64(r) != cut[k] || ga_item_int64(z) != cut[k])
+                fail_msg("int8 of %g: %s", a, ga_error_message());
+        }
+}
+
 /* ---- Numbers beside arrays ---- */
 
 /* "DTYPE OPERATOR NUMBER ANSWER": as a literal, and as an argument after one that fits and before
@@ -236,6 +253,7 @@ int main(void)
         /* First, while there is room to keep plans. */
         cmocka_unit_test(integers_at_the_ends_of_a_dtype_are_numpys),
         cmocka_unit_test(equal_numbers_of_two_kinds_stay_apart),
+        cmocka_unit_test(floats_are_cast_to_integers),
         cmocka_unit_test(pairs_of_numbers_are_pythons),
         cmocka_unit_test(formulas_of_numbers_are_pythons),
     };
