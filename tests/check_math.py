@@ -9,6 +9,7 @@ for CUDA. Prints one line per failure and the largest errors; exits 1 on a failu
 """
 import argparse
 import ctypes
+import math
 import os
 import re
 import subprocess
@@ -19,7 +20,7 @@ import warnings
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ["types", "basic", "complex", "integer", "functions", "reduce_types"]
+FILES = ["types", "basic", "complex", "integer", "functions", "reduce_types", "settle"]
 C_TYPES = {
     "?": "bool", "b": "signed char", "h": "short", "i": "int", "q": "long long",
     "B": "unsigned char", "H": "unsigned short", "I": "unsigned int", "Q": "unsigned long long",
@@ -139,7 +140,8 @@ class Library:
         a = row["accumulator"]
         step, combine = row["step"], row["combine"]
         self.text.append(f"""void {name}(long long n, const {C_TYPES[t]} *x_, {C_TYPES[r]} *r_)
-{{ using T = {C_TYPES[t]}; using A = {a}; long long ddof = 0, count = n; A all = {row["neutral"]};
+{{ using T = {C_TYPES[t]}; using I [[maybe_unused]] = long long; using A = {a}; long long ddof = 0, count = n;
+A all = {row["neutral"]}; constexpr bool ascending = true; (void)ascending;
 static_assert(sizeof(A) % 4 == 0 || sizeof(A) < 4, "words"); static_assert(__is_trivially_copyable(A), "");
 for (long long part = 3; part >= 0; part--) {{ A a = {row["neutral"]};
 for (long long i = part * n / 4; i < (part + 1) * n / 4; i++) {{ T x = x_[i]; a = {step}; }}
@@ -147,7 +149,8 @@ for (long long i = part * n / 4; i < (part + 1) * n / 4; i++) {{ T x = x_[i]; a 
 (void)count; }}
 """)
         self.kernels.append(f"__global__ void {name}(const {C_TYPES[t]} *x_, {C_TYPES[r]} *r_)\n{{ using T = "
-                            f"{C_TYPES[t]}; using A = {a}; long long ddof = 0, count = 3, i = threadIdx.x; "
+                            f"{C_TYPES[t]}; using I [[maybe_unused]] = long long; using A = {a}; long long ddof = 0, count = 3, "
+                            f"i = threadIdx.x; constexpr bool ascending = true; (void)ascending; "
                             f"A a = {row['neutral']}, b = a; T x = x_[i]; a = {step}; a = {combine}; "
                             f"*r_ = ga::cast<{C_TYPES[r]}>({row['finish']}); }}\n")
 
@@ -270,6 +273,8 @@ def numpy_of(name, t):
         return lambda a, lo, hi: np.minimum(np.maximum(a, lo), hi)
     if name == "where":
         return np.where
+    if name in ("erf", "erfc"):  # NumPy has none; the C library's are good to an ulp of a double
+        return np.vectorize(getattr(math, name), otypes="d")
     return getattr(np, name)
 
 
