@@ -75,9 +75,11 @@ def integers(dtype):
     for bits in range(6, info.bits):
         values |= {2**bits + off for off in (-1, 0, 1)} | {-(2**bits) + off for off in (-1, 0, 1)}
     for digits, _, _ in FLOATS.values():
-        for exponent in {digits, digits + 1, info.bits - 1, info.bits - 2}:
-            for half in halfway(digits, exponent):
-                values |= {int(half) + off for off in (-1, 0, 1)} | {-int(half) + off for off in (-1, 0, 1)}
+        # By way of a float64 those from 2**53 on would be rounded twice.
+        for exponent in {digits, digits + 1, 53, 54, info.bits - 1, info.bits - 2}:
+            for half in halfway(digits, exponent) if digits <= exponent < info.bits else ():
+                for off in (-1024, -1, 0, 1, 1024):
+                    values |= {int(half) + off, -int(half) + off}
     return sorted(v for v in values if info.min <= v <= info.max)
 
 
