@@ -487,8 +487,8 @@ def check_casts(check, lib, rng):
                              2**63, 2**64, 2049 + 1e-9, 2051 - 1e-9, 1 + 2**-8 + 2**-40, 2**-25 + 2**-60])
             source = np.concatenate([source, extra.astype(a), ends.astype(a), -ends.astype(a)])
         if a in "qQ":
-            halves = [2**e + odd * 2**(e - 7) + 2**(e - 8) + off for e in (53, 54, 62) for odd in (0, 1)
-                      for off in (-1024, -1, 0, 1, 1024)]
+            halves = [2**e + odd * 2**(e - 7) + 2**(e - 8) + off for e in (53, 54, 62 + (a == "Q")) for odd in (0, 1)
+                      for off in (-2048, -1024, -1, 0, 1, 1024, 2048)]
             source = np.concatenate([source, np.array(halves, a)])
         if a in "ew":
             source = np.arange(65536, dtype="H")

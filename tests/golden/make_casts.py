@@ -78,7 +78,7 @@ def integers(dtype):
         # By way of a float64 those from 2**53 on would be rounded twice.
         for exponent in {digits, digits + 1, 53, 54, info.bits - 1, info.bits - 2}:
             for half in halfway(digits, exponent) if digits <= exponent < info.bits else ():
-                for off in (-1024, -1, 0, 1, 1024):
+                for off in (-2048, -1024, -1, 0, 1, 1024, 2048):
                     values |= {int(half) + off, -int(half) + off}
     return sorted(v for v in values if info.min <= v <= info.max)
 
