@@ -30,11 +30,10 @@ static view operand(ga_dtype dtype, enum how how, int64_t rows, int64_t columns,
 {
     static const int turned[] = {1, 0};
     const int64_t height = how == TURNED ? columns : rows, width = how == TURNED ? rows : columns;
-    const int64_t shape[] = {how == ONE_ROW ? 1 : height,
-                             how == ONE_COLUMN  ? 1
-                             : how == EVERY_2ND ? 2 * width
-                             : how == PART      ? width + 3
-                                                : width};
+    const int64_t shape[] = {how == ONE_ROW ? 1 : height, how == ONE_COLUMN  ? 1
+                                                          : how == EVERY_2ND ? 2 * width
+                                                          : how == PART      ? width + 3
+                                                                             : width};
     const int64_t size = shape[0] * shape[1];
     const size_t itemsize = ga_dtype_size(dtype);
     char *bytes = malloc((size_t)size * itemsize);
@@ -128,8 +127,12 @@ static void run_sum(int call)
     for (int64_t k = 0; want && k < size; k++)
         want[k] = (c->how_a == NUMBER ? 1.5 : number_at(view_place(&a, k), 1)) +
                   (c->how_b == NUMBER ? 1.5 : number_at(view_place(&b, k), 10));
-    (ga_add_into)(out.array, c->how_a == NUMBER ? ga_value_double(1.5) : ga_value_array(a.array),
-                  c->how_b == NUMBER ? ga_value_double(1.5) : ga_value_array(b.array));
+    const ga_status status =
+        (ga_add_into)(out.array,
+                      c->how_a == NUMBER ? ga_value_double(1.5) : ga_value_array(a.array),
+                      c->how_b == NUMBER ? ga_value_double(1.5) : ga_value_array(b.array));
+    if (status != GA_OK)
+        fail_later("sum %d: %s", call, ga_error_message());
     compare("sum", call, out.array, want);
     free(want);
 }
@@ -138,62 +141,56 @@ static void run_sum(int call)
 
 typedef struct reduction_call {
     const char *formula; /* over a, or a and b */
-    ga_dtype a, b, out;  /* GA_NO_DTYPE: no such array */
-    enum how how_a, how_b, lies;
+    ga_dtype a, b;       /* GA_NO_DTYPE: no such array */
+    enum how how_a, how_b;
     int64_t rows, columns;
     int axis; /* -1: all */
 } reduction_call;
 
-#define ONE(dtype) dtype, GA_NO_DTYPE, GA_NO_DTYPE
-#define TWO(dtype) dtype, dtype, GA_NO_DTYPE
+#define ONE(dtype) dtype, GA_NO_DTYPE
+#define TWO(dtype) dtype, dtype
 static const reduction_call reductions[] = {
     /* Rows of 2, 4 and 8, taken apart or not; of two arrays one, the other or both. */
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 0, 100, 8, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 0, 100, 4, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 0, 100, 2, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 0, 100, 8, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 0, 100, 4, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT16), DENSE, 0, 0, 100, 8, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT16), FLIPPED, 0, 0, 100, 8, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT16), FLIPPED, 0, 0, 100, 4, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT16), PART, 0, 0, 100, 4, 1},
-    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), DENSE, FLIPPED, 0, 100, 8, 1},
-    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), FLIPPED, DENSE, 0, 100, 8, 1},
-    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), FLIPPED, FLIPPED, 0, 100, 8, 1},
-    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), DENSE, DENSE, 0, 100, 8, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 8, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 4, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 2, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 100, 8, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 100, 4, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT16), DENSE, 0, 100, 8, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT16), FLIPPED, 0, 100, 8, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT16), FLIPPED, 0, 100, 4, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT16), PART, 0, 100, 4, 1},
+    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), DENSE, FLIPPED, 100, 8, 1},
+    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), FLIPPED, DENSE, 100, 8, 1},
+    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), FLIPPED, FLIPPED, 100, 8, 1},
+    {"sum(a * b, axis=1)", TWO(GA_FLOAT16), DENSE, DENSE, 100, 8, 1},
     /* Rows and columns, of several widths; several parts of one row. */
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), PART, 0, 0, 20, 300, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 0, 20, 300, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), TURNED, 0, 0, 20, 300, 1},
-    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, 0},
-    {"sum(a, axis=0)", ONE(GA_FLOAT32), FLIPPED, 0, 0, 20, 300, 0},
-    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 1500, 0},
-    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 5000, 0},
-    {"sum(a)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, -1},
-    {"sum(a)", ONE(GA_FLOAT32), DENSE, 0, 0, 1000, 300, -1},
-    {"sum(a)", ONE(GA_FLOAT32), PART, 0, 0, 20, 300, -1},
-    {"sum(a)", ONE(GA_FLOAT32), PART, 0, 0, 1000, 300, -1},
-    {"sum(a)", ONE(GA_FLOAT32), ONE_ROW, 0, 0, 20, 300, -1},
-    /* Results elsewhere, and dtypes. */
-    {"sum(a, axis=0)", GA_FLOAT32, GA_NO_DTYPE, GA_FLOAT32, DENSE, 0, EVERY_2ND, 20, 300, 0},
-    {"sum(a, axis=0)", GA_FLOAT32, GA_NO_DTYPE, GA_FLOAT64, DENSE, 0, DENSE, 20, 300, 0},
-    {"sum(a, axis=0)", GA_INT32, GA_NO_DTYPE, GA_FLOAT32, DENSE, 0, DENSE, 20, 300, 0},
-    {"sum(a, axis=0)", ONE(GA_INT32), DENSE, 0, 0, 20, 300, 0},
-    {"sum(a, axis=0)", ONE(GA_INT16), DENSE, 0, 0, 20, 300, 0},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), PART, 0, 20, 300, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 20, 300, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, 1},
+    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 40, 300, 0},
+    {"sum(a, axis=0)", ONE(GA_FLOAT32), FLIPPED, 0, 40, 300, 0},
+    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 40, 1500, 0},
+    {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 40, 5000, 0},
+    {"sum(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
+    {"sum(a)", ONE(GA_FLOAT32), DENSE, 0, 1000, 300, -1},
+    {"sum(a)", ONE(GA_FLOAT32), PART, 0, 20, 300, -1},
+    {"sum(a)", ONE(GA_FLOAT32), PART, 0, 1000, 300, -1},
+    {"sum(a)", ONE(GA_FLOAT32), ONE_ROW, 0, 20, 300, -1},
     /* Formulas of the same letters. */
-    {"max(a) - min(a)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, -1},
-    {"min(a) - max(a)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, -1},
-    {"sum(a - b)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 0, 20, 300, -1},
-    {"sum(b - a)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 0, 20, 300, -1},
-    {"sum(a - b)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 0, 20, 300, -1},
-    {"sum(b - a)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 0, 20, 300, -1},
+    {"max(a) - min(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
+    {"min(a) - max(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
+    {"sum(a - b)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 20, 300, -1},
+    {"sum(b - a)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 20, 300, -1},
+    {"sum(a - b)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 20, 300, -1},
+    {"sum(b - a)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 20, 300, -1},
     /* First of equals, by elements in the order of their numbers or not. */
-    {"argmax(a)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, -1},
-    {"argmax(a)", ONE(GA_FLOAT32), TURNED, 0, 0, 20, 300, -1},
-    {"argmax(a)", ONE(GA_FLOAT32), PART, 0, 0, 20, 300, -1},
-    {"argmax(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 0, 20, 300, 0},
-    {"argmax(a, axis=0)", ONE(GA_FLOAT32), TURNED, 0, 0, 20, 300, 0},
+    {"argmax(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
+    {"argmax(a)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, -1},
+    {"argmax(a)", ONE(GA_FLOAT32), PART, 0, 20, 300, -1},
+    {"argmax(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, 0},
+    {"argmax(a, axis=0)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, 0},
 };
 
 /* What the formulas above need of one output's elements. */
@@ -251,66 +248,158 @@ static void run_reduction(int call)
                b = operand(c->b ? c->b : GA_FLOAT32, c->how_b, c->rows, c->columns, 2);
     double *want = malloc((size_t)(c->rows + c->columns) * sizeof *want);
     const ga_named args[] = {{"a", ga_value_array(a.array)}, {"b", ga_value_array(b.array)}};
-    gpuarray *got;
-    if (c->out) {
-        const int64_t outputs = c->axis == 0 ? c->columns : c->rows;
-        const view out = operand(c->out, c->lies, 1, outputs, 0);
-        const int axis = c->axis;
-        got = (ga_sum)((ga_reduce_args){.x = a.array,
-                                        .naxes = 1,
-                                        .axes = &axis,
-                                        .dtype = c->out,
-                                        .out = ga_reshape(out.array, 1, &outputs)});
-    } else {
-        got = (ga_eval)(c->formula, c->b ? 2 : 1, args);
-    }
+    gpuarray *got = (ga_eval)(c->formula, c->b ? 2 : 1, args);
     tally_call(c, &a, &b, want);
     compare(c->formula, call, got, want);
     free(want);
+}
+
+/* The dtype that is computed in, the result's, and how it lies: columns of three 2**24 + 1. */
+static void run_result(int call)
+{
+    static const struct {
+        ga_dtype type, out;
+        bool every_2nd;
+        double want;
+    } calls[] = {
+        {GA_FLOAT32, GA_FLOAT32, false, 50331648}, {GA_FLOAT32, GA_FLOAT32, true, 50331648},
+        {GA_FLOAT32, GA_FLOAT64, false, 50331648}, {GA_FLOAT64, GA_FLOAT64, false, 50331651},
+        {GA_FLOAT64, GA_FLOAT32, false, 50331652}, {GA_INT64, GA_FLOAT64, false, 50331651}};
+    double want[40];
+    for (int k = 0; k < 40; k++)
+        want[k] = calls[call].want;
+    const int64_t length = calls[call].every_2nd ? 80 : 40;
+    gpuarray *x = ga_full(GA_INT32, GA_SHAPE(3, 40), 16777217);
+    gpuarray *all = ga_zeros(calls[call].out, GA_SHAPE(length));
+    gpuarray *out = calls[call].every_2nd ? ga_slice(all, "::2") : all;
+    compare("result", call, ga_sum(x, GA_AXIS(0), .dtype = calls[call].type, .out = out), want);
+}
+
+/* Sums, or places of the largest elements, over some of three axes. */
+typedef struct deep_call {
+    bool place;
+    unsigned reduced; /* a bit for each axis */
+    bool turned;      /* the first axes are exchanged, */
+    int part;         /* and one of them is cut; -1: none */
+} deep_call;
+
+static const deep_call deep[] = {
+    {false, 4, false, -1}, {false, 4, false, 1}, {false, 1, false, -1}, {false, 1, false, 2},
+    {false, 3, false, -1}, {false, 3, false, 1}, {false, 5, false, -1}, {false, 7, false, 1},
+    {true, 3, false, -1},  {true, 3, false, 1},  {true, 3, true, 0},    {true, 7, true, 0}};
+enum { DEEP = 6 * 6 * 40 };
+
+static view deep_view(const deep_call *c, float *numbers)
+{
+    static const int order[] = {1, 0, 2};
+    for (int k = 0; k < DEEP; k++)
+        numbers[k] = (float)(number_at(k, 1) / 8);
+    view v = view_whole(ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(6, 6, 40)));
+    v = c->turned ? view_turned(v, order) : v;
+    return c->part < 0 ? v : view_range(v, c->part, 0, v.shape[c->part] - 1, 1);
+}
+
+/* Which output element k, in C order, goes to. */
+static int64_t output_of(const view *v, unsigned reduced, int64_t k)
+{
+    int64_t to = 0, stride = 1;
+    for (int axis = v->ndim - 1; axis >= 0; axis--) {
+        if (!(reduced >> axis & 1)) {
+            to += k % v->shape[axis] * stride;
+            stride *= v->shape[axis];
+        }
+        k /= v->shape[axis];
+    }
+    return to;
+}
+
+static void run_deep(int call)
+{
+    const deep_call *c = &deep[call];
+    float numbers[DEEP];
+    tally tallies[DEEP] = {{0}};
+    double want[DEEP];
+    int axes[3];
+    const view v = deep_view(c, numbers);
+    ga_reduce_args args = {.x = v.array, .axes = axes};
+    for (int axis = 0; axis < 3; axis++)
+        if (c->reduced >> axis & 1)
+            axes[args.naxes++] = axis;
+    for (int64_t k = 0; k < view_size(&v); k++)
+        take(&tallies[output_of(&v, c->reduced, k)], (double)numbers[view_place(&v, k)], 0);
+    for (int64_t k = 0; k < DEEP; k++)
+        want[k] = c->place ? tallies[k].place : tallies[k].sum;
+    compare("deep", call, (c->place ? (ga_argmax) : (ga_sum))(args), want);
+}
+
+static ga_status read_sevens(void *user, int64_t first, int64_t count, void *elements)
+{
+    (void)user;
+    for (int64_t k = 0; k < count; k++)
+        ((int64_t *)elements)[k] = (first + k) % 7;
+    return GA_OK;
+}
+
+/* The same sum at once and chunk by chunk. */
+static void run_chunks(int call)
+{
+    const int64_t length = 70;
+    const double want = 210;
+    int64_t numbers[70];
+    const ga_chunks chunks = {.bytes = 80};
+    read_sevens(NULL, 0, length, numbers);
+    gpuarray *x = ga_from_host(numbers, GA_INT64, 1, &length);
+    ga_source *source = ga_source_new(GA_INT64, 1, &length, read_sevens, NULL);
+    compare("chunks", call,
+            call ? ga_eval_chunked(&chunks, "sum(x)", GA_NAMED("x", source))
+                 : ga_eval("sum(x)", GA(x)),
+            &want);
+    ga_source_free(source);
 }
 
 /* ---- Kernels of the user's ---- */
 
 typedef struct kernel_call {
     const char *operation;
-    bool fast_math;
-    enum how how_x, how_w;
-    int64_t rows, columns;
+    enum how how_x, how_w, how_z;
 } kernel_call;
 
 /* Over "const float *x, const float *w, float *z"; w has 3 rows. */
 static const kernel_call kernels[] = {
-    {"z[i] = x[i] + w[0]", false, DENSE, DENSE, 20, 30},
-    {"z[i] = x[i] + w[0]", false, EVERY_2ND, DENSE, 20, 30},
-    {"z[i] = x[i] + w[0]", false, TURNED, DENSE, 20, 30},
-    {"z[i] = i + w[i % 90]", false, DENSE, DENSE, 20, 30},
-    {"z[i] = i + w[i % 90]", false, DENSE, EVERY_2ND, 20, 30},
-    {"z[i] = i + w[i % 90]", false, DENSE, TURNED, 20, 30},
-    {"z[i] = i + w[i % 90]", false, DENSE, PART, 20, 30},
-    {"z[i] = (x[i] - x[i] != 0) ? w[0] : i", false, DENSE, DENSE, 20, 30},
-    {"z[i] = (x[i] - x[i] != 0) ? w[0] : i", true, DENSE, DENSE, 20, 30},
+    {"z[i] = x[i] + w[0]", DENSE, DENSE, DENSE},
+    {"z[i] = x[i] + w[0]", EVERY_2ND, DENSE, DENSE},
+    {"z[i] = x[i] + w[0]", TURNED, DENSE, DENSE},
+    {"z[i] = i + w[i % 90]", DENSE, DENSE, DENSE},
+    {"z[i] = i + w[i % 90]", DENSE, EVERY_2ND, DENSE},
+    {"z[i] = i + w[i % 90]", DENSE, TURNED, DENSE},
+    {"z[i] = i + w[i % 90]", DENSE, PART, DENSE},
+    {"z[i] = x[i] + 7*i + 0*w[0]", DENSE, DENSE, DENSE},
+    {"z[i] = x[i] + 7*i + 0*w[0]", PART, DENSE, PART},
+    {"z[i] = x[i] + 7*i + 0*w[0]", TURNED, DENSE, TURNED},
 };
+enum { ROWS = 20, COLUMNS = 30 };
 
 static double kernel_element(const kernel_call *c, const view *x, const view *w, int64_t k)
 {
-    const double first = number_at(view_place(w, 0), 3);
     if (strstr(c->operation, "w[i"))
         return (double)k + number_at(view_place(w, k % 90), 3);
-    return strstr(c->operation, "!=") ? (double)k : number_at(view_place(x, k), 1) + first;
+    return number_at(view_place(x, k), 1) +
+           (strstr(c->operation, "7*i") ? 7 * (double)k : number_at(view_place(w, 0), 3));
 }
 
 static void run_kernel(int call)
 {
     const kernel_call *c = &kernels[call];
-    const view x = operand(GA_FLOAT32, c->how_x, c->rows, c->columns, 1),
-               w = operand(GA_FLOAT32, c->how_w, 3, c->columns, 3),
-               z = operand(GA_FLOAT32, DENSE, c->rows, c->columns, 0);
-    double want[600];
-    for (int64_t k = 0; k < c->rows * c->columns; k++)
+    const view x = operand(GA_FLOAT32, c->how_x, ROWS, COLUMNS, 1),
+               w = operand(GA_FLOAT32, c->how_w, 3, COLUMNS, 3),
+               z = operand(GA_FLOAT32, c->how_z, ROWS, COLUMNS, 0);
+    double want[ROWS * COLUMNS];
+    for (int64_t k = 0; k < ROWS * COLUMNS; k++)
         want[k] = kernel_element(c, &x, &w, k);
-    ga_kernel *kernel = ga_elementwise_kernel("const float *x, const float *w, float *z",
-                                              c->operation, "keyed", .fast_math = c->fast_math);
-    ga_run(kernel, x.array, w.array, z.array);
+    ga_kernel *kernel =
+        ga_elementwise_kernel("const float *x, const float *w, float *z", c->operation, "keyed");
+    if (ga_run(kernel, x.array, w.array, z.array) != GA_OK)
+        fail_later("kernel %d: %s", call, ga_error_message());
     ga_kernel_free(kernel);
     compare("kernel", call, z.array, want);
 }
@@ -322,9 +411,8 @@ static void run_special(int call)
     double want[] = {1, 0, 1, 0};
     gpuarray *x = ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(4)), *z = ga_zeros_like(x);
     if (call < 2) {
-        ga_kernel *kernel =
-            ga_elementwise_kernel("const float *x, float *z", "z[i] = x[i] == x[i]", "special",
-                                  .fast_math = call == 0);
+        ga_kernel *kernel = ga_elementwise_kernel("const float *x, float *z", "z[i] = x[i] == x[i]",
+                                                  "special", .fast_math = call == 0);
         ga_run(kernel, x, z);
         ga_kernel_free(kernel);
     } else {
@@ -364,8 +452,8 @@ static void run_total(int call)
 
 /* ---- Both orders ---- */
 
-/* All calls of a family, in a process of their own that ends with the number of failures; twice, for
- * then every kernel is there. */
+/* All calls of a family, in a process of their own that ends with the number of failures; twice,
+ * for then every kernel is there. */
 static int run_apart(void (*run)(int call), int count, bool backwards)
 {
     int status = -1;
@@ -373,7 +461,8 @@ static int run_apart(void (*run)(int call), int count, bool backwards)
     const pid_t child = fork();
     if (child == 0) {
         for (int turn = 0; turn < 2 * count; turn++)
-            GA_SCOPE run(backwards ? count - 1 - turn % count : turn % count);
+            GA_SCOPE
+                run(backwards ? count - 1 - turn % count : turn % count);
         const int failed = failures();
         exit(failed < 100 ? failed : 100);
     }
@@ -399,6 +488,9 @@ static void reductions_of_every_kind(void **state)
 {
     (void)state;
     in_both_orders(run_reduction, COUNT(reductions));
+    in_both_orders(run_result, 6);
+    in_both_orders(run_deep, COUNT(deep));
+    in_both_orders(run_chunks, 2);
 }
 
 static void kernels_of_the_same_text(void **state)
