@@ -149,8 +149,9 @@ for (long long i = part * n / 4; i < (part + 1) * n / 4; i++) {{ T x = x_[i]; a 
 (void)count; }}
 """)
         self.kernels.append(f"__global__ void {name}(const {C_TYPES[t]} *x_, {C_TYPES[r]} *r_)\n{{ using T = "
-                            f"{C_TYPES[t]}; using I [[maybe_unused]] = long long; using A = {a}; long long ddof = 0, count = 3, "
-                            f"i = threadIdx.x; constexpr bool ascending = true; (void)ascending; "
+                            f"{C_TYPES[t]}; using I [[maybe_unused]] = long long; using A = {a}; "
+                            f"long long ddof = 0, count = 3, i = threadIdx.x; "
+                            f"constexpr bool ascending = true; (void)ascending; "
                             f"A a = {row['neutral']}, b = a; T x = x_[i]; a = {step}; a = {combine}; "
                             f"*r_ = ga::cast<{C_TYPES[r]}>({row['finish']}); }}\n")
 

@@ -1,5 +1,4 @@
-/* Every dtype to every other: the ends of ranges, NaN, infinities and halfway cases as NumPy has them.
- */
+/* Every dtype to every other: the ends of ranges, NaN, infinities and halfway cases, as NumPy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ static void check_answer(const golden_case *c, const gpuarray *got, const char *
     ga_clear_error();
 }
 
-/* By arrays' layouts, which the element does not see, only where 16-bit floats go their own ways. */
+/* Layouts matter to no element, except where 16-bit floats take a way of their own. */
 static void cast_array(int item)
 {
     const golden_case *c = &file->cases[item];
@@ -55,10 +54,9 @@ static void numbers_are_cast_the_same(void **state)
             golden_blob one = *c->out[0];
             one.data += (size_t)k * size;
             one.size = 1;
-            ga__dtype_store(c->dtype,
-                            ga__dtype_fetch(c->arg[0]->dtype,
-                                            c->arg[0]->data + (size_t)k * from_size),
-                            got);
+            ga__dtype_store(
+                c->dtype,
+                ga__dtype_fetch(c->arg[0]->dtype, c->arg[0]->data + (size_t)k * from_size), got);
             if (!golden_matches(c, &one, got, 1, why, sizeof why))
                 fail_later("%s to %s, number %lld: %s", golden_call(c), ga_dtype_name(c->dtype),
                            (long long)k, why);

@@ -1,5 +1,4 @@
-/* Reductions over chunks: so many that what waits for the next ones is combined in every way, and of
- * several sources whose rows are not alike. */
+/* Reductions over chunks: any number of them, and of two sources whose rows are not alike. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

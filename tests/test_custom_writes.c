@@ -1,5 +1,4 @@
-/* What custom kernels leave alone: elements that no statement of theirs assigns keep their values.
- */
+/* What custom kernels leave alone: elements that they do not assign keep their values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -153,8 +152,7 @@ static void check_elements(const operation *o, const gpuarray *z, const char *ho
     }
 }
 
-static void run_operation(const operation *o, const gpuarray *x, const gpuarray *z,
-                          const char *how)
+static void run_operation(const operation *o, const gpuarray *x, const gpuarray *z, const char *how)
 {
     ga_kernel *kernel =
         ga_elementwise_kernel("const int *x, int *z", o->text, "writes", .preamble = preamble);

@@ -87,8 +87,7 @@ static void check(const char *what, const char *how, const gpuarray *got, const 
         if (ga_dtype_of(got) != dtype || ga_nbytes(got) != nbytes)
             fail_later("%s, %s: a %s, wanted %s", what, how, ga_dtype_name(ga_dtype_of(got)),
                        answer);
-        else if (ga_to_host(got, bytes, nbytes) != GA_OK ||
-                 !same_bytes(dtype, bytes, want, nbytes))
+        else if (ga_to_host(got, bytes, nbytes) != GA_OK || !same_bytes(dtype, bytes, want, nbytes))
             fail_later("%s, %s: not %s", what, how, answer);
     }
     ga_clear_error();
@@ -152,7 +151,8 @@ static void formulas_of_numbers_are_pythons(void **state)
         if (starts(lines[k], "tree ")) {
             char *text = lines[k] + 5;
             const char *answer = cut_word(&text);
-            GA_SCOPE check(text, "alone", (ga_eval)(text, 0, NULL), answer);
+            GA_SCOPE
+                check(text, "alone", (ga_eval)(text, 0, NULL), answer);
         }
     assert_int_equal(failures(), 0);
 }
@@ -164,13 +164,14 @@ static void equal_numbers_of_two_kinds_stay_apart(void **state)
     static const struct {
         const char *text;
         ga_dtype dtype;
-    } cases[] = {{"where(c, 0, 0.0)", GA_FLOAT64},         {"where(c, 0.0, 0)", GA_FLOAT64},
-                 {"where(c, 1, True)", GA_INT64},          {"where(c, True, 1)", GA_INT64},
-                 {"where(c, True, True)", GA_BOOL},        {"where(c, False, 0)", GA_INT64},
-                 {"(i & True) + (i & 1)", GA_INT8},        {"(c & True) | (c & (1 > 0))", GA_BOOL},
-                 {"(c & True) + i * 1", GA_INT8},          {"i * 1 + (c & True)", GA_INT8},
-                 {"i * 0 + i * 0.0", GA_FLOAT64},          {"i * 0.0 + i * 0", GA_FLOAT64},
-                 {"where(c, 0.0, i) + 0 * i", GA_FLOAT64}, {"where(c, 0, i) + 0.0 * i", GA_FLOAT64}};
+    } cases[] = {
+        {"where(c, 0, 0.0)", GA_FLOAT64},         {"where(c, 0.0, 0)", GA_FLOAT64},
+        {"where(c, 1, True)", GA_INT64},          {"where(c, True, 1)", GA_INT64},
+        {"where(c, True, True)", GA_BOOL},        {"where(c, False, 0)", GA_INT64},
+        {"(i & True) + (i & 1)", GA_INT8},        {"(c & True) | (c & (1 > 0))", GA_BOOL},
+        {"(c & True) + i * 1", GA_INT8},          {"i * 1 + (c & True)", GA_INT8},
+        {"i * 0 + i * 0.0", GA_FLOAT64},          {"i * 0.0 + i * 0", GA_FLOAT64},
+        {"where(c, 0.0, i) + 0 * i", GA_FLOAT64}, {"where(c, 0, i) + 0.0 * i", GA_FLOAT64}};
     GA_SCOPE {
         gpuarray *i = ga_ones(GA_INT8, GA_SHAPE(5)), *c = ga_ones(GA_BOOL, GA_SHAPE(5));
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -191,7 +192,8 @@ static void floats_are_cast_to_integers(void **state)
     for (int k = 0; k < 6; k++)
         GA_SCOPE {
             const double a = numbers[k];
-            gpuarray *r = ga_eval("int8(a)", GA(a)), *z = ga_eval("int8(a)", GA_NAMED("a", a + 3*I));
+            gpuarray *r = ga_eval("int8(a)", GA(a)),
+                     *z = ga_eval("int8(a)", GA_NAMED("a", a + 3 * I));
             if (!r || !z || ga_item_int64(r) != cut[k] || ga_item_int64(z) != cut[k])
                 fail_msg("int8 of %g: %s", a, ga_error_message());
         }

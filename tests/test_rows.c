@@ -165,11 +165,11 @@ static void short_rows_of_two_layouts_agree_with_loops(void **state)
             double *sums = calloc((size_t)count, sizeof *sums);
             assert_non_null(sums);
             for (int64_t k = 0; k < count * length; k++)
-                sums[k / length] += (double)b[0].values[view_place(&v[0], k)] *
-                                    b[1].values[view_place(&v[1], k)];
-            compare(ga_eval("sum(a * b, axis=1)", GA_NAMED("a", v[0].array),
-                            GA_NAMED("b", v[1].array)),
-                    sums, what);
+                sums[k / length] +=
+                    (double)b[0].values[view_place(&v[0], k)] * b[1].values[view_place(&v[1], k)];
+            compare(
+                ga_eval("sum(a * b, axis=1)", GA_NAMED("a", v[0].array), GA_NAMED("b", v[1].array)),
+                sums, what);
             free(sums);
             free(b[0].values);
             free(b[1].values);

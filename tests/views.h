@@ -26,8 +26,9 @@ int64_t view_size(const view *v);
 /* Where in the base element k, in C order, lies. */
 int64_t view_place(const view *v, int64_t k);
 
-/* A view of this shape of a base whose axes, as many, are at least as long as any of it: its axes in
- * a random order, and ranges that start anywhere, with steps of 1, 2, -1 and -2 where they fit. */
+/* A view of this shape of a base whose axes, as many, are at least as long as any of it: its axes
+ * in a random order, and ranges that start anywhere, with steps of 1, 2, -1 and -2 where they fit.
+ */
 view view_random(gpuarray *base, const int64_t *shape, uint64_t *seed);
 
 /* A random integer in [0, bound). */

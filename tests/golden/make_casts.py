@@ -97,7 +97,8 @@ def next_to(value, dtype):
 
 def floats(dtype):
     digits, least, most = FLOATS[dtype]
-    exact = [Fraction(1, 2), Fraction(3, 2), Fraction(5, 2), Fraction(1), Fraction(100), Fraction(10**9), Fraction(1, 3)]
+    exact = [Fraction(1, 2), Fraction(3, 2), Fraction(5, 2), Fraction(1), Fraction(100), Fraction(10**9)]
+    exact.append(Fraction(1, 3))
     for info in INTEGERS.values():
         exact += [Fraction(int(info.max)), Fraction(int(info.max) + 1), Fraction(int(info.max)) + Fraction(1, 2),
                   Fraction(int(info.min)) - 1, Fraction(-int(info.min)) + Fraction(1, 2)]
