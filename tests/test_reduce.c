@@ -518,6 +518,42 @@ static void wrong_axes_are_errors(void **state)
     }
 }
 
+/* Axes 0 and -1 of an array that has none, as NumPy takes them. */
+static void arrays_of_no_axes_take_axis_0(void **state)
+{
+    const int axes[] = {0, -1};
+    char text[100];
+    (void)state;
+    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
+        for (int way = 0; way < 4; way++)
+            GA_SCOPE {
+                gpuarray *x = ga_scalar(GA_FLOAT32, 2.5);
+                const ga_reduce_args plain = {.x = x};
+                const ga_reduce_args named = {
+                    .x = x, .naxes = 1, .axes = &axes[way % 2], .keepdims = way > 1};
+                const double want = ga_item_double(reductions[k].call(plain));
+                gpuarray *got = reductions[k].call(named);
+                assert_int_equal(ga_ndim(got), 0);
+                assert_float_equal(ga_item_double(got), want, 0.0);
+                snprintf(text, sizeof text, "%s(x, axis=%d, keepdims=%s)", reductions[k].name,
+                         axes[way % 2], way > 1 ? "True" : "False");
+                got = ga_eval(text, GA(x));
+                assert_int_equal(ga_ndim(got), 0);
+                assert_float_equal(ga_item_double(got), want, 0.0);
+            }
+    GA_SCOPE {
+        gpuarray *x = ga_scalar(GA_FLOAT32, 2.5), *v = ga_ones(GA_FLOAT32, GA_SHAPE(5));
+        assert_float_equal(ga_item_double(ga_eval("sum(v, axis=0)", GA(v))), 5.0, 0.0);
+        assert_float_equal(ga_item_double(ga_eval("sum(v, axis=0)", GA_NAMED("v", x))), 2.5, 0.0);
+        expect_error(ga_sum(x, GA_AXIS(1)), GA_ERR_INVALID, "axis 1 is out of range for 0");
+        expect_error(ga_max(x, GA_AXIS(-2)), GA_ERR_INVALID, "axis -2");
+        expect_error(ga_argmax(x, GA_AXIS(0, -1)), GA_ERR_INVALID, "argmax");
+        expect_error(ga_eval("sum(x, axis=1)", GA(x)), GA_ERR_INVALID, "axis 1 is out of range");
+        expect_error(ga_eval("sum(x, axis=(0, -1))", GA(x)), GA_ERR_INVALID, "axis 0");
+        expect_error(ga_eval("sum(v, axis=(0, -1))", GA(v)), GA_ERR_INVALID, "named twice");
+    }
+}
+
 static void wrong_outs_are_errors(void **state)
 {
     (void)state;
@@ -580,6 +616,7 @@ int main(void)
         cmocka_unit_test(float16_sums_accumulate_in_float32),
         cmocka_unit_test(ties_give_the_first_place),
         cmocka_unit_test(wrong_axes_are_errors),
+        cmocka_unit_test(arrays_of_no_axes_take_axis_0),
         cmocka_unit_test(wrong_outs_are_errors),
         cmocka_unit_test(out_may_overlap_the_array),
     };

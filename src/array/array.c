@@ -13,37 +13,6 @@
 ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
 ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);
 
-/* Raises what is wrong with a shape of this dtype; else its number of elements. */
-static int64_t checked_size(ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    if (!ga__dtype_valid(dtype)) {
-        ga__fail(GA_ERR_DTYPE, "array: %d is no dtype", (int)dtype);
-        return -1;
-    }
-    if (ndim < 0 || ndim > GA_MAX_NDIM) {
-        ga__fail(GA_ERR_INVALID, "array: %d dimensions, not 0 to %d", ndim, GA_MAX_NDIM);
-        return -1;
-    }
-    if (ndim > 0 && !shape) {
-        ga__fail(GA_ERR_INVALID, "array: the shape of %d dimensions is NULL", ndim);
-        return -1;
-    }
-    for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] < 0) {
-            ga__fail(GA_ERR_SHAPE, "array: shape %s has the negative length %lld",
-                     ga__shape_text(ndim, shape), (long long)shape[axis]);
-            return -1;
-        }
-    }
-    const int64_t size = ga__shape_size(ndim, shape);
-    if (size < 0 || size > INT64_MAX / (int64_t)ga__dtype_size(dtype)) {
-        ga__fail(GA_ERR_SHAPE, "array: shape %s of %s has more than 2^63 bytes",
-                 ga__shape_text(ndim, shape), ga_dtype_name(dtype));
-        return -1;
-    }
-    return size;
-}
-
 /* The object alone, over no buffer yet. */
 static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int64_t size)
 {
@@ -92,8 +61,8 @@ gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int6
 {
     if (!device)
         return NULL;
-    const int64_t size = checked_size(dtype, ndim, shape);
-    if (size < 0)
+    int64_t size;
+    if (ga__check_shape("array", dtype, ndim, shape, &size) != GA_OK)
         return NULL;
     ga__buffer *buffer = ga__buffer_new(device, (size_t)size * ga__dtype_size(dtype));
     return buffer ? ga__array_over(buffer, dtype, ndim, shape) : NULL;
@@ -105,6 +74,7 @@ gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int6
     if (!x)
         return NULL;
     assert(ndim >= 0 && ndim <= GA_MAX_NDIM);
+    assert(ga__shape_bytes(ndim, shape, (int64_t)ga__dtype_size(dtype)) >= 0);
     gpuarray *view = object_new(dtype, ndim, shape, ga__shape_size(ndim, shape));
     if (!view)
         return NULL;
@@ -278,9 +248,9 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                   const int64_t *strides, void *owner, void (*free_function)(void *owner))
 {
     ga__device *device = ga__current_device();
-    const int64_t size = device ? checked_size(dtype, ndim, shape) : -1;
+    int64_t size;
 
-    if (size < 0)
+    if (!device || ga__check_shape("array", dtype, ndim, shape, &size) != GA_OK)
         return NULL;
     if (size > 0 && !pointer)
         return ga__fail_null(GA_ERR_INVALID, "wrap: the pointer is NULL");

@@ -117,16 +117,15 @@ static ga_status read_header(ga__npy_reader *r, int64_t size)
 static ga_status check_data_size(const ga__npy_reader *r, size_t left)
 {
     const ga__npy_header *h = &r->header;
-    const int64_t size = ga__shape_size(h->ndim, h->shape);
-    const size_t itemsize = ga__dtype_size(h->dtype);
+    const int64_t bytes = ga__shape_bytes(h->ndim, h->shape, (int64_t)ga__dtype_size(h->dtype));
     const char *shape = ga__shape_text(h->ndim, h->shape);
 
-    if (size < 0 || (uint64_t)size > INT64_MAX / itemsize)
+    if (bytes < 0)
         return ga__fail(GA_ERR_FORMAT, "load: %s: shape %s of %s has more than 2^63 bytes", r->path,
                         shape, ga_dtype_name(h->dtype));
-    if ((size_t)size * itemsize != left)
+    if ((size_t)bytes != left)
         return ga__fail(GA_ERR_FORMAT, "load: %s: shape %s of %s has %zu bytes, the file %zu",
-                        r->path, shape, ga_dtype_name(h->dtype), (size_t)size * itemsize, left);
+                        r->path, shape, ga_dtype_name(h->dtype), (size_t)bytes, left);
     return GA_OK;
 }
 

@@ -39,15 +39,10 @@ failed:
 ga_source *ga_source_new(ga_dtype dtype, int ndim, const int64_t *shape, ga_read_function read,
                          void *user)
 {
-    if (!ga__dtype_valid(dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "source: %d is no dtype", (int)dtype);
-    if (ndim < 0 || ndim > GA_MAX_NDIM || (ndim > 0 && !shape))
-        return ga__fail_null(GA_ERR_INVALID, "source: %d dimensions at %s, not 0 to %d", ndim,
-                             shape ? "an address" : "NULL", GA_MAX_NDIM);
-    const int64_t size = ga__shape_size(ndim, shape);
-    if (size < 0 || size > INT64_MAX / (int64_t)ga__dtype_size(dtype))
-        return ga__fail_null(GA_ERR_SHAPE, "source: shape %s of %s is negative or past 2^63 bytes",
-                             ga__shape_text(ndim, shape), ga_dtype_name(dtype));
+    int64_t size;
+
+    if (ga__check_shape("source", dtype, ndim, shape, &size) != GA_OK)
+        return NULL;
     if (!read)
         return ga__fail_null(GA_ERR_INVALID, "source: the function that reads is NULL");
     ga_source *s = ga__calloc(1, sizeof *s);

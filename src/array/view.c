@@ -15,18 +15,6 @@ static gpuarray *view_as(const gpuarray *x, int ndim, const int64_t *shape, cons
     return ga__array_view(x, x->dtype, ndim, shape, strides, 0);
 }
 
-/* Raises GA_ERR_INVALID for a number of dimensions that no array has. */
-static bool check_shape_argument(const char *name, int ndim, const int64_t *shape)
-{
-    if (ndim >= 0 && ndim <= GA_MAX_NDIM && (ndim == 0 || shape))
-        return true;
-    if (ndim < 0 || ndim > GA_MAX_NDIM)
-        ga__fail(GA_ERR_INVALID, "%s: %d dimensions, not 0 to %d", name, ndim, GA_MAX_NDIM);
-    else
-        ga__fail(GA_ERR_INVALID, "%s: the shape of %d dimensions is NULL", name, ndim);
-    return false;
-}
-
 static ga_status fail_reshape(const gpuarray *x, int ndim, const int64_t *wanted)
 {
     return ga__fail(GA_ERR_SHAPE, "reshape: cannot reshape size %lld to %s", (long long)x->size,
@@ -48,10 +36,13 @@ static ga_status resolve_shape(const gpuarray *x, int ndim, const int64_t *wante
         unknown = axis;
         shape[axis] = 1;
     }
-    const int64_t known = ga__shape_size(ndim, shape);
+    const int64_t itemsize = itemsize_of(x);
+    const int64_t bytes = ga__shape_bytes(ndim, shape, itemsize), known = bytes / itemsize;
+    if (bytes < 0 || (unknown < 0 && known != x->size))
+        return fail_reshape(x, ndim, wanted);
     if (unknown < 0)
-        return known == x->size ? GA_OK : fail_reshape(x, ndim, wanted);
-    if (known <= 0 || x->size % known != 0)
+        return GA_OK;
+    if (known == 0 || x->size % known != 0)
         return fail_reshape(x, ndim, wanted);
     shape[unknown] = x->size / known;
     return GA_OK;
@@ -111,7 +102,7 @@ gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
 
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "reshape: the array is NULL");
-    if (!check_shape_argument("reshape", ndim, shape) ||
+    if (ga__check_ndim("reshape", ndim, shape) != GA_OK ||
         resolve_shape(x, ndim, shape, resolved) != GA_OK)
         return NULL;
     if (x->contiguous || x->size == 0) {
@@ -216,12 +207,9 @@ gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
 {
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "broadcast_to: the array is NULL");
-    if (!check_shape_argument("broadcast_to", ndim, shape))
+    int64_t size;
+    if (ga__check_shape("broadcast_to", x->dtype, ndim, shape, &size) != GA_OK)
         return NULL;
-    const int64_t size = ga__shape_size(ndim, shape);
-    if (size < 0 || size > INT64_MAX / itemsize_of(x))
-        return ga__fail_null(GA_ERR_SHAPE, "broadcast_to: %s is no shape, or has too many elements",
-                             ga__shape_text(ndim, shape));
     if (!ga__broadcasts_to(x->ndim, x->shape, ndim, shape))
         return ga__fail_null(GA_ERR_SHAPE, "broadcast_to: shape %s does not broadcast to %s",
                              ga__shape_text(x->ndim, x->shape), ga__shape_text(ndim, shape));
@@ -313,7 +301,7 @@ static bool check_alignment(const gpuarray *x, ga_dtype dtype, const int64_t *sh
 
 gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
 {
-    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM], size;
 
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "view: the array is NULL");
@@ -324,6 +312,7 @@ gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
         memcpy(strides, x->strides, (size_t)x->ndim * sizeof *strides);
     }
     if (resize_last_axis(x, dtype, shape, strides) != GA_OK ||
+        ga__check_shape("view", dtype, x->ndim, shape, &size) != GA_OK ||
         !check_alignment(x, dtype, shape, strides))
         return NULL;
     return ga__array_view(x, dtype, x->ndim, shape, strides, 0);

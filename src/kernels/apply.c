@@ -40,8 +40,9 @@ ga_status ga__check_values(const char *name, int count, const ga_value *values, 
 
 static ga_status fail_broadcast(const call *c, const gpuarray *x)
 {
-    return ga__fail(GA_ERR_SHAPE, "%s: shapes %s and %s do not broadcast", c->op->formula.name,
-                    ga__shape_text(c->ndim, c->shape), ga__shape_text(x->ndim, x->shape));
+    return ga__fail(GA_ERR_SHAPE, "%s: shapes %s and %s %s", c->op->formula.name,
+                    ga__shape_text(c->ndim, c->shape), ga__shape_text(x->ndim, x->shape),
+                    ga__broadcast_problem(c->ndim, c->shape, x->ndim, x->shape));
 }
 
 /* Checks the inputs; sets device, shape and dtypes. */

@@ -19,7 +19,7 @@ typedef struct writer {
 
 static int64_t node_bytes(const ga__node *node)
 {
-    return ga__shape_size(node->ndim, node->shape) * (int64_t)ga__dtype_size(node->dtype);
+    return ga__shape_bytes(node->ndim, node->shape, (int64_t)ga__dtype_size(node->dtype));
 }
 
 static void add_array(writer *w, const ga__node *node)
@@ -57,7 +57,7 @@ static void add_input(writer *w, const ga__input *input)
         ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
     else
         add_origin(w, input->index);
-    w->read += node_bytes(node);
+    w->read = ga__add_sizes(w->read, node_bytes(node));
     add_array(w, node);
 }
 
@@ -110,7 +110,7 @@ static void add_step(writer *w, int k)
         const ga__node *node = &w->plan->graph.nodes[step->cut.result[i]];
         ga__strbuf_add(&w->text, "  writes ");
         add_array(w, node);
-        w->written += node_bytes(node);
+        w->written = ga__add_sizes(w->written, node_bytes(node));
     }
     add_lines(w, step->cut.nparts ? "each element" : "computes", step->text);
     for (int p = 0; p < step->cut.nparts; p++) {
@@ -130,7 +130,7 @@ static void add_plan(writer *w, const char *expression, const ga__device *device
     for (int k = 0; k < w->plan->nsteps; k++)
         add_step(w, k);
     ga__strbuf_addf(&w->text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
-                    w->read + w->written, w->read, w->written);
+                    ga__add_sizes(w->read, w->written), w->read, w->written);
 }
 
 /* "x, y": the arguments whose bits are set. */

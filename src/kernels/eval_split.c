@@ -180,13 +180,13 @@ static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
         const ga__step *step = &s->plan->steps[k];
         const bool stays = s->cuts[k].kept && !(k == s->plan->nsteps - 1 && s->room->saves);
         if (s->cuts[k].local && !stays)
-            bytes += bytes_within(node_of(s, step->cut.result[0]), depth);
+            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->cut.result[0]), depth));
         for (int i = 0; i < step->ninputs; i++) {
             const uint64_t bit = (uint64_t)1 << (step->inputs[i].index & 63);
             if (!source_of(s->args, &step->inputs[i]) || !(sweep->cut & bit) || counted & bit)
                 continue;
             counted |= bit;
-            bytes += bytes_within(node_of(s, step->inputs[i].node), depth);
+            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->inputs[i].node), depth));
         }
     }
     return bytes;
@@ -249,7 +249,7 @@ static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
 
 static ga_status add_resident(splitter *s, const char *what, size_t at, int64_t bytes)
 {
-    s->resident += bytes;
+    s->resident = ga__add_sizes(s->resident, bytes);
     if (s->resident <= whole_limit(s))
         return GA_OK;
     return ga__eval_fail(s->text, at, GA_ERR_UNSUPPORTED,
@@ -276,10 +276,10 @@ static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
         if (!(sweep->whole & ~s->whole & bit))
             continue;
         s->whole |= bit;
-        sweep->bytes += bytes_within(node_of(s, input->node), 0);
+        const int64_t bytes = bytes_within(node_of(s, input->node), 0);
+        sweep->bytes = ga__add_sizes(sweep->bytes, bytes);
         const ga_status status =
-            add_resident(s, s->args[input->index].name, node_of(s, input->node)->at,
-                         bytes_within(node_of(s, input->node), 0));
+            add_resident(s, s->args[input->index].name, node_of(s, input->node)->at, bytes);
         if (status != GA_OK)
             return status;
     }
@@ -295,15 +295,18 @@ static ga_status settle(splitter *s, ga__sweep *sweep)
     for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
         if (sweep->cut >> k & 1) {
             const ga_source *x = s->args[k].value.as.source;
-            sweep->bytes += ga__shape_size(x->ndim, x->shape) * (int64_t)ga__dtype_size(x->dtype);
+            const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
+            sweep->bytes =
+                ga__add_sizes(sweep->bytes, ga__shape_bytes(x->ndim, x->shape, itemsize));
         }
     for (int p = 0; p < sweep->nparts; p++) {
         const int k = sweep->parts[p].step;
         s->placed[k] |= s->cuts[k].kept;
         if (k == s->plan->nsteps - 1 && s->room->saves)
-            sweep->bytes += bytes_within(node_of(s, s->plan->steps[k].cut.result[0]), 0);
+            sweep->bytes = ga__add_sizes(
+                sweep->bytes, bytes_within(node_of(s, s->plan->steps[k].cut.result[0]), 0));
     }
-    s->split->bytes += sweep->bytes;
+    s->split->bytes = ga__add_sizes(s->split->bytes, sweep->bytes);
     return status;
 }
 
@@ -364,14 +367,14 @@ static int64_t plan_bytes(const ga__plan *plan, const ga_named *args)
     int64_t bytes = 0;
     for (int k = 0; k < plan->nsteps; k++) {
         const ga__step *step = &plan->steps[k];
-        bytes += bytes_within(&plan->graph.nodes[step->cut.result[0]], 0);
+        bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[step->cut.result[0]], 0));
         for (int i = 0; i < step->ninputs; i++) {
             const ga__input *input = &step->inputs[i];
             const uint64_t bit = (uint64_t)1 << (input->index & 63);
             if (!source_of(args, input) || counted & bit)
                 continue;
             counted |= bit;
-            bytes += bytes_within(&plan->graph.nodes[input->node], 0);
+            bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[input->node], 0));
         }
     }
     return bytes;

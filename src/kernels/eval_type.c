@@ -99,10 +99,14 @@ static int find_node(typer *t, const ga__node_key *key, bool *is_new)
     return g->nnodes++;
 }
 
+/* A value is never larger than an array may be, although most of them are not stored. */
 static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
                     const int64_t *shape)
 {
     bool is_new;
+    int64_t size;
+    if (ga__check_shape("the value", dtype, ndim, shape, &size) != GA_OK)
+        return fail_here(t);
     const int k = find_node(t, key, &is_new);
     if (k == FAILED || !is_new)
         return k;
@@ -205,8 +209,9 @@ static int broadcast(const typer *t, int inputs, const int *operand, int64_t *sh
         memcpy(before, shape, sizeof(int64_t) * (size_t)ndim);
         if (ga__broadcast_shape(&ndim, shape, x->ndim, x->shape))
             continue;
-        snprintf(what, sizeof(what), "shapes %s and %s do not broadcast",
-                 ga__shape_text(before_ndim, before), ga__shape_text(x->ndim, x->shape));
+        snprintf(what, sizeof(what), "shapes %s and %s %s", ga__shape_text(before_ndim, before),
+                 ga__shape_text(x->ndim, x->shape),
+                 ga__broadcast_problem(before_ndim, before, x->ndim, x->shape));
         return fail(t, GA_ERR_SHAPE, what);
     }
     return ndim;
@@ -291,15 +296,10 @@ static int read_axes(const typer *t, const ga__options *options, int ndim, uint3
     ga__tree place = *t->tree;
     place.at = options->at;
     there.tree = &place;
-    *axes = options->naxes < 0 ? (uint32_t)(((uint64_t)1 << ndim) - 1) : 0;
-    for (int k = 0; k < options->naxes; k++) {
-        int axis;
-        if (ga__check_axis(ga__rows[t->tree->row].name, options->axis[k], ndim, &axis) != GA_OK)
-            return fail_here(&there);
-        if (*axes >> axis & 1)
-            return fail(&there, GA_ERR_INVALID, "an axis is named twice");
-        *axes |= (uint32_t)1 << axis;
-    }
+    *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
+    if (options->naxes >= 0 && ga__check_axes(ga__rows[t->tree->row].name, options->naxes,
+                                              options->axis, ndim, axes) != GA_OK)
+        return fail_here(&there);
     return 0;
 }
 

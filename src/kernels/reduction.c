@@ -18,19 +18,15 @@ typedef struct call {
 
 static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args)
 {
-    memset(c->reduced, args->naxes == 0, sizeof(c->reduced));
+    uint32_t set;
     if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
         return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", name, args->naxes,
                         args->axes ? "an address" : "NULL");
-    for (int k = 0; k < args->naxes; k++) {
-        int axis;
-        const ga_status status = ga__check_axis(name, args->axes[k], c->x->ndim, &axis);
-        if (status != GA_OK)
-            return status;
-        if (c->reduced[axis])
-            return ga__fail(GA_ERR_INVALID, "%s: axis %d is named twice", name, axis);
-        c->reduced[axis] = true;
-    }
+    const ga_status status = ga__check_axes(name, args->naxes, args->axes, c->x->ndim, &set);
+    if (status != GA_OK)
+        return status;
+    for (int axis = 0; axis < c->x->ndim; axis++)
+        c->reduced[axis] = args->naxes == 0 || (set >> axis & 1);
     return GA_OK;
 }
 

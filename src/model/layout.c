@@ -8,23 +8,60 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/dtype.h"
 
 /* ---- One shape ---- */
 
-int64_t ga__shape_size(int ndim, const int64_t *shape)
+int64_t ga__shape_bytes(int ndim, const int64_t *shape, int64_t itemsize)
 {
-    int64_t size = 1;
-    bool overflow = false, empty = false;
+    int64_t bytes = itemsize;
+    bool empty = false;
 
     for (int k = 0; k < ndim; k++) {
         if (shape[k] < 0)
             return -1;
-        empty = empty || shape[k] == 0;
-        overflow = overflow || __builtin_mul_overflow(size, shape[k], &size);
+        if (shape[k] == 0)
+            empty = true;
+        else if (__builtin_mul_overflow(bytes, shape[k], &bytes))
+            return -1;
     }
-    if (empty)
-        return 0;
-    return overflow ? -1 : size;
+    return empty ? 0 : bytes;
+}
+
+/* Raises what is wrong with lengths that ga__shape_bytes() refused. */
+static ga_status fail_lengths(const char *name, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    for (int axis = 0; axis < ndim; axis++) {
+        if (shape[axis] < 0)
+            return ga__fail(GA_ERR_SHAPE, "%s: shape %s has the negative length %" PRId64, name,
+                            ga__shape_text(ndim, shape), shape[axis]);
+    }
+    return ga__fail(GA_ERR_SHAPE, "%s: shape %s of %s has too many elements: more than 2^63 bytes",
+                    name, ga__shape_text(ndim, shape), ga_dtype_name(dtype));
+}
+
+ga_status ga__check_ndim(const char *name, int ndim, const int64_t *shape)
+{
+    if (ndim < 0 || ndim > GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INVALID, "%s: %d dimensions, not 0 to %d", name, ndim, GA_MAX_NDIM);
+    if (ndim > 0 && !shape)
+        return ga__fail(GA_ERR_INVALID, "%s: the shape of %d dimensions is NULL", name, ndim);
+    return GA_OK;
+}
+
+ga_status ga__check_shape(const char *name, ga_dtype dtype, int ndim, const int64_t *shape,
+                          int64_t *size)
+{
+    if (!ga__dtype_valid(dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: %d is no dtype", name, (int)dtype);
+    if (ga__check_ndim(name, ndim, shape) != GA_OK)
+        return GA_ERR_INVALID;
+    const int64_t itemsize = (int64_t)ga__dtype_size(dtype);
+    const int64_t bytes = ga__shape_bytes(ndim, shape, itemsize);
+    if (bytes < 0)
+        return fail_lengths(name, dtype, ndim, shape);
+    *size = bytes / itemsize;
+    return GA_OK;
 }
 
 /* Of an empty array all are 0, as NumPy's: no stride of it is followed, and none can overflow. */
@@ -99,6 +136,24 @@ ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal)
     return GA_OK;
 }
 
+ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim, uint32_t *set)
+{
+    uint32_t found = 0;
+
+    const bool takes_none = ndim == 0 && naxes == 1 && (axes[0] == 0 || axes[0] == -1);
+    for (int k = 0; k < naxes && !takes_none; k++) {
+        int axis = 0;
+        const ga_status status = ga__check_axis(name, axes[k], ndim, &axis);
+        if (status != GA_OK)
+            return status;
+        if (found >> axis & 1)
+            return ga__fail(GA_ERR_INVALID, "%s: axis %d is named twice", name, axis);
+        found |= (uint32_t)1 << axis;
+    }
+    *set = found;
+    return GA_OK;
+}
+
 /* ---- Broadcasting ---- */
 
 /* The length of axis `axis` of a result of `ndim` axes, from a shape that may have fewer. */
@@ -124,10 +179,26 @@ bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_
             return false;
         result[k] = a == 1 ? b : a;
     }
+    if (ga__shape_size(common, result) < 0)
+        return false;
     for (int k = 0; k < common; k++)
         shape[k] = result[k];
     *ndim = common;
     return true;
+}
+
+const char *ga__broadcast_problem(int ndim, const int64_t *shape, int other_ndim,
+                                  const int64_t *other)
+{
+    const int common = ndim > other_ndim ? ndim : other_ndim;
+
+    for (int k = 0; k < common; k++) {
+        const int64_t a = length_at(k, common, ndim, shape);
+        const int64_t b = length_at(k, common, other_ndim, other);
+        if (a != b && a != 1 && b != 1)
+            return "do not broadcast";
+    }
+    return "broadcast to more than 2^63 elements";
 }
 
 bool ga__broadcasts_to(int ndim, const int64_t *shape, int to_ndim, const int64_t *to)

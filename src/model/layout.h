@@ -8,8 +8,32 @@
 
 #include <quarry/array.h>
 
-/* The number of elements; -1 when a length is negative or the product overflows. */
-int64_t ga__shape_size(int ndim, const int64_t *shape);
+/* The bytes of a C-ordered array; -1 when a length is negative or the product of the item size and
+ * the lengths that are not 0 passes 2^63 - 1. Every shape in the library meets this rule, which is
+ * NumPy's, so a product over any of its axes fits an int64_t. */
+int64_t ga__shape_bytes(int ndim, const int64_t *shape, int64_t itemsize);
+
+/* The number of elements, by the same rule with items of one byte. */
+static inline int64_t ga__shape_size(int ndim, const int64_t *shape)
+{
+    return ga__shape_bytes(ndim, shape, 1);
+}
+
+/* The sum of two sizes, or the largest int64_t where it is more. */
+static inline int64_t ga__add_sizes(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Checks the number of dimensions, and that there is a shape at all; GA_ERR_INVALID. */
+ga_status ga__check_ndim(const char *name, int ndim, const int64_t *shape);
+
+/* Checks the dtype, the number of dimensions and the lengths of an array to be; sets its number of
+ * elements. `name` begins the message. GA_ERR_DTYPE, GA_ERR_INVALID (ndim, NULL), GA_ERR_SHAPE. */
+ga_status ga__check_shape(const char *name, ga_dtype dtype, int ndim, const int64_t *shape,
+                          int64_t *size);
+
 void ga__contiguous_strides(int ndim, const int64_t *shape, int64_t itemsize, int64_t *strides);
 bool ga__is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t itemsize);
 
@@ -21,8 +45,12 @@ static inline bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, cons
     return same;
 }
 
-/* Broadcasts `shape` with another in place; false when they do not broadcast. */
+/* Broadcasts `shape` with another in place; false when they do not broadcast, or broadcast to a
+ * shape of more than 2^63 - 1 elements. */
 bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_t *other);
+/* What is wrong with two shapes that ga__broadcast_shape() refused, for messages. */
+const char *ga__broadcast_problem(int ndim, const int64_t *shape, int other_ndim,
+                                  const int64_t *other);
 /* Whether `shape` broadcasts to exactly `to`. */
 bool ga__broadcasts_to(int ndim, const int64_t *shape, int to_ndim, const int64_t *to);
 /* Strides of an array seen in a broadcast shape (0 along repeated axes); the shapes must broadcast.
@@ -39,6 +67,10 @@ const char *ga__shape_text(int ndim, const int64_t *shape);
 
 /* One axis (negative: from the end) checked against ndim. */
 ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal);
+
+/* The set of axes that a reduction names, a bit for each; none twice. As NumPy, an array of no
+ * dimensions takes the one axis 0 or -1, and has nothing to reduce. */
+ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim, uint32_t *set);
 
 /* A loop nest over several operands: axis 0 is the innermost. */
 #define GA__MAX_OPERANDS 40
