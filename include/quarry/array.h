@@ -80,8 +80,16 @@ GA_API gpuarray *ga_ones_like(const gpuarray *x);
 GA_API gpuarray *ga_full_like(const gpuarray *x, ga_value fill);
 
 /* start, start + step, ... below (for a negative step above) stop: ceil((stop - start) / step)
- * numbers, as numpy.arange. GA_ERR_INVALID when step is 0 or the length is not finite. */
+ * numbers, as numpy.arange. The macro takes any real C numbers: integers are computed exactly, and
+ * one float among them makes the arithmetic float64's. From the third on, numbers follow from the
+ * first two as stored, and those of integers wrap. GA_ERR_INVALID when step is 0, the length is not
+ * finite, the first two numbers do not fit an integer dtype, or more than two are asked for as
+ * bool.
+ */
 GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
+
+/* What the macro ga_arange calls. */
+GA_API gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step);
 
 /* `num` numbers from start to stop, both included, evenly spaced, as numpy.linspace. */
 GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
@@ -228,11 +236,14 @@ GA_API ga_status ga_save(const gpuarray *x, const char *path);
  * frees the text with free(). NULL on failure. */
 GA_API char *ga_format(const gpuarray *x);
 
-/* Writes ga_format(x) and a newline to standard output. */
+/* Writes x and a newline to standard output, as print() of NumPy's array does: ga_format(x), but of
+ * a 0-d array all digits. */
 GA_API ga_status ga_print(const gpuarray *x);
 
 GA_END_DECLS
 
+#define ga_arange(dtype, start, stop, step)                                                        \
+    ga_arange_values(dtype, GA_V(start), GA_V(stop), GA_V(step))
 #define ga_full(dtype, shape, fill) (ga_full)(dtype, shape, GA_V(fill))
 #define ga_full_like(x, fill) (ga_full_like)(x, GA_V(fill))
 #define ga_scalar(dtype, number) (ga_scalar)(dtype, GA_V(number))

@@ -1,14 +1,13 @@
 /* Kernels that fill arrays: copies and casts, constants, ranges, the identity. */
-#include <math.h>
-
 #include "base/error.h"
 #include "kernels/apply.h"
+#include "kernels/range.h"
 
 /* Runs `formula` over `out`, with its number and array operands after the result. */
 static ga_status run(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
                      const ga__operand *input)
 {
-    ga__operand operands[4];
+    ga__operand operands[5];
     operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     for (int k = 0; k < inputs; k++)
         operands[1 + k] = input[k];
@@ -81,57 +80,67 @@ static gpuarray *make(const ga__formula *formula, ga_dtype dtype, ga_dtype type,
     return NULL;
 }
 
-/* A number as it is once stored in dtype. */
-static ga_value rounded(ga_dtype dtype, double number)
+/* Complex ranges have real numbers: they are computed as such. */
+gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step)
 {
-    uint64_t element[2] = {0, 0};
-    ga__dtype_store(dtype, ga_value_double(number), element);
-    return ga__dtype_fetch(dtype, element);
+    /* As NumPy: the first two are stored, and their difference is the step of the others. */
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(2),
+        .name = "arange",
+        .body = "const ga_v0 next = a + ga::times(ga::cast<ga_v0>(i), ga_v0(b - a));\n"
+                "r = i == 0 ? a : i == 1 ? b : next",
+        .uses_index = true};
+    ga__range range;
+    if (ga__range_make(dtype, start, stop, step, &range) != GA_OK)
+        return NULL;
+    const ga_dtype type = ga__dtype_real(dtype);
+    const ga__operand numbers[] = {number_operand("a", type, range.first),
+                                   number_operand("b", type, range.second)};
+    return make(&formula, dtype, type, 1, &range.length, 2, numbers);
 }
 
-gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step)
+gpuarray *(ga_arange)(ga_dtype dtype, double start, double stop, double step)
 {
-    /* As NumPy: the step is the difference of the first two elements as stored. */
-    static const ga__formula formula = {.id = GA__FORMULA_ID(2),
-                                        .name = "arange",
-                                        .body = "r = a + ga::cast<ga_v1>(i) * (b - a)",
-                                        .uses_index = true};
-    const double count = ceil((stop - start) / step);
-    if (!ga__dtype_valid(dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "arange: %d is no dtype", (int)dtype);
-    if (step == 0 || !isfinite(count) || count > 9e18)
-        return ga__fail_null(GA_ERR_INVALID,
-                             "arange: no finite number of steps from %g to %g by %g", start, stop,
-                             step);
-    const int64_t length = count > 0 ? (int64_t)count : 0;
-    const ga__operand numbers[] = {number_operand("a", dtype, rounded(dtype, start)),
-                                   number_operand("b", dtype, rounded(dtype, start + step))};
-    return make(&formula, dtype, dtype, 1, &length, 2, numbers);
+    return ga_arange_values(dtype, ga_value_double(start), ga_value_double(stop),
+                            ga_value_double(step));
 }
+
+/* numpy.linspace: start + i * step, the last one stop itself; integers are rounded down. */
+#define LAST_OR(number) "i > 0 && i == n - 1 ? b : a + ga::times(" number ", c)"
+static const ga__formula linspace_floats = {.id = GA__FORMULA_ID(3),
+                                            .name = "linspace",
+                                            .body = "r = " LAST_OR("(double)i"),
+                                            .uses_index = true};
+static const ga__formula linspace_integers = {.id = GA__FORMULA_ID(4),
+                                              .name = "linspace",
+                                              .body = "r = ga::floor(" LAST_OR("(double)i") ")",
+                                              .uses_index = true};
+/* Where the step underflows: the share of the whole way. */
+static const ga__formula linspace_shares = {.id = GA__FORMULA_ID(17),
+                                            .name = "linspace",
+                                            .body = "r = " LAST_OR("(double)i / d"),
+                                            .uses_index = true};
 
 gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
 {
-    /* numpy.linspace: start + i * step, the last one stop itself; integers are rounded down. */
-    static const ga__formula floats = {.id = GA__FORMULA_ID(3),
-                                       .name = "linspace",
-                                       .body = "r = i > 0 && i == n - 1 ? b : a + (double)i * c",
-                                       .uses_index = true};
-    static const ga__formula integers = {
-        .id = GA__FORMULA_ID(4),
-        .name = "linspace",
-        .body = "r = ga::floor(i > 0 && i == n - 1 ? b : a + (double)i * c)",
-        .uses_index = true};
     if (!ga__dtype_valid(dtype))
         return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is no dtype", (int)dtype);
     if (num < 0)
         return ga__fail_null(GA_ERR_INVALID, "linspace: %lld numbers", (long long)num);
-    const double step = num > 1 ? (stop - start) / (double)(num - 1) : 0.0;
-    const ga__operand numbers[] = {number_operand("a", GA_FLOAT64, ga_value_double(start)),
-                                   number_operand("b", GA_FLOAT64, ga_value_double(stop)),
-                                   number_operand("c", GA_FLOAT64, ga_value_double(step))};
+    const double gap = stop - start, steps = num > 1 ? (double)(num - 1) : 1.0;
+    const double step = gap / steps;
+    const bool shares = step == 0 && gap != 0;
+    const ga__operand numbers[] = {
+        number_operand("a", GA_FLOAT64, ga_value_double(start)),
+        number_operand("b", GA_FLOAT64, ga_value_double(stop)),
+        number_operand("c", GA_FLOAT64, ga_value_double(shares ? gap : step)),
+        number_operand("d", GA_FLOAT64, ga_value_double(steps))};
     const char kind = ga__dtype_kind(dtype);
     const bool whole = kind == 'i' || kind == 'u';
-    return make(whole ? &integers : &floats, dtype, GA_FLOAT64, 1, &num, 3, numbers);
+    if (shares && !whole)
+        return make(&linspace_shares, dtype, GA_FLOAT64, 1, &num, 4, numbers);
+    return make(whole ? &linspace_integers : &linspace_floats, dtype, GA_FLOAT64, 1, &num, 3,
+                numbers);
 }
 
 gpuarray *ga_eye(ga_dtype dtype, int64_t n)
