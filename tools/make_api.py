@@ -101,6 +101,7 @@ def rows(root, table):
 
 def table_chapter(root, title, table, form):
     has_ulp = table in ('unary', 'binary', 'ternary')
+    complex_ulp = dict(rows(root, 'complex'))
     out = [f'### {title}\n', '| function | result | takes |' + (' ULP |' if has_ulp else ''),
            '|---|---|---|' + ('---|' if has_ulp else '')]
     for row in rows(root, table):
@@ -108,13 +109,16 @@ def table_chapter(root, title, table, form):
         results = row[-3:-1] if table == 'split' else []
         takes = ' '.join(KINDS[kind] for kind in kinds)
         ulp = f' {row[-2]} |' if has_ulp else ''
+        if has_ulp and name in complex_ulp:
+            ulp = f' {row[-2]}, complex {complex_ulp[name]} |'
         out.append(f'| `{form.format(name, *results)}` | {line} | {takes} |{ulp}')
     return '\n'.join(out) + '\n'
 
 
 def make(root):
     chapters = [INTRODUCTION, '## <quarry/ops.h>\n\nThe tables of operations. ULP is the largest error of a '
-                'float32 or float64 result in units in the last place; 0 is exact.\n']
+                'float32 or float64 result in units in the last place; 0 is exact. Of a function of '
+                'complex numbers they are units of the modulus; that of powers grows with \\|b ln a\\|.\n']
     chapters += [table_chapter(root, *table) for table in TABLES]
     chapters.append('`ga_dot(a, b)` is the sum of `a * b` of two 1-D arrays, computed in one kernel.\n')
     chapters += [header_chapter(root, name) for name in HEADERS]

@@ -372,16 +372,7 @@ def numpy_types(name, row, args):
 
 # ---- Answers ----
 
-NORM_ULP = {
-    "multiply": 4,
-    "divide": 6,
-    "square": 4,
-    "reciprocal": 6,
-    "sqrt": 6,
-    "absolute": 4,
-    "sign": 6,
-    "power": 256,
-}
+NORM_ULP = {r[0]: float(r[1]) for r in rows("complex")}
 LOOSE_ZERO_ROWS = {"maximum", "minimum", "fmax", "fmin", "clip", "nextafter"}
 
 
@@ -442,11 +433,11 @@ def tolerance(name, row, args, common, result):
     flags = LOOSE_ZERO if name in LOOSE_ZERO_ROWS else 0
     ulp = float(row[5])
     if common != "compare" and KINDS[common] == "c":
-        if ulp or name in NORM_ULP:
+        if name in NORM_ULP:
             flags |= NORMWISE | LOOSE_ZERO
             if name in ("multiply", "divide", "square", "reciprocal", "power"):
                 flags |= LOOSE_INF
-            return float(NORM_ULP.get(name, 16)), flags
+            return NORM_ULP[name], flags
         return 0.0, flags
     if ulp and result in ("float16", "bfloat16"):
         return 1.0, flags
