@@ -32,7 +32,9 @@ GA_API ga_rng *ga_rng_new(uint64_t seed);
 /* NULL and the default generator are left alone. */
 GA_API void ga_rng_free(ga_rng *rng);
 
-/* The process's own generator, seeded by the system's entropy. */
+/* The process's own generator, seeded by the system's entropy; in a child of fork() again, also
+ * when ga_random_seed() had seeded the parent's. Other generators go on in a child from where they
+ * are. */
 GA_API ga_rng *ga_rng_default(void);
 
 /* Sets the default generator to position 0 of this seed. */
