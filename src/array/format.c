@@ -561,25 +561,24 @@ static void *take_sample(const gpuarray *x, bool summarised, sample *s)
     return elements;
 }
 
-static void add_array(writer *w)
+/* The only element of an array without axes: with all its digits, or as in a column of its own. */
+static void add_lone_element(writer *w, bool all_digits)
 {
+    const ga_value number = sample_at(&w->sample, 0);
     char word[WORD_SIZE];
 
-    if (w->x->ndim == 0) {
-        write_lone_element(w->x->dtype, sample_at(&w->sample, 0), word);
-        ga__strbuf_add(&w->text, word);
-        return;
-    }
-    fit(&w->format, &w->sample);
-    add_block(w, 0);
+    if (all_digits || ga__dtype_kind(w->x->dtype) == 'b')
+        write_lone_element(w->x->dtype, number, word);
+    else
+        write_element(&w->format, number, word);
+    ga__strbuf_add(&w->text, word);
 }
 
-char *ga_format(const gpuarray *x)
+/* As numpy.array2string() writes it, or as str() does, which gives all digits of one number. */
+static char *text_of(const gpuarray *x, bool all_digits)
 {
     writer w;
 
-    if (!x)
-        return ga__fail_null(GA_ERR_INVALID, "format: the array is NULL");
     memset(&w, 0, sizeof w);
     w.x = x;
     w.summarised = x->size > THRESHOLD;
@@ -590,16 +589,25 @@ char *ga_format(const gpuarray *x)
     void *elements = take_sample(x, w.summarised, &w.sample);
     if (!elements)
         return NULL;
-    add_array(&w);
+    fit(&w.format, &w.sample);
+    if (x->ndim == 0)
+        add_lone_element(&w, all_digits);
+    else
+        add_block(&w, 0);
     ga__free(elements);
     return ga__strbuf_hand_out(&w.text);
+}
+
+char *ga_format(const gpuarray *x)
+{
+    return x ? text_of(x, false) : ga__fail_null(GA_ERR_INVALID, "format: the array is NULL");
 }
 
 ga_status ga_print(const gpuarray *x)
 {
     if (!x)
         return ga__fail(GA_ERR_INVALID, "print: the array is NULL");
-    char reason[128], *text = ga_format(x);
+    char reason[128], *text = text_of(x, true);
     if (!text)
         return ga_error();
     const bool written = fputs(text, stdout) >= 0 && fputc('\n', stdout) != EOF;

@@ -1,4 +1,5 @@
-"""Writes format.txt: arrays and the text that str() of NumPy gives.
+"""Writes format.txt, arrays and the text that numpy.array2string() gives, and print.txt, 0-d arrays
+and what print() gives.
 
 Each entry: a line "DTYPE SHAPE HEX" (shape "3,4" or "-" for 0-d; little-endian C order), the text's lines
 each after "|", and an empty line. bfloat16 is written as the float32 of the same value.
@@ -107,15 +108,19 @@ def write(out, name, x, text):
 
 
 def main():
+    folder = os.path.dirname(os.path.abspath(__file__))
     with np.errstate(all="ignore"):
         arrays(), integers(), empties(), large(), scalars()
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "format.txt")
-        with open(path, "w") as out:
+        with open(os.path.join(folder, "format.txt"), "w") as out:
             for x in entries:
-                write(out, x.dtype.name, x, str(x))
+                write(out, x.dtype.name, x, np.array2string(x))
             for v in reals()[:12] + specials()[:6]:
                 bits = np.array(v, np.float32).view(np.uint32) >> 16
                 write(out, "bfloat16", bits.astype(np.uint16), str((bits << 16).astype(np.uint32).view(np.float32)))
+        with open(os.path.join(folder, "print.txt"), "w") as out:
+            for x in entries:
+                if x.ndim == 0:
+                    write(out, x.dtype.name, x, str(x))
 
 
 main()
