@@ -232,7 +232,8 @@ int main(void)
         cmocka_unit_test(views),
         cmocka_unit_test(broadcast_operands),
         cmocka_unit_test(plans_of_earlier_operands),
-        cmocka_unit_test(sources_and_chunks), cmocka_unit_test(sums_of_sizes),
+        cmocka_unit_test(sources_and_chunks),
+        cmocka_unit_test(sums_of_sizes),
         cmocka_unit_test(file_headers),
         cmocka_unit_test(custom_kernels),
     };
