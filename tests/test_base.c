@@ -1,4 +1,4 @@
-/* Tests of the lowest floor: errors, allocation, strings, hashes, the log, files and processes. */
+/* Tests of the lowest floor: errors, allocation, strings, hashes, the log and files. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/process.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
 
@@ -455,15 +455,15 @@ static void test_log(void **state)
 static void check_environment(const char *level, const char *want)
 {
     const char *const argv[] = {"/proc/self/exe", "log", NULL};
-    char *output = NULL;
-    int code = 99;
+    const ga__process process = {.argv = argv};
+    ga__process_end end = {.code = 99};
 
     assert_int_equal(setenv("QUARRY_LOG", level, 1), 0);
-    assert_int_equal(ga__run_process(argv, &output, &code), GA_OK);
+    assert_int_equal(ga__process_run(&process, &end), GA_OK);
     unsetenv("QUARRY_LOG");
-    assert_int_equal(code, 0);
-    assert_string_equal(output, want);
-    ga__free(output);
+    assert_int_equal(end.code, 0);
+    assert_string_equal(end.output, want);
+    ga__free(end.output);
 }
 
 static void test_log_environment(void **state)
@@ -586,81 +586,7 @@ static void test_directories(void **state)
     assert_int_equal(ga_error(), GA_ERR_IO);
 }
 
-/* ---- Processes ---- */
-
-static int open_descriptors(void)
-{
-    return entries_in("/proc/self/fd");
-}
-
-/* Those that a started program inherits, standard ones included. */
-static int inherited_descriptors(void)
-{
-    int count = 3;
-
-    for (int fd = 3; fd < 1024; fd++) {
-        const int flags = fcntl(fd, F_GETFD);
-        count += flags >= 0 && !(flags & FD_CLOEXEC);
-    }
-    return count;
-}
-
-static void test_process(void **state)
-{
-    (void)state;
-    const char *const talk[] = {"sh", "-c", "cat; echo out; echo err >&2; exit 3", NULL};
-    const char *const list[] = {"ls", "/proc/self/fd", NULL};
-    const char *const much[] = {"sh", "-c", "seq 1 50000", NULL};
-    const char *const die[] = {"sh", "-c", "kill -9 $$", NULL};
-    const int before = open_descriptors();
-    char *output = NULL;
-    int code = 99;
-
-    assert_int_equal(ga__run_process(talk, &output, &code), GA_OK);
-    assert_string_equal(output, "out\nerr\n");
-    assert_int_equal(code, 3);
-    ga__free(output);
-    assert_int_equal(ga__run_process(list, &output, &code), GA_OK);
-    int lines = 0;
-    for (const char *end = strchr(output, '\n'); end; end = strchr(end + 1, '\n'))
-        lines++;
-    assert_int_equal(lines, inherited_descriptors() + 1); /* and the directory that ls reads */
-    ga__free(output);
-    assert_int_equal(ga__run_process(much, &output, &code), GA_OK);
-    assert_string_equal(output + strlen(output) - 12, "49999\n50000\n");
-    assert_int_equal(code, 0);
-    ga__free(output);
-    assert_int_equal(ga__run_process(die, &output, &code), GA_OK);
-    assert_int_equal(code, -1);
-    ga__free(output);
-    assert_int_equal(open_descriptors(), before);
-}
-
-static void test_process_not_started(void **state)
-{
-    (void)state;
-    const char *const argv[] = {"quarry-no-such-program", NULL};
-    const int before = open_descriptors();
-    char *output = NULL;
-    int code = 99;
-
-    assert_int_equal(ga__run_process(argv, &output, &code), GA_ERR_IO);
-    assert_null(output);
-    assert_int_equal(code, 99);
-    assert_non_null(strstr(ga_error_message(), "quarry-no-such-program"));
-    assert_int_equal(open_descriptors(), before);
-}
-
-static bool process_works(void)
-{
-    const char *const argv[] = {"seq", "1", "2000", NULL};
-    char *output = NULL;
-    int code = 99;
-    const bool worked = ga__run_process(argv, &output, &code) == GA_OK;
-
-    ga__free(output);
-    return worked;
-}
+/* ---- Failures, time ---- */
 
 static char file_path[4096];
 
@@ -679,32 +605,8 @@ static void test_os_failures(void **state)
 {
     (void)state;
     snprintf(file_path, sizeof file_path, "/tmp/quarry-test-base-%ld", (long)getpid());
-    fail_each(process_works);
     fail_each(files_work);
     unlink(file_path);
-}
-
-static void do_nothing(int signal_number)
-{
-    (void)signal_number;
-}
-
-/* A signal that comes while the output is read or the child awaited changes nothing. */
-static void test_process_interrupted(void **state)
-{
-    (void)state;
-    const char *const argv[] = {"sh", "-c", "kill -USR1 $PPID; sleep 0.1; kill -USR1 $PPID; echo x",
-                                NULL};
-    struct sigaction action = {.sa_handler = do_nothing}, old;
-    char *output = NULL;
-    int code = 99;
-
-    sigaction(SIGUSR1, &action, &old);
-    assert_int_equal(ga__run_process(argv, &output, &code), GA_OK);
-    sigaction(SIGUSR1, &old, NULL);
-    assert_string_equal(output, "x\n");
-    assert_int_equal(code, 0);
-    ga__free(output);
 }
 
 static void test_time_and_processors(void **state)
@@ -748,10 +650,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_file_errors, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_directories, make_directory, remove_directory),
-        cmocka_unit_test_teardown(test_process, clean),
-        cmocka_unit_test_teardown(test_process_not_started, clean),
         cmocka_unit_test_teardown(test_os_failures, clean),
-        cmocka_unit_test_teardown(test_process_interrupted, clean),
         cmocka_unit_test_teardown(test_time_and_processors, clean),
     };
 

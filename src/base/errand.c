@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/alloc.h"
+#include "base/fork.h"
 
 static void run_errand(ga__errand *errand)
 {
@@ -35,7 +36,7 @@ void ga__errand_init(ga__errand *errand, bool wanted)
 {
     sigset_t all, before;
 
-    *errand = (ga__errand){.state = GA__ERRAND_IDLE};
+    *errand = (ga__errand){.state = GA__ERRAND_IDLE, .forks = ga__fork_count()};
     pthread_mutex_init(&errand->lock, NULL);
     pthread_cond_init(&errand->changed, NULL);
     if (!wanted)
@@ -64,8 +65,29 @@ static void run_here(ga__errand *errand)
     errand->state = GA__ERRAND_DONE;
 }
 
+/* In a child that the owner forked, from a function of the user's, the thread is not: what it was
+ * given is lost, and the locks are as it left them. */
+static void survive_fork(ga__errand *errand)
+{
+    if (errand->forks == ga__fork_count())
+        return;
+    errand->forks = ga__fork_count();
+    pthread_mutex_init(&errand->lock, NULL);
+    pthread_cond_init(&errand->changed, NULL);
+    if (errand->has_thread && errand->state == GA__ERRAND_GIVEN) {
+        const ga__saved_error before = ga__error_save();
+        errand->status = ga__fail(GA_ERR_UNSUPPORTED,
+                                  "the process forked, and the child has no thread to go on with");
+        errand->error = ga__error_save();
+        ga__error_restore(before);
+        errand->state = GA__ERRAND_DONE;
+    }
+    errand->has_thread = false;
+}
+
 void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void *context)
 {
+    survive_fork(errand);
     errand->run = run;
     errand->context = context;
     if (errand->has_thread)
@@ -77,6 +99,7 @@ void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void 
 /* Until the thread is idle: whether an errand has been done. */
 static bool await(ga__errand *errand)
 {
+    survive_fork(errand);
     pthread_mutex_lock(&errand->lock);
     while (errand->state == GA__ERRAND_GIVEN)
         pthread_cond_wait(&errand->changed, &errand->lock);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -11,6 +12,7 @@
 typedef struct ga__errand {
     pthread_t thread;
     bool has_thread;
+    uint32_t forks; /* ga__fork_count() where the thread is */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum { GA__ERRAND_IDLE, GA__ERRAND_GIVEN, GA__ERRAND_DONE, GA__ERRAND_OVER } state;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
+
 enum { LINE_SIZE = 1024 };
 
 typedef struct listener {
@@ -16,6 +18,8 @@ typedef struct listener {
 } listener;
 
 static pthread_mutex_t listener_lock = PTHREAD_MUTEX_INITIALIZER;
+GA__FORK_GUARD(&listener_lock, GA__FORK_LEAF, NULL)
+
 static listener current_listener;
 static _Atomic bool listening; /* a callback is set: spares ga__log_wanted the lock */
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;

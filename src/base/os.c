@@ -1,18 +1,16 @@
-/* Files, directories, processes and time, by the system's own calls. */
+/* Files, directories, processors and time, by the system's own calls. */
 #include "base/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,8 +18,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
-
-extern char **environ;
 
 enum { READ_SIZE = 16384, REASON_SIZE = 128 };
 
@@ -195,71 +191,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 void ga__remove_tree(const char *path)
 {
     (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Starts argv with both outputs to fd `to`; 0 or an errno. */
-static int spawn(const char *const *argv, int to, pid_t *child)
-{
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-
-    if (error)
-        return error;
-    /* Standard input comes last: `to` may itself be descriptor 0 in a program that closed its own.
-     */
-    error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    /* posix_spawn never writes to the strings; its prototype is older than const. */
-    if (!error)
-        error = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* Waits for the child's end; 0 or an errno. */
-static int wait_for(pid_t child, int *exit_code)
-{
-    int status = 0;
-
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            return errno;
-    }
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return 0;
-}
-
-ga_status ga__run_process(const char *const *argv, char **output, int *exit_code)
-{
-    ga__strbuf text = GA__STRBUF_INIT;
-    int ends[2], code = -1;
-    pid_t child = 0;
-
-    *output = NULL;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fail_io("run", argv[0], errno);
-    int error = spawn(argv, ends[1], &child);
-    close(ends[1]);
-    if (!error) {
-        error = read_all(ends[0], &text);
-        close(ends[0]); /* before the wait: a child whose output no one takes must not hang */
-        const int wait_error = wait_for(child, &code);
-        error = error ? error : wait_error;
-    } else {
-        close(ends[0]);
-    }
-    if (error && !text.failed)
-        fail_io("run", argv[0], error);
-    char *all = error ? NULL : ga__strbuf_take(&text);
-    ga__strbuf_reset(&text);
-    if (!all)
-        return ga_error();
-    *output = all;
-    *exit_code = code;
-    return GA_OK;
 }
 
 double ga__now(void)

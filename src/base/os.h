@@ -1,4 +1,4 @@
-/* What the operating system does for us: files, directories, processes, threads' once, time. */
+/* What the operating system does for us: files, directories, processors, time. */
 #ifndef GA_BASE_OS_H
 #define GA_BASE_OS_H
 
@@ -24,11 +24,6 @@ char *ga__make_temporary_directory(void);
 
 /* Removes the directory with all it holds, as far as that goes. */
 void ga__remove_tree(const char *path);
-
-/* Runs argv[0] (searched in PATH) without a shell, standard input empty, standard output and error
- * together in *output (ga__free; may be NULL on error). *exit_code is -1 when a signal ended it.
- * GA_ERR_IO when it cannot be started. */
-ga_status ga__run_process(const char *const *argv, char **output, int *exit_code);
 
 /* Monotonic time in seconds. */
 double ga__now(void);

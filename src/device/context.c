@@ -9,6 +9,7 @@
 #include <quarry/device.h>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/stream.h"
 
@@ -16,11 +17,20 @@
 typedef struct slot {
     ga__device device; /* first: a device is its slot */
     atomic_bool opened;
+    ga__fork_guard guard; /* of the device's lock, once it is opened */
 } slot;
 
 static slot cpu_slot;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local ga__device *current;
+
+/* Opening CUDA takes long, and the driver may fork meanwhile, so that forks do not wait for the
+ * lock. A slot is opened or not: the child opens again what another thread was about to. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+GA__FORK_GUARD(NULL, GA__FORK_LEAF, renew_lock)
 
 static ga_status open_locked(slot *s, const ga__backend *backend, int index)
 {
@@ -36,6 +46,9 @@ static ga_status open_locked(slot *s, const ga__backend *backend, int index)
     pthread_mutex_init(&device->lock, NULL);
     status = ga__stream_init(&device->stream, device, false);
     if (status == GA_OK) {
+        s->guard.lock = &device->lock;
+        s->guard.rank = GA__FORK_DEVICE;
+        ga__fork_guard_add(&s->guard);
         atomic_store_explicit(&s->opened, true, memory_order_release);
         return GA_OK;
     }

@@ -2,9 +2,11 @@
 #include "device/cxx.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <gnu/lib-names.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +17,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/loader.h"
 #include "base/os.h"
 #include "base/strbuf.h"
 
-#define MAX_WORDS 32   /* of QUARRY_CXX */
-#define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
+#define MAX_WORDS 32          /* of QUARRY_CXX */
+#define LOG_LIMIT 4000        /* bytes of the compiler's log that go into a message */
+#define DEFAULT_TIMEOUT 120.0 /* seconds of one compile */
 
 /* A small kernel takes 25 ms. -nostdlib (no start files, no C++ runtime) and -pipe (the assembler
  * runs beside the compiler) save 3 each; other linkers and linker options saved nothing. */
@@ -44,7 +48,7 @@ static bool has_vector_math(void)
 {
     void *library = NULL;
 #ifdef LIBMVEC_SO
-    library = dlopen(LIBMVEC_SO, RTLD_NOW | RTLD_GLOBAL);
+    library = ga__library_open(LIBMVEC_SO, RTLD_NOW | RTLD_GLOBAL);
 #endif
     return library != NULL && dlsym(library, "_ZGVbN2v_tan") != NULL;
 }
@@ -120,8 +124,17 @@ static size_t length_of(const char *const *list)
     return n;
 }
 
-ga_status ga__cxx_run(const char *const *list, const char *input, const char *output, char **log,
-                      int *exit_code)
+/* QUARRY_COMPILE_TIMEOUT; 0: no limit. */
+static double time_limit(void)
+{
+    const char *text = secure_getenv("QUARRY_COMPILE_TIMEOUT");
+    char *end = NULL;
+    const double seconds = text != NULL ? strtod(text, &end) : -1;
+    return end != text && seconds >= 0 ? seconds : DEFAULT_TIMEOUT;
+}
+
+ga_status ga__cxx_run(const char *const *list, const char *directory, const char *input,
+                      const char *output, ga__process_end *end)
 {
     command c;
     if (!find_compiler(&c))
@@ -137,20 +150,84 @@ ga_status ga__cxx_run(const char *const *list, const char *input, const char *ou
     memcpy(argv + nwords + noptions, files, sizeof files);
     memcpy(argv + nwords + noptions + COUNT(files), libraries, sizeof libraries);
     argv[nwords + noptions + COUNT(files) + COUNT(libraries)] = NULL;
-    const ga_status status = ga__run_process(argv, log, exit_code);
+    const ga_status status = ga__process_run(&(ga__process){argv, directory, time_limit()}, end);
     ga__free(argv);
     return status;
 }
 
-ga_status ga__cxx_fail(const char *name, const char *log)
+/* ---- what the compiler left ---- */
+
+static ga_status fail_compile(const char *name, const char *why, const char *log)
 {
     char path[PATH_MAX];
     if (ga__cxx_found(path, sizeof path) != GA_OK)
         return GA_ERR_COMPILE;
-    return ga__fail(GA_ERR_COMPILE, "%s does not compile (%s):\n%.*s", name, path, LOG_LIMIT, log);
+    return ga__fail(GA_ERR_COMPILE, "%s does not compile (%s%s)%s%.*s", name, path, why,
+                    *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
 }
 
-static ga_status run_compiler(const ga__source *source, const char *input, const char *output)
+static ga_status fail_overdue(const char *name, const char *log)
+{
+    return ga__fail(GA_ERR_IO,
+                    "%s: the compiler did not end within %g s and was stopped (the limit is "
+                    "QUARRY_COMPILE_TIMEOUT, in seconds, 0 for none)%s%.*s",
+                    name, time_limit(), *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
+}
+
+/* Whether the bytes hold all that an ELF file's header says: loading less would fault. */
+static bool is_whole(const char *code, size_t nbytes)
+{
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segment;
+    if (nbytes < sizeof header || memcmp(code, ELFMAG, SELFMAG) != 0)
+        return false;
+    memcpy(&header, code, sizeof header);
+    if (header.e_shoff > nbytes || header.e_shnum * sizeof(ElfW(Shdr)) > nbytes - header.e_shoff ||
+        header.e_phoff > nbytes || header.e_phnum * sizeof segment > nbytes - header.e_phoff)
+        return false;
+    for (int i = 0; i < header.e_phnum; i++) {
+        memcpy(&segment, code + header.e_phoff + (size_t)i * sizeof segment, sizeof segment);
+        if (segment.p_offset > nbytes || segment.p_filesz > nbytes - segment.p_offset)
+            return false;
+    }
+    return true;
+}
+
+/* Raises how the compiler ended, unless it ended well as far as anybody knows. */
+static ga_status check_end(const char *name, const ga__process_end *end)
+{
+    char why[64] = "";
+    if (end->how == GA__PROCESS_OVERDUE)
+        return fail_overdue(name, end->output);
+    if (end->how == GA__PROCESS_SIGNALLED)
+        snprintf(why, sizeof why, ", ended by signal %d", end->code);
+    return end->code != 0 ? fail_compile(name, why, end->output) : GA_OK;
+}
+
+ga_status ga__cxx_take(const char *name, const char *path, const ga__process_end *end, void **code,
+                       size_t *nbytes)
+{
+    size_t length = 0;
+    char *bytes = NULL, why[64] = "";
+    const ga_status status = check_end(name, end);
+    if (status != GA_OK)
+        return status;
+    const bool written = access(path, F_OK) == 0;
+    if (written && (bytes = ga__read_file(path, &length)) == NULL)
+        return ga_error();
+    if (bytes != NULL && is_whole(bytes, length)) {
+        *code = bytes;
+        *nbytes = length;
+        return GA_OK;
+    }
+    ga__free(bytes);
+    if (end->how == GA__PROCESS_EXITED)
+        snprintf(why, sizeof why, ", which wrote %zu bytes, no whole shared object", length);
+    return fail_compile(name, why, end->output);
+}
+
+static ga_status run_compiler(const ga__source *source, const char *directory, const char *input,
+                              const char *output, ga__process_end *end)
 {
     const char *list[COUNT(options) + 3];
     size_t n = COUNT(options);
@@ -160,38 +237,25 @@ static ga_status run_compiler(const ga__source *source, const char *input, const
     if (has_vector_math())
         list[n++] = vector_math;
     list[n] = NULL;
-
-    char *log = NULL;
-    int exit_code = 0;
-    ga_status status = ga__cxx_run(list, input, output, &log, &exit_code);
-    if (status == GA_OK && exit_code != 0)
-        status = ga__cxx_fail(source->name, log);
-    ga__free(log);
-    return status;
+    return ga__cxx_run(list, directory, input, output, end);
 }
 
-static ga_status read_code(const char *path, void **code, size_t *nbytes)
-{
-    *code = ga__read_file(path, nbytes);
-    return *code != NULL ? GA_OK : ga_error();
-}
-
-/* Compiles in `directory`, whose two files it removes whatever happens. */
 static ga_status compile_in(const char *directory, const ga__source *source, void **code,
                             size_t *nbytes)
 {
     char input[PATH_MAX], output[PATH_MAX];
+    ga__process_end end;
     if ((size_t)snprintf(input, sizeof input, "%s/kernel.cpp", directory) >= sizeof input)
         return ga__fail(GA_ERR_IO, "the temporary directory's name is too long: %s", directory);
     snprintf(output, sizeof output, "%s/kernel.so", directory);
 
     ga_status status = ga__write_file_atomic(input, source->text, strlen(source->text));
     if (status == GA_OK)
-        status = run_compiler(source, input, output);
-    if (status == GA_OK)
-        status = read_code(output, code, nbytes);
-    unlink(input);
-    unlink(output);
+        status = run_compiler(source, directory, input, output, &end);
+    if (status != GA_OK)
+        return status;
+    status = ga__cxx_take(source->name, output, &end, code, nbytes);
+    ga__free(end.output);
     return status;
 }
 
@@ -201,7 +265,7 @@ ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes)
     if (directory == NULL)
         return ga_error();
     ga_status status = compile_in(directory, source, code, nbytes);
-    rmdir(directory);
+    ga__remove_tree(directory);
     ga__free(directory);
     return status;
 }

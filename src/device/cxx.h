@@ -2,6 +2,7 @@
 #ifndef GA_DEVICE_CXX_H
 #define GA_DEVICE_CXX_H
 
+#include "base/process.h"
 #include "device/backend.h"
 
 /* A shared object's bytes (ga__free them). GA_ERR_COMPILE with the compiler's log, or when there is
@@ -16,17 +17,21 @@ ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes)
 #endif
 
 /* Runs the compiler on a file: its words of QUARRY_CXX, then the options (the list ends with NULL),
- * the files, and the libraries that every module needs. *log (ga__free it) is all it wrote,
- * *exit_code 0 when it succeeded. GA_ERR_COMPILE when there is no compiler. */
-ga_status ga__cxx_run(const char *const *options, const char *input, const char *output, char **log,
-                      int *exit_code);
+ * the files, and the libraries that every module needs. Its own temporary files go to `directory`.
+ * It may take QUARRY_COMPILE_TIMEOUT seconds. GA_ERR_COMPILE when there is no compiler; the errors
+ * of ga__process_run(). */
+ga_status ga__cxx_run(const char *const *options, const char *directory, const char *input,
+                      const char *output, ga__process_end *end);
+
+/* Reads the shared object that such a run left at `path`, for the source of this name. The file
+ * decides when nobody saw the compiler's exit status. GA_ERR_COMPILE with the compiler's output
+ * when it failed, or wrote no whole shared object; GA_ERR_IO when it took too long. */
+ga_status ga__cxx_take(const char *name, const char *path, const ga__process_end *end, void **code,
+                       size_t *nbytes);
 
 /* Writes the compiler's file (path, size, time) and the processor that GA__CXX_NATIVE means here,
  * each part ended by a blank; starts no process. */
 void ga__cxx_identify(char *text, size_t size);
-
-/* Raises that the source of this name does not compile, with the compiler's log. */
-ga_status ga__cxx_fail(const char *name, const char *log);
 
 /* The compiler's file (path, size, time), the options, and the processor that -march=native means
  * here. A static string, made once; starts no process. */

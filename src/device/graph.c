@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "device/context.h"
 #include "device/unload.h"
 
@@ -38,6 +39,7 @@ struct ga_graph {
     keepsake *keepsakes;
     size_t nkeepsakes;
     pthread_mutex_t lock; /* of all below, and of launches */
+    ga__fork_guard guard; /* of the lock */
     piece *pieces;
     size_t npieces;
     ga__buffer *live; /* buffers in its memory */
@@ -155,6 +157,7 @@ static void release_graph(ga_graph *graph)
         ga__memory_free(&graph->device->stream, &graph->pieces[i].memory, graph->pieces[i].nbytes);
     ga__free(graph->pieces);
     ga__stream_reset(&graph->stream);
+    ga__fork_guard_remove(&graph->guard);
     pthread_mutex_destroy(&graph->lock);
     ga__free(graph);
 }
@@ -191,6 +194,8 @@ static ga_graph *new_graph(ga__device *device)
         ga__free(graph);
         return NULL;
     }
+    graph->guard = (ga__fork_guard){.lock = &graph->lock, .rank = GA__FORK_GRAPH};
+    ga__fork_guard_add(&graph->guard);
     return graph;
 }
 

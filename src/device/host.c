@@ -15,6 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
+#include "base/loader.h"
 #include "base/os.h"
 #include "device/backend.h"
 #include "device/cxx.h"
@@ -46,6 +48,7 @@ static struct {
     block *classes[NCLASSES];
     size_t nbytes, most;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GA__FORK_GUARD(&kept.lock, GA__FORK_LEAF, NULL)
 
 static int exponent_of(size_t n)
 {
@@ -336,7 +339,7 @@ static void *open_library(const void *code, size_t nbytes)
         ga__fail(GA_ERR_IO, "cannot write a kernel of %zu bytes", nbytes);
     } else {
         name_descriptor(name, sizeof name, fd);
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        library = ga__library_open(name, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
             ga__fail(GA_ERR_COMPILE, "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
     }
@@ -356,7 +359,7 @@ static ga_status host_load(ga__device *device, const void *code, size_t nbytes, 
 
 static void host_unload(ga__image *image)
 {
-    dlclose(image);
+    ga__library_close(image);
 }
 
 static ga_status host_find(ga__image *image, const char *name, ga__function **function)
@@ -680,16 +683,6 @@ static ga_status host_function_info(ga__device *device, ga__function *function,
 
 /* ---- the device ---- */
 
-static void lock_kept(void)
-{
-    pthread_mutex_lock(&kept.lock);
-}
-
-static void unlock_kept(void)
-{
-    pthread_mutex_unlock(&kept.lock);
-}
-
 /* "model name : X" of /proc/cpuinfo; "CPU" where there is none. */
 static void describe(char *description, size_t size)
 {
@@ -721,11 +714,10 @@ static ga_status host_open(ga__device *device)
 {
     /* For kernels, which name no library: a program that loads us by dlopen may have no libm of its
      * own in the global scope. It is loaded already, so this cannot fail for want of it. */
-    (void)dlopen(LIBM_SO, RTLD_NOW | RTLD_GLOBAL);
+    (void)ga__library_open(LIBM_SO, RTLD_NOW | RTLD_GLOBAL);
     ga__memory_state memory;
     host_memory_state(device, &memory);
     kept.most = memory.total / 8 < MOST_KEPT ? memory.total / 8 : MOST_KEPT;
-    pthread_atfork(lock_kept, unlock_kept, unlock_kept);
     snprintf(device->name, sizeof device->name, "cpu");
     describe(device->description, sizeof device->description);
     device->processors = ga__pool_size();

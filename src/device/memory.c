@@ -6,9 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "device/context.h"
 #include "device/graph.h"
 #include "device/stream.h"
+
+/* Of the allocators and of the pinned memory noted below. */
+static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+GA__FORK_GUARD(&lists_lock, GA__FORK_LEAF, NULL)
 
 /* ---- bytes in use ---- */
 
@@ -104,7 +109,6 @@ typedef struct custom {
 
 static _Atomic(custom *) current_custom;
 static custom *customs;
-static pthread_mutex_t customs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void give_back_custom(ga__buffer *buffer)
 {
@@ -154,9 +158,9 @@ ga_status ga_set_allocator(const ga_allocator *allocator)
         return ga__fail(GA_ERR_INVALID, "set_allocator: %s is NULL",
                         allocator->alloc == NULL ? "alloc" : "free");
     if (allocator != NULL) {
-        pthread_mutex_lock(&customs_lock);
+        pthread_mutex_lock(&lists_lock);
         c = find_custom(allocator);
-        pthread_mutex_unlock(&customs_lock);
+        pthread_mutex_unlock(&lists_lock);
         if (c == NULL)
             return GA_ERR_MEMORY;
     }
@@ -322,28 +326,27 @@ typedef struct pinned {
 } pinned;
 
 static pinned *all_pinned;
-static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pinned *note_pinned(pinned *p)
 {
-    pthread_mutex_lock(&pinned_lock);
+    pthread_mutex_lock(&lists_lock);
     p->next = all_pinned;
     all_pinned = p;
-    pthread_mutex_unlock(&pinned_lock);
+    pthread_mutex_unlock(&lists_lock);
     return p;
 }
 
 /* Takes the note out; NULL when the memory was not pinned here. */
 static pinned *take_pinned(const void *memory)
 {
-    pthread_mutex_lock(&pinned_lock);
+    pthread_mutex_lock(&lists_lock);
     pinned **link = &all_pinned;
     while (*link != NULL && (*link)->memory != memory)
         link = &(*link)->next;
     pinned *p = *link;
     if (p != NULL)
         *link = p->next;
-    pthread_mutex_unlock(&pinned_lock);
+    pthread_mutex_unlock(&lists_lock);
     return p;
 }
 

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 
@@ -53,18 +54,19 @@ static const struct {
     {&nvrtc.lowered_name, "nvrtcGetLoweredName"},
 };
 
+/* No guard for forks: only CUDA devices need NVRTC, and those do not work in a forked child. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool loaded;
 
 static bool load_from(const char *path)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return false;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *address = dlsym(library, functions[i].name);
         if (address == NULL) {
-            dlclose(library);
+            ga__library_close(library);
             return false;
         }
         memcpy(functions[i].function, &address, sizeof address);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/os.h"
 
 #define MAX_THREADS 1024
@@ -35,7 +36,6 @@ static struct {
     atomic_int nthreads; /* workers started, -1 before the first launch */
 } pool = {.nthreads = -1};
 
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static _Atomic int pool_size;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value)
@@ -160,15 +160,11 @@ static void forget_threads(void)
     atomic_store(&pool.busy, false);
 }
 
-static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forget_threads);
-}
+GA__FORK_GUARD(NULL, GA__FORK_LEAF, forget_threads)
 
 /* Starts the workers, as many as the system grants; signals stay with the program's own threads. */
 static void start_threads(void)
 {
-    pthread_once(&fork_once, watch_forks);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

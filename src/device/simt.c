@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "device/pool.h"
 #include "device/simt_block.h"
 
@@ -91,23 +92,7 @@ static struct {
     ga__block *blocks;
     int nstacks; /* theirs together */
 } unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-
-static void lock_unused(void)
-{
-    pthread_mutex_lock(&unused.lock);
-}
-
-static void unlock_unused(void)
-{
-    pthread_mutex_unlock(&unused.lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(lock_unused, unlock_unused, unlock_unused);
-}
+GA__FORK_GUARD(&unused.lock, GA__FORK_LEAF, NULL)
 
 static void free_block(ga__block *block)
 {
@@ -127,38 +112,37 @@ static ga__block *new_block(void)
 
 static ga__block *take_block(void)
 {
-    pthread_once(&fork_once, watch_forks);
-    lock_unused();
+    pthread_mutex_lock(&unused.lock);
     ga__block *block = unused.blocks;
     if (block != NULL) {
         unused.blocks = block->next_free;
         unused.nstacks -= block->stacks.usable;
     }
-    unlock_unused();
+    pthread_mutex_unlock(&unused.lock);
     return block != NULL ? block : new_block();
 }
 
 static void give_block(ga__block *block)
 {
-    lock_unused();
+    pthread_mutex_lock(&unused.lock);
     const bool kept = unused.nstacks + block->stacks.usable <= MOST_STACKS;
     if (kept) {
         block->next_free = unused.blocks;
         unused.blocks = block;
         unused.nstacks += block->stacks.usable;
     }
-    unlock_unused();
+    pthread_mutex_unlock(&unused.lock);
     if (!kept)
         free_block(block);
 }
 
 void ga__simt_trim(void)
 {
-    lock_unused();
+    pthread_mutex_lock(&unused.lock);
     ga__block *block = unused.blocks;
     unused.blocks = NULL;
     unused.nstacks = 0;
-    unlock_unused();
+    pthread_mutex_unlock(&unused.lock);
     while (block != NULL) {
         ga__block *next = block->next_free;
         free_block(block);

@@ -232,30 +232,22 @@ static char *tidy(const build *b, const char *log)
     return ga__strbuf_take(&out);
 }
 
-static ga_status run_compiler(const build *b, char **log)
+/* Its output is tidied. */
+static ga_status run_compiler(const build *b, const char *output, ga__process_end *end)
 {
-    char *input = path_of(b, "kernel.cpp"), *output = path_of(b, "kernel.so"), *raw = NULL;
-    const char **list = NULL;
-    int exit_code = 0;
-    ga_status status = GA_OK;
-    if (input == NULL || output == NULL || (list = split(&b->words)) == NULL)
-        status = GA_ERR_MEMORY;
-    if (status == GA_OK)
-        status = ga__cxx_run(list, input, output, &raw, &exit_code);
-    char *tidied = status == GA_OK ? tidy(b, raw) : NULL;
-    if (status == GA_OK && tidied == NULL)
-        status = GA_ERR_MEMORY;
-    if (status == GA_OK && exit_code != 0)
-        status = ga__cxx_fail(b->source->name, tidied);
-    if (status == GA_OK && *tidied != '\0') {
-        *log = tidied;
-        tidied = NULL;
+    char *input = path_of(b, "kernel.cpp");
+    const char **list = input != NULL ? split(&b->words) : NULL;
+    ga_status status = GA_ERR_MEMORY;
+    if (list != NULL)
+        status = ga__cxx_run(list, b->directory, input, output, end);
+    char *log = status == GA_OK ? tidy(b, end->output) : NULL;
+    if (status == GA_OK) {
+        ga__free(end->output);
+        end->output = log;
+        status = log != NULL ? GA_OK : GA_ERR_MEMORY;
     }
-    ga__free(tidied);
-    ga__free(raw);
     ga__free(list);
     ga__free(input);
-    ga__free(output);
     return status;
 }
 
@@ -279,16 +271,22 @@ static void separate_statics(char *code)
     }
 }
 
-static ga_status read_code(const build *b, void **code, size_t *nbytes)
+/* *log: the compiler's warnings (ga__free), NULL when there are none. */
+static ga_status make_code(const build *b, void **code, size_t *nbytes, char **log)
 {
-    char *path = path_of(b, "kernel.so");
-    char *bytes = path == NULL ? NULL : ga__read_file(path, nbytes);
-    ga__free(path);
-    if (bytes == NULL)
-        return ga_error();
-    separate_statics(bytes);
-    *code = bytes;
-    return GA_OK;
+    char *output = path_of(b, "kernel.so");
+    ga__process_end end;
+    ga_status status = output != NULL ? run_compiler(b, output, &end) : GA_ERR_MEMORY;
+    if (status == GA_OK) {
+        status = ga__cxx_take(b->source->name, output, &end, code, nbytes);
+        *log = status == GA_OK && *end.output != '\0' ? end.output : NULL;
+        if (*log == NULL)
+            ga__free(end.output);
+    }
+    if (status == GA_OK)
+        separate_statics(*code);
+    ga__free(output);
+    return status;
 }
 
 static char *make_symbols(const ga__cuda_source *source)
@@ -315,9 +313,7 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
     if (status == GA_OK)
         status = write_files(&b);
     if (status == GA_OK)
-        status = run_compiler(&b, &warnings);
-    if (status == GA_OK)
-        status = read_code(&b, code, nbytes);
+        status = make_code(&b, code, nbytes, &warnings);
     ga__remove_tree(b.directory);
     ga__free(b.directory);
     ga__free(b.text);
@@ -326,7 +322,6 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
     ga__strbuf_reset(&b.tu);
     if (status != GA_OK) {
         ga__free(names);
-        ga__free(warnings);
         return status;
     }
     *symbols = names;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "device/context.h"
 #include "device/graph.h"
 
@@ -194,6 +195,9 @@ ga_status ga__buffer_synchronize(ga__buffer *buffer)
 
 /* ---- tickets ---- */
 
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+GA__FORK_GUARD(&making, GA__FORK_GRAPH, NULL)
+
 static ga_status make_tickets(ga__stream *stream)
 {
     ga__memory *memory = &stream->ticket_memory;
@@ -218,7 +222,6 @@ void *ga__stream_tickets(ga__stream *stream)
     void *tickets = atomic_load_explicit(&stream->tickets, memory_order_acquire);
     if (tickets != NULL)
         return tickets;
-    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&making);
     if (atomic_load_explicit(&stream->tickets, memory_order_relaxed) == NULL)
         (void)make_tickets(stream);

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/strbuf.h"
@@ -402,6 +403,7 @@ static struct {
     uint64_t nbytes;
     int stores;
 } tally = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, STORES_BETWEEN_LOOKS};
+GA__FORK_GUARD(&tally.lock, GA__FORK_LEAF, NULL)
 
 /* Counts one store; whether the directory must be listed now. */
 static bool must_look(const struct stat *directory, uint64_t nbytes, uint64_t limit)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/os.h"
@@ -47,8 +48,9 @@ struct entry {
     size_t key_bytes;
     uint64_t hash;
     enum state state;
-    int users;     /* threads that ask, and whoever retains its module */
-    uint64_t used; /* `modules.uses` when its last user left */
+    pthread_t builder; /* while COMPILING */
+    int users;         /* threads that ask, and whoever retains its module */
+    uint64_t used;     /* `modules.uses` when its last user left */
     ga__packed *packed;
     ga_status status; /* when FAILED, the error every user gets */
     char *message;
@@ -143,6 +145,7 @@ static struct entry *entry_new(ga__device *device, const struct job *job)
     }
     entry->hash = ga__hash64(entry->key, entry->key_bytes, 0);
     entry->state = COMPILING;
+    entry->builder = pthread_self();
     return entry;
 }
 
@@ -193,6 +196,20 @@ static void remove_locked(struct entry *entry)
     if (entry->state == READY)
         count_ready(entry, -1);
 }
+
+/* In a forked child, the lock held: what other threads were compiling, nobody settles any more. It
+ * leaves the table, so that whoever wants it compiles it; what it has, half made, stays. */
+static void abandon_entries(void)
+{
+    modules.settled = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct entry *entry = modules.buckets[i], *next; entry; entry = next) {
+            next = entry->next;
+            if (entry->state == COMPILING && !pthread_equal(entry->builder, pthread_self()))
+                remove_locked(entry);
+        }
+}
+GA__FORK_GUARD(&modules.lock, GA__FORK_TABLE, abandon_entries)
 
 static void count(int64_t *counter)
 {
@@ -450,11 +467,27 @@ static bool await(struct entry *entry, bool is_builder)
     return ready;
 }
 
+/* Waits for what another thread builds: false, and this thread's use has ended, when that one was
+ * told to stop, which is no answer to this one. */
+static bool is_answered(struct entry *entry)
+{
+    pthread_mutex_lock(&modules.lock);
+    while (entry->state == COMPILING)
+        pthread_cond_wait(&modules.settled, &modules.lock);
+    const bool answered = entry->state == READY || entry->status != GA_ERR_CANCELLED;
+    pthread_mutex_unlock(&modules.lock);
+    if (!answered)
+        leave(entry);
+    return answered;
+}
+
 /* The new entry, or the one of the same code, with one use that the caller ends; NULL and an error
  * on failure. */
 static struct entry *get_entry(struct entry *fresh, struct job *job)
 {
     struct entry *entry = find_or_add(fresh);
+    while (entry != fresh && !is_answered(entry))
+        entry = find_or_add(fresh);
     bool is_builder = entry == fresh;
     if (is_builder)
         build(entry, job);

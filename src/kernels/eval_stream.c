@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/errand.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "kernels/eval.h"
 #include "kernels/eval_run.h"
 
@@ -63,6 +64,19 @@ static ga_status tell(evaluation *s, int64_t bytes)
         return GA_OK;
     return ga__fail(GA_ERR_CANCELLED, "ga_eval: stopped after %lld of %lld bytes",
                     (long long)s->done, (long long)s->split.bytes);
+}
+
+/* While a compiler runs, nothing is read, but whoever wants to stop may. */
+static bool go_on(void *context)
+{
+    evaluation *s = context;
+    return tell(s, 0) == GA_OK;
+}
+
+static ga__watch watch_of(evaluation *s)
+{
+    const bool asks = s->how && s->how->progress;
+    return (ga__watch){asks ? go_on : NULL, s};
 }
 
 /* ---- Sources needed whole ---- */
@@ -584,8 +598,10 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
         status = ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
     if (status == GA_OK)
         status = ga__split_make(&s.split, plan, args, expression, &room);
+    const ga__watch before = ga__watch_set(watch_of(&s));
     if (status == GA_OK)
         status = path ? compute_to_file(&s, path) : compute(&s, result);
+    (void)ga__watch_set(before);
     ga__split_reset(&s.split);
     ga__plan_free(plan);
     return status;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/os.h"
 
 #define GA_FN static inline
@@ -12,70 +13,26 @@
 
 struct ga_rng {
     pthread_mutex_t lock;
+    ga__fork_guard guard; /* of the lock */
     ga_rng_state state;
-    ga_rng *previous, *next; /* in the list of all, which the default one heads */
 };
 
 static ga_rng default_rng = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- fork() ---- */
-
-/* No other thread is inside a generator while the process is copied. */
-static void lock_all(void)
-{
-    pthread_mutex_lock(&list_lock);
-    for (ga_rng *rng = &default_rng; rng; rng = rng->next)
-        pthread_mutex_lock(&rng->lock);
-}
-
-static void unlock_all(void)
-{
-    for (ga_rng *rng = &default_rng; rng; rng = rng->next)
-        pthread_mutex_unlock(&rng->lock);
-    pthread_mutex_unlock(&list_lock);
-}
-
-/* A child has numbers of its own. Generators of the user's go on from where they are. */
-static void begin_child(void)
+static void seed_default(void)
 {
     default_rng.state = (ga_rng_state){.seed = ga__entropy()};
-    unlock_all();
 }
 
-/* ---- Generators ---- */
-
-static void begin(void)
-{
-    default_rng.state.seed = ga__entropy();
-    pthread_atfork(lock_all, unlock_all, begin_child);
-}
+/* A child's default generator gives numbers of its own. The user's generators go on from where they
+ * are. */
+GA__FORK_GUARD(&default_rng.lock, GA__FORK_LEAF, seed_default)
 
 ga_rng *ga_rng_default(void)
 {
-    pthread_once(&default_once, begin);
+    pthread_once(&default_once, seed_default);
     return &default_rng;
-}
-
-static void add_to_list(ga_rng *rng)
-{
-    pthread_mutex_lock(&list_lock);
-    rng->previous = &default_rng;
-    rng->next = default_rng.next;
-    if (rng->next)
-        rng->next->previous = rng;
-    default_rng.next = rng;
-    pthread_mutex_unlock(&list_lock);
-}
-
-static void remove_from_list(ga_rng *rng)
-{
-    pthread_mutex_lock(&list_lock);
-    rng->previous->next = rng->next;
-    if (rng->next)
-        rng->next->previous = rng->previous;
-    pthread_mutex_unlock(&list_lock);
 }
 
 ga_rng *ga_rng_new(uint64_t seed)
@@ -83,10 +40,10 @@ ga_rng *ga_rng_new(uint64_t seed)
     ga_rng *rng = ga__malloc(sizeof(*rng));
     if (!rng)
         return NULL;
-    pthread_once(&default_once, begin);
     pthread_mutex_init(&rng->lock, NULL);
     rng->state = (ga_rng_state){.seed = seed};
-    add_to_list(rng);
+    rng->guard = (ga__fork_guard){.lock = &rng->lock, .rank = GA__FORK_LEAF};
+    ga__fork_guard_add(&rng->guard);
     return rng;
 }
 
@@ -94,7 +51,7 @@ void ga_rng_free(ga_rng *rng)
 {
     if (!rng || rng == &default_rng)
         return;
-    remove_from_list(rng);
+    ga__fork_guard_remove(&rng->guard);
     pthread_mutex_destroy(&rng->lock);
     ga__free(rng);
 }

@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/os.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
@@ -31,6 +32,7 @@ struct ga_module {
     ga__texts compiled, symbols; /* names given to the compiler, and what they became */
     ga__image *image;            /* where variables are */
     pthread_mutex_t lock;        /* of the two lists, which grow at their heads */
+    ga__fork_guard guard;        /* of the lock */
     loaded *code;
     ga__module_kernel *kernels;
 };
@@ -46,6 +48,8 @@ static ga_module *module_new(const char *name)
     m->references = 1;
     m->device = device;
     pthread_mutex_init(&m->lock, NULL);
+    m->guard = (ga__fork_guard){.lock = &m->lock, .rank = GA__FORK_LEAF};
+    ga__fork_guard_add(&m->guard);
     m->name = ga__strdup(name);
     if (m->name)
         return m;
@@ -86,6 +90,7 @@ static void module_release(void *owner)
         m->kernels = kernel->next;
         kernel_free(kernel);
     }
+    ga__fork_guard_remove(&m->guard);
     pthread_mutex_destroy(&m->lock);
     ga__texts *const lists[] = {&m->options, &m->header_names, &m->header_texts, &m->compiled,
                                 &m->symbols};
@@ -114,9 +119,11 @@ static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image 
         ga__free(code);
         return status;
     }
+    *image = code->image;
+    pthread_mutex_lock(&m->lock);
     code->next = m->code;
     m->code = code;
-    *image = code->image;
+    pthread_mutex_unlock(&m->lock);
     return GA_OK;
 }
 
@@ -381,15 +388,13 @@ static ga__module_kernel *new_kernel(ga_module *m, const char *name)
     kernel->id = atomic_fetch_add(&last_id, 1) + 1;
     if (kernel->base.name && find_function(m, name, &kernel->function) == GA_OK &&
         m->device->backend->function_info(m->device, kernel->function, &kernel->info) == GA_OK) {
-        kernel->next = m->kernels;
-        m->kernels = kernel;
         return kernel;
     }
     kernel_free(kernel);
     return NULL;
 }
 
-static ga__module_kernel *find_kernel(const ga_module *m, const char *name)
+static ga__module_kernel *find_locked(const ga_module *m, const char *name)
 {
     ga__module_kernel *kernel = m->kernels;
     while (kernel && strcmp(kernel->base.name, name) != 0)
@@ -397,16 +402,40 @@ static ga__module_kernel *find_kernel(const ga_module *m, const char *name)
     return kernel;
 }
 
+static ga__module_kernel *find_kernel(ga_module *m, const char *name)
+{
+    pthread_mutex_lock(&m->lock);
+    ga__module_kernel *kernel = find_locked(m, name);
+    pthread_mutex_unlock(&m->lock);
+    return kernel;
+}
+
+/* Gives the module its new kernel, unless another thread was quicker; the one that stands. */
+static ga__module_kernel *keep_kernel(ga_module *m, ga__module_kernel *kernel)
+{
+    pthread_mutex_lock(&m->lock);
+    ga__module_kernel *stands = find_locked(m, kernel->base.name);
+    if (!stands) {
+        kernel->next = m->kernels;
+        m->kernels = stands = kernel;
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (stands != kernel)
+        ga__free(kernel);
+    return stands;
+}
+
+/* Compiles without the lock: threads that want the same share the code, and other kernels of the
+ * module, and forks, do not wait. */
 ga_kernel *ga_module_kernel(ga_module *module, const char *name)
 {
     if (!module || !name)
         return ga__fail_null(GA_ERR_INVALID, "kernel: the %s is NULL", module ? "name" : "module");
-    pthread_mutex_lock(&module->lock);
     ga__module_kernel *kernel = find_kernel(module, name);
-    if (!kernel)
-        kernel = new_kernel(module, name);
-    pthread_mutex_unlock(&module->lock);
-    return kernel ? &kernel->base : NULL;
+    if (kernel)
+        return &kernel->base;
+    kernel = new_kernel(module, name);
+    return kernel ? &keep_kernel(module, kernel)->base : NULL;
 }
 
 /* ---- Variables ---- */
