@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 
-enum { READ_SIZE = 16384, REASON_SIZE = 128 };
+enum { READ_SIZE = 4096, REASON_SIZE = 128 };
 
 /* Raises GA_ERR_IO: "cannot read x.npy: No such file or directory". */
 static ga_status fail_io(const char *what, const char *name, int error)

@@ -240,22 +240,29 @@ static ga_status run_compiler(const ga__source *source, const char *directory, c
     return ga__cxx_run(list, directory, input, output, end);
 }
 
+/* DIRECTORY/name (ga__free it). */
+static char *path_in(const char *directory, const char *name)
+{
+    ga__strbuf path = GA__STRBUF_INIT;
+    ga__strbuf_addf(&path, "%s/%s", directory, name);
+    return ga__strbuf_take(&path);
+}
+
 static ga_status compile_in(const char *directory, const ga__source *source, void **code,
                             size_t *nbytes)
 {
-    char input[PATH_MAX], output[PATH_MAX];
-    ga__process_end end;
-    if ((size_t)snprintf(input, sizeof input, "%s/kernel.cpp", directory) >= sizeof input)
-        return ga__fail(GA_ERR_IO, "the temporary directory's name is too long: %s", directory);
-    snprintf(output, sizeof output, "%s/kernel.so", directory);
-
-    ga_status status = ga__write_file_atomic(input, source->text, strlen(source->text));
+    char *input = path_in(directory, "kernel.cpp"), *output = path_in(directory, "kernel.so");
+    ga__process_end end = {.output = NULL};
+    ga_status status = GA_ERR_MEMORY;
+    if (input != NULL && output != NULL)
+        status = ga__write_file_atomic(input, source->text, strlen(source->text));
     if (status == GA_OK)
         status = run_compiler(source, directory, input, output, &end);
-    if (status != GA_OK)
-        return status;
-    status = ga__cxx_take(source->name, output, &end, code, nbytes);
+    if (status == GA_OK)
+        status = ga__cxx_take(source->name, output, &end, code, nbytes);
     ga__free(end.output);
+    ga__free(input);
+    ga__free(output);
     return status;
 }
 
@@ -287,7 +294,7 @@ static bool names_processor(const char *line)
 /* A hash of the first processor's lines in /proc/cpuinfo. */
 static uint64_t processor_hash(void)
 {
-    char text[16384];
+    char text[8192]; /* the first processor has two KiB or so */
     int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
     ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0)

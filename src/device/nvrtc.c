@@ -14,13 +14,17 @@
 #include "base/hash.h"
 #include "base/loader.h"
 #include "base/log.h"
+#include "base/stack.h"
 #include "base/strbuf.h"
 
 #define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
 
 /* The few functions we use, as nvrtc.h of every version from 11.1 on declares them. */
 typedef struct nvrtc_program *program;
-enum { NVRTC_SUCCESS = 0, NVRTC_INVALID_OPTION = 5 };
+enum { NVRTC_SUCCESS = 0, NVRTC_OUT_OF_MEMORY = 1, NVRTC_INVALID_OPTION = 5 };
+
+/* Kernels of three lines take 110 KiB of it. */
+#define STACK_NEED ((size_t)2 << 20)
 
 static struct {
     int (*create)(program *made, const char *source, const char *name, int nheaders,
@@ -230,6 +234,25 @@ static int add_kernels(program p, const request *r)
     return result;
 }
 
+typedef struct compile_call {
+    program p;
+    const request *r;
+    int result;
+} compile_call;
+
+static void call_compile(void *context)
+{
+    compile_call *call = context;
+    call->result = nvrtc.compile(call->p, call->r->noptions, call->r->options);
+}
+
+static int compile_program(program p, const request *r)
+{
+    compile_call call = {p, r, NVRTC_OUT_OF_MEMORY};
+    (void)ga__with_stack(STACK_NEED, call_compile, &call);
+    return call.result;
+}
+
 /* One compile. With `invalid_option`, that NVRTC refuses an option is told there and raises
  * nothing. */
 static ga_status compile_once(const request *r, bool *invalid_option, product *made)
@@ -240,7 +263,7 @@ static ga_status compile_once(const request *r, bool *invalid_option, product *m
         return ga__fail(GA_ERR_COMPILE, "%s: NVRTC: %s", r->name, nvrtc.error_string(result));
     result = add_kernels(p, r);
     if (result == NVRTC_SUCCESS)
-        result = nvrtc.compile(p, r->noptions, r->options);
+        result = compile_program(p, r);
     ga_status status = GA_ERR_COMPILE;
     if (result == NVRTC_SUCCESS)
         status = take_product(p, r, made);

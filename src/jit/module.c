@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "base/strbuf.h"
 #include "device/unload.h"
 #include "jit/cache_disk.h"
@@ -18,7 +19,11 @@
 #include "jit/includes.h"
 #include "jit/packed.h"
 
-enum { BUCKETS = 1024, DUMP_NAME_LENGTH = 64 };
+enum {
+    BUCKETS = 1024,
+    DUMP_NAME_LENGTH = 64,
+    LEAST_STACK = 28 << 10 /* the deepest path from here takes 20 KiB, and the C library some */
+};
 
 enum state { COMPILING, READY, FAILED };
 
@@ -481,6 +486,17 @@ static bool is_answered(struct entry *entry)
     return answered;
 }
 
+/* A caller's stack that is too small must not overflow in the compiler's or the loader's care. */
+static bool has_stack(const struct job *job)
+{
+    const size_t left = ga__stack_left();
+    if (left >= LEAST_STACK)
+        return true;
+    ga__fail(GA_ERR_MEMORY, "%s: the thread has %zu bytes of its stack left, a first call needs %d",
+             name_of(job), left, LEAST_STACK);
+    return false;
+}
+
 /* The new entry, or the one of the same code, with one use that the caller ends; NULL and an error
  * on failure. */
 static struct entry *get_entry(struct entry *fresh, struct job *job)
@@ -501,7 +517,7 @@ ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, 
 {
     struct job job = {.recipe = recipe};
     ga__function *function = NULL;
-    struct entry *fresh = entry_new(device, &job);
+    struct entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
     struct entry *entry = fresh ? get_entry(fresh, &job) : NULL;
     ga__free(job.filled);
     if (!entry)
@@ -530,7 +546,7 @@ void ga__module_release(ga__module *module)
 ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code)
 {
     struct job job = {.source = source};
-    struct entry *fresh = entry_new(device, &job);
+    struct entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
     if (!fresh)
         return GA_ERR_MEMORY;
     struct entry *entry = get_entry(fresh, &job);

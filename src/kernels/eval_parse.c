@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stack.h"
 
 typedef enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_MARK } token_kind;
 
@@ -29,6 +30,13 @@ typedef struct parser {
 } parser;
 
 #define FAILED (-1) /* a node that could not be made */
+
+/* The stack that must be left for what the deepest operand takes, messages included. */
+#define STACK_RESERVE ((size_t)24 << 10)
+
+/* Of functions with large frames that are entered between two levels of an expression: inlined,
+ * they would make each level as large. */
+#define LEAF __attribute__((noinline))
 
 /* ---- Errors ---- */
 
@@ -274,7 +282,7 @@ static int add_node(parser *p, ga__tree node)
     return f->nnodes++;
 }
 
-static int add_operator(parser *p, int row, size_t at, int a, int b)
+static LEAF int add_operator(parser *p, int row, size_t at, int a, int b)
 {
     if (a == FAILED || b == FAILED)
         return FAILED;
@@ -403,11 +411,11 @@ static int parse_options(parser *p, int row, ga__options *options)
     return 0;
 }
 
-static int parse_reduction(parser *p, int row, size_t at)
+/* What follows the operand. */
+static LEAF int end_reduction(parser *p, int row, size_t at, int operand)
 {
     ga__options options;
-    const int operand = parse_expression(p);
-    if (operand == FAILED || parse_options(p, row, &options) == FAILED || expect(p, ")") == FAILED)
+    if (parse_options(p, row, &options) == FAILED || expect(p, ")") == FAILED)
         return FAILED;
     if (options.naxes < 0)
         options.at = at;
@@ -421,76 +429,106 @@ static int parse_reduction(parser *p, int row, size_t at)
                                   .options = number});
 }
 
-static int parse_arguments(parser *p, ga__tree *call, const char *name, int inputs)
+static int parse_reduction(parser *p, int row, size_t at)
+{
+    const int operand = parse_expression(p);
+    return operand == FAILED ? FAILED : end_reduction(p, row, at, operand);
+}
+
+static LEAF int fail_arguments(const parser *p, const ga__tree *call, int inputs, int given)
 {
     char what[96];
+    const bool casts = call->kind == GA__TREE_CAST;
+    const char *name = casts ? ga_dtype_name((ga_dtype)call->row) : ga__rows[call->row].name;
+    if (given > inputs)
+        snprintf(what, sizeof(what), "%s takes no more than %d operand%s", name, inputs,
+                 inputs > 1 ? "s" : "");
+    else
+        snprintf(what, sizeof(what), "%s takes %d operands, not %d", name, inputs, given);
+    return fail(p, given > inputs ? p->next.at : call->at, what);
+}
+
+static int parse_arguments(parser *p, ga__tree *call, int inputs)
+{
     for (int k = 0; k < inputs; k++) {
-        if (k > 0 && !next_is(p, ",")) {
-            snprintf(what, sizeof(what), "%s takes %d operands, not %d", name, inputs, k);
-            return fail(p, call->at, what);
-        }
+        if (k > 0 && !next_is(p, ","))
+            return fail_arguments(p, call, inputs, k);
         if ((k > 0 && advance(p) == FAILED) || (call->operand[k] = parse_expression(p)) == FAILED)
             return FAILED;
     }
-    if (!next_is(p, ","))
-        return expect(p, ")");
-    snprintf(what, sizeof(what), "%s takes no more than %d operand%s", name, inputs,
-             inputs > 1 ? "s" : "");
-    return fail(p, p->next.at, what);
+    return next_is(p, ",") ? fail_arguments(p, call, inputs, inputs + 1) : expect(p, ")");
+}
+
+/* Sets what is called, and *inputs; or raises that there is nothing of this name. */
+static LEAF int find_call(parser *p, size_t at, size_t length, ga__tree *call, int *inputs)
+{
+    const char *text = p->text + at;
+    const ga__row_id row = ga__row_find(text, length);
+    const ga_dtype dtype = ga__dtype_named(text, length);
+    *call = (ga__tree){.kind = GA__TREE_CALL, .row = row, .at = at};
+    if (next_is(p, ")"))
+        return fail(p, p->next.at, "a call of nothing");
+    if (row == GA__ROW_COUNT && dtype == GA_NO_DTYPE) {
+        const bool split =
+            (length == 5 && !memcmp(text, "frexp", 5)) || (length == 4 && !memcmp(text, "modf", 4));
+        return fail(p, at, split ? "a function of two results" : "no function of this name");
+    }
+    *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
+    if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].reduction)) {
+        call->kind = GA__TREE_CAST;
+        call->row = dtype;
+        *inputs = 1;
+    }
+    return 0;
 }
 
 /* NAME(...), the name and the parenthesis taken. */
-static int parse_call(parser *p, token name)
+static int parse_call(parser *p, size_t at, size_t length)
 {
-    const char *text = p->text + name.at;
-    const ga__row_id row = ga__row_find(text, name.length);
-    ga__tree call = {.kind = GA__TREE_CALL, .row = row, .at = name.at};
-    if (next_is(p, ")"))
-        return fail(p, p->next.at, "a call of nothing");
-    if (row != GA__ROW_COUNT && ga__rows[row].reduction)
-        return parse_reduction(p, row, name.at);
-    const ga_dtype dtype = ga__dtype_named(text, name.length);
-    if (row == GA__ROW_COUNT && dtype == GA_NO_DTYPE) {
-        const bool split = (name.length == 5 && !memcmp(text, "frexp", 5)) ||
-                           (name.length == 4 && !memcmp(text, "modf", 4));
-        return fail(p, name.at, split ? "a function of two results" : "no function of this name");
-    }
-    if (dtype != GA_NO_DTYPE) {
-        call.kind = GA__TREE_CAST;
-        call.row = dtype;
-    }
-    const char *shown = dtype != GA_NO_DTYPE ? ga_dtype_name(dtype) : ga__rows[row].name;
-    if (parse_arguments(p, &call, shown, dtype != GA_NO_DTYPE ? 1 : ga__rows[row].inputs) == FAILED)
+    ga__tree call;
+    int inputs;
+    if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
-    return add_node(p, call);
+    if (call.kind == GA__TREE_CALL && ga__rows[call.row].reduction)
+        return parse_reduction(p, call.row, at);
+    return parse_arguments(p, &call, inputs) == FAILED ? FAILED : add_node(p, call);
 }
 
 /* ---- Expressions, from the strongest binding to the weakest ---- */
 
+static LEAF int add_name(parser *p, size_t at, size_t length)
+{
+    return add_node(p, (ga__tree){.kind = GA__TREE_NAME, .at = at, .length = length});
+}
+
 static int parse_name(parser *p)
 {
-    const token name = p->next;
-    if (is_word(p->text + name.at, name.length, 3))
-        return fail(p, name.at, "expected an operand");
+    const size_t at = p->next.at, length = p->next.length;
+    if (is_word(p->text + at, length, 3))
+        return fail(p, at, "expected an operand");
     if (advance(p) == FAILED)
         return FAILED;
     const int call = accept(p, "(");
     if (call)
-        return call == FAILED ? FAILED : parse_call(p, name);
-    return add_node(p, (ga__tree){.kind = GA__TREE_NAME, .at = name.at, .length = name.length});
+        return call == FAILED ? FAILED : parse_call(p, at, length);
+    return add_name(p, at, length);
+}
+
+static LEAF int parse_number(parser *p)
+{
+    const token number = p->next;
+    if (advance(p) == FAILED)
+        return FAILED;
+    return add_node(p,
+                    (ga__tree){.kind = GA__TREE_NUMBER, .at = number.at, .number = number.number});
 }
 
 static int parse_atom(parser *p)
 {
     if (p->next.kind == TOKEN_NAME)
         return parse_name(p);
-    if (p->next.kind == TOKEN_NUMBER) {
-        const token number = p->next;
-        if (advance(p) == FAILED)
-            return FAILED;
-        return add_node(
-            p, (ga__tree){.kind = GA__TREE_NUMBER, .at = number.at, .number = number.number});
-    }
+    if (p->next.kind == TOKEN_NUMBER)
+        return parse_number(p);
     const int open = accept(p, "(");
     if (open == FAILED)
         return FAILED;
@@ -504,9 +542,11 @@ static int parse_atom(parser *p)
 
 static int enter(parser *p)
 {
-    if (++p->depth <= GA__EVAL_DEPTH)
-        return 0;
-    return fail(p, p->next.at, "the expression nests too deeply");
+    if (++p->depth > GA__EVAL_DEPTH)
+        return fail(p, p->next.at, "the expression nests too deeply");
+    if (ga__stack_left() < STACK_RESERVE)
+        return fail(p, p->next.at, "the expression nests too deeply for this thread's stack");
+    return 0;
 }
 
 /* Prefixes bind weaker than ** on their right and stronger than on their left: -a**-b. */

@@ -1,0 +1,314 @@
+/* Tests that first calls, which plan and compile, do on threads whose stacks have 128 KiB. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <quarry.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "jit/module.h"
+
+#ifdef QUARRY_CUDA
+#include "device/nvrtc.h"
+#endif
+
+/* Sanitizers put red zones around every variable. */
+#if defined(__SANITIZE_ADDRESS__)
+#define STACK ((size_t)1024 << 10)
+#else
+#define STACK ((size_t)128 << 10)
+#endif
+
+static char folder[] = "/tmp/quarry-test-stack-XXXXXX";
+
+/* ---- A thread on a painted stack ---- */
+
+typedef struct job {
+    bool (*body)(void);
+    bool worked;
+} job;
+
+static void *run_job(void *argument)
+{
+    job *j = argument;
+    j->worked = j->body();
+    if (!j->worked)
+        fprintf(stderr, "%s\n", ga_error_message());
+    return NULL;
+}
+
+/* A page below the stack faults, so that more than STACK ends the test; says what was used. */
+static void on_stack(size_t nbytes, const char *name, bool (*body)(void))
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    job j = {body, false};
+    char *memory =
+        mmap(NULL, page + nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
+    memset(memory + page, 0x5a, nbytes);
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstack(&attributes, memory + page, nbytes), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, run_job, &j), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    size_t untouched = 0;
+    while (untouched < nbytes && memory[page + untouched] == 0x5a)
+        untouched++;
+    munmap(memory, page + nbytes);
+    print_message("%s: %zu of %zu bytes\n", name, nbytes - untouched, nbytes);
+    assert_true(j.worked);
+}
+
+static void on_small_stack(const char *name, bool (*body)(void))
+{
+    on_stack(STACK, name, body);
+}
+
+/* ---- First calls ---- */
+
+static bool add(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)), *y = ga_add(ga_transpose(x), 0.5);
+    return y && ga_item_double(ga_slice(y, "0, 0")) == 1.5;
+}
+
+static bool cast(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4));
+    return ga_astype(x, GA_FLOAT16) && ga_copy(ga_transpose(x)) && ga_where(ga_less(x, 3), x, 0);
+}
+
+static bool reduce(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(30, 40));
+    return ga_item_double(ga_sum(x)) == 1200 && ga_max(ga_transpose(x), GA_AXIS(0)) &&
+           ga_std(x, GA_AXIS(1)) && ga_argmin(x) && ga_dot(ga_ravel(x), ga_ravel(x));
+}
+
+static bool draw(void)
+{
+    return ga_random(GA_SHAPE(100)) &&
+           ga_rng_normal(ga_rng_default(), GA_FLOAT32, 0, 1, GA_SHAPE(100)) &&
+           ga_rng_permutation(ga_rng_default(), 50);
+}
+
+static bool custom(void)
+{
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10));
+    ga_kernel *k = ga_elementwise_kernel("float *x", "x[i] = i", "custom");
+    ga_kernel *r = ga_reduction_kernel(GA_FLOAT32, "0", "a + b", "x[i]", "const float *x", "total");
+    const bool ran = ga_run(k, x) == GA_OK && ga_item_double(ga_reduce(r, x)) == 45;
+    ga_kernel_free(k);
+    ga_kernel_free(r);
+    return ran;
+}
+
+static bool fail_to_compile(void)
+{
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10));
+    ga_kernel *k = ga_elementwise_kernel("float *x", "x[i] = nonsense", "custom");
+    const bool failed = ga_run(k, x) == GA_ERR_COMPILE;
+    ga_kernel_free(k);
+    ga_clear_error();
+    return failed;
+}
+
+static bool module(void)
+{
+    int out = 0;
+    ga_module *m = ga_module_compile("__global__ void f(int *x) { __syncthreads(); *x = 5; }");
+    ga_launch(ga_module_kernel(m, "f"), GA_DIM(1), GA_DIM(64), GA_OUT(&out, sizeof out));
+    ga_module_free(m);
+    return out == 5;
+}
+
+static bool formula(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(30, 40)), *y = ga_ones(GA_FLOAT64, GA_SHAPE(40));
+    return ga_eval("sqrt(mean((x - y)**2)) + sum(x, axis=0) / max(y)", GA(x), GA(y)) != NULL;
+}
+
+static bool chunked(void)
+{
+    char path[128], out[128];
+    const ga_chunks chunks = {.bytes = 65536};
+    gpuarray *ones = ga_ones(GA_FLOAT32, GA_SHAPE(100, 1000));
+    snprintf(path, sizeof path, "%s/x.npy", folder);
+    snprintf(out, sizeof out, "%s/y.npy", folder);
+    if (ga_save(ones, path) != GA_OK)
+        return false;
+    ga_source *x = ga_source_open(path);
+    gpuarray *sum = ga_eval_chunked(&chunks, "sum(x - mean(x))", GA(x));
+    const ga_status saved = ga_eval_save(out, &chunks, "x * 2 - mean(x, axis=0)", GA(x));
+    ga_source_free(x);
+    return sum && saved == GA_OK && ga_load(out);
+}
+
+static bool other(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4));
+    char *text = ga_format(x), *plan = ga_explain("x + sum(x)", GA(x));
+    const bool made = text && plan && ga_device_name(NULL) && ga_slice(x, "1:, ::2, None");
+    free(text);
+    free(plan);
+    return made;
+}
+
+/* ---- NVRTC, whose own appetite is larger ---- */
+
+#ifdef QUARRY_CUDA
+static bool nvrtc(void)
+{
+    void *code = NULL;
+    size_t nbytes = 0;
+    const ga_status status = ga__nvrtc_compile(
+        "f", "extern \"C\" __global__ void f(float *x) { x[threadIdx.x] += sinf(x[0]); }", 90,
+        false, &code, &nbytes);
+    ga__free(code);
+    return status == GA_OK;
+}
+#endif
+
+static void nvrtc_has_a_stack_of_its_own(void **state)
+{
+    (void)state;
+#ifdef QUARRY_CUDA
+    char text[256];
+    if (ga__nvrtc_found(text, sizeof text) == GA_OK) {
+        on_small_stack("NVRTC", nvrtc);
+        return;
+    }
+    ga_clear_error();
+#endif
+    print_message("skipped: there is no NVRTC\n");
+    skip();
+}
+
+/* ---- Deep formulas: computed, or refused ---- */
+
+/* "((( x )))", "-(-( x ))" and so on, `depth` times. */
+static char *nested(const char *open, const char *close, int depth)
+{
+    const size_t length = (strlen(open) + strlen(close)) * (size_t)depth + 2;
+    char *text = malloc(length), *end = text;
+    for (int k = 0; k < depth; k++)
+        end = stpcpy(end, open);
+    end = stpcpy(end, "x");
+    for (int k = 0; k < depth; k++)
+        end = stpcpy(end, close);
+    return text;
+}
+
+static int depth;
+static const char *opening, *closing;
+
+static bool nest(void)
+{
+    char *text = nested(opening, closing, depth);
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3));
+    gpuarray *y = ga_eval(text, GA(x));
+    char *plan = y ? ga_explain(text, GA(x)) : NULL;
+    const ga_status status = ga_error();
+    const bool refused = !y && (status == GA_ERR_INVALID || status == GA_ERR_UNSUPPORTED);
+    const bool computed = y && plan;
+    if (!computed && !refused)
+        fprintf(stderr, "%.40s... (%d): %s\n", text, depth, ga_error_message());
+    free(plan);
+    free(text);
+    ga_clear_error();
+    return computed || refused;
+}
+
+static const struct {
+    const char *name;
+    bool (*body)(void);
+} firsts[] = {{"eager", add},        {"casts", cast},       {"reductions", reduce},
+              {"random", draw},      {"custom", custom},    {"compile errors", fail_to_compile},
+              {"modules", module},   {"formulas", formula}, {"chunked", chunked},
+              {"other calls", other}};
+
+static void first_calls_need_little_stack(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
+        on_small_stack(firsts[i].name, firsts[i].body);
+}
+
+/* A call that would not have 128 KiB: the error names what is lacking. */
+static bool work_or_tell(void)
+{
+    const bool worked = add();
+    const bool told = ga_error() == GA_ERR_MEMORY && strstr(ga_error_message(), "stack");
+    ga_clear_error();
+    return worked || told;
+}
+
+static void less_stack_is_an_error(void **state)
+{
+    (void)state;
+    ga__module_forget();
+    on_stack(STACK / 4 * 3, "three quarters", work_or_tell);
+}
+
+static void deep_formulas_need_little_stack(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *open, *close;
+    } forms[] = {{"(", ")"},         {"-", ""},          {"-(", ")"},
+                 {"abs(", ")"},      {"2**", ""},        {"x+(", ")"},
+                 {"not ", ""},       {"(x)**(", ")"},    {"where(x>0,", ",x)"},
+                 {"float32(", ")"},  {"sum(", ")"},      {"(1<(", "))"},
+                 {"x*(1+", ")"},     {"(x and (", "))"}, {"x+sum(", ")"},
+                 {"maximum(x,", ")"}};
+    static const int depths[] = {95, 199, 5000};
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
+            char name[64];
+            opening = forms[f].open;
+            closing = forms[f].close;
+            depth = depths[d];
+            snprintf(name, sizeof name, "%d times %s", depth, opening);
+            on_small_stack(name, nest);
+        }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    setenv("QUARRY_CACHE_DIR", "", 1); /* everything compiles */
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    ga__remove_tree(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_calls_need_little_stack),
+        cmocka_unit_test(less_stack_is_an_error),
+        cmocka_unit_test(nvrtc_has_a_stack_of_its_own),
+        cmocka_unit_test(deep_formulas_need_little_stack),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
