@@ -199,9 +199,35 @@ static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const in
     return made(x, stream ? device->backend->zero(stream, x->data, x->buffer->nbytes) : ga_error());
 }
 
+/* No processor of today gives a program more bytes of addresses. */
+#define MOST_ADDRESSES (INT64_C(1) << 57)
+
+/* The extent in bytes around the first element, at `address`; false when it leaves all addresses.
+ */
+static bool find_extent(uintptr_t address, int ndim, const int64_t *shape, const int64_t *strides,
+                        int64_t itemsize, int64_t *low, int64_t *high)
+{
+    uintptr_t end;
+
+    *low = 0;
+    *high = itemsize;
+    for (int axis = 0; axis < ndim; axis++) {
+        int64_t reach = 0;
+        if (shape[axis] > 1 && __builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach))
+            return false;
+        int64_t *side = reach < 0 ? low : high;
+        if (__builtin_add_overflow(*side, reach, side))
+            return false;
+    }
+    int64_t nbytes;
+    return !__builtin_sub_overflow(*high, *low, &nbytes) && nbytes <= MOST_ADDRESSES &&
+           !__builtin_sub_overflow(address, (uintptr_t) - (uint64_t)*low, &end) &&
+           !__builtin_add_overflow(address, (uintptr_t)*high, &end);
+}
+
 /* Checks a shape and strides over memory of others; the extent in bytes around its first element.
  */
-static ga_status check_layout(ga_dtype dtype, int ndim, const int64_t *shape,
+static ga_status check_layout(const char *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                               const int64_t *strides, int64_t *low, int64_t *high)
 {
     const int64_t itemsize = (int64_t)ga__dtype_size(dtype);
@@ -210,7 +236,10 @@ static ga_status check_layout(ga_dtype dtype, int ndim, const int64_t *shape,
         if (strides[axis] % itemsize)
             return ga__fail(GA_ERR_INVALID, "wrap: strides %s do not fit items of %lld bytes",
                             ga__shape_text(ndim, strides), (long long)itemsize);
-    ga__extent(ndim, shape, strides, itemsize, low, high);
+    if (!find_extent((uintptr_t)pointer, ndim, shape, strides, itemsize, low, high))
+        return ga__fail(GA_ERR_INVALID,
+                        "wrap: shape %s with strides %s, from %p on, leaves all memory",
+                        ga__shape_text(ndim, shape), ga__shape_text(ndim, strides), pointer);
     return GA_OK;
 }
 
@@ -233,7 +262,7 @@ static gpuarray *over_memory(gpuarray *x, ga__device *device, char *pointer, voi
     int64_t low = 0, high = 0;
 
     if (x->size == 0 ||
-        check_layout(x->dtype, x->ndim, x->shape, x->strides, &low, &high) == GA_OK) {
+        check_layout(pointer, x->dtype, x->ndim, x->shape, x->strides, &low, &high) == GA_OK) {
         x->buffer = ga__buffer_wrap(device, x->size ? pointer + low : NULL, (size_t)(high - low),
                                     owner, free_function);
         x->data = x->size ? pointer : NULL;

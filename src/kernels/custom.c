@@ -238,10 +238,9 @@ static ga_status check_argument(const custom *kernel, int k, ga_value value)
 
 static ga_status check_arguments(const custom *kernel, int count, const ga_value *args, run *r)
 {
-    if (count != kernel->arguments.count)
-        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->base.name,
-                        kernel->arguments.count, count);
-    ga_status status = ga__check_values(kernel->base.name, count, args, &r->device);
+    ga_status status = ga__kernel_check_list(&kernel->base, kernel->arguments.count, count, args);
+    if (status == GA_OK)
+        status = ga__check_values(kernel->base.name, count, args, &r->device);
     for (int k = 0; k < count && status == GA_OK; k++)
         status = check_argument(kernel, k, args[k]);
     return status;

@@ -81,9 +81,11 @@ static ga_status check_values(int count, const ga_named *args, bool takes_source
                               ga__device **device)
 {
     *device = NULL;
-    if (count < 0 || count > GA__MAX_EVAL_ARGS || (count > 0 && !args))
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, not 0 to %d at an address", count,
+    if (count < 0 || count > GA__MAX_EVAL_ARGS)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, not 0 to %d", count,
                         GA__MAX_EVAL_ARGS);
+    if (count > 0 && !args)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments at NULL", count);
     for (int k = 0; k < count; k++) {
         if (!args[k].name)
             return fail_name(k, "NULL");

@@ -16,3 +16,14 @@ ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kern
         return ga__fail(GA_ERR_INVALID, "%s: %s", kernel->name, runs[kernel->kind]);
     return GA_OK;
 }
+
+ga_status ga__kernel_check_list(const ga_kernel *kernel, int wanted, int count,
+                                const ga_value *args)
+{
+    if (count != wanted)
+        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->name, wanted,
+                        count);
+    if (count > 0 && !args)
+        return ga__fail(GA_ERR_INVALID, "%s: %d arguments at NULL", kernel->name, count);
+    return GA_OK;
+}

@@ -19,4 +19,8 @@ struct ga_kernel {
 /* Raises unless the kernel is of this kind: `caller` ("run") starts the message when it is NULL. */
 ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kernel_kind kind);
 
+/* Raises, with the kernel's name, unless there are as many arguments as it takes, and a list. */
+ga_status ga__kernel_check_list(const ga_kernel *kernel, int wanted, int count,
+                                const ga_value *args);
+
 #endif

@@ -151,10 +151,7 @@ static ga_status pack(packed *p, const ga__module_kernel *kernel, int count, con
     p->stream = ga__current_stream(kernel->device);
     if (!p->stream)
         return ga_error();
-    if (count != kernel->info.nparams)
-        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->base.name,
-                        kernel->info.nparams, count);
-    ga_status status = GA_OK;
+    ga_status status = ga__kernel_check_list(&kernel->base, kernel->info.nparams, count, args);
     for (int k = 0; k < count && status == GA_OK; k++)
         status = pack_one(p, k, args[k]);
     return status;
