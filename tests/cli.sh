@@ -314,5 +314,30 @@ for delay in 0.02 0.05 0.1 0.2; do
     rm -f s.npy
 done
 
+# ... also while a compiler runs, which goes too. This one would take a minute.
+cat > slow-compiler << 'END'
+#!/bin/sh
+echo $$ > compiling
+: > "$TMPDIR/left.o"
+sleep 60
+END
+chmod +x slow-compiler
+# A shell starts commands in the background with SIGINT ignored, which python3 takes back.
+uninterrupted='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
+for signal in INT TERM HUP; do
+    rm -f compiling
+    QUARRY_CXX=$work/slow-compiler QUARRY_CACHE_DIR='' \
+        python3 -c "$uninterrupted" "$quarry" eval 'x*7.5 + 1' x=big.npy -o s.npy -d cpu > out 2> err &
+    running=$!
+    while [ ! -s compiling ] && kill -0 $running 2> /dev/null; do sleep 0.02; done
+    kill -s $signal $running
+    wait $running
+    status=$?
+    [ $status -gt 128 ] || complain "$signal while compiling: status $status: $(cat err)"
+    kill -0 "$(cat compiling)" 2> /dev/null && complain "$signal while compiling: the compiler is left"
+    [ ! -e s.npy ] || complain "$signal while compiling: left s.npy"
+    nothing_left "$signal while compiling"
+done
+
 [ $wrong = 0 ] || exit 1
 echo "cli.sh: OK"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +519,34 @@ static void the_compiler_is_chosen_by_the_environment(void **state)
     assert_int_equal(in_child(compile_with_words), 0);
 }
 
+/* The room for addresses is used up: whoever asks for more gets no memory, which is no fault of the
+ * kernel's. */
+static int load_without_addresses(void)
+{
+    const ga__source source = {"add_bias", host_text, false};
+    struct rlimit all, none;
+    void *code = NULL;
+    size_t nbytes = 0;
+    ga__image *image = NULL;
+    if (backend->compile(device, &source, &code, &nbytes) != GA_OK ||
+        getrlimit(RLIMIT_AS, &all) != 0)
+        return 1;
+    none = all;
+    none.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_AS, &none);
+    const ga_status status = backend->load(device, code, nbytes, &image);
+    setrlimit(RLIMIT_AS, &all);
+    ga_clear_error();
+    return status != GA_ERR_MEMORY || backend->load(device, code, nbytes, &image) != GA_OK;
+}
+
+static void a_kernel_without_room_is_out_of_memory(void **state)
+{
+    (void)state;
+    need_host("the driver loads the others");
+    assert_int_equal(in_child(load_without_addresses), 0);
+}
+
 /* ---- threads and processes ---- */
 
 static void *launch_many(void *function)
@@ -594,6 +623,7 @@ int main(void)
         TEST(the_compiler_key_is_stable_and_tells_fast_math),
         TEST(compiling_survives_every_failed_allocation),
         TEST(the_compiler_is_chosen_by_the_environment),
+        TEST(a_kernel_without_room_is_out_of_memory),
         TEST(eight_threads_launch_at_once),
         TEST(the_pool_works_in_a_forked_child),
     };

@@ -1,6 +1,7 @@
 /* The host as a device: memory that is kept for reuse, and kernels run by a pool of threads. */
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gnu/lib-names.h>
 #include <link.h>
@@ -328,6 +329,17 @@ static int open_nameless(void)
     return fd;
 }
 
+/* Whether code of a file can be mapped, for all the memory and mappings there are: dlerror() says
+ * that loading failed, not why. */
+static bool has_room(int fd, size_t nbytes)
+{
+    void *memory = mmap(NULL, nbytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED)
+        return errno != ENOMEM;
+    munmap(memory, nbytes);
+    return true;
+}
+
 static void *open_library(const void *code, size_t nbytes)
 {
     char name[128];
@@ -341,7 +353,8 @@ static void *open_library(const void *code, size_t nbytes)
         name_descriptor(name, sizeof name, fd);
         library = ga__library_open(name, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
-            ga__fail(GA_ERR_COMPILE, "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
+            ga__fail(has_room(fd, nbytes) ? GA_ERR_COMPILE : GA_ERR_MEMORY,
+                     "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
     }
     close(fd);
     return library;
