@@ -323,7 +323,7 @@ sleep 60
 END
 chmod +x slow-compiler
 # A shell starts commands in the background with SIGINT ignored, which python3 takes back.
-uninterrupted='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
+uninterrupted='import os, sys; from signal import *; signal(SIGINT, SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
 for signal in INT TERM HUP; do
     rm -f compiling
     QUARRY_CXX=$work/slow-compiler QUARRY_CACHE_DIR='' \

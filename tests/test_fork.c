@@ -64,12 +64,13 @@ static void await_compiler(void)
 
 static int run_wanted(void)
 {
-    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10));
+    bool right = false;
     ga_kernel *kernel = ga_elementwise_kernel("float *x", "x[i] = i + 0.125f", "wanted");
-    const bool ran = ga_run(kernel, x) == GA_OK;
-    const bool right = ran && ga_item_double(ga_slice(x, "9")) == 9.125;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10));
+        right = ga_run(kernel, x) == GA_OK && ga_item_double(ga_slice(x, "9")) == 9.125;
+    }
     ga_kernel_free(kernel);
-    ga_free(x);
     return !right;
 }
 
@@ -191,11 +192,9 @@ static int use_module(void)
 
 static int use_graph(void)
 {
-    gpuarray *pinned_none = NULL;
     void *pinned = ga_pinned_alloc(1000);
     const ga_status status = ga_graph_launch(graph);
     ga_pinned_free(pinned);
-    ga_free(pinned_none);
     return status != GA_OK || !pinned;
 }
 

@@ -41,7 +41,9 @@ typedef struct job {
 static void *run_job(void *argument)
 {
     job *j = argument;
-    j->worked = j->body();
+    GA_SCOPE {
+        j->worked = j->body();
+    }
     if (!j->worked)
         fprintf(stderr, "%s\n", ga_error_message());
     return NULL;

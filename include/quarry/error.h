@@ -15,7 +15,7 @@ typedef enum ga_status {
     GA_ERR_MEMORY,      /* host or device memory ran out */
     GA_ERR_COMPILE,     /* a kernel did not compile, or there is no compiler */
     GA_ERR_DEVICE,      /* no such device, or the driver reported an error */
-    GA_ERR_IO,          /* a file could not be read or written */
+    GA_ERR_IO,          /* a file could not be read or written, or a compiler did not end in time */
     GA_ERR_FORMAT,      /* a file's content is malformed */
     GA_ERR_UNSUPPORTED, /* a correct request that this build or device cannot serve */
     GA_ERR_CANCELLED    /* a function of the caller's asked to stop */

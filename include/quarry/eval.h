@@ -49,7 +49,8 @@ typedef struct ga_chunks {
      * on "cpu", 256 MiB on a GPU; what cannot be cut so is then computed at once if it fits. */
     int64_t bytes;
     /* Called now and then by the calling thread with the bytes of files read and written so far,
-     * and all that there will be. It returns false to stop, which is GA_ERR_CANCELLED. */
+     * and all that there will be, also while the host's compiler runs. It returns false to stop,
+     * which is GA_ERR_CANCELLED. */
     bool (*progress)(int64_t done, int64_t total, void *user);
     void *user;
 } ga_chunks;
