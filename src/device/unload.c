@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 
 /* Code of one device, and a mark in each of its streams: behind them nobody uses the code. */
 typedef struct batch {
@@ -14,24 +15,10 @@ typedef struct batch {
 } batch;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+GA__FORK_GUARD(&lock, GA__FORK_LEAF, NULL)
+
 static ga__loaded *unmarked;
 static batch *batches;
-
-static void lock_lists(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-static void unlock_lists(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(lock_lists, unlock_lists, unlock_lists);
-}
 
 ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__loaded **loaded)
 {
@@ -49,15 +36,14 @@ ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__load
 
 static void add_unmarked(ga__loaded *list)
 {
-    pthread_once(&fork_once, watch_forks);
-    lock_lists();
+    pthread_mutex_lock(&lock);
     while (list != NULL) {
         ga__loaded *next = list->next;
         list->next = unmarked;
         unmarked = list;
         list = next;
     }
-    unlock_lists();
+    pthread_mutex_unlock(&lock);
 }
 
 void ga__unload(ga__loaded *loaded)
@@ -173,21 +159,21 @@ static void finish_or_keep(batch *list)
             finish(b);
             continue;
         }
-        lock_lists();
+        pthread_mutex_lock(&lock);
         b->next = batches;
         batches = b;
-        unlock_lists();
+        pthread_mutex_unlock(&lock);
     }
 }
 
 void ga__unload_sweep(void)
 {
-    lock_lists();
+    pthread_mutex_lock(&lock);
     ga__loaded *codes = unmarked;
     batch *marked = batches;
     unmarked = NULL;
     batches = NULL;
-    unlock_lists();
+    pthread_mutex_unlock(&lock);
     if (codes == NULL && marked == NULL)
         return;
     const ga__saved_error before = ga__error_save();

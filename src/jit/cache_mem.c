@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fork.h"
 #include "base/hash.h"
 
 enum { FIRST_CAPACITY = 64, EVICTED_PART = 8 };
@@ -45,22 +46,7 @@ typedef struct array {
 
 /* Of all tables' writers. Held for a look or a store, never while a value is made or released. */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-
-static void lock_writers(void)
-{
-    pthread_mutex_lock(&writers);
-}
-
-static void unlock_writers(void)
-{
-    pthread_mutex_unlock(&writers);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(lock_writers, unlock_writers, unlock_writers);
-}
+GA__FORK_GUARD(&writers, GA__FORK_TABLE, NULL)
 
 static array *current_array(const ga__key_table *table)
 {
@@ -300,7 +286,6 @@ static void sweep(ga__key_table *table)
 void *ga__key_table_put_bytes(ga__key_table *table, const void *key, size_t nbytes, void *value)
 {
     assert(value);
-    pthread_once(&fork_once, watch_forks);
     ga__holder *holder = ga__holder_of_thread();
     if (!holder)
         return NULL;

@@ -421,7 +421,7 @@ static ga__module_kernel *keep_kernel(ga_module *m, ga__module_kernel *kernel)
     }
     pthread_mutex_unlock(&m->lock);
     if (stands != kernel)
-        ga__free(kernel);
+        kernel_free(kernel);
     return stands;
 }
 
