@@ -25,6 +25,9 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
     return operand->array && operand->access != GA__ACCESSOR;
 }
 
+/* In a plan's list of rows: the operand is in no loop nest. */
+#define GA__NO_ROW (-1)
+
 /* The words of a kernel's parameter struct, in order. */
 #define GA__MAX_WORDS 1600
 typedef struct ga__words {

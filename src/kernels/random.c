@@ -5,12 +5,9 @@
 
 #include "base/error.h"
 #include "kernels/program.h"
+#include "kernels/random_plan.h"
 
-#define BLOCK 256
-#define COLUMN 128              /* blocks of the generator in a tile, 16 bytes each */
-#define RESIDENT 5              /* thread blocks that a multiprocessor is to have room for */
-#define WAVES 2                 /* of them, where numbers are computed */
-#define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
+typedef ga__random_plan plan;
 
 enum {
     WORD_DATA,
@@ -23,62 +20,6 @@ enum {
     WORD_KEYS,
     WORD_LANES = WORD_KEYS + GA__RNG_ROUNDS
 };
-
-/* One launch, for `count` elements of the array from `data` on. A share is what a thread block
- * makes in one turn (on the host a tile); the elements begin `before` elements within the first
- * one. */
-typedef struct plan {
-    const ga__draw *draw;
-    ga__device *device;
-    const gpuarray *out;
-    char *data;
-    int64_t count;
-    int rows;  /* numbers of a block of the generator */
-    int lanes; /* blocks that a thread makes */
-    bool host, together, past_cache;
-    int64_t share, before, shares, turns, grid;
-    size_t number_word[GA__MAX_NUMBERS];
-    ga__words words;
-} plan;
-
-static void choose_cuda_variant(plan *p)
-{
-    const int64_t most = (int64_t)p->device->processors * RESIDENT * WAVES;
-    const size_t size = ga__dtype_size(p->out->dtype);
-    p->together = p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
-    p->grid = p->draw->distribution->computes && p->shares > most ? most : p->shares;
-}
-
-static void choose_host_variant(plan *p)
-{
-    const int64_t most = HOST_ELEMENTS / p->share;
-    p->past_cache = ga__goes_past_cache(p->device, ga_nbytes(p->out));
-    p->turns = p->shares / ((int64_t)p->device->processors * 4);
-    p->turns = p->turns < most ? p->turns : most;
-    p->turns = p->turns > 1 ? p->turns : 1;
-    p->grid = ga__ceil_div(p->shares, p->turns);
-}
-
-static void plan_shares(plan *p, uint64_t position)
-{
-    p->host = p->device->arch == 0;
-    p->together = p->past_cache = false;
-    p->lanes = ga__dtype_size(p->out->dtype) == 8 ? 2 : 4;
-    p->share = (int64_t)p->rows * (p->host ? COLUMN : p->lanes * BLOCK);
-    p->before = (int64_t)(position % (uint64_t)p->share);
-    p->shares = ga__ceil_div(p->before + p->count, p->share);
-    if (p->host)
-        choose_host_variant(p);
-    else
-        choose_cuda_variant(p);
-}
-
-/* The shares that the array has all elements of. */
-static int64_t whole_shares(const plan *p)
-{
-    const int64_t whole = (p->before + p->count) / p->share - (p->before > 0);
-    return whole > 0 ? whole : 0;
-}
 
 static void add_lanes(ga__words *words, uint64_t seed, uint64_t block, int rows)
 {
@@ -99,7 +40,7 @@ static void add_words(plan *p, uint64_t seed, uint64_t position)
     ga__words_add(words, block);
     ga__words_add(words, p->host ? (uint64_t)p->turns
                                  : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32);
-    ga__words_add(words, (uint64_t)p->before | (uint64_t)whole_shares(p) << 32);
+    ga__words_add(words, (uint64_t)p->before | (uint64_t)ga__random_plan_whole(p) << 32);
     ga__words_add(words, (uint64_t)p->count);
     ga__words_add(words, (uint64_t)p->grid | (uint64_t)(p->grid * p->share / p->rows / 4) << 32);
     ga__words_add(words, (uint64_t)(p->grid * p->share) * size);
@@ -145,9 +86,9 @@ static ga__record *describe(const void *planned)
     ga__record_set(record, "source", d->source);
     ga__record_setf(record, "keys", "%d", WORD_KEYS);
     ga__record_setf(record, "lane_words", "%d", WORD_LANES);
-    ga__record_setf(record, "block", "%d", BLOCK);
-    ga__record_setf(record, "resident", "%d", RESIDENT);
-    ga__record_setf(record, "column", "%d", COLUMN);
+    ga__record_setf(record, "block", "%d", GA__RANDOM_BLOCK);
+    ga__record_setf(record, "resident", "%d", GA__RANDOM_RESIDENT);
+    ga__record_setf(record, "column", "%d", GA__RANDOM_COLUMN);
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_set(record, "together", p->together ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
@@ -166,14 +107,14 @@ static const ga__loaded_program *find_program(const plan *p)
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 {
-    plan_shares(p, position);
+    ga__random_plan_make(p, position);
     add_words(p, seed, position);
     const ga__loaded_program *program = find_program(p);
     if (!program)
         return ga_error();
     ga__stream *stream = ga__current_stream(p->device);
     ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
-    const ga__launch launch = {p->grid, BLOCK, 0, p->words.word, p->words.n};
+    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, p->words.word, p->words.n};
     if (status == GA_OK)
         status = ga__program_launch(program, stream, &launch);
     ga__program_leave();

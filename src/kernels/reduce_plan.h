@@ -5,8 +5,6 @@
 #include "kernels/program.h"
 #include "kernels/reduce.h"
 
-#define GA__NO_ROW (-1)
-
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
 typedef struct ga__reduce_plan {

@@ -1,0 +1,380 @@
+/* Chooses how an elementwise call runs, for either kind of device. */
+#include "kernels/elementwise_plan.h"
+
+#define BLOCK 128
+#define TILE 32               /* elements a side: the smallest square */
+#define BIG_TILE_BLOCK 512    /* threads of the larger ones */
+#define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
+#define QUICK_TURNS 4         /* vectors of a thread by quick functions */
+#define HOST_DOWN_BYTES 256   /* of a band's rows are turned: less leaves the memory half idle */
+
+typedef ga__elementwise_plan plan;
+
+/* ---- The loop nest ---- */
+
+static void number_rows(plan *p)
+{
+    int rows = 0;
+    for (int writes = 1; writes >= 0; writes--)
+        for (int k = 0; k < p->noperands; k++) {
+            if (!ga__operand_streamed(&p->operands[k]))
+                p->row[k] = GA__NO_ROW;
+            else if (p->operands[k].writes == (bool)writes)
+                p->row[k] = rows++;
+        }
+    p->index_row = p->formula->uses_index ? rows++ : GA__NO_ROW;
+    p->nest.noperands = rows;
+}
+
+/* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort.
+ */
+static bool plan_dense(plan *p, int ndim, const int64_t *shape)
+{
+    for (int k = 0; k < p->noperands; k++) {
+        const gpuarray *x = p->operands[k].array;
+        if (!ga__operand_streamed(&p->operands[k]) || (x->size == 1 && p->n > 1))
+            continue;
+        if (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape))
+            return false;
+    }
+    p->nest.ndim = 1;
+    p->nest.shape[0] = p->n;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW) {
+            const gpuarray *x = p->operands[k].array;
+            p->nest.strides[p->row[k]][0] = x->size > 1 || p->n == 1;
+        }
+    if (p->index_row != GA__NO_ROW)
+        p->nest.strides[p->index_row][0] = 1;
+    return true;
+}
+
+static void set_row(plan *p, int row, int ndim, const int64_t *strides)
+{
+    for (int axis = 0; axis < ndim; axis++)
+        p->nest.strides[row][ndim - 1 - axis] = strides[axis];
+}
+
+/* From bytes to elements, which is what kernels count in. */
+static void count_elements(plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW) {
+            const int64_t size = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+            for (int axis = 0; axis < p->nest.ndim; axis++)
+                p->nest.strides[p->row[k]][axis] /= size;
+        }
+}
+
+static void plan_strided(plan *p, int ndim, const int64_t *shape)
+{
+    int64_t strides[GA_MAX_NDIM];
+    p->nest.ndim = ndim;
+    for (int axis = 0; axis < ndim; axis++)
+        p->nest.shape[ndim - 1 - axis] = shape[axis];
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW) {
+            const gpuarray *x = p->operands[k].array;
+            ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
+            set_row(p, p->row[k], ndim, strides);
+        }
+    if (p->index_row != GA__NO_ROW) {
+        ga__contiguous_strides(ndim, shape, 1, strides);
+        set_row(p, p->index_row, ndim, strides);
+    }
+    ga__nest_collapse(&p->nest);
+    if (p->nest.ndim == 0) {
+        p->nest.ndim = 1;
+        p->nest.shape[0] = 1;
+        for (int row = 0; row < p->nest.noperands; row++)
+            p->nest.strides[row][0] = 0;
+    }
+    count_elements(p);
+}
+
+/* The steps of the innermost axis, and whether indices need 64 bits. */
+static void measure(plan *p)
+{
+    int64_t reach = p->n;
+    for (int row = 0; row < p->nest.noperands; row++) {
+        int64_t extent = 1;
+        for (int axis = 0; axis < p->nest.ndim; axis++) {
+            const int64_t stride = p->nest.strides[row][axis];
+            extent += (p->nest.shape[axis] - 1) * (stride < 0 ? -stride : stride);
+        }
+        reach = extent > reach ? extent : reach;
+        const int64_t inner = p->nest.strides[row][0];
+        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+    }
+    for (int k = 0; k < p->noperands; k++) {
+        const ga__operand *operand = &p->operands[k];
+        if (operand->array && operand->access == GA__ACCESSOR && operand->array->size > reach)
+            reach = operand->array->size;
+    }
+    p->wide = !ga__fits_32_bits(reach);
+}
+
+/* ---- The variant ---- */
+
+/* The axis along which an operand's elements are neighbours, if there is one. */
+static int near_axis(const plan *p, int row)
+{
+    return p->turned[row] ? 1 : 0;
+}
+
+/* Of powers of two: a division would take longer than all else here. */
+static bool divides(int64_t power, int64_t number)
+{
+    return (number & (power - 1)) == 0;
+}
+
+/* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
+static bool lanes_fit(const plan *p, int k, int lanes)
+{
+    const int row = p->row[k], near = near_axis(p, row);
+    const gpuarray *x = p->operands[k].array;
+    if (p->step[row] == STEP_ZERO)
+        return !p->operands[k].writes;
+    if (p->step[row] != STEP_ONE && !p->turned[row])
+        return false;
+    if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
+        return false;
+    for (int axis = 0; axis < p->nest.ndim; axis++)
+        if (axis != near && !divides(lanes, p->nest.strides[row][axis]))
+            return false;
+    return true;
+}
+
+/* The largest item of the operands that are moved in vectors. */
+static size_t widest_item(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == GA__NO_ROW || (p->step[row] != STEP_ONE && !p->turned[row]))
+            continue;
+        const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+        widest = size > widest ? size : widest;
+    }
+    return widest;
+}
+
+/* `most`: a limit on the lanes, a power of two. */
+static int choose_lanes(const plan *p, int most)
+{
+    int lanes = (int)(16 / widest_item(p));
+    lanes = lanes < most ? lanes : most;
+    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && !divides(lanes, p->nest.shape[0])) ||
+        (p->tiled && !divides(lanes, p->nest.shape[1])))
+        return 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW && !lanes_fit(p, k, lanes))
+            return 1;
+    return lanes;
+}
+
+/* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none.
+ */
+static int turned_axis(const plan *p, int row)
+{
+    if (p->step[row] != STEP_ANY || row == p->index_row)
+        return 0;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.strides[row][axis] == 1)
+            return p->nest.shape[axis] >= TILE / 2 ? axis : 0;
+    return 0;
+}
+
+static void swap_axes(ga__nest *nest, int a, int b)
+{
+    const int64_t shape = nest->shape[a];
+    nest->shape[a] = nest->shape[b];
+    nest->shape[b] = shape;
+    for (int row = 0; row < nest->noperands; row++) {
+        const int64_t stride = nest->strides[row][a];
+        nest->strides[row][a] = nest->strides[row][b];
+        nest->strides[row][b] = stride;
+    }
+}
+
+/* Turned operands go through tiles of axis 0 and the axis they are contiguous on, moved to axis 1.
+ */
+static void choose_tiles(plan *p)
+{
+    int chosen = 0;
+    size_t shared = 0;
+    for (int row = 0; row < p->nest.noperands; row++)
+        p->turned[row] = false;
+    if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
+        return;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == GA__NO_ROW || !p->operands[k].reads || p->operands[k].writes)
+            continue;
+        const int axis = turned_axis(p, row);
+        const size_t bytes = ga__dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
+        if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
+            continue;
+        chosen = axis;
+        shared += bytes;
+        p->turned[row] = true;
+    }
+    p->tiled = chosen != 0;
+    if (p->tiled)
+        swap_axes(&p->nest, 1, chosen);
+}
+
+static size_t square_bytes(const plan *p, int tile)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW && p->turned[p->row[k]])
+            nbytes += ga__dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
+    return nbytes;
+}
+
+/* Squares of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy.
+ * The smallest ones where an axis is short or several large squares do not fit. */
+static void choose_squares(plan *p)
+{
+    const size_t widest = widest_item(p);
+    const int big = widest <= 2 ? 128 : widest <= 8 ? 64 : TILE;
+    const bool fits =
+        p->nest.shape[0] > TILE && p->nest.shape[1] > TILE && square_bytes(p, big) <= TILE_BYTES;
+    p->tile = fits ? big : TILE;
+    p->block = p->tile > TILE ? BIG_TILE_BLOCK : BLOCK;
+    p->lanes = choose_lanes(p, p->tile * p->tile / p->block);
+    p->grid = ga__ceil_div(p->nest.shape[0], p->tile) * ga__ceil_div(p->nest.shape[1], p->tile);
+    for (int axis = 2; axis < p->nest.ndim; axis++)
+        p->grid *= p->nest.shape[axis];
+}
+
+/* As many vectors a thread as leave each one that can run at once with some. */
+static void choose_turns(plan *p)
+{
+    const ga__device *device = p->device;
+    const int64_t all = ga__ceil_div(p->n, p->lanes);
+    const int64_t turns = all / ((int64_t)device->processors * device->threads_per_processor);
+    p->chunk = turns < 1 ? 1 : turns < QUICK_TURNS ? turns : QUICK_TURNS;
+    p->grid = ga__ceil_div(all, BLOCK * p->chunk);
+}
+
+static void choose_cuda_variant(plan *p)
+{
+    choose_tiles(p);
+    if (p->tiled) {
+        choose_squares(p);
+        return;
+    }
+    p->lanes = choose_lanes(p, 16);
+    p->vectors = p->n / p->lanes;
+    p->tail = p->lanes > 1 && p->nest.ndim == 1;
+    p->quick = p->tail && p->formula->quick;
+    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
+    if (p->quick)
+        choose_turns(p);
+    else
+        p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+}
+
+bool ga__elementwise_plan_pads(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->operands[k].array && p->operands[k].access == GA__ACCESSOR)
+            return false;
+    return !p->formula->user_text || !p->formula->uses_index;
+}
+
+static bool is_read(const plan *p, const void *data)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->operands[k].array && p->operands[k].reads && p->operands[k].array->data == data)
+            return true;
+    return false;
+}
+
+/* Whether the results are contiguous (and nothing strides), not computed in place, and more than
+ * the cores' own caches keep. */
+static bool goes_past_cache(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        const gpuarray *x = p->operands[k].array;
+        if (p->row[k] == GA__NO_ROW)
+            continue;
+        if (p->step[p->row[k]] == STEP_ANY && !p->turned[p->row[k]])
+            return false;
+        if (!p->operands[k].writes)
+            continue;
+        if (p->step[p->row[k]] != STEP_ONE || is_read(p, x->data))
+            return false;
+        nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
+    }
+    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP &&
+           ga__elementwise_plan_pads(p);
+}
+
+/* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
+static void choose_bands(plan *p)
+{
+    const int64_t bands = ga__ceil_div(p->nest.shape[0], GA__HOST_BAND);
+    int64_t outer = 1;
+    for (int axis = 2; axis < p->nest.ndim; axis++)
+        outer *= p->nest.shape[axis];
+    const int64_t pieces = ga__ceil_div((int64_t)p->device->processors * 16, bands * outer);
+    p->chunk =
+        ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), HOST_DOWN_BYTES) * HOST_DOWN_BYTES;
+    p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
+}
+
+int ga__elementwise_plan_down(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->row[k] != GA__NO_ROW && p->turned[p->row[k]]) {
+            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            widest = size > widest ? size : widest;
+        }
+    return (int)(HOST_DOWN_BYTES / widest);
+}
+
+static void choose_host_variant(plan *p)
+{
+    const int64_t smallest = 1 << 15;
+    p->wide = true;
+    if (ga__elementwise_plan_pads(p))
+        choose_tiles(p);
+    p->past_cache = goes_past_cache(p);
+    if (p->tiled) {
+        choose_bands(p);
+        return;
+    }
+    const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * 16);
+    p->chunk = share < smallest ? smallest : ga__ceil_div(share, 4096) * 4096;
+    p->grid = ga__ceil_div(p->n, p->chunk);
+}
+
+static void choose_variant(plan *p)
+{
+    p->host = p->device->arch == 0;
+    p->tiled = p->tail = p->quick = p->past_cache = false;
+    p->lanes = p->unroll = 1;
+    p->block = BLOCK;
+    p->tile = 0;
+    for (int row = 0; row < p->nest.noperands; row++)
+        p->turned[row] = false;
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+}
+
+void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
+{
+    p->vectors = p->chunk = 0;
+    number_rows(p);
+    if (!plan_dense(p, ndim, shape))
+        plan_strided(p, ndim, shape);
+    measure(p);
+    choose_variant(p);
+}

@@ -1,0 +1,45 @@
+/* How an elementwise call runs: its loop nest, and the variant of the kernel that suits it. */
+#ifndef GA_KERNELS_ELEMENTWISE_PLAN_H
+#define GA_KERNELS_ELEMENTWISE_PLAN_H
+
+#include "kernels/program.h"
+
+#define GA__HOST_STRIP 256 /* elements that go past the cache together */
+#define GA__HOST_BAND 256  /* columns of a square whose rows are turned */
+
+/* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
+typedef struct ga__elementwise_plan {
+    const ga__formula *formula;
+    ga__device *device;
+    int noperands;
+    const ga__operand *operands;
+    int64_t n;
+    ga__nest nest;
+    int row[GA__MAX_OPERANDS];  /* nest operand of operand k, GA__NO_ROW for others */
+    int index_row;              /* nest operand of the index */
+    int step[GA__MAX_OPERANDS]; /* by nest operand */
+    bool turned[GA__MAX_OPERANDS];
+    bool wide, tiled, tail, host;
+    bool quick;      /* by quick.tmpl where it can */
+    bool past_cache; /* host: results are stored past the cache */
+    int lanes, unroll, block, tile;
+    int64_t vectors, chunk, grid;
+    ga__words words;
+    size_t axis_word[GA_MAX_NDIM]; /* a divisor's first word */
+    size_t
+        data_word[GA__MAX_OPERANDS]; /* by operand: pointer or number; strides follow a pointer */
+    size_t index_word;               /* the index's strides */
+} ga__elementwise_plan;
+
+/* From the formula, its operands and the count n > 0 of elements in *p, all of the plan but its
+ * words. */
+void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
+
+/* Whether elements that are not there may be computed beside the others: no text of a user's says
+ * where it is, or reaches for other elements. */
+bool ga__elementwise_plan_pads(const ga__elementwise_plan *p);
+
+/* On the host, rows of a square: what a turned operand has in 256 bytes. */
+int ga__elementwise_plan_down(const ga__elementwise_plan *p);
+
+#endif
