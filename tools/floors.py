@@ -1,7 +1,7 @@
 """Makes, for each floor, an include tree that holds only the floors up to it.
 
 floors.py SOURCE TREE FLOOR...   (floors from the lowest up)
-TREE/<floor>/<other> is a link to SOURCE/<other> for <floor> itself and every floor below it.
+TREE/<floor>/<other> is a relative link to SOURCE/<other> for <floor> itself and every floor below it.
 """
 import os
 import sys
@@ -13,4 +13,4 @@ for number, floor in enumerate(floors):
         link = os.path.join(tree, floor, seen)
         if os.path.islink(link):
             os.unlink(link)
-        os.symlink(os.path.join(source, seen), link)
+        os.symlink(os.path.relpath(os.path.join(source, seen), os.path.join(tree, floor)), link)
