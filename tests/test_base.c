@@ -213,6 +213,24 @@ static char *build_text(void)
     return ga__strbuf_take(&s);
 }
 
+/* Whatever room there is, the text is whole. */
+static void test_strbuf_of_every_length(void **state)
+{
+    char digits[400];
+    (void)state;
+    for (int before = 0; before < 3; before++)
+        for (int length = 0; length < (int)sizeof digits; length++) {
+            ga__strbuf s = GA__STRBUF_INIT;
+            memset(digits, '7', sizeof digits);
+            digits[length] = '\0';
+            ga__strbuf_add_bytes(&s, digits, (size_t)(before < length ? before : length));
+            ga__strbuf_addf(&s, "%s", digits + s.length);
+            assert_int_equal(s.length, length);
+            assert_string_equal(s.text, digits);
+            ga__strbuf_reset(&s);
+        }
+}
+
 static void test_strbuf(void **state)
 {
     (void)state;
@@ -637,6 +655,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_alloc_fails_the_nth, clean),
         cmocka_unit_test_teardown(test_own_allocator, clean),
         cmocka_unit_test_teardown(test_strbuf, clean),
+        cmocka_unit_test_teardown(test_strbuf_of_every_length, clean),
         cmocka_unit_test_teardown(test_strbuf_failures, clean),
         cmocka_unit_test_teardown(test_texts, clean),
         cmocka_unit_test_teardown(test_texts_failures, clean),

@@ -358,6 +358,35 @@ static void test_no_link_pipe_or_directory(void **state)
     rmdir(path);
 }
 
+/* Gives the one entry there is another age. */
+static void age_entry(time_t seconds)
+{
+    const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+    char path[4096];
+    DIR *stream = opendir(directory);
+    assert_non_null(stream);
+    for (const struct dirent *item; (item = readdir(stream)) != NULL;)
+        if (strstr(item->d_name, ".qk")) {
+            snprintf(path, sizeof path, "%s/%s", directory, item->d_name);
+            assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+        }
+    closedir(stream);
+}
+
+static void test_entries_of_other_days_go_first(void **state)
+{
+    (void)state;
+    setenv("QUARRY_CACHE_SIZE", "150", 1); /* three entries of 46 bytes */
+    put("key 1", "1");
+    age_entry(1000000);
+    put("key 2", "2");
+    put("key 3", "3");
+    put("key 4", "4");
+    assert_false(has("key 1", "1"));
+    assert_true(has("key 2", "2"));
+    assert_true(has("key 4", "4"));
+}
+
 static void test_eviction_order(void **state)
 {
     int64_t bytes;
@@ -523,6 +552,7 @@ int main(void)
         TEST(test_directory_that_cannot_be_made),
         TEST(test_directory_that_is_a_file),
         TEST(test_no_link_pipe_or_directory),
+        TEST(test_entries_of_other_days_go_first),
         TEST(test_eviction_order),
         TEST(test_size_syntax),
         TEST(test_stale_temporary_files),

@@ -126,6 +126,39 @@ static void arrays_made_in_it_live_in_it(void **state)
     ga_free(rows);
 }
 
+static size_t used_bytes(void)
+{
+    ga_memory_stats stats = {0};
+    assert_int_equal(ga_memory_info(NULL, &stats), GA_OK);
+    return stats.used;
+}
+
+/* Arrays that live at the same time share no memory of the graph's; of others it is used again. */
+static void memory_of_a_graph_is_shared_in_turns(void **state)
+{
+    (void)state;
+    enum { N = 100000, TIMES = 50 };
+    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(N), 1), *y = NULL, *z = NULL;
+    ga_graph *graph;
+    const size_t before = used_bytes();
+    GA_GRAPH(graph)
+    {
+        for (int i = 0; i < TIMES; i++)
+            ga_free(ga_add(x, i));
+        y = ga_add(x, 1);
+        z = ga_add(x, 2);
+    }
+    assert_non_null(graph);
+    assert_true(used_bytes() - before < 4 * N * sizeof(float));
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    assert_true(item(y, 0) == 2 && item(y, N - 1) == 2);
+    assert_true(item(z, 0) == 3 && item(z, N - 1) == 3);
+    ga_graph_free(graph);
+    ga_free(x);
+    ga_free(y);
+    ga_free(z);
+}
+
 static void expressions_and_kernels_are_recorded(void **state)
 {
     (void)state;
@@ -372,6 +405,7 @@ int main(void)
         TEST(nothing_runs_before_the_launch),
         TEST(accounts_end_as_they_began),
         TEST(arrays_made_in_it_live_in_it),
+        TEST(memory_of_a_graph_is_shared_in_turns),
         TEST(expressions_and_kernels_are_recorded),
         TEST(scalars_and_scopes_are_recorded),
         TEST(host_memory_is_read_at_each_launch),

@@ -797,6 +797,40 @@ static void bits_are_even(void)
     ga_rng_free(rng);
 }
 
+/* Of 2^k numbers each is as many upper bits of the generator's word, and none is drawn again. */
+static void ranges_of_powers_of_two_are_the_upper_bits(void **state)
+{
+    (void)state;
+    enum { MANY = 5000 };
+    static uint32_t narrow[MANY];
+    static uint64_t wide[MANY];
+    static const int exponents[] = {1, 8, 16, 30, 31, 32, 33, 34, 48, 62};
+    const int64_t n = MANY;
+    ga_rng *short_words = at(31, 0), *long_words = at(31, 0);
+    gpuarray *all = ga_rng_integers_endpoint(short_words, GA_UINT32, 0, UINT32_MAX, 1, &n);
+    assert_int_equal(ga_to_host(all, narrow, sizeof narrow), GA_OK);
+    ga_free(all);
+    all = ga_rng_integers_endpoint(long_words, GA_UINT64, 0, UINT64_MAX, 1, &n);
+    assert_int_equal(ga_to_host(all, wide, sizeof wide), GA_OK);
+    ga_free(all);
+    for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+        const int bits = exponents[e];
+        ga_rng *rng = at(31, 0);
+        int64_t *host =
+            int64_numbers(ga_rng_integers(rng, GA_INT64, -3, (INT64_C(1) << bits) - 3, 1, &n));
+        for (int k = 0; k < MANY; k++) {
+            const uint64_t number = bits <= 32 ? narrow[k] >> (32 - bits) : wide[k] >> (64 - bits);
+            if (host[k] != (int64_t)number - 3)
+                fail_msg("2^%d numbers: %d is %lld, not %lld", bits, k, (long long)host[k],
+                         (long long)number - 3);
+        }
+        free(host);
+        ga_rng_free(rng);
+    }
+    ga_rng_free(short_words);
+    ga_rng_free(long_words);
+}
+
 static void integers_are_even(void **state)
 {
     (void)state;
@@ -1113,6 +1147,7 @@ int main(void)
         cmocka_unit_test_teardown(normal_numbers_of_a_block_are_independent, clear),
         cmocka_unit_test_teardown(the_tails_are_there, clear),
         cmocka_unit_test_teardown(edges_of_intervals, clear),
+        cmocka_unit_test_teardown(ranges_of_powers_of_two_are_the_upper_bits, clear),
         cmocka_unit_test_teardown(integers_are_even, clear),
         cmocka_unit_test_teardown(poissons_numbers_follow_their_law, clear),
         cmocka_unit_test_teardown(large_poisson_numbers, clear),

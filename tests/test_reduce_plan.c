@@ -212,6 +212,66 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     assert_int_equal(q->segments, 8 * AT_ONCE);
 }
 
+/* Where a vector ends outside the row there is a tail, which such a kernel has not. */
+static void thin_rows_are_of_whole_vectors(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t width = 4; width <= 8; width++) {
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(1 << 22, width));
+        p.strides[0] = 32; /* columns of a matrix of 8 */
+        p.reduced[1] = true;
+        const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
+        assert_false(q->columns);
+        assert_int_equal(q->lanes, 4);
+        assert_int_equal(q->thin, width % 4 == 0);
+        assert_int_equal(q->tail, width % 4 != 0);
+    }
+}
+
+/* Columns that are no whole vectors are taken singly, wherever their rows begin. */
+static void ragged_columns_are_loaded_singly(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t width = 5; width <= 8; width++) {
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, width));
+        p.strides[0] = 32;
+        p.reduced[0] = true;
+        const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
+        assert_true(q->columns);
+        assert_int_equal(q->lanes, width == 8 ? 4 : 1);
+    }
+}
+
+/* Each row that blocks share has a ticket. */
+static void rows_without_tickets_are_not_shared(void **state)
+{
+    (void)state;
+    planned p;
+    const ga__reduce_plan *q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4000, 1 << 20));
+    assert_true(q->tiles == 4000 && q->segments == 2 && q->split);
+    q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4100, 1 << 20));
+    assert_true(q->tiles == 4100 && q->segments == 1 && !q->split);
+}
+
+/* Each vector is one load: of whole rows, from where a load can begin. */
+static void check_vectors(const planned *p, const ga__reduce_plan *q)
+{
+    const ga__nest *nest = q->columns ? &q->kept : &q->reduced;
+    const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->lanes;
+    if (q->lanes == 1)
+        return;
+    assert_true(nest->shape[0] % q->lanes == 0 || q->tail);
+    assert_true(!q->tail || (!q->columns && nest->ndim == 1));
+    assert_int_equal(nest->strides[0][0], 1);
+    assert_int_equal((uintptr_t)p->x.data % bytes, 0);
+    for (int axis = q->columns; axis < q->kept.ndim; axis++)
+        assert_int_equal(q->kept.strides[0][axis] % q->lanes, 0);
+    for (int axis = !q->columns; axis < q->reduced.ndim; axis++)
+        assert_int_equal(q->reduced.strides[0][axis] % q->lanes, 0);
+}
+
 /* What holds of every plan: the blocks cover the outputs and no segment is empty. */
 static void check_plan(ga__reduce_plan *q, int64_t at_once)
 {
@@ -226,6 +286,7 @@ static void check_plan(ga__reduce_plan *q, int64_t at_once)
     assert_true(q->segments == 1 || q->segments <= stretches);
     assert_int_equal(q->split, q->segments > 1);
     assert_true(q->waves >= 1 && q->waves <= 8);
+    assert_int_equal(q->posted, q->outputs == 1);
     const int64_t before = q->segments;
     ga__reduce_plan_share(q, at_once);
     assert_true(q->segments >= 1 && q->segments <= before);
@@ -254,8 +315,8 @@ static void any_shape_is_covered(void **state)
         const int64_t shape_a = p.shape[a], stride_a = p.strides[a];
         p.shape[a] = p.shape[b], p.strides[a] = p.strides[b];
         p.shape[b] = shape_a, p.strides[b] = next_random(&seed) % 4 ? stride_a : -stride_a;
-        check_plan(plan_it(&p, rows[next_random(&seed) % 4]),
-                   1 + (int64_t)(next_random(&seed) % (2 * AT_ONCE)));
+        check_vectors(&p, plan_it(&p, rows[next_random(&seed) % 4]));
+        check_plan(&p.plan, 1 + (int64_t)(next_random(&seed) % (2 * AT_ONCE)));
     }
 }
 
@@ -269,6 +330,9 @@ int main(void)
         cmocka_unit_test(misaligned_elements_are_loaded_singly_and_more_at_a_time),
         cmocka_unit_test(rows_are_shared_where_they_are_few),
         cmocka_unit_test(tiles_of_columns_are_narrow_rather_than_shared),
+        cmocka_unit_test(thin_rows_are_of_whole_vectors),
+        cmocka_unit_test(ragged_columns_are_loaded_singly),
+        cmocka_unit_test(rows_without_tickets_are_not_shared),
         cmocka_unit_test(any_shape_is_covered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,149 @@
+/* A CUDA device without a GPU: it gets the kernels of a GPU, which the simulator of users' modules
+ * runs on the host. Slow to compile for, so that tests take few kernels of each kind. */
+#ifndef GA_TESTS_SIMULATED_DEVICE_H
+#define GA_TESTS_SIMULATED_DEVICE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "device/simt.h"
+#include "device/simt_build.h"
+#include "device/stream.h"
+
+/* What PTX in the templates does, for the host: by its instruction, in C++ over its operands. */
+static const struct {
+    const char *instruction, *meaning;
+} ptx[] = {
+    {"cvt.f32.f16", "{ _Float16 half; __builtin_memcpy(&half, &bits, 2); value = (float)half; }"},
+    {"cvt.rn.f16.f32", "{ _Float16 half = (_Float16)a; __builtin_memcpy(&bits, &half, 2); }"},
+    {"rcp.approx.ftz.f32", "r = 1 / a;"},
+    {"rcp.approx.ftz.f64", "r = 1 / a;"},
+    {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
+    {"rsqrt.approx.ftz.f32", "r = 1 / __builtin_sqrtf(a);"},
+    {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
+    {"mul.wide.u32", "product = (unsigned long long)a * b;"},
+};
+
+static const char *meaning_of(const char *statement)
+{
+    const char *quoted = strchr(statement, '"');
+    for (size_t k = 0; quoted && k < sizeof ptx / sizeof *ptx; k++)
+        if (strncmp(quoted + 1, ptx[k].instruction, strlen(ptx[k].instruction)) == 0)
+            return ptx[k].meaning;
+    return "#error PTX that the test has no meaning for\n";
+}
+
+/* Where NVRTC takes an attribute that C++ has elsewhere. */
+static const char nvrtc_order[] = "__shared__ alignas(16)", cxx_order[] = "alignas(16) __shared__";
+
+static const char *next_change(const char *text)
+{
+    const char *const ptx_at = strstr(text, "asm"), *const order_at = strstr(text, nvrtc_order);
+    return !ptx_at || (order_at && order_at < ptx_at) ? order_at : ptx_at;
+}
+
+/* The text with C++ for its PTX; the macros of the simulator's own words are the template's. */
+static char *without_ptx(const char *text)
+{
+    ga__strbuf out = GA__STRBUF_INIT;
+    ga__strbuf_add(&out, "#undef GA_FN\n#undef GA_LIBM1\n#undef GA_LIBM2\n");
+    for (const char *at; (at = next_change(text)) != NULL;) {
+        ga__strbuf_add_bytes(&out, text, (size_t)(at - text));
+        if (*at == '_') {
+            ga__strbuf_add(&out, cxx_order);
+            text = at + sizeof nvrtc_order - 1;
+        } else if (at[3] == '(' || at[3] == ' ') {
+            ga__strbuf_add(&out, meaning_of(at));
+            text = strstr(at, ");") + 2;
+        } else {
+            ga__strbuf_add(&out, "asm");
+            text = at + 3;
+        }
+    }
+    ga__strbuf_add(&out, text);
+    return ga__strbuf_take(&out);
+}
+
+static ga_status simulated_compile(ga__device *device, const ga__source *source, void **code,
+                                   size_t *nbytes)
+{
+    char entry[128], *symbols = NULL, *log = NULL, *text = without_ptx(source->text);
+    const char *const kernels[] = {entry, NULL};
+    (void)device;
+    snprintf(entry, sizeof entry, "quarry_%s", source->name);
+    const ga__cuda_source cuda = {.name = source->name, .text = text, .kernels = kernels};
+    const ga_status status =
+        text ? ga__simt_compile(&cuda, code, nbytes, &symbols, &log) : GA_ERR_MEMORY;
+    ga__free(symbols);
+    ga__free(log);
+    ga__free(text);
+    return status;
+}
+
+static const char *simulated_key(ga__device *device, bool fast_math)
+{
+    static _Thread_local char key[8192];
+    (void)device;
+    snprintf(key, sizeof key, "simulated%s %s", fast_math ? " fast" : "", ga__simt_key());
+    return key;
+}
+
+/* Each module has one kernel. */
+static ga_status simulated_find(ga__image *image, const char *name, ga__function **function)
+{
+    (void)name;
+    return ga__host_backend.find(image, "ga_simt_kernel_0", function);
+}
+
+static struct {
+    int launches;
+    ga__launch last;
+} simulated;
+
+static ga_status simulated_launch(ga__stream *stream, ga__function *function,
+                                  const ga__launch *launch)
+{
+    (void)stream;
+    void *args[] = {(void *)(uintptr_t)launch->words};
+    const ga__grid_launch grid = {.name = "simulated",
+                                  .grid = {launch->grid, 1, 1},
+                                  .block = {launch->block, 1, 1},
+                                  .shared = launch->shared,
+                                  .args = args};
+    simulated.launches++;
+    simulated.last = *launch;
+    return ga__simt_launch((const ga_simt_kernel *)(const void *)function, &grid);
+}
+
+static int simulated_resident_blocks(ga__device *device, ga__function *function, int block)
+{
+    (void)function;
+    return device->processors * device->threads_per_processor / block;
+}
+
+static ga__backend simulated_backend;
+static ga__device simulated_device = {.backend = &simulated_backend,
+                                      .name = "simulated",
+                                      .arch = 90,
+                                      .threads_per_processor = 2048,
+                                      .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* All but code is the host's. `processors`: few, so that small problems are large ones. */
+static bool open_simulated_device(int processors)
+{
+    simulated_backend = ga__host_backend;
+    simulated_backend.name = "simulated";
+    simulated_backend.template_target = "cuda";
+    simulated_backend.compile = simulated_compile;
+    simulated_backend.compiler_key = simulated_key;
+    simulated_backend.find = simulated_find;
+    simulated_backend.launch = simulated_launch;
+    simulated_backend.resident_blocks = simulated_resident_blocks;
+    simulated_device.processors = processors;
+    return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
+}
+
+#endif

@@ -1,0 +1,527 @@
+/* Which kernel an elementwise call gets, on an H200 that need not be there and on the host: the
+ * loop nest covers all elements, and vectors, tails, squares and blocks fit it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "array/array.h"
+#include "golden.h"
+#include "kernels/elementwise_plan.h"
+#include "model/layout.h"
+
+enum { PROCESSORS = 132, THREADS = 2048, MOST = 4, RESULT = 0 };
+
+/* A call of up to MOST arrays, the result first, and its plan, which points into the rest. */
+typedef struct planned {
+    ga__device device;
+    ga__formula formula;
+    gpuarray x[MOST];
+    int64_t shape[MOST][GA_MAX_NDIM], strides[MOST][GA_MAX_NDIM];
+    ga__operand operands[MOST];
+    ga__elementwise_plan plan;
+} planned;
+
+static void start(planned *p, int arch)
+{
+    memset(p, 0, sizeof *p);
+    p->device.arch = arch;
+    p->device.processors = PROCESSORS;
+    p->device.threads_per_processor = THREADS;
+    p->formula.name = "test";
+    p->plan.formula = &p->formula;
+    p->plan.device = &p->device;
+    p->plan.operands = p->operands;
+}
+
+static bool in_c_order(const gpuarray *x)
+{
+    int64_t strides[GA_MAX_NDIM];
+    ga__contiguous_strides(x->ndim, x->shape, (int64_t)ga_dtype_size(x->dtype), strides);
+    return memcmp(strides, x->strides, sizeof *strides * (size_t)x->ndim) == 0;
+}
+
+/* One more operand; strides in elements, or NULL for C order. */
+static ga__operand *add(planned *p, ga_dtype dtype, uintptr_t data, int ndim, const int64_t *shape,
+                        const int64_t *strides)
+{
+    const int k = p->plan.noperands++;
+    const int64_t size = (int64_t)ga_dtype_size(dtype);
+    p->x[k] = (gpuarray){.dtype = dtype,
+                         .ndim = ndim,
+                         .size = ga__shape_size(ndim, shape),
+                         .data = (char *)data,
+                         .shape = p->shape[k],
+                         .strides = p->strides[k]};
+    memcpy(p->shape[k], shape, sizeof *shape * (size_t)ndim);
+    ga__contiguous_strides(ndim, shape, size, p->strides[k]);
+    for (int axis = 0; strides && axis < ndim; axis++)
+        p->strides[k][axis] = strides[axis] * size;
+    p->x[k].contiguous = in_c_order(&p->x[k]);
+    p->operands[k] = (ga__operand){
+        .name = "x", .array = &p->x[k], .type = dtype, .reads = k != RESULT, .writes = k == RESULT};
+    return &p->operands[k];
+}
+
+/* Over the result's shape. */
+static const ga__elementwise_plan *plan_it(planned *p)
+{
+    p->plan.n = p->x[RESULT].size;
+    ga__elementwise_plan_make(&p->plan, p->x[RESULT].ndim, p->shape[RESULT]);
+    return &p->plan;
+}
+
+#define SHAPE(...)                                                                                 \
+    sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[])                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define STRIDES(...) ((int64_t[]){__VA_ARGS__})
+
+/* Of n elements each, in C order from these addresses. */
+static const ga__elementwise_plan *plan_two(planned *p, ga_dtype to, uintptr_t at, ga_dtype from,
+                                            uintptr_t from_at, int64_t n)
+{
+    start(p, 90);
+    add(p, to, at, SHAPE(n), NULL);
+    add(p, from, from_at, SHAPE(n), NULL);
+    return plan_it(p);
+}
+
+/* ---- Vectors ---- */
+
+static void contiguous_elements_move_16_bytes_at_a_time(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype to, from;
+        int lanes;
+    } cases[] = {{GA_INT8, GA_INT8, 16},     {GA_FLOAT16, GA_INT8, 8}, {GA_FLOAT32, GA_FLOAT32, 4},
+                 {GA_FLOAT64, GA_INT8, 2},   {GA_INT8, GA_FLOAT64, 2}, {GA_COMPLEX64, GA_BOOL, 2},
+                 {GA_COMPLEX128, GA_INT8, 1}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t n = 1000003, lanes = cases[k].lanes;
+        const ga__elementwise_plan *q = plan_two(&p, cases[k].to, 4096, cases[k].from, 8192, n);
+        assert_int_equal(q->lanes, lanes);
+        assert_int_equal(q->tail, lanes > 1);
+        assert_int_equal(q->unroll, lanes > 1 ? 1 : 4);
+        assert_int_equal(q->vectors, n / lanes);
+        assert_int_equal(q->block, 128);
+        assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
+        assert_true(!q->wide && !q->tiled && !q->quick && !q->host);
+    }
+}
+
+static void vectors_start_where_a_load_can(void **state)
+{
+    (void)state;
+    planned p;
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 8, GA_FLOAT32, 4096, 1000)->lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 16, GA_FLOAT32, 4096, 1000)->lanes, 4);
+    /* An item of 1 byte moves with one of 8 two at a time: from any even address. */
+    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 2, 1000)->lanes, 2);
+    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 1, 1000)->lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 4)->lanes, 4);
+}
+
+static void rows_hold_whole_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t width, pitch; /* of the read rows */
+        int lanes;
+    } cases[] = {{64, 80, 4}, {64, 81, 1}, {66, 80, 1}, {2, 80, 1}, {64, -80, 4}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t width = cases[k].width;
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(100, width), NULL);
+        add(&p, GA_FLOAT32, 1 << 20, SHAPE(100, width), STRIDES(cases[k].pitch, 1));
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->nest.ndim, 2);
+        assert_int_equal(q->lanes, cases[k].lanes);
+        assert_false(q->tail);
+        assert_int_equal(q->vectors * q->lanes, q->n);
+    }
+}
+
+static void repeated_elements_need_no_address(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
+    add(&p, GA_FLOAT32, 4096 + 4, SHAPE(100, 1), NULL); /* a column: read once a vector */
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_int_equal(q->lanes, 4);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
+    add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL);
+    q = plan_it(&p);
+    assert_int_equal(q->nest.ndim, 1);
+    assert_int_equal(q->step[q->row[1]], STEP_ZERO);
+    assert_int_equal(q->lanes, 4); /* nor does its width count */
+}
+
+static void formulas_that_pay_take_several_vectors_a_thread(void **state)
+{
+    (void)state;
+    const int64_t threads = (int64_t)PROCESSORS * THREADS;
+    planned p;
+    for (int64_t turns = 0; turns < 7; turns++) {
+        start(&p, 90);
+        p.formula.quick = true;
+        add(&p, GA_FLOAT32, 4096, SHAPE(4 * threads * turns + 400), NULL);
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_true(q->quick);
+        assert_int_equal(q->chunk, turns < 1 ? 1 : turns < 4 ? turns : 4);
+        assert_true(q->grid * q->block * q->chunk * q->lanes >= q->n);
+        assert_true((q->grid - 1) * q->block * q->chunk * q->lanes < q->n);
+    }
+    start(&p, 90);
+    p.formula.quick = true;
+    add(&p, GA_FLOAT32, 4096 + 4, SHAPE(1000), NULL);
+    assert_false(plan_it(&p)->quick); /* it takes whole vectors */
+}
+
+/* ---- The width of indices ---- */
+
+static void indices_are_as_wide_as_any_operand_needs(void **state)
+{
+    (void)state;
+    const int64_t most = INT32_MAX; /* less those that threads past the end would have */
+    const int64_t wide[] = {most - 512, most, most + 1, INT64_C(1) << 32, (INT64_C(1) << 32) + 5};
+    planned p;
+    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
+        assert_true(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, wide[k])->wide);
+    assert_false(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, most - (2 << 20))->wide);
+    for (int sign = -1; sign <= 1; sign += 2) { /* 64 elements, far apart */
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(64), NULL);
+        add(&p, GA_FLOAT32, 4096, SHAPE(64), STRIDES(sign * (INT64_C(1) << 26)));
+        assert_true(plan_it(&p)->wide);
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(64), NULL);
+        add(&p, GA_FLOAT32, 4096, SHAPE(64), STRIDES(sign * (INT64_C(1) << 23)));
+        assert_false(plan_it(&p)->wide);
+        start(&p, 90); /* on the outer axis */
+        add(&p, GA_FLOAT32, 4096, SHAPE(4, 64), NULL);
+        add(&p, GA_FLOAT32, 4096, SHAPE(4, 64), STRIDES(sign * (INT64_C(1) << 30), 1));
+        assert_true(plan_it(&p)->wide);
+    }
+}
+
+static void arrays_that_are_indexed_freely_count_by_their_size(void **state)
+{
+    (void)state;
+    for (int64_t size = INT64_C(1) << 30; size <= INT64_C(1) << 32; size <<= 2) {
+        planned p;
+        start(&p, 90);
+        add(&p, GA_INT8, 4096, SHAPE(100), NULL);
+        add(&p, GA_INT8, 4096, SHAPE(size), NULL)->access = GA__ACCESSOR;
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->row[1], GA__NO_ROW);
+        assert_int_equal(q->wide, size > INT32_MAX);
+    }
+}
+
+/* ---- Squares ---- */
+
+static void transposed_operands_go_through_squares(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype dtype;
+        int tile;
+    } cases[] = {
+        {GA_INT8, 128}, {GA_FLOAT16, 128}, {GA_FLOAT32, 64}, {GA_FLOAT64, 64}, {GA_COMPLEX128, 32}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int tile = cases[k].tile;
+        start(&p, 90);
+        add(&p, cases[k].dtype, 4096, SHAPE(3, 1024, 512), NULL);
+        add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_true(q->tiled && q->turned[q->row[1]] && !q->turned[q->row[0]]);
+        assert_int_equal(q->nest.strides[q->row[1]][1], 1);
+        assert_int_equal(q->tile, tile);
+        assert_int_equal(q->block, tile > 32 ? 512 : 128);
+        assert_int_equal(q->lanes, 16 / ga_dtype_size(cases[k].dtype));
+        assert_int_equal(q->grid, 3 * (1024 / tile) * (512 / tile));
+    }
+    start(&p, 90); /* an operand that ends in the middle of a vector */
+    add(&p, GA_FLOAT32, 4096, SHAPE(1022, 512), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(1022, 512), STRIDES(1, 1022));
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90); /* one that is not aligned */
+    add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
+    add(&p, GA_FLOAT32, (1 << 20) + 8, SHAPE(1024, 512), STRIDES(1, 1024));
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90); /* and too few rows for squares */
+    add(&p, GA_FLOAT32, 4096, SHAPE(8, 512), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(8, 512), STRIDES(1, 8));
+    assert_false(plan_it(&p)->tiled);
+}
+
+/* A square has its own place in shared memory for each operand that is turned, and one other axis.
+ */
+static void squares_fit_and_share_an_axis(void **state)
+{
+    (void)state;
+    planned p;
+    for (int turned = 1; turned <= 3; turned++) {
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
+        for (int k = 0; k < turned; k++)
+            add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->tile, turned < 3 ? 64 : 32); /* 16640 bytes each, of 49152 */
+        assert_int_equal(q->block, turned < 3 ? 512 : 128);
+    }
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(64, 64, 64), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(64, 64, 64), STRIDES(4096, 1, 64));
+    add(&p, GA_FLOAT32, 1 << 21, SHAPE(64, 64, 64), STRIDES(1, 4096, 64));
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_true(q->tiled);
+    assert_int_equal(q->turned[q->row[1]] + q->turned[q->row[2]], 1);
+}
+
+/* ---- On the host ---- */
+
+static void host_blocks_are_of_a_worthwhile_size(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(1000), NULL);
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_true(q->host && q->wide && q->lanes == 1);
+    assert_int_equal(q->chunk, 1 << 15);
+    assert_int_equal(q->grid, 1);
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(100000), NULL);
+    q = plan_it(&p);
+    assert_int_equal(q->chunk, 1 << 15);
+    assert_int_equal(q->grid, 4); /* the last is a part */
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(1 << 30), NULL);
+    q = plan_it(&p);
+    assert_int_equal(q->chunk % 4096, 0);
+    assert_true(q->grid <= PROCESSORS * 16 && q->grid > PROCESSORS * 12);
+}
+
+static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void **state)
+{
+    (void)state;
+    const int64_t n = 1 << 28;
+    planned p;
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(n), NULL);
+    add(&p, GA_FLOAT32, 8192, SHAPE(n), NULL);
+    assert_true(plan_it(&p)->past_cache);
+    for (int why = 0; why < 6; why++) {
+        start(&p, 0);
+        add(&p, GA_FLOAT32, 4096, SHAPE(why == 1 ? 1 << 20 : n / 128, why == 1 ? 1 : 128), NULL);
+        ga__operand *x = add(&p, GA_FLOAT32, why == 0 ? 4096 : 8192, p.x[0].ndim, p.shape[0],
+                             why == 2 ? STRIDES(256, 2) : NULL);
+        if (why == 3)
+            x->access = GA__ACCESSOR; /* reaches anywhere */
+        p.formula.user_text = p.formula.uses_index = why == 4;
+        if (why == 5)
+            p.strides[RESULT][0] *= 2, p.x[RESULT].contiguous = false; /* rows of 128 */
+        assert_false(plan_it(&p)->past_cache);
+    }
+}
+
+static void only_texts_that_cannot_tell_are_given_more_elements(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 0);
+    ga__operand *x =
+        (add(&p, GA_FLOAT32, 4096, SHAPE(100), NULL), add(&p, GA_FLOAT32, 8192, SHAPE(100), NULL));
+    assert_true(ga__elementwise_plan_pads(plan_it(&p)));
+    p.formula.uses_index = true; /* a text of ours is known */
+    assert_true(ga__elementwise_plan_pads(&p.plan));
+    p.formula.user_text = true;
+    assert_false(ga__elementwise_plan_pads(&p.plan));
+    p.formula.uses_index = false;
+    assert_true(ga__elementwise_plan_pads(&p.plan));
+    x->access = GA__ACCESSOR;
+    assert_false(ga__elementwise_plan_pads(&p.plan));
+}
+
+/* ---- Whatever the call ---- */
+
+/* An array of any layout over a part of the shape's last axes, some of them repeated. */
+static void add_any(planned *p, uint64_t *seed, int ndim, const int64_t *shape)
+{
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+    const ga_dtype dtype = dtypes[next_random(seed) % 5];
+    const bool result = p->plan.noperands == RESULT;
+    int64_t of[GA_MAX_NDIM], strides[GA_MAX_NDIM], next = 1;
+    int order[GA_MAX_NDIM];
+    const int from =
+        result || next_random(seed) % 4 ? 0 : (int)(next_random(seed) % (uint64_t)ndim);
+    const int own = ndim - from;
+    for (int axis = 0; axis < own; axis++) {
+        of[axis] = result || next_random(seed) % 6 ? shape[from + axis] : 1;
+        order[axis] = own - 1 - axis;
+    }
+    if (next_random(seed) % 2) { /* any order of the axes */
+        const int a = (int)(next_random(seed) % (uint64_t)own), b = order[0];
+        order[0] = order[a];
+        order[a] = b;
+    }
+    for (int k = 0; k < own; k++) {
+        next *= next_random(seed) % 8 ? 1 : 1 + (int64_t)(next_random(seed) % 8);
+        strides[order[k]] = next_random(seed) % 8 ? next : -next;
+        next *= of[order[k]];
+    }
+    const uint64_t skipped = next_random(seed) % 4 ? 0 : next_random(seed) % 8;
+    const uintptr_t at = (1 << 20) + skipped * ga_dtype_size(dtype);
+    add(p, dtype, at, own, of, strides);
+}
+
+/* The offset of operand k for the coordinates of the result, from axis 0 (the last) on. */
+static int64_t offset_of(const planned *p, int k, int ndim, const int64_t *at)
+{
+    const gpuarray *x = &p->x[k];
+    int64_t offset = 0;
+    for (int axis = 0; axis < x->ndim; axis++)
+        if (x->shape[axis] > 1)
+            offset += at[ndim - x->ndim + axis] * x->strides[axis];
+    return offset / (int64_t)ga_dtype_size(x->dtype);
+}
+
+enum { LARGEST = 4096 };
+
+/* Where each operand is at each of the result's elements: found by the result's offset there. */
+static void check_nest(const planned *p, const ga__elementwise_plan *q)
+{
+    static int64_t wanted[LARGEST][MOST];
+    static int64_t results[LARGEST];
+    const gpuarray *r = &p->x[RESULT];
+    int64_t at[GA_MAX_NDIM] = {0}, met = 0;
+    for (int64_t i = 0; i < q->n; i++) {
+        for (int k = 0; k < q->noperands; k++)
+            wanted[i][k] = offset_of(p, k, r->ndim, at);
+        results[i] = wanted[i][RESULT];
+        for (int axis = r->ndim - 1; axis >= 0 && ++at[axis] == r->shape[axis]; axis--)
+            at[axis] = 0;
+    }
+    int64_t place[GA_MAX_NDIM] = {0};
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t got[MOST] = {0}, k = 0;
+        for (int operand = 0; operand < q->noperands; operand++)
+            for (int axis = 0; axis < q->nest.ndim; axis++)
+                got[operand] += place[axis] * q->nest.strides[q->row[operand]][axis];
+        while (k < q->n && results[k] != got[RESULT])
+            k++;
+        assert_true(k < q->n); /* each element once: a result's are all apart */
+        results[k] = INT64_MIN;
+        assert_memory_equal(got, wanted[k], sizeof *got * (size_t)q->noperands);
+        met++;
+        for (int axis = 0; axis < q->nest.ndim && ++place[axis] == q->nest.shape[axis]; axis++)
+            place[axis] = 0;
+    }
+    assert_int_equal(met, q->n);
+}
+
+/* Each vector is one access: at the first of its elements, on axis 0 or a turned operand's own. */
+static void check_vectors(const planned *p, const ga__elementwise_plan *q)
+{
+    for (int k = 0; k < q->noperands && q->lanes > 1; k++) {
+        const int row = q->row[k], near = q->turned[row] ? 1 : 0;
+        const int64_t *strides = q->nest.strides[row];
+        const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
+        assert_true(k != RESULT || strides[near] == 1);
+        assert_true(strides[near] == 0 || strides[near] == 1);
+        if (strides[near] == 0)
+            continue;
+        assert_true(bytes <= 16);
+        assert_int_equal((uintptr_t)p->x[k].data % bytes, 0);
+        for (int axis = 0; axis < q->nest.ndim; axis++)
+            assert_true(axis == near || strides[axis] % q->lanes == 0);
+        assert_true(q->tail || q->nest.shape[near] % q->lanes == 0);
+    }
+}
+
+static void check_blocks(const planned *p, const ga__elementwise_plan *q)
+{
+    if (q->host && !q->tiled) {
+        assert_true(q->grid * q->chunk >= q->n && (q->grid - 1) * q->chunk < q->n);
+    } else if (!q->host && !q->tiled) {
+        const int64_t each = (int64_t)q->block * q->unroll;
+        assert_true(q->grid * each >= q->vectors);
+        assert_true(q->grid == 0 || (q->grid - 1) * each < q->vectors);
+        assert_int_equal(q->vectors, q->n / q->lanes);
+        assert_true(q->tail || q->vectors * q->lanes == q->n);
+        assert_true(!q->tail || q->n % q->lanes < q->block); /* by the first block's threads */
+        assert_true(q->grid > 0);
+    } else if (!q->host) {
+        size_t shared = 0;
+        for (int k = 0; k < q->noperands; k++)
+            if (q->turned[q->row[k]])
+                shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->tile * (q->tile + 1));
+        assert_true(shared > 0 && shared <= 48 << 10);
+        assert_int_equal(q->tile * q->tile % (q->block * q->lanes), 0);
+    }
+}
+
+static void any_call_is_covered(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    int kinds[2][3] = {{0}}; /* single elements, vectors, squares */
+    for (int round = 0; round < 8000; round++) {
+        planned p;
+        int64_t shape[4], n = 1;
+        const int ndim = 1 + (int)(next_random(&seed) % 4);
+        start(&p, next_random(&seed) % 3 ? 90 : 0);
+        for (int axis = 0; axis < ndim; axis++) {
+            const uint64_t most = UINT64_C(2) << next_random(&seed) % 8;
+            shape[axis] = 1 + (int64_t)(next_random(&seed) % most);
+            shape[axis] = next_random(&seed) % 2 ? shape[axis] : (shape[axis] + 3) / 4 * 4;
+            while (n * shape[axis] > LARGEST)
+                shape[axis] = (shape[axis] + 1) / 2;
+            n *= shape[axis];
+        }
+        for (int count = 2 + (int)(next_random(&seed) % 3); count > 0; count--)
+            add_any(&p, &seed, ndim, shape);
+        const ga__elementwise_plan *q = plan_it(&p);
+        if (round % 8 == 0)
+            check_nest(&p, q);
+        check_vectors(&p, q);
+        check_blocks(&p, q);
+        kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
+    }
+    assert_true(kinds[0][0] > 500 && kinds[0][1] > 300 && kinds[0][2] > 50);
+    assert_true(kinds[1][0] > 500 && kinds[1][1] == 0 && kinds[1][2] > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contiguous_elements_move_16_bytes_at_a_time),
+        cmocka_unit_test(vectors_start_where_a_load_can),
+        cmocka_unit_test(rows_hold_whole_vectors),
+        cmocka_unit_test(repeated_elements_need_no_address),
+        cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
+        cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
+        cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
+        cmocka_unit_test(transposed_operands_go_through_squares),
+        cmocka_unit_test(squares_fit_and_share_an_axis),
+        cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
+        cmocka_unit_test(results_go_past_the_cache_only_in_whole_strips_and_not_in_place),
+        cmocka_unit_test(only_texts_that_cannot_tell_are_given_more_elements),
+        cmocka_unit_test(any_call_is_covered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* Bounds: kernels neither read, write nor compute past the ends of their arrays, and memory that is
+ * kept for the next request stays below its limit. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "array_support.h"
+
+static int clear(void **state)
+{
+    (void)state;
+    ga_clear_error();
+    return 0;
+}
+
+static void need_host_memory(void)
+{
+    if (on_host())
+        return;
+    print_message("skipped on %s: its kernels do not use host memory\n", ga_current_device());
+    skip();
+}
+
+/* ---- Arrays beside pages that nobody may touch ---- */
+
+enum { BEFORE, BEHIND, SIDES };
+
+typedef struct guarded {
+    char *pages;
+    size_t nbytes;
+} guarded;
+
+static void unmap(void *owner)
+{
+    guarded *g = owner;
+    munmap(g->pages, g->nbytes);
+    free(g);
+}
+
+/* An array whose first element begins where the forbidden page before it ends, or whose last one
+ * ends where the one behind it begins. Elements are 1, 2, 3, 1, 2, ... */
+static gpuarray *beside_guard(int side, ga_dtype dtype, int64_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), itemsize = ga_dtype_size(dtype);
+    const size_t nbytes = (size_t)n * itemsize, inner = (nbytes + page - 1) / page * page;
+    guarded *g = malloc(sizeof *g);
+    g->nbytes = inner + 2 * page;
+    g->pages = mmap(NULL, g->nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(g->pages, MAP_FAILED);
+    assert_int_equal(mprotect(g->pages + page, inner, PROT_READ | PROT_WRITE), 0);
+    char *data = g->pages + page + (side == BEFORE ? 0 : inner - nbytes);
+    for (int64_t k = 0; k < n; k++) {
+        const ga_value value = {.kind = GA_VALUE_NUMBER, .dtype = GA_INT64, .as.i = 1 + k % 3};
+        ga__dtype_store(dtype, value, data + (size_t)k * itemsize);
+    }
+    gpuarray *x = ga_wrap(data, dtype, GA_SHAPE(n), NULL, g, unmap);
+    if (!x)
+        fail_msg("%s", ga_error_message());
+    return x;
+}
+
+/* Of every width, those that are computed in another, and those of functions of libm. */
+static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+static const int64_t lengths[] = {1, 63, 64, 65, 257, 1003};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static void elementwise_kernels_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    for (int side = 0; side < SIDES; side++)
+        for (int d = 0; d < DTYPES; d++)
+            for (int l = 0; l < LENGTHS; l++)
+                GA_SCOPE {
+                    gpuarray *x = beside_guard(side, dtypes[d], lengths[l]),
+                             *y = beside_guard(side, dtypes[d], lengths[l]);
+                    assert_int_equal(ga_add_into(y, x, x), GA_OK);
+                    assert_int_equal(ga_add_into(ga_slice(y, "::-1"), x, y), GA_OK);
+                    assert_int_equal(ga_assign(ga_slice(y, "::2"), ga_slice(x, "::2")), GA_OK);
+                    if (dtypes[d] != GA_INT8)
+                        assert_int_equal(ga_exp_into(y, x), GA_OK);
+                    assert_int_equal(ga_error(), GA_OK);
+                }
+}
+
+static void results_that_go_past_the_cache_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    const int64_t n = ((int64_t)8 << 20) + 3; /* 32 MiB, and 2 MiB for each of 16 threads */
+    for (int side = 0; side < SIDES; side++)
+        GA_SCOPE {
+            gpuarray *x = beside_guard(side, GA_FLOAT32, n), *y = beside_guard(side, GA_FLOAT32, n);
+            assert_int_equal(ga_add_into(y, x, 1), GA_OK);
+            gpuarray *last = ga_slice(y, "-1");
+            assert_true(ga_item_double(last) == 2 + (double)((n - 1) % 3));
+        }
+}
+
+static void reductions_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    for (int side = 0; side < SIDES; side++)
+        for (int d = 0; d < DTYPES; d++)
+            for (int64_t n = 24; n <= 6072; n *= 11) { /* 24, 264, 2904 */
+                GA_SCOPE {
+                    gpuarray *x = beside_guard(side, dtypes[d], n);
+                    gpuarray *rows = ga_reshape(x, GA_SHAPE(n / 8, 8)),
+                             *wide = ga_reshape(x, GA_SHAPE(8, n / 8));
+                    assert_non_null(ga_sum(x));
+                    assert_non_null(ga_sum(rows, GA_AXIS(0)));
+                    assert_non_null(ga_sum(rows, GA_AXIS(1)));
+                    assert_non_null(ga_sum(wide, GA_AXIS(0)));
+                    assert_non_null(ga_sum(wide, GA_AXIS(1)));
+                    assert_non_null(ga_eval("sum(x*x + x)", GA(x)));
+                }
+            }
+}
+
+static void draws_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    ga_rng *rng = ga_rng_new(1);
+    for (int side = 0; side < SIDES; side++)
+        for (int l = 0; l < LENGTHS; l++)
+            GA_SCOPE {
+                gpuarray *x = beside_guard(side, GA_FLOAT32, lengths[l]);
+                assert_int_equal(ga_rng_random_into(x, rng), GA_OK);
+                assert_int_equal(ga_rng_standard_normal_into(x, rng), GA_OK);
+            }
+    ga_rng_free(rng);
+}
+
+/* ---- Texts of the user's ---- */
+
+static int32_t number_at(const gpuarray *x, int64_t k)
+{
+    return ((const int32_t *)(const void *)x->data)[k];
+}
+
+/* What is reached for by `i` is inside for i < n alone. */
+static void gathers_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    ga_kernel *mirror =
+        ga_elementwise_kernel("const int *x, int *y", "y[i] = x[n - 1 - i]", "mirror");
+    ga_kernel *even = ga_elementwise_kernel("const int *x, int *y", "y[i] = x[2 * i]", "even");
+    for (int l = 0; l < LENGTHS; l++)
+        GA_SCOPE {
+            const int64_t n = lengths[l];
+            gpuarray *y = beside_guard(BEHIND, GA_INT32, n);
+            gpuarray *x = beside_guard(BEFORE, GA_INT32, n), /* x[-1] is forbidden */
+                *twice = beside_guard(BEHIND, GA_INT32, 2 * n - 1);
+            assert_int_equal(ga_run(mirror, x, y), GA_OK);
+            for (int64_t k = 0; k < n; k++)
+                assert_int_equal(number_at(y, k), number_at(x, n - 1 - k));
+            assert_int_equal(ga_run(even, twice, y), GA_OK);
+            for (int64_t k = 0; k < n; k++)
+                assert_int_equal(number_at(y, k), number_at(twice, 2 * k));
+        }
+    ga_kernel_free(mirror);
+    ga_kernel_free(even);
+}
+
+static void texts_with_i_run_for_elements_alone(void **state)
+{
+    (void)state;
+    static const int64_t more[] = {1, 2, 63, 65, 1003, 40000};
+    ga_kernel *number = ga_elementwise_kernel(
+        "float *x, float *y", "if (i >= n) stop(); y[i] = exp(-x[i]) * 0 + i", "number_all",
+        .preamble = "#ifdef __CUDA_ARCH__\n"
+                    "#define stop() __trap()\n"
+                    "#else\n"
+                    "#define stop() __builtin_trap()\n"
+                    "#endif\n");
+    assert_non_null(number);
+    for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+        GA_SCOPE {
+            gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(more[k])), *y = ga_empty_like(x);
+            gpuarray *wanted = ga_arange(GA_FLOAT32, 0, (double)more[k], 1);
+            assert_int_equal(ga_run(number, x, y), GA_OK);
+            assert_true(ga_item_bool(ga_all(ga_equal(y, wanted))));
+            gpuarray *square = ga_empty(GA_FLOAT32, GA_SHAPE(more[k], 2)),
+                     *turned = ga_transpose(square);
+            gpuarray *ones = ga_ones(GA_FLOAT32, GA_SHAPE(2, more[k]));
+            assert_int_equal(ga_run(number, ones, turned), GA_OK);
+            assert_true(ga_item_double(ga_max(square)) == (double)(2 * more[k] - 1));
+        }
+    ga_kernel_free(number);
+}
+
+/* What looks like an array or its index, and is not. */
+static void texts_are_read_as_they_are_meant(void **state)
+{
+    (void)state;
+    enum { N = 200003 };
+    ga_kernel *member =
+        ga_elementwise_kernel("const float *x, float *y", "pair p = {x[i]}; y[i] = p.x + 1",
+                              "member", .preamble = "struct pair { float x; };");
+    ga_kernel *local = ga_elementwise_kernel(
+        "float *x, float *y", "const float t[] = {1, 2, 3, 4}; y[i] = x[i] + t[i % 4]", "local");
+    GA_SCOPE {
+        gpuarray *x = ga_multiply(ga_arange(GA_FLOAT32, 0, N, 1), 2), *y = ga_zeros_like(x);
+        gpuarray *sum = ga_add(ga_slice(x, ":-1"), 1); /* of x as it is */
+        assert_int_equal(ga_run(local, ga_zeros_like(x), y), GA_OK);
+        assert_true(ga_item_double(ga_slice(y, "2")) == 3 &&
+                    ga_item_double(ga_slice(y, "-1")) == 3);
+        gpuarray *low = ga_slice(x, ":-1"), *high = ga_slice(x, "1:");
+        assert_int_equal(ga_run(member, low, high), GA_OK); /* x overlaps y: it is copied */
+        assert_true(ga_item_bool(ga_all(ga_equal(high, sum))));
+    }
+    ga_kernel_free(member);
+    ga_kernel_free(local);
+}
+
+static void arrays_of_one_size_run_flat(void **state)
+{
+    (void)state;
+    ga_kernel *add =
+        ga_elementwise_kernel("const float *x, float *y", "y[i] = x[i] + 1", "add_one_flat");
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 12, 1), *y = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 4));
+        assert_int_equal(ga_run(add, x, y), GA_OK);
+        assert_true(ga_item_bool(ga_all(ga_equal(ga_ravel(y), ga_add(x, 1)))));
+        assert_int_equal(ga_run(add, ga_transpose(ga_reshape(x, GA_SHAPE(4, 3))), x), GA_OK);
+        assert_true(ga_item_double(ga_slice(x, "1")) == 4); /* 0 3 6 9 1 4 ..., and 1 */
+    }
+    ga_kernel_free(add);
+}
+
+/* ---- Memory that is kept ---- */
+
+static size_t kept(void)
+{
+    ga_memory_stats s = {0};
+    assert_int_equal(ga_memory_info(NULL, &s), GA_OK);
+    return s.held - s.used;
+}
+
+static void kept_memory_has_a_limit(void **state)
+{
+    (void)state;
+    need_host_memory();
+    enum { BLOCKS = 5 };
+    ga_memory_stats s;
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
+    assert_int_equal(ga_memory_info(NULL, &s), GA_OK);
+    const size_t gigabyte = (size_t)1 << 30, eighth = s.total / 8;
+    const size_t most = eighth < gigabyte ? eighth : gigabyte;
+    const int64_t share = (int64_t)(most / 3) & ~(((int64_t)4 << 20) - 1);
+    gpuarray *x[BLOCKS];
+    for (int k = 0; k < BLOCKS; k++) /* pages that nobody touches cost nothing */
+        assert_non_null(x[k] = ga_empty(GA_INT8, GA_SHAPE(share - k)));
+    for (int k = 0; k < BLOCKS; k++) {
+        ga_free(x[k]);
+        assert_true(kept() >= (size_t)share - BLOCKS && kept() <= most);
+    }
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
+    assert_int_equal(kept(), 0);
+    gpuarray *larger = ga_empty(GA_INT8, GA_SHAPE((int64_t)most + 1));
+    assert_non_null(larger);
+    ga_free(larger); /* one that is more than all that may be kept */
+    assert_int_equal(kept(), 0);
+}
+
+static void small_blocks_are_not_kept(void **state)
+{
+    (void)state;
+    need_host_memory();
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
+    ga_free(ga_empty(GA_INT8, GA_SHAPE(1000)));
+    assert_int_equal(kept(), 0);
+    ga_free(ga_empty(GA_INT8, GA_SHAPE(1000000)));
+    assert_true(kept() >= 1000000 && kept() <= 1000000 + 1000000 / 8);
+    const size_t once = kept();
+    ga_free(ga_empty(GA_INT8, GA_SHAPE(1000000))); /* the same block again */
+    assert_int_equal(kept(), once);
+}
+
+/* Operands that the result overlaps are copied, and the copies freed, when it works and when not.
+ */
+static void what_a_call_copies_is_freed(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(200000)), *low = ga_slice(x, ":-1"),
+             *high = ga_slice(x, "1:");
+    ga_kernel *kernel =
+        ga_elementwise_kernel("const float *x, float *y", "y[i] = x[i] + 1", "add_one");
+    for (int round = 0; round < 2; round++) { /* once for what is kept for ever */
+        const int64_t live = live_blocks();
+        assert_int_equal(ga_add_into(high, low, low), GA_OK);
+        assert_int_equal(ga_assign(high, low), GA_OK);
+        assert_int_equal(ga_run(kernel, low, high), GA_OK);
+        assert_int_equal(ga_eval_into(high, "sqrt(x)", GA_NAMED("x", low)), GA_OK);
+        assert_true(round == 0 || live_blocks() == live);
+        gpuarray *first = ga_slice(x, ":1"), *total = ga_reshape(first, 0, NULL);
+        assert_non_null(ga_sum(x, .out = total));
+        assert_int_equal(ga_eval_into(total, "sum(x)", GA(x)), GA_OK);
+        ga_free(first);
+        ga_free(total);
+        assert_true(round == 0 || live_blocks() == live);
+    }
+    ga_kernel_free(kernel);
+    ga_free(high);
+    ga_free(low);
+    ga_free(x);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clear)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(elementwise_kernels_stay_inside),
+        TEST(results_that_go_past_the_cache_stay_inside),
+        TEST(reductions_stay_inside),
+        TEST(draws_stay_inside),
+        TEST(gathers_stay_inside),
+        TEST(texts_with_i_run_for_elements_alone),
+        TEST(texts_are_read_as_they_are_meant),
+        TEST(arrays_of_one_size_run_flat),
+        TEST(what_a_call_copies_is_freed),
+        TEST(kept_memory_has_a_limit),
+        TEST(small_blocks_are_not_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

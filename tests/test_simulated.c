@@ -1,0 +1,410 @@
+/* CUDA's own kernels without a GPU: run by the simulator of users' modules, each gives what the
+ * host's kernel of the same call gives. */
+#include <math.h>
+
+#include "array_support.h"
+#include "simulated_device.h"
+
+enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
+
+/* A deterministic array: small whole numbers, of which sums are exact in any order. */
+static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    static char bytes[MOST_BYTES];
+    const int64_t size = ga__shape_size(ndim, shape);
+    const size_t itemsize = ga_dtype_size(dtype);
+    assert_true((size_t)size * itemsize <= sizeof bytes);
+    for (int64_t k = 0; k < size; k++) {
+        const int64_t number = (k * 7919 + k / 97) % 101 - 50;
+        const ga_value value = {.kind = GA_VALUE_NUMBER, .dtype = GA_INT64, .as.i = number};
+        ga__dtype_store(dtype, value, bytes + (size_t)k * itemsize);
+    }
+    gpuarray *x = ga_from_host(bytes, dtype, ndim, shape);
+    assert_non_null(x);
+    return x;
+}
+
+/* ---- Both devices ---- */
+
+typedef gpuarray *(*work)(int64_t n);
+
+/* Runs the work on the device; its result in host memory. */
+static size_t result_on(ga__device *device, work make, int64_t n, char *bytes, ga_dtype *dtype)
+{
+    size_t nbytes = 0;
+    ga__use_device(device);
+    GA_SCOPE {
+        const gpuarray *x = make(n);
+        if (!x)
+            fail_msg("%lld: %s", (long long)n, ga_error_message());
+        nbytes = ga_nbytes(x);
+        *dtype = ga_dtype_of(x);
+        assert_true(nbytes <= MOST_BYTES);
+        assert_int_equal(ga_to_host(x, bytes, nbytes), GA_OK);
+    }
+    return nbytes;
+}
+
+static void compare(const char *what, work make, int64_t n, double tolerance)
+{
+    static char wanted[MOST_BYTES], got[MOST_BYTES];
+    ga_dtype dtype;
+    const int before = simulated.launches;
+    const size_t nbytes = result_on(ga__find_device("cpu"), make, n, wanted, &dtype);
+    assert_int_equal(simulated.launches, before);
+    assert_int_equal(result_on(&simulated_device, make, n, got, &dtype), nbytes);
+    assert_true(simulated.launches > before);
+    for (size_t at = 0; at < nbytes; at += ga_dtype_size(dtype)) {
+        const double a = ga__number_double(ga__dtype_fetch(dtype, wanted + at)),
+                     b = ga__number_double(ga__dtype_fetch(dtype, got + at));
+        if (memcmp(wanted + at, got + at, ga_dtype_size(dtype)) != 0 &&
+            !(fabs(a - b) <= tolerance * fabs(a)) && !(isnan(a) && isnan(b)))
+            fail_msg("%s of %lld: element %zu is %.17g on the host and %.17g by CUDA's kernel",
+                     what, (long long)n, at / ga_dtype_size(dtype), a, b);
+    }
+}
+
+/* Of each length: ends within vectors, blocks and waves. */
+#define COMPARE(work, tolerance, ...)                                                              \
+    do {                                                                                           \
+        static const int64_t lengths[] = {__VA_ARGS__};                                            \
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)                              \
+            compare(#work, work, lengths[k], tolerance);                                           \
+    } while (0)
+
+/* ---- Elementwise ---- */
+
+static gpuarray *add_floats(int64_t n)
+{
+    return ga_add(given(GA_FLOAT32, GA_SHAPE(n)), given(GA_FLOAT32, GA_SHAPE(n)));
+}
+
+static gpuarray *add_bytes(int64_t n)
+{
+    return ga_add(given(GA_INT8, GA_SHAPE(n)), 1);
+}
+
+static gpuarray *add_halves(int64_t n)
+{
+    return ga_add(given(GA_FLOAT16, GA_SHAPE(n)), given(GA_FLOAT64, GA_SHAPE(n)));
+}
+
+static gpuarray *add_misaligned(int64_t n)
+{
+    return ga_add(ga_slice(given(GA_FLOAT32, GA_SHAPE(n + 1)), "1:"), 2);
+}
+
+static gpuarray *add_in_place(int64_t n)
+{
+    gpuarray *x = ga_slice(given(GA_FLOAT32, GA_SHAPE(n + 1)), "1:");
+    assert_int_equal(ga_add_into(x, x, 1), GA_OK);
+    return x;
+}
+
+static void vectors_and_tails(void **state)
+{
+    (void)state;
+    COMPARE(add_floats, 0, 1, 2, 3, 4, 5, 6, 7, 511, 512, 513, 514, 515, 4099, 100002);
+    COMPARE(add_bytes, 0, 15, 16, 17, 31, 2047, 2048, 2049, 100001);
+    COMPARE(add_halves, 0, 2, 3, 257, 1001);
+    COMPARE(add_in_place, 0, 1, 129, 513);
+    COMPARE(add_misaligned, 0, 1, 3, 127, 129, 511, 512, 513, 5003);
+}
+
+static gpuarray *add_rows_and_columns(int64_t n)
+{
+    gpuarray *x = given(GA_FLOAT64, GA_SHAPE(37, n)), *row = given(GA_FLOAT64, GA_SHAPE(n)),
+             *column = given(GA_FLOAT64, GA_SHAPE(37, 1));
+    return ga_eval("a - b*c", GA_NAMED("a", x), GA_NAMED("b", row), GA_NAMED("c", column));
+}
+
+static gpuarray *add_strided(int64_t n)
+{
+    gpuarray *x = given(GA_INT32, GA_SHAPE(5, n, 12)), *y = given(GA_INT32, GA_SHAPE(n, 4));
+    return ga_subtract(ga_slice(x, "::2, ::-1, 1::3"), y);
+}
+
+static gpuarray *numbers_of_elements(int64_t n)
+{
+    gpuarray *x = given(GA_INT32, GA_SHAPE(n)), *y = ga_empty_like(x);
+    ga_kernel *kernel = ga_elementwise_kernel("int *x, int *y", "y[i] = x[i] * 1000 + i", "number");
+    assert_int_equal(ga_run(kernel, x, y), GA_OK);
+    ga_kernel_free(kernel);
+    return y;
+}
+
+static gpuarray *backwards(int64_t n)
+{
+    gpuarray *x = given(GA_INT32, GA_SHAPE(n)), *y = ga_empty_like(x);
+    ga_kernel *kernel =
+        ga_elementwise_kernel("const int *x, int *y", "y[i] = x[n - 1 - i] + i", "backwards");
+    assert_int_equal(ga_run(kernel, x, y), GA_OK);
+    ga_kernel_free(kernel);
+    return y;
+}
+
+/* An array that takes 64 bits to index. */
+static gpuarray *from_afar(int64_t n)
+{
+    gpuarray *x = ga_broadcast_to(given(GA_INT32, GA_SHAPE(7)), GA_SHAPE(INT64_C(1) << 32, 7));
+    gpuarray *y = ga_empty(GA_INT32, GA_SHAPE(n));
+    ga_kernel *kernel = ga_elementwise_kernel(
+        "const int *x, int *y", "y[i] = x[(long long)i * 4000000000 + i % 7]", "from_afar");
+    assert_int_equal(ga_run(kernel, x, y), GA_OK);
+    ga_kernel_free(kernel);
+    return y;
+}
+
+static void strides_and_indices(void **state)
+{
+    (void)state;
+    COMPARE(add_rows_and_columns, 0, 2, 64, 65);
+    COMPARE(add_strided, 0, 1, 2, 33);
+    COMPARE(numbers_of_elements, 0, 3, 4, 7, 1003);
+    COMPARE(backwards, 0, 1, 7, 1003);
+    COMPARE(from_afar, 0, 7, 515);
+}
+
+static gpuarray *add_transposed(int64_t n)
+{
+    gpuarray *x = given(GA_FLOAT32, GA_SHAPE(n, n)), *y = given(GA_FLOAT32, GA_SHAPE(n, n));
+    return ga_subtract(x, ga_transpose(y));
+}
+
+static gpuarray *turn_bytes(int64_t n)
+{
+    return ga_copy(ga_transpose_axes(given(GA_INT8, GA_SHAPE(3, n, 140)), GA_AXES(0, 2, 1)));
+}
+
+static void squares(void **state)
+{
+    (void)state;
+    COMPARE(add_transposed, 0, 33, 67, 128, 260);
+    COMPARE(turn_bytes, 0, 20, 144, 150);
+}
+
+static gpuarray *exponentials(int64_t n)
+{
+    gpuarray *x = ga_multiply(given(GA_FLOAT32, GA_SHAPE(n)), 3);
+    return ga_eval("exp(x) + sin(x)*cos(x)", GA(x));
+}
+
+/* Arguments that quick functions leave to the exact ones, among others. */
+static gpuarray *rare_arguments(int64_t n)
+{
+    gpuarray *x = given(GA_FLOAT32, GA_SHAPE(n));
+    return ga_eval("sin(where(x > 48, x*1e10, x)) + exp(where(x < -49, x*inf, x))", GA(x));
+}
+
+static void quick_functions_and_those_for_the_rest(void **state)
+{
+    (void)state;
+    COMPARE(exponentials, 1e-6, 4, 515, 70001);
+    COMPARE(rare_arguments, 1e-5, 4, 515, 70001);
+}
+
+/* ---- Reductions: teams, blocks, several blocks to a row ---- */
+
+static gpuarray *sum_all(int64_t n)
+{
+    return ga_sum(given(GA_INT32, GA_SHAPE(n)));
+}
+
+static gpuarray *sum_product(int64_t n)
+{
+    gpuarray *x = given(GA_FLOAT64, GA_SHAPE(n)), *y = given(GA_FLOAT32, GA_SHAPE(n));
+    return ga_eval("sum(x*y)", GA(x), GA(y));
+}
+
+static gpuarray *sum_short_rows(int64_t n)
+{
+    return ga_sum(given(GA_INT32, GA_SHAPE(n, 4)), GA_AXIS(1));
+}
+
+static gpuarray *sum_rows_of_12(int64_t n)
+{
+    return ga_sum(given(GA_INT32, GA_SHAPE(n, 12)), GA_AXIS(1));
+}
+
+static gpuarray *sum_parts_of_rows(int64_t n)
+{
+    return ga_sum(ga_slice(given(GA_INT32, GA_SHAPE(n, 8)), ":, :5"), GA_AXIS(1));
+}
+
+static gpuarray *sum_rows(int64_t n)
+{
+    return ga_sum(given(GA_FLOAT64, GA_SHAPE(7, n)), GA_AXIS(1));
+}
+
+static gpuarray *sum_columns(int64_t n)
+{
+    return ga_sum(given(GA_FLOAT32, GA_SHAPE(n, 36)), GA_AXIS(0));
+}
+
+static gpuarray *sum_odd_columns(int64_t n)
+{
+    return ga_sum(given(GA_INT32, GA_SHAPE(n, 37)), GA_AXIS(0));
+}
+
+static gpuarray *sum_middles(int64_t n)
+{
+    return ga_sum(given(GA_FLOAT32, GA_SHAPE(5, n, 20)), GA_AXIS(1));
+}
+
+static gpuarray *sum_ends(int64_t n)
+{
+    return ga_sum(given(GA_FLOAT32, GA_SHAPE(6, n, 5)), GA_AXES(0, 2));
+}
+
+static void sums(void **state)
+{
+    (void)state;
+    COMPARE(sum_all, 0, 1, 2, 5, 31, 100, 1003, 5003, 100003, 1000001);
+    COMPARE(sum_product, 0, 3, 1001, 100001);
+    COMPARE(sum_short_rows, 0, 3, 5000, 20001);
+    COMPARE(sum_rows_of_12, 0, 7, 20001);
+    COMPARE(sum_parts_of_rows, 0, 7, 20001);
+    COMPARE(sum_rows, 0, 3, 70, 5001, 40000);
+    COMPARE(sum_columns, 0, 2, 33, 100, 140, 1001, 20001); /* 140: a larger block */
+    COMPARE(sum_odd_columns, 0, 3, 5001);
+    COMPARE(sum_middles, 0, 3, 300);
+    COMPARE(sum_ends, 0, 4, 100);
+}
+
+static gpuarray *first_greatest(int64_t n)
+{
+    return ga_argmax(given(GA_FLOAT32, GA_SHAPE(n)));
+}
+
+static gpuarray *first_greatest_of_columns(int64_t n)
+{
+    return ga_argmax(given(GA_FLOAT32, GA_SHAPE(n, 20)), GA_AXIS(0));
+}
+
+static gpuarray *any_equal(int64_t n)
+{
+    gpuarray *x = given(GA_INT32, GA_SHAPE(n));
+    gpuarray *any = ga_any(ga_equal(x, 50)), *all = ga_all(ga_less(x, 50));
+    return ga_add(ga_multiply(ga_astype(any, GA_INT32), 2), all);
+}
+
+static gpuarray *variance(int64_t n)
+{
+    return ga_var(given(GA_FLOAT64, GA_SHAPE(n)));
+}
+
+static gpuarray *of_a_struct(int64_t n)
+{
+    ga_kernel *kernel = ga_reduction_kernel(GA_INT64, "-1000000000", "a > b ? a : b",
+                                            "x[i] * 1000000 + i", "const int *x", "last_greatest");
+    assert_non_null(kernel);
+    gpuarray *result = ga_reduce(kernel, given(GA_INT32, GA_SHAPE(n)));
+    ga_kernel_free(kernel);
+    return result;
+}
+
+static void other_reductions(void **state)
+{
+    (void)state;
+    COMPARE(first_greatest, 0, 3, 100, 5003, 300001);
+    COMPARE(first_greatest_of_columns, 0, 5, 5003);
+    COMPARE(any_equal, 0, 7, 101, 300001);
+    COMPARE(variance, 1e-13, 5, 1001, 300001);
+    COMPARE(of_a_struct, 0, 5, 300001);
+}
+
+/* ---- Random numbers: the same bits on every device ---- */
+
+static gpuarray *draw(ga_dtype dtype, int64_t n, ga_status (*into)(gpuarray *, ga_rng *))
+{
+    ga_rng *rng = ga_rng_new(12345);
+    gpuarray *all = ga_zeros(dtype, GA_SHAPE(6 + 2 * n));
+    const long long size = n;
+    assert_int_equal(into(ga_slice(all, ":5"), rng), GA_OK);
+    assert_int_equal(into(ga_slice(all, "5:%lld", 5 + size), rng), GA_OK);
+    assert_int_equal(into(ga_slice(all, "%lld:", 6 + size), rng), GA_OK);
+    ga_rng_free(rng);
+    return all;
+}
+
+static ga_status integers_into(gpuarray *out, ga_rng *rng)
+{
+    return ga_rng_integers_into(out, rng, 0, INT64_C(1) << 31);
+}
+
+static ga_status dice_into(gpuarray *out, ga_rng *rng)
+{
+    return ga_rng_integers_into(out, rng, -3, 3);
+}
+
+static gpuarray *draw_floats(int64_t n)
+{
+    return draw(GA_FLOAT32, n, ga_rng_random_into);
+}
+
+static gpuarray *draw_doubles(int64_t n)
+{
+    return draw(GA_FLOAT64, n, ga_rng_random_into);
+}
+
+static gpuarray *draw_normals(int64_t n)
+{
+    return draw(GA_FLOAT32, n, ga_rng_standard_normal_into);
+}
+
+static gpuarray *draw_integers(int64_t n)
+{
+    return draw(GA_INT64, n, integers_into);
+}
+
+static gpuarray *draw_dice(int64_t n)
+{
+    return draw(GA_INT8, n, dice_into);
+}
+
+static void draws(void **state)
+{
+    (void)state;
+    COMPARE(draw_floats, 0, 1, 8, 4096, 60003);
+    COMPARE(draw_doubles, 0, 3, 1019, 60000);
+    COMPARE(draw_normals, 0, 3, 60003);
+    COMPARE(draw_integers, 0, 7, 20001);
+    COMPARE(draw_dice, 0, 7, 20001);
+}
+
+/* ---- Posted results ---- */
+
+static void results_are_posted(void **state)
+{
+    (void)state;
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        gpuarray *x = given(GA_INT32, GA_SHAPE(100003)), *sum = ga_sum(x);
+        const double wanted = ga_item_double(sum);
+        ga__use_device(ga__find_device("cpu"));
+        assert_true(ga_item_double(ga_sum(given(GA_INT32, GA_SHAPE(100003)))) == wanted);
+        ga_data(sum); /* what is there now is read from its memory alone */
+        assert_true(ga_item_double(sum) == wanted);
+    }
+}
+
+static int open_devices(void **state)
+{
+    (void)state;
+    return open_simulated_device(PROCESSORS) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectors_and_tails),
+        cmocka_unit_test(strides_and_indices),
+        cmocka_unit_test(squares),
+        cmocka_unit_test(quick_functions_and_those_for_the_rest),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(other_reductions),
+        cmocka_unit_test(draws),
+        cmocka_unit_test(results_are_posted),
+    };
+    return cmocka_run_group_tests(tests, open_devices, NULL);
+}
