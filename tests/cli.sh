@@ -52,7 +52,7 @@ fails() { # PATTERN ARGUMENT...: status 2, a message, no output, no file r.npy, 
 }
 
 nothing_left() { # WHAT
-    left=$(find . -name '.quarry-npy*' -o -path './tmp/*')
+    left=$(find . -name '.quarry-*' -o -path './tmp/*')
     [ -z "$left" ] || complain "$1: left $left"
 }
 
@@ -183,6 +183,16 @@ run eval 'x + 1' x=x.npy -o kept.npy
 cp kept.npy kept-before.npy
 run eval 'x + i' x=x.npy i=i.npy -o kept.npy
 { [ $status = 2 ] && cmp -s kept.npy kept-before.npy; } || complain "an error changed kept.npy"
+
+# An output over a link replaces what the link leads to, and keeps its mode.
+mkdir real
+cp kept.npy real/target.npy
+chmod 640 real/target.npy
+ln -s real/target.npy to.npy
+gives '' eval 'x * 2' x=x.npy -o to.npy
+[ -L to.npy ] || complain "the link to.npy is a file now"
+[ "$(stat -c %a real/target.npy)" = 640 ] || complain "real/target.npy has mode $(stat -c %a real/target.npy)"
+gives '26.0' eval 'sum(t)' t=real/target.npy
 
 # Usage.
 fails 'no expression' eval

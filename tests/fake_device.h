@@ -139,11 +139,9 @@ static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *so
 #define fake_compile_cuda NULL
 #endif
 
-static const char *fake_key(ga__device *device, bool fast_math)
+static void fake_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
-    static _Thread_local char key[32];
-    snprintf(key, sizeof key, "%s%s", device->name, fast_math ? " fast" : "");
-    return key;
+    ga__strbuf_addf(key, "%s%s", device->name, fast_math ? " fast" : "");
 }
 
 static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
@@ -166,9 +164,9 @@ static ga_status fake_find(ga__image *image, const char *name, ga__function **fu
     return GA_OK;
 }
 
-static const char *fake_cuda_key(ga__device *device)
+static void fake_cuda_key(ga__device *device, ga__strbuf *key)
 {
-    return device->name;
+    ga__strbuf_add(key, device->name);
 }
 
 static ga_status fake_global(ga__device *device, ga__image *image, const char *symbol,

@@ -27,7 +27,7 @@ static const char *in_scratch(const char *name)
     return path;
 }
 
-static int files_in_scratch(void)
+static inline int files_in_scratch(void)
 {
     DIR *directory = opendir(scratch);
     int count = 0;
@@ -45,7 +45,7 @@ static bool open_scratch(void)
 }
 
 /* Removes these files, ended by NULL, where they are there, and the folder: not 0 if others are. */
-static int close_scratch(const char *const *names)
+static inline int close_scratch(const char *const *names)
 {
     for (; *names; names++)
         unlink(in_scratch(*names));

@@ -83,12 +83,11 @@ static ga_status simulated_compile(ga__device *device, const ga__source *source,
     return status;
 }
 
-static const char *simulated_key(ga__device *device, bool fast_math)
+static void simulated_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
-    static _Thread_local char key[8192];
     (void)device;
-    snprintf(key, sizeof key, "simulated%s %s", fast_math ? " fast" : "", ga__simt_key());
-    return key;
+    ga__strbuf_addf(key, "simulated%s ", fast_math ? " fast" : "");
+    ga__simt_key(key);
 }
 
 /* Each module has one kernel. */

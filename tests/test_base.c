@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/replacement.h"
 #include "base/process.h"
 #include "base/strbuf.h"
 #include "base/texts.h"

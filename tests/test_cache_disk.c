@@ -296,6 +296,24 @@ static void test_writable_by_others(void **state)
     assert_false(has("key 2", "code"));
 }
 
+/* An entry that others may write is not loaded, though its checksum be right; storing mends it. */
+static void test_entries_writable_by_others(void **state)
+{
+    static const mode_t modes[] = {0660, 0606, 0620, 0602, 0666};
+    char path[PATH_SIZE];
+    (void)state;
+    put("key", "code");
+    only_file(directory, path);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        assert_int_equal(chmod(path, modes[i]), 0);
+        assert_false(has("key", "code"));
+    }
+    put("key", "code");
+    assert_true(has("key", "code"));
+    assert_int_equal(chmod(path, 0644), 0); /* others may read */
+    assert_true(has("key", "code"));
+}
+
 static void test_read_only_directory(void **state)
 {
     (void)state;
@@ -548,6 +566,7 @@ int main(void)
         TEST(test_key_is_compared),
         TEST(test_foreign_owner),
         TEST(test_writable_by_others),
+        TEST(test_entries_writable_by_others),
         TEST(test_read_only_directory),
         TEST(test_directory_that_cannot_be_made),
         TEST(test_directory_that_is_a_file),

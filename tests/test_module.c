@@ -60,10 +60,10 @@ static ga_status fake_compile(ga__device *device, const ga__source *source, void
     return GA_OK;
 }
 
-static const char *fake_key(ga__device *device, bool fast_math)
+static void fake_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
     (void)device;
-    return fast_math ? "fast" : compiler_version;
+    ga__strbuf_add(key, fast_math ? "fast" : compiler_version);
 }
 
 static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
@@ -111,9 +111,9 @@ static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *so
     return GA_OK;
 }
 
-static const char *fake_cuda_key(ga__device *device)
+static void fake_cuda_key(ga__device *device, ga__strbuf *key)
 {
-    return device->name;
+    ga__strbuf_add(key, device->name);
 }
 
 static const ga__backend fake = {.name = "fake",

@@ -207,10 +207,10 @@ static ga_status compile(ga__device *device, const ga__source *source, void **co
     return GA_OK;
 }
 
-static const char *compiler_key(ga__device *device, bool fast_math)
+static void compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
     (void)device, (void)fast_math;
-    return "none";
+    ga__strbuf_add(key, "none");
 }
 
 static ga_status load(ga__device *device, const void *code, size_t nbytes, ga__image **image)

@@ -4,6 +4,7 @@
 #include "array_support.h"
 
 #include "base/os.h"
+#include "base/replacement.h"
 #include "jit/module.h"
 
 static int clear(void **state)

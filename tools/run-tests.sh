@@ -1,12 +1,27 @@
 #!/bin/sh
-# Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize].
+# Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize] [--fuzz].
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
+# With --fuzz every fuzz target runs for a minute.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
 
+sanitize=
+fuzz=
+for option; do
+    case $option in
+    --sanitize) sanitize=1 ;;
+    --fuzz) fuzz=1 ;;
+    *)
+        echo "run-tests: unknown option $option"
+        exit 1
+        ;;
+    esac
+done
+
 cd "$(dirname "$0")/.." || exit 1
-sh tools/setup.sh || exit 1
+# shellcheck disable=SC2086 # the packages are separate words
+sh tools/setup.sh ${fuzz:+clang libclang-rt-dev} || exit 1
 
 # NumPy 2 is the reference of tests/stateful; Debian's may be older.
 build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
@@ -34,7 +49,13 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
 }
 
 build_and_test build/test "" --buildtype=debugoptimized
-if [ "${1-}" = --sanitize ]; then
+if [ "$fuzz" ]; then
+    # The targets wait for nothing but the processor: five at once take two minutes.
+    build_and_test build/fuzz "--suite=fuzz --num-processes=5" --native-file tools/clang.ini --buildtype=debug \
+        -Doptimization=1 -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+        -Dexamples=false -Dbench=false -Dcli=false
+fi
+if [ "$sanitize" ]; then
     # A sanitizer stops at the first error; the host's compiler is not ours to check for leaks.
     ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the Debian packages that a build needs and that are missing; elsewhere it only checks.
+# Installs the Debian packages that a build needs and that are missing; elsewhere it only checks:
+# setup.sh [PACKAGE...], which are needed too.
 set -eu
 
-packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 python3-venv valgrind"
+packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 python3-venv valgrind $*"
 
 if ! command -v dpkg-query > /dev/null; then
     for program in c++ cc meson ninja pkg-config python3; do

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "array/pour.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 
 /* Raises GA_ERR_IO: "load: x.npy: No such file or directory". */
 static ga_status fail_io(const char *name, const char *path, int error)
@@ -238,74 +238,21 @@ gpuarray *ga_load(const char *path)
 
 /* ---- Writing ---- */
 
-/* A file or directory that a rename must not replace: /dev/null is none of our business. */
-static ga_status check_target(const char *path)
-{
-    struct stat status;
-
-    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-        return GA_OK; /* what else is wrong with the path, opening the file beside it finds */
-    if (S_ISDIR(status.st_mode))
-        return fail_io("save", path, EISDIR);
-    return ga__fail(GA_ERR_IO, "save: %s: not a regular file", path);
-}
-
-/* A new file in the directory of `path`, with the mode any new file gets; ga__free its name. */
-static int open_beside(const char *path, char **name)
-{
-    static _Atomic unsigned counter;
-    const char *slash = strrchr(path, '/');
-    const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
-    int fd = -1, error = EEXIST;
-
-    while (fd < 0 && error == EEXIST) {
-        ga__strbuf text = GA__STRBUF_INIT;
-        ga__strbuf_add_bytes(&text, path, directory);
-        ga__strbuf_addf(&text, ".quarry-npy-%ld-%u", (long)getpid(),
-                        atomic_fetch_add(&counter, 1u));
-        *name = ga__strbuf_take(&text);
-        if (!*name)
-            return -1;
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        error = errno;
-        if (fd < 0) {
-            ga__free(*name);
-            *name = NULL;
-        }
-    }
-    if (fd < 0)
-        fail_io("save", path, error);
-    return fd;
-}
-
 ga_status ga__npy_append(ga__npy_writer *w, const void *bytes, size_t nbytes)
 {
-    const char *at = bytes;
+    const int error = ga__write_all(w->file.fd, bytes, nbytes);
 
-    while (nbytes > 0) {
-        const ssize_t n = write(w->fd, at, nbytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_io("save", w->path, errno);
-        at += n;
-        nbytes -= (size_t)n;
-    }
-    return GA_OK;
+    return error ? fail_io("save", w->file.path, error) : GA_OK;
 }
 
 ga_status ga__npy_create(ga__npy_writer *w, const char *path, ga_dtype dtype, int ndim,
                          const int64_t *shape)
 {
     ga__strbuf text = GA__STRBUF_INIT;
-    ga_status status = check_target(path);
+    ga_status status = ga__replacement_open(&w->file, "save: ", path);
 
     if (status != GA_OK)
         return status;
-    *w = (ga__npy_writer){.path = path};
-    w->fd = open_beside(path, &w->name);
-    if (w->fd < 0)
-        return ga_error();
     ga__npy_add_header(&text, dtype, ndim, shape);
     status = text.failed ? GA_ERR_MEMORY : ga__npy_append(w, text.text, text.length);
     ga__strbuf_reset(&text);
@@ -316,28 +263,12 @@ ga_status ga__npy_create(ga__npy_writer *w, const char *path, ga_dtype dtype, in
 
 ga_status ga__npy_finish(ga__npy_writer *w)
 {
-    ga_status status = GA_OK;
-
-    if (close(w->fd) != 0)
-        status = fail_io("save", w->path, errno);
-    w->fd = -1;
-    if (status == GA_OK && rename(w->name, w->path) != 0)
-        status = fail_io("save", w->path, errno);
-    if (status != GA_OK)
-        unlink(w->name);
-    ga__free(w->name);
-    w->name = NULL;
-    return status;
+    return ga__replacement_commit(&w->file);
 }
 
 void ga__npy_discard(ga__npy_writer *w)
 {
-    if (!w->name)
-        return;
-    close(w->fd);
-    unlink(w->name);
-    ga__free(w->name);
-    w->name = NULL;
+    ga__replacement_discard(&w->file);
 }
 
 /* ---- Saving ---- */

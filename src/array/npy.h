@@ -3,6 +3,7 @@
 #define GA_ARRAY_NPY_H
 
 #include "array/npy_header.h"
+#include "base/replacement.h"
 
 typedef struct ga__npy_reader {
     int fd;
@@ -21,9 +22,7 @@ void ga__npy_close(ga__npy_reader *r);
 
 /* A file that is written beside `path`, and takes its place when it is complete. */
 typedef struct ga__npy_writer {
-    int fd;
-    const char *path; /* the caller's: it stays until the file is finished */
-    char *name;       /* of the file until then */
+    ga__replacement file; /* its path is the caller's: it stays until the file is finished */
 } ga__npy_writer;
 
 /* Makes the file and writes its header. Nothing is to be discarded after a failure. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/fork.h"
 
 enum { LINE_SIZE = 1024 };
@@ -27,7 +28,7 @@ static int environment_level;
 
 static void read_environment(void)
 {
-    const char *text = getenv("QUARRY_LOG");
+    const char *text = ga__environment("QUARRY_LOG");
 
     if (text && strcmp(text, "debug") == 0)
         environment_level = GA_LOG_DEBUG;

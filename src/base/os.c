@@ -1,9 +1,9 @@
 /* Files, directories, processors and time, by the system's own calls. */
 #include "base/os.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
@@ -72,63 +73,31 @@ char *ga__read_file(const char *path, size_t *nbytes)
     return bytes;
 }
 
-/* 0 or an errno. */
-static int write_all(int fd, const char *bytes, size_t nbytes)
+int ga__write_all(int fd, const void *bytes, size_t nbytes)
 {
+    const char *at = bytes;
+
     while (nbytes > 0) {
-        const ssize_t n = write(fd, bytes, nbytes);
+        const ssize_t n = write(fd, at, nbytes);
         if (n < 0 && errno != EINTR)
             return errno;
         if (n > 0) {
-            bytes += n;
+            at += n;
             nbytes -= (size_t)n;
         }
     }
     return 0;
 }
 
-/* A new file beside `path`, with the mode any new file gets; *name is its name (ga__free). */
-static int open_beside(const char *path, char **name)
+ga_status ga__write_file(const char *path, const void *bytes, size_t nbytes)
 {
-    static _Atomic unsigned counter;
-    const char *slash = strrchr(path, '/');
-    const size_t nbytes = slash ? (size_t)(slash - path) + 1 : 0;
-
-    for (;;) {
-        ga__strbuf text = GA__STRBUF_INIT;
-        ga__strbuf_add_bytes(&text, path, nbytes);
-        ga__strbuf_addf(&text, ".quarry-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1));
-        *name = ga__strbuf_take(&text);
-        if (!*name)
-            return -1;
-        const int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
-        const int error = errno;
-        ga__free(*name);
-        *name = NULL;
-        if (error != EEXIST) {
-            fail_io("write", path, error);
-            return -1;
-        }
-    }
-}
-
-ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes)
-{
-    char *name = NULL;
-    const int fd = open_beside(path, &name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
     if (fd < 0)
-        return ga_error();
-    int error = write_all(fd, bytes, nbytes);
+        return fail_io("write", path, errno);
+    int error = ga__write_all(fd, bytes, nbytes);
     if (close(fd) != 0 && !error)
         error = errno;
-    if (!error && rename(name, path) != 0)
-        error = errno;
-    if (error)
-        unlink(name);
-    ga__free(name);
     return error ? fail_io("write", path, error) : GA_OK;
 }
 
@@ -164,12 +133,30 @@ ga_status ga__make_directories(const char *path)
     return error ? fail_io("make directory", path, error) : GA_OK;
 }
 
-char *ga__make_temporary_directory(void)
+char *ga__temporary_parent(void)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *wanted = ga__environment("TMPDIR");
     ga__strbuf text = GA__STRBUF_INIT;
 
-    ga__strbuf_addf(&text, "%s/quarry-XXXXXX", parent && parent[0] ? parent : "/tmp");
+    if (!wanted || !*wanted)
+        return ga__strdup("/tmp");
+    char *here = *wanted != '/' ? getcwd(NULL, 0) : NULL;
+    if (here)
+        ga__strbuf_addf(&text, "%s/", here);
+    free(here);
+    ga__strbuf_add(&text, wanted);
+    return ga__strbuf_take(&text);
+}
+
+char *ga__make_temporary_directory(void)
+{
+    char *parent = ga__temporary_parent();
+    ga__strbuf text = GA__STRBUF_INIT;
+
+    if (!parent)
+        return NULL;
+    ga__strbuf_addf(&text, "%s/quarry-XXXXXX", parent);
+    ga__free(parent);
     char *name = ga__strbuf_take(&text);
     if (!name)
         return NULL;
@@ -181,16 +168,35 @@ char *ga__make_temporary_directory(void)
     return name;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+/* Empties the directory, whose descriptor it closes. Names are looked up in descriptors, so that a
+ * folder that someone puts in another's place is not followed. */
+static void remove_entries(int directory)
 {
-    (void)status, (void)type, (void)where;
-    (void)remove(path);
-    return 0;
+    DIR *stream = fdopendir(directory);
+
+    if (!stream) {
+        close(directory);
+        return;
+    }
+    for (struct dirent *item; (item = readdir(stream)) != NULL;) {
+        const char *name = item->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(directory, name, 0) == 0)
+            continue;
+        const int inner = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0)
+            remove_entries(inner);
+        (void)unlinkat(directory, name, AT_REMOVEDIR);
+    }
+    closedir(stream);
 }
 
 void ga__remove_tree(const char *path)
 {
-    (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    const int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (directory >= 0)
+        remove_entries(directory);
+    (void)rmdir(path);
 }
 
 double ga__now(void)

@@ -12,17 +12,23 @@
  */
 char *ga__read_file(const char *path, size_t *nbytes);
 
-/* Writes to a temporary file in the same directory and renames it over `path`; on failure nothing
- * is left behind. */
-ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes);
+/* Writes all bytes; 0 or an errno. */
+int ga__write_all(int fd, const void *bytes, size_t nbytes);
+
+/* Writes the file, which is nobody else's meanwhile: after a failure there may be a part of it. For
+ * files that others see there is base/replacement.h. */
+ga_status ga__write_file(const char *path, const void *bytes, size_t nbytes);
 
 /* Makes the directory and its parents, mode 0700. */
 ga_status ga__make_directories(const char *path);
 
-/* A fresh directory under TMPDIR or /tmp, mode 0700; ga__free the name. */
+/* The absolute path of TMPDIR, or /tmp; ga__free it. */
+char *ga__temporary_parent(void);
+
+/* A fresh directory there, mode 0700; ga__free the name. */
 char *ga__make_temporary_directory(void);
 
-/* Removes the directory with all it holds, as far as that goes. */
+/* Removes the directory with all it holds, as far as that goes; follows no link. */
 void ga__remove_tree(const char *path);
 
 /* Monotonic time in seconds. */

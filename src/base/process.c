@@ -14,11 +14,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/strbuf.h"
-
-extern char **environ;
 
 /* Of the output, the first HEAD bytes are kept and between TAIL / 2 and TAIL of the last ones. */
 enum { HEAD = 32768, TAIL = 32768, REASON_SIZE = 128 };
@@ -54,26 +53,6 @@ static ga_status fail_run(const char *name, int error)
     char reason[REASON_SIZE];
     return ga__fail(error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_IO, "cannot run %s: %s", name,
                     strerror_r(error, reason, sizeof reason));
-}
-
-/* The environment with another TMPDIR, whose text is part of the list's memory (ga__free). */
-static char **environment_with(const char *temporary)
-{
-    static const char variable[] = "TMPDIR=";
-    size_t n = 0, kept = 0;
-    while (environ != NULL && environ[n] != NULL)
-        n++;
-    const size_t list_bytes = (n + 2) * sizeof(char *);
-    char **list = ga__malloc(list_bytes + sizeof variable + strlen(temporary));
-    if (list == NULL)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], variable, strlen(variable)) != 0)
-            list[kept++] = environ[i];
-    list[kept] = (char *)list + list_bytes;
-    stpcpy(stpcpy(list[kept], variable), temporary);
-    list[kept + 1] = NULL;
-    return list;
 }
 
 /* The child's signals are a fresh program's, whatever the calling thread blocks or ignores: one
@@ -291,15 +270,26 @@ static ga_status run(running *r, const ga__process *process, char **environment,
     return end->output != NULL ? GA_OK : GA_ERR_MEMORY;
 }
 
+/* The environment of the program (ga__free it). */
+static char **environment_of(const ga__process *process)
+{
+    if (process->temporary != NULL)
+        return ga__child_environment(process->temporary);
+    char *ours = ga__temporary_parent();
+    char **environment = ours != NULL ? ga__child_environment(ours) : NULL;
+    ga__free(ours);
+    return environment;
+}
+
 ga_status ga__process_run(const ga__process *process, ga__process_end *end)
 {
     running r = {.output = -1, .handle = -1, .bytes = ga__malloc(HEAD + TAIL)};
-    char **own = process->temporary != NULL ? environment_with(process->temporary) : NULL;
+    char **environment = r.bytes != NULL ? environment_of(process) : NULL;
     ga__process_end found = {0};
     ga_status status = GA_ERR_MEMORY;
-    if (r.bytes != NULL && (own != NULL || process->temporary == NULL))
-        status = run(&r, process, own != NULL ? own : environ, &found);
-    ga__free(own);
+    if (environment != NULL)
+        status = run(&r, process, environment, &found);
+    ga__free(environment);
     ga__free(r.bytes);
     if (status == GA_OK)
         *end = found;

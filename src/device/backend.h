@@ -9,6 +9,8 @@
 
 #include <quarry/error.h>
 
+#include "base/strbuf.h"
+
 typedef struct ga__device ga__device;
 typedef struct ga_stream ga__stream;
 typedef struct ga__image ga__image;       /* loaded machine code */
@@ -143,9 +145,9 @@ typedef struct ga__backend {
     /* Compiles to machine code (ga__free it). On GA_ERR_COMPILE the message holds the compiler's
      * log. */
     ga_status (*compile)(ga__device *device, const ga__source *source, void **code, size_t *nbytes);
-    /* Everything the code depends on besides the source: architecture, compiler, options. A static
-     * or device-owned string. Must not load or start the compiler. */
-    const char *(*compiler_key)(ga__device *device, bool fast_math);
+    /* Appends everything the code depends on besides the source: architecture, compiler, options.
+     * Must not load or start the compiler. */
+    void (*compiler_key)(ga__device *device, bool fast_math, ga__strbuf *key);
     /* A NUL follows code that is text (PTX). Bytes that are no code at all: GA_ERR_FORMAT. */
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
@@ -161,7 +163,7 @@ typedef struct ga__backend {
     ga_status (*compile_cuda)(ga__device *device, const ga__cuda_source *source, void **code,
                               size_t *nbytes, char **symbols, char **log);
     /* As compiler_key, for compile_cuda. */
-    const char *(*cuda_key)(ga__device *device);
+    void (*cuda_key)(ga__device *device, ga__strbuf *key);
     /* The kernel that has this name in the source, "add" or "ns::add", or this symbol. NULL where
      * code does not tell. GA_ERR_INVALID when there is none; the message lists those there are. */
     ga_status (*find_by_name)(ga__image *image, const char *name, ga__function **function);

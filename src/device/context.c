@@ -8,6 +8,7 @@
 
 #include <quarry/device.h>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
@@ -142,7 +143,7 @@ static ga__device *first_cuda_device(void)
 
 static ga__device *default_device(void)
 {
-    const char *name = getenv("QUARRY_DEVICE");
+    const char *name = ga__environment("QUARRY_DEVICE");
     if (name != NULL && *name != '\0')
         return ga__find_device(name);
     ga__device *device = first_cuda_device();

@@ -119,16 +119,16 @@ static ga_status cuda_compile(ga__device *device, const ga__source *source, void
                              nbytes);
 }
 
-static const char *cuda_compiler_key(ga__device *device, bool fast_math)
+static void cuda_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
     const cuda_state *state = device->state;
-    return state->keys[fast_math];
+    ga__strbuf_add(key, state->keys[fast_math]);
 }
 
-static const char *cuda_cuda_key(ga__device *device)
+static void cuda_cuda_key(ga__device *device, ga__strbuf *key)
 {
     const cuda_state *state = device->state;
-    return state->cuda_key;
+    ga__strbuf_add(key, state->cuda_key);
 }
 
 static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
@@ -283,7 +283,7 @@ static cudaError_t read_properties(ga__device *device)
 static void make_keys(ga__device *device)
 {
     cuda_state *state = device->state;
-    char options[900];
+    char options[GA__CUDA_KEY_SIZE - 64];
     int runtime = 0;
     (void)cudaRuntimeGetVersion(&runtime);
     for (int fast_math = 0; fast_math < 2; fast_math++) {

@@ -25,15 +25,18 @@ typedef struct ga__launched {
     _Atomic uint64_t name[GA__LAUNCHED_WORDS];
 } ga__launched;
 
+/* The key holds two paths, of NVRTC and of the toolkit's headers. */
+#define GA__CUDA_KEY_SIZE (2 * PATH_MAX + 512)
+
 /* A device's own state. */
 typedef struct cuda_state {
     pthread_mutex_t lock; /* of the stagings */
     struct staging *stagings;
     ga__upload uploads[GA__UPLOADS];
-    atomic_uint nuploads; /* the next piece takes its remainder by GA__UPLOADS */
-    cudaMemPool_t pool;   /* NULL: the device has none, memory comes from cudaMalloc */
-    char keys[2][1024];   /* plain, fast math */
-    char cuda_key[1024];  /* of users' sources */
+    atomic_uint nuploads;             /* the next piece takes its remainder by GA__UPLOADS */
+    cudaMemPool_t pool;               /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][GA__CUDA_KEY_SIZE];  /* plain, fast math */
+    char cuda_key[GA__CUDA_KEY_SIZE]; /* of users' sources */
     ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
     atomic_uint nlaunched;               /* the next one goes to its remainder by GA__LAUNCHED */
 } cuda_state;

@@ -3,23 +3,18 @@
 #define GA_DEVICE_CXX_H
 
 #include "base/process.h"
+#include "base/strbuf.h"
 #include "device/backend.h"
 
 /* A shared object's bytes (ga__free them). GA_ERR_COMPILE with the compiler's log, or when there is
  * no compiler. */
 ga_status ga__cxx_compile(const ga__source *source, void **code, size_t *nbytes);
 
-/* The option that means the instructions of this processor. */
-#ifdef __x86_64__
-#define GA__CXX_NATIVE "-march=native"
-#else
-#define GA__CXX_NATIVE "-mcpu=native" /* elsewhere clang knows only this one, and GCC both */
-#endif
-
-/* Runs the compiler on a file: its words of QUARRY_CXX, then the options (the list ends with NULL),
- * the files, and the libraries that every module needs. Its own temporary files go to `directory`.
- * It may take QUARRY_COMPILE_TIMEOUT seconds. GA_ERR_COMPILE when there is no compiler; the errors
- * of ga__process_run(). */
+/* Runs the compiler on a file: its words of QUARRY_CXX, the options of the processor, the given
+ * options (the list ends with NULL), the words of QUARRY_CXXFLAGS, the files, and the libraries
+ * that every module needs. Its own temporary files go to `directory`. It may take
+ * QUARRY_COMPILE_TIMEOUT seconds. GA_ERR_COMPILE when there is no compiler; the errors of
+ * ga__process_run(). */
 ga_status ga__cxx_run(const char *const *options, const char *directory, const char *input,
                       const char *output, ga__process_end *end);
 
@@ -29,13 +24,12 @@ ga_status ga__cxx_run(const char *const *options, const char *directory, const c
 ga_status ga__cxx_take(const char *name, const char *path, const ga__process_end *end, void **code,
                        size_t *nbytes);
 
-/* Writes the compiler's file (path, size, time) and the processor that GA__CXX_NATIVE means here,
- * each part ended by a blank; starts no process. */
-void ga__cxx_identify(char *text, size_t size);
+/* Appends what the environment makes code depend on: the compiler (its file, all words) and the
+ * processor. Starts no process. */
+void ga__cxx_identify(ga__strbuf *key);
 
-/* The compiler's file (path, size, time), the options, and the processor that -march=native means
- * here. A static string, made once; starts no process. */
-const char *ga__cxx_key(bool fast_math);
+/* Appends the same and the options. Starts no process. */
+void ga__cxx_key(bool fast_math, ga__strbuf *key);
 
 /* Writes which compiler is used, "/usr/bin/c++"; starts no process. GA_ERR_COMPILE, saying what to
  * install, when there is none. */

@@ -19,6 +19,7 @@
 #include "base/fork.h"
 #include "base/loader.h"
 #include "base/os.h"
+#include "base/temporary.h"
 #include "device/backend.h"
 #include "device/cxx.h"
 #include "device/pool.h"
@@ -280,22 +281,10 @@ static ga_status host_compile(ga__device *device, const ga__source *source, void
     return ga__cxx_compile(source, code, nbytes);
 }
 
-static const char *host_compiler_key(ga__device *device, bool fast_math)
+static void host_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
     (void)device;
-    return ga__cxx_key(fast_math);
-}
-
-static bool write_all(int fd, const char *bytes, size_t nbytes)
-{
-    while (nbytes > 0) {
-        ssize_t n = write(fd, bytes, nbytes);
-        if (n <= 0)
-            return false;
-        bytes += n;
-        nbytes -= (size_t)n;
-    }
-    return true;
+    ga__cxx_key(fast_math, key);
 }
 
 /* dlopen takes two files of one name for one library, and descriptors' numbers come again: so each
@@ -318,15 +307,7 @@ static void name_descriptor(char *name, size_t size, int fd)
 static int open_nameless(void)
 {
     int fd = memfd_create("quarry-kernel", MFD_CLOEXEC);
-    if (fd >= 0)
-        return fd;
-    const char *parent = getenv("TMPDIR");
-    char name[4096];
-    snprintf(name, sizeof name, "%s/quarry-XXXXXX", parent != NULL && *parent ? parent : "/tmp");
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    return fd;
+    return fd >= 0 ? fd : ga__open_nameless();
 }
 
 /* Whether code of a file can be mapped, for all the memory and mappings there are: dlerror() says
@@ -347,7 +328,7 @@ static void *open_library(const void *code, size_t nbytes)
     if (fd < 0)
         return ga__fail_null(GA_ERR_IO, "cannot make a file for a kernel of %zu bytes", nbytes);
     void *library = NULL;
-    if (!write_all(fd, code, nbytes)) {
+    if (ga__write_all(fd, code, nbytes) != 0) {
         ga__fail(GA_ERR_IO, "cannot write a kernel of %zu bytes", nbytes);
     } else {
         name_descriptor(name, sizeof name, fd);
@@ -662,10 +643,10 @@ static ga_status host_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__simt_compile(source, code, nbytes, symbols, log);
 }
 
-static const char *host_cuda_key(ga__device *device)
+static void host_cuda_key(ga__device *device, ga__strbuf *key)
 {
     (void)device;
-    return ga__simt_key();
+    ga__simt_key(key);
 }
 
 static ga_status host_global(ga__device *device, ga__image *image, const char *symbol,

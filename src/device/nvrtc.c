@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/loader.h"
@@ -96,17 +97,17 @@ static bool load_from_toolkit(const char *directory)
 
 static bool load_any(void)
 {
-    const char *wanted = getenv("QUARRY_NVRTC");
+    const char *wanted = ga__environment("QUARRY_NVRTC");
     if (wanted != NULL && *wanted != '\0')
         return load_from(wanted);
     return load_from("libnvrtc.so.13") || load_from("libnvrtc.so.12") || load_from("libnvrtc.so") ||
-           load_from_toolkit(getenv("CUDA_HOME")) || load_from_toolkit(getenv("CUDA_PATH")) ||
-           load_from_toolkit("/usr/local/cuda");
+           load_from_toolkit(ga__environment("CUDA_HOME")) ||
+           load_from_toolkit(ga__environment("CUDA_PATH")) || load_from_toolkit("/usr/local/cuda");
 }
 
 static ga_status fail_no_nvrtc(void)
 {
-    const char *wanted = getenv("QUARRY_NVRTC");
+    const char *wanted = ga__environment("QUARRY_NVRTC");
     if (wanted != NULL && *wanted != '\0')
         return ga__fail(GA_ERR_COMPILE, "QUARRY_NVRTC=%s cannot be loaded as NVRTC", wanted);
     return ga__fail(GA_ERR_COMPILE,
@@ -322,7 +323,7 @@ ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool f
 void ga__nvrtc_describe(char *text, size_t size, bool fast_math)
 {
     static const char *const options[] = {NEEDED, QUICKER};
-    const char *wanted = getenv("QUARRY_NVRTC");
+    const char *wanted = ga__environment("QUARRY_NVRTC");
     snprintf(text, size, "%s %s %s %s %s %s", options[0], options[1], options[2], options[3],
              fast_math ? "--use_fast_math" : "", wanted == NULL ? "" : wanted);
 }
@@ -344,8 +345,8 @@ static bool has_headers(const char *directory, char *include, size_t size)
 /* The option that lets sources include the toolkit's headers; false when there are none. */
 static bool find_headers(char *option, size_t size)
 {
-    return has_headers(getenv("CUDA_HOME"), option, size) ||
-           has_headers(getenv("CUDA_PATH"), option, size) ||
+    return has_headers(ga__environment("CUDA_HOME"), option, size) ||
+           has_headers(ga__environment("CUDA_PATH"), option, size) ||
            has_headers("/usr/local/cuda", option, size);
 }
 
@@ -420,7 +421,7 @@ ga_status ga__nvrtc_compile_cuda(const ga__cuda_source *source, int arch, void *
 void ga__nvrtc_describe_cuda(char *text, size_t size)
 {
     char include[PATH_MAX + 20] = "";
-    const char *wanted = getenv("QUARRY_NVRTC");
+    const char *wanted = ga__environment("QUARRY_NVRTC");
     (void)find_headers(include, sizeof include);
     snprintf(text, size, "--std=c++17 -default-device --no-source-include %s %s", include,
              wanted == NULL ? "" : wanted);

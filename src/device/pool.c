@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/fork.h"
 #include "base/os.h"
 
@@ -73,7 +74,7 @@ int ga__pool_size(void)
     int size = atomic_load_explicit(&pool_size, memory_order_relaxed);
     if (size > 0)
         return size;
-    const char *text = getenv("QUARRY_THREADS");
+    const char *text = ga__environment("QUARRY_THREADS");
     long wanted = text == NULL ? 0 : strtol(text, NULL, 10);
     size = wanted > 0 && wanted <= MAX_THREADS ? (int)wanted : ga__processor_count();
     atomic_store_explicit(&pool_size, size, memory_order_relaxed);

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/os.h"
 #include "base/strbuf.h"
+#include "base/temporary.h"
 #include "device/cxx.h"
 #include "device/simt_options.h"
 #include "device/simt_text.h"
@@ -28,7 +29,7 @@ static const char *const prelude[] = {"simt_abi.host", "simt_types.host", "simt_
  * the module defines is what it means, whatever names the program has. */
 /* clang-format off */
 static const char *const options[] = {
-    "-x", "c++", "-std=c++17", "-O2", GA__CXX_NATIVE, "-fPIC", "-shared", "-nostdlib", "-pipe",
+    "-x", "c++", "-std=c++17", "-O2", "-fPIC", "-shared", "-nostdlib", "-pipe",
     "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math",
     "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector",
     "-fno-semantic-interposition", "-Wl,-Bsymbolic",
@@ -64,7 +65,7 @@ static const char *embedded(const char *name)
 
 typedef struct build {
     const ga__cuda_source *source;
-    char *directory;
+    ga__temporary folder;
     char *text;              /* the user's, rewritten */
     bool dynamic;            /* there is dynamic shared memory */
     ga__strbuf words, lines; /* of the user's options: see ga__simt_options */
@@ -75,7 +76,7 @@ typedef struct build {
 static char *path_of(const build *b, const char *name)
 {
     ga__strbuf path = GA__STRBUF_INIT;
-    ga__strbuf_addf(&path, "%s/%s", b->directory, name);
+    ga__strbuf_addf(&path, "%s/%s", b->folder.path, name);
     return ga__strbuf_take(&path);
 }
 
@@ -84,7 +85,7 @@ static ga_status write_text(const build *b, const char *name, const char *text)
     char *path = path_of(b, name);
     if (path == NULL)
         return GA_ERR_MEMORY;
-    const ga_status status = ga__write_file_atomic(path, text, strlen(text));
+    const ga_status status = ga__write_file(path, text, strlen(text));
     ga__free(path);
     return status;
 }
@@ -156,9 +157,9 @@ static ga_status make_words(build *b)
 {
     for (const char *const *option = options; *option != NULL; option++)
         ga__strbuf_add_bytes(&b->words, *option, strlen(*option) + 1);
-    ga__strbuf_addf(&b->words, "-I%s/include", b->directory);
+    ga__strbuf_addf(&b->words, "-I%s/include", b->folder.path);
     ga__strbuf_add_bytes(&b->words, "", 1);
-    ga__strbuf_addf(&b->words, "-ffile-prefix-map=%s/user.cu=%s", b->directory, b->source->name);
+    ga__strbuf_addf(&b->words, "-ffile-prefix-map=%s/user.cu=%s", b->folder.path, b->source->name);
     ga__strbuf_add_bytes(&b->words, "", 1);
     return ga__simt_options(b->source, &b->words, &b->lines);
 }
@@ -176,7 +177,7 @@ static ga_status make_unit(build *b)
     for (const char *const *file = prelude; *file != NULL; file++)
         ga__strbuf_add(tu, embedded(*file));
     ga__strbuf_addf(tu, "# 1 \"options\"\n%s", b->lines.length > 0 ? b->lines.text : "");
-    ga__strbuf_addf(tu, "# 1 \"%s/user.cu\"\n%s\n# 1 \"kernels\"\n", b->directory, b->text);
+    ga__strbuf_addf(tu, "# 1 \"%s/user.cu\"\n%s\n# 1 \"kernels\"\n", b->folder.path, b->text);
     for (int i = 0; kernels != NULL && kernels[i] != NULL; i++)
         ga__strbuf_addf(tu, "GA_SIMT_EXPORT(ga_simt_kernel_%d, %s)\n", i, kernels[i]);
     return tu->failed ? GA_ERR_MEMORY : write_text(b, "kernel.cpp", tu->text);
@@ -215,10 +216,10 @@ static const char **split(const ga__strbuf *words)
 /* The log with the user's names for files (ga__free it); NULL when memory is out. */
 static char *tidy(const build *b, const char *log)
 {
-    const size_t length = strlen(b->directory);
+    const size_t length = strlen(b->folder.path);
     ga__strbuf out = GA__STRBUF_INIT;
     ga__strbuf_add(&out, "");
-    for (const char *found; (found = strstr(log, b->directory)) != NULL;) {
+    for (const char *found; (found = strstr(log, b->folder.path)) != NULL;) {
         ga__strbuf_add_bytes(&out, log, (size_t)(found - log));
         log = found + length + (found[length] == '/');
         if (strncmp(log, "user.cu", 7) == 0) {
@@ -239,7 +240,7 @@ static ga_status run_compiler(const build *b, const char *output, ga__process_en
     const char **list = input != NULL ? split(&b->words) : NULL;
     ga_status status = GA_ERR_MEMORY;
     if (list != NULL)
-        status = ga__cxx_run(list, b->directory, input, output, end);
+        status = ga__cxx_run(list, b->folder.path, input, output, end);
     char *log = status == GA_OK ? tidy(b, end->output) : NULL;
     if (status == GA_OK) {
         ga__free(end->output);
@@ -304,18 +305,18 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
     build b = {.source = source};
     char *warnings = NULL, *names = make_symbols(source);
     ga_status status = GA_ERR_MEMORY;
-    b.directory = names == NULL ? NULL : ga__make_temporary_directory();
-    if (b.directory == NULL) {
+    if (names != NULL)
+        status = ga__temporary_init(&b.folder);
+    if (status != GA_OK) {
         ga__free(names);
-        return ga_error();
+        return status;
     }
     status = make_words(&b);
     if (status == GA_OK)
         status = write_files(&b);
     if (status == GA_OK)
         status = make_code(&b, code, nbytes, &warnings);
-    ga__remove_tree(b.directory);
-    ga__free(b.directory);
+    ga__temporary_reset(&b.folder);
     ga__free(b.text);
     ga__strbuf_reset(&b.words);
     ga__strbuf_reset(&b.lines);
@@ -331,9 +332,6 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
 
 /* ---- the key ---- */
 
-static char key[PATH_MAX + 2048];
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-
 static uint64_t hash_texts(uint64_t hash)
 {
     for (const char *const *option = options; *option != NULL; option++)
@@ -343,16 +341,17 @@ static uint64_t hash_texts(uint64_t hash)
     return hash;
 }
 
-static void make_key(void)
+static uint64_t texts_hash;
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+
+static void make_texts_hash(void)
 {
-    ga__cxx_identify(key, sizeof key);
-    const size_t length = strlen(key);
-    snprintf(key + length, sizeof key - length, "simulator %016llx",
-             (unsigned long long)hash_texts(0));
+    texts_hash = hash_texts(0);
 }
 
-const char *ga__simt_key(void)
+void ga__simt_key(ga__strbuf *key)
 {
-    pthread_once(&key_once, make_key);
-    return key;
+    pthread_once(&texts_once, make_texts_hash);
+    ga__cxx_identify(key);
+    ga__strbuf_addf(key, "simulator %016llx", (unsigned long long)texts_hash);
 }

@@ -2,6 +2,7 @@
 #ifndef GA_DEVICE_SIMT_BUILD_H
 #define GA_DEVICE_SIMT_BUILD_H
 
+#include "base/strbuf.h"
 #include "device/backend.h"
 
 /* As ga__backend.compile_cuda: the code is a shared object, which exports a ga_simt_kernel for each
@@ -11,6 +12,6 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
                            char **symbols, char **log);
 
 /* As ga__backend.cuda_key. */
-const char *ga__simt_key(void);
+void ga__simt_key(ga__strbuf *key);
 
 #endif

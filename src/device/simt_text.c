@@ -1,6 +1,7 @@
 /* Rewrites `extern __shared__` and `<<<` in CUDA C++, token by token and without moving a line. */
 #include "device/simt_text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -176,6 +177,7 @@ static bool is_text(const rewriter *r, token t, const char *text)
 
 static void copy_to(rewriter *r, size_t end)
 {
+    assert(r->copied <= end);
     ga__strbuf_add_bytes(&r->out, r->text + r->copied, end - r->copied);
     r->copied = end;
 }
@@ -189,7 +191,7 @@ static void replace(rewriter *r, token t, const char *text)
 
 /* ---- extern __shared__ ---- */
 
-/* The index behind the brackets that start at `i`. */
+/* The index behind the brackets that start at `i`; 0 when they do not end. */
 static int skip_brackets(const rewriter *r, int i)
 {
     int open = 0;
@@ -198,7 +200,7 @@ static int skip_brackets(const rewriter *r, int i)
         if (open == 0 && (i + 1 == r->ntokens || r->tokens[i + 1].kind != '['))
             return i + 1;
     }
-    return i;
+    return 0;
 }
 
 /* `name[]...` up to a comma or the end: the index of what follows; 0 when it is no declarator. */
@@ -207,7 +209,7 @@ static int declarator_end(const rewriter *r, int i)
     if (r->tokens[i].kind != IDENTIFIER || i + 1 >= r->ntokens || r->tokens[i + 1].kind != '[')
         return 0;
     const int end = skip_brackets(r, i + 1);
-    return end == r->ntokens || r->tokens[end].kind == ',' ? end : 0;
+    return end > 0 && (end == r->ntokens || r->tokens[end].kind == ',') ? end : 0;
 }
 
 /* Declarator i of the declaration, which ends before token `end`. In a function it becomes a
@@ -229,15 +231,15 @@ static void rewrite_declarator(rewriter *r, int i, int end, bool in_function)
 static void rewrite_shared(rewriter *r, bool in_function)
 {
     for (int i = 0; i < r->ntokens; i++) {
-        const int end = declarator_end(r, i);
-        if (is_text(r, r->tokens[i], "extern"))
+        int end = 0;
+        if (is_text(r, r->tokens[i], "extern")) {
             replace(r, r->tokens[i], in_function ? "" : "extern __thread");
-        else if (is_text(r, r->tokens[i], "__shared__"))
+        } else if (is_text(r, r->tokens[i], "__shared__")) {
             replace(r, r->tokens[i], "");
-        if (end == 0)
-            continue;
-        rewrite_declarator(r, i, end, in_function);
-        i = end - 1;
+        } else if ((end = declarator_end(r, i)) > 0) {
+            rewrite_declarator(r, i, end, in_function);
+            i = end - 1;
+        }
     }
     *r->dynamic = true;
 }

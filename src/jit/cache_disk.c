@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
@@ -58,13 +59,13 @@ static char *joined(const char *directory, const char *rest)
 
 char *ga__disk_cache_directory(void)
 {
-    const char *own = getenv("QUARRY_CACHE_DIR");
+    const char *own = ga__environment("QUARRY_CACHE_DIR");
     if (own)
         return *own ? ga__strdup(own) : NULL;
-    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *cache = ga__environment("XDG_CACHE_HOME");
     if (cache && *cache == '/') /* the XDG specification: a relative path is to be ignored */
         return joined(cache, "/quarry");
-    const char *home = getenv("HOME");
+    const char *home = ga__environment("HOME");
     return home && *home ? joined(home, "/.cache/quarry") : NULL;
 }
 
@@ -174,12 +175,19 @@ static bool read_front(int file, struct blob key, struct seal *seal)
     return matches;
 }
 
+/* Code is loaded from it, so nobody else may have written it, nor be able to. */
+static bool is_trusted(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
+           !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* The sizes are compared with the file's own before any memory is asked for. */
 static bool read_entry(int file, struct blob key, void **code, size_t *nbytes)
 {
     struct stat status;
     struct seal seal;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+    if (fstat(file, &status) != 0 || !is_trusted(&status))
         return false;
     const uint64_t room = (uint64_t)status.st_size;
     const uint64_t fixed = sizeof(struct head) + key.nbytes + sizeof seal;
@@ -247,6 +255,7 @@ static int write_entry(int file, struct blob key, struct blob code)
         write_exactly(file, &head, sizeof head) && write_exactly(file, key.bytes, key.nbytes) &&
         write_exactly(file, &seal, sizeof seal) && write_exactly(file, code.bytes, code.nbytes);
     int error = written ? 0 : errno;
+    /* No fsync: after a crash of the machine an entry may lack bytes, which its checksum tells. */
     touch(file);
     return error;
 }
@@ -353,7 +362,7 @@ static bool list_entries(int directory, struct listing *listing)
 /* "512M" is 2^29; anything else than digits and one suffix is the default. */
 static uint64_t size_limit(void)
 {
-    const char *text = getenv("QUARRY_CACHE_SIZE");
+    const char *text = ga__environment("QUARRY_CACHE_SIZE");
     if (!text || *text < '0' || *text > '9')
         return DEFAULT_LIMIT;
     char *end;

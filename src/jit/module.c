@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/replacement.h"
 #include "base/stack.h"
 #include "base/strbuf.h"
 #include "device/unload.h"
@@ -119,12 +121,14 @@ static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
                     backend->template_target);
     if (job->recipe) {
         const ga__embedded *template = job->recipe->template;
-        ga__strbuf_addf(&key, "fast_math %d\n%s\n%s %s\n", job->recipe->fast_math,
-                        backend->compiler_key(device, job->recipe->fast_math), template->name,
-                        template->digest);
+        ga__strbuf_addf(&key, "fast_math %d\n", job->recipe->fast_math);
+        backend->compiler_key(device, job->recipe->fast_math, &key);
+        ga__strbuf_addf(&key, "\n%s %s\n", template->name, template->digest);
         ga__record_print(job->recipe->record, &key);
     } else {
-        ga__strbuf_addf(&key, "user's source\n%s\n", backend->cuda_key(device));
+        ga__strbuf_add(&key, "user's source\n");
+        backend->cuda_key(device, &key);
+        ga__strbuf_add(&key, "\n");
         add_list(&key, "option", job->source->options);
         add_list(&key, "kernel", job->source->kernels);
         add_list(&key, "header", job->source->header_names);
@@ -390,7 +394,7 @@ static void settle(struct entry *entry)
  * that those who wait get the error of this attempt. */
 static void build(struct entry *entry, struct job *job)
 {
-    const char *directory = getenv("QUARRY_DUMP_DIR");
+    const char *directory = ga__environment("QUARRY_DUMP_DIR");
     ga__saved_error saved = ga__error_save();
     if (directory && *directory)
         dump(directory, entry, job);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/word.h"
 #include "device/unload.h"
@@ -312,7 +313,7 @@ static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 /* From the environment: 0 is no limit, what is no number changes nothing. */
 static void set_limit(void)
 {
-    const char *text = secure_getenv("QUARRY_LOADED_KERNELS");
+    const char *text = ga__environment("QUARRY_LOADED_KERNELS");
     char *end;
     const unsigned long long limit = text ? strtoull(text, &end, 10) : 0;
     if (text && *text >= '0' && *text <= '9' && !*end)

@@ -1,36 +1,31 @@
-/* A libFuzzer target: any bytes as an expression are parsed, typed and planned; nothing is run. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <quarry.h>
+/* Fuzz target: any bytes as an expression are parsed, typed and planned; nothing is run. */
+#include "fuzz.h"
 
 #include "array/array.h"
 #include "kernels/eval_plan.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* An array that is only looked at: dtype and shape. */
 static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     gpuarray *x = calloc(1, sizeof(*x) + 2 * sizeof(int64_t) * GA_MAX_NDIM);
-    if (!x)
-        abort();
+    FUZZ_CHECK(x != NULL);
     x->dtype = dtype;
     x->ndim = ndim;
     x->shape = x->dims;
     x->strides = x->dims + ndim;
-    memcpy(x->shape, shape, sizeof(*shape) * (size_t)ndim);
+    if (ndim > 0)
+        memcpy(x->shape, shape, sizeof(*shape) * (size_t)ndim);
     return x;
 }
 
-static void digest(const char *text, const ga_named *args, int count)
+/* `most` reductions may share a kernel. */
+static void digest(const char *text, const ga_named *args, int count, int most)
 {
     ga__forest forest;
     ga__graph graph;
     if (ga__forest_parse(&forest, text) == GA_OK) {
         if (ga__graph_make(&graph, &forest, count, args) == GA_OK)
-            ga__plan_free(ga__plan_new(&graph));
+            ga__plan_free(ga__plan_new(&graph, most));
         ga__forest_reset(&forest);
     }
     ga_clear_error();
@@ -45,12 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         c = shell(GA_COMPLEX64, GA_SHAPE0);
     }
     const ga_named args[] = {GA(x), GA(i), GA(c), GA_NAMED("n", 3), GA_NAMED("a", 2.5)};
-    char *text = malloc(size + 1);
-    if (!text)
-        abort();
-    memcpy(text, data, size);
-    text[size] = 0;
-    digest(text, args, 5);
+    char *text = fuzz_text(data, size);
+    digest(text, args, 5, 1);
+    digest(text, args, 5, GA__MAX_PARTS);
     free(text);
     return 0;
 }
