@@ -133,6 +133,18 @@ static gpuarray *numbers_of_elements(int64_t n)
     return y;
 }
 
+/* Both arrays are contiguous along the first axis, along which `i` goes in steps of n. */
+static gpuarray *numbers_of_columns(int64_t n)
+{
+    gpuarray *x = ga_transpose(given(GA_FLOAT32, GA_SHAPE(n, 20))),
+             *y = ga_transpose(ga_zeros(GA_FLOAT32, GA_SHAPE(n, 20)));
+    ga_kernel *kernel =
+        ga_elementwise_kernel("const float *x, float *y", "y[i] = x[i] + 7*i", "number");
+    assert_int_equal(ga_run(kernel, x, y), GA_OK);
+    ga_kernel_free(kernel);
+    return y;
+}
+
 static gpuarray *backwards(int64_t n)
 {
     gpuarray *x = given(GA_INT32, GA_SHAPE(n)), *y = ga_empty_like(x);
@@ -161,6 +173,7 @@ static void strides_and_indices(void **state)
     COMPARE(add_rows_and_columns, 0, 2, 64, 65);
     COMPARE(add_strided, 0, 1, 2, 33);
     COMPARE(numbers_of_elements, 0, 3, 4, 7, 1003);
+    COMPARE(numbers_of_columns, 0, 2, 30, 65);
     COMPARE(backwards, 0, 1, 7, 1003);
     COMPARE(from_afar, 0, 7, 515);
 }

@@ -83,6 +83,16 @@ static void set_step(ga__record *record, const char *name, const plan *p, int ro
     ga__program_step(record, name, axis > 0 ? STEP_ANY : p->step[row], word);
 }
 
+/* The step from one vector of axis 0 to the next. Operands of vectors are contiguous along it or
+ * broadcast; the index need not be. */
+static void set_vector_step(ga__record *record, const plan *p, int row, size_t word)
+{
+    if (p->step[row] == STEP_ANY)
+        ga__record_setf(record, "step", "%d * (ga_index)ga_args.w[%zu]", p->lanes, word);
+    else
+        ga__record_setf(record, "step", "%d", p->step[row] == STEP_ONE ? p->lanes : 0);
+}
+
 static void fill_strides(ga__record *record, const plan *p, int row, size_t first_word)
 {
     ga__record_list(record, "stride");
@@ -97,7 +107,7 @@ static void fill_strides(ga__record *record, const plan *p, int row, size_t firs
         ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
         ga__record_setf(stride, "axis", "%d", axis);
         if (axis == 0 && p->lanes > 1 && !p->tiled)
-            ga__record_setf(stride, "step", "%d", p->step[row] == STEP_ONE ? p->lanes : 0);
+            set_vector_step(stride, p, row, first_word);
         else
             set_step(stride, "step", p, row, axis, first_word + (size_t)axis);
     }

@@ -298,6 +298,8 @@ class Custom(Recipe):
     def choose(self, rng):
         self.operation, self.function = pick(rng, self.OPERATIONS)
         self.order = [str(name) for name in rng.permutation(["x", "y", "z"])]
+        if numpy_dtype(self.dtypes[2]).kind == "u":
+            self.dtypes[:2] = self.dtypes[2:] * 2  # a negative float is no unsigned integer in C
         self.types = dict(zip("xyz", self.dtypes))
         arguments = ", ".join("%s *%s" % (C_TYPES[self.types[name]], name) for name in self.order)
         name = pick(rng, ["kernel", "step", "update"])
