@@ -217,6 +217,45 @@ static void texts_are_read_as_they_are_meant(void **state)
     ga_kernel_free(local);
 }
 
+/* One kernel, whatever the axes of what it reaches into; reading makes no array a result. */
+static void views_of_any_rank_are_reached_into(void **state)
+{
+    (void)state;
+    ga_kernel *mirror =
+        ga_elementwise_kernel("const int *x, int *y", "y[i] = x[n - 1 - i]", "mirror_any_rank");
+    ga_kernel *compare = ga_elementwise_kernel("int *x, int *y", "y[i] = x[i] == 3", "is_3");
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_INT32, 0, 48, 1);
+        const gpuarray *const views[] = {
+            ga_slice(x, "::2"), ga_transpose(ga_reshape(x, GA_SHAPE(6, 8))),
+            ga_transpose(ga_reshape(x, GA_SHAPE(2, 4, 6))), ga_slice(x, "::-1")};
+        for (int k = 0; k < 4; k++) {
+            gpuarray *y = ga_empty(GA_INT32, GA_SHAPE(ga_size(views[k])));
+            assert_int_equal(ga_run(mirror, views[k], y), GA_OK);
+            gpuarray *wanted = ga_flip(ga_ravel(views[k]), 0);
+            assert_true(ga_item_bool(ga_all(ga_equal(y, wanted))));
+        }
+        gpuarray *same = ga_broadcast_to(ga_scalar(GA_INT32, 3), GA_SHAPE(48)); /* read-only */
+        assert_int_equal(ga_run(compare, same, x), GA_OK);
+        assert_true(ga_item_int64(ga_sum(x)) == 48);
+    }
+    ga_kernel_free(mirror);
+    ga_kernel_free(compare);
+}
+
+static void assignments_over_themselves_read_first(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_INT32, 0, 300003, 1);
+        gpuarray *turned = ga_copy(ga_flip(x, 0)), *up = ga_add(ga_slice(turned, ":-1"), 0);
+        assert_int_equal(ga_assign(x, ga_flip(x, 0)), GA_OK);
+        assert_true(ga_item_bool(ga_all(ga_equal(x, turned))));
+        assert_int_equal(ga_assign(ga_slice(x, "1:"), ga_slice(x, ":-1")), GA_OK);
+        assert_true(ga_item_bool(ga_all(ga_equal(ga_slice(x, "1:"), up))));
+    }
+}
+
 static void arrays_of_one_size_run_flat(void **state)
 {
     (void)state;
@@ -322,6 +361,8 @@ int main(void)
         TEST(gathers_stay_inside),
         TEST(texts_with_i_run_for_elements_alone),
         TEST(texts_are_read_as_they_are_meant),
+        TEST(views_of_any_rank_are_reached_into),
+        TEST(assignments_over_themselves_read_first),
         TEST(arrays_of_one_size_run_flat),
         TEST(what_a_call_copies_is_freed),
         TEST(kept_memory_has_a_limit),
