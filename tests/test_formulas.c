@@ -87,6 +87,26 @@ static void fast_formulas_are_plans_of_their_own(void **state)
     ga_expr_free(exact);
 }
 
+/* One text over a number, arrays of one axis and of none. */
+static void arguments_of_other_kinds_are_other_plans(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6)), *none = ga_scalar(GA_FLOAT64, 2);
+        gpuarray *table = ga_reshape(x, GA_SHAPE(2, 3));
+        for (int again = 0; again < 2; again++) {
+            const gpuarray *weak = ga_eval("x*a", GA(x), GA_NAMED("a", 2.0)),
+                           *strong = ga_eval("x*a", GA(x), GA_NAMED("a", none));
+            assert_int_equal(ga_dtype_of(weak), GA_FLOAT32);
+            assert_int_equal(ga_dtype_of(strong), GA_FLOAT64);
+            assert_true(first_of(weak) == 2 && first_of(strong) == 2);
+            assert_true(ga_item_double(ga_eval("sum(a)", GA_NAMED("a", x))) == 6);
+            assert_true(ga_item_double(ga_eval("sum(a)", GA_NAMED("a", table))) == 6);
+            assert_true(ga_item_double(ga_eval("sum(a)", GA_NAMED("a", none))) == 2);
+        }
+    }
+}
+
 /* What the last chunk meets when it is written is met by the call. */
 static void a_disk_that_fills_up_is_an_error(void **state)
 {
@@ -126,6 +146,7 @@ int main(void)
         TEST(nan_is_equal_to_nothing),
         TEST(reductions_of_like_shapes_stay_apart),
         TEST(fast_formulas_are_plans_of_their_own),
+        TEST(arguments_of_other_kinds_are_other_plans),
         TEST(a_disk_that_fills_up_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

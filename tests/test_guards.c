@@ -256,6 +256,22 @@ static void assignments_over_themselves_read_first(void **state)
     }
 }
 
+/* The last row gets its own sum when the others are there. */
+static void sums_over_their_operands_read_first(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    for (int formula = 0; formula < 2; formula++)
+        GA_SCOPE {
+            gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(N, N)), *last = ga_slice(x, "-1");
+            if (formula)
+                assert_int_equal(ga_eval_into(last, "sum(x, axis=1)", GA(x)), GA_OK);
+            else
+                assert_non_null(ga_sum(x, GA_AXIS(1), .out = last));
+            assert_true(ga_item_double(ga_min(last)) == N && ga_item_double(ga_max(last)) == N);
+        }
+}
+
 static void arrays_of_one_size_run_flat(void **state)
 {
     (void)state;
@@ -363,6 +379,7 @@ int main(void)
         TEST(texts_are_read_as_they_are_meant),
         TEST(views_of_any_rank_are_reached_into),
         TEST(assignments_over_themselves_read_first),
+        TEST(sums_over_their_operands_read_first),
         TEST(arrays_of_one_size_run_flat),
         TEST(what_a_call_copies_is_freed),
         TEST(kept_memory_has_a_limit),

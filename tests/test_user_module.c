@@ -1,4 +1,5 @@
 /* Tests of users' modules: compiling, loading, kernels by name, variables, caches and messages. */
+#include <time.h>
 #include <unistd.h>
 
 #include "array_support.h"
@@ -508,6 +509,34 @@ static void other_files_are_refused(void **state)
     expect_raised(GA_ERR_INVALID, "path of the module is NULL");
 }
 
+/* A failure is told to those who ask while it happens, and to nobody later. */
+static void sources_that_failed_are_tried_again(void **state)
+{
+    char text[128];
+    (void)state;
+    if (!on_host()) {
+        print_message("skipped on %s: its compiler needs no folder\n", ga_current_device());
+        skip();
+    }
+    const char *set = getenv("TMPDIR");
+    char *before = set ? strdup(set) : NULL;
+    snprintf(text, sizeof text, "extern \"C\" __global__ void again(long *x) { *x = %ld%ld; }",
+             (long)getpid(), (long)time(NULL)); /* no cache has it */
+    setenv("TMPDIR", "/nonexistent/folder", 1);
+    assert_null(ga_module_compile(text));
+    assert_true(ga_error() != GA_OK);
+    ga_clear_error();
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    free(before);
+    ga_module *m = ga_module_compile(text);
+    if (!m)
+        fail_msg("%s", ga_error_message());
+    ga_module_free(m);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
 int main(void)
@@ -530,6 +559,7 @@ int main(void)
         TEST(the_toolkits_headers_are_found),
         TEST(errors_have_the_log_and_the_lines),
         TEST(warnings_go_to_the_log),
+        TEST(sources_that_failed_are_tried_again),
         TEST(nulls_pass_the_first_error_on),
         TEST(device_code_is_loaded_from_files),
         TEST(other_files_are_refused),
