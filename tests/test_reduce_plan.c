@@ -104,6 +104,27 @@ static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim
         __VA_ARGS__                                                                                \
     }
 
+/* Sums of floats need a tree where a thread takes in more than a chain; nothing else ever does. */
+static void long_sums_of_floats_have_a_tree(void **state)
+{
+    (void)state;
+    planned p;
+    const int64_t n = INT64_C(1) << 28;
+    assert_true(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->cascade);
+    assert_int_equal(ga__reduce_plan_hold(&p.plan), 4);
+    assert_true(plan_all(&p, GA__ROW_mean, GA_FLOAT16, 4096, n)->cascade);
+    assert_true(plan_all(&p, GA__ROW_var, GA_FLOAT64, 4096, n)->cascade);
+    assert_false(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 100000)->cascade);
+    assert_false(plan_all(&p, GA__ROW_sum, GA_INT64, 4096, n)->cascade);
+    assert_false(plan_all(&p, GA__ROW_prod, GA_FLOAT32, 4096, n)->cascade);
+    assert_false(plan_all(&p, GA__ROW_max, GA_FLOAT32, 4096, n)->cascade);
+    assert_false(plan_all(&p, GA__ROW_argmax, GA_FLOAT32, 4096, n)->cascade);
+    assert_true(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){n / 4096, 4096})->cascade);
+    assert_false(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){64, n / 64})->cascade);
+    assert_true(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){1000, n / 1000})->cascade);
+    assert_false(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){n / 1000, 1000})->cascade);
+}
+
 static void long_reductions_come_in_whole_waves(void **state)
 {
     (void)state;
@@ -323,6 +344,7 @@ static void any_shape_is_covered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_sums_of_floats_have_a_tree),
         cmocka_unit_test(long_reductions_come_in_whole_waves),
         cmocka_unit_test(shorter_ones_in_one_wave_or_less),
         cmocka_unit_test(what_may_stop_early_stays_in_one_wave),

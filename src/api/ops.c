@@ -80,14 +80,17 @@ enum {
 
 #define EMPTY_IS_ERROR_ANY false
 #define EMPTY_IS_ERROR_ERROR true
-#define GA_REDUCE(name, kinds, rule, result, empty, accumulator, neutral, step, combine, finish,   \
-                  line)                                                                            \
+#define ROUNDS_LONG false
+#define ROUNDS_SHORT true
+#define GA_REDUCE(name, kinds, rule, result, empty, chain, accumulator, neutral, step, combine,    \
+                  finish, line)                                                                    \
     static const ga__reduce_op op_##name = {TABLE_ID(name),                                        \
                                             #name,                                                 \
                                             kinds,                                                 \
                                             GA__RULE_##rule,                                       \
                                             GA__RESULT_##result,                                   \
                                             EMPTY_IS_ERROR_##empty,                                \
+                                            ROUNDS_##chain,                                        \
                                             accumulator,                                           \
                                             neutral,                                               \
                                             step,                                                  \

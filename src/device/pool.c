@@ -38,6 +38,7 @@ static struct {
 } pool = {.nthreads = -1};
 
 static _Atomic int pool_size;
+static _Thread_local int member;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value)
 {
@@ -79,6 +80,11 @@ int ga__pool_size(void)
     size = wanted > 0 && wanted <= MAX_THREADS ? (int)wanted : ga__processor_count();
     atomic_store_explicit(&pool_size, size, memory_order_relaxed);
     return size;
+}
+
+int ga__pool_member(void)
+{
+    return member;
 }
 
 static void run_blocks(void)
@@ -133,10 +139,10 @@ static uint32_t await_job(uint32_t seen, bool *slept)
     return now;
 }
 
-static void *worker(void *unused)
+static void *worker(void *number)
 {
-    (void)unused;
     uint32_t seen = 0;
+    member = (int)(intptr_t)number;
     for (;;) {
         bool slept;
         seen = await_job(seen, &slept);
@@ -172,7 +178,7 @@ static void start_threads(void)
     int started = 0;
     for (int i = 1; i < ga__pool_size(); i++) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, worker, NULL) != 0)
+        if (pthread_create(&thread, NULL, worker, (void *)(intptr_t)i) != 0)
             break;
         pthread_detach(thread);
         started++;

@@ -8,6 +8,10 @@
  * processor. */
 int ga__pool_size(void);
 
+/* The number of the calling thread among those of the launch that it works for, less than
+ * ga__pool_size(): 0 for a caller that is no thread of the pool. */
+int ga__pool_member(void);
+
 /* Calls body(context, block) for every block of [0, nblocks) and returns when all are done. Blocks
  * are claimed one by one by whoever is free. The threads start at the first call with several
  * blocks; a call from inside a block, or while another thread's call runs, is served by its caller

@@ -434,7 +434,8 @@ static ga_status run_reduction(const custom *kernel, bool direct, const ga_value
                        .neutral = kernel->neutral,
                        .step = kernel->map_expr,
                        .combine = kernel->reduce_expr,
-                       .type = dtype}},
+                       .type = dtype,
+                       .rounds = raw || ga__dtype_rounds(dtype)}},
             .results = {{"a.part0", dtype}}};
         status = ga__reduce(&reduction, r->device, r->ndim, r->shape, reduced,
                             kernel->arguments.count, r->operands, &out);

@@ -249,7 +249,7 @@ static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int 
 /* Chunks are counted in base CARRY_BASE: a level holds the accumulators of up to CARRY_BASE - 1
  * times as many chunks as the level below, so that a sum of n chunks takes each of them through
  * log n additions of a few terms, not n. */
-enum { CARRY_BASE = 16 };
+enum { CARRY_BASE = 4 };
 
 static int carry_levels(int64_t chunks)
 {

@@ -5,14 +5,17 @@
 
 #define EMPTY_IS_ERROR_ANY false
 #define EMPTY_IS_ERROR_ERROR true
-#define GA_REDUCE(name, kinds, rule, result, empty, accumulator, neutral, step, combine, finish,   \
-                  line)                                                                            \
+#define ROUNDS_LONG false
+#define ROUNDS_SHORT true
+#define GA_REDUCE(name, kinds, rule, result, empty, chain, accumulator, neutral, step, combine,    \
+                  finish, line)                                                                    \
     static const ga__reduce_op reduce_##name = {GA__FORMULA_ID(0),                                 \
                                                 #name,                                             \
                                                 kinds,                                             \
                                                 GA__RULE_##rule,                                   \
                                                 GA__RESULT_##result,                               \
                                                 EMPTY_IS_ERROR_##empty,                            \
+                                                ROUNDS_##chain,                                    \
                                                 accumulator,                                       \
                                                 neutral,                                           \
                                                 step,                                              \

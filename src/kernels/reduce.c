@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/pool.h"
 #include "device/post.h"
 #include "kernels/program.h"
 #include "kernels/reduce_plan.h"
@@ -23,6 +24,18 @@ static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *wo
         const int64_t size = axis == 0 && vectors ? nest->shape[0] / p->lanes : nest->shape[axis];
         word[axis] = ga__words_add_divisor(&p->words, size, p->wide);
     }
+}
+
+/* Whether the results of several outputs' chains meet in a tree, in memory. */
+static bool needs_scratch(const plan *p)
+{
+    return p->columns ? p->host && p->cascade : p->many_runs && p->together > 1;
+}
+
+/* Of one thread. */
+static size_t scratch_bytes(const plan *p)
+{
+    return (size_t)p->levels * ga__reduce_plan_level_bytes(p);
 }
 
 static void add_operand(plan *p, int k)
@@ -52,6 +65,21 @@ static void add_carry(plan *p, const ga__carry *carry)
     ga__words_add(&p->words, (uint64_t)(int64_t)carry->level);
     ga__words_add(&p->words, (uint64_t)carry->first);
     ga__words_add(&p->words, (uint64_t)carry->count);
+}
+
+/* The host's memory for levels: its address, a thread's bytes of it, and who says the thread's
+ * number. */
+static void add_scratch(plan *p)
+{
+    int (*const member)(void) = ga__pool_member;
+    p->scratch_word = p->words.n;
+    if (!needs_scratch(p))
+        return;
+    uint64_t address;
+    memcpy(&address, &member, sizeof(member));
+    ga__words_add(&p->words, 0);
+    ga__words_add(&p->words, scratch_bytes(p));
+    ga__words_add(&p->words, address);
 }
 
 static void add_results(plan *p)
@@ -92,6 +120,7 @@ static void add_words(plan *p)
     p->index_word = words->n;
     ga__words_add_strides(&p->words, &p->reduced, p->rows);
     add_carry(p, p->reduction->carry);
+    add_scratch(p);
 }
 
 /* ---- The kernel ---- */
@@ -108,7 +137,7 @@ static uint64_t host_key(const plan *p)
     for (int k = 0; k < p->noperands; k++)
         unzipped |= (uint64_t)ga__reduce_plan_unzips(p, k) << k;
     return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)(p->abreast / 4) << 41 |
-           (uint64_t)p->short_rows << 40 | unzipped;
+           (uint64_t)p->short_rows << 40 | (uint64_t)p->many_runs << 39 | unzipped;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -122,7 +151,8 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->posted << 41 | (uint64_t)p->ascending << 42 |
                  (uint64_t)(p->together > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
                  (uint64_t)(p->reduction->carry != NULL) << 46 | (uint64_t)p->large << 47 |
-                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
+                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->cascade << 55 |
+                 (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
@@ -222,6 +252,22 @@ static void fill_carry(ga__record *record, const plan *p)
         ga__record_setf(record, names[k], "%zu", p->carry_word + k);
 }
 
+static void fill_cascade(ga__record *record, const plan *p)
+{
+    ga__record_set(record, "sums", p->sums ? "1" : "");
+    ga__record_set(record, "tree", p->sums ? "true" : "false");
+    ga__record_set(record, "cascade", p->cascade ? "1" : "");
+    ga__record_set(record, "cascaded", p->cascade ? "true" : "false");
+    ga__record_set(record, "many_runs", p->many_runs ? "1" : "");
+    ga__record_set(record, "in_turn", p->many_runs && p->together > 1 ? "1" : "");
+    ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
+    ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
+    ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
+    ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);
+    ga__record_setf(record, "scratch_word1", "%zu", p->scratch_word + 1);
+    ga__record_setf(record, "scratch_word2", "%zu", p->scratch_word + 2);
+}
+
 /* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
 static const char *part_type(const plan *p, const ga__reduce_part *part)
 {
@@ -241,6 +287,7 @@ static void fill_part(ga__record *record, const plan *p, int k)
     ga__record_set(record, "conclude", part->finish ? part->finish : "");
     ga__record_setf(record, "ddof_word", "%d", WORD_DDOF + k);
     ga__record_set(record, "type", part_type(p, part));
+    ga__record_set(record, "rounds", part->rounds ? "1" : "");
 }
 
 static void fill_texts(ga__record *record, const plan *p)
@@ -333,6 +380,7 @@ static ga__record *describe(const void *planned)
     fill_output(record, p);
     fill_index(record, p);
     fill_carry(record, p);
+    fill_cascade(record, p);
     return record;
 }
 
@@ -373,6 +421,24 @@ static void set_post(plan *p, ga__stream *stream)
     p->words.word[WORD_TAG] = post.tag;
 }
 
+/* One allocation: the scratch memory of all threads, from whose end on partial results are. */
+static ga_status allocate(plan *p, ga__buffer **partials)
+{
+    const size_t scratch = needs_scratch(p) ? scratch_bytes(p) * (size_t)ga__pool_size() : 0,
+                 results =
+                     p->split ? (size_t)partial_count(p) * p->reduction->accumulator_bytes : 0;
+    if (scratch + results == 0)
+        return GA_OK;
+    *partials = ga__buffer_new(p->device, scratch + results);
+    if (!*partials)
+        return ga_error();
+    const uint64_t address = (uint64_t)(uintptr_t)(*partials)->memory;
+    p->words.word[WORD_PARTIALS] = address + scratch;
+    if (scratch > 0)
+        p->words.word[p->scratch_word] = address;
+    return GA_OK;
+}
+
 /* Fixes how many blocks share a row, and where their partial results meet. */
 static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
 {
@@ -381,18 +447,13 @@ static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffe
     p->words.word[WORD_SEGMENTS] = (uint64_t)p->segments;
     if (p->posted)
         set_post(p, stream);
-    if (!p->split)
-        return GA_OK;
-    void *tickets = ga__stream_tickets(stream);
-    if (!tickets)
-        return ga_error();
-    *partials =
-        ga__buffer_new(p->device, (size_t)partial_count(p) * p->reduction->accumulator_bytes);
-    if (!*partials)
-        return ga_error();
-    p->words.word[WORD_PARTIALS] = (uint64_t)(uintptr_t)(*partials)->memory;
-    p->words.word[WORD_TICKETS] = (uint64_t)(uintptr_t)tickets;
-    return GA_OK;
+    if (p->split) {
+        void *tickets = ga__stream_tickets(stream);
+        if (!tickets)
+            return ga_error();
+        p->words.word[WORD_TICKETS] = (uint64_t)(uintptr_t)tickets;
+    }
+    return allocate(p, partials);
 }
 
 static ga_status run(plan *p, const ga__loaded_program *program)

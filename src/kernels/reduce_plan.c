@@ -17,6 +17,7 @@
 #define WIDEST 32           /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8         /* and the fewest where it saves cutting the columns */
 #define THIN_ROWS 4         /* short rows that a team has under way */
+#define CHAIN 32            /* elements that a thread takes in one after another of what rounds */
 #define WAVES 8             /* of as many blocks as run at once, where each has */
 #define SHORTEST_SHARE 4    /* so many stretches at least */
 #define HOST_LANES 32       /* accumulators side by side in a run of a row, */
@@ -30,6 +31,7 @@
 #define HOST_TOGETHER 256    /* outputs whose runs are taken in turn */
 #define HOST_THIN 32         /* rows shorter than this are taken side by side */
 #define HOST_GRAIN 65536     /* elements that are worth a block of their own on the host */
+#define LEVEL_ALIGNMENT 64   /* bytes, of each part's accumulators */
 
 typedef ga__reduce_plan plan;
 
@@ -264,6 +266,8 @@ int ga__reduce_plan_hold(const plan *p)
 {
     if (!p->large)
         return 0;
+    if (p->sums && p->reduction->accumulator_bytes <= SMALL_ACCUMULATOR)
+        return 4;
     return p->lanes == 8 ? 4 : p->reduction->accumulator_bytes > SMALL_ACCUMULATOR ? 3 : 0;
 }
 
@@ -281,6 +285,14 @@ static int narrowed(const plan *p, int64_t target)
                 p->vectors >= (int64_t)(p->block / across) * COLUMN_UNROLL)
                 return across;
     return p->across;
+}
+
+/* What ga__reduce_plan_share() leaves of the segments where a multiprocessor holds one block. */
+static int64_t least_segments(const plan *p)
+{
+    const int64_t fit = p->waves * (int64_t)p->device->processors / p->tiles,
+                  least = fit < p->segments ? fit : p->segments;
+    return least > 1 ? least : 1;
 }
 
 static void choose_cuda_variant(plan *p)
@@ -322,6 +334,7 @@ static void choose_cuda_variant(plan *p)
     }
     if (p->columns || p->team == p->block)
         choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
+    p->cascade = p->sums && p->vectors > least_segments(p) * together * CHAIN;
 }
 
 /* ---- The host variant ---- */
@@ -392,7 +405,7 @@ static int rows_abreast(const plan *p)
     for (int k = 0; k < p->noperands && !worth; k++)
         worth = p->row[k] != GA__NO_ROW &&
                 width * (int64_t)ga__dtype_size(p->operands[k].array->dtype) >= HOST_LONG_BYTES;
-    return !worth ? 1 : p->rows > 1 ? 4 : 8;
+    return !worth ? (p->sums ? 4 : 1) : p->rows > 1 ? 4 : 8;
 }
 
 /* Whether one loop takes all elements of each row, which are as few in every array. */
@@ -412,8 +425,43 @@ static int host_lanes(const plan *p)
 {
     const char kind = ga__dtype_kind(p->reduction->parts[0].type);
     const bool ordered = p->reduction->formula.uses_index || !strchr("biu", kind);
+    if (p->sums && !p->columns && p->reduced.shape[0] < 2 * HOST_SHORT_LANES)
+        return 1; /* no run has enough for several */
     return !p->columns && ordered && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES
                                                                           : HOST_LANES;
+}
+
+size_t ga__reduce_plan_level_bytes(const plan *p)
+{
+    const size_t width = (size_t)(p->columns ? p->strip : p->together),
+                 bytes = width * p->reduction->accumulator_bytes +
+                         LEVEL_ALIGNMENT * (size_t)p->reduction->nparts;
+    return bytes / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+}
+
+/* Levels that hold the results of `count` blocks. */
+static int levels_of(int64_t count)
+{
+    int levels = 1;
+    for (; count > 1; count /= 2)
+        levels++;
+    return levels;
+}
+
+/* Which results of chains meet in a tree: where there are more than a few one after another. */
+static void choose_host_cascade(plan *p)
+{
+    if (p->columns) {
+        const int64_t folds = ga__ceil_div(p->count, p->group),
+                      rows = ga__ceil_div(folds, p->segments);
+        p->cascade = p->sums && rows > (int64_t)GA__HOST_CHAIN * p->abreast;
+        p->levels = levels_of(rows / GA__HOST_CHAIN);
+        return;
+    }
+    const int64_t run = p->reduced.shape[0], runs = run > 0 ? p->count / run : 0;
+    p->cascade = p->sums && run > (int64_t)GA__HOST_RUN * p->lanes;
+    p->many_runs = p->sums && runs > GA__HOST_RUNS;
+    p->levels = levels_of(runs);
 }
 
 static void choose_host_variant(plan *p)
@@ -449,6 +497,7 @@ static void choose_host_variant(plan *p)
     p->segments = wanted < useful ? wanted : useful;
     if (p->segments < 1 || (!p->columns && (p->group > p->together || p->outputs > GA__TICKETS)))
         p->segments = 1;
+    choose_host_cascade(p);
 }
 
 static void choose_variant(plan *p)
@@ -458,6 +507,9 @@ static void choose_variant(plan *p)
     p->strip = HOST_STRIP;
     p->unzip = p->abreast = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
+    p->cascade = p->many_runs = p->sums = false;
+    for (int part = 0; part < p->reduction->nparts; part++)
+        p->sums |= p->reduction->parts[part].rounds;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));
     p->wide = p->host || is_wide(p);
     choose_steps(p);

@@ -5,6 +5,10 @@
 #include "kernels/program.h"
 #include "kernels/reduce.h"
 
+/* How long chains of what rounds are on the host: rows of columns; steps of a run, of as many lanes
+ * each; and runs, a row of columns being shorter. */
+enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };
+
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
  * output, and the reduced axes, whose operands are the streamed arrays and last the index. */
 typedef struct ga__reduce_plan {
@@ -32,12 +36,16 @@ typedef struct ga__reduce_plan {
     bool thin;       /* rows of one vector a thread, several rows at a time */
     bool posted;     /* the one result goes to the host's memory too */
     bool ascending;  /* a thread meets the elements by their number */
+    bool sums;       /* a part rounds: its elements are taken in short chains, */
+    bool cascade;    /* whose results are so many that they meet in a tree */
+    bool many_runs;  /* on the host: so are the runs of a row, by neighbouring outputs at once */
+    int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
     int block, lanes, unroll, team, across;
     int waves; /* of blocks that share rows, so many times those that run at once */
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
-    size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word;
+    size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word, scratch_word;
     size_t result_word[GA__MAX_PARTS]; /* pointers of the results */
 } ga__reduce_plan;
 
@@ -50,6 +58,9 @@ int ga__reduce_plan_hold(const ga__reduce_plan *p);
 
 /* Of the plan's segments no more than fill its waves when `at_once` blocks run at once. */
 void ga__reduce_plan_share(ga__reduce_plan *p, int64_t at_once);
+
+/* On the host: bytes of a level. */
+size_t ga__reduce_plan_level_bytes(const ga__reduce_plan *p);
 
 /* Whether the few elements of operand k's rows are taken apart into columns. */
 bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);

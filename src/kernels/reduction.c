@@ -130,7 +130,8 @@ ga__reduce_part ga__part_of(const ga__reduce_op *op, ga_dtype loop, double ddof)
                              .finish = op->finish,
                              .type = loop,
                              .ddof = ddof,
-                             .settles = op->result == GA__RESULT_BOOL};
+                             .settles = op->result == GA__RESULT_BOOL,
+                             .rounds = op->rounds && ga__dtype_rounds(loop)};
 }
 
 /* A pass of one part whose result is what it finishes with. */
@@ -224,7 +225,8 @@ gpuarray *ga__apply_dot(ga__hash128 id, const gpuarray *a, const gpuarray *b)
                                  .step = "ga::add(a, x)",
                                  .combine = "ga::add(a, b)",
                                  .finish = "a",
-                                 .type = type};
+                                 .type = type,
+                                 .rounds = ga__dtype_rounds(type)};
     const ga__reduction reduction = single(id, "dot", "return {ga::multiply(x, y)}", sum, type);
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};

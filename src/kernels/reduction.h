@@ -13,6 +13,7 @@ typedef struct ga__reduce_op {
     ga__rule rule;
     ga__result_kind result;
     bool empty_is_error;
+    bool rounds; /* a step rounds to the size of all before: sums of floats */
     const char *accumulator, *neutral, *step, *combine, *finish;
 } ga__reduce_op;
 

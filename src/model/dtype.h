@@ -39,6 +39,13 @@ static inline char ga__dtype_kind(ga_dtype dtype)
     return ga__dtype_row_of(dtype)->kind;
 }
 
+/* Whether sums of such numbers round: real and complex floats. */
+static inline bool ga__dtype_rounds(ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(dtype);
+    return kind == 'f' || kind == 'c';
+}
+
 static inline ga_dtype ga__dtype_real(ga_dtype dtype)
 {
     return ga__dtype_row_of(dtype)->real;

@@ -1,0 +1,512 @@
+/* Sums of positive floats against long double: any dtype, axes, layout and length within 32 units
+ * in the last place of what they accumulate in. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "array_support.h"
+#include "model/dtype.h"
+
+#define ULPS 32
+
+static bool reduced(void)
+{
+    return getenv("QUARRY_TEST_REDUCED") != NULL;
+}
+
+/* ---- Random numbers and elements ---- */
+
+static uint64_t seed;
+
+static uint64_t random_below(uint64_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (seed >> 16) % n;
+}
+
+/* What the elements are. LEAD: one, and the others so small that each rounds when it is added. */
+typedef enum content { TENTH, THIRD, UNIFORM, LEAD, CONTENTS } content;
+
+static double new_element(content c, bool first, double epsilon)
+{
+    switch (c) {
+    case TENTH: return 0.1;
+    case THIRD: return 1.0 / 3;
+    case LEAD: return first ? 1 : 0.51 * epsilon;
+    default: return (double)(1 + random_below(1 << 20)) * 0x1p-20;
+    }
+}
+
+/* 2 to the minus the bits after the point of what sums of this dtype accumulate in. */
+static double epsilon_of(ga_dtype dtype)
+{
+    const size_t size = ga_dtype_size(dtype);
+    return size == (ga__dtype_kind(dtype) == 'c' ? 16u : 8u) ? 0x1p-52 : 0x1p-23;
+}
+
+static gpuarray *new_array(ga_dtype dtype, content c, int ndim, const int64_t *shape)
+{
+    int64_t size = 1;
+    for (int axis = 0; axis < ndim; axis++)
+        size *= shape[axis];
+    const size_t itemsize = ga_dtype_size(dtype);
+    char *bytes = malloc((size_t)size * itemsize + 1);
+    assert_non_null(bytes);
+    for (int64_t k = 0; k < size; k++) {
+        const double re = new_element(c, k == 0, epsilon_of(dtype)),
+                     im = new_element(c, k == 0, epsilon_of(dtype));
+        const ga_value v = {GA_VALUE_NUMBER, GA_COMPLEX128, {.z = {re, im}}},
+                       r = {GA_VALUE_NUMBER, GA_FLOAT64, {.z = {re}}};
+        ga__dtype_store(dtype, ga__dtype_kind(dtype) == 'c' ? v : r, bytes + (size_t)k * itemsize);
+    }
+    gpuarray *x = ga_from_host(bytes, dtype, ndim, shape);
+    free(bytes);
+    return x;
+}
+
+/* All elements of x in C order as complex numbers; the caller frees them. */
+static long double (*elements_of(const gpuarray *x))[2]
+{
+    const size_t itemsize = ga_dtype_size(ga_dtype_of(x)), size = (size_t)ga_size(x);
+    char *bytes = malloc(size * itemsize + 1);
+    long double(*all)[2] = malloc(size * sizeof *all + 1);
+    assert_non_null(bytes);
+    assert_non_null(all);
+    assert_int_equal(ga_to_host(x, bytes, size * itemsize), GA_OK);
+    for (size_t k = 0; k < size; k++) {
+        const ga_value v = ga__dtype_fetch(ga_dtype_of(x), bytes + k * itemsize);
+        all[k][0] = v.as.z[0];
+        all[k][1] = ga__dtype_kind(ga_dtype_of(x)) == 'c' ? v.as.z[1] : 0;
+    }
+    free(bytes);
+    return all;
+}
+
+/* A sum of positive numbers that is exact to a long double's end: with what each addition left out
+ * (M. Pichat and A. Neumaier). */
+typedef struct exact_sum {
+    long double sum, left_out;
+} exact_sum;
+
+static void add_exactly(exact_sum *s, long double x)
+{
+    const long double sum = s->sum + x;
+    s->left_out += s->sum >= x ? (s->sum - sum) + x : (x - sum) + s->sum;
+    s->sum = sum;
+}
+
+static long double value_of(const exact_sum *s)
+{
+    return s->sum + s->left_out;
+}
+
+/* ---- What is reduced, and what it must give ---- */
+
+typedef enum operation { SUM, MEAN, NANSUM, NANMEAN, VAR, STD, OPERATIONS } operation;
+
+static const char *const operation_names[] = {"sum", "mean", "nansum", "nanmean", "var", "std"};
+
+static gpuarray *reduce_it(operation op, const gpuarray *x, int naxes, const int *axes)
+{
+    static gpuarray *(*const functions[])(ga_reduce_args) = {(ga_sum),     (ga_mean), (ga_nansum),
+                                                             (ga_nanmean), (ga_var),  (ga_std)};
+    return functions[op]((ga_reduce_args){.x = x, .naxes = naxes, .axes = axes});
+}
+
+/* From the sum, the sum of squares about the mean, and the count. */
+static long double result_of(operation op, long double sum, long double squares, long double count)
+{
+    switch (op) {
+    case SUM:
+    case NANSUM: return sum;
+    case VAR: return squares / count;
+    case STD: return sqrtl(squares / count);
+    default: return sum / count;
+    }
+}
+
+static char case_text[256];
+static long double worst; /* of all cases, in units in the last place */
+
+static void check_one(ga_dtype computed, ga_dtype stored, long double got, long double expected)
+{
+    const long double room =
+        ULPS * (long double)epsilon_of(computed) + (stored == GA_FLOAT16 ? 0x1p-11L : 0);
+    const long double least = stored == GA_FLOAT16 ? 0x1p-25L : 0; /* half the smallest half */
+    const long double ulps = (got - expected) / expected / (long double)epsilon_of(computed);
+    if (ga_dtype_size(stored) > 2 && fabsl(ulps) > worst)
+        worst = fabsl(ulps);
+    if (!(fabsl(got - expected) <= room * expected + least))
+        fail_msg("%s: %.9Lg, not %.9Lg: %.1Lf units in the last place", case_text, got, expected,
+                 ulps);
+}
+
+/* The number of element k's output: its place on the axes that stay. */
+static int64_t output_of(const gpuarray *x, const bool *gone, int64_t k)
+{
+    int64_t output = 0, step = 1;
+    for (int axis = ga_ndim(x) - 1; axis >= 0; axis--) {
+        const int64_t length = ga_shape(x)[axis];
+        if (!gone[axis]) {
+            output += k % length * step;
+            step *= length;
+        }
+        k /= length;
+    }
+    return output;
+}
+
+static void check_reduction(operation op, const gpuarray *x, int naxes, const int *axes)
+{
+    bool gone[GA_MAX_NDIM] = {false};
+    for (int k = 0; k < naxes; k++)
+        gone[axes[k]] = true;
+    gpuarray *r = reduce_it(op, x, naxes, axes);
+    if (!r)
+        fail_msg("%s: %s", case_text, ga_error_message());
+    const int64_t outputs = ga_size(r), count = ga_size(x) / outputs;
+    long double(*all)[2] = elements_of(x), (*got)[2] = elements_of(r);
+    exact_sum(*sums)[2] = calloc((size_t)outputs, sizeof *sums),
+    *squares = calloc((size_t)outputs, sizeof *squares);
+    for (int64_t k = 0; k < ga_size(x); k++)
+        for (int part = 0; part < 2; part++)
+            add_exactly(&sums[output_of(x, gone, k)][part], all[k][part]);
+    for (int64_t k = 0; k < ga_size(x); k++)
+        for (int part = 0; part < 2; part++) {
+            const int64_t o = output_of(x, gone, k);
+            const long double apart = all[k][part] - value_of(&sums[o][part]) / (long double)count;
+            add_exactly(&squares[o], apart * apart);
+        }
+    for (int64_t o = 0; o < outputs; o++)
+        for (int part = 0; part < (ga__dtype_kind(ga_dtype_of(r)) == 'c' ? 2 : 1); part++)
+            check_one(
+                ga_dtype_of(x), ga_dtype_of(r), got[o][part],
+                result_of(op, value_of(&sums[o][part]), value_of(&squares[o]), (long double)count));
+    free(all), free(got), free(sums), free(squares);
+    ga_free(r);
+}
+
+/* ---- Random cases ---- */
+
+static gpuarray *random_layout(gpuarray *x, char *name)
+{
+    gpuarray *view = NULL;
+    switch (random_below(6)) {
+    case 0:
+        strcpy(name, "every second");
+        view = ga_slice(x, "..., ::2");
+        break;
+    case 1:
+        strcpy(name, "flipped");
+        view = ga_flip(x, (int)random_below((uint64_t)ga_ndim(x)));
+        break;
+    case 2:
+        strcpy(name, "transposed");
+        view = ga_transpose(x);
+        break;
+    case 3:
+        strcpy(name, "cut");
+        view = ga_slice(x, "..., %d:", ga_shape(x)[ga_ndim(x) - 1] > 1);
+        break;
+    case 4: {
+        strcpy(name, "repeated");
+        int64_t shape[4] = {1 + (int64_t)random_below(40)};
+        for (int axis = 0; axis < ga_ndim(x); axis++)
+            shape[axis + 1] = ga_shape(x)[axis];
+        view = ga_broadcast_to(x, ga_ndim(x) + 1, shape);
+        break;
+    }
+    default: strcpy(name, "whole"); view = ga_retain(x);
+    }
+    ga_free(x);
+    return view;
+}
+
+static void random_shape(int ndim, int64_t most, int64_t *shape)
+{
+    for (int axis = 0; axis < ndim; axis++) {
+        int bits = 0;
+        while (most >> (bits + 1))
+            bits++;
+        const int64_t length =
+            axis == ndim - 1 ? most : (int64_t)1 << random_below((uint64_t)bits + 1);
+        shape[axis] = 1 + (int64_t)random_below((uint64_t)(length > 0 ? length : 1));
+        most /= shape[axis];
+    }
+    if (ndim > 1 && random_below(2)) {
+        const int64_t first = shape[0];
+        shape[0] = shape[ndim - 1];
+        shape[ndim - 1] = first;
+    }
+}
+
+static void random_case(int number)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT16,   GA_FLOAT32,   GA_FLOAT64,
+                                      GA_FLOAT32, GA_COMPLEX64, GA_COMPLEX128};
+    const ga_dtype dtype = dtypes[random_below(sizeof dtypes / sizeof *dtypes)];
+    const int ndim = 1 + (int)random_below(3);
+    operation op = (operation)random_below(OPERATIONS);
+    content what = (content)random_below(CONTENTS);
+    if (op >= VAR || (what == LEAD && dtype == GA_FLOAT16))
+        what =
+            UNIFORM; /* halves have no elements as small, and of a constant there is no variance */
+    if (dtype == GA_FLOAT16 && (op == SUM || op == NANSUM))
+        op = op == SUM ? MEAN : NANMEAN; /* a sum would be past the largest half */
+    char layout[32];
+    int64_t shape[3];
+    int axes[4], naxes = 0;
+    random_shape(ndim, reduced() ? 20000 : 400000, shape);
+    GA_SCOPE {
+        const gpuarray *x = random_layout(ga_retain(new_array(dtype, what, ndim, shape)), layout);
+        assert_non_null(x);
+        for (int axis = 0; axis < ga_ndim(x); axis++)
+            if (random_below(2))
+                axes[naxes++] = axis;
+        if (naxes == 0)
+            for (; naxes < ga_ndim(x); naxes++)
+                axes[naxes] = naxes;
+        int64_t count = 1;
+        for (int k = 0; k < naxes; k++)
+            count *= ga_shape(x)[axes[k]];
+        if (op >= VAR && count < 16) /* of few elements that are nearly equal none is exact */
+            op = MEAN;
+        snprintf(case_text, sizeof case_text, "case %d: %s of %s, content %d, %d axes of %d, %s",
+                 number, operation_names[op], ga_dtype_name(dtype), (int)what, naxes, ga_ndim(x),
+                 layout);
+        check_reduction(op, x, naxes, axes);
+        ga_free((gpuarray *)x);
+    }
+}
+
+static void sums_of_any_shape_are_within_the_bound(void **state)
+{
+    (void)state;
+    const char *given = getenv("QUARRY_TEST_SEED"), *cases = getenv("QUARRY_TEST_CASES");
+    seed = given ? strtoull(given, NULL, 0) : 20261122;
+    print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
+    const int count = cases ? atoi(cases) : reduced() ? 50 : 100;
+    for (int number = 0; number < count; number++)
+        random_case(number);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* ---- Long sums: few elements, repeated ---- */
+
+/* Elements of each case: what a GPU sums in a few milliseconds. */
+static int64_t most_elements(void)
+{
+    if (on_host())
+        return (int64_t)1 << (reduced() ? 24 : 27);
+    return (int64_t)1 << (reduced() ? 28 : 33);
+}
+
+/* The elements of `inner` (0: none) repeated along axis `axis` of as many elements as make up the
+ * rest. */
+static gpuarray *repeated(ga_dtype dtype, content c, int ndim, const int64_t *shape)
+{
+    int64_t inner[3], outer[3], others = 1;
+    for (int axis = 0; axis < ndim; axis++) {
+        inner[axis] = outer[axis] = shape[axis] ? shape[axis] : 1;
+        others *= inner[axis];
+    }
+    for (int axis = 0; axis < ndim; axis++)
+        outer[axis] = shape[axis] ? shape[axis] : most_elements() / others;
+    return ga_broadcast_to(new_array(dtype, c, ndim, inner), ndim, outer);
+}
+
+/* Of the cases' elements, in the order in which they lie, the sums that the outputs must have: each
+ * element of the array before it was repeated counts as often as it was. */
+static void check_long(operation op, ga_dtype dtype, content c, int ndim, const int64_t *shape,
+                       const char *slice, int naxes, const int *axes)
+{
+    GA_SCOPE {
+        const gpuarray *x = repeated(dtype, c, ndim, shape);
+        const gpuarray *view = x ? ga_slice(x, "%s", slice) : NULL;
+        if (!view)
+            fail_msg("%s", ga_error_message());
+        snprintf(case_text, sizeof case_text, "%s of %s, (%lld, %lld, %lld)[%s], axis %d",
+                 operation_names[op], ga_dtype_name(dtype), (long long)shape[0],
+                 (long long)(ndim > 1 ? shape[1] : 1), (long long)(ndim > 2 ? shape[2] : 1), slice,
+                 naxes ? axes[0] : -1);
+        gpuarray *r = reduce_it(op, view, naxes, axes);
+        if (!r)
+            fail_msg("%s: %s", case_text, ga_error_message());
+        /* The same of one element of each repeated axis. */
+        int64_t times = 1;
+        const gpuarray *once = view;
+        for (int axis = 0; axis < ndim; axis++)
+            if (shape[axis] == 0) {
+                times = ga_shape(view)[axis];
+                once = ga_slice(once, axis == 0 ? ":1" : axis == 1 ? ":, :1" : ":, :, :1");
+            }
+        long double(*all)[2] = elements_of(once), (*got)[2] = elements_of(r);
+        bool gone[GA_MAX_NDIM] = {false};
+        for (int axis = 0; axis < ndim; axis++)
+            gone[axis] = naxes == 0;
+        for (int k = 0; k < naxes; k++)
+            gone[axes[k]] = true;
+        const int64_t outputs = ga_size(r), few = ga_size(once) / outputs;
+        for (int64_t o = 0; o < outputs; o++)
+            for (int part = 0; part < (ga__dtype_kind(ga_dtype_of(r)) == 'c' ? 2 : 1); part++) {
+                long double sum = 0, squares = 0;
+                for (int64_t k = 0; k < ga_size(once); k++)
+                    sum += output_of(once, gone, k) == o ? all[k][part] : 0;
+                for (int64_t k = 0; k < ga_size(once); k++) {
+                    const long double apart = all[k][part] - sum / (long double)few;
+                    squares += output_of(once, gone, k) == o ? apart * apart : 0;
+                }
+                check_one(dtype, ga_dtype_of(r), got[o][part],
+                          result_of(op, sum * (long double)times, squares * (long double)times,
+                                    (long double)(few * times)));
+            }
+        free(all), free(got);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void long_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype dtype;
+        operation op;
+        content content;
+        int ndim;
+        int64_t shape[3]; /* 0: repeated */
+        const char *slice;
+        int naxes, axes[2];
+    } cases[] = {
+        {GA_FLOAT32, SUM, TENTH, 1, {0}, "...", 0, {0}},
+        {GA_FLOAT32, SUM, TENTH, 1, {0}, "3:", 0, {0}},
+        {GA_FLOAT32, MEAN, THIRD, 1, {0}, "...", 0, {0}},
+        {GA_FLOAT16, MEAN, TENTH, 1, {0}, "...", 0, {0}},
+        {GA_FLOAT64, SUM, TENTH, 1, {0}, "...", 0, {0}},
+        {GA_COMPLEX64, SUM, TENTH, 1, {0}, "...", 0, {0}},
+        {GA_FLOAT32, SUM, UNIFORM, 2, {0, 4096}, "...", 0, {0}},
+        {GA_FLOAT32, SUM, UNIFORM, 2, {0, 1000}, ":, :900", 0, {0}},
+        {GA_FLOAT32, SUM, UNIFORM, 2, {0, 20}, ":, :17", 0, {0}},
+        {GA_FLOAT16, MEAN, UNIFORM, 2, {0, 1000}, ":, :900", 0, {0}},
+        {GA_FLOAT32, SUM, TENTH, 2, {0, 1}, "...", 1, {0}},
+        {GA_FLOAT32, SUM, TENTH, 2, {0, 4}, "...", 1, {0}},
+        {GA_FLOAT32, SUM, TENTH, 2, {0, 8}, ":, :3", 1, {0}},
+        {GA_FLOAT32, SUM, TENTH, 2, {0, 33}, "...", 1, {0}},
+        {GA_FLOAT32, MEAN, TENTH, 2, {0, 1024}, "...", 1, {0}},
+        {GA_FLOAT16, MEAN, TENTH, 2, {0, 1024}, "...", 1, {0}},
+        {GA_FLOAT32, SUM, THIRD, 2, {0, 4096}, "...", 1, {0}},
+        {GA_FLOAT64, SUM, THIRD, 2, {0, 1024}, "...", 1, {0}},
+        {GA_COMPLEX64, SUM, THIRD, 2, {0, 64}, "...", 1, {0}},
+        {GA_FLOAT32, VAR, UNIFORM, 2, {0, 1024}, "...", 0, {0}},
+        {GA_FLOAT32, VAR, UNIFORM, 2, {64, 0}, "...", 0, {0}},
+        {GA_FLOAT64, STD, UNIFORM, 2, {0, 1024}, "...", 0, {0}},
+        {GA_FLOAT32, SUM, TENTH, 2, {3, 0}, "...", 1, {1}},
+        {GA_FLOAT32, SUM, TENTH, 2, {600, 0}, "...", 1, {1}},
+        {GA_FLOAT16, MEAN, TENTH, 2, {40, 0}, "...", 1, {1}},
+        {GA_FLOAT32, VAR, UNIFORM, 2, {0, 512}, ":, ::2", 0, {0}},
+        {GA_FLOAT32, SUM, TENTH, 3, {64, 0, 64}, "...", 1, {1}},
+        {GA_FLOAT32, SUM, UNIFORM, 3, {0, 64, 5}, "...", 2, {0, 2}},
+        {GA_FLOAT32, SUM, UNIFORM, 3, {0, 30, 40}, "...", 2, {0, 2}},
+        {GA_FLOAT16, NANMEAN, UNIFORM, 3, {0, 30, 40}, "...", 2, {0, 2}},
+        {GA_FLOAT32, NANSUM, UNIFORM, 3, {0, 3, 1100}, "...", 2, {0, 2}},
+    };
+    seed = 7;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        check_long(cases[k].op, cases[k].dtype, cases[k].content, cases[k].ndim, cases[k].shape,
+                   cases[k].slice, cases[k].naxes, cases[k].axes);
+}
+
+/* ---- Fused, several at once, custom, chunked ---- */
+
+static void check_number(const char *what, double got, long double expected)
+{
+    snprintf(case_text, sizeof case_text, "%s", what);
+    check_one(GA_FLOAT32, GA_FLOAT32, got, expected);
+}
+
+static void fused_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const gpuarray *x = repeated(GA_FLOAT32, TENTH, 1, (int64_t[]){0});
+        const long double n = (long double)ga_size(x), v = 0.1f;
+        const float square = 0.1f * 0.1f;
+        check_number("dot", ga_item_double(ga_dot(x, x)), n * square);
+        check_number("sum(x*x)", ga_item_double(ga_eval("sum(x*x)", GA(x))), n * square);
+        check_number("mean(x) + max(x)", ga_item_double(ga_eval("mean(x) + max(x)", GA(x))), 2 * v);
+        check_number("sum(sqrt(x))", ga_item_double(ga_eval("sum(sqrt(x))", GA(x))),
+                     n * sqrtf(0.1f));
+        check_number("sum(x) / sum(x*x)", ga_item_double(ga_eval("sum(x) / sum(x*x)", GA(x))),
+                     v / square);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void custom_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    ga_kernel *plain = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]", "float *x", "plain"),
+              *both = ga_reduction_kernel(
+                  GA_NO_DTYPE, .neutral = "two{0, 0}",
+                  .reduce_expr = "two{a.sum + b.sum, a.squares + b.squares}",
+                  .map_expr = "two{x[i], x[i] * x[i]}", .arguments = "float *x", .name = "both",
+                  .preamble = "struct two { float sum, squares; };", .struct_name = "two",
+                  .struct_bytes = 2 * sizeof(float));
+    GA_SCOPE {
+        const gpuarray *x = repeated(GA_FLOAT32, TENTH, 1, (int64_t[]){0});
+        const long double n = (long double)ga_size(x);
+        float two[2] = {0};
+        check_number("custom a+b", ga_item_double(ga_reduce(plain, x)), n * 0.1f);
+        assert_int_equal(ga_to_host(ga_reduce(both, x), two, sizeof two), GA_OK);
+        check_number("custom struct", two[0], n * 0.1f);
+        check_number("custom struct's squares", two[1], n * (0.1f * 0.1f));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+    ga_kernel_free(plain);
+    ga_kernel_free(both);
+}
+
+static ga_status read_tenths(void *user, int64_t first, int64_t count, void *elements)
+{
+    (void)user, (void)first;
+    for (int64_t k = 0; k < count; k++)
+        ((float *)elements)[k] = 0.1f;
+    return GA_OK;
+}
+
+static void chunked_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    const int64_t n = (int64_t)1 << (reduced() ? 23 : 26), shape[] = {n / 4, 4};
+    const ga_chunks chunks = {.bytes = (int64_t)1 << (reduced() ? 20 : 21)};
+    ga_source *x = ga_source_new(GA_FLOAT32, 2, shape, read_tenths, NULL);
+    GA_SCOPE {
+        const gpuarray *columns = ga_eval_chunked(&chunks, "sum(x, axis=0)", GA(x));
+        check_number("sum of chunks", ga_item_double(ga_eval_chunked(&chunks, "sum(x)", GA(x))),
+                     (long double)n * 0.1f);
+        check_number("columns of chunks", ga_item_double(ga_slice(columns, "3")),
+                     (long double)n / 4 * 0.1f);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+    ga_source_free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_any_shape_are_within_the_bound),
+        cmocka_unit_test(long_sums_are_within_the_bound),
+        cmocka_unit_test(fused_sums_are_within_the_bound),
+        cmocka_unit_test(custom_sums_are_within_the_bound),
+        cmocka_unit_test(chunked_sums_are_within_the_bound),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    printf("worst: %.2Lf units in the last place\n", worst);
+    return failed;
+}
