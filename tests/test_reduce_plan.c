@@ -104,24 +104,23 @@ static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim
         __VA_ARGS__                                                                                \
     }
 
-/* Sums of floats need a tree where a thread takes in more than a chain; nothing else ever does. */
-static void long_sums_of_floats_have_a_tree(void **state)
+/* Blocks that share a row are so many that chains are short; tiles of columns are as few as before,
+ * and their threads add their chains up. Nothing else has either. */
+static void long_sums_of_floats_have_short_chains(void **state)
 {
     (void)state;
     planned p;
     const int64_t n = INT64_C(1) << 28;
-    assert_true(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->cascade);
-    assert_int_equal(ga__reduce_plan_hold(&p.plan), 4);
-    assert_true(plan_all(&p, GA__ROW_mean, GA_FLOAT16, 4096, n)->cascade);
-    assert_true(plan_all(&p, GA__ROW_var, GA_FLOAT64, 4096, n)->cascade);
-    assert_false(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 100000)->cascade);
-    assert_false(plan_all(&p, GA__ROW_sum, GA_INT64, 4096, n)->cascade);
-    assert_false(plan_all(&p, GA__ROW_prod, GA_FLOAT32, 4096, n)->cascade);
-    assert_false(plan_all(&p, GA__ROW_max, GA_FLOAT32, 4096, n)->cascade);
-    assert_false(plan_all(&p, GA__ROW_argmax, GA_FLOAT32, 4096, n)->cascade);
-    assert_true(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){n / 4096, 4096})->cascade);
+    assert_false(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->cascade);
+    assert_int_equal(p.plan.least, n / 4 / 512 / GA__CUDA_CHAIN);
+    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT64, 4096, n)->least,
+                     n / 2 / 512 / GA__CUDA_CHAIN);
+    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_INT64, 4096, n)->least, 1);
+    assert_int_equal(plan_all(&p, GA__ROW_max, GA_FLOAT32, 4096, n)->least, 1);
+    assert_true(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){n / 1024, 1024})->cascade);
+    assert_false(plan_axis(&p, GA__ROW_max, 0, 2, (int64_t[]){n / 1024, 1024})->cascade);
     assert_false(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){64, n / 64})->cascade);
-    assert_true(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){1000, n / 1000})->cascade);
+    assert_true(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){5000, 1 << 20})->cascade);
     assert_false(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){n / 1000, 1000})->cascade);
 }
 
@@ -271,7 +270,7 @@ static void rows_without_tickets_are_not_shared(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4000, 1 << 20));
-    assert_true(q->tiles == 4000 && q->segments == 2 && q->split);
+    assert_true(q->tiles == 4000 && q->segments == 16 && q->split);
     q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4100, 1 << 20));
     assert_true(q->tiles == 4100 && q->segments == 1 && !q->split);
 }
@@ -310,8 +309,16 @@ static void check_plan(ga__reduce_plan *q, int64_t at_once)
     assert_int_equal(q->posted, q->outputs == 1);
     const int64_t before = q->segments;
     ga__reduce_plan_share(q, at_once);
-    assert_true(q->segments >= 1 && q->segments <= before);
-    assert_true(q->segments == 1 || q->tiles * q->segments <= q->waves * at_once);
+    assert_true(q->segments >= 1 && q->segments <= q->useful);
+    assert_true(q->segments <= before);
+    assert_true(q->segments <= q->least || q->tiles * q->segments <= q->waves * at_once ||
+                q->tiles * (q->segments - 1) < q->tiles * q->least + at_once);
+    const int64_t turns = (stretches + q->segments - 1) / q->segments,
+                  chain = q->cascade ? GA__CUDA_CHAIN * GA__CUDA_CHAIN : GA__CUDA_CHAIN;
+    /* Without tickets two levels of chains are enough for half as many elements. */
+    const double most = q->tiles > GA__TICKETS ? 0x1p32 : 0x1p33;
+    const bool fits = (double)q->count * (double)q->outputs <= most;
+    assert_true(!q->sums || !fits || turns * q->unroll <= chain + q->unroll);
 }
 
 static void any_shape_is_covered(void **state)
@@ -344,7 +351,7 @@ static void any_shape_is_covered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_sums_of_floats_have_a_tree),
+        cmocka_unit_test(long_sums_of_floats_have_short_chains),
         cmocka_unit_test(long_reductions_come_in_whole_waves),
         cmocka_unit_test(shorter_ones_in_one_wave_or_less),
         cmocka_unit_test(what_may_stop_early_stays_in_one_wave),

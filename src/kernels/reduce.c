@@ -261,6 +261,7 @@ static void fill_cascade(ga__record *record, const plan *p)
     ga__record_set(record, "many_runs", p->many_runs ? "1" : "");
     ga__record_set(record, "in_turn", p->many_runs && p->together > 1 ? "1" : "");
     ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
+    ga__record_setf(record, "often", "%d", GA__CUDA_CHAIN / p->unroll);
     ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
     ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
     ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);

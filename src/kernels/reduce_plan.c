@@ -17,7 +17,6 @@
 #define WIDEST 32           /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8         /* and the fewest where it saves cutting the columns */
 #define THIN_ROWS 4         /* short rows that a team has under way */
-#define CHAIN 32            /* elements that a thread takes in one after another of what rounds */
 #define WAVES 8             /* of as many blocks as run at once, where each has */
 #define SHORTEST_SHARE 4    /* so many stretches at least */
 #define HOST_LANES 32       /* accumulators side by side in a run of a row, */
@@ -235,15 +234,30 @@ static void choose_segments(plan *p, int64_t target, int64_t useful)
     const bool one = settles(p->reduction) || (p->columns && p->tiles > 1);
     const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
     p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
-    p->segments = useful;
-    ga__reduce_plan_share(p, target);
+    p->useful = useful;
+}
+
+/* Threads take in what rounds by chains of GA__CUDA_CHAIN elements at most. Where blocks share rows
+ * anyway, more of them do. Elsewhere, and where elements are loaded one by one, each thread adds up
+ * its chains, as many at most. */
+static void shorten_chains(plan *p, int64_t target, int together)
+{
+    const bool may_share = p->useful > 1 && p->tiles <= GA__TICKETS,
+               shares = may_share && p->lanes > 1 && !(p->columns && p->tiles > 1);
+    const int64_t wanted = ga__ceil_div(p->vectors, (int64_t)together * GA__CUDA_CHAIN);
+    const int64_t likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
+    p->cascade = !shares && wanted > 1 && wanted > likely;
+    if (may_share)
+        p->least = p->cascade ? ga__ceil_div(wanted, GA__CUDA_CHAIN) : wanted;
+    p->least = p->least < p->useful ? p->least : p->useful;
 }
 
 void ga__reduce_plan_share(plan *p, int64_t at_once)
 {
-    const int64_t fit = p->waves * at_once / p->tiles;
-    p->segments = fit < p->segments ? fit : p->segments;
-    p->segments = p->segments > 1 ? p->segments : 1;
+    const int64_t needed = ga__ceil_div(p->least * p->tiles, at_once),
+                  waves = p->waves > needed ? p->waves : needed, fit = waves * at_once / p->tiles,
+                  wanted = fit > p->least ? fit : p->least;
+    p->segments = wanted < p->segments ? wanted : p->segments;
 }
 
 /* Whether a block has many threads with little to keep each; it has enough to do for them. */
@@ -266,8 +280,6 @@ int ga__reduce_plan_hold(const plan *p)
 {
     if (!p->large)
         return 0;
-    if (p->sums && p->reduction->accumulator_bytes <= SMALL_ACCUMULATOR)
-        return 4;
     return p->lanes == 8 ? 4 : p->reduction->accumulator_bytes > SMALL_ACCUMULATOR ? 3 : 0;
 }
 
@@ -285,14 +297,6 @@ static int narrowed(const plan *p, int64_t target)
                 p->vectors >= (int64_t)(p->block / across) * COLUMN_UNROLL)
                 return across;
     return p->across;
-}
-
-/* What ga__reduce_plan_share() leaves of the segments where a multiprocessor holds one block. */
-static int64_t least_segments(const plan *p)
-{
-    const int64_t fit = p->waves * (int64_t)p->device->processors / p->tiles,
-                  least = fit < p->segments ? fit : p->segments;
-    return least > 1 ? least : 1;
 }
 
 static void choose_cuda_variant(plan *p)
@@ -322,7 +326,8 @@ static void choose_cuda_variant(plan *p)
     p->unroll = power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL
                                                                  : few      ? LARGE_ROW_UNROLL
                                                                             : ROW_UNROLL);
-    p->segments = p->waves = 1;
+    p->waves = 1;
+    p->useful = p->least = 1;
     p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
               p->outputs * p->team >= THIN_ROWS * threads;
     p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
@@ -334,7 +339,10 @@ static void choose_cuda_variant(plan *p)
     }
     if (p->columns || p->team == p->block)
         choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
-    p->cascade = p->sums && p->vectors > least_segments(p) * together * CHAIN;
+    if (p->sums)
+        shorten_chains(p, target, together);
+    p->segments = p->useful;
+    ga__reduce_plan_share(p, target);
 }
 
 /* ---- The host variant ---- */

@@ -7,6 +7,7 @@
 
 /* How long chains of what rounds are on the host: rows of columns; steps of a run, of as many lanes
  * each; and runs, a row of columns being shorter. */
+enum { GA__CUDA_CHAIN = 64 };
 enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
@@ -42,6 +43,7 @@ typedef struct ga__reduce_plan {
     int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
     int block, lanes, unroll, team, across;
     int waves; /* of blocks that share rows, so many times those that run at once */
+    int64_t useful, least; /* on CUDA: segments at most, and at least so that chains are short */
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
