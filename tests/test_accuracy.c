@@ -483,8 +483,8 @@ static ga_status read_tenths(void *user, int64_t first, int64_t count, void *ele
 static void chunked_sums_are_within_the_bound(void **state)
 {
     (void)state;
-    const int64_t n = (int64_t)1 << (reduced() ? 23 : 26), shape[] = {n / 4, 4};
-    const ga_chunks chunks = {.bytes = (int64_t)1 << (reduced() ? 20 : 21)};
+    const int64_t n = (int64_t)1 << (reduced() ? 25 : 27), shape[] = {n / 4, 4};
+    const ga_chunks chunks = {.bytes = (int64_t)1 << 20};
     ga_source *x = ga_source_new(GA_FLOAT32, 2, shape, read_tenths, NULL);
     GA_SCOPE {
         const gpuarray *columns = ga_eval_chunked(&chunks, "sum(x, axis=0)", GA(x));

@@ -420,6 +420,63 @@ static int open_devices(void **state)
     return open_simulated_device(PROCESSORS) ? 0 : -1;
 }
 
+/* ---- Sums of many ---- */
+
+/* Of n rows of `width` tenths, or thirds, all the same row. */
+static gpuarray *repeated(ga_dtype dtype, int64_t n, int64_t width)
+{
+    const gpuarray *row = ga_full(dtype, GA_SHAPE(width), dtype == GA_FLOAT64 ? 1.0 / 3 : 0.1);
+    return ga_broadcast_to(row, GA_SHAPE(n, width));
+}
+
+/* Each element of r is n times `value`, to 32 units in the last place. */
+static void expect_sums(const char *what, const gpuarray *r, long double value, int64_t n,
+                        double epsilon)
+{
+    static char bytes[MOST_BYTES];
+    if (!r)
+        fail_msg("%s: %s", what, ga_error_message());
+    const long double expected = value * (long double)n;
+    const size_t size = ga_dtype_size(ga_dtype_of(r));
+    assert_int_equal(ga_to_host(r, bytes, ga_nbytes(r)), GA_OK);
+    for (int64_t k = 0; k < ga_size(r); k++) {
+        const ga_value got = ga__dtype_fetch(ga_dtype_of(r), bytes + (size_t)k * size);
+        if (!(fabsl(got.as.z[0] - expected) <= 32 * epsilon * expected))
+            fail_msg("%s: element %lld is %.17g, not %.17Lg: %.1Lf units in the last place", what,
+                     (long long)k, got.as.z[0], expected,
+                     (got.as.z[0] - expected) / expected / epsilon);
+    }
+}
+
+static void long_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    const int64_t n = 1 << 14, few = 1 << 10;
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        const gpuarray *x = repeated(GA_FLOAT32, n, 1024), *d = repeated(GA_FLOAT64, n, 64),
+                       *line = repeated(GA_FLOAT32, n * 256, 1), *ten = repeated(GA_FLOAT32, n, 5),
+                       *halves = repeated(GA_FLOAT16, n, 64);
+        const long double tenth = 0.1f, third = 1.0 / 3;
+        ga_kernel *custom =
+            ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]", "float *x", "custom");
+        expect_sums("sum", ga_sum(x), tenth, n * 1024, 0x1p-23);
+        expect_sums("sum of a line", ga_sum(line), tenth, n * 256, 0x1p-23);
+        expect_sums("custom", ga_reduce(custom, line), tenth, n * 256, 0x1p-23);
+        expect_sums("float64", ga_sum(d), third, n * 64, 0x1p-52);
+        expect_sums("mean of halves", ga_mean(halves, .dtype = GA_FLOAT32), 0x1.998p-4L, 1,
+                    0x1p-23);
+        expect_sums("columns", ga_sum(x, GA_AXIS(0)), tenth, n, 0x1p-23);
+        expect_sums("five columns", ga_sum(ten, GA_AXIS(0)), tenth, n, 0x1p-23);
+        expect_sums("rows",
+                    ga_sum(ga_broadcast_to(ga_slice(line, ":1"), GA_SHAPE(few, n * 8)), GA_AXIS(1)),
+                    tenth, n * 8, 0x1p-23);
+        ga_kernel_free(custom);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+    ga__use_device(ga__find_device("cpu"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +486,7 @@ int main(void)
         cmocka_unit_test(quick_functions_and_those_for_the_rest),
         cmocka_unit_test(sums),
         cmocka_unit_test(other_reductions),
+        cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_posted),
     };

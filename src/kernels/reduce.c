@@ -29,7 +29,7 @@ static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *wo
 /* Whether the results of several outputs' chains meet in a tree, in memory. */
 static bool needs_scratch(const plan *p)
 {
-    return p->columns ? p->host && p->cascade : p->many_runs && p->together > 1;
+    return p->host && (p->columns ? p->cascade : p->many_runs && p->together > 1);
 }
 
 /* Of one thread. */
@@ -71,10 +71,10 @@ static void add_carry(plan *p, const ga__carry *carry)
  * number. */
 static void add_scratch(plan *p)
 {
-    int (*const member)(void) = ga__pool_member;
     p->scratch_word = p->words.n;
     if (!needs_scratch(p))
         return;
+    int (*const member)(void) = ga__pool_member;
     uint64_t address;
     memcpy(&address, &member, sizeof(member));
     ga__words_add(&p->words, 0);
@@ -428,8 +428,6 @@ static ga_status allocate(plan *p, ga__buffer **partials)
     const size_t scratch = needs_scratch(p) ? scratch_bytes(p) * (size_t)ga__pool_size() : 0,
                  results =
                      p->split ? (size_t)partial_count(p) * p->reduction->accumulator_bytes : 0;
-    if (scratch + results == 0)
-        return GA_OK;
     *partials = ga__buffer_new(p->device, scratch + results);
     if (!*partials)
         return ga_error();
@@ -454,7 +452,7 @@ static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffe
             return ga_error();
         p->words.word[WORD_TICKETS] = (uint64_t)(uintptr_t)tickets;
     }
-    return allocate(p, partials);
+    return p->split || needs_scratch(p) ? allocate(p, partials) : GA_OK;
 }
 
 static ga_status run(plan *p, const ga__loaded_program *program)
