@@ -42,7 +42,7 @@ typedef struct ga__reduce_plan {
     bool many_runs;  /* on the host: so are the runs of a row, by neighbouring outputs at once */
     int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
     int block, lanes, unroll, team, across;
-    int waves; /* of blocks that share rows, so many times those that run at once */
+    int waves;             /* of blocks that share rows, so many times those that run at once */
     int64_t useful, least; /* on CUDA: segments at most, and at least so that chains are short */
     int64_t tiles, segments, group, vectors, kept_vectors;
     ga__words words;
