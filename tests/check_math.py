@@ -346,8 +346,8 @@ def declare(lib, names):
             s = result_of(t, second)
             lib.loop(f"{name}_{t}", [("r", t), ("s", s)], [("a", t)], statement)
     for row in table("reduce"):
-        fields = ["name", "kinds", "rule", "result", "empty", "accumulator", "neutral", "step", "combine",
-                  "finish"]
+        fields = ["name", "kinds", "rule", "result", "empty", "chain", "accumulator", "neutral", "step",
+                  "combine", "finish"]
         row = dict(zip(fields, row))
         for t in types_of(row["kinds"], row["rule"]) if not names or row["name"] in names else []:
             lib.fold(f"{row['name']}_{t}", t, result_of(t, row["result"]), row)
