@@ -333,7 +333,9 @@ sleep 60
 END
 chmod +x slow-compiler
 # A shell starts commands in the background with SIGINT ignored, nohup all with SIGHUP; python3 takes both back.
-uninterrupted='import os, sys; from signal import *; [signal(s, SIG_DFL) for s in (SIGINT, SIGHUP)]; os.execv(sys.argv[1], sys.argv[1:])'
+uninterrupted='import os, sys; from signal import *
+for s in SIGINT, SIGHUP: signal(s, SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])'
 for signal in INT TERM HUP; do
     rm -f compiling
     QUARRY_CXX=$work/slow-compiler QUARRY_CACHE_DIR='' \
