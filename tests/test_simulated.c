@@ -7,8 +7,8 @@
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
 
-/* LeakSanitizer dies of SIGSEGV when it looks through this program at its end, with no leak found or
- * ruled out. Addresses and undefined behaviour are checked. */
+/* LeakSanitizer dies of SIGSEGV when it looks through this program at its end. Addresses and
+ * undefined behaviour are checked. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
