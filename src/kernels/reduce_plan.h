@@ -5,9 +5,11 @@
 #include "kernels/program.h"
 #include "kernels/reduce.h"
 
+/* On CUDA a thread adds this many elements one after another. */
+enum { GA__CUDA_CHAIN = 64 };
+
 /* How long chains of what rounds are on the host: rows of columns; steps of a run, of as many lanes
  * each; and runs, a row of columns being shorter. */
-enum { GA__CUDA_CHAIN = 64 };
 enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };
 
 /* One call. Two loop nests: the kept axes, whose operands are the streamed arrays and last the
