@@ -22,6 +22,7 @@
 #define HOST_LANES 32       /* accumulators side by side in a run of a row, */
 #define HOST_SHORT_LANES 16 /* in runs too short to repay the combining of so many */
 #define HOST_SHORT_RUN 1024
+#define HOST_SHORT_SUM 512     /* of sums, so that a run short of a second chain has none */
 #define HOST_STRIP 1024        /* elements, or neighbouring outputs, taken together */
 #define HOST_STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define HOST_LONGEST_STRIP 4096
@@ -413,7 +414,7 @@ static int rows_abreast(const plan *p)
     for (int k = 0; k < p->noperands && !worth; k++)
         worth = p->row[k] != GA__NO_ROW &&
                 width * (int64_t)ga__dtype_size(p->operands[k].array->dtype) >= HOST_LONG_BYTES;
-    return !worth ? (p->sums ? 4 : 1) : p->rows > 1 ? 4 : 8;
+    return !worth ? (p->sums && p->kept.ndim == 1 ? 4 : 1) : p->rows > 1 ? 4 : 8;
 }
 
 /* Whether one loop takes all elements of each row, which are as few in every array. */
@@ -435,8 +436,9 @@ static int host_lanes(const plan *p)
     const bool ordered = p->reduction->formula.uses_index || !strchr("biu", kind);
     if (p->sums && !p->columns && p->reduced.shape[0] < 2 * HOST_SHORT_LANES)
         return 1; /* no run has enough for several */
-    return !p->columns && ordered && p->reduced.shape[0] < HOST_SHORT_RUN ? HOST_SHORT_LANES
-                                                                          : HOST_LANES;
+    const int short_run = p->sums && !p->staged ? HOST_SHORT_SUM : HOST_SHORT_RUN;
+    return !p->columns && ordered && p->reduced.shape[0] < short_run ? HOST_SHORT_LANES
+                                                                     : HOST_LANES;
 }
 
 size_t ga__reduce_plan_level_bytes(const plan *p)
@@ -474,11 +476,11 @@ static void choose_host_cascade(plan *p)
 
 static void choose_host_variant(plan *p)
 {
-    p->lanes = host_lanes(p);
     p->block = BLOCK;
     p->unroll = p->team = p->across = 1;
     p->tail = p->thin = p->posted = false;
     p->staged = is_staged(p);
+    p->lanes = host_lanes(p);
     p->plain = is_plain(p);
     if (p->columns) {
         const int64_t width = p->kept.shape[0];
