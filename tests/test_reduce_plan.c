@@ -15,6 +15,9 @@
 
 enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) };
 
+/* Of a sum, half a unit in the last place each. */
+#define MOST_ROUNDINGS 64
+
 /* A reduction of one array, and its plan, which points into the rest. */
 typedef struct planned {
     ga__device device;
@@ -104,24 +107,24 @@ static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim
         __VA_ARGS__                                                                                \
     }
 
-/* Blocks that share a row are so many that chains are short; tiles of columns are as few as before,
+/* Blocks that share a row are so many that chains are short; tiles of columns are as few as without,
  * and their threads add their chains up. Nothing else has either. */
 static void long_sums_of_floats_have_short_chains(void **state)
 {
     (void)state;
     planned p;
     const int64_t n = INT64_C(1) << 28;
-    assert_false(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->cascade);
-    assert_int_equal(p.plan.least, n / 4 / 512 / GA__CUDA_CHAIN);
-    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT64, 4096, n)->least,
-                     n / 2 / 512 / GA__CUDA_CHAIN);
+    const int64_t chain = 4 * GA__CUDA_TURNS; /* elements */
+    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->chains, 0);
+    assert_int_equal(p.plan.least, n / 4 / 512 / chain);
+    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT64, 4096, n)->least, n / 2 / 512 / chain);
     assert_int_equal(plan_all(&p, GA__ROW_sum, GA_INT64, 4096, n)->least, 1);
     assert_int_equal(plan_all(&p, GA__ROW_max, GA_FLOAT32, 4096, n)->least, 1);
-    assert_true(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){n / 1024, 1024})->cascade);
-    assert_false(plan_axis(&p, GA__ROW_max, 0, 2, (int64_t[]){n / 1024, 1024})->cascade);
-    assert_false(plan_axis(&p, GA__ROW_sum, 0, 2, (int64_t[]){64, n / 64})->cascade);
-    assert_true(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){5000, 1 << 20})->cascade);
-    assert_false(plan_axis(&p, GA__ROW_sum, 1, 2, (int64_t[]){n / 1000, 1000})->cascade);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(n / 1024, 1024))->chains, 1);
+    assert_int_equal(plan_axis(&p, GA__ROW_max, 0, SHAPE(n / 1024, 1024))->chains, 0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(64, n / 64))->chains, 0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(5000, INT64_C(1) << 24))->chains, 2);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(n / 1000, 1000))->chains, 0);
 }
 
 static void long_reductions_come_in_whole_waves(void **state)
@@ -270,7 +273,7 @@ static void rows_without_tickets_are_not_shared(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4000, 1 << 20));
-    assert_true(q->tiles == 4000 && q->segments == 16 && q->split);
+    assert_true(q->tiles == 4000 && q->segments == 8 && q->split);
     q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4100, 1 << 20));
     assert_true(q->tiles == 4100 && q->segments == 1 && !q->split);
 }
@@ -290,6 +293,54 @@ static void check_vectors(const planned *p, const ga__reduce_plan *q)
         assert_int_equal(q->kept.strides[0][axis] % q->lanes, 0);
     for (int axis = !q->columns; axis < q->reduced.ndim; axis++)
         assert_int_equal(q->reduced.strides[0][axis] % q->lanes, 0);
+}
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int log2_of(int64_t n)
+{
+    int bits = 0;
+    while (n >> (bits + 1))
+        bits++;
+    return bits;
+}
+
+/* Roundings of columns' results in a block: in warps, in groups of four, and the groups'. */
+static int64_t roundings_down(int64_t across, int64_t block)
+{
+    const int64_t groups = (block / (across > 32 ? across : 32) + 3) / 4;
+    return (across < 32 ? log2_of(32 / across) : 0) + 3 + groups - 1;
+}
+
+/* How often a sum rounds on an element's way to the result, at most: in its thread's batches and
+ * chains, among the block's threads, and among the blocks that share its row. */
+static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
+{
+    const int64_t turns = (stretches + q->segments - 1) / q->segments, every = GA__CUDA_TURNS;
+    int64_t n = log2_of(q->unroll) + 2; /* a batch; the tail; and the last result */
+    n += q->chains ? every : turns;
+    if (q->chains > 0)
+        n += q->chains > 1 ? every : turns / every + 1;
+    if (q->chains > 1)
+        n += turns / (every * every) + 1;
+    if (q->columns)
+        n += roundings_down(q->across, q->block);
+    else
+        n += log2_of(q->lanes) + log2_of(q->team);
+    if (q->segments == 1)
+        return n;
+    const int64_t width = least_of((int64_t)q->across * q->lanes, q->block),
+                  threads = q->columns ? q->block / width : q->block;
+    const size_t bytes = q->reduction->accumulator_bytes;
+    const int64_t unroll = bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
+    const int64_t rounds = (q->segments + threads * unroll - 1) / (threads * unroll);
+    n += log2_of(unroll) + rounds / 1024 + 1;
+    for (int64_t below = 1; below <= 256; below *= 4)
+        n += least_of(rounds / below, 4);
+    return n + (q->columns ? roundings_down(width, q->block) : log2_of(q->block));
 }
 
 /* What holds of every plan: the blocks cover the outputs and no segment is empty. */
@@ -313,12 +364,14 @@ static void check_plan(ga__reduce_plan *q, int64_t at_once)
     assert_true(q->segments <= before);
     assert_true(q->segments <= q->least || q->tiles * q->segments <= q->waves * at_once ||
                 q->tiles * (q->segments - 1) < q->tiles * q->least + at_once);
-    const int64_t turns = (stretches + q->segments - 1) / q->segments,
-                  chain = q->cascade ? GA__CUDA_CHAIN * GA__CUDA_CHAIN : GA__CUDA_CHAIN;
-    /* Without tickets two levels of chains are enough for half as many elements. */
-    const double most = q->tiles > GA__TICKETS ? 0x1p32 : 0x1p33;
-    const bool fits = (double)q->count * (double)q->outputs <= most;
-    assert_true(!q->sums || !fits || turns * q->unroll <= chain + q->unroll);
+    const bool simple = q->sums && q->reduction->accumulator_bytes <= 16; /* no moments */
+    if (simple && (double)q->count * (double)q->outputs <= 0x1p33 &&
+        roundings(q, stretches) > MOST_ROUNDINGS)
+        fail_msg("%lld roundings: %lld elements of %lld outputs, %s, %d lanes, unroll %d, %d "
+                 "chains, block %d, across %d, %lld tiles of %lld segments",
+                 (long long)roundings(q, stretches), (long long)q->count, (long long)q->outputs,
+                 q->columns ? "columns" : "rows", q->lanes, q->unroll, q->chains, q->block,
+                 q->across, (long long)q->tiles, (long long)q->segments);
 }
 
 static void any_shape_is_covered(void **state)

@@ -137,7 +137,8 @@ static uint64_t host_key(const plan *p)
     for (int k = 0; k < p->noperands; k++)
         unzipped |= (uint64_t)ga__reduce_plan_unzips(p, k) << k;
     return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)(p->abreast / 4) << 41 |
-           (uint64_t)p->short_rows << 40 | (uint64_t)p->many_runs << 39 | unzipped;
+           (uint64_t)p->short_rows << 40 | (uint64_t)p->many_runs << 39 |
+           (uint64_t)p->cascade << 38 | unzipped;
 }
 
 static void make_key(const plan *p, ga__key *key)
@@ -151,14 +152,12 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->posted << 41 | (uint64_t)p->ascending << 42 |
                  (uint64_t)(p->together > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
                  (uint64_t)(p->reduction->carry != NULL) << 46 | (uint64_t)p->large << 47 |
-                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->cascade << 55 |
-                 (uint64_t)p->out->dtype << 56);
+                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
     }
-    if (p->host)
-        ga__key_add(key, host_key(p));
+    ga__key_add(key, p->host ? host_key(p) : (uint64_t)p->chains);
 }
 
 /* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
@@ -261,7 +260,8 @@ static void fill_cascade(ga__record *record, const plan *p)
     ga__record_set(record, "many_runs", p->many_runs ? "1" : "");
     ga__record_set(record, "in_turn", p->many_runs && p->together > 1 ? "1" : "");
     ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
-    ga__record_setf(record, "often", "%d", GA__CUDA_CHAIN / p->unroll);
+    ga__record_setf(record, "chains", p->chains ? "%d" : "", p->chains);
+    ga__record_setf(record, "turns", "%d", GA__CUDA_TURNS);
     ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
     ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
     ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);

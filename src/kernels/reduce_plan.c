@@ -238,18 +238,21 @@ static void choose_segments(plan *p, int64_t target, int64_t useful)
     p->useful = useful;
 }
 
-/* Threads take in what rounds by chains of GA__CUDA_CHAIN elements at most. Where blocks share rows
- * anyway, more of them do. Elsewhere, and where elements are loaded one by one, each thread adds up
- * its chains, as many at most. */
+/* A sum rounds at most 64 times on an element's way to the result, for up to 2^33 elements, so
+ * that its error is at most 32 units in the last place: a thread's chain is GA__CUDA_TURNS batches.
+ * Where blocks share long rows anyway, more of them do. Elsewhere a second accumulator adds up the
+ * chains, and a third one those of rows that cannot be shared. */
 static void shorten_chains(plan *p, int64_t target, int together)
 {
     const bool may_share = p->useful > 1 && p->tiles <= GA__TICKETS,
-               shares = may_share && p->lanes > 1 && !(p->columns && p->tiles > 1);
-    const int64_t wanted = ga__ceil_div(p->vectors, (int64_t)together * GA__CUDA_CHAIN);
-    const int64_t likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
-    p->cascade = !shares && wanted > 1 && wanted > likely;
+               shares = may_share && p->lanes > 1 && !p->columns;
+    const int64_t turns = ga__ceil_div(p->vectors, (int64_t)together * p->unroll),
+                  wanted = ga__ceil_div(turns, GA__CUDA_TURNS),
+                  likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
+    if (!shares && wanted > 1 && wanted > likely)
+        p->chains = may_share || wanted <= GA__CUDA_TURNS ? 1 : 2;
     if (may_share)
-        p->least = p->cascade ? ga__ceil_div(wanted, GA__CUDA_CHAIN) : wanted;
+        p->least = p->chains ? ga__ceil_div(wanted, GA__CUDA_CHAINS) : wanted;
     p->least = p->least < p->useful ? p->least : p->useful;
 }
 
@@ -518,6 +521,7 @@ static void choose_variant(plan *p)
     p->unzip = p->abreast = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
     p->cascade = p->many_runs = p->sums = false;
+    p->chains = 0;
     for (int part = 0; part < p->reduction->nparts; part++)
         p->sums |= p->reduction->parts[part].rounds;
     p->columns = columns_are_better(p) || (p->host && rows_are_thin(p));

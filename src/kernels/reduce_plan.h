@@ -5,8 +5,9 @@
 #include "kernels/program.h"
 #include "kernels/reduce.h"
 
-/* On CUDA a thread adds this many elements one after another. */
-enum { GA__CUDA_CHAIN = 64 };
+/* On CUDA a thread adds up this many batches of elements one after another, a chain; and about so
+ * many chains where other blocks can take the rest of the row. */
+enum { GA__CUDA_TURNS = 16, GA__CUDA_CHAINS = 10 };
 
 /* How long chains of what rounds are on the host: rows of columns; steps of a run, of as many lanes
  * each; and runs, a row of columns being shorter. */
@@ -39,9 +40,10 @@ typedef struct ga__reduce_plan {
     bool thin;       /* rows of one vector a thread, several rows at a time */
     bool posted;     /* the one result goes to the host's memory too */
     bool ascending;  /* a thread meets the elements by their number */
-    bool sums;       /* a part rounds: its elements are taken in short chains, */
-    bool cascade;    /* whose results are so many that they meet in a tree */
-    bool many_runs;  /* on the host: so are the runs of a row, by neighbouring outputs at once */
+    bool sums;       /* a part rounds: its elements are taken in short chains */
+    int chains;      /* on CUDA: accumulators above a thread's own, each of GA__CUDA_TURNS below */
+    bool cascade;    /* on the host: the results of chains are so many that they meet in a tree, */
+    bool many_runs;  /* and so are the runs of a row, by neighbouring outputs at once */
     int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
     int block, lanes, unroll, team, across;
     int waves;             /* of blocks that share rows, so many times those that run at once */
