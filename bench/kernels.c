@@ -103,6 +103,15 @@ static void reductions(void)
         current = "sum-middle", ga_sum(cube, GA_AXIS(1));
         current = "thin-axis-0", ga_sum(thin, GA_AXIS(0));
         current = "thin-axis-1", ga_sum(thin, GA_AXIS(1));
+        current = "sum-c64", ga_sum(ga_view(d, GA_COMPLEX64));
+        current = "sum-misaligned", ga_sum(ga_slice(x, "1:"));
+        current = "sum-stripe", ga_sum(ga_slice(m, ":, :900"));
+        current = "sum-axis-0-f64", ga_sum(ga_view(m, GA_FLOAT64), GA_AXIS(0));
+        current = "sum-axis-0-c64", ga_sum(ga_view(m, GA_COMPLEX64), GA_AXIS(0));
+        current = "sum-axis-0-f16", ga_sum(ga_view(m, GA_FLOAT16), GA_AXIS(0));
+        current = "sum-rows-of-33", ga_sum(ga_slice(m, ":, :33"), GA_AXIS(1));
+        current = "sum-rows-of-1025", ga_sum(ga_slice(m, ":, :1025"), GA_AXIS(1));
+        current = "sum-column", ga_sum(ga_reshape(x, GA_SHAPE(N, 1)), GA_AXIS(0));
     }
 }
 

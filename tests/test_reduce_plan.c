@@ -107,8 +107,8 @@ static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim
         __VA_ARGS__                                                                                \
     }
 
-/* Blocks that share a row are so many that chains are short; tiles of columns are as few as without,
- * and their threads add their chains up. Nothing else has either. */
+/* Blocks that share a row are so many that chains are short; tiles of columns are as few as
+ * without, and their threads add their chains up. Nothing else has either. */
 static void long_sums_of_floats_have_short_chains(void **state)
 {
     (void)state;
@@ -320,7 +320,8 @@ static int64_t roundings_down(int64_t across, int64_t block)
 static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
 {
     const int64_t turns = (stretches + q->segments - 1) / q->segments, every = GA__CUDA_TURNS;
-    int64_t n = log2_of(q->unroll) + 2; /* a batch; the tail; and the last result */
+    int64_t n =
+        2 + (q->pairs ? log2_of(q->unroll) : q->unroll - 1); /* a batch; the tail; the end */
     n += q->chains ? every : turns;
     if (q->chains > 0)
         n += q->chains > 1 ? every : turns / every + 1;

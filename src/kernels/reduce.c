@@ -157,7 +157,7 @@ static void make_key(const plan *p, ga__key *key)
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
     }
-    ga__key_add(key, p->host ? host_key(p) : (uint64_t)p->chains);
+    ga__key_add(key, p->host ? host_key(p) : (uint64_t)p->chains << 1 | p->pairs);
 }
 
 /* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
@@ -262,6 +262,7 @@ static void fill_cascade(ga__record *record, const plan *p)
     ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
     ga__record_setf(record, "chains", p->chains ? "%d" : "", p->chains);
     ga__record_setf(record, "turns", "%d", GA__CUDA_TURNS);
+    ga__record_set(record, "pairs", p->pairs ? "1" : "");
     ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
     ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
     ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);
@@ -289,6 +290,7 @@ static void fill_part(ga__record *record, const plan *p, int k)
     ga__record_setf(record, "ddof_word", "%d", WORD_DDOF + k);
     ga__record_set(record, "type", part_type(p, part));
     ga__record_set(record, "rounds", part->rounds ? "1" : "");
+    ga__record_set(record, "in_pairs", part->rounds && p->pairs ? "1" : "");
 }
 
 static void fill_texts(ga__record *record, const plan *p)

@@ -241,7 +241,7 @@ static void choose_segments(plan *p, int64_t target, int64_t useful)
 /* A sum rounds at most 64 times on an element's way to the result, for up to 2^33 elements, so
  * that its error is at most 32 units in the last place: a thread's chain is GA__CUDA_TURNS batches.
  * Where blocks share long rows anyway, more of them do. Elsewhere a second accumulator adds up the
- * chains, and a third one those of rows that cannot be shared. */
+ * chains, and a third one those of rows that cannot be shared. A row of one batch needs none. */
 static void shorten_chains(plan *p, int64_t target, int together)
 {
     const bool may_share = p->useful > 1 && p->tiles <= GA__TICKETS,
@@ -249,6 +249,7 @@ static void shorten_chains(plan *p, int64_t target, int together)
     const int64_t turns = ga__ceil_div(p->vectors, (int64_t)together * p->unroll),
                   wanted = ga__ceil_div(turns, GA__CUDA_TURNS),
                   likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
+    p->pairs = turns > 1;
     if (!shares && wanted > 1 && wanted > likely)
         p->chains = may_share || wanted <= GA__CUDA_TURNS ? 1 : 2;
     if (may_share)
@@ -284,7 +285,9 @@ int ga__reduce_plan_hold(const plan *p)
 {
     if (!p->large)
         return 0;
-    return p->lanes == 8 ? 4 : p->reduction->accumulator_bytes > SMALL_ACCUMULATOR ? 3 : 0;
+    if (p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+        return 3;
+    return p->lanes == 8 || (p->sums && p->chains == 0) ? 4 : 0;
 }
 
 /* Narrower tiles are more blocks: two waves nearly, or at least so many that they need not share
@@ -520,7 +523,7 @@ static void choose_variant(plan *p)
     p->strip = HOST_STRIP;
     p->unzip = p->abreast = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
-    p->cascade = p->many_runs = p->sums = false;
+    p->cascade = p->many_runs = p->sums = p->pairs = false;
     p->chains = 0;
     for (int part = 0; part < p->reduction->nparts; part++)
         p->sums |= p->reduction->parts[part].rounds;

@@ -41,6 +41,7 @@ typedef struct ga__reduce_plan {
     bool posted;     /* the one result goes to the host's memory too */
     bool ascending;  /* a thread meets the elements by their number */
     bool sums;       /* a part rounds: its elements are taken in short chains */
+    bool pairs;      /* on CUDA: the elements of a batch add up in pairs first */
     int chains;      /* on CUDA: accumulators above a thread's own, each of GA__CUDA_TURNS below */
     bool cascade;    /* on the host: the results of chains are so many that they meet in a tree, */
     bool many_runs;  /* and so are the runs of a row, by neighbouring outputs at once */
