@@ -114,7 +114,7 @@ static void long_sums_of_floats_have_short_chains(void **state)
     (void)state;
     planned p;
     const int64_t n = INT64_C(1) << 28;
-    const int64_t chain = 4 * GA__CUDA_TURNS; /* elements */
+    const int64_t chain = 4 * 16; /* elements */
     assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->chains, 0);
     assert_int_equal(p.plan.least, n / 4 / 512 / chain);
     assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT64, 4096, n)->least, n / 2 / 512 / chain);
@@ -319,14 +319,16 @@ static int64_t roundings_down(int64_t across, int64_t block)
  * chains, among the block's threads, and among the blocks that share its row. */
 static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
 {
-    const int64_t turns = (stretches + q->segments - 1) / q->segments, every = GA__CUDA_TURNS;
-    int64_t n =
-        2 + (q->pairs ? log2_of(q->unroll) : q->unroll - 1); /* a batch; the tail; the end */
-    n += q->chains ? every : turns;
-    if (q->chains > 0)
-        n += q->chains > 1 ? every : turns / every + 1;
-    if (q->chains > 1)
-        n += turns / (every * every) + 1;
+    const int64_t turns = (stretches + q->segments - 1) / q->segments;
+    int64_t n = q->tail;
+    n += q->batch == GA__BATCH_APART ? q->unroll : 0;
+    n += q->batch == GA__BATCH_PAIRS ? log2_of(q->unroll) + 1 : 0;
+    n += (q->chains ? q->turns : turns) * (q->batch == GA__BATCH_SINGLY ? q->unroll : 1);
+    int64_t chains = q->chains ? (turns + q->turns - 1) / q->turns : 0;
+    for (int k = 1; k <= q->chains; k++) {
+        n += k < q->chains ? GA__CUDA_CHAINS : chains + 1;
+        chains = (chains + GA__CUDA_CHAINS - 1) / GA__CUDA_CHAINS;
+    }
     if (q->columns)
         n += roundings_down(q->across, q->block);
     else

@@ -71,7 +71,6 @@ static const char *give_bool(bool truth, ga_value *result)
     return NULL;
 }
 
-/* Factors of 64 bits keep the product within 128. */
 static const char *integer_power(int128 base, int128 exponent, ga_value *result)
 {
     int128 product = 1;
@@ -82,8 +81,8 @@ static const char *integer_power(int128 base, int128 exponent, ga_value *result)
     if (base == -1)
         return give_integer(exponent % 2 ? -1 : 1, result);
     for (; exponent > 0; exponent--) {
-        product *= base;
-        if (product < INT64_MIN || product > (int128)UINT64_MAX)
+        if (__builtin_mul_overflow(product, base, &product) || product < INT64_MIN ||
+            product > (int128)UINT64_MAX)
             return too_large;
     }
     return give_integer(product, result);

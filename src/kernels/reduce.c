@@ -141,6 +141,12 @@ static uint64_t host_key(const plan *p)
            (uint64_t)p->cascade << 38 | unzipped;
 }
 
+/* And CUDA's. */
+static uint64_t cuda_key(const plan *p)
+{
+    return (uint64_t)p->turns << 8 | (uint64_t)p->chains << 2 | (uint64_t)p->batch;
+}
+
 static void make_key(const plan *p, ga__key *key)
 {
     ga__key_init(key, &p->reduction->formula, p->device, GA__REDUCE);
@@ -157,7 +163,7 @@ static void make_key(const plan *p, ga__key *key)
         const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
         ga__key_add(key, operand_key(p, k) | second << 32);
     }
-    ga__key_add(key, p->host ? host_key(p) : (uint64_t)p->chains << 1 | p->pairs);
+    ga__key_add(key, p->host ? host_key(p) : cuda_key(p));
 }
 
 /* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
@@ -251,6 +257,12 @@ static void fill_carry(ga__record *record, const plan *p)
         ga__record_setf(record, names[k], "%zu", p->carry_word + k);
 }
 
+static const char *batch_name(const plan *p, bool rounds)
+{
+    static const char *const names[] = {"take_batch", "take_apart", "take_pairs"};
+    return names[rounds ? p->batch : GA__BATCH_SINGLY];
+}
+
 static void fill_cascade(ga__record *record, const plan *p)
 {
     ga__record_set(record, "sums", p->sums ? "1" : "");
@@ -261,8 +273,8 @@ static void fill_cascade(ga__record *record, const plan *p)
     ga__record_set(record, "in_turn", p->many_runs && p->together > 1 ? "1" : "");
     ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
     ga__record_setf(record, "chains", p->chains ? "%d" : "", p->chains);
-    ga__record_setf(record, "turns", "%d", GA__CUDA_TURNS);
-    ga__record_set(record, "pairs", p->pairs ? "1" : "");
+    ga__record_setf(record, "turns", "%d, %d", p->turns, GA__CUDA_CHAINS);
+    ga__record_set(record, "take_batch", batch_name(p, p->sums));
     ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
     ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
     ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);
@@ -290,7 +302,7 @@ static void fill_part(ga__record *record, const plan *p, int k)
     ga__record_setf(record, "ddof_word", "%d", WORD_DDOF + k);
     ga__record_set(record, "type", part_type(p, part));
     ga__record_set(record, "rounds", part->rounds ? "1" : "");
-    ga__record_set(record, "in_pairs", part->rounds && p->pairs ? "1" : "");
+    ga__record_set(record, "take_batch", batch_name(p, part->rounds));
 }
 
 static void fill_texts(ga__record *record, const plan *p)

@@ -5,9 +5,12 @@
 #include "kernels/program.h"
 #include "kernels/reduce.h"
 
-/* On CUDA a thread adds up this many batches of elements one after another, a chain; and about so
- * many chains where other blocks can take the rest of the row. */
-enum { GA__CUDA_TURNS = 16, GA__CUDA_CHAINS = 10 };
+/* How a thread of CUDA adds a batch of elements to what it has: one after another, or the batch by
+ * itself first, in order or in pairs. */
+typedef enum ga__batch { GA__BATCH_SINGLY, GA__BATCH_APART, GA__BATCH_PAIRS } ga__batch;
+
+/* On CUDA each accumulator above a thread's own adds up so many of those below, but the highest. */
+enum { GA__CUDA_CHAINS = 16 };
 
 /* How long chains of what rounds are on the host: rows of columns; steps of a run, of as many lanes
  * each; and runs, a row of columns being shorter. */
@@ -41,8 +44,9 @@ typedef struct ga__reduce_plan {
     bool posted;     /* the one result goes to the host's memory too */
     bool ascending;  /* a thread meets the elements by their number */
     bool sums;       /* a part rounds: its elements are taken in short chains */
-    bool pairs;      /* on CUDA: the elements of a batch add up in pairs first */
-    int chains;      /* on CUDA: accumulators above a thread's own, each of GA__CUDA_TURNS below */
+    ga__batch batch; /* on CUDA; */
+    int turns;       /* of so many batches is a chain; */
+    int chains;      /* and accumulators above a thread's own */
     bool cascade;    /* on the host: the results of chains are so many that they meet in a tree, */
     bool many_runs;  /* and so are the runs of a row, by neighbouring outputs at once */
     int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
