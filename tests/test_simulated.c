@@ -7,9 +7,9 @@
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
 
-/* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their block,
- * and where it lies 16 bytes into a page the sanitizer's runtime takes what stands before it for
- * the header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
+/* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their
+ * block, and where it lies 16 bytes into a page the sanitizer's runtime takes what stands before it
+ * for the header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
