@@ -311,6 +311,7 @@ static const struct {
     {"i + 300", "300 does not fit int8", GA_ERR_INVALID, 2},
     {"99999999999999999999", "64 bits", GA_ERR_INVALID, 0},
     {"2 ** 64", "64 bits", GA_ERR_INVALID, 2},
+    {"18446744073709551604 ** 2", "64 bits", GA_ERR_INVALID, 21},
     {"1e999", "float64", GA_ERR_INVALID, 0},
     {"012", "start with 0", GA_ERR_INVALID, 0},
     {"2x", "unexpectedly", GA_ERR_INVALID, 1},
