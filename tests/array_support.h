@@ -1,5 +1,4 @@
-/* What the tests of the array floor share: stand-ins for kernels, golden paths, failing
- * allocations. */
+/* What the tests of arrays share: golden paths, failing allocations. */
 #ifndef GA_TESTS_ARRAY_SUPPORT_H
 #define GA_TESTS_ARRAY_SUPPORT_H
 
@@ -21,44 +20,6 @@
 #endif
 
 #define UNUSED __attribute__((unused))
-
-/* The address of element number k, in C order. */
-static char *element_at(const gpuarray *x, int64_t k)
-{
-    char *at = x->data;
-
-    for (int axis = x->ndim - 1; axis >= 0; axis--) {
-        at += k % x->shape[axis] * x->strides[axis];
-        k /= x->shape[axis];
-    }
-    return at;
-}
-
-static ga_status stand_in_copy(gpuarray *to, const gpuarray *from)
-{
-    for (int64_t k = 0; k < to->size; k++)
-        ga__dtype_store(to->dtype, ga__dtype_fetch(from->dtype, element_at(from, k)),
-                        element_at(to, k));
-    return GA_OK;
-}
-
-static ga_status stand_in_fill(gpuarray *to, ga_value number)
-{
-    for (int64_t k = 0; k < to->size; k++)
-        ga__dtype_store(to->dtype, number, element_at(to, k));
-    return GA_OK;
-}
-
-/* Where the kernels floor has not set its hooks (on the host only: they touch device memory). */
-static UNUSED int install_stand_ins(void **state)
-{
-    (void)state;
-    if (!ga__copy_elements)
-        ga__copy_elements = stand_in_copy;
-    if (!ga__fill_elements)
-        ga__fill_elements = stand_in_fill;
-    return 0;
-}
 
 static UNUSED const char *golden_directory(void)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #include "device/stream.h"
 
 /* What it is to say of modules, and what it was given. */

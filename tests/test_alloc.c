@@ -12,7 +12,7 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 /* A program makes what it likes in the scope that is open around it, and needs not check anything.
  */

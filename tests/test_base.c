@@ -21,9 +21,9 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/os.h"
-#include "base/replacement.h"
-#include "base/process.h"
+#include "base/os/system.h"
+#include "base/os/replacement.h"
+#include "base/os/process.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
 

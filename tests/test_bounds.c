@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "golden.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 enum {
     LIMIT = 8,     /* QUARRY_LOADED_KERNELS */

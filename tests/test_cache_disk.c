@@ -16,7 +16,7 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "jit/cache_disk.h"
 
 enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* what a file holds besides key and code */

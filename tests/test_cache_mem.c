@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/hold.h"
-#include "jit/cache_mem.h"
+#include "jit/key_table.h"
 
 enum { KEYS = 2000, THREADS = 8, FEW = 8, HANG_SECONDS = 30 };
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "golden.h"
 #include "model/dtype.h"
 #include "model/layout.h"

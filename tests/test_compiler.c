@@ -19,7 +19,7 @@
 
 #include <quarry.h>
 
-#include "base/os.h"
+#include "base/os/system.h"
 
 static char folder[] = "/tmp/quarry-test-compiler-XXXXXX";
 static char script_path[128], temporary[128], attempts_path[128];

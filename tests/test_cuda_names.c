@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "kernels/cuda_names.h"
+#include "user/cuda_names.h"
 
 static void join(ga__strbuf *all, const ga__texts *texts)
 {

@@ -11,7 +11,7 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 static void expect_error(ga_status got, ga_status status, const char *text)
 {

@@ -9,7 +9,7 @@
 
 #include <quarry.h>
 
-#include "kernels/arguments.h"
+#include "user/arguments.h"
 
 /* Each operation over "const int *x, int *z", the new element for the old ones and its index i, and
  * whether the kernel may leave out the load of z. `x` is i % 5. */

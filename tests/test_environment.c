@@ -10,10 +10,10 @@
 
 #include <quarry.h>
 
-#include "base/environment.h"
+#include "base/os/environment.h"
 #include "base/strbuf.h"
-#include "device/compiler.h"
-#include "device/cxx.h"
+#include "device/cpu/compiler.h"
+#include "device/cpu/cxx.h"
 #include "scratch.h"
 
 enum { OWNER = 65534, CALLER = 12345, NO_RIGHTS = 77 };

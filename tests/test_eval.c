@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "golden.h"
-#include "jit/module.h"
-#include "kernels/eval_plan.h"
+#include "jit/compile.h"
+#include "expr/plan.h"
 #include "model/dtype.h"
 
 /* ---- Golden expressions ---- */

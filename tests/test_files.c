@@ -11,8 +11,8 @@
 
 #include <quarry.h>
 
-#include "base/replacement.h"
-#include "base/temporary.h"
+#include "base/os/replacement.h"
+#include "base/os/temporary.h"
 #include "scratch.h"
 
 enum { OTHER_USER = 65534 };

@@ -17,8 +17,8 @@
 
 #include <quarry.h>
 
-#include "base/os.h"
-#include "jit/module.h"
+#include "base/os/system.h"
+#include "jit/compile.h"
 
 static char folder[] = "/tmp/quarry-test-fork-XXXXXX";
 static char script_path[128], started_path[128];

@@ -12,7 +12,7 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "jit/cache_disk.h"
 
 static char *directory;

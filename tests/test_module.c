@@ -16,10 +16,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "device/unload.h"
 #include "jit/cache_disk.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 

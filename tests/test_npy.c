@@ -19,7 +19,8 @@ static const char *golden_npy(const char *name)
 
 static int make_scratch(void **state)
 {
-    return open_scratch() ? install_stand_ins(state) : -1;
+    (void)state;
+    return open_scratch() ? 0 : -1;
 }
 
 static int remove_scratch(void **state)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "kernels/eval_table.h"
+#include "model/rows.h"
 #include "model/dtype.h"
 
 /* ---- The golden file ---- */

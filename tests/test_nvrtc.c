@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 
 #ifdef QUARRY_CUDA
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 
 static const char *const text = "struct words { float *x; long n; };\n"
                                 "extern \"C\" __global__ void twice(words w) {\n"

@@ -3,7 +3,7 @@
 
 #include "array_support.h"
 #include "base/error.h"
-#include "kernels/user_module.h"
+#include "user/module.h"
 
 enum { MANY = 70, N = 1000 };
 

@@ -22,8 +22,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
-#include "base/process.h"
+#include "base/os/system.h"
+#include "base/os/process.h"
 
 static int clean(void **state)
 {

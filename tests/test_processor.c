@@ -10,9 +10,9 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
-#include "base/process.h"
-#include "device/compiler.h"
-#include "device/processor.h"
+#include "base/os/process.h"
+#include "device/cpu/compiler.h"
+#include "device/cpu/processor.h"
 
 /* Intel's model 60 of family 6 with AVX2, as Valgrind 3.19 presents it. */
 static const ga__cpuid haswell = {

@@ -9,7 +9,7 @@
 
 #include "array/array.h"
 #include "golden.h"
-#include "kernels/random_plan.h"
+#include "kernels/draw_plan.h"
 
 enum { PROCESSORS = 132, MOST_BLOCKS = PROCESSORS * 5 * 2 };
 

@@ -9,9 +9,10 @@
 
 #include "array/array.h"
 #include "golden.h"
-#include "kernels/eval_table.h"
 #include "kernels/reduce_plan.h"
 #include "model/layout.h"
+#include "model/rows.h"
+#include "ops/reduction_op.h"
 
 enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) };
 
@@ -62,14 +63,14 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
     ga__contiguous_strides(p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype),
                            p->kept_strides);
     p->operand = (ga__operand){.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true};
-    const ga__reduce_op *op = ga__rows[row].reduction;
-    p->reduction =
-        (ga__reduction){.formula = {.name = op->name, .uses_index = op->result == GA__RESULT_INDEX},
-                        .maps_nothing = true,
-                        .nparts = 1,
-                        .nresults = 1,
-                        .parts = {ga__part_of(op, p->x.dtype, 0)},
-                        .results = {{"ga_finish0(a)", p->x.dtype}}};
+    const ga__row *op = &ga__rows[row];
+    p->reduction = (ga__reduction){
+        .formula = {.name = op->formula.name, .uses_index = op->result == GA__RESULT_INDEX},
+        .maps_nothing = true,
+        .nparts = 1,
+        .nresults = 1,
+        .parts = {ga__part_of(op, p->x.dtype, 0)},
+        .results = {{"ga_finish0(a)", p->x.dtype}}};
     p->reduction.accumulator_bytes = ga__accumulator_bytes(1, p->reduction.parts);
     p->results[0] = &p->out;
     p->plan = (ga__reduce_plan){.reduction = &p->reduction,

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/os.h"
+#include "base/os/system.h"
 
 /* ---- which thread this is ---- */
 

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "base/os.h"
-#include "base/replacement.h"
-#include "device/simt_text.h"
+#include "base/os/system.h"
+#include "base/os/replacement.h"
+#include "device/simt/rewrite.h"
 
 /* ---- rewriting ---- */
 

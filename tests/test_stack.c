@@ -15,11 +15,11 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
-#include "jit/module.h"
+#include "base/os/system.h"
+#include "jit/compile.h"
 
 #ifdef QUARRY_CUDA
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #endif
 
 /* Sanitizers put red zones around every variable. */

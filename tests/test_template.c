@@ -10,7 +10,7 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "base/strbuf.h"
 #include "base/embedded.h"
 #include "jit/template.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 enum { THREADS = 8 };
 

@@ -4,9 +4,9 @@
 
 #include "array_support.h"
 
-#include "base/os.h"
-#include "base/replacement.h"
-#include "jit/module.h"
+#include "base/os/system.h"
+#include "base/os/replacement.h"
+#include "jit/compile.h"
 
 static int clear(void **state)
 {
@@ -455,7 +455,7 @@ static void device_code_is_loaded_from_files(void **state)
 }
 
 #ifdef QUARRY_CUDA
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 
 static void a_cubin_is_loaded_and_found_by_names(void **state)
 {

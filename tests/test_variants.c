@@ -15,7 +15,7 @@
 #include "array/array.h"
 #include "base/error.h"
 #include "device/context.h"
-#include "jit/module.h"
+#include "jit/compile.h"
 
 #ifndef QUARRY_CUDA
 

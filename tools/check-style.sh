@@ -45,8 +45,8 @@ grep -nE '\bcase GA_(BOOL|U?INT(8|16|32|64)|B?FLOAT(16|32|64)|COMPLEX(64|128))\b
     $(echo "$c_files" | grep '^src/' | grep -v '^src/model/dtype\.c$') |
     complain "a switch on dtype outside src/model/dtype.c"
 
-grep -nE 'getenv *\(|\benviron\b' $(echo "$c_files" | grep -E '^(src|cli)/' | grep -v '^src/base/environment\.') |
-    complain "the environment is read by base/environment.h alone"
+grep -nE 'getenv *\(|\benviron\b' $(echo "$c_files" | grep -E '^(src|cli)/' | grep -v '^src/base/os/environment\.') |
+    complain "the environment is read by base/os/environment.h alone"
 
 grep -nE '[[:space:]]+$' $c_files $tables $templates $scripts | complain "trailing blanks"
 

@@ -1,16 +1,17 @@
-"""Makes, for each floor, an include tree that holds only the floors up to it.
+"""Makes the include tree of one floor: floors.py SOURCE TREE FOLDER...
 
-floors.py SOURCE TREE FLOOR...   (floors from the lowest up)
-TREE/<floor>/<other> is a relative link to SOURCE/<other> for <floor> itself and every floor below it.
+TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header of each folder, and nothing else is there: a file of the
+floor that includes a header of another folder does not compile.
 """
 import os
+import shutil
 import sys
 
-source, tree, floors = sys.argv[1], sys.argv[2], sys.argv[3:]
-for number, floor in enumerate(floors):
-    os.makedirs(os.path.join(tree, floor), exist_ok=True)
-    for seen in floors[: number + 1]:
-        link = os.path.join(tree, floor, seen)
-        if os.path.islink(link):
-            os.unlink(link)
-        os.symlink(os.path.relpath(os.path.join(source, seen), os.path.join(tree, floor)), link)
+source, tree, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
+shutil.rmtree(tree, ignore_errors=True)
+for folder in folders:
+    there = os.path.join(tree, folder)
+    os.makedirs(there, exist_ok=True)
+    for name in os.listdir(os.path.join(source, folder)):
+        if name.endswith(".h"):
+            os.symlink(os.path.relpath(os.path.join(source, folder, name), there), os.path.join(there, name))

@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "array/scope.h"
-#include "array/transfer.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/post.h"
-
-ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
-ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);
 
 /* The object alone, over no buffer yet. */
 static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int64_t size)
@@ -136,69 +132,6 @@ void ga_free(gpuarray *x)
     ga__free(x);
 }
 
-/* Frees x when making its content failed. */
-static gpuarray *made(gpuarray *x, ga_status status)
-{
-    if (status == GA_OK)
-        return x;
-    ga_free(x);
-    return NULL;
-}
-
-static ga_status fill_number(gpuarray *x, ga_value number)
-{
-    if (x->size == 0)
-        return GA_OK;
-    if (!ga__fill_elements)
-        return ga__fail(GA_ERR_UNSUPPORTED, "full: there are no kernels to fill an array with");
-    return ga__fill_elements(x, number);
-}
-
-static ga_status fill_array(gpuarray *x, const gpuarray *fill)
-{
-    int64_t strides[GA_MAX_NDIM];
-
-    if (fill->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
-                        fill->buffer->device->name, x->buffer->device->name);
-    if (!ga__broadcasts_to(fill->ndim, fill->shape, x->ndim, x->shape))
-        return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
-                        ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
-    ga__broadcast_strides(x->ndim, x->shape, fill->ndim, fill->shape, fill->strides, strides);
-    gpuarray *view = ga__array_view(fill, fill->dtype, x->ndim, x->shape, strides, 0);
-    if (!view)
-        return GA_ERR_MEMORY;
-    const ga_status status = ga__array_copy_into(x, view);
-    ga_free(view);
-    return status;
-}
-
-static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape,
-                         ga_value fill)
-{
-    if (fill.kind != GA_VALUE_NUMBER && fill.kind != GA_VALUE_ARRAY)
-        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a pointer that is no array");
-    if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "full: the fill has no dtype (%d)", (int)fill.dtype);
-    if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
-        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
-    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
-    if (!x)
-        return NULL;
-    return made(x,
-                fill.kind == GA_VALUE_NUMBER ? fill_number(x, fill) : fill_array(x, fill.as.array));
-}
-
-static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
-
-    if (!x || x->size == 0)
-        return x;
-    ga__stream *stream = ga__array_stream(NULL, x);
-    return made(x, stream ? device->backend->zero(stream, x->data, x->buffer->nbytes) : ga_error());
-}
-
 /* No processor of today gives a program more bytes of addresses. */
 #define MOST_ADDRESSES (INT64_C(1) << 57)
 
@@ -308,69 +241,10 @@ gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
     return ga__array_new(ga__current_device(), dtype, ndim, shape);
 }
 
-gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    return zeros_on(ga__current_device(), dtype, ndim, shape);
-}
-
-gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    return full_on(ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
-}
-
-gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill)
-{
-    return full_on(ga__current_device(), dtype, ndim, shape, fill);
-}
-
-static gpuarray *null_like(void)
-{
-    return ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
-}
-
 gpuarray *ga_empty_like(const gpuarray *x)
 {
-    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
-}
-
-gpuarray *ga_zeros_like(const gpuarray *x)
-{
-    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
-}
-
-gpuarray *ga_ones_like(const gpuarray *x)
-{
-    return (ga_full_like)(x, ga_value_signed(GA_INT64, 1));
-}
-
-gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
-{
-    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : null_like();
-}
-
-static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
-{
-    if (number->ndim > 0)
-        return ga__fail_null(GA_ERR_SHAPE, "scalar: an array of shape %s is no scalar",
-                             ga__shape_text(number->ndim, number->shape));
-    return ga_astype(number, dtype);
-}
-
-gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
-{
-    uint64_t element[2] = {0, 0};
-
-    if (number.kind == GA_VALUE_ARRAY)
-        return number.as.array
-                   ? scalar_of_array(dtype, number.as.array)
-                   : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
-    if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
-        return ga__fail_null(GA_ERR_INVALID, "scalar: the value is no number");
-    gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
-    if (!x)
-        return NULL;
-    ga__dtype_store(dtype, number, element);
-    return made(x, ga__array_set_element(x, element));
+    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape)
+             : ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
 }
 
 int ga_ndim(const gpuarray *x)

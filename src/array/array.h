@@ -46,20 +46,11 @@ bool ga__array_writable(const char *name, const gpuarray *x);
 ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes);
 ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes);
 
-/* Sets the one element of x, given as it is in memory; can be recorded. */
-ga_status ga__array_set_element(gpuarray *x, const void *element);
-
 /* The stream for work that reads and writes these arrays of one device, which it makes wait for
  * whatever other streams do with them; either may be NULL. NULL and an error on failure. */
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written);
 
 /* Whether the memory of two arrays on one device overlaps (by extent). */
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b);
-
-/* What this floor asks of the kernels floor above, set once at start by it: copy `from` into `to`
- * (same shape), any layouts, casting dtype. */
-extern ga_status (*ga__copy_elements)(gpuarray *to, const gpuarray *from);
-/* Sets every element of `to` to the number. */
-extern ga_status (*ga__fill_elements)(gpuarray *to, ga_value number);
 
 #endif

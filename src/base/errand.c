@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/alloc.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 static void run_errand(ga__errand *errand)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
-#include "base/fork.h"
+#include "base/os/environment.h"
+#include "base/os/fork.h"
 
 enum { LINE_SIZE = 1024 };
 

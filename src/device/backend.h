@@ -142,6 +142,11 @@ typedef struct ga__backend {
     ga_status (*pin_existing)(ga__device *device, void *memory, size_t nbytes);
     ga_status (*unpin_existing)(ga__device *device, void *memory);
 
+    /* Which of the device's `processors` workers runs this, from 0 on; NULL where blocks are not
+     * run by workers. */
+    int (*worker)(void);
+    /* Writes where the compiler is, and its version; GA_ERR_COMPILE when there is none. */
+    ga_status (*compiler_found)(char *text, size_t size);
     /* Compiles to machine code (ga__free it). On GA_ERR_COMPILE the message holds the compiler's
      * log. */
     ga_status (*compile)(ga__device *device, const ga__source *source, void **code, size_t *nbytes);

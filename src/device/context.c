@@ -8,9 +8,9 @@
 
 #include <quarry/device.h>
 
-#include "base/environment.h"
+#include "base/os/environment.h"
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 #include "base/log.h"
 #include "device/stream.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 #include "device/context.h"
 #include "device/unload.h"
 

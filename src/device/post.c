@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/os.h"
+#include "base/os/system.h"
 
 /* A result's slot is its tag's remainder: nobody owns one. Of two results whose tags share a slot
  * the later is found, and the other copied from the device. */

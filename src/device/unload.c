@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 /* Code of one device, and a mark in each of its streams: behind them nobody uses the code. */
 typedef struct batch {

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/environment.h"
+#include "base/os/environment.h"
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 #include "base/log.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "base/strbuf.h"
 
 /* A file is: struct head, the key, struct seal, the code. The magic ends with a version. */

@@ -2,7 +2,7 @@
 #ifndef GA_JIT_PACKED_H
 #define GA_JIT_PACKED_H
 
-#include "jit/module.h"
+#include "jit/compile.h"
 
 /* Machine code, symbols and their '\0', and the length of the machine code. */
 typedef struct ga__packed {

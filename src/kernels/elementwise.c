@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernels/elementwise_plan.h"
-#include "kernels/program.h"
+#include "kernels/request.h"
 #include "kernels/quick.h"
 
 #define HOST_LINE 64 /* bytes */

@@ -3,8 +3,8 @@
 #define GA_KERNELS_ELEMENTWISE_H
 
 #include "array/array.h"
-#include "base/hash.h"
 #include "base/strbuf.h"
+#include "model/formula.h"
 #include "model/promote.h"
 
 /* How a name stands for an operand in the body. */
@@ -24,25 +24,6 @@ typedef struct ga__operand {
     bool reads, writes;
     bool is_const; /* declared const by the user: never written */
 } ga__operand;
-
-/* What is computed. All texts are C++ of the templates' language. */
-typedef struct ga__formula {
-    ga__hash128 id;   /* with the operands' types, all that the texts depend on */
-    const char *name; /* for messages and the kernel's name */
-    const char *body; /* statements over the operands' names, `i` and `n` */
-    const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
-    bool uses_index;                               /* the body names `i` other than as [i] */
-    bool uses_complex; /* some operand is complex, or the user's text may be */
-    bool fast_math;
-    bool quick;     /* ga__quick_pays(body) */
-    bool user_text; /* texts come from a user: mark their lines */
-} ga__formula;
-
-/* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
-#define GA__FORMULA_ID(n)                                                                          \
-    {                                                                                              \
-        0, (n)                                                                                     \
-    }
 
 /* Describes a formula piece by piece: each piece carries its length, so that no two lists of pieces
  * read the same. NULL is an empty piece. */

@@ -2,7 +2,7 @@
 #ifndef GA_KERNELS_ELEMENTWISE_PLAN_H
 #define GA_KERNELS_ELEMENTWISE_PLAN_H
 
-#include "kernels/program.h"
+#include "kernels/request.h"
 
 #define GA__HOST_STRIP 256 /* elements that go past the cache together */
 #define GA__HOST_BAND 256  /* columns of a square whose rows are turned */

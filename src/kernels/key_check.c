@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "kernels/program.h"
+#include "kernels/request.h"
 
 /* What the text of a kernel is a function of, a line a name or value; NULL when memory is out. */
 static char *print_text_key(const ga__program *program)

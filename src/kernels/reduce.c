@@ -6,9 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "device/pool.h"
 #include "device/post.h"
-#include "kernels/program.h"
+#include "kernels/request.h"
 #include "kernels/reduce_plan.h"
 
 typedef ga__reduce_plan plan;
@@ -74,7 +73,7 @@ static void add_scratch(plan *p)
     p->scratch_word = p->words.n;
     if (!needs_scratch(p))
         return;
-    int (*const member)(void) = ga__pool_member;
+    int (*const member)(void) = p->device->backend->worker;
     uint64_t address;
     memcpy(&address, &member, sizeof(member));
     ga__words_add(&p->words, 0);
@@ -439,7 +438,7 @@ static void set_post(plan *p, ga__stream *stream)
 /* One allocation: the scratch memory of all threads, from whose end on partial results are. */
 static ga_status allocate(plan *p, ga__buffer **partials)
 {
-    const size_t scratch = needs_scratch(p) ? scratch_bytes(p) * (size_t)ga__pool_size() : 0,
+    const size_t scratch = needs_scratch(p) ? scratch_bytes(p) * (size_t)p->device->processors : 0,
                  results =
                      p->split ? (size_t)partial_count(p) * p->reduction->accumulator_bytes : 0;
     *partials = ga__buffer_new(p->device, scratch + results);

@@ -2,7 +2,7 @@
 #ifndef GA_KERNELS_REDUCE_PLAN_H
 #define GA_KERNELS_REDUCE_PLAN_H
 
-#include "kernels/program.h"
+#include "kernels/request.h"
 #include "kernels/reduce.h"
 
 /* How a thread of CUDA adds a batch of elements to what it has: one after another, or the batch by

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/os.h"
+#include "base/os/fork.h"
+#include "base/os/system.h"
 
 #define GA_FN static inline
 #include "philox.tmpl"

@@ -419,3 +419,13 @@ uint16_t ga__float_to_bfloat16(double value)
 {
     return narrowed(value, 7, 127);
 }
+
+ga_dtype ga__dtype_named(const char *name, size_t length)
+{
+    for (int dtype = GA_NO_DTYPE + 1; dtype < GA_DTYPE_COUNT; dtype++) {
+        const char *its = ga_dtype_name((ga_dtype)dtype);
+        if (strlen(its) == length && memcmp(name, its, length) == 0)
+            return (ga_dtype)dtype;
+    }
+    return GA_NO_DTYPE;
+}

@@ -88,4 +88,7 @@ uint16_t ga__float_to_half(double value); /* one rounding, to nearest even */
 float ga__bfloat16_to_float(uint16_t bits);
 uint16_t ga__float_to_bfloat16(double value);
 
+/* The dtype of that name; GA_NO_DTYPE: there is none. */
+ga_dtype ga__dtype_named(const char *name, size_t length);
+
 #endif

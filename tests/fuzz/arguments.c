@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as the arguments and, after a NUL, the texts of a custom kernel. */
 #include "fuzz.h"
 
-#include "kernels/arguments.h"
+#include "user/arguments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

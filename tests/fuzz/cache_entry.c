@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 #include "jit/cache_disk.h"
 
 static const char key[] = "key";

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "jit/includes.h"
-#include "kernels/cuda_names.h"
+#include "user/cuda_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "array/array.h"
-#include "kernels/eval_plan.h"
+#include "expr/plan.h"
 
 /* An array that is only looked at: dtype and shape. */
 static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)

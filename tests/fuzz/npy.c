@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "array/npy.h"
+#include "ops/npy.h"
 
 static void load(const char *path)
 {

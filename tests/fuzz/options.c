@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as the compiler options of a user's module, a NUL after each. */
 #include "fuzz.h"
 
-#include "device/simt_options.h"
+#include "device/simt/options.h"
 
 enum { MOST = 16 };
 

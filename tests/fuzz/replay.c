@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "base/os.h"
+#include "base/os/system.h"
 
 /* In a block of just its size, as libFuzzer gives it. */
 static void replay_file(const char *path)

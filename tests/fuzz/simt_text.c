@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/alloc.h"
-#include "device/simt_text.h"
+#include "device/simt/rewrite.h"
 
 static size_t lines_in(const char *text)
 {

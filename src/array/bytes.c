@@ -1,0 +1,37 @@
+/* Copies bytes between a contiguous array and host memory. */
+#include <assert.h>
+
+#include "array/array.h"
+#include "device/post.h"
+
+ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
+{
+    ga__stream *stream = ga__current_stream((read ? read : written)->buffer->device);
+
+    if (!stream || (read && ga__use(stream, read->buffer, false) != GA_OK) ||
+        (written && ga__use(stream, written->buffer, true) != GA_OK))
+        return NULL;
+    return stream;
+}
+
+ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes)
+{
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0)
+        return GA_OK;
+    ga__stream *stream = ga__array_stream(NULL, x);
+    return stream ? stream->device->backend->copy(stream, x->data + at, data, nbytes,
+                                                  GA__HOST_TO_DEVICE)
+                  : ga_error();
+}
+
+ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
+{
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0 || ga__post_read(x->buffer, x->data + at, data, nbytes))
+        return GA_OK;
+    ga__stream *stream = ga__array_stream(x, NULL);
+    return stream ? stream->device->backend->copy(stream, data, x->data + at, nbytes,
+                                                  GA__DEVICE_TO_HOST)
+                  : ga_error();
+}

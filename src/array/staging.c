@@ -1,0 +1,163 @@
+/* Moves bytes between arrays and what reads or writes host memory: files. */
+#include "array/staging.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define PIECE_BYTES ((size_t)8 << 20)
+/* From here on it pays to pin memory, which takes milliseconds. */
+#define PINNED_FROM ((size_t)64 << 20)
+
+static ga_status pin_pieces(ga__pour *pour)
+{
+    ga__device *device = pour->device;
+    void *memory;
+    ga_status status = ga__stream_init(&pour->stream, device, false);
+
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < 2 && status == GA_OK; k++) {
+        status = device->backend->pin(device, PIECE_BYTES, &memory);
+        if (status == GA_OK)
+            pour->pieces[k] = memory;
+    }
+    if (status == GA_OK)
+        return GA_OK;
+    if (pour->pieces[0])
+        device->backend->unpin(device, pour->pieces[0]);
+    pour->pieces[0] = NULL;
+    ga__stream_reset(&pour->stream);
+    return status;
+}
+
+ga_status ga__pour_init(ga__pour *pour, ga__device *device, size_t most)
+{
+    *pour = (ga__pour){.device = device};
+    if (device->backend == &ga__host_backend)
+        return GA_OK;
+    if (most >= PINNED_FROM)
+        return pin_pieces(pour);
+    pour->pieces[0] = ga__malloc(most < PIECE_BYTES ? most : PIECE_BYTES);
+    return pour->pieces[0] ? GA_OK : GA_ERR_MEMORY;
+}
+
+void ga__pour_reset(ga__pour *pour)
+{
+    if (!pour->pieces[1]) {
+        ga__free(pour->pieces[0]);
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        pour->device->backend->unpin(pour->device, pour->pieces[k]);
+    ga__stream_reset(&pour->stream);
+}
+
+ga_status ga__pour_order(ga__pour *pour, const gpuarray *x, bool writes)
+{
+    return pour->pieces[1] ? ga__use(&pour->stream, x->buffer, writes) : GA_OK;
+}
+
+static size_t part_of(size_t nbytes, size_t done)
+{
+    return nbytes - done < PIECE_BYTES ? nbytes - done : PIECE_BYTES;
+}
+
+/* While a piece is copied the next one is read. */
+static ga_status pour_in_pinned(ga__pour *pour, gpuarray *x, size_t at, size_t nbytes,
+                                ga_status (*read)(void *context, void *bytes, size_t nbytes),
+                                void *context)
+{
+    const ga__backend *backend = pour->device->backend;
+    ga__stream *stream = &pour->stream;
+    ga_status status = ga__use(stream, x->buffer, true);
+
+    for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
+        char *piece = pour->pieces[done / PIECE_BYTES % 2];
+        const size_t part = part_of(nbytes, done);
+        status = read(context, piece, part);
+        if (status == GA_OK) /* the other piece is copied then, and free */
+            status = backend->stream_synchronize(stream);
+        if (status == GA_OK)
+            status =
+                backend->copy_async(stream, x->data + at + done, piece, part, GA__HOST_TO_DEVICE);
+    }
+    const ga_status copied = backend->stream_synchronize(stream);
+    return status == GA_OK ? copied : status;
+}
+
+ga_status ga__pour_in(ga__pour *pour, gpuarray *x, size_t at, size_t nbytes,
+                      ga_status (*read)(void *context, void *bytes, size_t nbytes), void *context)
+{
+    ga_status status = GA_OK;
+
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0)
+        return GA_OK;
+    if (!pour->pieces[0])
+        return read(context, x->data + at, nbytes);
+    if (pour->pieces[1])
+        return pour_in_pinned(pour, x, at, nbytes, read, context);
+    for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
+        const size_t part = part_of(nbytes, done);
+        status = read(context, pour->pieces[0], part);
+        if (status == GA_OK)
+            status = ga__array_upload(x, at + done, pour->pieces[0], part);
+    }
+    return status;
+}
+
+/* Starts the copy of the piece from byte `done` on, if there is one. */
+static ga_status fetch(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes, size_t done)
+{
+    if (done >= nbytes)
+        return GA_OK;
+    return pour->device->backend->copy_async(&pour->stream, pour->pieces[done / PIECE_BYTES % 2],
+                                             x->data + at + done, part_of(nbytes, done),
+                                             GA__DEVICE_TO_HOST);
+}
+
+/* While a piece is written the next one is copied. */
+static ga_status
+pour_out_pinned(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes,
+                ga_status (*write)(void *context, const void *bytes, size_t nbytes), void *context)
+{
+    const ga__backend *backend = pour->device->backend;
+    ga_status status = ga__use(&pour->stream, x->buffer, false);
+
+    if (status == GA_OK)
+        status = fetch(pour, x, at, nbytes, 0);
+    for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
+        status = backend->stream_synchronize(&pour->stream);
+        if (status == GA_OK)
+            status = fetch(pour, x, at, nbytes, done + PIECE_BYTES);
+        if (status == GA_OK)
+            status = write(context, pour->pieces[done / PIECE_BYTES % 2], part_of(nbytes, done));
+    }
+    if (status != GA_OK) /* the pieces are not to be written to any more */
+        (void)backend->stream_synchronize(&pour->stream);
+    return status;
+}
+
+ga_status ga__pour_out(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes,
+                       ga_status (*write)(void *context, const void *bytes, size_t nbytes),
+                       void *context)
+{
+    ga_status status = GA_OK;
+
+    assert(x->contiguous && at + nbytes <= ga_nbytes(x));
+    if (nbytes == 0)
+        return GA_OK;
+    if (!pour->pieces[0])
+        return write(context, x->data + at, nbytes);
+    if (pour->pieces[1])
+        return pour_out_pinned(pour, x, at, nbytes, write, context);
+    for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
+        const size_t part = part_of(nbytes, done);
+        status = ga__array_download(x, at + done, pour->pieces[0], part);
+        if (status == GA_OK)
+            status = write(context, pour->pieces[0], part);
+    }
+    return status;
+}

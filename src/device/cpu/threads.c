@@ -1,0 +1,239 @@
+/* A pool of threads that runs the blocks of one launch: claimed by a counter, slept for on futexes.
+ */
+#include "device/cpu/threads.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/os/environment.h"
+#include "base/os/fork.h"
+#include "base/os/system.h"
+
+#define MAX_THREADS 1024
+#define SPINS 256 /* some 3 to 30 microseconds of pause instructions before a thread sleeps */
+
+/* The `members` word: workers inside the job, and two flags. */
+#define JOB_OPEN 0x80000000u    /* workers may still join */
+#define JOB_AWAITED 0x40000000u /* the caller sleeps until the last worker leaves */
+
+/* The one job of the process. Its fields are written by the caller while no worker is a member, and
+ * published by opening `members`; a worker reads them only as a member. */
+static struct {
+    void (*body)(const void *context, int64_t block);
+    const void *context;
+    int64_t nblocks;
+    _Alignas(64) _Atomic int64_t next; /* the first block that nobody has claimed */
+    _Alignas(64) _Atomic uint32_t members;
+    _Alignas(64) _Atomic uint32_t generation; /* counts jobs; workers sleep on it */
+    _Atomic uint32_t sleepers;
+    atomic_bool busy;    /* a caller owns the job */
+    atomic_int nthreads; /* workers started, -1 before the first launch */
+} pool = {.nthreads = -1};
+
+static _Atomic int pool_size;
+static _Thread_local int member;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Returns the word's value once it differs from `value`, or after a while anyway. */
+static uint32_t spin_while(_Atomic uint32_t *word, uint32_t value)
+{
+    uint32_t seen = value;
+    for (int i = 0; i < SPINS && seen == value; i++) {
+        pause_briefly();
+        seen = atomic_load_explicit(word, memory_order_acquire);
+    }
+    return seen;
+}
+
+int ga__pool_size(void)
+{
+    int size = atomic_load_explicit(&pool_size, memory_order_relaxed);
+    if (size > 0)
+        return size;
+    const char *text = ga__environment("QUARRY_THREADS");
+    long wanted = text == NULL ? 0 : strtol(text, NULL, 10);
+    size = wanted > 0 && wanted <= MAX_THREADS ? (int)wanted : ga__processor_count();
+    atomic_store_explicit(&pool_size, size, memory_order_relaxed);
+    return size;
+}
+
+int ga__pool_member(void)
+{
+    return member;
+}
+
+static void run_blocks(void)
+{
+    for (;;) {
+        int64_t block = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
+        if (block >= pool.nblocks)
+            return;
+        pool.body(pool.context, block);
+    }
+}
+
+/* Becomes a member of the job if it is still open. */
+static bool join(void)
+{
+    uint32_t members = atomic_load_explicit(&pool.members, memory_order_relaxed);
+    while (members & JOB_OPEN) {
+        if (atomic_compare_exchange_weak_explicit(&pool.members, &members, members + 1,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
+static void leave(void)
+{
+    uint32_t before = atomic_fetch_sub_explicit(&pool.members, 1, memory_order_release);
+    if (before == (JOB_AWAITED | 1))
+        futex_wake(&pool.members, 1);
+}
+
+/* Wakes at most `count` sleeping workers. The caller wakes two and each of those two more, so that
+ * nobody pays for waking a whole machine. */
+static void wake_workers(int count)
+{
+    if (count > 0 && atomic_load(&pool.sleepers) > 0)
+        futex_wake(&pool.generation, count < 2 ? count : 2);
+}
+
+/* Waits for a job after number `seen`; *slept tells whether somebody had to wake us. */
+static uint32_t await_job(uint32_t seen, bool *slept)
+{
+    *slept = false;
+    uint32_t now = spin_while(&pool.generation, seen);
+    while (now == seen) {
+        *slept = true;
+        atomic_fetch_add(&pool.sleepers, 1);
+        futex_wait(&pool.generation, seen);
+        atomic_fetch_sub(&pool.sleepers, 1);
+        now = atomic_load(&pool.generation);
+    }
+    return now;
+}
+
+static void *worker(void *number)
+{
+    uint32_t seen = 0;
+    member = (int)(intptr_t)number;
+    for (;;) {
+        bool slept;
+        seen = await_job(seen, &slept);
+        if (!join())
+            continue;
+        int64_t left = pool.nblocks - atomic_load_explicit(&pool.next, memory_order_relaxed);
+        if (slept)
+            wake_workers(left > 2 ? 2 : (int)left);
+        run_blocks();
+        leave();
+    }
+    return NULL;
+}
+
+/* In a forked child only the forking thread exists: the pool starts anew at its next launch. */
+static void forget_threads(void)
+{
+    atomic_store(&pool.nthreads, -1);
+    atomic_store(&pool.members, 0);
+    atomic_store(&pool.generation, 0);
+    atomic_store(&pool.sleepers, 0);
+    atomic_store(&pool.busy, false);
+}
+
+GA__FORK_GUARD(NULL, GA__FORK_LEAF, forget_threads)
+
+/* Starts the workers, as many as the system grants; signals stay with the program's own threads. */
+static void start_threads(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int started = 0;
+    for (int i = 1; i < ga__pool_size(); i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker, (void *)(intptr_t)i) != 0)
+            break;
+        pthread_detach(thread);
+        started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    atomic_store(&pool.nthreads, started);
+}
+
+static void open_job(void (*body)(const void *, int64_t), const void *context, int64_t nblocks)
+{
+    pool.body = body;
+    pool.context = context;
+    pool.nblocks = nblocks;
+    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool.members, JOB_OPEN, memory_order_release);
+    atomic_fetch_add(&pool.generation, 1);
+    wake_workers(nblocks > 2 ? 2 : (int)nblocks - 1);
+}
+
+/* Lets nobody else in and waits for the members to finish the blocks they claimed. */
+static void close_job(void)
+{
+    uint32_t members =
+        atomic_fetch_and_explicit(&pool.members, ~JOB_OPEN, memory_order_acquire) & ~JOB_OPEN;
+    for (int i = 0; members != 0 && i < SPINS; i++) {
+        pause_briefly();
+        members = atomic_load_explicit(&pool.members, memory_order_acquire);
+    }
+    if (members == 0)
+        return;
+    members = atomic_fetch_or(&pool.members, JOB_AWAITED) | JOB_AWAITED;
+    while (members != JOB_AWAITED) {
+        futex_wait(&pool.members, members);
+        members = atomic_load_explicit(&pool.members, memory_order_acquire);
+    }
+    atomic_store_explicit(&pool.members, 0, memory_order_relaxed);
+}
+
+static void run_alone(void (*body)(const void *, int64_t), const void *context, int64_t nblocks)
+{
+    for (int64_t block = 0; block < nblocks; block++)
+        body(context, block);
+}
+
+void ga__pool_run(void (*body)(const void *context, int64_t block), const void *context,
+                  int64_t nblocks)
+{
+    if (nblocks <= 1 || ga__pool_size() == 1 || atomic_exchange(&pool.busy, true)) {
+        run_alone(body, context, nblocks);
+        return;
+    }
+    if (atomic_load_explicit(&pool.nthreads, memory_order_relaxed) < 0)
+        start_threads();
+    open_job(body, context, nblocks);
+    run_blocks();
+    close_job();
+    atomic_store(&pool.busy, false);
+}

@@ -1,0 +1,385 @@
+/* CUDA devices, through the runtime API: what they are, their code, and launches. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "device/code.h"
+#include "device/cuda/cuda.h"
+#include "device/cuda/module.h"
+#include "device/cuda/nvrtc.h"
+
+#define FREE_SHARED ((size_t)48 << 10) /* dynamic shared memory that needs no asking */
+
+/* ---- errors, and the thread's device ---- */
+
+/* Errors after which the driver refuses all further work of the process on the device. */
+static bool is_fault(cudaError_t error)
+{
+    static const cudaError_t faults[] = {
+        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,      cudaErrorAssert,
+        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (error == faults[i])
+            return true;
+    return false;
+}
+
+/* The names of the launched, as: "a", "b". */
+static void list_launched(cuda_state *state, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < GA__LAUNCHED && length < size; i++) {
+        const ga__launched *launched = &state->launched[i];
+        uint64_t name[GA__LAUNCHED_WORDS];
+        if (atomic_load(&launched->id) == 0)
+            continue;
+        for (int k = 0; k < GA__LAUNCHED_WORDS; k++)
+            name[k] = atomic_load(&launched->name[k]);
+        length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length > 0 ? ", " : "",
+                                   (const char *)name);
+    }
+}
+
+/* The device tells of a fault when it next waits, and not which kernel it was. */
+static ga_status fail_fault(const ga__device *device, cudaError_t error, const char *what)
+{
+    char launched[GA__LAUNCHED * 70];
+    list_launched(device->state, launched, sizeof launched);
+    return ga__fail(GA_ERR_DEVICE,
+                    "%s: %s: a kernel faulted%s%s: %s (%s); the process must be restarted to use "
+                    "the device again",
+                    device->name, what,
+                    launched[0] != '\0' ? ", of those launched since the last ga_synchronize: "
+                                        : "",
+                    launched, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what)
+{
+    (void)cudaGetLastError();
+    if (is_fault(error) && device->state != NULL)
+        return fail_fault(device, error, what);
+    return ga__fail(error == cudaErrorMemoryAllocation ? GA_ERR_MEMORY : GA_ERR_DEVICE,
+                    "%s: %s: %s (%s)", device->name, what, cudaGetErrorString(error),
+                    cudaGetErrorName(error));
+}
+
+_Thread_local int ga__cuda_thread_device = -1;
+
+ga_status ga__cuda_switch(const ga__device *device)
+{
+    cudaError_t error = cudaSetDevice(device->index);
+    if (error != cudaSuccess)
+        return ga__cuda_fail(device, error, "cannot be used");
+    ga__cuda_thread_device = device->index;
+    return GA_OK;
+}
+
+static void note_launched(ga__launched *launched, const ga__grid_launch *launch)
+{
+    uint64_t name[GA__LAUNCHED_WORDS] = {0};
+    memcpy(name, launch->name, strnlen(launch->name, sizeof name - 1));
+    for (int k = 0; k < GA__LAUNCHED_WORDS; k++)
+        atomic_store_explicit(&launched->name[k], name[k], memory_order_relaxed);
+    atomic_store_explicit(&launched->id, launch->id, memory_order_release);
+}
+
+void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch)
+{
+    cuda_state *state = device->state;
+    for (int i = 0; i < GA__LAUNCHED; i++)
+        if (atomic_load_explicit(&state->launched[i].id, memory_order_relaxed) == launch->id)
+            return;
+    const unsigned n = atomic_fetch_add_explicit(&state->nlaunched, 1, memory_order_relaxed);
+    note_launched(&state->launched[n % GA__LAUNCHED], launch);
+}
+
+static ga_status cuda_synchronize(ga__device *device)
+{
+    cuda_state *state = device->state;
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    ga_status status = ga__cuda_check(device, cudaDeviceSynchronize(), "earlier work");
+    for (int i = 0; i < GA__LAUNCHED && status == GA_OK; i++)
+        atomic_store_explicit(&state->launched[i].id, 0, memory_order_relaxed);
+    return status;
+}
+
+/* ---- code: an image is a cudaLibrary_t, a function a cudaKernel_t ---- */
+
+static ga_status cuda_compile(ga__device *device, const ga__source *source, void **code,
+                              size_t *nbytes)
+{
+    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code,
+                             nbytes);
+}
+
+static void cuda_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
+{
+    const cuda_state *state = device->state;
+    ga__strbuf_add(key, state->keys[fast_math]);
+}
+
+static void cuda_cuda_key(ga__device *device, ga__strbuf *key)
+{
+    const cuda_state *state = device->state;
+    ga__strbuf_add(key, state->cuda_key);
+}
+
+static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,
+                                   size_t *nbytes, char **symbols, char **log)
+{
+    return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
+/* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
+ * A user's module may be variables or templates alone. */
+static cudaError_t load_eagerly(cudaLibrary_t library)
+{
+    unsigned count = 0;
+    cudaKernel_t first = NULL;
+    struct cudaFuncAttributes attributes;
+    cudaError_t error = cudaLibraryGetKernelCount(&count, library);
+    if (error == cudaSuccess && count > 0)
+        error = cudaLibraryEnumerateKernels(&first, 1, library);
+    if (error == cudaSuccess && first)
+        return cudaFuncGetAttributes(&attributes, (const void *)first);
+    if (error != cudaSuccess)
+        return error;
+    void *memory;
+    size_t nbytes;
+    error = cudaLibraryGetGlobal(&memory, &nbytes, library, "quarry looks");
+    return error == cudaErrorSymbolNotFound ? cudaGetLastError(), cudaSuccess : error;
+}
+
+static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    if (!ga__is_device_code(code, nbytes))
+        return ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are no cubin, fat binary or PTX",
+                        device->name, nbytes);
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    cudaLibrary_t library;
+    cudaError_t error = cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0);
+    if (error != cudaSuccess)
+        return ga__cuda_fail(device, error, "loading a kernel");
+    error = load_eagerly(library);
+    if (error != cudaSuccess) {
+        (void)cudaLibraryUnload(library);
+        return ga__cuda_fail(device, error, "loading a kernel");
+    }
+    *image = (ga__image *)library;
+    return GA_OK;
+}
+
+static void cuda_unload(ga__image *image)
+{
+    if (cudaLibraryUnload((cudaLibrary_t)image) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
+static ga_status fail_launch(const ga__device *device, cudaError_t error, const ga__launch *launch)
+{
+    char what[128];
+    snprintf(what, sizeof what, "launch of %lld blocks of %d threads, %zu bytes of shared memory",
+             (long long)launch->grid, launch->block, launch->shared);
+    return ga__cuda_fail(device, error, what);
+}
+
+static int cuda_resident_blocks(ga__device *device, ga__function *function, int threads)
+{
+    int per_processor = 0;
+    if (ga__cuda_use(device) != GA_OK ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, (const void *)function,
+                                                      threads, 0) != cudaSuccess)
+        (void)cudaGetLastError();
+    return (per_processor > 0 ? per_processor : 1) * device->processors;
+}
+
+static ga_status cuda_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
+{
+    ga__device *device = stream->device;
+    if (launch->grid == 0)
+        return GA_OK;
+    if (launch->grid > INT32_MAX)
+        return fail_launch(device, cudaErrorInvalidConfiguration, launch);
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    cudaError_t error = cudaSuccess;
+    if (launch->shared > FREE_SHARED)
+        error = cudaKernelSetAttributeForDevice((cudaKernel_t)function,
+                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                (int)launch->shared, device->index);
+    void *args[] = {
+        (void *)(uintptr_t)launch->words}; /* read only, though its type does not say so */
+    if (error == cudaSuccess)
+        error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
+                                 (dim3){(unsigned)launch->block, 1, 1}, args, launch->shared,
+                                 stream->handle);
+    return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
+}
+
+/* ---- the device ---- */
+
+static int device_count;
+static cudaError_t count_error;
+static pthread_once_t count_once = PTHREAD_ONCE_INIT;
+
+/* The driver reads the variable when it starts: with its default of 8 hardware queues streams wait
+ * for each other's work from the ninth on. */
+static void ask_for_queues(void)
+{
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
+static void count_devices(void)
+{
+    ask_for_queues();
+    count_error = cudaGetDeviceCount(&device_count);
+    if (count_error == cudaSuccess)
+        return;
+    (void)cudaGetLastError(); /* no driver, or none of its devices: both mean 0 */
+    device_count = 0;
+}
+
+static int cuda_count(void)
+{
+    pthread_once(&count_once, count_devices);
+    return device_count;
+}
+
+const char *ga__cuda_problem(void)
+{
+    if (cuda_count() > 0)
+        return NULL;
+    if (count_error == cudaErrorInsufficientDriver)
+        return "the NVIDIA driver is missing, or older than the CUDA toolkit of this build: "
+               "install "
+               "or update the driver";
+    if (count_error == cudaSuccess || count_error == cudaErrorNoDevice)
+        return "the NVIDIA driver shows no GPU: see nvidia-smi and CUDA_VISIBLE_DEVICES";
+    return cudaGetErrorString(count_error);
+}
+
+static cudaError_t read_properties(ga__device *device)
+{
+    struct cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device->index);
+    if (error != cudaSuccess)
+        return error;
+    snprintf(device->description, sizeof device->description, "%.255s", properties.name);
+    device->arch = properties.major * 10 + properties.minor;
+    device->processors = properties.multiProcessorCount;
+    device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
+    device->cache_bytes = (size_t)properties.l2CacheSize;
+    return cudaSuccess;
+}
+
+static void make_keys(ga__device *device)
+{
+    cuda_state *state = device->state;
+    char options[GA__CUDA_KEY_SIZE - 64];
+    int runtime = 0;
+    (void)cudaRuntimeGetVersion(&runtime);
+    for (int fast_math = 0; fast_math < 2; fast_math++) {
+        ga__nvrtc_describe(options, sizeof options, fast_math);
+        snprintf(state->keys[fast_math], sizeof state->keys[fast_math], "sm_%d cudart %d %s",
+                 device->arch, runtime, options);
+    }
+    ga__nvrtc_describe_cuda(options, sizeof options);
+    snprintf(state->cuda_key, sizeof state->cuda_key, "sm_%d cudart %d %s", device->arch, runtime,
+             options);
+}
+
+static ga_status cuda_open(ga__device *device)
+{
+    snprintf(device->name, sizeof device->name, "cuda:%d", device->index);
+    cuda_state *state = ga__calloc(1, sizeof *state);
+    if (state == NULL)
+        return GA_ERR_MEMORY;
+    device->state = state;
+    pthread_mutex_init(&state->lock, NULL);
+
+    ga_status status = ga__cuda_switch(device);
+    if (status == GA_OK)
+        status = ga__cuda_check(device, read_properties(device), "reading its properties");
+    if (status == GA_OK)
+        status = ga__cuda_check(device, ga__cuda_open_pool(device), "opening its memory pool");
+    if (status == GA_OK) {
+        make_keys(device);
+        ga__cuda_uploads_open(device);
+        return GA_OK;
+    }
+    pthread_mutex_destroy(&state->lock);
+    ga__free(state);
+    device->state = NULL;
+    return status;
+}
+
+static void cuda_close(ga__device *device)
+{
+    cuda_state *state = device->state;
+    ga__cuda_uploads_close(device);
+    ga__cuda_free_stagings(device);
+    pthread_mutex_destroy(&state->lock);
+    ga__free(state);
+    device->state = NULL;
+}
+
+const ga__backend ga__cuda_backend = {
+    .name = "cuda",
+    .template_target = "cuda",
+    .count = cuda_count,
+    .open = cuda_open,
+    .close = cuda_close,
+    .stream_open = ga__cuda_stream_open,
+    .stream_close = ga__cuda_stream_close,
+    .stream_wait = ga__cuda_stream_wait,
+    .stream_synchronize = ga__cuda_stream_synchronize,
+    .stream_query = ga__cuda_stream_query,
+    .mark_new = ga__cuda_mark_new,
+    .mark_free = ga__cuda_mark_free,
+    .mark_set = ga__cuda_mark_set,
+    .mark_wait = ga__cuda_mark_wait,
+    .mark_synchronize = ga__cuda_mark_synchronize,
+    .mark_query = ga__cuda_mark_query,
+    .mark_elapsed = ga__cuda_mark_elapsed,
+    .record_begin = ga__cuda_record_begin,
+    .record_end = ga__cuda_record_end,
+    .record_cancel = ga__cuda_record_cancel,
+    .replay = ga__cuda_replay,
+    .replay_free = ga__cuda_replay_free,
+    .alloc = ga__cuda_alloc,
+    .free = ga__cuda_free,
+    .trim = ga__cuda_trim,
+    .memory_state = ga__cuda_memory_state,
+    .reaches = ga__cuda_reaches,
+    .copy = ga__cuda_copy,
+    .copy_async = ga__cuda_copy_async,
+    .copy_peer = ga__cuda_copy_peer,
+    .zero = ga__cuda_zero,
+    .pin = ga__cuda_pin,
+    .unpin = ga__cuda_unpin,
+    .pin_existing = ga__cuda_pin_existing,
+    .unpin_existing = ga__cuda_unpin_existing,
+    .synchronize = cuda_synchronize,
+    .compiler_found = ga__nvrtc_found,
+    .compile = cuda_compile,
+    .compiler_key = cuda_compiler_key,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .find = ga__cuda_find,
+    .resident_blocks = cuda_resident_blocks,
+    .launch = cuda_launch,
+    .compile_cuda = cuda_compile_cuda,
+    .cuda_key = cuda_cuda_key,
+    .find_by_name = ga__cuda_find_by_name,
+    .global = ga__cuda_global,
+    .function_info = ga__cuda_function_info,
+    .launch_grid = ga__cuda_launch_grid,
+};

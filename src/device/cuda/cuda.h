@@ -1,0 +1,114 @@
+/* What the files of the CUDA backend share. */
+#ifndef GA_DEVICE_CUDA_CUDA_H
+#define GA_DEVICE_CUDA_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+
+#include "device/backend.h"
+
+#define GA__LAUNCHED 8       /* names kept to be told after a fault, */
+#define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */
+
+/* Pinned memory that one piece of a copy to the device passes through; cuda_upload.c's. */
+typedef struct ga__upload {
+    pthread_mutex_t lock; /* of both */
+    void *memory;
+    cudaEvent_t read; /* the device has read what was last put there */
+} ga__upload;
+#define GA__UPLOADS 4
+
+/* A user's kernel that was launched, by a copy of its name, since it may be freed before a fault is
+ * told. A reader may see part of another name, but always an end. */
+typedef struct ga__launched {
+    _Atomic uint64_t id; /* 0: none */
+    _Atomic uint64_t name[GA__LAUNCHED_WORDS];
+} ga__launched;
+
+/* The key holds two paths, of NVRTC and of the toolkit's headers. */
+#define GA__CUDA_KEY_SIZE (2 * PATH_MAX + 512)
+
+/* A device's own state. */
+typedef struct cuda_state {
+    pthread_mutex_t lock; /* of the stagings */
+    struct staging *stagings;
+    ga__upload uploads[GA__UPLOADS];
+    atomic_uint nuploads;             /* the next piece takes its remainder by GA__UPLOADS */
+    cudaMemPool_t pool;               /* NULL: the device has none, memory comes from cudaMalloc */
+    char keys[2][GA__CUDA_KEY_SIZE];  /* plain, fast math */
+    char cuda_key[GA__CUDA_KEY_SIZE]; /* of users' sources */
+    ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
+    atomic_uint nlaunched;               /* the next one goes to its remainder by GA__LAUNCHED */
+} cuda_state;
+
+/* Raises a failed call; `what` was being done. cudaGetLastError forgets the error where it can be
+ * forgotten; after a fault the message names the kernels that may have caused it. */
+ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what);
+
+static inline ga_status ga__cuda_check(const ga__device *device, cudaError_t error,
+                                       const char *what)
+{
+    return error == cudaSuccess ? GA_OK : ga__cuda_fail(device, error, what);
+}
+
+extern _Thread_local int ga__cuda_thread_device;
+ga_status ga__cuda_switch(const ga__device *device);
+
+/* Makes the device the calling thread's, for the runtime. */
+static inline ga_status ga__cuda_use(const ga__device *device)
+{
+    return ga__cuda_thread_device == device->index ? GA_OK : ga__cuda_switch(device);
+}
+
+/* Remembers that a user's kernel is launched. */
+void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch);
+
+/* cuda_memory.c */
+cudaError_t ga__cuda_open_pool(ga__device *device);
+void ga__cuda_free_stagings(ga__device *device);
+ga_status ga__cuda_lists_open(ga__stream *stream);
+void ga__cuda_lists_close(ga__stream *stream);
+ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory);
+void ga__cuda_free(ga__stream *stream, const ga__memory *memory);
+void ga__cuda_trim(ga__stream *stream);
+void ga__cuda_memory_state(ga__device *device, ga__memory_state *state);
+bool ga__cuda_reaches(ga__device *device, const void *memory);
+ga_status ga__cuda_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                        ga__copy_kind kind);
+ga_status ga__cuda_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                              ga__copy_kind kind);
+ga_status ga__cuda_copy_peer(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                             ga__device *target);
+ga_status ga__cuda_zero(ga__stream *stream, void *memory, size_t nbytes);
+ga_status ga__cuda_pin(ga__device *device, size_t nbytes, void **memory);
+void ga__cuda_unpin(ga__device *device, void *memory);
+ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes);
+ga_status ga__cuda_unpin_existing(ga__device *device, void *memory);
+
+/* cuda_upload.c: copies from pageable memory that return before the stream has come to them.
+ * Whether those of this size do. */
+bool ga__cuda_uploads(size_t nbytes);
+ga_status ga__cuda_upload(ga__stream *stream, void *to, const void *from, size_t nbytes);
+void ga__cuda_uploads_open(ga__device *device);
+void ga__cuda_uploads_close(ga__device *device);
+
+/* cuda_stream.c */
+ga_status ga__cuda_stream_open(ga__stream *stream);
+void ga__cuda_stream_close(ga__stream *stream);
+ga_status ga__cuda_stream_wait(ga__stream *stream, ga__stream *other);
+ga_status ga__cuda_stream_synchronize(ga__stream *stream);
+ga_status ga__cuda_stream_query(ga__stream *stream, bool *done);
+ga_status ga__cuda_mark_new(ga__device *device, ga__mark **mark);
+void ga__cuda_mark_free(ga__device *device, ga__mark *mark);
+ga_status ga__cuda_mark_set(ga__mark *mark, ga__stream *stream);
+ga_status ga__cuda_mark_wait(ga__mark *mark, ga__stream *stream);
+ga_status ga__cuda_mark_synchronize(ga__device *device, ga__mark *mark);
+ga_status ga__cuda_mark_query(ga__device *device, ga__mark *mark, bool *done);
+ga_status ga__cuda_mark_elapsed(ga__device *device, ga__mark *from, ga__mark *to, double *ms);
+ga_status ga__cuda_record_begin(ga__stream *stream);
+ga_status ga__cuda_record_end(ga__stream *stream, ga__replay **replay);
+void ga__cuda_record_cancel(ga__stream *stream);
+ga_status ga__cuda_replay(ga__replay *replay, ga__stream *stream);
+void ga__cuda_replay_free(ga__replay *replay);
+
+#endif

@@ -1,0 +1,441 @@
+/* Memory of CUDA devices: kept in size classes by each stream; copies; pinned host memory. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "device/cuda/cuda.h"
+
+#define SMALLEST ((size_t)512) /* bytes of the first size class: the driver's own granule */
+#define FIRST_EXPONENT 9       /* of SMALLEST */
+#define LAST_EXPONENT 25       /* blocks above 32 MiB are the driver's pool's business */
+#define STEPS 8                /* size classes between two powers of two: at most 1/8 wasted */
+#define NCLASSES ((LAST_EXPONENT - FIRST_EXPONENT) * STEPS + 1)
+#define STAGED ((size_t)16 << 10) /* copies to the host up to this go through pinned memory */
+
+/* A device block that is kept when freed, in the list of its class. */
+typedef struct block {
+    void *memory;
+    size_t class_index, capacity;
+    struct block *next;
+} block;
+
+/* A stream's state: the memory that it keeps. What the stream frees may be used at once by whatever
+ * it is given later. */
+typedef struct lists {
+    pthread_mutex_t lock;
+    block *classes[NCLASSES];
+    _Atomic size_t kept;
+} lists;
+
+/* Pinned memory for one small copy to the host. */
+typedef struct staging {
+    void *memory;
+    struct staging *next;
+} staging;
+
+/* Makes the driver's pool keep what is freed, instead of giving it back at every wait. */
+cudaError_t ga__cuda_open_pool(ga__device *device)
+{
+    cuda_state *state = device->state;
+    int supported = 0;
+    cudaError_t error =
+        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device->index);
+    if (error != cudaSuccess || !supported)
+        return error;
+    error = cudaDeviceGetDefaultMemPool(&state->pool, device->index);
+    uint64_t threshold = UINT64_MAX;
+    if (error == cudaSuccess)
+        error = cudaMemPoolSetAttribute(state->pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+    return error;
+}
+
+/* ---- blocks ---- */
+
+static size_t class_of(size_t nbytes, size_t *capacity)
+{
+    if (nbytes < SMALLEST)
+        nbytes = SMALLEST;
+    size_t step = (size_t)1 << (63 - __builtin_clzll((unsigned long long)nbytes) - 3);
+    size_t rounded = (nbytes + step - 1) & ~(step - 1);
+    int exponent = 63 - __builtin_clzll((unsigned long long)rounded);
+    *capacity = rounded;
+    return (size_t)(exponent - FIRST_EXPONENT) * STEPS +
+           ((rounded >> (exponent - 3)) & (STEPS - 1));
+}
+
+static block *take_block(lists *l, size_t class_index)
+{
+    pthread_mutex_lock(&l->lock);
+    block *b = l->classes[class_index];
+    if (b != NULL)
+        l->classes[class_index] = b->next;
+    pthread_mutex_unlock(&l->lock);
+    if (b != NULL)
+        atomic_fetch_sub_explicit(&l->kept, b->capacity, memory_order_relaxed);
+    return b;
+}
+
+static void put_block(lists *l, block *b)
+{
+    atomic_fetch_add_explicit(&l->kept, b->capacity, memory_order_relaxed);
+    pthread_mutex_lock(&l->lock);
+    b->next = l->classes[b->class_index];
+    l->classes[b->class_index] = b;
+    pthread_mutex_unlock(&l->lock);
+}
+
+static ga_status driver_alloc(ga__stream *stream, size_t nbytes, void **memory)
+{
+    const cuda_state *state = stream->device->state;
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    cudaError_t error = state->pool != NULL ? cudaMallocAsync(memory, nbytes, stream->handle)
+                                            : cudaMalloc(memory, nbytes);
+    return ga__cuda_check(stream->device, error, "allocation");
+}
+
+/* Errors are those of earlier work, and will be met by whoever waits for it. */
+static void driver_free(ga__stream *stream, void *memory)
+{
+    const cuda_state *state = stream->device->state;
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return;
+    if (state->pool != NULL)
+        (void)cudaFreeAsync(memory, stream->handle);
+    else
+        (void)cudaFree(memory);
+}
+
+static ga_status new_block(ga__stream *stream, size_t capacity, size_t class_index, block **made)
+{
+    block *b = ga__malloc(sizeof *b);
+    if (b == NULL)
+        return GA_ERR_MEMORY;
+    *b = (block){.class_index = class_index, .capacity = capacity};
+    ga_status status = driver_alloc(stream, capacity, &b->memory);
+    if (status == GA_OK)
+        *made = b;
+    else
+        ga__free(b);
+    return status;
+}
+
+ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
+{
+    memory->block = NULL;
+    if (nbytes > (size_t)1 << 46) /* past any device: the driver would call it invalid */
+        return ga__fail(GA_ERR_MEMORY, "%s: out of memory: %zu bytes", stream->device->name,
+                        nbytes);
+    if (nbytes > (size_t)1 << LAST_EXPONENT)
+        return driver_alloc(stream, nbytes, &memory->address);
+    size_t capacity, class_index = class_of(nbytes, &capacity);
+    block *b = take_block(stream->state, class_index);
+    ga_status status = b != NULL ? GA_OK : new_block(stream, capacity, class_index, &b);
+    if (status == GA_OK)
+        *memory = (ga__memory){b->memory, b};
+    return status;
+}
+
+void ga__cuda_free(ga__stream *stream, const ga__memory *memory)
+{
+    if (memory->block != NULL)
+        put_block(stream->state, memory->block);
+    else
+        driver_free(stream, memory->address);
+}
+
+/* Takes all blocks out, as one list. */
+static block *empty_lists(lists *l)
+{
+    block *all = NULL;
+    pthread_mutex_lock(&l->lock);
+    for (int i = 0; i < NCLASSES; i++) {
+        while (l->classes[i] != NULL) {
+            block *b = l->classes[i];
+            l->classes[i] = b->next;
+            b->next = all;
+            all = b;
+        }
+    }
+    atomic_store_explicit(&l->kept, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&l->lock);
+    return all;
+}
+
+void ga__cuda_trim(ga__stream *stream)
+{
+    const cuda_state *state = stream->device->state;
+    block *b = empty_lists(stream->state);
+    while (b != NULL) {
+        block *next = b->next;
+        driver_free(stream, b->memory);
+        ga__free(b);
+        b = next;
+    }
+    if (ga__cuda_use(stream->device) != GA_OK || state->pool == NULL)
+        return;
+    (void)cudaStreamSynchronize(stream->handle); /* until then what is freed is the stream's */
+    (void)cudaMemPoolTrimTo(state->pool, 0);
+}
+
+ga_status ga__cuda_lists_open(ga__stream *stream)
+{
+    lists *l = ga__calloc(1, sizeof *l);
+    if (l == NULL)
+        return GA_ERR_MEMORY;
+    pthread_mutex_init(&l->lock, NULL);
+    stream->state = l;
+    return GA_OK;
+}
+
+/* What the stream kept goes to the device's own stream; of that one, to the driver. */
+void ga__cuda_lists_close(ga__stream *stream)
+{
+    ga__stream *heir = &stream->device->stream;
+    lists *l = stream->state;
+    block *b = stream == heir ? NULL : empty_lists(l);
+    if (stream == heir)
+        ga__cuda_trim(stream);
+    while (b != NULL) {
+        block *next = b->next;
+        put_block(heir->state, b);
+        b = next;
+    }
+    pthread_mutex_destroy(&l->lock);
+    ga__free(l);
+    stream->state = NULL;
+}
+
+/* What the driver's pool keeps: bytes reserved and not in use. */
+static size_t pool_kept(const cuda_state *state)
+{
+    uint64_t reserved = 0, used = 0;
+    if (state->pool == NULL ||
+        cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved) !=
+            cudaSuccess ||
+        cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess)
+        return 0;
+    return (size_t)(reserved - used);
+}
+
+void ga__cuda_memory_state(ga__device *device, ga__memory_state *state)
+{
+    *state = (ga__memory_state){0};
+    if (ga__cuda_use(device) != GA_OK ||
+        cudaMemGetInfo(&state->available, &state->total) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return;
+    }
+    state->kept = pool_kept(device->state);
+    pthread_mutex_lock(&device->lock);
+    for (const ga__stream *s = device->streams; s != NULL; s = s->next)
+        state->kept += atomic_load_explicit(&((lists *)s->state)->kept, memory_order_relaxed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- host memory ---- */
+
+static enum cudaMemoryType type_of(const void *memory)
+{
+    struct cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+        return attributes.type;
+    (void)cudaGetLastError();
+    return cudaMemoryTypeUnregistered;
+}
+
+bool ga__cuda_reaches(ga__device *device, const void *memory)
+{
+    return ga__cuda_use(device) == GA_OK && type_of(memory) != cudaMemoryTypeUnregistered;
+}
+
+ga_status ga__cuda_pin(ga__device *device, size_t nbytes, void **memory)
+{
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(device, cudaHostAlloc(memory, nbytes, cudaHostAllocPortable),
+                          "allocation of pinned memory");
+}
+
+void ga__cuda_unpin(ga__device *device, void *memory)
+{
+    if (ga__cuda_use(device) == GA_OK && cudaFreeHost(memory) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
+ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes)
+{
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(device, cudaHostRegister(memory, nbytes, cudaHostRegisterPortable),
+                          "host_register");
+}
+
+ga_status ga__cuda_unpin_existing(ga__device *device, void *memory)
+{
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(device, cudaHostUnregister(memory), "host_unregister");
+}
+
+/* ---- copies ---- */
+
+static staging *new_staging(void)
+{
+    staging *s = ga__malloc(sizeof *s);
+    if (s == NULL)
+        return NULL;
+    if (cudaHostAlloc(&s->memory, STAGED, cudaHostAllocPortable) != cudaSuccess) {
+        (void)cudaGetLastError();
+        ga__free(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* As many exist as threads ever copied at the same time. NULL when memory is out. */
+static staging *take_staging(cuda_state *state)
+{
+    pthread_mutex_lock(&state->lock);
+    staging *s = state->stagings;
+    if (s != NULL)
+        state->stagings = s->next;
+    pthread_mutex_unlock(&state->lock);
+    return s != NULL ? s : new_staging();
+}
+
+static void put_staging(cuda_state *state, staging *s)
+{
+    pthread_mutex_lock(&state->lock);
+    s->next = state->stagings;
+    state->stagings = s;
+    pthread_mutex_unlock(&state->lock);
+}
+
+void ga__cuda_free_stagings(ga__device *device)
+{
+    cuda_state *state = device->state;
+    while (state->stagings != NULL) {
+        staging *s = state->stagings;
+        state->stagings = s->next;
+        (void)cudaFreeHost(s->memory);
+        ga__free(s);
+    }
+}
+
+static enum cudaMemcpyKind direction(ga__copy_kind kind)
+{
+    return kind == GA__HOST_TO_DEVICE   ? cudaMemcpyHostToDevice
+           : kind == GA__DEVICE_TO_HOST ? cudaMemcpyDeviceToHost
+                                        : cudaMemcpyDeviceToDevice;
+}
+
+static const char *copy_text(ga__copy_kind kind)
+{
+    return kind == GA__HOST_TO_DEVICE   ? "copy from the host"
+           : kind == GA__DEVICE_TO_HOST ? "copy to the host"
+                                        : "copy";
+}
+
+ga_status ga__cuda_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                              ga__copy_kind kind)
+{
+    if (nbytes == 0)
+        return GA_OK;
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(stream->device,
+                          cudaMemcpyAsync(to, from, nbytes, direction(kind), stream->handle),
+                          copy_text(kind));
+}
+
+static ga_status copy_and_wait(ga__stream *stream, void *to, const void *from, size_t nbytes)
+{
+    const ga_status status = ga__cuda_copy_async(stream, to, from, nbytes, GA__DEVICE_TO_HOST);
+    return status == GA_OK ? ga__cuda_stream_synchronize(stream) : status;
+}
+
+/* A small copy goes to pinned memory, where the device writes it by itself, right behind the
+ * kernel; to pageable memory the driver would first wait, then stage it in the same way. */
+static ga_status copy_to_host(ga__stream *stream, void *to, const void *from, size_t nbytes)
+{
+    cuda_state *state = stream->device->state;
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    staging *s = nbytes <= STAGED ? take_staging(state) : NULL;
+    if (s == NULL)
+        return copy_and_wait(stream, to, from, nbytes);
+    const ga_status status = copy_and_wait(stream, s->memory, from, nbytes);
+    if (status == GA_OK)
+        memcpy(to, s->memory, nbytes);
+    put_staging(state, s);
+    return status;
+}
+
+/* The driver stages pageable memory before it returns, but reads pinned memory later. */
+static ga_status copy_from_host(ga__stream *stream, void *to, const void *from, size_t nbytes)
+{
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    const bool pageable = type_of(from) == cudaMemoryTypeUnregistered;
+    if (pageable && ga__cuda_uploads(nbytes))
+        return ga__cuda_upload(stream, to, from, nbytes);
+    const ga_status status = ga__cuda_copy_async(stream, to, from, nbytes, GA__HOST_TO_DEVICE);
+    if (status != GA_OK || pageable)
+        return status;
+    return ga__cuda_stream_synchronize(stream);
+}
+
+ga_status ga__cuda_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                        ga__copy_kind kind)
+{
+    if (nbytes == 0)
+        return GA_OK;
+    if (kind == GA__HOST_TO_DEVICE)
+        return copy_from_host(stream, to, from, nbytes);
+    if (kind == GA__DEVICE_TO_HOST)
+        return copy_to_host(stream, to, from, nbytes);
+    return ga__cuda_copy_async(stream, to, from, nbytes, kind);
+}
+
+/* Lets `reader` use the memory of `device`'s pool, where the two can reach each other: the driver
+ * then copies without a detour. */
+static cudaError_t open_pool_to(const ga__device *device, const ga__device *reader)
+{
+    const cuda_state *state = device->state;
+    int reachable = 0;
+    cudaError_t error = cudaDeviceCanAccessPeer(&reachable, reader->index, device->index);
+    if (error != cudaSuccess || !reachable || state->pool == NULL)
+        return error;
+    const struct cudaMemAccessDesc access = {
+        .location = {.type = cudaMemLocationTypeDevice, .id = reader->index},
+        .flags = cudaMemAccessFlagsProtReadWrite};
+    return cudaMemPoolSetAccess(state->pool, &access, 1);
+}
+
+ga_status ga__cuda_copy_peer(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                             ga__device *target)
+{
+    ga__device *device = stream->device;
+    if (nbytes == 0)
+        return GA_OK;
+    cudaError_t error = open_pool_to(device, target);
+    if (error == cudaSuccess)
+        error = open_pool_to(target, device);
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    if (error == cudaSuccess)
+        error = cudaMemcpyPeerAsync(to, target->index, from, device->index, nbytes, stream->handle);
+    return ga__cuda_check(device, error, "copy to another device");
+}
+
+ga_status ga__cuda_zero(ga__stream *stream, void *memory, size_t nbytes)
+{
+    if (nbytes == 0)
+        return GA_OK;
+    if (ga__cuda_use(stream->device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(stream->device, cudaMemsetAsync(memory, 0, nbytes, stream->handle),
+                          "zero");
+}

@@ -1,0 +1,443 @@
+/* Compiles with NVRTC, which is loaded when it is first needed: most runs find all cached. */
+#include "device/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os/environment.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/os/loader.h"
+#include "base/log.h"
+#include "base/os/stack.h"
+#include "base/strbuf.h"
+
+#define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
+
+/* The few functions we use, as nvrtc.h of every version from 11.1 on declares them. */
+typedef struct nvrtc_program *program;
+enum { NVRTC_SUCCESS = 0, NVRTC_OUT_OF_MEMORY = 1, NVRTC_INVALID_OPTION = 5 };
+
+/* Kernels of three lines take 110 KiB of it. */
+#define STACK_NEED ((size_t)2 << 20)
+
+static struct {
+    int (*create)(program *made, const char *source, const char *name, int nheaders,
+                  const char *const *headers, const char *const *include_names);
+    int (*destroy)(program *p);
+    int (*compile)(program p, int noptions, const char *const *options);
+    int (*log_size)(program p, size_t *nbytes);
+    int (*log)(program p, char *text);
+    int (*cubin_size)(program p, size_t *nbytes);
+    int (*cubin)(program p, char *code);
+    const char *(*error_string)(int result);
+    int (*version)(int *major, int *minor);
+    int (*add_name)(program p, const char *name);
+    int (*lowered_name)(program p, const char *name, const char **symbol);
+} nvrtc;
+
+static const struct {
+    void *function;
+    const char *name;
+} functions[] = {
+    {&nvrtc.create, "nvrtcCreateProgram"},
+    {&nvrtc.destroy, "nvrtcDestroyProgram"},
+    {&nvrtc.compile, "nvrtcCompileProgram"},
+    {&nvrtc.log_size, "nvrtcGetProgramLogSize"},
+    {&nvrtc.log, "nvrtcGetProgramLog"},
+    {&nvrtc.cubin_size, "nvrtcGetCUBINSize"},
+    {&nvrtc.cubin, "nvrtcGetCUBIN"},
+    {&nvrtc.error_string, "nvrtcGetErrorString"},
+    {&nvrtc.version, "nvrtcVersion"},
+    {&nvrtc.add_name, "nvrtcAddNameExpression"},
+    {&nvrtc.lowered_name, "nvrtcGetLoweredName"},
+};
+
+/* No guard for forks: only CUDA devices need NVRTC, and those do not work in a forked child. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool loaded;
+
+static bool load_from(const char *path)
+{
+    void *library = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *address = dlsym(library, functions[i].name);
+        if (address == NULL) {
+            ga__library_close(library);
+            return false;
+        }
+        memcpy(functions[i].function, &address, sizeof address);
+    }
+    ga__log(GA_LOG_INFO, "NVRTC loaded: %s", path);
+    return true;
+}
+
+static bool load_from_toolkit(const char *directory)
+{
+    static const char *const files[] = {"lib64/libnvrtc.so", "lib64/libnvrtc.so.13",
+                                        "lib64/libnvrtc.so.12", "lib/libnvrtc.so"};
+    char path[PATH_MAX];
+    if (directory == NULL || *directory == '\0')
+        return false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, files[i]) < sizeof path &&
+            load_from(path))
+            return true;
+    }
+    return false;
+}
+
+static bool load_any(void)
+{
+    const char *wanted = ga__environment("QUARRY_NVRTC");
+    if (wanted != NULL && *wanted != '\0')
+        return load_from(wanted);
+    return load_from("libnvrtc.so.13") || load_from("libnvrtc.so.12") || load_from("libnvrtc.so") ||
+           load_from_toolkit(ga__environment("CUDA_HOME")) ||
+           load_from_toolkit(ga__environment("CUDA_PATH")) || load_from_toolkit("/usr/local/cuda");
+}
+
+static ga_status fail_no_nvrtc(void)
+{
+    const char *wanted = ga__environment("QUARRY_NVRTC");
+    if (wanted != NULL && *wanted != '\0')
+        return ga__fail(GA_ERR_COMPILE, "QUARRY_NVRTC=%s cannot be loaded as NVRTC", wanted);
+    return ga__fail(GA_ERR_COMPILE,
+                    "no NVRTC found (tried libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so, CUDA_HOME, "
+                    "CUDA_PATH and /usr/local/cuda): install the CUDA toolkit's NVRTC or set "
+                    "QUARRY_NVRTC to its libnvrtc.so");
+}
+
+static ga_status load_nvrtc(void)
+{
+    if (atomic_load_explicit(&loaded, memory_order_acquire))
+        return GA_OK;
+    pthread_mutex_lock(&lock);
+    bool done = atomic_load_explicit(&loaded, memory_order_relaxed) || load_any();
+    atomic_store_explicit(&loaded, done, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    return done ? GA_OK : fail_no_nvrtc();
+}
+
+#define MAX_OPTIONS 64
+
+/* What a program is made of. Lists as in ga__cuda_source; NULL where there are none. */
+typedef struct request {
+    const char *name, *text;
+    int arch;
+    int noptions, nheaders;
+    const char *options[MAX_OPTIONS];
+    const char *const *headers, *const *header_names, *const *kernels;
+} request;
+
+/* What a compile gives; `symbols` and `log` only for users' sources. */
+typedef struct product {
+    void *code;
+    size_t nbytes;
+    char *symbols, *log;
+} product;
+
+/* The compiler's log, NULL when it is empty. */
+static ga_status take_log(program p, char **log)
+{
+    size_t nbytes = 0;
+    *log = NULL;
+    if (nvrtc.log_size(p, &nbytes) != NVRTC_SUCCESS || nbytes <= 1)
+        return GA_OK;
+    char *text = ga__malloc(nbytes + 1);
+    if (text == NULL)
+        return GA_ERR_MEMORY;
+    text[nbytes] = '\0';
+    if (nvrtc.log(p, text) != NVRTC_SUCCESS)
+        text[0] = '\0';
+    *log = text;
+    return GA_OK;
+}
+
+static ga_status fail_compile(program p, const request *r, int result)
+{
+    char *log;
+    (void)take_log(p, &log);
+    ga_status status =
+        ga__fail(GA_ERR_COMPILE, "%s does not compile for sm_%d (%s):\n%.*s", r->name, r->arch,
+                 nvrtc.error_string(result), LOG_LIMIT, log == NULL ? "" : log);
+    ga__free(log);
+    return status;
+}
+
+static ga_status take_cubin(program p, const request *r, product *made)
+{
+    size_t size = 0;
+    int result = nvrtc.cubin_size(p, &size);
+    char *bytes = result == NVRTC_SUCCESS ? ga__malloc(size) : NULL;
+    if (result == NVRTC_SUCCESS && bytes == NULL)
+        return GA_ERR_MEMORY;
+    if (result == NVRTC_SUCCESS)
+        result = nvrtc.cubin(p, bytes);
+    if (result != NVRTC_SUCCESS) {
+        ga__free(bytes);
+        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC gives no cubin: %s", r->name,
+                        nvrtc.error_string(result));
+    }
+    made->code = bytes;
+    made->nbytes = size;
+    return GA_OK;
+}
+
+/* The symbols of the request's kernels, each ended by a newline. */
+static ga_status take_symbols(program p, const request *r, product *made)
+{
+    ga__strbuf symbols = GA__STRBUF_INIT;
+    ga__strbuf_add(&symbols, "");
+    for (const char *const *kernel = r->kernels; *kernel != NULL; kernel++) {
+        const char *symbol = NULL;
+        int result = nvrtc.lowered_name(p, *kernel, &symbol);
+        if (result != NVRTC_SUCCESS) {
+            ga__strbuf_reset(&symbols);
+            return ga__fail(GA_ERR_COMPILE, "%s: NVRTC has no symbol of \"%s\": %s", r->name,
+                            *kernel, nvrtc.error_string(result));
+        }
+        ga__strbuf_addf(&symbols, "%s\n", symbol);
+    }
+    made->symbols = ga__strbuf_take(&symbols);
+    return made->symbols == NULL ? GA_ERR_MEMORY : GA_OK;
+}
+
+static ga_status take_product(program p, const request *r, product *made)
+{
+    ga_status status = take_cubin(p, r, made);
+    if (status != GA_OK || r->kernels == NULL)
+        return status;
+    status = take_symbols(p, r, made);
+    if (status == GA_OK)
+        status = take_log(p, &made->log);
+    if (status != GA_OK) {
+        ga__free(made->code);
+        ga__free(made->symbols);
+    }
+    return status;
+}
+
+static int add_kernels(program p, const request *r)
+{
+    int result = NVRTC_SUCCESS;
+    for (const char *const *kernel = r->kernels; kernel != NULL && *kernel != NULL; kernel++)
+        if (result == NVRTC_SUCCESS)
+            result = nvrtc.add_name(p, *kernel);
+    return result;
+}
+
+typedef struct compile_call {
+    program p;
+    const request *r;
+    int result;
+} compile_call;
+
+static void call_compile(void *context)
+{
+    compile_call *call = context;
+    call->result = nvrtc.compile(call->p, call->r->noptions, call->r->options);
+}
+
+static int compile_program(program p, const request *r)
+{
+    compile_call call = {p, r, NVRTC_OUT_OF_MEMORY};
+    (void)ga__with_stack(STACK_NEED, call_compile, &call);
+    return call.result;
+}
+
+/* One compile. With `invalid_option`, that NVRTC refuses an option is told there and raises
+ * nothing. */
+static ga_status compile_once(const request *r, bool *invalid_option, product *made)
+{
+    program p = NULL;
+    int result = nvrtc.create(&p, r->text, r->name, r->nheaders, r->headers, r->header_names);
+    if (result != NVRTC_SUCCESS)
+        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC: %s", r->name, nvrtc.error_string(result));
+    result = add_kernels(p, r);
+    if (result == NVRTC_SUCCESS)
+        result = compile_program(p, r);
+    ga_status status = GA_ERR_COMPILE;
+    if (result == NVRTC_SUCCESS)
+        status = take_product(p, r, made);
+    else if (result == NVRTC_INVALID_OPTION && invalid_option != NULL)
+        *invalid_option = true;
+    else
+        status = fail_compile(p, r, result);
+    nvrtc.destroy(&p);
+    return status;
+}
+
+/* ---- Filled templates ---- */
+
+#define NEEDED "--std=c++17", "-default-device"
+#define QUICKER                                                                                    \
+    "--minimal", "--no-cache" /* older versions lack some of these; code does not change */
+
+/* With or without the options that only make it quicker. */
+static ga_status compile_template(request *r, bool fast_math, bool quicker, bool *invalid_option,
+                                  product *made)
+{
+    char arch[40], seed[48];
+    const char *options[] = {arch, NEEDED, QUICKER, seed, fast_math ? "--use_fast_math" : NULL};
+    const char *plain[] = {arch, NEEDED, fast_math ? "--use_fast_math" : NULL};
+    snprintf(arch, sizeof arch, "--gpu-architecture=sm_%d", r->arch);
+    snprintf(seed, sizeof seed, "--frandom-seed=%016llx",
+             (unsigned long long)ga__hash64(r->text, strlen(r->text), 0));
+    r->noptions = (quicker ? 6 : 3) + fast_math;
+    memcpy(r->options, quicker ? options : plain, (size_t)r->noptions * sizeof *r->options);
+    return compile_once(r, quicker ? invalid_option : NULL, made);
+}
+
+ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool fast_math,
+                            void **code, size_t *nbytes)
+{
+    static atomic_bool plain_only; /* this NVRTC does not know all of the quicker options */
+    request r = {.name = name, .text = text, .arch = arch};
+    product made = {NULL, 0, NULL, NULL};
+    bool invalid_option = atomic_load(&plain_only);
+    ga_status status = load_nvrtc();
+    if (status != GA_OK)
+        return status;
+    if (!invalid_option)
+        status = compile_template(&r, fast_math, true, &invalid_option, &made);
+    if (invalid_option) {
+        atomic_store(&plain_only, true);
+        status = compile_template(&r, fast_math, false, NULL, &made);
+    }
+    if (status == GA_OK) {
+        *code = made.code;
+        *nbytes = made.nbytes;
+    }
+    return status;
+}
+
+void ga__nvrtc_describe(char *text, size_t size, bool fast_math)
+{
+    static const char *const options[] = {NEEDED, QUICKER};
+    const char *wanted = ga__environment("QUARRY_NVRTC");
+    snprintf(text, size, "%s %s %s %s %s %s", options[0], options[1], options[2], options[3],
+             fast_math ? "--use_fast_math" : "", wanted == NULL ? "" : wanted);
+}
+
+/* ---- Users' sources ---- */
+
+/* DIRECTORY/include, resolved, when it has the toolkit's headers. */
+static bool has_headers(const char *directory, char *include, size_t size)
+{
+    char path[PATH_MAX], resolved[PATH_MAX];
+    if (directory == NULL || *directory == '\0' ||
+        (size_t)snprintf(path, sizeof path, "%s/include/cuda_fp16.h", directory) >= sizeof path ||
+        realpath(path, resolved) == NULL)
+        return false;
+    *strrchr(resolved, '/') = '\0';
+    return (size_t)snprintf(include, size, "--include-path=%s", resolved) < size;
+}
+
+/* The option that lets sources include the toolkit's headers; false when there are none. */
+static bool find_headers(char *option, size_t size)
+{
+    return has_headers(ga__environment("CUDA_HOME"), option, size) ||
+           has_headers(ga__environment("CUDA_PATH"), option, size) ||
+           has_headers("/usr/local/cuda", option, size);
+}
+
+static bool starts_with_any(const char *const *options, const char *first, const char *second)
+{
+    for (; options != NULL && *options != NULL; options++)
+        if (strncmp(*options, first, strlen(first)) == 0 ||
+            strncmp(*options, second, strlen(second)) == 0)
+            return true;
+    return false;
+}
+
+/* The user's options and, behind them, ours that they do not contradict. */
+static ga_status set_options(request *r, const ga__cuda_source *source, const char *arch,
+                             const char *include)
+{
+    const char *const *option = source->options;
+    for (; option != NULL && *option != NULL; option++) {
+        if (r->noptions > MAX_OPTIONS - 5)
+            return ga__fail(GA_ERR_INVALID, "%s: more than %d compiler options", r->name,
+                            MAX_OPTIONS - 5);
+        r->options[r->noptions++] = *option;
+    }
+    if (!starts_with_any(source->options, "-arch", "--gpu-architecture"))
+        r->options[r->noptions++] = arch;
+    if (!starts_with_any(source->options, "-std", "--std"))
+        r->options[r->noptions++] = "--std=c++17";
+    r->options[r->noptions++] = "-default-device";
+    r->options[r->noptions++] = "--no-source-include";
+    if (*include != '\0')
+        r->options[r->noptions++] = include;
+    return GA_OK;
+}
+
+static int length_of(const char *const *list)
+{
+    int length = 0;
+    while (list != NULL && list[length] != NULL)
+        length++;
+    return length;
+}
+
+ga_status ga__nvrtc_compile_cuda(const ga__cuda_source *source, int arch, void **code,
+                                 size_t *nbytes, char **symbols, char **log)
+{
+    static const char *const none[] = {NULL};
+    char arch_option[40], include[PATH_MAX + 20] = "";
+    product made = {NULL, 0, NULL, NULL};
+    request r = {.name = source->name,
+                 .text = source->text,
+                 .arch = arch,
+                 .nheaders = length_of(source->header_names),
+                 .headers = source->header_texts,
+                 .header_names = source->header_names,
+                 .kernels = source->kernels != NULL ? source->kernels : none};
+    snprintf(arch_option, sizeof arch_option, "--gpu-architecture=sm_%d", arch);
+    (void)find_headers(include, sizeof include);
+    ga_status status = load_nvrtc();
+    if (status == GA_OK)
+        status = set_options(&r, source, arch_option, include);
+    if (status == GA_OK)
+        status = compile_once(&r, NULL, &made);
+    if (status != GA_OK)
+        return status;
+    *code = made.code;
+    *nbytes = made.nbytes;
+    *symbols = made.symbols;
+    *log = made.log;
+    return GA_OK;
+}
+
+void ga__nvrtc_describe_cuda(char *text, size_t size)
+{
+    char include[PATH_MAX + 20] = "";
+    const char *wanted = ga__environment("QUARRY_NVRTC");
+    (void)find_headers(include, sizeof include);
+    snprintf(text, size, "--std=c++17 -default-device --no-source-include %s %s", include,
+             wanted == NULL ? "" : wanted);
+}
+
+ga_status ga__nvrtc_found(char *text, size_t size)
+{
+    int major = 0, minor = 0;
+    Dl_info where = {0};
+    void *function;
+    const ga_status status = load_nvrtc();
+    if (status != GA_OK)
+        return status;
+    memcpy(&function, &nvrtc.version, sizeof function);
+    nvrtc.version(&major, &minor);
+    dladdr(function, &where);
+    snprintf(text, size, "NVRTC %d.%d, %s", major, minor, where.dli_fname ? where.dli_fname : "?");
+    return GA_OK;
+}

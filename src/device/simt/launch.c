@@ -1,0 +1,209 @@
+/* Runs a grid: checks the launch, and has its blocks run by workers with stacks of their own. */
+#include "device/simt/launch.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os/fork.h"
+#include "device/cpu/threads.h"
+#include "device/simt/block.h"
+
+/* ---- the limits of a launch ---- */
+
+static const int64_t most_blocks[3] = {INT32_MAX, 65535, 65535};
+static const int64_t most_threads[3] = {1024, 1024, 64};
+
+#define MOST_STATIC_SHARED ((size_t)48 << 10)
+
+static ga_status fail_launch(const ga__grid_launch *l, const char *why)
+{
+    return ga__fail(GA_ERR_INVALID,
+                    "launch of \"%.80s\" on a grid of (%lld, %lld, %lld) blocks of (%lld, %lld, "
+                    "%lld) threads, %zu bytes of dynamic shared memory: %s",
+                    l->name, (long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2],
+                    (long long)l->block[0], (long long)l->block[1], (long long)l->block[2],
+                    l->shared, why);
+}
+
+static ga_status check_launch(const ga__grid_launch *l)
+{
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] < 1 || l->grid[i] > most_blocks[i])
+            return fail_launch(l, "a grid has 1 to (2147483647, 65535, 65535) blocks");
+        if (l->block[i] < 1 || l->block[i] > most_threads[i])
+            return fail_launch(l, "a block has 1 to (1024, 1024, 64) threads");
+    }
+    if (l->block[0] * l->block[1] * l->block[2] > GA__BLOCK_THREADS)
+        return fail_launch(l, "a block has at most 1024 threads");
+    if (l->shared > GA_SIMT_SHARED_BYTES)
+        return fail_launch(l, "a block has at most 232448 bytes of shared memory");
+    if (!GA__HAVE_FIBERS)
+        return ga__fail(GA_ERR_UNSUPPORTED, "the host runs CUDA modules on x86-64 and AArch64");
+    return GA_OK;
+}
+
+/* ---- a module's static shared memory is its thread-local storage ---- */
+
+static void find_statics(const ga_simt_kernel *kernel, size_t *module, size_t *nbytes)
+{
+    Dl_info where;
+    struct link_map *map = NULL;
+    *module = *nbytes = 0;
+    if (dladdr1(kernel, &where, (void **)&map, RTLD_DL_LINKMAP) == 0)
+        return;
+    const char *base = where.dli_fbase;
+    const ElfW(Ehdr) *header = (const void *)base;
+    const ElfW(Phdr) *segments = (const void *)(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_TLS && dlinfo(map, RTLD_DI_TLS_MODID, module) == 0)
+            *nbytes = segments[i].p_memsz;
+    }
+}
+
+void ga__simt_info(const ga_simt_kernel *kernel, ga__function_info *info)
+{
+    size_t module, nbytes;
+    find_statics(kernel, &module, &nbytes);
+    if (kernel->dynamic != NULL)
+        nbytes -= GA_SIMT_SHARED_BYTES + GA_SIMT_RED_ZONE;
+    *info = (ga__function_info){
+        .nparams = kernel->nparams,
+        .max_threads = GA__BLOCK_THREADS,
+        .shared_bytes = nbytes < MOST_STATIC_SHARED ? nbytes : MOST_STATIC_SHARED,
+        .max_shared_bytes = GA_SIMT_SHARED_BYTES,
+    };
+    for (int i = 0; i < kernel->nparams; i++)
+        info->param_bytes[i] = kernel->param_bytes[i];
+}
+
+/* ---- workers: a block's records and stacks, kept from launch to launch ---- */
+
+/* Of one launch, and of those kept unused. Each costs the process two of its mappings, of which
+ * Linux allows 65530. */
+enum { MOST_STACKS = 12288 };
+
+static struct {
+    pthread_mutex_t lock;
+    ga__block *blocks;
+    int nstacks; /* theirs together */
+} unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GA__FORK_GUARD(&unused.lock, GA__FORK_LEAF, NULL)
+
+static void free_block(ga__block *block)
+{
+    ga__stacks_reset(&block->stacks);
+    ga__free(block);
+}
+
+static ga__block *new_block(void)
+{
+    ga__block *block = ga__calloc(1, sizeof *block);
+    if (block != NULL && ga__stacks_init(&block->stacks) != GA_OK) {
+        ga__free(block);
+        return NULL;
+    }
+    return block;
+}
+
+static ga__block *take_block(void)
+{
+    pthread_mutex_lock(&unused.lock);
+    ga__block *block = unused.blocks;
+    if (block != NULL) {
+        unused.blocks = block->next_free;
+        unused.nstacks -= block->stacks.usable;
+    }
+    pthread_mutex_unlock(&unused.lock);
+    return block != NULL ? block : new_block();
+}
+
+static void give_block(ga__block *block)
+{
+    pthread_mutex_lock(&unused.lock);
+    const bool kept = unused.nstacks + block->stacks.usable <= MOST_STACKS;
+    if (kept) {
+        block->next_free = unused.blocks;
+        unused.blocks = block;
+        unused.nstacks += block->stacks.usable;
+    }
+    pthread_mutex_unlock(&unused.lock);
+    if (!kept)
+        free_block(block);
+}
+
+void ga__simt_trim(void)
+{
+    pthread_mutex_lock(&unused.lock);
+    ga__block *block = unused.blocks;
+    unused.blocks = NULL;
+    unused.nstacks = 0;
+    pthread_mutex_unlock(&unused.lock);
+    while (block != NULL) {
+        ga__block *next = block->next_free;
+        free_block(block);
+        block = next;
+    }
+}
+
+/* ---- launches ---- */
+
+typedef struct crew {
+    ga__grid *grid;
+    ga__block **blocks;
+} crew;
+
+static void work(const void *context, int64_t index)
+{
+    const crew *c = context;
+    ga__block_run(c->blocks[index], c->grid);
+}
+
+static int count_workers(const ga__grid_launch *l, int64_t nblocks)
+{
+    const int64_t nthreads = l->block[0] * l->block[1] * l->block[2];
+    int64_t n = ga__pool_size();
+    n = n < nblocks ? n : nblocks;
+    return (int)(n < MOST_STACKS / nthreads ? n : MOST_STACKS / nthreads);
+}
+
+static ga_status run_grid(ga__grid *grid, int nworkers)
+{
+    ga_status status = GA_OK;
+    int n = 0;
+    ga__block **blocks = ga__calloc((size_t)nworkers, sizeof *blocks);
+    if (blocks == NULL)
+        return GA_ERR_MEMORY;
+    while (n < nworkers && (blocks[n] = take_block()) != NULL)
+        n++;
+    if (n < nworkers) {
+        status = GA_ERR_MEMORY;
+    } else {
+        const crew c = {grid, blocks};
+        ga__pool_run(work, &c, nworkers);
+        if (atomic_load(&grid->failed))
+            status = ga__fail(grid->status, "%s", grid->message);
+    }
+    while (n > 0)
+        give_block(blocks[--n]);
+    ga__free(blocks);
+    return status;
+}
+
+ga_status ga__simt_launch(const ga_simt_kernel *kernel, const ga__grid_launch *launch)
+{
+    const ga_status status = check_launch(launch);
+    if (status != GA_OK)
+        return status;
+    ga__grid grid = {.kernel = kernel, .launch = launch, .failing = ATOMIC_FLAG_INIT};
+    grid.nblocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const int nworkers = count_workers(launch, grid.nblocks);
+    const int64_t share = grid.nblocks / (nworkers * 16); /* the last ones should end together */
+    grid.chunk = share < 1 ? 1 : share > 64 ? 64 : share;
+    find_statics(kernel, &grid.tls_module, &grid.tls_bytes);
+    return run_grid(&grid, nworkers);
+}

@@ -1,0 +1,447 @@
+/* How a plan goes through data that does not fit memory: in sweeps, each over chunks of rows. */
+#include "expr/chunk_plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "kernels/request.h"
+
+/* How one step can be cut: along its first axis longer than 1. */
+typedef struct cut {
+    int depth; /* axes up to that one; 0: it cannot be */
+    int64_t length;
+    bool local; /* its result is cut as its data is: no reduction over these axes */
+    bool kept;
+    int level; /* how many sweeps must come first */
+} cut;
+
+typedef struct splitter {
+    const ga__plan *plan;
+    const ga_named *args;
+    const char *text;
+    const ga__room *room;
+    bool at_once;
+    cut *cuts;        /* by step */
+    bool *placed;     /* by step: a sweep has it among those kept */
+    uint64_t whole;   /* sources loaded whole so far */
+    int64_t resident; /* bytes of arrays that every chunk needs */
+    ga__split *split;
+} splitter;
+
+/* ---- Shapes ---- */
+
+static const ga__node *node_of(const splitter *s, int k)
+{
+    return &s->plan->graph.nodes[k];
+}
+
+static const ga__node *domain_of(const splitter *s, const ga__step *step)
+{
+    return node_of(s, step->domain);
+}
+
+/* Bytes at one index of the axes before `axis`. */
+static int64_t bytes_within(const ga__node *node, int axis)
+{
+    int64_t bytes = (int64_t)ga__dtype_size(node->dtype);
+    for (; axis < node->ndim; axis++)
+        bytes *= node->shape[axis];
+    return bytes;
+}
+
+static const ga_source *source_of(const ga_named *args, const ga__input *input)
+{
+    if (input->source != GA__FROM_ARGUMENT)
+        return NULL;
+    const ga_value *value = &args[input->index].value;
+    return value->kind == GA_VALUE_SOURCE ? value->as.source : NULL;
+}
+
+/* Whether the step's result has, on its first `depth` axes, one element for each of its data. */
+static bool keeps_axes(const ga__step *step, const ga__node *domain, int depth)
+{
+    for (int axis = 0; axis < depth; axis++)
+        if (step->axes >> axis & 1 && (!step->keepdims || domain->shape[axis] > 1))
+            return false;
+    return true;
+}
+
+/* Whether it has one for all of them. */
+static bool reduces_axes(const ga__step *step, const ga__node *domain, int depth)
+{
+    for (int axis = 0; axis < depth; axis++)
+        if (domain->shape[axis] > 1 && !(step->axes >> axis & 1))
+            return false;
+    return step->cut.nparts > 0;
+}
+
+/* Whether every axis before `depth` is that of the domain. */
+static bool spans(const ga__node *node, const ga__node *domain, int depth)
+{
+    return node->ndim == domain->ndim &&
+           memcmp(node->shape, domain->shape, (size_t)depth * sizeof(int64_t)) == 0;
+}
+
+/* ---- What can be done chunk by chunk ---- */
+
+static void find_cut(const splitter *s, const ga__step *step, cut *c)
+{
+    const ga__node *domain = domain_of(s, step);
+    int axis = 0;
+    *c = (cut){.depth = 0};
+    while (axis < domain->ndim && domain->shape[axis] == 1)
+        axis++;
+    if (axis == domain->ndim || ga__shape_size(domain->ndim, domain->shape) == 0)
+        return;
+    c->local = keeps_axes(step, domain, axis + 1);
+    if (!c->local && !reduces_axes(step, domain, axis + 1))
+        return;
+    c->depth = axis + 1;
+    c->length = domain->shape[axis];
+}
+
+static bool cut_alike(const cut *a, const cut *b)
+{
+    return a->depth == b->depth && a->length == b->length;
+}
+
+/* Whether chunk by chunk `user` can take in what `step` leaves. */
+static bool feeds(const splitter *s, int step, int user)
+{
+    const cut *from = &s->cuts[step], *to = &s->cuts[user];
+    const ga__step *steps = s->plan->steps;
+    return from->local && from->depth > 0 && cut_alike(from, to) &&
+           spans(node_of(s, steps[step].cut.result[0]), domain_of(s, &steps[user]), to->depth);
+}
+
+static void find_cuts(splitter *s)
+{
+    const int last = s->plan->nsteps - 1;
+    for (int k = 0; k <= last; k++) {
+        const ga__step *step = &s->plan->steps[k];
+        cut *c = &s->cuts[k];
+        find_cut(s, step, c);
+        c->kept = !c->local || k == last;
+        for (int i = 0; i < step->ninputs; i++) {
+            if (step->inputs[i].source != GA__FROM_STEP)
+                continue;
+            cut *from = &s->cuts[step->inputs[i].index];
+            const bool fed = feeds(s, step->inputs[i].index, k);
+            const int level = from->level + (from->depth > 0 && !fed);
+            from->kept |= !fed;
+            c->level = level > c->level ? level : c->level;
+        }
+    }
+}
+
+/* ---- One sweep ---- */
+
+static int64_t whole_limit(const splitter *s)
+{
+    return s->at_once ? INT64_MAX : s->room->whole;
+}
+
+static bool takes_chunks(const splitter *s, const ga__part *part, int depth, const ga__input *input)
+{
+    const ga__step *step = &s->plan->steps[part->step];
+    return depth > 0 && !s->at_once && source_of(s->args, input) &&
+           spans(node_of(s, input->node), domain_of(s, step), depth);
+}
+
+/* Which sources the sweep reads chunk by chunk, and which it needs whole. */
+static void find_reads(const splitter *s, ga__sweep *sweep, int depth)
+{
+    sweep->cut = sweep->whole = 0;
+    for (int p = 0; p < sweep->nparts; p++) {
+        const ga__step *step = &s->plan->steps[sweep->parts[p].step];
+        for (int i = 0; i < step->ninputs; i++) {
+            const ga__input *input = &step->inputs[i];
+            if (!source_of(s->args, input))
+                continue;
+            if (takes_chunks(s, &sweep->parts[p], depth, input))
+                sweep->cut |= (uint64_t)1 << input->index;
+            else
+                sweep->whole |= (uint64_t)1 << input->index;
+        }
+    }
+    sweep->whole |= sweep->cut & s->whole; /* loaded already */
+    sweep->cut &= ~sweep->whole;
+}
+
+/* Bytes of one row of all that a chunk holds. */
+static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
+{
+    uint64_t counted = 0;
+    int64_t bytes = 0;
+    for (int p = 0; p < sweep->nparts; p++) {
+        const int k = sweep->parts[p].step;
+        const ga__step *step = &s->plan->steps[k];
+        const bool stays = s->cuts[k].kept && !(k == s->plan->nsteps - 1 && s->room->saves);
+        if (s->cuts[k].local && !stays)
+            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->cut.result[0]), depth));
+        for (int i = 0; i < step->ninputs; i++) {
+            const uint64_t bit = (uint64_t)1 << (step->inputs[i].index & 63);
+            if (!source_of(s->args, &step->inputs[i]) || !(sweep->cut & bit) || counted & bit)
+                continue;
+            counted |= bit;
+            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->inputs[i].node), depth));
+        }
+    }
+    return bytes;
+}
+
+/* Whether all parts can be cut along one axis more. */
+static bool goes_deeper(const splitter *s, const ga__sweep *sweep, int depth)
+{
+    const ga__node *first = domain_of(s, &s->plan->steps[sweep->parts[0].step]);
+    for (int p = 0; p < sweep->nparts; p++) {
+        const int k = sweep->parts[p].step;
+        const ga__step *step = &s->plan->steps[k];
+        const ga__node *domain = domain_of(s, step);
+        if (domain->ndim <= depth || domain->shape[depth] != first->shape[depth])
+            return false;
+        if (s->cuts[k].local ? !keeps_axes(step, domain, depth + 1)
+                             : !reduces_axes(step, domain, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static void choose_rows(ga__sweep *sweep, int64_t bytes, int64_t room)
+{
+    const int64_t length = sweep->lengths[sweep->depth - 1];
+    int64_t most = bytes > 0 ? room / bytes : length;
+    most = most < length ? most : length;
+    const int64_t pieces = ga__ceil_div(length, most);
+    sweep->rows = ga__ceil_div(length, pieces);
+    sweep->chunks = ga__ceil_div(length, sweep->rows);
+    for (int axis = 0; axis < sweep->depth - 1; axis++)
+        sweep->chunks *= sweep->lengths[axis];
+}
+
+/* The fewest axes that leave rows small enough. */
+static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
+{
+    const int k = sweep->parts[sweep->nparts - 1].step;
+    const ga__node *domain = domain_of(s, &s->plan->steps[k]);
+    int depth = s->cuts[k].depth;
+    sweep->rows = sweep->chunks = 1;
+    find_reads(s, sweep, depth);
+    if (depth == 0 || s->at_once)
+        return GA_OK;
+    int64_t bytes = row_bytes(s, sweep, depth);
+    while (bytes > s->room->chunk && goes_deeper(s, sweep, depth)) {
+        find_reads(s, sweep, ++depth);
+        bytes = row_bytes(s, sweep, depth);
+    }
+    if (bytes > s->room->chunk)
+        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].cut.result[0])->at,
+                             GA_ERR_UNSUPPORTED,
+                             "one row here takes %" PRId64 " bytes, and a chunk has %" PRId64,
+                             bytes, s->room->chunk);
+    sweep->depth = depth;
+    memcpy(sweep->lengths, domain->shape, (size_t)depth * sizeof(int64_t));
+    choose_rows(sweep, bytes, s->room->chunk);
+    return GA_OK;
+}
+
+static ga_status add_resident(splitter *s, const char *what, size_t at, int64_t bytes)
+{
+    s->resident = ga__add_sizes(s->resident, bytes);
+    if (s->resident <= whole_limit(s))
+        return GA_OK;
+    return ga__eval_fail(s->text, at, GA_ERR_UNSUPPORTED,
+                         "%s is needed whole, which makes %" PRId64
+                         " bytes with what else is, and there is room for %" PRId64,
+                         what, s->resident, whole_limit(s));
+}
+
+/* Settles how each part meets its inputs, and counts what stays in memory. */
+static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
+{
+    const ga__step *step = &s->plan->steps[part->step];
+    const cut *c = &s->cuts[part->step];
+    const ga__node *result = node_of(s, step->cut.result[0]);
+    part->combined = !c->local && sweep->chunks > 1;
+    for (int i = 0; i < step->ninputs; i++) {
+        const ga__input *input = &step->inputs[i];
+        if (input->source == GA__FROM_STEP && !s->placed[input->index])
+            part->local |= (uint64_t)1 << i;
+        if (!source_of(s->args, input))
+            continue;
+        const uint64_t bit = (uint64_t)1 << input->index;
+        part->cut |= sweep->cut & bit ? (uint64_t)1 << i : 0;
+        if (!(sweep->whole & ~s->whole & bit))
+            continue;
+        s->whole |= bit;
+        const int64_t bytes = bytes_within(node_of(s, input->node), 0);
+        sweep->bytes = ga__add_sizes(sweep->bytes, bytes);
+        const ga_status status =
+            add_resident(s, s->args[input->index].name, node_of(s, input->node)->at, bytes);
+        if (status != GA_OK)
+            return status;
+    }
+    const bool collected = c->kept && c->local && part->step != s->plan->nsteps - 1;
+    return collected ? add_resident(s, "this", result->at, bytes_within(result, 0)) : GA_OK;
+}
+
+static ga_status settle(splitter *s, ga__sweep *sweep)
+{
+    ga_status status = choose_depth(s, sweep);
+    for (int p = 0; p < sweep->nparts && status == GA_OK; p++)
+        status = settle_part(s, sweep, &sweep->parts[p]);
+    for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
+        if (sweep->cut >> k & 1) {
+            const ga_source *x = s->args[k].value.as.source;
+            const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
+            sweep->bytes =
+                ga__add_sizes(sweep->bytes, ga__shape_bytes(x->ndim, x->shape, itemsize));
+        }
+    for (int p = 0; p < sweep->nparts; p++) {
+        const int k = sweep->parts[p].step;
+        s->placed[k] |= s->cuts[k].kept;
+        if (k == s->plan->nsteps - 1 && s->room->saves)
+            sweep->bytes = ga__add_sizes(
+                sweep->bytes, bytes_within(node_of(s, s->plan->steps[k].cut.result[0]), 0));
+    }
+    s->split->bytes = ga__add_sizes(s->split->bytes, sweep->bytes);
+    return status;
+}
+
+/* ---- All sweeps ---- */
+
+/* Adds to those marked what feeds them and is not kept elsewhere. */
+static int mark_feeders(const splitter *s, bool *marked)
+{
+    int count = 0;
+    for (int k = s->plan->nsteps - 1; k >= 0; k--) {
+        const ga__step *step = &s->plan->steps[k];
+        for (int i = 0; marked[k] && i < step->ninputs; i++)
+            if (step->inputs[i].source == GA__FROM_STEP && !s->cuts[step->inputs[i].index].kept)
+                marked[step->inputs[i].index] = true;
+        count += marked[k];
+    }
+    return count;
+}
+
+/* The sweep that has step `first` and all others that can go with it. */
+static ga_status add_sweep(splitter *s, int first, bool *marked)
+{
+    const int nsteps = s->plan->nsteps;
+    ga__sweep *sweep = &s->split->sweeps[s->split->nsweeps];
+    memset(marked, 0, (size_t)nsteps * sizeof(*marked));
+    for (int k = first; k < nsteps; k++)
+        marked[k] = s->cuts[k].kept && s->cuts[k].level == s->cuts[first].level &&
+                    cut_alike(&s->cuts[k], &s->cuts[first]);
+    const int count = mark_feeders(s, marked);
+    sweep->parts = ga__calloc((size_t)count, sizeof(*sweep->parts));
+    if (!sweep->parts)
+        return ga_error();
+    s->split->nsweeps++;
+    for (int k = 0; k < nsteps; k++)
+        if (marked[k])
+            sweep->parts[sweep->nparts++].step = k;
+    return settle(s, sweep);
+}
+
+/* Level by level; on each, what is not cut comes first, for others may use it. */
+static ga_status add_sweeps(splitter *s, bool *marked)
+{
+    const int nsteps = s->plan->nsteps;
+    ga_status status = GA_OK;
+    for (int level = 0; level <= s->cuts[nsteps - 1].level; level++)
+        for (int pass = 0; pass < 2; pass++)
+            for (int k = 0; k < nsteps && status == GA_OK; k++)
+                if (s->cuts[k].kept && !s->placed[k] && s->cuts[k].level == level &&
+                    (s->cuts[k].depth > 0) == (pass == 1))
+                    status = add_sweep(s, k, marked);
+    return status;
+}
+
+/* The bytes of the sources that the plan reads and of the results of all its steps. */
+static int64_t plan_bytes(const ga__plan *plan, const ga_named *args)
+{
+    uint64_t counted = 0;
+    int64_t bytes = 0;
+    for (int k = 0; k < plan->nsteps; k++) {
+        const ga__step *step = &plan->steps[k];
+        bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[step->cut.result[0]], 0));
+        for (int i = 0; i < step->ninputs; i++) {
+            const ga__input *input = &step->inputs[i];
+            const uint64_t bit = (uint64_t)1 << (input->index & 63);
+            if (!source_of(args, input) || counted & bit)
+                continue;
+            counted |= bit;
+            bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[input->node], 0));
+        }
+    }
+    return bytes;
+}
+
+static ga_status split_plan(splitter *s)
+{
+    const size_t n = (size_t)s->plan->nsteps;
+    ga__split *split = s->split;
+    *split = (ga__split){.nsweeps = 0};
+    s->cuts = ga__calloc(n + 1, sizeof(*s->cuts));
+    s->placed = ga__calloc(2 * n + 1, sizeof(*s->placed));
+    split->sweeps = ga__calloc(n + 1, sizeof(*split->sweeps));
+    split->kept = ga__calloc(n + 1, sizeof(*split->kept));
+    ga_status status = s->cuts && s->placed && split->sweeps && split->kept ? GA_OK : ga_error();
+    if (status == GA_OK && n > 0) {
+        find_cuts(s);
+        for (size_t k = 0; k < n; k++)
+            split->kept[k] = s->cuts[k].kept;
+        status = add_sweeps(s, s->placed + n);
+    }
+    ga__free(s->placed);
+    ga__free(s->cuts);
+    if (status != GA_OK)
+        ga__split_reset(split);
+    return status;
+}
+
+ga_status ga__split_make(ga__split *split, const ga__plan *plan, const ga_named *args,
+                         const char *text, const ga__room *room)
+{
+    const int64_t all = plan_bytes(plan, args);
+    splitter s = {.plan = plan, .args = args, .text = text, .room = room, .split = split};
+    const ga__saved_error before = ga__error_save();
+    s.at_once = all <= room->chunk;
+    ga_status status = split_plan(&s);
+    if (status == GA_ERR_UNSUPPORTED && all <= room->otherwise) {
+        ga_clear_error();
+        s = (splitter){.plan = plan, .args = args, .room = room, .split = split, .at_once = true};
+        status = split_plan(&s);
+    }
+    if (before.status != GA_OK)
+        ga__error_restore(before);
+    return status;
+}
+
+void ga__split_reset(ga__split *split)
+{
+    for (int k = 0; k < split->nsweeps; k++)
+        ga__free(split->sweeps[k].parts);
+    ga__free(split->sweeps);
+    ga__free(split->kept);
+    *split = (ga__split){.nsweeps = 0};
+}
+
+void ga__sweep_box(const ga__sweep *sweep, int64_t chunk, ga__box *box)
+{
+    const int last = sweep->depth - 1;
+    if (sweep->depth == 0)
+        return;
+    const int64_t length = sweep->lengths[last], pieces = ga__ceil_div(length, sweep->rows);
+    int64_t outer = chunk / pieces;
+    box->low[last] = chunk % pieces * sweep->rows;
+    box->high[last] = length - box->low[last] < sweep->rows ? length : box->low[last] + sweep->rows;
+    for (int axis = last - 1; axis >= 0; axis--) {
+        box->low[axis] = outer % sweep->lengths[axis];
+        box->high[axis] = box->low[axis] + 1;
+        outer /= sweep->lengths[axis];
+    }
+}

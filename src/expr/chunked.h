@@ -1,0 +1,12 @@
+/* What evaluation by chunks and its explanation share. */
+#ifndef GA_EXPR_CHUNKED_H
+#define GA_EXPR_CHUNKED_H
+
+#include <quarry/eval.h>
+
+#include "expr/chunk_plan.h"
+
+/* What there is room for on the device; `chunks` may be NULL. */
+ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *device, bool saves);
+
+#endif

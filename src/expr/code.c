@@ -1,0 +1,431 @@
+/* Writes the statements of planned kernels: one for each value, in names of our own. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/word.h"
+#include "expr/plan.h"
+#include "kernels/request.h"
+#include "kernels/quick.h"
+
+typedef struct coder {
+    ga__step *step;
+    const ga__graph *graph;
+    const int *left_as;
+    const ga__cut *cut;
+    bool literal_numbers; /* constants are written out, when there are too many operands */
+    bool *needed;
+    char (*name)[8]; /* of each node in the text being written; "" when it has none */
+    int arrays, numbers;
+    int statements, literals; /* of the text */
+    int stored;               /* the node that the text leaves: storing it rounds it; -1 */
+    ga__strbuf text;
+} coder;
+
+static const ga__node *node_at(const coder *c, int k)
+{
+    return &c->graph->nodes[k];
+}
+
+/* ---- Operands ---- */
+
+static bool is_leaf(const coder *c, int k)
+{
+    const ga__node *node = node_at(c, k);
+    return c->left_as[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
+           node->key.kind == GA__NODE_NUMBER;
+}
+
+static void add_input(coder *c, int k, ga__origin source, int index)
+{
+    ga__input *input = &c->step->inputs[c->step->ninputs++];
+    *input = (ga__input){source, index, k, node_at(c, k)->dtype, ""};
+    memcpy(input->name, c->name[k], sizeof(input->name));
+}
+
+/* A constant as C++, from its value as the dtype; never the user's text. */
+static void add_literal(coder *c, ga_dtype dtype, ga_value number)
+{
+    uint64_t element[2] = {0, 0};
+    const char *type = ga__dtype_compute_type(dtype);
+    ga__dtype_store(dtype, number, element);
+    const ga_value v = ga__dtype_fetch(dtype, element);
+    const char *real = ga__dtype_compute_type(ga__dtype_real(dtype));
+    const char kind = ga__dtype_kind(dtype);
+    ga__strbuf_addf(&c->text, "%s(", type);
+    if (kind != 'f' && kind != 'c')
+        ga__strbuf_addf(&c->text, "0x%" PRIx64 "ull", v.as.u);
+    for (int part = 0; part < (kind == 'c' ? 2 : kind == 'f'); part++) {
+        const double x = v.as.z[part];
+        const char *sign = signbit(x) ? "-" : "", *comma = part ? ", " : "";
+        if (isnan(x))
+            ga__strbuf_addf(&c->text, "%s%sga::not_a_number<%s>()", comma, sign, real);
+        else if (isinf(x))
+            ga__strbuf_addf(&c->text, "%s%sga::infinity<%s>()", comma, sign, real);
+        else
+            ga__strbuf_addf(&c->text, "%s%s(%a)", comma, real, x);
+    }
+    ga__strbuf_add(&c->text, ")");
+}
+
+static void add_number(coder *c, int k)
+{
+    const ga__node *node = node_at(c, k), *weak = node_at(c, node->key.operand[0]);
+    if (!c->literal_numbers || weak->varies) {
+        snprintf(c->name[k], sizeof(c->name[k]), "c%d", c->numbers++);
+        add_input(c, k, GA__FROM_NUMBER, node->key.operand[0]);
+        return;
+    }
+    snprintf(c->name[k], sizeof(c->name[k]), "k%d", c->literals++);
+    ga__strbuf_addf(&c->text, "const %s %s = ", ga__dtype_compute_type(node->dtype), c->name[k]);
+    add_literal(c, node->dtype, weak->number);
+    ga__strbuf_add(&c->text, ";\n");
+}
+
+static void add_leaf(coder *c, int k)
+{
+    const ga__node *node = node_at(c, k);
+    if (c->step->ninputs > GA__MOST_INPUTS)
+        return;
+    if (c->left_as[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
+        add_number(c, k);
+        return;
+    }
+    snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
+    if (c->left_as[k] >= 0)
+        add_input(c, k, GA__FROM_STEP, c->left_as[k]);
+    else
+        add_input(c, k, GA__FROM_ARGUMENT, node->key.row);
+}
+
+/* ---- Statements ---- */
+
+/* The expression with its whole words a, b and c replaced by the operands' names. */
+static void add_expression(coder *c, const char *expression, const ga__node *node)
+{
+    for (const char *at = expression; *at;) {
+        size_t length = 1;
+        if (ga__in_word(*at))
+            while (ga__in_word(at[length]))
+                length++;
+        if (length == 1 && *at >= 'a' && *at <= 'c')
+            ga__strbuf_add(&c->text, c->name[node->key.operand[*at - 'a']]);
+        else
+            ga__strbuf_add_bytes(&c->text, at, length);
+        at += length;
+    }
+}
+
+static const char *expression_of(const ga__node *node)
+{
+    switch (node->key.kind == GA__NODE_APPLY ? (int)node->key.bits[0] : 1) {
+    case 0: return ga__rows[node->key.row].expression;
+    case 2: return "ga::multiply(a, a)";
+    case 3: return "ga::multiply(ga::multiply(a, a), a)";
+    case 4: return "ga::multiply(ga::multiply(a, a), ga::multiply(a, a))";
+    default: return "a";
+    }
+}
+
+/* const TYPE tK = EXPRESSION; 16-bit floats round here as they would in an array. */
+static void add_statement(coder *c, int k)
+{
+    const ga__node *node = node_at(c, k);
+    const char *type = ga__dtype_compute_type(node->dtype);
+    const char *stored = ga__dtype_memory_type(node->dtype);
+    const char *expression = expression_of(node);
+    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype && k != c->stored;
+    const bool names_type = strstr(expression, "ga_s0") != NULL;
+    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
+    ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
+    if (rounds)
+        ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
+    else if (node->key.kind == GA__NODE_CAST)
+        ga__strbuf_addf(&c->text, "ga::cast<%s>(", type);
+    if (names_type)
+        ga__strbuf_addf(&c->text, "[&] { typedef %s ga_s0; return ", stored);
+    add_expression(c, expression, node);
+    ga__strbuf_add(&c->text, names_type ? "; }()" : "");
+    ga__strbuf_add(&c->text, rounds || node->key.kind == GA__NODE_CAST ? ");\n" : ";\n");
+}
+
+/* The reduction's own number among those of the kernel, -1. */
+static int part_number(const coder *c, int k)
+{
+    for (int p = 0; p < c->cut->nparts; p++)
+        if (c->cut->part[p] == k)
+            return p;
+    return -1;
+}
+
+/* What one of the kernel's reductions has come to, as it would be stored. */
+static void add_part(coder *c, int k, int p)
+{
+    const ga_dtype dtype = node_at(c, k)->dtype;
+    const char *type = ga__dtype_compute_type(dtype);
+    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
+    const bool rounds = ga__dtype_compute(dtype) != dtype;
+    ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(ga_finish%d(a));\n", type, c->name[k],
+                    rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
+}
+
+/* Marks what leads to `node` from operands and from reductions of the kernel. */
+static void mark_needed(coder *c, int node)
+{
+    c->needed[node] = true;
+    for (int k = node; k >= 0; k--) {
+        const ga__node *n = node_at(c, k);
+        if (!c->needed[k] || is_leaf(c, k) || part_number(c, k) >= 0)
+            continue;
+        const bool one = n->key.kind == GA__NODE_CAST || n->key.bits[0];
+        for (int i = 0; i < (one ? 1 : ga__rows[n->key.row].inputs); i++)
+            c->needed[n->key.operand[i]] = true;
+    }
+}
+
+/* The statements that lead to all nodes marked. */
+static void add_statements(coder *c)
+{
+    for (int k = 0; k <= c->graph->root; k++) {
+        const int part = c->needed[k] ? part_number(c, k) : -1;
+        if (!c->needed[k] || c->name[k][0])
+            continue;
+        if (part >= 0)
+            add_part(c, k, part);
+        else if (is_leaf(c, k))
+            add_leaf(c, k);
+        else
+            add_statement(c, k);
+    }
+}
+
+/* ---- Kernels ---- */
+
+/* A text of its own scope, in which only the inputs so far have names. */
+static void start_text(coder *c, int stored)
+{
+    const size_t n = (size_t)c->graph->root + 1;
+    memset(c->needed, 0, n);
+    memset(c->name, 0, n * sizeof(c->name[0]));
+    for (int k = 0; k < c->step->ninputs; k++)
+        memcpy(c->name[c->step->inputs[k].node], c->step->inputs[k].name, sizeof(c->name[0]));
+    c->statements = c->literals = 0;
+    c->stored = stored;
+}
+
+static void code_elementwise(coder *c, int node)
+{
+    start_text(c, node);
+    mark_needed(c, node);
+    add_statements(c);
+    ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
+    c->step->text = ga__strbuf_take(&c->text);
+    c->step->quick = c->step->text && !c->graph->fast_math && ga__quick_pays(c->step->text);
+}
+
+static int operand_of(const coder *c, int part)
+{
+    return node_at(c, c->cut->part[part])->key.operand[0];
+}
+
+static void code_map(coder *c)
+{
+    start_text(c, -1);
+    for (int p = 0; p < c->cut->nparts; p++)
+        mark_needed(c, operand_of(c, p));
+    add_statements(c);
+    for (int p = 0; p < c->cut->nparts; p++)
+        ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
+    ga__strbuf_add(&c->text, "}");
+    c->step->text = ga__strbuf_take(&c->text);
+}
+
+/* "ga_finish0(a)", or "[&] { statements; return ...; }()" */
+static char *code_finish(coder *c, int node)
+{
+    const int part = part_number(c, node);
+    if (part >= 0) {
+        ga__strbuf_addf(&c->text, "ga_finish%d(a)", part);
+        return ga__strbuf_take(&c->text);
+    }
+    start_text(c, node);
+    mark_needed(c, node);
+    ga__strbuf_add(&c->text, "[&] {\n");
+    add_statements(c);
+    ga__strbuf_addf(&c->text, "return %s;\n}()", c->name[node]);
+    return ga__strbuf_take(&c->text);
+}
+
+static void set_reduction(ga__step *step, const ga__graph *graph)
+{
+    const ga__node_key *first = &graph->nodes[step->cut.part[0]].key;
+    ga__reduction *r = &step->reduction;
+    *r = (ga__reduction){
+        .map = step->text, .nparts = step->cut.nparts, .nresults = step->cut.nresults};
+    step->axes = first->axes;
+    step->keepdims = first->keepdims;
+    for (int p = 0; p < r->nparts; p++) {
+        const ga__node *node = &graph->nodes[step->cut.part[p]];
+        const ga__row *op = &ga__rows[node->key.row];
+        double ddof;
+        memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
+        r->parts[p] = ga__part_of(op, node->loop, ddof);
+        r->formula.uses_index |= op->result == GA__RESULT_INDEX;
+        step->empty_is_error |= op->empty_is_error;
+    }
+    r->accumulator_bytes = ga__accumulator_bytes(r->nparts, r->parts);
+    for (int k = 0; k < r->nresults; k++)
+        r->results[k] =
+            (ga__reduce_result){step->finish[k], graph->nodes[step->cut.result[k]].dtype};
+}
+
+static void code_reductions(coder *c)
+{
+    code_map(c);
+    for (int k = 0; k < c->cut->nresults; k++)
+        c->step->finish[k] = code_finish(c, c->cut->result[k]);
+    set_reduction(c->step, c->graph);
+}
+
+/* "eval" and the reductions, in messages and the kernel's name. */
+static void set_formula_name(ga__step *step, const ga__graph *graph)
+{
+    size_t length = (size_t)snprintf(step->formula_name, sizeof(step->formula_name), "eval");
+    for (int p = 0; p < step->cut.nparts && length < sizeof(step->formula_name); p++)
+        length +=
+            (size_t)snprintf(step->formula_name + length, sizeof(step->formula_name) - length,
+                             "_%s", ga__rows[graph->nodes[step->cut.part[p]].key.row].formula.name);
+}
+
+/* The id stands for all that the kernel's text depends on: the statements, the reductions, and the
+ * names by which the statements call the operands, in the operands' order. The engines add the
+ * operands' types. */
+static ga_status set_id(ga__step *step, const ga__graph *graph)
+{
+    ga__strbuf s = GA__STRBUF_INIT;
+    const ga__cut *cut = &step->cut;
+    set_formula_name(step, graph);
+    ga__strbuf_addf(&s, "eval %d %d %d %d ", graph->fast_math, step->ninputs, cut->nparts,
+                    cut->nparts > 0 ? cut->nresults : 0);
+    for (int k = 0; k < step->ninputs; k++)
+        ga__describe(&s, step->inputs[k].name);
+    ga__describe(&s, step->text);
+    for (int p = 0; p < cut->nparts; p++) {
+        ga__describe(&s, ga__rows[graph->nodes[cut->part[p]].key.row].formula.name);
+        ga__describe(&s, ga_dtype_name(step->reduction.parts[p].type));
+    }
+    for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++) {
+        ga__describe(&s, step->finish[k]);
+        ga__describe(&s, ga_dtype_name(step->reduction.results[k].dtype));
+    }
+    const ga_status status = ga__description_id(&s, &step->id);
+    ga__strbuf_reset(&s);
+    step->reduction.formula.id = step->id;
+    step->reduction.formula.name = step->formula_name;
+    step->reduction.formula.body = "";
+    step->reduction.formula.fast_math = graph->fast_math;
+    return status;
+}
+
+/* The largest arrays first: the reduction engine lays its threads out along the first one. */
+static void sort_inputs(ga__step *step, const ga__graph *graph)
+{
+    for (int k = 1; k < step->ninputs; k++) {
+        const ga__input input = step->inputs[k];
+        const ga__node *node = &graph->nodes[input.node];
+        const int64_t size = ga__shape_size(node->ndim, node->shape);
+        int to = k;
+        for (; to > 0; to--) {
+            const ga__node *before = &graph->nodes[step->inputs[to - 1].node];
+            if (ga__shape_size(before->ndim, before->shape) >= size)
+                break;
+            step->inputs[to] = step->inputs[to - 1];
+        }
+        step->inputs[to] = input;
+    }
+}
+
+/* Which inputs each part's shape depends on, once the inputs are in order. */
+static void set_reads(coder *c)
+{
+    for (int p = 0; p < c->cut->nparts; p++) {
+        memset(c->needed, 0, (size_t)c->graph->root + 1);
+        mark_needed(c, operand_of(c, p));
+        for (int k = 0; k < c->step->ninputs; k++)
+            if (c->step->inputs[k].source != GA__FROM_NUMBER && c->needed[c->step->inputs[k].node])
+                c->step->reads[p] |= (uint64_t)1 << k;
+    }
+}
+
+void ga__step_reset(ga__step *step)
+{
+    ga__free(step->inputs);
+    ga__free(step->text);
+    for (int k = 0; k < GA__MAX_PARTS; k++)
+        ga__free(step->finish[k]);
+    *step = (ga__step){.ninputs = 0};
+}
+
+static bool is_complete(const ga__step *step)
+{
+    bool complete = step->text != NULL;
+    for (int k = 0; step->cut.nparts > 0 && k < step->cut.nresults; k++)
+        complete &= step->finish[k] != NULL;
+    return complete;
+}
+
+/* One attempt; ninputs is above the limit when there were too many. */
+static ga_status code(coder *c)
+{
+    ga__step *step = c->step;
+    *step = (ga__step){.cut = *c->cut, .domain = c->cut->result[0]};
+    if (c->cut->nparts > 0)
+        step->domain = c->graph->nodes[c->cut->part[0]].key.operand[0];
+    step->inputs = ga__calloc(GA__MOST_INPUTS + 1, sizeof(*step->inputs));
+    if (!step->inputs)
+        return ga_error();
+    c->arrays = c->numbers = 0;
+    if (c->cut->nparts > 0)
+        code_reductions(c);
+    else
+        code_elementwise(c, c->cut->result[0]);
+    if (!is_complete(step))
+        return ga_error();
+    step->reduction.maps_math = ga__program_calls_math(step->text);
+    sort_inputs(step, c->graph);
+    set_reads(c);
+    return GA_OK;
+}
+
+static ga_status code_within_limits(coder *c)
+{
+    ga_status status = code(c);
+    if (status == GA_OK && c->step->ninputs > GA__MOST_INPUTS) {
+        ga__step_reset(c->step);
+        c->literal_numbers = true;
+        status = code(c);
+    }
+    return status == GA_OK && c->step->ninputs > GA__MOST_INPUTS ? GA_ERR_UNSUPPORTED : status;
+}
+
+ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_as,
+                        const ga__cut *cut)
+{
+    const size_t n = (size_t)graph->root + 1;
+    coder c = {.step = step, .graph = graph, .left_as = left_as, .cut = cut};
+    c.needed = ga__malloc(n);
+    c.name = ga__malloc(n * sizeof(c.name[0]));
+    ga_status status = c.needed && c.name ? code_within_limits(&c) : ga_error();
+    if (status == GA_OK)
+        status = set_id(step, graph);
+    if (status != GA_OK)
+        ga__step_reset(step);
+    ga__free(c.name);
+    ga__free(c.needed);
+    ga__strbuf_reset(&c.text);
+    return status;
+}

@@ -1,0 +1,443 @@
+/* Runs expressions: finds the plan by one lookup, binds this call's arrays and numbers, launches.
+ */
+#include "expr/eval.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "jit/key_table.h"
+#include "ops/elementwise_op.h"
+#include "expr/run.h"
+#include "expr/fold.h"
+
+#define MOST_PLANS 1024 /* kept for next time; past that many, those used least recently go */
+#define KEY_BYTES 1024  /* of a usual key */
+
+struct ga_expr {
+    char *text;
+    ga__forest forest;
+};
+
+/* One evaluation. */
+typedef struct call {
+    const ga__plan *plan;
+    const ga_named *args;
+    ga__device *device;
+    gpuarray *out;   /* the caller's, or NULL */
+    gpuarray **left; /* by value: what a step left */
+    ga__numbers numbers;
+} call;
+
+/* How a plan fared: STALE when these arguments need a plan, or an error, of their own. */
+typedef enum outcome { DONE, FAILED, STALE } outcome;
+
+/* ---- Arguments ---- */
+
+static ga_status fail_name(int k, const char *name)
+{
+    return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is no name", k + 1, name);
+}
+
+static ga_status check_names(int count, const ga_named *args)
+{
+    for (int k = 0; k < count; k++) {
+        if (!ga__eval_is_name(args[k].name))
+            return fail_name(k, args[k].name);
+        for (int i = 0; i < k; i++)
+            if (strcmp(args[i].name, args[k].name) == 0)
+                return ga__fail(GA_ERR_INVALID, "ga_eval: two arguments are named %.64s",
+                                args[k].name);
+    }
+    return GA_OK;
+}
+
+static ga_status check_value(const ga_named *arg, bool takes_sources, ga__device **device)
+{
+    const ga_value *value = &arg->value;
+    const bool is_source = value->kind == GA_VALUE_SOURCE;
+    if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
+        return GA_OK;
+    if (is_source && !takes_sources)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is a source, which ga_eval_chunked() takes",
+                        arg->name);
+    if (value->kind != GA_VALUE_ARRAY && !is_source)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is neither a gpuarray nor a number",
+                        arg->name);
+    if (is_source ? !value->as.source : !value->as.array)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is NULL", arg->name);
+    if (is_source)
+        return GA_OK;
+    ga__device *its = value->as.array->buffer->device;
+    if (*device && its != *device)
+        return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s and %s", (*device)->name,
+                        its->name);
+    *device = its;
+    return GA_OK;
+}
+
+/* All but what the names are. */
+static ga_status check_values(int count, const ga_named *args, bool takes_sources,
+                              ga__device **device)
+{
+    *device = NULL;
+    if (count < 0 || count > GA__MAX_EVAL_ARGS)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, not 0 to %d", count,
+                        GA__MAX_EVAL_ARGS);
+    if (count > 0 && !args)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments at NULL", count);
+    for (int k = 0; k < count; k++) {
+        if (!args[k].name)
+            return fail_name(k, "NULL");
+        if (check_value(&args[k], takes_sources, device) != GA_OK)
+            return ga_error();
+    }
+    if (!*device)
+        *device = ga__current_device();
+    return *device ? GA_OK : ga_error();
+}
+
+ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
+{
+    const ga_status status = check_values(count, args, takes_sources, device);
+    return status == GA_OK ? check_names(count, args) : status;
+}
+
+/* ---- Plans ---- */
+
+ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, const ga_named *args,
+                        int most_parts)
+{
+    ga__forest own = {.text = NULL};
+    ga__graph graph;
+    if (!forest && ga__forest_parse(&own, text) != GA_OK)
+        return NULL;
+    const ga_status status = ga__graph_make(&graph, forest ? forest : &own, count, args);
+    ga__forest_reset(&own);
+    return status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
+}
+
+static void free_plan(void *plan)
+{
+    ga__plan_free(plan);
+}
+
+static ga__key_table plans = GA__KEY_TABLE_INIT(MOST_PLANS, free_plan);
+
+/* Everything a plan depends on but the values of numbers and the lengths of axes: the text, and of
+ * each argument the name, dtype, and number of axes. */
+typedef struct plan_key {
+    size_t nbytes;
+    unsigned char *bytes; /* `own`, or allocated when that is too small */
+    unsigned char own[KEY_BYTES];
+} plan_key;
+
+static bool make_key(plan_key *key, const char *text, bool fast_math, int count,
+                     const ga_named *args)
+{
+    const size_t length = strlen(text) + 1;
+    size_t room = length + 1 + 2 * (size_t)count;
+    for (int k = 0; k < count; k++)
+        room += strlen(args[k].name) + 1;
+    key->bytes = room <= KEY_BYTES ? key->own : ga__malloc(room);
+    if (!key->bytes)
+        return false;
+    memcpy(key->bytes, text, length);
+    key->nbytes = length;
+    key->bytes[key->nbytes++] = fast_math;
+    for (int k = 0; k < count; k++) {
+        const ga_value *value = &args[k].value;
+        const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
+        const size_t name_length = strlen(args[k].name) + 1;
+        memcpy(key->bytes + key->nbytes, args[k].name, name_length);
+        key->nbytes += name_length;
+        key->bytes[key->nbytes++] = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
+        key->bytes[key->nbytes++] = (unsigned char)(x ? x->ndim : 255);
+    }
+    return true;
+}
+
+static void key_reset(plan_key *key)
+{
+    if (key->bytes != key->own)
+        ga__free(key->bytes);
+}
+
+/* The plan that stands under the key afterwards, held; NULL: this one was not kept. */
+static ga__plan *keep_plan(const plan_key *key, ga__plan *plan)
+{
+    if (plan->graph.value_typed)
+        return NULL;
+    ga__saved_error saved = ga__error_save();
+    ga__plan *stands = ga__key_table_put_bytes(&plans, key->bytes, key->nbytes, plan);
+    ga__error_restore(saved);
+    return stands;
+}
+
+/* ---- Steps ---- */
+
+static const gpuarray *input_array(const call *c, const ga__input *input)
+{
+    if (input->source == GA__FROM_NUMBER)
+        return NULL;
+    return input->source == GA__FROM_ARGUMENT ? c->args[input->index].value.as.array
+                                              : c->left[input->index];
+}
+
+/* Replaces operands that overlap `out`, which the step is about to write, by copies. */
+static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding *b,
+                          gpuarray **copies)
+{
+    for (int k = 0; k < step->ninputs; k++) {
+        const gpuarray **array = &b->operands[1 + k].array;
+        ga_status status = GA_OK;
+        if (step->cut.nparts == 0) {
+            status = ga__separate(out, array, &copies[k]);
+        } else if (*array && ga__arrays_overlap(out, *array)) {
+            copies[k] = ga_copy(*array);
+            *array = copies[k];
+            status = copies[k] ? GA_OK : ga_error();
+        }
+        if (status != GA_OK)
+            return status;
+    }
+    return GA_OK;
+}
+
+static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
+{
+    gpuarray *copies[GA__MAX_OPERANDS];
+    if (out[0] != c->out)
+        return ga__step_launch(step, c->plan, c->device, b, out, NULL);
+    for (int k = 0; k < step->ninputs; k++)
+        copies[k] = NULL;
+    ga_status status = separate(out[0], step, b, copies);
+    if (status == GA_OK)
+        status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
+    for (int k = 0; k < step->ninputs; k++)
+        ga_free(copies[k]);
+    return status;
+}
+
+/* Makes what the step leaves; but the last one writes the caller's out itself when it can. */
+static ga_status make_results(const call *c, const ga__step *step, int ndim, const int64_t *shape)
+{
+    gpuarray **left = c->left + step->first_value;
+    for (int k = 0; k < step->cut.nresults; k++) {
+        const ga_dtype dtype = c->plan->graph.nodes[step->cut.result[k]].dtype;
+        const bool last = step->first_value + k == c->plan->nvalues - 1 && c->out;
+        if (last && ga__check_out("ga_eval", c->out, ndim, shape, dtype) != GA_OK)
+            return ga_error();
+        if (last &&
+            (step->cut.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
+            left[k] = c->out;
+        else
+            left[k] = ga__array_new(c->device, dtype, ndim, shape);
+        if (!left[k])
+            return ga_error();
+    }
+    return GA_OK;
+}
+
+static outcome run_step(call *c, const ga__step *step)
+{
+    ga__binding b;
+    int ndim;
+    int64_t shape[GA_MAX_NDIM];
+    const gpuarray *arrays[GA__MAX_OPERANDS];
+    for (int i = 0; i < step->ninputs; i++)
+        arrays[i] = input_array(c, &step->inputs[i]);
+    if (!ga__step_bind(&b, c->plan, step, &c->numbers, arrays) ||
+        !ga__step_shape(step, &b, &ndim, shape))
+        return STALE;
+    if (make_results(c, step, ndim, shape) != GA_OK)
+        return FAILED;
+    return launch(c, step, &b, c->left + step->first_value) == GA_OK ? DONE : FAILED;
+}
+
+/* Runs the steps; *result is the last one's array, and what the others left is freed. */
+static outcome run_steps(call *c, gpuarray **result)
+{
+    gpuarray *few[8], **left = few;
+    const int nvalues = c->plan->nvalues;
+    if (nvalues > (int)(sizeof(few) / sizeof(few[0])))
+        left = ga__malloc((size_t)nvalues * sizeof(*left));
+    if (!left)
+        return FAILED;
+    memset(left, 0, (size_t)nvalues * sizeof(*left));
+    c->left = left;
+    outcome how = DONE;
+    for (int k = 0; k < c->plan->nsteps && how == DONE; k++)
+        how = run_step(c, &c->plan->steps[k]);
+    if (how == DONE) {
+        *result = left[nvalues - 1];
+        left[nvalues - 1] = NULL;
+    }
+    for (int k = 0; k < nvalues; k++)
+        if (left[k] != c->out)
+            ga_free(left[k]);
+    if (left != few)
+        ga__free(left);
+    return how;
+}
+
+/* An expression of numbers only. */
+static outcome give_number(const call *c, gpuarray **result)
+{
+    const ga_value number = ga__number_of(&c->numbers, c->plan, c->plan->graph.root);
+    if (c->out) {
+        const int64_t no_axes = 0;
+        if (ga__check_out("ga_eval", c->out, 0, &no_axes, ga__weak_default(number)) != GA_OK)
+            return FAILED;
+        *result = c->out;
+        return (ga_assign)(c->out, number) == GA_OK ? DONE : FAILED;
+    }
+    *result = ga__number_array(c->device, number);
+    return *result ? DONE : FAILED;
+}
+
+static outcome run(const ga__plan *plan, ga__device *device, const ga_named *args, gpuarray *out,
+                   gpuarray **result)
+{
+    call c;
+    c.plan = plan;
+    c.args = args;
+    c.device = device;
+    c.out = out;
+    if (!ga__numbers_make(&c.numbers, plan, args))
+        return STALE;
+    if (plan->nsteps == 0)
+        return give_number(&c, result);
+    outcome how = run_steps(&c, result);
+    if (how != DONE || !out || *result == out)
+        return how;
+    how = (ga_assign)(out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;
+    ga_free(*result);
+    return how;
+}
+
+/* ---- Evaluation ---- */
+
+/* With a plan made for this very call, which raises what is wrong with it. Names are checked here
+ * alone: no plan is kept under any that are wrong. */
+static outcome run_anew(const char *text, const ga__forest *forest, ga__device *device, int count,
+                        const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
+{
+    if (check_names(count, args) != GA_OK)
+        return FAILED;
+    ga__plan *plan = ga__eval_plan(text, forest, count, args, GA__MAX_PARTS);
+    if (!plan)
+        return FAILED;
+    ga__plan *kept = key ? keep_plan(key, plan) : NULL;
+    const outcome how = run(kept ? kept : plan, device, args, out, result);
+    if (kept)
+        ga__key_table_leave();
+    else
+        ga__plan_free(plan);
+    return how;
+}
+
+static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *out, int count,
+                          const ga_named *args, gpuarray **result)
+{
+    ga__device *device;
+    plan_key key;
+    if (!text)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
+    if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
+                        GA__EVAL_TEXT);
+    const ga_status status = check_values(count, args, false, &device);
+    if (status != GA_OK)
+        return status;
+    if (out && out->buffer->device != device) {
+        bool any_array = false;
+        for (int k = 0; k < count; k++)
+            any_array |= args[k].value.kind == GA_VALUE_ARRAY;
+        if (any_array)
+            return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s, out on %s", device->name,
+                            out->buffer->device->name);
+        device = out->buffer->device;
+    }
+    if (!make_key(&key, text, forest && forest->fast_math, count, args))
+        return ga_error();
+    const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
+    outcome how = plan ? run(plan, device, args, out, result) : STALE;
+    if (plan)
+        ga__key_table_leave();
+    if (how == STALE)
+        how = run_anew(text, forest, device, count, args, plan ? NULL : &key, out, result);
+    key_reset(&key);
+    if (how == STALE)
+        ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
+    return how == DONE ? GA_OK : ga_error();
+}
+
+gpuarray *(ga_eval)(const char *expression, int count, const ga_named *args)
+{
+    gpuarray *result;
+    return evaluate(expression, NULL, NULL, count, args, &result) == GA_OK ? result : NULL;
+}
+
+ga_status(ga_eval_into)(gpuarray *out, const char *expression, int count, const ga_named *args)
+{
+    gpuarray *result;
+    if (!out)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: out is NULL");
+    return evaluate(expression, NULL, out, count, args, &result);
+}
+
+static ga_expr *compile(const char *expression, bool fast_math)
+{
+    ga__forest forest;
+    if (ga__forest_parse(&forest, expression) != GA_OK)
+        return NULL;
+    ga_expr *expr = ga__malloc(sizeof(*expr));
+    char *text = expr ? ga__strdup(expression) : NULL;
+    if (!text) {
+        ga__forest_reset(&forest);
+        ga__free(expr);
+        return NULL;
+    }
+    expr->text = text;
+    expr->forest = forest;
+    expr->forest.text = text;
+    expr->forest.fast_math = fast_math;
+    return expr;
+}
+
+ga_expr *ga_compile_expr(const char *expression)
+{
+    return compile(expression, false);
+}
+
+ga_expr *ga_compile_fast_expr(const char *expression)
+{
+    return compile(expression, true);
+}
+
+gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
+{
+    gpuarray *result;
+    if (!expr)
+        return ga__fail_null(GA_ERR_INVALID, "ga_eval: the parsed expression is NULL");
+    return evaluate(expr->text, &expr->forest, NULL, count, args, &result) == GA_OK ? result : NULL;
+}
+
+ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, const ga_named *args)
+{
+    gpuarray *result;
+    if (!out || !expr)
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %s is NULL",
+                        out ? "the parsed expression" : "out");
+    return evaluate(expr->text, &expr->forest, out, count, args, &result);
+}
+
+void ga_expr_free(ga_expr *expr)
+{
+    if (!expr)
+        return;
+    ga__forest_reset(&expr->forest);
+    ga__free(expr->text);
+    ga__free(expr);
+}

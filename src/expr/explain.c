@@ -1,0 +1,213 @@
+/* Shows how an expression is run: its kernels, what they read and write, and their statements. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "expr/eval.h"
+#include "expr/chunked.h"
+
+typedef struct writer {
+    const ga__plan *plan;
+    const ga_named *args;
+    ga__strbuf text;
+    int64_t read, written; /* bytes of all kernels */
+} writer;
+
+static int64_t node_bytes(const ga__node *node)
+{
+    return ga__shape_bytes(node->ndim, node->shape, (int64_t)ga__dtype_size(node->dtype));
+}
+
+static void add_array(writer *w, const ga__node *node)
+{
+    ga__strbuf_addf(&w->text, "%s ", ga_dtype_name(node->dtype));
+    ga__strbuf_add_shape(&w->text, node->ndim, node->shape);
+    ga__strbuf_addf(&w->text, ", %" PRId64 " bytes\n", node_bytes(node));
+}
+
+static void add_origin(writer *w, int value)
+{
+    int k = 0;
+    while (value >= w->plan->steps[k].first_value + w->plan->steps[k].cut.nresults)
+        k++;
+    const ga__step *step = &w->plan->steps[k];
+    if (step->cut.nresults == 1)
+        ga__strbuf_addf(&w->text, "the result of kernel %d, ", k + 1);
+    else
+        ga__strbuf_addf(&w->text, "result %d of kernel %d, ", value - step->first_value + 1, k + 1);
+}
+
+static void add_input(writer *w, const ga__input *input)
+{
+    const ga__node *node = &w->plan->graph.nodes[input->node];
+    if (input->source == GA__FROM_NUMBER) {
+        const ga__node *weak = &w->plan->graph.nodes[input->index];
+        ga__strbuf_addf(&w->text, "  number %s: ", input->name);
+        if (weak->key.kind == GA__NODE_WEAK_ARGUMENT)
+            ga__strbuf_addf(&w->text, "%s, ", w->args[weak->key.row].name);
+        ga__strbuf_addf(&w->text, "%s\n", ga_dtype_name(node->dtype));
+        return;
+    }
+    ga__strbuf_addf(&w->text, "  reads %s: ", input->name);
+    if (input->source == GA__FROM_ARGUMENT)
+        ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
+    else
+        add_origin(w, input->index);
+    w->read = ga__add_sizes(w->read, node_bytes(node));
+    add_array(w, node);
+}
+
+/* A text of a kernel, each of its lines indented. */
+static void add_lines(writer *w, const char *label, const char *lines)
+{
+    ga__strbuf_addf(&w->text, "  %s\n", label);
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n");
+        ga__strbuf_add(&w->text, "    ");
+        ga__strbuf_add_bytes(&w->text, lines, length);
+        ga__strbuf_add(&w->text, "\n");
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+static void add_axes(writer *w, uint32_t axes)
+{
+    const char *before = axes & (axes - 1) ? " over axes " : " over axis ";
+    for (int axis = 0; axis < GA_MAX_NDIM; axis++)
+        if (axes >> axis & 1) {
+            ga__strbuf_addf(&w->text, "%s%d", before, axis);
+            before = ", ";
+        }
+    ga__strbuf_add(&w->text, "\n");
+}
+
+static const char *part_name(const writer *w, const ga__step *step, int p)
+{
+    return ga__rows[w->plan->graph.nodes[step->cut.part[p]].key.row].formula.name;
+}
+
+static void add_title(writer *w, int k)
+{
+    const ga__step *step = &w->plan->steps[k];
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->cut.nparts ? "" : "elementwise");
+    for (int p = 0; p < step->cut.nparts; p++)
+        ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
+    add_axes(w, step->axes);
+}
+
+static void add_step(writer *w, int k)
+{
+    const ga__step *step = &w->plan->steps[k];
+    char label[64];
+    add_title(w, k);
+    for (int i = 0; i < step->ninputs; i++)
+        add_input(w, &step->inputs[i]);
+    for (int i = 0; i < step->cut.nresults; i++) {
+        const ga__node *node = &w->plan->graph.nodes[step->cut.result[i]];
+        ga__strbuf_add(&w->text, "  writes ");
+        add_array(w, node);
+        w->written = ga__add_sizes(w->written, node_bytes(node));
+    }
+    add_lines(w, step->cut.nparts ? "each element" : "computes", step->text);
+    for (int p = 0; p < step->cut.nparts; p++) {
+        snprintf(label, sizeof(label), "%s takes its x", part_name(w, step, p));
+        add_lines(w, label, step->reduction.parts[p].step);
+        snprintf(label, sizeof(label), "and has at the end, as ga_finish%d(a)", p);
+        add_lines(w, label, step->reduction.parts[p].finish);
+    }
+    for (int i = 0; step->cut.nparts && i < step->cut.nresults; i++)
+        add_lines(w, "leaves", step->finish[i]);
+}
+
+static void add_plan(writer *w, const char *expression, const ga__device *device)
+{
+    ga__strbuf_addf(&w->text, "%s\n%d kernel%s on %s\n", expression, w->plan->nsteps,
+                    w->plan->nsteps == 1 ? "" : "s", device->name);
+    for (int k = 0; k < w->plan->nsteps; k++)
+        add_step(w, k);
+    ga__strbuf_addf(&w->text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
+                    ga__add_sizes(w->read, w->written), w->read, w->written);
+}
+
+/* "x, y": the arguments whose bits are set. */
+static void add_names(writer *w, const char *before, uint64_t arguments)
+{
+    for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
+        if (arguments >> k & 1) {
+            ga__strbuf_addf(&w->text, "%s%s", before, w->args[k].name);
+            before = ", ";
+        }
+}
+
+static void add_sweep(writer *w, int number, const ga__sweep *sweep)
+{
+    const char *before = " kernel ";
+    ga__strbuf_addf(&w->text, "sweep %d:", number);
+    for (int p = 0; p < sweep->nparts; p++, before = ", ")
+        ga__strbuf_addf(&w->text, "%s%d", before, sweep->parts[p].step + 1);
+    if (sweep->chunks > 1)
+        ga__strbuf_addf(&w->text, " in %" PRId64 " chunks of at most %" PRId64 " rows of axis %d",
+                        sweep->chunks, sweep->rows, sweep->depth - 1);
+    add_names(w, "\n  reads chunk by chunk ", sweep->cut);
+    add_names(w, "\n  needs whole ", sweep->whole);
+    before = "\n  combines kernel ";
+    for (int p = 0; p < sweep->nparts; p++)
+        if (sweep->parts[p].combined) {
+            ga__strbuf_addf(&w->text, "%s%d", before, sweep->parts[p].step + 1);
+            before = ", ";
+        }
+    ga__strbuf_add(&w->text, "\n");
+}
+
+static ga_status add_split(writer *w, const char *expression, const ga__room *room)
+{
+    ga__split split;
+    const ga_status status = ga__split_make(&split, w->plan, w->args, expression, room);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < split.nsweeps; k++)
+        add_sweep(w, k + 1, &split.sweeps[k]);
+    ga__strbuf_addf(&w->text, "files: %" PRId64 " bytes read and written\n", split.bytes);
+    ga__split_reset(&split);
+    return GA_OK;
+}
+
+/* With how the sources are gone through, or when `room` is NULL without. */
+static char *explain(const char *expression, int count, const ga_named *args, ga__device *device,
+                     const ga__room *room)
+{
+    ga__plan *plan = ga__eval_plan(expression, NULL, count, args, room ? 1 : GA__MAX_PARTS);
+    if (!plan)
+        return NULL;
+    writer w = {.plan = plan, .args = args};
+    add_plan(&w, expression, device);
+    const ga_status status = room ? add_split(&w, expression, room) : GA_OK;
+    ga__plan_free(plan);
+    if (status == GA_OK)
+        return ga__strbuf_hand_out(&w.text);
+    ga__strbuf_reset(&w.text);
+    return NULL;
+}
+
+char *(ga_explain)(const char *expression, int count, const ga_named *args)
+{
+    ga__device *device;
+    if (ga__eval_check(count, args, true, &device) != GA_OK)
+        return NULL;
+    return explain(expression, count, args, device, NULL);
+}
+
+char *(ga_explain_chunked)(const ga_chunks *chunks, const char *expression, int count,
+                           const ga_named *args)
+{
+    ga__device *device;
+    ga__room room;
+    if (ga__eval_check(count, args, true, &device) != GA_OK ||
+        ga__room_make(&room, chunks, device, true) != GA_OK)
+        return NULL;
+    return explain(expression, count, args, device, &room);
+}

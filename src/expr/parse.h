@@ -1,0 +1,62 @@
+/* Reads the text of an expression into a tree, with limits, or says where it is wrong. */
+#ifndef GA_EXPR_PARSE_H
+#define GA_EXPR_PARSE_H
+
+#include <quarry/array.h>
+
+#include "model/rows.h"
+
+#define GA__EVAL_TEXT 65536  /* bytes of an expression */
+#define GA__EVAL_NODES 10000 /* operands and operations in it */
+#define GA__EVAL_DEPTH 200   /* parentheses, calls and prefixes in each other */
+
+typedef enum ga__tree_kind {
+    GA__TREE_NUMBER,
+    GA__TREE_NAME,
+    GA__TREE_OPERATOR, /* of numbers only it gives a number, as Python's does */
+    GA__TREE_CALL,
+    GA__TREE_REDUCTION,
+    GA__TREE_CAST
+} ga__tree_kind;
+
+typedef struct ga__tree {
+    ga__tree_kind kind;
+    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype */
+    int operand[3]; /* numbers of earlier nodes */
+    size_t at;      /* where in the text */
+    size_t length;  /* of a name */
+    ga_value number;
+    int options; /* of a reduction */
+} ga__tree;
+
+/* What follows a reduction's operand. */
+typedef struct ga__options {
+    size_t at;
+    int naxes; /* -1: every axis */
+    int axis[GA_MAX_NDIM];
+    bool keepdims;
+    double ddof;
+} ga__options;
+
+/* Every node comes after its operands; the last one is the whole expression. */
+typedef struct ga__forest {
+    const char *text; /* borrowed */
+    bool fast_math;   /* kernels may approximate: ga_compile_fast_expr() */
+    int nnodes, node_capacity;
+    ga__tree *nodes;
+    int noptions, option_capacity;
+    ga__options *options;
+} ga__forest;
+
+/* GA_ERR_INVALID shows the place. Nothing is to be freed after a failure. */
+ga_status ga__forest_parse(ga__forest *forest, const char *text);
+void ga__forest_reset(ga__forest *forest);
+
+/* Raises "ga_eval: MESSAGE", the line of the text, and a caret under its byte `at`. */
+ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)
+    GA_PRINTF(4, 5);
+
+/* Whether the name can stand in an expression for an operand. */
+bool ga__eval_is_name(const char *name);
+
+#endif

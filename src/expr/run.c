@@ -1,0 +1,131 @@
+/* Runs the steps of a plan: this call's numbers, the operands bound, the launch. */
+#include "expr/run.h"
+
+#include "expr/fold.h"
+#include "ops/convert.h"
+
+ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int k)
+{
+    const ga__node *node = &plan->graph.nodes[k];
+    return node->varies ? numbers->varying[node->slot] : node->number;
+}
+
+bool ga__numbers_make(ga__numbers *numbers, const ga__plan *plan, const ga_named *args)
+{
+    for (int k = 0; k < plan->nvarying; k++) {
+        const ga__node *node = &plan->graph.nodes[plan->varying[k]];
+        const int *operand = node->key.operand;
+        if (node->key.kind == GA__NODE_WEAK_ARGUMENT)
+            numbers->varying[k] = args[node->key.row].value;
+        else if (ga__weak_apply(
+                     node->key.row, ga__number_of(numbers, plan, operand[0]),
+                     ga__number_of(numbers, plan, operand[ga__rows[node->key.row].inputs - 1]),
+                     &numbers->varying[k]))
+            return false;
+        if (ga__weak_default(numbers->varying[k]) != node->dtype)
+            return false;
+    }
+    return true;
+}
+
+gpuarray *ga__number_array(ga__device *device, ga_value number)
+{
+    const ga_dtype dtype = ga__weak_default(number);
+    uint64_t element[2];
+    gpuarray *x = ga__array_new(device, dtype, 0, NULL);
+    ga__dtype_store(dtype, number, element);
+    if (x && ga__array_set_element(x, element) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+/* Whether each reduction of a step by itself would run over the shape that all inputs have. */
+static bool parts_agree(const ga__step *step, const ga__binding *b)
+{
+    for (int p = 0; p < step->cut.nparts; p++) {
+        int ndim = 0;
+        int64_t shape[GA_MAX_NDIM];
+        for (int k = 0; k < step->ninputs; k++) {
+            const gpuarray *x = b->operands[1 + k].array;
+            if (step->reads[p] >> k & 1)
+                ga__broadcast_shape(&ndim, shape, x->ndim, x->shape);
+        }
+        if (!ga__same_shape(ndim, shape, b->ndim, b->shape))
+            return false;
+    }
+    return true;
+}
+
+bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
+                   const ga__numbers *numbers, const gpuarray *const *arrays)
+{
+    b->ndim = 0;
+    for (int k = 0; k < step->ninputs; k++) {
+        const ga__input *input = &step->inputs[k];
+        const bool is_number = input->source == GA__FROM_NUMBER;
+        ga__operand *operand = &b->operands[1 + k];
+        *operand = (ga__operand){.name = input->name,
+                                 .array = is_number ? NULL : arrays[k],
+                                 .type = input->dtype,
+                                 .reads = true};
+        if (!is_number) {
+            if (!ga__broadcast_shape(&b->ndim, b->shape, arrays[k]->ndim, arrays[k]->shape))
+                return false;
+            continue;
+        }
+        operand->number = ga__number_of(numbers, plan, input->index);
+        if (plan->graph.nodes[input->index].varies &&
+            !ga__number_fits(operand->number, input->dtype))
+            return false;
+    }
+    return step->cut.nparts < 2 || parts_agree(step, b);
+}
+
+bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)
+{
+    int64_t count = 1;
+    *ndim = 0;
+    for (int axis = 0; axis < b->ndim; axis++) {
+        const bool reduced = step->axes >> axis & 1;
+        count *= reduced ? b->shape[axis] : 1;
+        if (!reduced || step->keepdims)
+            shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
+    }
+    return count > 0 || !step->empty_is_error || ga__shape_size(*ndim, shape) == 0;
+}
+
+static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, ga__device *device,
+                                    ga__binding *b, gpuarray *out)
+{
+    const ga__formula formula = {.id = step->id,
+                                 .name = step->formula_name,
+                                 .body = step->text,
+                                 .fast_math = plan->graph.fast_math,
+                                 .quick = step->quick};
+    const ga_dtype type = plan->graph.nodes[step->cut.result[0]].dtype;
+    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
+    return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);
+}
+
+static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__binding *b,
+                                  gpuarray *const *out, const ga__carry *carry)
+{
+    bool reduced[GA_MAX_NDIM];
+    for (int axis = 0; axis < b->ndim; axis++)
+        reduced[axis] = step->axes >> axis & 1;
+    if (!carry)
+        return ga__reduce_keeping(&step->reduction, device, b->ndim, b->shape, reduced,
+                                  step->ninputs, b->operands + 1, out);
+    ga__reduction reduction = step->reduction;
+    reduction.carry = carry;
+    return ga__reduce_keeping(&reduction, device, b->ndim, b->shape, reduced, step->ninputs,
+                              b->operands + 1, out);
+}
+
+ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
+                          ga__binding *b, gpuarray *const *out, const ga__carry *carry)
+{
+    return step->cut.nparts > 0 ? launch_reduction(step, device, b, out, carry)
+                                : launch_elementwise(step, plan, device, b, out[0]);
+}

@@ -1,0 +1,433 @@
+/* Types expressions: NEP 50 and broadcasting node by node, equal values found once. */
+#include "expr/type.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/source.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "ops/elementwise_op.h"
+#include "expr/fold.h"
+
+#define FAILED (-1)
+
+typedef struct typer {
+    ga__graph *graph;
+    const ga__forest *forest;
+    const ga__tree *tree; /* the node being typed */
+    int count;
+    const ga_named *args;
+    bool had_error; /* before: it stays the thread's error */
+} typer;
+
+/* ---- Errors ---- */
+
+static int fail(const typer *t, ga_status status, const char *what)
+{
+    ga__eval_fail(t->forest->text, t->tree->at, status, "%s", what);
+    return FAILED;
+}
+
+/* Shows the place of an error that a function below has raised. */
+static int fail_here(const typer *t)
+{
+    if (t->had_error || ga_error() == GA_ERR_MEMORY)
+        return FAILED;
+    const ga__saved_error saved = ga__error_save();
+    if (saved.message)
+        fail(t, saved.status, saved.message);
+    else
+        ga__fail(GA_ERR_MEMORY, "ga_eval: out of host memory");
+    ga__free(saved.message);
+    return FAILED;
+}
+
+/* ---- Nodes ---- */
+
+static bool rehash(ga__graph *g)
+{
+    const int nslots = g->nslots ? 2 * g->nslots : 64;
+    int32_t *slots = ga__malloc((size_t)nslots * sizeof(*slots));
+    if (!slots)
+        return false;
+    memset(slots, 0xff, (size_t)nslots * sizeof(*slots));
+    for (int k = 0; k < g->nnodes; k++) {
+        size_t slot = ga__hash64(&g->nodes[k].key, sizeof(ga__node_key), 0);
+        while (slots[slot & (size_t)(nslots - 1)] >= 0)
+            slot++;
+        slots[slot & (size_t)(nslots - 1)] = k;
+    }
+    ga__free(g->slots);
+    g->slots = slots;
+    g->nslots = nslots;
+    return true;
+}
+
+static bool make_room(ga__graph *g)
+{
+    if (2 * (g->nnodes + 1) > g->nslots && !rehash(g))
+        return false;
+    if (g->nnodes < g->capacity)
+        return true;
+    const int capacity = g->capacity ? 2 * g->capacity : 16;
+    ga__node *nodes = ga__realloc(g->nodes, (size_t)capacity * sizeof(*nodes));
+    if (!nodes)
+        return false;
+    g->nodes = nodes;
+    g->capacity = capacity;
+    return true;
+}
+
+/* The node of this key, and whether it is new and so without its other members. */
+static int find_node(typer *t, const ga__node_key *key, bool *is_new)
+{
+    ga__graph *g = t->graph;
+    *is_new = false;
+    if (!make_room(g))
+        return FAILED;
+    size_t slot = ga__hash64(key, sizeof(*key), 0) & (size_t)(g->nslots - 1);
+    for (; g->slots[slot] >= 0; slot = (slot + 1) & (size_t)(g->nslots - 1))
+        if (memcmp(&g->nodes[g->slots[slot]].key, key, sizeof(*key)) == 0)
+            return g->slots[slot];
+    g->slots[slot] = g->nnodes;
+    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->tree->at};
+    *is_new = true;
+    return g->nnodes++;
+}
+
+/* A value is never larger than an array may be, although most of them are not stored. */
+static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
+                    const int64_t *shape)
+{
+    bool is_new;
+    int64_t size;
+    if (ga__check_shape("the value", dtype, ndim, shape, &size) != GA_OK)
+        return fail_here(t);
+    const int k = find_node(t, key, &is_new);
+    if (k == FAILED || !is_new)
+        return k;
+    ga__node *node = &t->graph->nodes[k];
+    node->dtype = dtype;
+    node->ndim = ndim;
+    if (ndim == 0)
+        return k;
+    node->shape = ga__malloc((size_t)ndim * sizeof(int64_t));
+    if (!node->shape)
+        return FAILED;
+    memcpy(node->shape, shape, (size_t)ndim * sizeof(int64_t));
+    return k;
+}
+
+static ga__node *node_at(const typer *t, int k)
+{
+    return &t->graph->nodes[k];
+}
+
+/* ---- Weak numbers ---- */
+
+static int add_weak(typer *t, const ga__node_key *key, ga_value number, bool varies)
+{
+    bool is_new;
+    const int k = find_node(t, key, &is_new);
+    if (k != FAILED) {
+        node_at(t, k)->number = number;
+        node_at(t, k)->varies = varies;
+        node_at(t, k)->dtype = ga__weak_default(number);
+    }
+    return k;
+}
+
+static int add_constant(typer *t, ga_value number)
+{
+    ga__node_key key = {.kind = GA__NODE_CONSTANT, .dtype = number.dtype};
+    memcpy(key.bits, &number.as, sizeof(key.bits));
+    return add_weak(t, &key, number, false);
+}
+
+static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
+{
+    ga__node_key key = {.kind = GA__NODE_WEAK_OPERATOR, .row = row};
+    ga_value number;
+    for (int k = 0; k < inputs; k++)
+        key.operand[k] = operand[k];
+    const ga__node *a = node_at(t, operand[0]), *b = node_at(t, operand[inputs - 1]);
+    const char *problem = ga__weak_apply(row, a->number, b->number, &number);
+    if (problem)
+        return fail(t, GA_ERR_INVALID, problem);
+    const bool varies = a->varies || b->varies;
+    return varies ? add_weak(t, &key, number, true) : add_constant(t, number);
+}
+
+bool ga__number_fits(ga_value number, ga_dtype dtype)
+{
+    const char from = ga__dtype_kind(number.dtype), to = ga__dtype_kind(dtype);
+    const bool negative = from == 'i' && number.as.i < 0;
+    if (from == 'f' || from == 'c' || (to != 'i' && to != 'u'))
+        return true;
+    if (negative && to == 'u')
+        return false;
+    const int nbits = 8 * (int)ga__dtype_size(dtype) - (to == 'i');
+    const uint64_t size = negative ? ~number.as.u : number.as.u;
+    return size <= UINT64_MAX >> (64 - nbits);
+}
+
+/* A weak number as an operand of a kernel. */
+static int add_number(typer *t, int weak, ga_dtype dtype)
+{
+    const ga__node_key key = {.kind = GA__NODE_NUMBER, .dtype = dtype, .operand = {weak}};
+    return add_node(t, &key, dtype, 0, NULL);
+}
+
+/* ---- Conversions ---- */
+
+/* The node as this dtype. */
+static int convert(typer *t, int k, ga_dtype dtype)
+{
+    const ga__node *node = node_at(t, k);
+    if (ga__node_is_weak(node))
+        return add_number(t, k, dtype);
+    if (node->dtype == dtype)
+        return k;
+    const ga__node_key key = {.kind = GA__NODE_CAST, .dtype = dtype, .operand = {k}};
+    return add_node(t, &key, dtype, node->ndim, node->shape);
+}
+
+/* ---- Elementwise functions ---- */
+
+static int broadcast(const typer *t, int inputs, const int *operand, int64_t *shape)
+{
+    int ndim = 0;
+    for (int k = 0; k < inputs; k++) {
+        const ga__node *x = node_at(t, operand[k]);
+        const int before_ndim = ndim;
+        int64_t before[GA_MAX_NDIM];
+        char what[256];
+        memcpy(before, shape, sizeof(int64_t) * (size_t)ndim);
+        if (ga__broadcast_shape(&ndim, shape, x->ndim, x->shape))
+            continue;
+        snprintf(what, sizeof(what), "shapes %s and %s %s", ga__shape_text(before_ndim, before),
+                 ga__shape_text(x->ndim, x->shape),
+                 ga__broadcast_problem(before_ndim, before, x->ndim, x->shape));
+        return fail(t, GA_ERR_SHAPE, what);
+    }
+    return ndim;
+}
+
+static bool divides_by_zero(const typer *t, int row, int divisor)
+{
+    const ga__node *b = node_at(t, divisor);
+    const bool divides = row == GA__ROW_divide || row == GA__ROW_floor_divide ||
+                         row == GA__ROW_remainder || row == GA__ROW_fmod;
+    return divides && ga__node_is_weak(b) && !b->varies && ga__weak_is_zero(b->number);
+}
+
+/* 2, 3 or 4 when the exponent is that constant: such powers are products. */
+static int small_exponent(const typer *t, int row, int exponent, ga_dtype loop)
+{
+    const ga__node *b = node_at(t, exponent);
+    if (row != GA__ROW_power || b->key.kind != GA__NODE_CONSTANT)
+        return 0;
+    if (ga__dtype_kind(b->number.dtype) == 'c')
+        return 0;
+    const double power = ga__number_double(b->number);
+    const int most = ga__dtype_kind(loop) == 'c' ? 2 : 4;
+    return power >= 2 && power <= most && power == floor(power) ? (int)power : 0;
+}
+
+/* Whether a comparison took the number as it is because it does not fit the others' dtype. */
+static void note_value_typed(typer *t, int k, ga_dtype loop, ga_dtype common)
+{
+    const ga__node *node = node_at(t, k);
+    if (ga__node_is_weak(node) && node->varies && loop != common &&
+        !ga__number_fits(node->number, common))
+        t->graph->value_typed = true;
+}
+
+static int apply(typer *t, int row_id, const int *operand)
+{
+    const ga__row *row = &ga__rows[row_id];
+    ga__operand_type types[GA__MAX_INPUTS] = {{.dtype = GA_NO_DTYPE}};
+    ga_dtype loop[GA__MAX_INPUTS], common;
+    int64_t shape[GA_MAX_NDIM];
+    ga__node_key key = {.kind = GA__NODE_APPLY, .row = row_id};
+    if (row->inputs == 2 && divides_by_zero(t, row_id, operand[1]))
+        return fail(t, GA_ERR_INVALID, "division by the integer 0");
+    for (int k = 0; k < row->inputs; k++) {
+        const ga__node *x = node_at(t, operand[k]);
+        const bool weak = ga__node_is_weak(x);
+        types[k] = (ga__operand_type){weak ? x->number.dtype : x->dtype, weak, x->number};
+    }
+    const int ndim = broadcast(t, row->inputs, operand, shape);
+    if (ndim == FAILED)
+        return FAILED;
+    if (ga__resolve(row->formula.name, row->kinds, row->rule, row->inputs, types, loop, &common) !=
+        GA_OK)
+        return fail_here(t);
+    const int exponent = row->inputs == 2 ? small_exponent(t, row_id, operand[1], common) : 0;
+    for (int k = 0; k < (exponent ? 1 : row->inputs); k++) {
+        note_value_typed(t, operand[k], loop[k], common);
+        key.operand[k] = convert(t, operand[k], loop[k]);
+        if (key.operand[k] == FAILED)
+            return FAILED;
+    }
+    key.bits[0] = (uint64_t)exponent;
+    const ga_dtype dtype = ga__result_dtype(row->result, common);
+    key.dtype = dtype;
+    return add_node(t, &key, dtype, ndim, shape);
+}
+
+static int apply_operator(typer *t, int row, const int *operand)
+{
+    const int inputs = ga__rows[row].inputs;
+    for (int k = 0; k < inputs; k++)
+        if (!ga__node_is_weak(node_at(t, operand[k])))
+            return apply(t, row, operand);
+    return add_weak_operator(t, row, operand, inputs);
+}
+
+/* ---- Reductions ---- */
+
+static int read_axes(const typer *t, const ga__options *options, int ndim, uint32_t *axes)
+{
+    typer there = *t;
+    ga__tree place = *t->tree;
+    place.at = options->at;
+    there.tree = &place;
+    *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
+    if (options->naxes >= 0 && ga__check_axes(ga__rows[t->tree->row].formula.name, options->naxes,
+                                              options->axis, ndim, axes) != GA_OK)
+        return fail_here(&there);
+    return 0;
+}
+
+static int reduce(typer *t, const ga__options *options, int operand)
+{
+    const int row_id = t->tree->row;
+    const ga__row *op = &ga__rows[row_id];
+    ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
+    const ga__node *x = node_at(t, operand);
+    const ga__operand_type type = {.dtype = x->dtype};
+    ga_dtype loop, common;
+    int64_t shape[GA_MAX_NDIM], count = 1;
+    int ndim = 0;
+    if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
+        return FAILED;
+    if (ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &loop, &common) != GA_OK)
+        return fail_here(t);
+    for (int axis = 0; axis < x->ndim; axis++) {
+        const bool reduced = key.axes >> axis & 1;
+        count *= reduced ? x->shape[axis] : 1;
+        if (!reduced || options->keepdims)
+            shape[ndim++] = reduced ? 1 : x->shape[axis];
+    }
+    if (count == 0 && op->empty_is_error && ga__shape_size(ndim, shape) > 0)
+        return fail(t, GA_ERR_INVALID, "nothing to reduce");
+    key.operand[0] = convert(t, operand, loop);
+    if (key.operand[0] == FAILED)
+        return FAILED;
+    memcpy(&key.bits[0], &options->ddof, sizeof(options->ddof));
+    key.dtype = ga__result_dtype(op->result, loop);
+    const int k = add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
+    if (k != FAILED)
+        node_at(t, k)->loop = loop;
+    return k;
+}
+
+/* ---- Names ---- */
+
+static int add_argument(typer *t, int k)
+{
+    const ga_value value = t->args[k].value;
+    ga__node_key key = {.kind = GA__NODE_ARRAY, .row = k};
+    if (value.kind == GA_VALUE_ARRAY)
+        return add_node(t, &key, value.as.array->dtype, value.as.array->ndim,
+                        value.as.array->shape);
+    if (value.kind == GA_VALUE_SOURCE)
+        return add_node(t, &key, value.as.source->dtype, value.as.source->ndim,
+                        value.as.source->shape);
+    key.kind = GA__NODE_WEAK_ARGUMENT;
+    return add_weak(t, &key, value, true);
+}
+
+static int find_name(typer *t)
+{
+    static const struct {
+        const char *name;
+        double number;
+        ga_dtype dtype;
+    } constants[] = {{"pi", 3.14159265358979323846, GA_FLOAT64},
+                     {"e", 2.71828182845904523536, GA_FLOAT64},
+                     {"inf", (double)INFINITY, GA_FLOAT64},
+                     {"nan", (double)NAN, GA_FLOAT64},
+                     {"True", 1, GA_BOOL},
+                     {"False", 0, GA_BOOL}};
+    const char *name = t->forest->text + t->tree->at;
+    const size_t length = t->tree->length;
+    char what[128];
+    for (int k = 0; k < t->count; k++)
+        if (strncmp(t->args[k].name, name, length) == 0 && t->args[k].name[length] == 0)
+            return add_argument(t, k);
+    for (size_t k = 0; k < sizeof(constants) / sizeof(constants[0]); k++)
+        if (strncmp(constants[k].name, name, length) == 0 && constants[k].name[length] == 0)
+            return add_constant(t, constants[k].dtype == GA_BOOL
+                                       ? ga_value_bool(constants[k].number != 0)
+                                       : ga_value_double(constants[k].number));
+    snprintf(what, sizeof(what), "no argument is named %.*s%s", (int)(length < 64 ? length : 64),
+             name, ga__row_find(name, length) < GA__ROW_COUNT ? " (a function is called)" : "");
+    return fail(t, GA_ERR_INVALID, what);
+}
+
+/* ---- The whole expression ---- */
+
+static int type_tree(typer *t, const int *node)
+{
+    const ga__tree *tree = t->tree;
+    int operand[3];
+    for (int k = 0; k < 3; k++)
+        operand[k] = node[tree->operand[k]];
+    switch (tree->kind) {
+    case GA__TREE_NUMBER: return add_constant(t, tree->number);
+    case GA__TREE_NAME: return find_name(t);
+    case GA__TREE_OPERATOR: return apply_operator(t, tree->row, operand);
+    case GA__TREE_CALL: return apply(t, tree->row, operand);
+    case GA__TREE_CAST: return convert(t, operand[0], (ga_dtype)tree->row);
+    case GA__TREE_REDUCTION: return reduce(t, &t->forest->options[tree->options], operand[0]);
+    }
+    return FAILED;
+}
+
+ga_status ga__graph_make(ga__graph *graph, const ga__forest *forest, int count,
+                         const ga_named *args)
+{
+    typer t = {.graph = graph,
+               .forest = forest,
+               .count = count,
+               .args = args,
+               .had_error = ga_error() != GA_OK};
+    *graph = (ga__graph){.root = FAILED, .fast_math = forest->fast_math};
+    int *node = ga__calloc((size_t)forest->nnodes, sizeof(*node));
+    for (int k = 0; node && k < forest->nnodes; k++) {
+        t.tree = &forest->nodes[k];
+        graph->root = node[k] = type_tree(&t, node);
+        if (graph->root == FAILED)
+            break;
+    }
+    ga__free(node);
+    if (graph->root != FAILED)
+        return GA_OK;
+    ga__graph_reset(graph);
+    return ga_error();
+}
+
+void ga__graph_reset(ga__graph *graph)
+{
+    for (int k = 0; k < graph->nnodes; k++)
+        ga__free(graph->nodes[k].shape);
+    ga__free(graph->nodes);
+    ga__free(graph->slots);
+    *graph = (ga__graph){.root = FAILED};
+}

@@ -1,0 +1,45 @@
+/* Chooses how a draw runs, for either kind of device. */
+#include "kernels/draw_plan.h"
+
+#define WAVES 2                 /* of resident thread blocks, where numbers are computed */
+#define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
+
+typedef ga__random_plan plan;
+
+static void choose_cuda_variant(plan *p)
+{
+    const int64_t most = (int64_t)p->device->processors * GA__RANDOM_RESIDENT * WAVES;
+    const size_t size = ga__dtype_size(p->out->dtype);
+    p->together = p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
+    p->grid = p->draw->distribution->computes && p->shares > most ? most : p->shares;
+}
+
+static void choose_host_variant(plan *p)
+{
+    const int64_t most = HOST_ELEMENTS / p->share;
+    p->past_cache = ga__goes_past_cache(p->device, ga_nbytes(p->out));
+    p->turns = p->shares / ((int64_t)p->device->processors * 4);
+    p->turns = p->turns < most ? p->turns : most;
+    p->turns = p->turns > 1 ? p->turns : 1;
+    p->grid = ga__ceil_div(p->shares, p->turns);
+}
+
+void ga__random_plan_make(plan *p, uint64_t position)
+{
+    p->host = p->device->arch == 0;
+    p->together = p->past_cache = false;
+    p->lanes = ga__dtype_size(p->out->dtype) == 8 ? 2 : 4;
+    p->share = (int64_t)p->rows * (p->host ? GA__RANDOM_COLUMN : p->lanes * GA__RANDOM_BLOCK);
+    p->before = (int64_t)(position % (uint64_t)p->share);
+    p->shares = ga__ceil_div(p->before + p->count, p->share);
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
+}
+
+int64_t ga__random_plan_whole(const plan *p)
+{
+    const int64_t whole = (p->before + p->count) / p->share - (p->before > 0);
+    return whole > 0 ? whole : 0;
+}

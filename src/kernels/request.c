@@ -1,0 +1,357 @@
+/* What the engines share: parameter words, keys, the head of every template, compiling. */
+#include "kernels/request.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os/environment.h"
+#include "base/error.h"
+#include "base/word.h"
+#include "device/unload.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide)
+{
+    const int bits = wide ? 64 : 32;
+    int shift = 0;
+    while (shift < bits - 1 && ((uint64_t)1 << shift) < (uint64_t)size)
+        shift++;
+    const uint128 excess = (((uint128)1 << shift) - (uint64_t)size) << bits;
+    const size_t first = ga__words_add(words, (uint64_t)size);
+    ga__words_add(words, (uint64_t)(excess / (uint64_t)size + 1));
+    ga__words_add(words, (uint64_t)shift);
+    return first;
+}
+
+size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number)
+{
+    uint64_t pair[2] = {0, 0};
+    ga__dtype_store(type, number, pair); /* rounded to the dtype, which may be narrower */
+    if (ga__dtype_compute(type) != type)
+        ga__dtype_store(ga__dtype_compute(type), ga__dtype_fetch(type, pair), pair);
+    const size_t first = ga__words_add(words, pair[0]);
+    ga__words_add(words, pair[1]);
+    return first;
+}
+
+void ga__words_add_accessor(ga__words *words, const gpuarray *x)
+{
+    const int64_t size = (int64_t)ga__dtype_size(x->dtype);
+    if (x->contiguous)
+        return;
+    for (int axis = x->ndim - 1; axis >= 0; axis--)
+        ga__words_add(words, (uint64_t)x->shape[axis]);
+    for (int axis = x->ndim - 1; axis >= 0; axis--)
+        ga__words_add(words, (uint64_t)(x->strides[axis] / size));
+}
+
+bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
+{
+    return nbytes >= (size_t)8 << 20 && nbytes >= (size_t)device->processors << 21;
+}
+
+void ga__describe(ga__strbuf *description, const char *piece)
+{
+    const size_t length = piece ? strlen(piece) : 0;
+    ga__strbuf_add_bytes(description, &length, sizeof(length));
+    ga__strbuf_add_bytes(description, piece ? piece : "", length);
+}
+
+ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id)
+{
+    if (description->failed)
+        return ga_error();
+    *id = ga__identity_of(description->text, description->length);
+    return GA_OK;
+}
+
+void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device,
+                  ga__engine engine)
+{
+    key->nwords = 0;
+    ga__key_add(key, formula->id.high);
+    ga__key_add(key, formula->id.low);
+    ga__key_add(key, (uint64_t)(uintptr_t)device | (uint64_t)engine);
+}
+
+/* Which template files have the functions that an expression may name. */
+static const struct {
+    const char *name, *file;
+} needs[] = {
+#define GA_NEED(name, file) {"ga::" name, file},
+#include "needs.def"
+#undef GA_NEED
+};
+
+static bool names(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        if ((at == text || !ga__in_word(at[-1])) && !ga__in_word(at[length]))
+            return true;
+    return false;
+}
+
+static void need_files(ga__record *record, const char *const *texts)
+{
+    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
+        for (const char *const *text = texts; *text; text++)
+            if (names(*text, needs[k].name)) {
+                char flag[64];
+                snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(needs[k].file, "."),
+                         needs[k].file);
+                ga__record_set(record, flag, "1");
+            }
+}
+
+bool ga__program_calls_math(const char *text)
+{
+    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
+        if (strcmp(needs[k].file, "functions.tmpl") == 0 && names(text, needs[k].name))
+            return true;
+    return names(text, "ga::hypot");
+}
+
+static bool names_complex(const char *const *texts)
+{
+    for (; *texts; texts++)
+        if (names(*texts, "complex") || names(*texts, "complex64") || names(*texts, "complex128"))
+            return true;
+    return false;
+}
+
+static void set_optional(ga__record *record, const char *name, const char *text)
+{
+    ga__record_set(record, name, text ? text : "");
+}
+
+ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
+                               bool complex_types, const char *const *texts)
+{
+    ga__record *record = ga__record_new();
+    ga__record_set(record, "cuda", strcmp(device->backend->template_target, "cuda") ? "" : "1");
+    ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
+    ga__record_set(record, "integer", "");
+    ga__record_set(record, "functions", "");
+    ga__record_set(record, "distributions", "");
+    ga__record_set(record, "vector_math", "");
+    ga__record_set(record, "plain", "");
+    ga__record_set(record, "quick", "");
+    ga__record_set(record, "reduce_types", "");
+    ga__record_set(record, "user", formula->user_text ? "1" : "");
+    ga__record_set(record, "user_text", formula->user_text ? "1" : "");
+    need_files(record, texts);
+    ga__record_setf(record, "nwords", "%zu", nwords);
+    ga__record_set(record, "body", formula->body);
+    set_optional(record, "preamble", formula->preamble);
+    set_optional(record, "loop_prep", formula->loop_prep);
+    set_optional(record, "after_loop", formula->after_loop);
+    ga__record_set(record, "uses_index", formula->uses_index ? "1" : "");
+    ga__record_setf(record, "entry", "quarry_%s", formula->name);
+    return record;
+}
+
+static void set_flag(ga__record *record, const char *name, bool value)
+{
+    ga__record_set(record, name, value ? "1" : "");
+}
+
+void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
+{
+    const bool array = operand->array != NULL;
+    const bool streamed = array && operand->access != GA__ACCESSOR;
+    ga__record_setf(record, "k", "%d", k);
+    ga__record_set(record, "name", operand->name);
+    ga__record_set(record, "value", ga__dtype_compute_type(operand->type));
+    ga__record_set(record, "stored", ga__dtype_memory_type(operand->type));
+    set_flag(record, "array", array);
+    set_flag(record, "number", !array);
+    set_flag(record, "streamed", streamed);
+    set_flag(record, "loaded", streamed && operand->reads);
+    set_flag(record, "writes", operand->writes);
+    set_flag(record, "element", streamed && operand->access == GA__ELEMENT);
+    set_flag(record, "accessor", array && operand->access == GA__ACCESSOR);
+    set_flag(record, "index", false);
+    ga__record_set(record, "const", operand->is_const || !operand->writes ? "const" : "");
+    if (operand->access == GA__VALUE)
+        ga__record_set(record, "parameter", operand->name);
+    else
+        ga__record_setf(record, "parameter", "ga_e%d", k);
+    if (array) {
+        ga__record_set(record, "memory", ga__dtype_memory_type(operand->array->dtype));
+        ga__record_setf(record, "itemsize", "%zu", ga__dtype_size(operand->array->dtype));
+    }
+}
+
+void ga__program_group(ga__record *record, const ga__operand *operand, int step)
+{
+    const bool floats = step != STEP_ZERO && ga__operand_is_narrow(operand);
+    set_flag(record, "floats", floats);
+    ga__record_set(record, "source", floats ? "floats" : "from");
+    ga__record_set(record, "lane_number", step == STEP_ZERO ? "0" : "ga_l");
+}
+
+void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word)
+{
+    ga__record_set(record, "dense", x->contiguous ? "1" : "");
+    ga__record_setf(record, "rank", "%d", x->ndim);
+    ga__record_list(record, "extent");
+    for (int axis = 0; axis < x->ndim; axis++) {
+        ga__record *extent = ga__record_append(record, "extent");
+        ga__record_setf(extent, "shape_word", "%zu", data_word + 1 + (size_t)axis);
+        ga__record_setf(extent, "stride_word", "%zu", data_word + 1 + (size_t)(x->ndim + axis));
+    }
+}
+
+uint64_t ga__operand_key(const ga__operand *operand, int step)
+{
+    uint64_t key = (uint64_t)operand->type << 1;
+    if (!operand->array)
+        return key;
+    key |= 1 | (uint64_t)operand->array->dtype << 6;
+    if (ga__operand_streamed(operand))
+        return key | (uint64_t)step << 11;
+    return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
+}
+
+void ga__program_step(ga__record *record, const char *name, int step, size_t word)
+{
+    if (step == STEP_ANY)
+        ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
+    else
+        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
+}
+
+void ga__program_axes(ga__record *record, const char *list, int first, int ndim, const size_t *word)
+{
+    ga__record_list(record, list);
+    for (int axis = first; axis < ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_set(entry, "last", axis == ndim - 1 ? "1" : "");
+        if (axis == ndim - 1)
+            continue;
+        ga__record_setf(entry, "word", "%zu", word[axis]);
+        ga__record_setf(entry, "word1", "%zu", word[axis] + 1);
+        ga__record_setf(entry, "word2", "%zu", word[axis] + 2);
+    }
+}
+
+bool ga__operand_is_complex(const ga__operand *operand)
+{
+    return ga__dtype_kind(operand->type) == 'c' ||
+           (operand->array && ga__dtype_kind(operand->array->dtype) == 'c');
+}
+
+ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands)
+{
+    ga__stream *stream = ga__current_stream(device);
+    for (int k = 0; stream && k < noperands; k++) {
+        const gpuarray *x = operands[k].array;
+        if (x && ga__use(stream, x->buffer, operands[k].writes) != GA_OK)
+            return NULL;
+    }
+    return stream;
+}
+
+bool ga__operand_is_narrow(const ga__operand *operand)
+{
+    if (!ga__operand_streamed(operand))
+        return false;
+    const ga_dtype stored = operand->array->dtype, computed = ga__dtype_compute(stored);
+    return computed != stored && ga__dtype_compute(operand->type) == computed;
+}
+
+/* ---- Programs ---- */
+
+static void free_loaded(void *value)
+{
+    ga__loaded_program *loaded = value;
+    ga__module_release(loaded->module);
+    ga__free(loaded);
+}
+
+static ga__function *get_function(const ga__program *program, ga__module **module)
+{
+    const ga__formula *formula = program->formula;
+    const char *template_name = program->template_name;
+    ga__record *record = program->describe(program->plan);
+    const ga__recipe recipe = {formula->name,
+                               ga__embedded_file(template_name, strlen(template_name)), record,
+                               formula->fast_math};
+    char entry[128];
+    snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
+    ga__function *function = ga__module_function(program->device, &recipe, entry, module);
+    ga__record_free(record);
+    return function;
+}
+
+static ga__loaded_program *load(const ga__program *program)
+{
+    ga__device *device = program->device;
+    ga__loaded_program *loaded = ga__calloc(1, sizeof(*loaded));
+    if (!loaded)
+        return NULL;
+    loaded->function = get_function(program, &loaded->module);
+    if (!loaded->function) {
+        ga__free(loaded);
+        return NULL;
+    }
+    if (program->block > 0)
+        loaded->resident =
+            device->backend->resident_blocks(device, loaded->function, program->block);
+    return loaded;
+}
+
+static ga__key_table programs = GA__KEY_TABLE_INIT(GA__LOADED_KERNELS, free_loaded);
+static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
+
+/* From the environment: 0 is no limit, what is no number changes nothing. */
+static void set_limit(void)
+{
+    const char *text = ga__environment("QUARRY_LOADED_KERNELS");
+    char *end;
+    const unsigned long long limit = text ? strtoull(text, &end, 10) : 0;
+    if (text && *text >= '0' && *text <= '9' && !*end)
+        programs.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
+}
+
+/* What it takes the place of is unloaded, now or soon. */
+static const ga__loaded_program *keep(const ga__key *key, ga__loaded_program *loaded)
+{
+    pthread_once(&limit_once, set_limit);
+    const ga__loaded_program *stands = ga__key_table_put(&programs, key, loaded);
+    if (!stands)
+        free_loaded(loaded);
+    ga__unload_sweep();
+    return stands;
+}
+
+const ga__loaded_program *ga__program_find(const ga__key *key, const ga__program *program)
+{
+    const ga__loaded_program *found = ga__key_table_get(&programs, key);
+    ga__program_check_key(key, program);
+    if (found)
+        return found;
+    ga__loaded_program *loaded = load(program);
+    return loaded ? keep(key, loaded) : NULL;
+}
+
+static void *retain_module(void *module)
+{
+    return ga__module_retain(module);
+}
+
+static void release_module(void *module)
+{
+    ga__module_release(module);
+}
+
+ga_status ga__program_keep(const ga__loaded_program *program, ga_graph *graph)
+{
+    return ga__graph_keep(graph, program->module, retain_module, release_module);
+}

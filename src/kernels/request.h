@@ -1,0 +1,177 @@
+/* What the engines share: parameter words, keys, the head of every template, compiling. */
+#ifndef GA_KERNELS_REQUEST_H
+#define GA_KERNELS_REQUEST_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "device/graph.h"
+#include "jit/key_table.h"
+#include "jit/compile.h"
+#include "jit/template.h"
+#include "kernels/elementwise.h"
+
+/* How the stride of an operand along an axis is known to a kernel. */
+enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+
+static inline int64_t ga__ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Whether the engine loads or stores the operand, element by element. */
+static inline bool ga__operand_streamed(const ga__operand *operand)
+{
+    return operand->array && operand->access != GA__ACCESSOR;
+}
+
+/* In a plan's list of rows: the operand is in no loop nest. */
+#define GA__NO_ROW (-1)
+
+/* The words of a kernel's parameter struct, in order. */
+#define GA__MAX_WORDS 1600
+typedef struct ga__words {
+    size_t n;
+    uint64_t word[GA__MAX_WORDS];
+} ga__words;
+
+/* Each appends and returns the number of its first word. */
+static inline size_t ga__words_add(ga__words *words, uint64_t word)
+{
+    assert(words->n < GA__MAX_WORDS);
+    words->word[words->n] = word;
+    return words->n++;
+}
+
+/* The strides of a nest's row, from the innermost axis. */
+static inline void ga__words_add_strides(ga__words *words, const ga__nest *nest, int row)
+{
+    const size_t count = (size_t)nest->ndim;
+    assert(words->n + count <= GA__MAX_WORDS);
+    memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
+    words->n += count;
+}
+
+/* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
+ * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
+size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide);
+/* Two words: the number as dtype's compute type. */
+size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number);
+
+/* What follows the pointer of an array indexed freely: nothing when it is contiguous, else its
+ * shape and strides (in elements) from the innermost axis. */
+void ga__words_add_accessor(ga__words *words, const gpuarray *x);
+
+/* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room
+ * for the threads past the end. */
+static inline bool ga__fits_32_bits(int64_t extent)
+{
+    return extent < INT32_MAX - (1 << 20);
+}
+
+/* Whether results of so many bytes are more than the host's cores keep in their own caches, so that
+ * they had better be stored past them: from 8 MiB, or 2 MiB a processor when that is more. */
+bool ga__goes_past_cache(const ga__device *device, size_t nbytes);
+
+/* Whose kernel it is; the low bits of a device's address, which are 0, hold it in keys. */
+typedef enum ga__engine { GA__ELEMENTWISE, GA__REDUCE, GA__RANDOM, GA__ENGINES } ga__engine;
+_Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");
+
+/* A key that starts with the formula, the device and the engine. */
+void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device,
+                  ga__engine engine);
+static inline void ga__key_add(ga__key *key, uint64_t word)
+{
+    assert(key->nwords < GA__KEY_WORDS);
+    key->words[key->nwords++] = word;
+}
+
+/* What a kernel's text depends on of one operand, in 32 bits of which 13 to 15 are free for the
+ * caller when it is streamed; `step` is that of its vector axis. */
+uint64_t ga__operand_key(const ga__operand *operand, int step);
+
+/* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
+ * texts. */
+ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
+                               bool complex_types, const char *const *texts);
+
+/* Whether the text of a table calls functions of libm, which vectors compute otherwise than single
+ * numbers. */
+bool ga__program_calls_math(const char *text);
+
+/* Sets k, name, types and flags that both engines' templates read of one operand. */
+void ga__program_operand(ga__record *record, int k, const ga__operand *operand);
+
+/* The same of an array indexed freely, whose pointer is in word `data_word`. */
+void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word);
+
+/* Sets `name` to the step of an operand along an axis: a literal, or parameter word `word`. */
+void ga__program_step(ga__record *record, const char *name, int step, size_t word);
+
+/* Fills `list` with the axes from `first` on; word[axis] is the divisor of each but the last. */
+void ga__program_axes(ga__record *record, const char *list, int first, int ndim,
+                      const size_t *word);
+
+bool ga__operand_is_complex(const ga__operand *operand);
+
+/* The stream for a launch on the device over these operands, which it makes wait for whatever other
+ * streams do with them. NULL and an error on failure. */
+ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands);
+
+/* Whether 16 bits are stored of what is computed as float, element by element. */
+bool ga__operand_is_narrow(const ga__operand *operand);
+
+/* Sets how the host's groups of vectors get at a streamed operand with that step along axis 0. */
+void ga__program_group(ga__record *record, const ga__operand *operand, int step);
+
+/* One kernel of an engine: all that its text depends on. */
+typedef struct ga__program {
+    const ga__formula *formula;
+    ga__device *device;
+    const char *template_name;
+    ga__record *(*describe)(const void *plan); /* what fills the template; its caller frees it */
+    const void *plan;
+    int block; /* its threads, if the engine asks how many blocks run at once; 0 */
+} ga__program;
+
+/* A kernel that is ready to launch. */
+typedef struct ga__loaded_program {
+    ga__function *function;
+    ga__module *module; /* of the function */
+    int resident;       /* how many blocks the device runs at once */
+} ga__loaded_program;
+
+/* What memory has under the key, or has from now on. The calling thread holds it until
+ * ga__program_leave(). NULL and an error on failure. Memory keeps at most QUARRY_LOADED_KERNELS
+ * kernels of all engines, 4096 unless that is set; another that is asked for again comes from the
+ * disk. */
+#define GA__LOADED_KERNELS 4096
+const ga__loaded_program *ga__program_find(const ga__key *key, const ga__program *program);
+static inline void ga__program_leave(void)
+{
+    ga__key_table_leave();
+}
+
+/* Makes the graph keep the program's code. */
+ga_status ga__program_keep(const ga__loaded_program *program, ga_graph *graph);
+
+static inline ga_status ga__program_launch(const ga__loaded_program *program, ga__stream *stream,
+                                           const ga__launch *launch)
+{
+    if (stream->graph && ga__program_keep(program, stream->graph) != GA_OK)
+        return GA_ERR_MEMORY;
+    return stream->device->backend->launch(stream, program->function, launch);
+}
+
+/* In builds with -Dcheck_keys=true: ends the process when the key stood for another text before. In
+ * others it does nothing. */
+#ifdef QUARRY_CHECK_KEYS
+void ga__program_check_key(const ga__key *key, const ga__program *program);
+#else
+static inline void ga__program_check_key(const ga__key *key, const ga__program *program)
+{
+    (void)key, (void)program;
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* What an elementwise kernel computes, as texts. */
+#ifndef GA_MODEL_FORMULA_H
+#define GA_MODEL_FORMULA_H
+
+#include <stdbool.h>
+
+#include "base/hash.h"
+
+/* What is computed. All texts are C++ of the templates' language. */
+typedef struct ga__formula {
+    ga__hash128 id;   /* with the operands' types, all that the texts depend on */
+    const char *name; /* for messages and the kernel's name */
+    const char *body; /* statements over the operands' names, `i` and `n` */
+    const char *preamble, *loop_prep, *after_loop; /* NULL or user text */
+    bool uses_index;                               /* the body names `i` other than as [i] */
+    bool uses_complex; /* some operand is complex, or the user's text may be */
+    bool fast_math;
+    bool quick;     /* ga__quick_pays(body) */
+    bool user_text; /* texts come from a user: mark their lines */
+} ga__formula;
+
+/* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
+#define GA__FORMULA_ID(n)                                                                          \
+    {                                                                                              \
+        0, (n)                                                                                     \
+    }
+
+#endif

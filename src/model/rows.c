@@ -1,0 +1,84 @@
+/* The tables of operations as data: one row each, one numbering. */
+#include "model/rows.h"
+
+#include <string.h>
+
+/* A row's number is its formula's id, above those of the formulas of other files. */
+#define FORMULA(NAME, BODY)                                                                        \
+    {                                                                                              \
+        .id = GA__FORMULA_ID((UINT64_C(1) << 32) + GA__ROW_##NAME), .name = #NAME, .body = BODY    \
+    }
+
+#define ROW(NAME, KINDS, RULE, RESULT, INPUTS, BODY, EXPRESSION)                                   \
+    [GA__ROW_##NAME] = {.formula = FORMULA(NAME, BODY),                                            \
+                        .kinds = KINDS,                                                            \
+                        .rule = GA__RULE_##RULE,                                                   \
+                        .result = GA__RESULT_##RESULT,                                             \
+                        .inputs = INPUTS,                                                          \
+                        .expression = EXPRESSION},
+
+#define GA_UNARY(name, kinds, rule, result, expression, ...)                                       \
+    ROW(name, kinds, rule, result, 1, "r = " expression, expression)
+#define GA_BINARY(name, kinds, rule, result, expression, ...)                                      \
+    ROW(name, kinds, rule, result, 2, "r = " expression, expression)
+#define GA_TERNARY(name, kinds, rule, result, expression, ...)                                     \
+    ROW(name, kinds, rule, result, 3, "r = " expression, expression)
+#define GA_SPLIT(name, kinds, rule, second, statement, ...)                                        \
+    ROW(name, kinds, rule, second, 1, statement, NULL)
+
+#define EMPTY_IS_ERROR_ANY false
+#define EMPTY_IS_ERROR_ERROR true
+#define ROUNDS_LONG false
+#define ROUNDS_SHORT true
+#define GA_REDUCE(NAME, KINDS, RULE, RESULT, EMPTY, CHAIN, ACCUMULATOR, NEUTRAL, STEP, COMBINE,    \
+                  FINISH, line)                                                                    \
+    [GA__ROW_##NAME] = {.formula = FORMULA(NAME, NULL),                                            \
+                        .kinds = KINDS,                                                            \
+                        .rule = GA__RULE_##RULE,                                                   \
+                        .result = GA__RESULT_##RESULT,                                             \
+                        .inputs = 1,                                                               \
+                        .empty_is_error = EMPTY_IS_ERROR_##EMPTY,                                  \
+                        .rounds = ROUNDS_##CHAIN,                                                  \
+                        .accumulator = ACCUMULATOR,                                                \
+                        .neutral = NEUTRAL,                                                        \
+                        .step = STEP,                                                              \
+                        .combine = COMBINE,                                                        \
+                        .finish = FINISH},
+
+const ga__row ga__rows[GA__ROW_END] = {
+#include <quarry/binary.def>
+#include <quarry/reduce.def>
+#include <quarry/split.def>
+#include <quarry/ternary.def>
+#include <quarry/unary.def>
+    [GA__ROW_dot] = {.formula = FORMULA(dot, NULL)},
+};
+
+/* NumPy's second names. */
+static const struct {
+    const char *name;
+    ga__row_id row;
+} aliases[] = {
+    {"abs", GA__ROW_absolute},    {"acos", GA__ROW_arccos},        {"acosh", GA__ROW_arccosh},
+    {"amax", GA__ROW_max},        {"amin", GA__ROW_min},           {"asin", GA__ROW_arcsin},
+    {"asinh", GA__ROW_arcsinh},   {"atan", GA__ROW_arctan},        {"atan2", GA__ROW_arctan2},
+    {"atanh", GA__ROW_arctanh},   {"bitwise_not", GA__ROW_invert}, {"conjugate", GA__ROW_conj},
+    {"degrees", GA__ROW_rad2deg}, {"mod", GA__ROW_remainder},      {"pow", GA__ROW_power},
+    {"radians", GA__ROW_deg2rad}, {"true_divide", GA__ROW_divide},
+};
+
+static bool is(const char *name, size_t length, const char *wanted)
+{
+    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
+}
+
+ga__row_id ga__row_find(const char *name, size_t length)
+{
+    for (int row = 0; row < GA__ROW_COUNT; row++)
+        if (is(name, length, ga__rows[row].formula.name))
+            return (ga__row_id)row;
+    for (size_t k = 0; k < sizeof(aliases) / sizeof(aliases[0]); k++)
+        if (is(name, length, aliases[k].name))
+            return aliases[k].row;
+    return GA__ROW_COUNT;
+}

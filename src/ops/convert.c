@@ -1,0 +1,104 @@
+/* Copies and converts elements between arrays, and fills arrays with a number. */
+#include "ops/convert.h"
+
+#include <assert.h>
+
+#include "base/error.h"
+#include "ops/elementwise_op.h"
+
+ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
+                      const ga__operand *input)
+{
+    ga__operand operands[5];
+    operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
+    for (int k = 0; k < inputs; k++)
+        operands[1 + k] = input[k];
+    return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, 1 + inputs,
+                           operands);
+}
+
+ga__operand ga__number_operand(const char *name, ga_dtype type, ga_value number)
+{
+    return (ga__operand){.name = name, .number = number, .type = type, .reads = true};
+}
+
+/* The result is declared in the source's type, so that the store converts in one rounding. */
+ga_status ga__copy_elements(gpuarray *to, const gpuarray *from)
+{
+    static const ga__formula formula = {.id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a"};
+    const ga__operand input = {.name = "a", .array = from, .type = from->dtype, .reads = true};
+    return ga__fill_by(&formula, to, from->dtype, 1, &input);
+}
+
+ga_status ga__fill_elements(gpuarray *to, ga_value number)
+{
+    static const ga__formula formula = {.id = GA__FORMULA_ID(1), .name = "fill", .body = "r = a"};
+    const ga__operand input = ga__number_operand("a", to->dtype, number);
+    return ga__fill_by(&formula, to, to->dtype, 1, &input);
+}
+
+ga_status ga__array_set_element(gpuarray *x, const void *element)
+{
+    if (ga__recording())
+        return ga__fill_elements(x, ga__dtype_fetch(x->dtype, element));
+    return ga__array_upload(x, 0, element, ga__dtype_size(x->dtype));
+}
+
+ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
+{
+    assert(ga__same_shape(to->ndim, to->shape, from->ndim, from->shape));
+    if (to->size == 0)
+        return GA_OK;
+    if (to->contiguous && from->contiguous && to->dtype == from->dtype) {
+        ga__stream *stream = ga__array_stream(from, to);
+        return stream ? stream->device->backend->copy_async(stream, to->data, from->data,
+                                                            ga_nbytes(to), GA__DEVICE_TO_DEVICE)
+                      : ga_error();
+    }
+    return ga__copy_elements(to, from);
+}
+
+gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
+{
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "copy: the array is NULL");
+    gpuarray *copy = ga__array_new(x->buffer->device, dtype, x->ndim, x->shape);
+    if (copy && ga__array_copy_into(copy, x) != GA_OK) {
+        ga_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+gpuarray *ga_copy(const gpuarray *x)
+{
+    return ga_astype(x, x ? x->dtype : GA_NO_DTYPE);
+}
+
+ga_status(ga_assign)(gpuarray *view, ga_value value)
+{
+    gpuarray *copy = NULL;
+    ga__device *device;
+    if (!view)
+        return ga__fail(GA_ERR_INVALID, "assign: the view is NULL");
+    ga_status status = ga__check_values("assign", 1, &value, &device);
+    if (status != GA_OK)
+        return status;
+    if (!ga__array_writable("assign", view))
+        return ga_error();
+    if (value.kind == GA_VALUE_NUMBER)
+        return ga__fill_elements(view, value);
+    const gpuarray *from = value.as.array;
+    if (device != view->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "assign: the view is on %s, the value on %s",
+                        view->buffer->device->name, device->name);
+    if (!ga__broadcasts_to(from->ndim, from->shape, view->ndim, view->shape))
+        return ga__fail(GA_ERR_SHAPE, "assign: shape %s does not broadcast to the view's %s",
+                        ga__shape_text(from->ndim, from->shape),
+                        ga__shape_text(view->ndim, view->shape));
+    status = ga__separate(view, &from, &copy);
+    if (status == GA_OK)
+        status = ga__copy_elements(view, from);
+    ga_free(copy);
+    return status;
+}

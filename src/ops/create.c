@@ -1,0 +1,202 @@
+/* Makes arrays: constants, ranges, the identity. */
+#include "array/scope.h"
+#include "base/error.h"
+#include "ops/convert.h"
+#include "ops/range.h"
+
+/* Frees x when making its content failed. */
+static gpuarray *made(gpuarray *x, ga_status status)
+{
+    if (status == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+static ga_status fill_array(gpuarray *x, const gpuarray *fill)
+{
+    int64_t strides[GA_MAX_NDIM];
+
+    if (fill->buffer->device != x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
+                        fill->buffer->device->name, x->buffer->device->name);
+    if (!ga__broadcasts_to(fill->ndim, fill->shape, x->ndim, x->shape))
+        return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
+                        ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
+    ga__broadcast_strides(x->ndim, x->shape, fill->ndim, fill->shape, fill->strides, strides);
+    gpuarray *view = ga__array_view(fill, fill->dtype, x->ndim, x->shape, strides, 0);
+    if (!view)
+        return GA_ERR_MEMORY;
+    const ga_status status = ga__array_copy_into(x, view);
+    ga_free(view);
+    return status;
+}
+
+static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape,
+                         ga_value fill)
+{
+    if (fill.kind != GA_VALUE_NUMBER && fill.kind != GA_VALUE_ARRAY)
+        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a pointer that is no array");
+    if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "full: the fill has no dtype (%d)", (int)fill.dtype);
+    if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
+        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
+    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+    if (!x)
+        return NULL;
+    return made(x, fill.kind == GA_VALUE_NUMBER ? ga__fill_elements(x, fill)
+                                                : fill_array(x, fill.as.array));
+}
+
+static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+
+    if (!x || x->size == 0)
+        return x;
+    ga__stream *stream = ga__array_stream(NULL, x);
+    return made(x, stream ? device->backend->zero(stream, x->data, x->buffer->nbytes) : ga_error());
+}
+
+/* A new 1-D or 2-D array filled by `formula`; NULL on failure. */
+static gpuarray *make(const ga__formula *formula, ga_dtype dtype, ga_dtype type, int ndim,
+                      const int64_t *shape, int inputs, const ga__operand *input)
+{
+    gpuarray *out = ga_empty(dtype, ndim, shape);
+    if (!out || ga__fill_by(formula, out, type, inputs, input) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* Complex ranges have real numbers: they are computed as such. */
+gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step)
+{
+    /* As NumPy: the first two are stored, and their difference is the step of the others. */
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(2),
+        .name = "arange",
+        .body = "const ga_v0 next = a + ga::times(ga::cast<ga_v0>(i), ga_v0(b - a));\n"
+                "r = i == 0 ? a : i == 1 ? b : next",
+        .uses_index = true};
+    ga__range range;
+    if (ga__range_make(dtype, start, stop, step, &range) != GA_OK)
+        return NULL;
+    const ga_dtype type = ga__dtype_real(dtype);
+    const ga__operand numbers[] = {ga__number_operand("a", type, range.first),
+                                   ga__number_operand("b", type, range.second)};
+    return make(&formula, dtype, type, 1, &range.length, 2, numbers);
+}
+
+gpuarray *(ga_arange)(ga_dtype dtype, double start, double stop, double step)
+{
+    return ga_arange_values(dtype, ga_value_double(start), ga_value_double(stop),
+                            ga_value_double(step));
+}
+
+/* numpy.linspace: start + i * step, the last one stop itself; integers are rounded down. */
+#define LAST_OR(number) "i > 0 && i == n - 1 ? b : a + ga::times(" number ", c)"
+static const ga__formula linspace_floats = {.id = GA__FORMULA_ID(3),
+                                            .name = "linspace",
+                                            .body = "r = " LAST_OR("(double)i"),
+                                            .uses_index = true};
+static const ga__formula linspace_integers = {.id = GA__FORMULA_ID(4),
+                                              .name = "linspace",
+                                              .body = "r = ga::floor(" LAST_OR("(double)i") ")",
+                                              .uses_index = true};
+/* Where the step underflows: the share of the whole way. */
+static const ga__formula linspace_shares = {.id = GA__FORMULA_ID(17),
+                                            .name = "linspace",
+                                            .body = "r = " LAST_OR("(double)i / d"),
+                                            .uses_index = true};
+
+gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
+{
+    if (!ga__dtype_valid(dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is no dtype", (int)dtype);
+    if (num < 0)
+        return ga__fail_null(GA_ERR_INVALID, "linspace: %lld numbers", (long long)num);
+    const double gap = stop - start, steps = num > 1 ? (double)(num - 1) : 1.0;
+    const double step = gap / steps;
+    const bool shares = step == 0 && gap != 0;
+    const ga__operand numbers[] = {
+        ga__number_operand("a", GA_FLOAT64, ga_value_double(start)),
+        ga__number_operand("b", GA_FLOAT64, ga_value_double(stop)),
+        ga__number_operand("c", GA_FLOAT64, ga_value_double(shares ? gap : step)),
+        ga__number_operand("d", GA_FLOAT64, ga_value_double(steps))};
+    const char kind = ga__dtype_kind(dtype);
+    const bool whole = kind == 'i' || kind == 'u';
+    if (shares && !whole)
+        return make(&linspace_shares, dtype, GA_FLOAT64, 1, &num, 4, numbers);
+    return make(whole ? &linspace_integers : &linspace_floats, dtype, GA_FLOAT64, 1, &num, 3,
+                numbers);
+}
+
+gpuarray *ga_eye(ga_dtype dtype, int64_t n)
+{
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(5), .name = "eye", .body = "r = i % (b + 1) == 0", .uses_index = true};
+    const int64_t shape[] = {n, n};
+    const ga__operand number = ga__number_operand("b", GA_INT64, ga_value_llong(n));
+    return make(&formula, dtype, GA_BOOL, 2, shape, 1, &number);
+}
+
+static gpuarray *null_like(void)
+{
+    return ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
+}
+
+gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    return zeros_on(ga__current_device(), dtype, ndim, shape);
+}
+
+gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    return full_on(ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
+}
+
+gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill)
+{
+    return full_on(ga__current_device(), dtype, ndim, shape, fill);
+}
+
+gpuarray *ga_zeros_like(const gpuarray *x)
+{
+    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
+}
+
+gpuarray *ga_ones_like(const gpuarray *x)
+{
+    return (ga_full_like)(x, ga_value_signed(GA_INT64, 1));
+}
+
+gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
+{
+    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : null_like();
+}
+
+static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
+{
+    if (number->ndim > 0)
+        return ga__fail_null(GA_ERR_SHAPE, "scalar: an array of shape %s is no scalar",
+                             ga__shape_text(number->ndim, number->shape));
+    return ga_astype(number, dtype);
+}
+
+gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
+{
+    uint64_t element[2] = {0, 0};
+
+    if (number.kind == GA_VALUE_ARRAY)
+        return number.as.array
+                   ? scalar_of_array(dtype, number.as.array)
+                   : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
+    if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
+        return ga__fail_null(GA_ERR_INVALID, "scalar: the value is no number");
+    gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
+    if (!x)
+        return NULL;
+    ga__dtype_store(dtype, number, element);
+    return made(x, ga__array_set_element(x, element));
+}

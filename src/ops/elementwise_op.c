@@ -1,0 +1,202 @@
+/* From a row of the elementwise tables to a call of the engine. */
+#include "ops/elementwise_op.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* One application: what is known before there is a result. */
+typedef struct call {
+    const ga__row *op;
+    ga__device *device;
+    int ndim;
+    int64_t shape[GA_MAX_NDIM];
+    const gpuarray *arrays[GA__MAX_INPUTS]; /* NULL: a number */
+    ga_dtype loop[GA__MAX_INPUTS];
+    ga_dtype common;
+} call;
+
+ga_status ga__check_values(const char *name, int count, const ga_value *values, ga__device **device)
+{
+    *device = NULL;
+    for (int k = 0; k < count; k++) {
+        if (values[k].kind == GA_VALUE_NUMBER && ga__dtype_valid(values[k].dtype))
+            continue;
+        if (values[k].kind != GA_VALUE_ARRAY)
+            return ga__fail(GA_ERR_INVALID, "%s: operand %d is neither a gpuarray nor a number",
+                            name, k + 1);
+        const gpuarray *x = values[k].as.array;
+        if (!x)
+            return ga__fail(GA_ERR_INVALID, "%s: operand %d is NULL", name, k + 1);
+        if (*device && x->buffer->device != *device)
+            return ga__fail(GA_ERR_DEVICE, "%s: operands on %s and %s", name, (*device)->name,
+                            x->buffer->device->name);
+        *device = x->buffer->device;
+    }
+    if (!*device)
+        *device = ga__current_device();
+    return *device ? GA_OK : ga_error();
+}
+
+static ga_status fail_broadcast(const call *c, const gpuarray *x)
+{
+    return ga__fail(GA_ERR_SHAPE, "%s: shapes %s and %s %s", c->op->formula.name,
+                    ga__shape_text(c->ndim, c->shape), ga__shape_text(x->ndim, x->shape),
+                    ga__broadcast_problem(c->ndim, c->shape, x->ndim, x->shape));
+}
+
+/* Checks the inputs; sets device, shape and dtypes. */
+static ga_status prepare(call *c, const ga__row *op, const ga_value *inputs)
+{
+    ga__operand_type types[GA__MAX_INPUTS];
+    c->op = op;
+    c->ndim = 0;
+    const ga_status status = ga__check_values(op->formula.name, op->inputs, inputs, &c->device);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < op->inputs; k++) {
+        const gpuarray *x = inputs[k].kind == GA_VALUE_ARRAY ? inputs[k].as.array : NULL;
+        c->arrays[k] = x;
+        types[k] = (ga__operand_type){x ? x->dtype : inputs[k].dtype, !x, inputs[k]};
+        if (!x)
+            continue;
+        if (!ga__broadcast_shape(&c->ndim, c->shape, x->ndim, x->shape))
+            return fail_broadcast(c, x);
+    }
+    return ga__resolve(op->formula.name, op->kinds, op->rule, op->inputs, types, c->loop,
+                       &c->common);
+}
+
+static void set_inputs(const call *c, const ga_value *inputs, ga__operand *operands)
+{
+    static const char *const names[GA__MAX_INPUTS] = {"a", "b", "c"};
+    for (int k = 0; k < c->op->inputs; k++)
+        operands[k] = (ga__operand){.name = names[k],
+                                    .array = c->arrays[k],
+                                    .number = inputs[k],
+                                    .type = c->loop[k],
+                                    .reads = true};
+}
+
+static ga__operand result_operand(const char *name, const gpuarray *array, ga_dtype type)
+{
+    return (ga__operand){.name = name, .array = array, .type = type, .writes = true};
+}
+
+gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
+{
+    const ga__row *op = &ga__rows[row];
+    call c;
+    ga__operand operands[1 + GA__MAX_INPUTS];
+    if (prepare(&c, op, inputs) != GA_OK)
+        return NULL;
+    const ga_dtype dtype = ga__result_dtype(op->result, c.common);
+    gpuarray *out = ga__array_new(c.device, dtype, c.ndim, c.shape);
+    if (!out)
+        return NULL;
+    operands[0] = result_operand("r", out, dtype);
+    set_inputs(&c, inputs, operands + 1);
+    if (ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 1 + op->inputs, operands) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
+                        ga_dtype dtype)
+{
+    if (!ga__array_writable(name, out))
+        return ga_error();
+    if (!ga__broadcasts_to(ndim, shape, out->ndim, out->shape))
+        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
+                        ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
+    if (!ga__can_cast_same_kind(dtype, out->dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
+                        ga_dtype_name(dtype), ga_dtype_name(out->dtype));
+    return GA_OK;
+}
+
+static bool same_layout(const gpuarray *a, const gpuarray *b)
+{
+    return a->data == b->data && ga__same_shape(a->ndim, a->shape, b->ndim, b->shape) &&
+           ga__dtype_size(a->dtype) == ga__dtype_size(b->dtype) &&
+           memcmp(a->strides, b->strides, sizeof(int64_t) * (size_t)a->ndim) == 0;
+}
+
+ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray **copy)
+{
+    *copy = NULL;
+    if (!*input || !ga__arrays_overlap(written, *input) || same_layout(written, *input))
+        return GA_OK;
+    *copy = ga_copy(*input);
+    if (!*copy)
+        return ga_error();
+    *input = *copy;
+    return GA_OK;
+}
+
+ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
+{
+    const ga__row *op = &ga__rows[row];
+    call c;
+    ga__operand operands[1 + GA__MAX_INPUTS];
+    gpuarray *copies[GA__MAX_INPUTS] = {NULL};
+    const char *name = op->formula.name;
+    if (!out)
+        return ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
+    ga_status status = prepare(&c, op, inputs);
+    if (status != GA_OK)
+        return status;
+    bool any_array = false;
+    for (int k = 0; k < op->inputs; k++)
+        any_array |= c.arrays[k] != NULL;
+    if (any_array && out->buffer->device != c.device)
+        return ga__fail(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c.device->name,
+                        out->buffer->device->name);
+    c.device = out->buffer->device;
+    const ga_dtype dtype = ga__result_dtype(op->result, c.common);
+    status = ga__check_out(name, out, c.ndim, c.shape, dtype);
+    for (int k = 0; k < op->inputs && status == GA_OK; k++)
+        status = ga__separate(out, &c.arrays[k], &copies[k]);
+    if (status == GA_OK) {
+        operands[0] = result_operand("r", out, dtype);
+        set_inputs(&c, inputs, operands + 1);
+        status = ga__elementwise(&op->formula, c.device, out->ndim, out->shape, 1 + op->inputs,
+                                 operands);
+    }
+    for (int k = 0; k < op->inputs; k++)
+        ga_free(copies[k]);
+    return status;
+}
+
+ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, gpuarray **second)
+{
+    const ga__row *op = &ga__rows[row];
+    call c;
+    ga__operand operands[2 + GA__MAX_INPUTS];
+    const ga_value input = ga_value_array(x);
+    if (!first || !second)
+        return ga__fail(GA_ERR_INVALID, "%s: a result pointer is NULL", op->formula.name);
+    ga_status status = prepare(&c, op, &input);
+    if (status != GA_OK)
+        return status;
+    const ga_dtype dtype = ga__result_dtype(op->result, c.common);
+    gpuarray *r = ga__array_new(c.device, c.common, c.ndim, c.shape);
+    gpuarray *s = r ? ga__array_new(c.device, dtype, c.ndim, c.shape) : NULL;
+    if (!s) {
+        ga_free(r);
+        return ga_error();
+    }
+    operands[0] = result_operand("r", r, c.common);
+    operands[1] = result_operand("s", s, dtype);
+    set_inputs(&c, &input, operands + 2);
+    status = ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 3, operands);
+    if (status == GA_OK) {
+        *first = r;
+        *second = s;
+        return GA_OK;
+    }
+    ga_free(s);
+    ga_free(r);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* The headers of .npy files: a Python dict literal that tells dtype, order and shape. */
+#include "ops/npy_header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define HEADER_ALIGNMENT ((size_t)64)
+/* NumPy leaves room for the first length to grow to this many characters. */
+#define GROWTH_DIGITS 21
+#define DESCR_SIZE 64
+
+/* ---- Reading ---- */
+
+/* The text, and where reading it has come. */
+typedef struct reader {
+    const char *path;
+    const char *text, *at, *end;
+} reader;
+
+static ga_status fail_header(const reader *r, const char *expected)
+{
+    return ga__fail(GA_ERR_FORMAT, "load: %s: %s expected at byte %lld of the header", r->path,
+                    expected, (long long)(r->at - r->text));
+}
+
+static void skip_blanks(reader *r)
+{
+    while (r->at < r->end && strchr(" \t\r\n\f", *r->at) && *r->at)
+        r->at++;
+}
+
+static bool take(reader *r, const char *word)
+{
+    const size_t length = strlen(word);
+
+    skip_blanks(r);
+    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
+        return false;
+    r->at += length;
+    return true;
+}
+
+/* A string without escapes, which no key and no descr of ours needs. */
+static ga_status read_string(reader *r, char *string, size_t room)
+{
+    skip_blanks(r);
+    if (r->at == r->end || (*r->at != '\'' && *r->at != '"'))
+        return fail_header(r, "a string");
+    const char quote = *r->at++;
+    size_t length = 0;
+    for (; r->at < r->end && *r->at != quote; r->at++) {
+        if (*r->at == '\\' || *r->at == '\n' || *r->at == '\0' || length + 1 == room)
+            return fail_header(r, "the end of the string");
+        string[length++] = *r->at;
+    }
+    if (r->at == r->end)
+        return fail_header(r, "the end of the string");
+    r->at++;
+    string[length] = '\0';
+    return GA_OK;
+}
+
+static ga_status read_boolean(reader *r, bool *value)
+{
+    *value = take(r, "True");
+    return *value || take(r, "False") ? GA_OK : fail_header(r, "True or False");
+}
+
+static ga_status read_length(reader *r, int64_t *length)
+{
+    int64_t value = 0;
+
+    skip_blanks(r);
+    if (r->at == r->end || *r->at < '0' || *r->at > '9')
+        return fail_header(r, "a length");
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+        const int digit = *r->at - '0';
+        if (value > (INT64_MAX - digit) / 10)
+            return ga__fail(GA_ERR_FORMAT, "load: %s: a length of the shape is past 2^63", r->path);
+        value = value * 10 + digit;
+    }
+    if (r->at < r->end && *r->at == 'L') /* as Python 2 wrote it */
+        r->at++;
+    *length = value;
+    return GA_OK;
+}
+
+/* "()", "(3,)", "(3, 4)" or "(3, 4,)". */
+static ga_status read_shape(reader *r, ga__npy_header *h)
+{
+    bool comma = true;
+
+    if (!take(r, "("))
+        return fail_header(r, "'('");
+    h->ndim = 0;
+    while (!take(r, ")")) {
+        if (!comma)
+            return fail_header(r, "',' or ')'");
+        if (h->ndim == GA_MAX_NDIM)
+            return ga__fail(GA_ERR_FORMAT, "load: %s: more than %d dimensions", r->path,
+                            GA_MAX_NDIM);
+        const ga_status status = read_length(r, &h->shape[h->ndim]);
+        if (status != GA_OK)
+            return status;
+        h->ndim++;
+        comma = take(r, ",");
+    }
+    if (h->ndim == 1 && !comma)
+        return fail_header(r, "a tuple before here, as in (3,),");
+    return GA_OK;
+}
+
+/* A list stands for a structured dtype: its text goes into the message. */
+static ga_status fail_structured(const reader *r)
+{
+    const char *end = memchr(r->at, ']', (size_t)(r->end - r->at));
+    const size_t length = (size_t)((end ? end + 1 : r->end) - r->at);
+
+    return ga__fail(GA_ERR_FORMAT, "load: %s: descr %.*s is a structured dtype", r->path,
+                    (int)(length < 200 ? length : 200), r->at);
+}
+
+static ga_status read_descr(reader *r, ga__npy_header *h)
+{
+    char descr[DESCR_SIZE];
+
+    skip_blanks(r);
+    if (r->at < r->end && *r->at == '[')
+        return fail_structured(r);
+    const ga_status status = read_string(r, descr, sizeof descr);
+    if (status != GA_OK)
+        return status;
+    h->dtype = ga__dtype_from_npy(descr, &h->swapped);
+    if (strcmp(descr, ga_dtype_name(GA_BFLOAT16)) ==
+        0) /* NumPy has no descr for it, so writers differ */
+        h->dtype = GA_BFLOAT16;
+    if (h->dtype == GA_NO_DTYPE)
+        return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is none of the dtypes", r->path,
+                        descr);
+    return GA_OK;
+}
+
+enum { HAS_DESCR = 1, HAS_FORTRAN = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
+
+static int key_bit(const char *key)
+{
+    return strcmp(key, "descr") == 0           ? HAS_DESCR
+           : strcmp(key, "fortran_order") == 0 ? HAS_FORTRAN
+           : strcmp(key, "shape") == 0         ? HAS_SHAPE
+                                               : 0;
+}
+
+static ga_status read_entry(reader *r, ga__npy_header *h, int *seen)
+{
+    char key[DESCR_SIZE];
+    const ga_status status = read_string(r, key, sizeof key);
+
+    if (status != GA_OK)
+        return status;
+    const int bit = key_bit(key);
+    if (bit == 0 || (*seen & bit))
+        return ga__fail(GA_ERR_FORMAT, "load: %s: the header has the key '%s'%s", r->path, key,
+                        bit ? " twice" : "");
+    *seen |= bit;
+    if (!take(r, ":"))
+        return fail_header(r, "':'");
+    return bit == HAS_DESCR     ? read_descr(r, h)
+           : bit == HAS_FORTRAN ? read_boolean(r, &h->fortran)
+                                : read_shape(r, h);
+}
+
+static ga_status read_dict(reader *r, ga__npy_header *h)
+{
+    bool comma = true;
+    int seen = 0;
+
+    if (!take(r, "{"))
+        return fail_header(r, "'{'");
+    while (!take(r, "}")) {
+        if (!comma)
+            return fail_header(r, "',' or '}'");
+        const ga_status status = read_entry(r, h, &seen);
+        if (status != GA_OK)
+            return status;
+        comma = take(r, ",");
+    }
+    if (seen != HAS_ALL)
+        return ga__fail(GA_ERR_FORMAT, "load: %s: the header lacks '%s'", r->path,
+                        !(seen & HAS_DESCR)     ? "descr"
+                        : !(seen & HAS_FORTRAN) ? "fortran_order"
+                                                : "shape");
+    skip_blanks(r);
+    return r->at == r->end ? GA_OK : fail_header(r, "the end");
+}
+
+ga_status ga__npy_parse(ga__npy_header *header, const char *path, const char *text, size_t length)
+{
+    reader r = {path, text, text, text + length};
+
+    return read_dict(&r, header);
+}
+
+/* ---- Writing ---- */
+
+void ga__npy_add_header(ga__strbuf *text, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    const size_t start = GA__NPY_MAGIC_SIZE + 4;
+    ga__strbuf dict = GA__STRBUF_INIT;
+    char first[32];
+
+    ga__strbuf_addf(&dict,
+                    "{'descr': '%s', 'fortran_order': False, 'shape': ", ga__dtype_npy(dtype));
+    ga__strbuf_add_shape(&dict, ndim, shape);
+    ga__strbuf_add(&dict, ", }");
+    if (ndim > 0) {
+        const int digits = snprintf(first, sizeof first, "%lld", (long long)shape[0]);
+        ga__strbuf_addf(&dict, "%*s", GROWTH_DIGITS - digits, "");
+    }
+    const size_t padding = HEADER_ALIGNMENT - (start + dict.length + 1) % HEADER_ALIGNMENT;
+    const size_t length = dict.length + padding + 1;
+    const unsigned char count[4] = {1, 0, (unsigned char)(length & 255),
+                                    (unsigned char)(length >> 8)};
+    ga__strbuf_add_bytes(text, GA__NPY_MAGIC, GA__NPY_MAGIC_SIZE);
+    ga__strbuf_add_bytes(text, count, sizeof count);
+    ga__strbuf_add_bytes(text, dict.text, dict.length);
+    ga__strbuf_addf(text, "%*s\n", (int)padding, "");
+    text->failed = text->failed || dict.failed;
+    ga__strbuf_reset(&dict);
+}

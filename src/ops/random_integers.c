@@ -1,0 +1,264 @@
+/* The distributions of integers, bytes and permutations: what each checks and asks of the engine.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "device/stream.h"
+#include "kernels/draw.h"
+
+/* An integer of any size: its sign, and its value modulo 2^64. */
+typedef struct integer {
+    bool negative;
+    uint64_t bits;
+} integer;
+
+static integer from_signed(int64_t number)
+{
+    return (integer){number < 0, (uint64_t)number};
+}
+
+static bool is_below(integer a, integer b)
+{
+    return a.negative != b.negative ? a.negative : a.bits < b.bits;
+}
+
+/* The least and the greatest of an integer dtype. */
+static integer least(ga_dtype dtype)
+{
+    if (ga__dtype_kind(dtype) != 'i')
+        return (integer){false, 0};
+    return from_signed(-(int64_t)(((uint64_t)1 << (8 * ga__dtype_size(dtype) - 1)) - 1) - 1);
+}
+
+static integer greatest(ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(dtype);
+    const int bits = kind == 'b' ? 1 : (int)(8 * ga__dtype_size(dtype)) - (kind == 'i');
+    return (integer){false, UINT64_MAX >> (64 - bits)};
+}
+
+static const char *integer_text(integer number, char text[24])
+{
+    if (number.negative)
+        snprintf(text, 24, "%lld", (long long)(int64_t)number.bits);
+    else
+        snprintf(text, 24, "%llu", (unsigned long long)number.bits);
+    return text;
+}
+
+/* The first and last of a range, called low and high; `shown` is what the caller gave for the last.
+ */
+static ga_status check_bounds(ga_dtype dtype, integer first, integer last, integer shown)
+{
+    char text[24];
+    const bool low = is_below(first, least(dtype)) || is_below(greatest(dtype), first);
+    if (!low && !is_below(greatest(dtype), last))
+        return GA_OK;
+    return ga__fail(GA_ERR_INVALID, "integers: %s %s is out of bounds for %s", low ? "low" : "high",
+                    integer_text(low ? first : shown, text), ga_dtype_name(dtype));
+}
+
+/* Every integer from low to high, both included; ranges up to 2^32 take a word of 32 bits. */
+static void draw_range(ga__draw *draw, integer low, integer high)
+{
+    static const ga__distribution all = {
+        {.id = GA__FORMULA_ID(12), .name = "integers", .body = "r = (ga_v0)(a + z)"},
+        "bits",
+        false};
+    static const ga__distribution below = {{.id = GA__FORMULA_ID(13),
+                                            .name = "integers",
+                                            .body = "r = (ga_v0)(a + ga::below(z, b, c, i, key))"},
+                                           "bits",
+                                           false};
+    const uint64_t most = high.bits - low.bits, range = most + 1;
+    const bool wide = most > UINT32_MAX;
+    draw->distribution = most == UINT64_MAX || most == UINT32_MAX ? &all : &below;
+    draw->drawn = wide ? GA_UINT64 : GA_UINT32;
+    ga__draw_add(draw, GA_UINT64, ga_value_unsigned(GA_UINT64, low.bits));
+    if (draw->distribution == &all)
+        return;
+    const uint64_t threshold = wide ? -range % range : ((uint64_t)1 << 32) % range;
+    ga__draw_add(draw, GA_UINT64, ga_value_unsigned(GA_UINT64, range));
+    ga__draw_add(draw, GA_UINT64, ga_value_unsigned(GA_UINT64, threshold));
+}
+
+static ga_status plan_integers(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, int64_t low,
+                               int64_t high)
+{
+    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "integer");
+    if (status == GA_OK && low >= high)
+        status = ga__fail(GA_ERR_INVALID, "integers: low %lld is not below high %lld",
+                          (long long)low, (long long)high);
+    if (status == GA_OK)
+        status = check_bounds(dtype, from_signed(low), from_signed(high - 1), from_signed(high));
+    if (status == GA_OK)
+        draw_range(draw, from_signed(low), from_signed(high - 1));
+    return status;
+}
+
+static ga_status to_integer(const char *which, ga_value value, integer *number)
+{
+    const char kind = value.kind == GA_VALUE_NUMBER ? ga__dtype_kind(value.dtype) : '-';
+    if (kind != 'b' && kind != 'i' && kind != 'u')
+        return ga__fail(GA_ERR_INVALID, "integers: %s is no C integer", which);
+    *number = kind == 'u' ? (integer){false, value.as.u} : from_signed(value.as.i);
+    return GA_OK;
+}
+
+static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, ga_value low,
+                               ga_value high)
+{
+    integer first = {false, 0}, last = {false, 0};
+    char text[2][24];
+    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "integer");
+    if (status == GA_OK)
+        status = to_integer("low", low, &first);
+    if (status == GA_OK)
+        status = to_integer("high", high, &last);
+    if (status == GA_OK && is_below(last, first))
+        status = ga__fail(GA_ERR_INVALID, "integers: low %s is above high %s",
+                          integer_text(first, text[0]), integer_text(last, text[1]));
+    if (status == GA_OK)
+        status = check_bounds(dtype, first, last, last);
+    if (status == GA_OK)
+        draw_range(draw, first, last);
+    return status;
+}
+
+static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, double lam)
+{
+    static const ga__distribution small = {
+        {.id = GA__FORMULA_ID(14),
+         .name = "poisson",
+         .body = "r = ga::cast<ga_v0>(ga::poisson_small(z, a, b))"},
+        "unit",
+        false};
+    static const ga__distribution large = {
+        {.id = GA__FORMULA_ID(15),
+         .name = "poisson",
+         .body = "r = ga::cast<ga_v0>(ga::poisson_large(z, a, b, c, i, key))"},
+        "bits",
+        false};
+    const bool is_small = lam < 10;
+    const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "integer");
+    if (status != GA_OK)
+        return status;
+    if (!(lam >= 0))
+        return ga__fail(GA_ERR_INVALID, "poisson: lam is %g, not a number from 0 on", lam);
+    if (lam + 10 * sqrt(lam) > (double)greatest(dtype).bits)
+        return ga__fail(GA_ERR_INVALID, "poisson: a lam of %g is too much for %s", lam,
+                        ga_dtype_name(dtype));
+    draw->distribution = is_small ? &small : &large;
+    draw->drawn = is_small ? GA_FLOAT64 : GA_NO_DTYPE;
+    ga__draw_add(draw, GA_FLOAT64, ga_value_double(lam));
+    ga__draw_add(draw, GA_FLOAT64, ga_value_double(is_small ? exp(-lam) : log(lam)));
+    if (!is_small)
+        ga__draw_add(draw, GA_FLOAT64, ga_value_double(0.931 + 2.53 * sqrt(lam)));
+    return GA_OK;
+}
+
+gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
+                          const int64_t *shape)
+{
+    ga__draw draw;
+    return ga__draw_new(&draw, plan_integers(&draw, rng, dtype, low, high), rng, dtype, ndim,
+                        shape);
+}
+
+ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high)
+{
+    ga__draw draw;
+    return ga__draw_into(
+        &draw, plan_integers(&draw, rng, ga__draw_dtype("integers", out), low, high), out, rng);
+}
+
+gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
+                                     int ndim, const int64_t *shape)
+{
+    ga__draw draw;
+    return ga__draw_new(&draw, plan_endpoint(&draw, rng, dtype, low, high), rng, dtype, ndim,
+                        shape);
+}
+
+gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim, const int64_t *shape)
+{
+    ga__draw draw;
+    return ga__draw_new(&draw, plan_poisson(&draw, rng, dtype, lam), rng, dtype, ndim, shape);
+}
+
+ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam)
+{
+    ga__draw draw;
+    return ga__draw_into(&draw, plan_poisson(&draw, rng, ga__draw_dtype("poisson", out), lam), out,
+                         rng);
+}
+
+/* ---- Bytes and permutations ---- */
+
+gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
+{
+    const ga_range first = GA_UPTO(nbytes, 1);
+    ga__draw draw;
+    if (ga__draw_init(&draw, "bytes", rng, GA_UINT32, "u", "unsigned") != GA_OK)
+        return NULL;
+    if (nbytes < 0)
+        return ga__fail_null(GA_ERR_INVALID, "bytes: a length of %lld", (long long)nbytes);
+    const int64_t nwords = nbytes / 4 + (nbytes % 4 > 0);
+    draw_range(&draw, (integer){false, 0}, (integer){false, UINT32_MAX});
+    gpuarray *drawn = ga__draw_new(&draw, GA_OK, rng, GA_UINT32, 1, &nwords);
+    gpuarray *bytes = drawn ? ga_view(drawn, GA_UINT8) : NULL;
+    gpuarray *result = bytes ? ga_slice_ranges(bytes, 1, &first) : NULL;
+    ga_free(bytes);
+    ga_free(drawn);
+    return result;
+}
+
+/* The bits of a Feistel network over 0 .. n - 1: at least 8, so that small n are a part of many. */
+static int network_bits(int64_t n)
+{
+    int bits = 8;
+    while (((n - 1) >> bits) > 0)
+        bits++;
+    return bits;
+}
+
+static ga_status permute(gpuarray *out, ga_rng *rng)
+{
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(16),
+        .name = "permutation",
+        .body = "r = (long long)ga::permuted(i, n, (unsigned)a, (unsigned)b, c, d)",
+        .uses_index = true};
+    static const char *const names[] = {"a", "b", "c", "d"};
+    const int bits = network_bits(out->size);
+    const ga_rng_state state = ga__rng_take(rng, 1);
+    uint64_t numbers[4] = {(uint64_t)(bits / 2), (uint64_t)(bits - bits / 2)};
+    ga__operand operands[5] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true}};
+    ga__rng_call_bits(state, numbers + 2);
+    for (int k = 0; k < 4; k++)
+        operands[1 + k] = (ga__operand){.name = names[k],
+                                        .number = ga_value_unsigned(GA_UINT64, numbers[k]),
+                                        .type = GA_UINT64,
+                                        .reads = true};
+    const ga_status status =
+        ga__elementwise(&formula, out->buffer->device, 1, out->shape, 5, operands);
+    if (status != GA_OK)
+        ga__rng_give_back(rng, state, 1);
+    return status;
+}
+
+gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n)
+{
+    if (!rng)
+        return ga__fail_null(GA_ERR_INVALID, "permutation: the generator is NULL");
+    if (n < 0)
+        return ga__fail_null(GA_ERR_INVALID, "permutation: of %lld numbers", (long long)n);
+    if (!ga__not_recording("permutation"))
+        return NULL;
+    gpuarray *out = ga_empty(GA_INT64, 1, &n);
+    if (!out || n == 0 || permute(out, rng) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}

@@ -1,0 +1,242 @@
+/* From a row of the reductions' table to a call of the engine. */
+#include "ops/reduction_op.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/elementwise_op.h"
+
+/* One reduction's axes and result. */
+typedef struct call {
+    const gpuarray *x;
+    bool reduced[GA_MAX_NDIM];
+    int ndim;                   /* of the result */
+    int64_t shape[GA_MAX_NDIM]; /* of the result */
+    int64_t count;
+    ga_dtype loop, result;
+} call;
+
+static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args)
+{
+    uint32_t set;
+    if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", name, args->naxes,
+                        args->axes ? "an address" : "NULL");
+    const ga_status status = ga__check_axes(name, args->naxes, args->axes, c->x->ndim, &set);
+    if (status != GA_OK)
+        return status;
+    for (int axis = 0; axis < c->x->ndim; axis++)
+        c->reduced[axis] = args->naxes == 0 || (set >> axis & 1);
+    return GA_OK;
+}
+
+static void find_shape(call *c, bool keepdims)
+{
+    c->ndim = 0;
+    c->count = 1;
+    for (int axis = 0; axis < c->x->ndim; axis++) {
+        const int64_t length = c->x->shape[axis];
+        if (c->reduced[axis])
+            c->count *= length;
+        if (!c->reduced[axis] || keepdims)
+            c->shape[c->ndim++] = c->reduced[axis] ? 1 : length;
+    }
+}
+
+static ga_status find_dtypes(call *c, const ga__row *op, const ga_reduce_args *args)
+{
+    const ga__operand_type type = {.dtype = c->x->dtype};
+    ga_dtype common;
+    const ga_status status =
+        ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &c->loop, &common);
+    if (status != GA_OK)
+        return status;
+    if (args->dtype != GA_NO_DTYPE) {
+        if (!ga__dtype_valid(args->dtype))
+            return ga__fail(GA_ERR_DTYPE, "%s: dtype %d is no dtype", op->formula.name,
+                            (int)args->dtype);
+        if (ga__dtype_kind(c->x->dtype) == 'c' && ga__dtype_kind(args->dtype) != 'c')
+            return ga__fail(GA_ERR_DTYPE, "%s: %s does not reduce as %s", op->formula.name,
+                            ga_dtype_name(c->x->dtype), ga_dtype_name(args->dtype));
+        c->loop = args->dtype;
+    }
+    c->result = ga__result_dtype(op->result, c->loop);
+    return GA_OK;
+}
+
+static ga_status check_out(const call *c, const char *name, const gpuarray *out)
+{
+    if (!ga__array_writable(name, out))
+        return ga_error();
+    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
+        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
+                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
+    if (!ga__can_cast_same_kind(c->result, out->dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
+                        ga_dtype_name(c->result), ga_dtype_name(out->dtype));
+    if (out->buffer->device != c->x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", name,
+                        c->x->buffer->device->name, out->buffer->device->name);
+    return GA_OK;
+}
+
+static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
+{
+    c->x = args->x;
+    if (!args->x)
+        return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", op->formula.name);
+    ga_status status = read_axes(c, op->formula.name, args);
+    if (status != GA_OK)
+        return status;
+    find_shape(c, args->keepdims);
+    status = find_dtypes(c, op, args);
+    if (status != GA_OK)
+        return status;
+    if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0)
+        return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", op->formula.name,
+                        ga__shape_text(c->x->ndim, c->x->shape));
+    return args->out ? check_out(c, op->formula.name, args->out) : GA_OK;
+}
+
+/* Whether the accumulator is one number or truth value. */
+static bool is_scalar(const ga__reduce_part *part)
+{
+    return part->settles || strcmp(part->accumulator, "T") == 0;
+}
+
+/* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
+static size_t accumulator_bytes(const ga__reduce_part *part)
+{
+    const size_t type = ga__dtype_size(ga__dtype_compute(part->type));
+    return is_scalar(part) ? type : sizeof(double) + 2 * type;
+}
+
+size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts)
+{
+    const size_t alignment = 2 * sizeof(double); /* no type has more */
+    size_t bytes = accumulator_bytes(&parts[0]);
+    if (nparts == 1 && is_scalar(&parts[0]))
+        return bytes;
+    for (int p = 1; p < nparts; p++)
+        bytes = (bytes + alignment - 1) / alignment * alignment + accumulator_bytes(&parts[p]);
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+ga__reduce_part ga__part_of(const ga__row *op, ga_dtype loop, double ddof)
+{
+    return (ga__reduce_part){.accumulator = op->accumulator,
+                             .neutral = op->neutral,
+                             .step = op->step,
+                             .combine = op->combine,
+                             .finish = op->finish,
+                             .type = loop,
+                             .ddof = ddof,
+                             .settles = op->result == GA__RESULT_BOOL,
+                             .rounds = op->rounds && ga__dtype_rounds(loop)};
+}
+
+/* A pass of one part whose result is what it finishes with. */
+static ga__reduction single(ga__hash128 id, const char *name, const char *map, ga__reduce_part part,
+                            ga_dtype result)
+{
+    return (ga__reduction){.formula = {.id = id, .name = name, .body = ""},
+                           .map = map,
+                           .accumulator_bytes = ga__accumulator_bytes(1, &part),
+                           .nparts = 1,
+                           .nresults = 1,
+                           .parts = {part},
+                           .results = {{"ga_finish0(a)", result}}};
+}
+
+ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
+                             const int64_t *shape, const bool *reduced, int noperands,
+                             const ga__operand *operands, gpuarray *const *out)
+{
+    gpuarray *views[GA__MAX_PARTS];
+    int64_t kept_shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    int kept = 0;
+    for (int axis = 0; axis < ndim; axis++)
+        kept += !reduced[axis];
+    if (out[0]->ndim == kept)
+        return ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, out);
+    kept = 0;
+    for (int axis = 0; axis < ndim; axis++)
+        if (!reduced[axis]) {
+            kept_shape[kept] = out[0]->shape[axis];
+            strides[kept++] = out[0]->strides[axis];
+        }
+    /* Of the others only address and dtype count: they lie as the first one does. */
+    memcpy(views, out, sizeof(views[0]) * (size_t)reduction->nresults);
+    views[0] = ga__array_view(out[0], out[0]->dtype, kept, kept_shape, strides, 0);
+    if (!views[0])
+        return ga_error();
+    const ga_status status =
+        ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, views);
+    ga_free(views[0]);
+    return status;
+}
+
+static ga_status run(const call *c, const ga__row *op, double ddof, gpuarray *out)
+{
+    ga__reduction reduction = single(op->formula.id, op->formula.name, "return {x}",
+                                     ga__part_of(op, c->loop, ddof), c->result);
+    reduction.formula.uses_index = op->result == GA__RESULT_INDEX;
+    reduction.maps_nothing = true;
+    const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
+    return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
+                              1, &operand, &out);
+}
+
+gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
+{
+    const ga__row *op = &ga__rows[row];
+    call c;
+    gpuarray *copy = NULL;
+    if (prepare(&c, op, args) != GA_OK)
+        return NULL;
+    gpuarray *out = args->out;
+    if (!out)
+        out = ga__array_new(c.x->buffer->device, c.result, c.ndim, c.shape);
+    else if (ga__arrays_overlap(out, c.x))
+        c.x = copy = ga_copy(c.x);
+    ga_status status = out && c.x ? run(&c, op, args->ddof, out) : ga_error();
+    ga_free(copy);
+    if (status == GA_OK)
+        return out;
+    if (!args->out)
+        ga_free(out);
+    return NULL;
+}
+
+gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
+{
+    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
+    ga__device *device;
+    if (ga__check_values("dot", 2, values, &device) != GA_OK)
+        return NULL;
+    if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "dot: shapes %s and %s, not two 1-D arrays of one length",
+                             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
+    const ga_dtype type = ga_result_type(a->dtype, b->dtype);
+    gpuarray *out = ga__array_new(device, type, 0, NULL);
+    if (!out)
+        return NULL;
+    const ga__reduce_part sum = {.accumulator = "T",
+                                 .neutral = "T(0)",
+                                 .step = "ga::add(a, x)",
+                                 .combine = "ga::add(a, b)",
+                                 .finish = "a",
+                                 .type = type,
+                                 .rounds = ga__dtype_rounds(type)};
+    const ga__formula *formula = &ga__rows[GA__ROW_dot].formula;
+    const ga__reduction reduction =
+        single(formula->id, formula->name, "return {ga::multiply(x, y)}", sum, type);
+    const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
+                                    {.name = "y", .array = b, .type = type, .reads = true}};
+    const bool reduced[] = {true};
+    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}

@@ -1,0 +1,53 @@
+/* The functions of the tables: one or two wrappers a row. */
+#include <quarry/array.h>
+#include <quarry/ops.h>
+
+#include "ops/elementwise_op.h"
+#include "ops/reduction_op.h"
+
+#define GA_UNARY(name, ...)                                                                        \
+    gpuarray *(ga_##name)(ga_value a)                                                              \
+    {                                                                                              \
+        return ga__apply(GA__ROW_##name, &a);                                                      \
+    }                                                                                              \
+    ga_status(ga_##name##_into)(gpuarray * out, ga_value a)                                        \
+    {                                                                                              \
+        return ga__apply_into(GA__ROW_##name, out, &a);                                            \
+    }
+#include <quarry/unary.def>
+
+#define GA_BINARY(name, ...)                                                                       \
+    gpuarray *(ga_##name)(ga_value a, ga_value b)                                                  \
+    {                                                                                              \
+        return ga__apply(GA__ROW_##name, (ga_value[]){a, b});                                      \
+    }                                                                                              \
+    ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b)                            \
+    {                                                                                              \
+        return ga__apply_into(GA__ROW_##name, out, (ga_value[]){a, b});                            \
+    }
+#include <quarry/binary.def>
+
+#define GA_TERNARY(name, ...)                                                                      \
+    gpuarray *(ga_##name)(ga_value a, ga_value b, ga_value c)                                      \
+    {                                                                                              \
+        return ga__apply(GA__ROW_##name, (ga_value[]){a, b, c});                                   \
+    }                                                                                              \
+    ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b, ga_value c)                \
+    {                                                                                              \
+        return ga__apply_into(GA__ROW_##name, out, (ga_value[]){a, b, c});                         \
+    }
+#include <quarry/ternary.def>
+
+#define GA_SPLIT(name, kinds, rule, second, statement, first_name, second_name, line)              \
+    ga_status ga_##name(const gpuarray *x, gpuarray **first_name, gpuarray **second_name)          \
+    {                                                                                              \
+        return ga__apply_split(GA__ROW_##name, x, first_name, second_name);                        \
+    }
+#include <quarry/split.def>
+
+#define GA_REDUCE(name, ...)                                                                       \
+    gpuarray *(ga_##name)(ga_reduce_args args)                                                     \
+    {                                                                                              \
+        return ga__apply_reduction(GA__ROW_##name, &args);                                         \
+    }
+#include <quarry/reduce.def>

@@ -1,0 +1,254 @@
+/* Moves elements between devices and host memory. */
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+#include <quarry/device.h>
+
+#include "array/scope.h"
+#include "base/error.h"
+#include "ops/convert.h"
+
+gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    if (!ga__not_recording("from_host"))
+        return NULL;
+    gpuarray *x = ga_empty(dtype, ndim, shape);
+    if (!x || x->size == 0)
+        return x;
+    const ga_status status = data ? ga__array_upload(x, 0, data, ga_nbytes(x))
+                                  : ga__fail(GA_ERR_INVALID, "from_host: the data is NULL");
+    if (status == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
+{
+    gpuarray *x = ga_empty(dtype, ndim, shape);
+
+    if (!x || x->size == 0 || ga_set_async(x, data, ga_nbytes(x)) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
+/* Raises unless the host buffer fits x. */
+static ga_status check_host_buffer(const char *name, const gpuarray *x, const void *buffer,
+                                   size_t nbytes)
+{
+    if (!x)
+        return ga__fail(GA_ERR_INVALID, "%s: the array is NULL", name);
+    if (nbytes != ga_nbytes(x))
+        return ga__fail(GA_ERR_SHAPE, "%s: the buffer has %zu bytes, shape %s of %s has %zu", name,
+                        nbytes, ga__shape_text(x->ndim, x->shape), ga_dtype_name(x->dtype),
+                        ga_nbytes(x));
+    if (nbytes > 0 && !buffer)
+        return ga__fail(GA_ERR_INVALID, "%s: the buffer is NULL", name);
+    return GA_OK;
+}
+
+/* The host's copy of x's elements comes in C order: into a view of another it goes by a copy. */
+static ga_status set_view(const char *name, gpuarray *x, const void *data, size_t nbytes)
+{
+    if (!ga__array_writable(name, x))
+        return GA_ERR_INVALID;
+    gpuarray *dense = ga_empty_like(x);
+    if (!dense)
+        return ga_error();
+    ga_status status = ga__array_upload(dense, 0, data, nbytes);
+    if (status == GA_OK)
+        status = ga__array_copy_into(x, dense);
+    ga_free(dense);
+    return status;
+}
+
+ga_status ga_set(gpuarray *x, const void *data, size_t nbytes)
+{
+    const ga_status status = check_host_buffer("set", x, data, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    if (!ga__not_recording("set"))
+        return GA_ERR_UNSUPPORTED;
+    return x->contiguous ? ga__array_upload(x, 0, data, nbytes) : set_view("set", x, data, nbytes);
+}
+
+static ga_status check_contiguous(const char *name, const gpuarray *x)
+{
+    return x->contiguous ? GA_OK
+                         : ga__fail(GA_ERR_INVALID, "%s: the array of shape %s is not contiguous",
+                                    name, ga__shape_text(x->ndim, x->shape));
+}
+
+ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
+{
+    ga_status status = check_host_buffer("set_async", x, data, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    status = check_contiguous("set_async", x);
+    ga__stream *stream = status == GA_OK ? ga__array_stream(NULL, x) : NULL;
+    return stream ? stream->device->backend->copy_async(stream, x->data, data, nbytes,
+                                                        GA__HOST_TO_DEVICE)
+                  : ga_error();
+}
+
+ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes)
+{
+    ga_status status = check_host_buffer("to_host_async", x, buffer, nbytes);
+
+    if (status != GA_OK || nbytes == 0)
+        return status;
+    status = check_contiguous("to_host_async", x);
+    ga__stream *stream = status == GA_OK ? ga__array_stream(x, NULL) : NULL;
+    return stream ? stream->device->backend->copy_async(stream, buffer, x->data, nbytes,
+                                                        GA__DEVICE_TO_HOST)
+                  : ga_error();
+}
+
+ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes)
+{
+    ga_status status = check_host_buffer("to_host", x, buffer, nbytes);
+
+    if (status != GA_OK)
+        return status;
+    if (!ga__not_recording("to_host"))
+        return GA_ERR_UNSUPPORTED;
+    if (x->contiguous)
+        return ga__array_download(x, 0, buffer, nbytes);
+    gpuarray *copy = ga_copy(x);
+    if (!copy)
+        return ga_error();
+    status = ga__array_download(copy, 0, buffer, nbytes);
+    ga_free(copy);
+    return status;
+}
+
+/* The one element of x; false and an error when it has not just one. */
+static bool fetch_item(const gpuarray *x, ga_value *number)
+{
+    uint64_t element[2] = {0, 0};
+
+    if (!x) {
+        ga__fail(GA_ERR_INVALID, "item: the array is NULL");
+        return false;
+    }
+    if (x->size != 1) {
+        ga__fail(GA_ERR_SHAPE, "item: array of shape %s has %lld elements, not 1",
+                 ga__shape_text(x->ndim, x->shape), (long long)x->size);
+        return false;
+    }
+    if (!ga__not_recording("item"))
+        return false;
+    if (ga__array_download(x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
+        return false;
+    *number = ga__dtype_fetch(x->dtype, element);
+    return true;
+}
+
+double ga_item_double(const gpuarray *x)
+{
+    ga_value number;
+
+    return fetch_item(x, &number) ? ga__number_double(number) : (double)NAN;
+}
+
+int64_t ga_item_int64(const gpuarray *x)
+{
+    ga_value number;
+
+    return fetch_item(x, &number) ? ga__number_int64(number) : 0;
+}
+
+bool ga_item_bool(const gpuarray *x)
+{
+    ga_value number;
+
+    return fetch_item(x, &number) && ga__number_bool(number);
+}
+
+double _Complex ga_item_complex(const gpuarray *x)
+{
+    ga_value number;
+    double parts[2] = {(double)NAN, 0.0};
+    double _Complex result;
+
+    if (fetch_item(x, &number)) {
+        parts[0] = ga__number_double(number);
+        if (ga__dtype_kind(number.dtype) == 'c')
+            parts[1] = number.as.z[1];
+    }
+    memcpy(&result, parts, sizeof result); /* re + im * I would turn an infinity into NaN */
+    return result;
+}
+
+const char *ga_device_of(const gpuarray *x)
+{
+    return x ? x->buffer->device->name : NULL;
+}
+
+/* Between two GPUs: in the order of the source's stream, which waits for the target's, since the
+ * new array's memory is of that order; and the target's then waits for the copy. */
+static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
+{
+    ga__stream *source = ga__array_stream(from, NULL), *target = ga__array_stream(NULL, to);
+
+    if (!source || !target)
+        return ga_error();
+    const ga__backend *backend = source->device->backend;
+    ga_status status = backend->stream_wait(source, target);
+    if (status == GA_OK)
+        status = backend->copy_peer(source, to->data, from->data, ga_nbytes(to), target->device);
+    return status == GA_OK ? backend->stream_wait(target, source) : status;
+}
+
+/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, where work is done
+ * when its call returns. */
+static ga_status copy_across(gpuarray *to, const gpuarray *from)
+{
+    if (to->size == 0)
+        return GA_OK;
+    if (from->buffer->device->backend == &ga__host_backend)
+        return ga__array_upload(to, 0, from->data, ga_nbytes(to));
+    if (to->buffer->device->backend == &ga__host_backend)
+        return ga__array_download(from, 0, to->data, ga_nbytes(to));
+    return copy_to_peer(to, from);
+}
+
+/* x itself. A scope owns one reference of each of its arrays, so inside one it is a view of its
+ * own. */
+static gpuarray *same_array(const gpuarray *x)
+{
+    if (ga__scope_is_open())
+        return ga__array_view(x, x->dtype, x->ndim, x->shape, x->strides, 0);
+    return ga_retain((gpuarray *)x); /* only the count of references changes */
+}
+
+gpuarray *ga_to_device(const gpuarray *x, const char *device)
+{
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "to_device: the array is NULL");
+    ga__device *target = device ? ga__find_device(device) : ga__current_device();
+    if (!target)
+        return NULL;
+    if (target == x->buffer->device)
+        return same_array(x);
+    if (!ga__not_recording("to_device"))
+        return NULL;
+    gpuarray *copy = ga__array_new(target, x->dtype, x->ndim, x->shape);
+    if (!copy)
+        return NULL;
+    gpuarray *dense = x->contiguous ? NULL : ga_copy(x);
+    ga_status status = x->contiguous || dense ? GA_OK : GA_ERR_MEMORY;
+    if (status == GA_OK)
+        status = copy_across(copy, dense ? dense : x);
+    ga_free(dense);
+    if (status != GA_OK) {
+        ga_free(copy);
+        return NULL;
+    }
+    return copy;
+}

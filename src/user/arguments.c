@@ -1,0 +1,370 @@
+/* Reads the argument lists and the use of arguments in the texts of custom kernels. */
+#include "user/arguments.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/word.h"
+
+/* ---- A scanner of C tokens: words, numbers, strings and punctuation, comments left out ---- */
+
+typedef struct token {
+    const char *text;
+    size_t length; /* 0 at the end */
+} token;
+
+static bool starts_word(char c)
+{
+    return isalpha((unsigned char)c) || c == '_';
+}
+
+static const char *skip_blank(const char *at)
+{
+    for (;;) {
+        while (isspace((unsigned char)*at))
+            at++;
+        if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n");
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 2 : at + strlen(at);
+        } else {
+            return at;
+        }
+    }
+}
+
+static size_t quoted_length(const char *at)
+{
+    size_t length = 1;
+    while (at[length] && at[length] != at[0])
+        length += at[length] == '\\' && at[length + 1] ? 2 : 1;
+    return at[length] ? length + 1 : length;
+}
+
+static size_t punctuation_length(const char *at)
+{
+    static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
+                                        "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                        "*=",  "/=",  "%=",  "&=", "^=", "|=", "::"};
+    for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
+        if (*at == *marks[k] && strncmp(at, marks[k], strlen(marks[k])) == 0)
+            return strlen(marks[k]);
+    return 1;
+}
+
+static token next_token(const char **at)
+{
+    token t = {skip_blank(*at), 0};
+    const char *start = t.text;
+    if (*start == 0)
+        ;
+    else if (starts_word(*start))
+        while (ga__in_word(start[t.length]))
+            t.length++;
+    else if (isdigit((unsigned char)*start) || (*start == '.' && isdigit((unsigned char)start[1])))
+        while (ga__in_word(start[t.length]) || start[t.length] == '.')
+            t.length++;
+    else if (*start == '"' || *start == '\'')
+        t.length = quoted_length(start);
+    else
+        t.length = punctuation_length(start);
+    *at = start + t.length;
+    return t;
+}
+
+static bool is(token t, const char *text)
+{
+    return t.length == strlen(text) && strncmp(t.text, text, t.length) == 0;
+}
+
+/* ---- The argument list ---- */
+
+static ga_status fail_argument(const char *kernel, const char *part, size_t length, const char *why)
+{
+    return ga__fail(GA_ERR_INVALID, "%s: argument \"%.*s\": %s", kernel, (int)length, part, why);
+}
+
+/* Appends a word to a type, with a space between words. */
+static bool extend_type(char *type, size_t size, token t)
+{
+    const size_t used = strlen(type);
+    const bool space = used > 0 && ga__in_word(type[used - 1]) && starts_word(t.text[0]);
+    if (used + t.length + 2 > size)
+        return false;
+    if (space)
+        type[used] = ' ';
+    memcpy(type + used + space, t.text, t.length);
+    type[used + space + t.length] = 0;
+    return true;
+}
+
+static ga_status read_argument(ga__argument *argument, const char *kernel, const char *part,
+                               size_t length)
+{
+    char type[128] = "";
+    const char *at = part, *const end = part + length;
+    token name = {NULL, 0};
+    *argument = (ga__argument){.dtype = GA_NO_DTYPE};
+    for (;;) {
+        const token t = next_token(&at);
+        if (t.length == 0 || t.text >= end)
+            break;
+        if (is(t, "const") || is(t, "volatile") || is(t, "__restrict__") || is(t, "restrict")) {
+            argument->is_const |= is(t, "const") && !argument->array;
+            continue;
+        }
+        if (is(t, "*")) {
+            if (argument->array)
+                return fail_argument(kernel, part, length, "pointers to pointers are no arrays");
+            if (name.length > 0 && !extend_type(type, sizeof(type), name))
+                return fail_argument(kernel, part, length, "the type is too long");
+            name.length = 0;
+            argument->array = true;
+            continue;
+        }
+        if (name.length > 0 && !extend_type(type, sizeof(type), name))
+            return fail_argument(kernel, part, length, "the type is too long");
+        name = t;
+    }
+    if (name.length == 0 || !starts_word(name.text[0]) || type[0] == 0)
+        return fail_argument(kernel, part, length, "expected a type and a name");
+    if (is(name, "i") || is(name, "n"))
+        return fail_argument(kernel, part, length, "the names i and n are the kernel's own");
+    argument->dtype = ga__dtype_from_c(type);
+    if (argument->dtype == GA_NO_DTYPE)
+        return fail_argument(kernel, part, length, "not a type of array elements");
+    argument->name = ga__strndup(name.text, name.length);
+    return argument->name ? GA_OK : ga_error();
+}
+
+static ga_status check_new_name(const ga__arguments *arguments, const char *kernel)
+{
+    const int last = arguments->count - 1;
+    for (int k = 0; k < last; k++)
+        if (strcmp(arguments->argument[k].name, arguments->argument[last].name) == 0)
+            return ga__fail(GA_ERR_INVALID, "%s: two arguments are named %s", kernel,
+                            arguments->argument[last].name);
+    return GA_OK;
+}
+
+/* The length up to the comma that ends this argument; commas in <> belong to a type. */
+static size_t part_length(const char *text)
+{
+    int depth = 0;
+    size_t length = 0;
+    for (; text[length]; length++) {
+        depth += (text[length] == '<') - (text[length] == '>');
+        if (text[length] == ',' && depth <= 0)
+            break;
+    }
+    return length;
+}
+
+ga_status ga__arguments_parse(ga__arguments *arguments, const char *kernel, const char *text)
+{
+    arguments->count = 0;
+    ga_status status = GA_OK;
+    while (status == GA_OK) {
+        const size_t length = part_length(text);
+        if (arguments->count == GA__MAX_ARGUMENTS)
+            status =
+                ga__fail(GA_ERR_INVALID, "%s: more than %d arguments", kernel, GA__MAX_ARGUMENTS);
+        else
+            status = read_argument(&arguments->argument[arguments->count], kernel, text, length);
+        if (status == GA_OK) {
+            arguments->count++;
+            status = check_new_name(arguments, kernel);
+        }
+        if (text[length] == 0)
+            break;
+        text += length + 1;
+    }
+    if (status != GA_OK)
+        ga__arguments_reset(arguments);
+    return status;
+}
+
+void ga__arguments_reset(ga__arguments *arguments)
+{
+    for (int k = 0; k < arguments->count; k++)
+        ga__free(arguments->argument[k].name);
+    arguments->count = 0;
+}
+
+/* ---- How the texts use the arrays ---- */
+
+static bool names(const char *text, const char *name)
+{
+    for (token t = next_token(&text); t.length > 0; t = next_token(&text))
+        if (is(t, name))
+            return true;
+    return false;
+}
+
+static bool assigns(token t)
+{
+    return t.length > 0 && t.text[t.length - 1] == '=' && !is(t, "==") && !is(t, "!=") &&
+           !is(t, "<=") && !is(t, ">=");
+}
+
+/* What one walk over the operation finds about one array. */
+typedef struct uses {
+    bool other; /* a use that is not name[i] */
+    bool reads, writes;
+    bool surely_written; /* so far, by an unconditional assignment before any read */
+} uses;
+
+/* One name[i] between the tokens `before` and `after`. */
+static void note_use(uses *u, token before, token after, bool statement_start)
+{
+    const bool step = is(after, "++") || is(after, "--") || is(before, "++") || is(before, "--");
+    if (is(before, "&") || step || (assigns(after) && !is(after, "="))) {
+        u->writes = true;
+        u->reads |= !u->surely_written;
+    } else if (is(after, "=")) {
+        u->writes = true;
+        if (!statement_start)
+            u->reads |= !u->surely_written;
+    } else {
+        u->reads |= !u->surely_written;
+    }
+}
+
+/* Whether the expression from `at` to its semicolon names the array, which it is assigned to. */
+static bool reads_in_statement(const char *at, const char *name)
+{
+    for (token t = next_token(&at); t.length > 0 && !is(t, ";"); t = next_token(&at))
+        if (is(t, name))
+            return true;
+    return false;
+}
+
+static uses find_uses(const char *operation, const char *name)
+{
+    uses u = {false, false, false, false};
+    token before = {";", 1};
+    int depth = 0;
+    const char *at = operation;
+    for (token t = next_token(&at); t.length > 0; t = next_token(&at)) {
+        depth += (is(t, "{") || is(t, "(")) - (is(t, "}") || is(t, ")"));
+        const bool member = is(before, ".") || is(before, "->");
+        if (!is(t, name) || member) {
+            before = t;
+            continue;
+        }
+        const bool starts = depth == 0 && (is(before, ";") || is(before, "}"));
+        const token open = next_token(&at), index = next_token(&at), close = next_token(&at);
+        if (!is(open, "[") || !is(index, "i") || !is(close, "]")) {
+            u.other = true;
+            return u;
+        }
+        const char *ahead = at;
+        const token after = next_token(&ahead);
+        const bool sure = starts && is(after, "=") && !reads_in_statement(ahead, name);
+        note_use(&u, before, after, sure);
+        u.surely_written |= sure;
+        before = close;
+    }
+    return u;
+}
+
+/* Jumps past the rest of an operation make no assignment sure. (It stands in a loop of one turn.)
+ */
+static bool jumps(const char *operation)
+{
+    return names(operation, "return") || names(operation, "continue") ||
+           names(operation, "break") || names(operation, "goto");
+}
+
+/* Where the line that starts at `text` ends, with those that a backslash joins to it. */
+static const char *line_end(const char *text)
+{
+    const char *end = text + strcspn(text, "\n");
+    while (*end && end > text && end[-1] == '\\')
+        end += 1 + strcspn(end + 1, "\n");
+    return end;
+}
+
+/* Whether the replacement of a macro, up to `end`, may jump, or open or close a block. */
+static bool replaces_flow(const char *text, const char *end)
+{
+    static const char *const parts[] = {"{", "}", "return", "continue", "break", "goto"};
+    for (token t = next_token(&text); t.length > 0 && t.text < end; t = next_token(&text))
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            if (is(t, parts[k]))
+                return true;
+    return false;
+}
+
+static bool names_token(const char *text, token name)
+{
+    for (token t = next_token(&text); t.length > 0; t = next_token(&text))
+        if (t.length == name.length && memcmp(t.text, name.text, t.length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the operation may have other jumps and blocks than those that stand there: by directives
+ * of its own, by macros of the preamble (it names one, and that one or another has some), or by
+ * files that are included. */
+static bool is_rewritten(const char *operation, const char *preamble)
+{
+    bool named = false, flow = false;
+    for (token t = next_token(&preamble); t.length > 0; t = next_token(&preamble)) {
+        if (!is(t, "#"))
+            continue;
+        const char *const end = line_end(preamble);
+        const token directive = next_token(&preamble), macro = next_token(&preamble);
+        if (is(directive, "include"))
+            return true;
+        if (is(directive, "define")) {
+            named |= names_token(operation, macro);
+            flow |= replaces_flow(preamble, end);
+        }
+        preamble = end;
+    }
+    return (named && flow) || names(operation, "#");
+}
+
+static void use_argument(ga__argument *argument, const char *operation, const char *preamble,
+                         const char *const *others)
+{
+    uses u = find_uses(operation, argument->name);
+    for (; *others; others++)
+        u.other |= names(*others, argument->name);
+    if (u.other) {
+        argument->access = GA__ACCESSOR;
+        argument->reads = true;
+        argument->writes = !argument->is_const;
+        return;
+    }
+    argument->access = GA__ELEMENT;
+    argument->writes = u.writes && !argument->is_const; /* its compiler says no to the rest */
+    argument->reads =
+        u.reads || (u.writes && (jumps(operation) || is_rewritten(operation, preamble)));
+}
+
+void ga__arguments_use(ga__arguments *arguments, const char *operation, const char *preamble,
+                       const char *const *others)
+{
+    for (int k = 0; k < arguments->count; k++)
+        if (arguments->argument[k].array)
+            use_argument(&arguments->argument[k], operation, preamble, others);
+}
+
+bool ga__text_uses_index(const char *text)
+{
+    token before = {";", 1};
+    for (token t = next_token(&text); t.length > 0; t = next_token(&text)) {
+        if (is(t, "i") && !is(before, ".") && !is(before, "->")) {
+            const char *ahead = text;
+            if (!is(before, "[") || !is(next_token(&ahead), "]"))
+                return true;
+        }
+        before = t;
+    }
+    return false;
+}

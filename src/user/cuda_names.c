@@ -1,0 +1,421 @@
+/* Reads CUDA C++ declaration by declaration, as far as the names of kernels and variables need. */
+#include "user/cuda_names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+
+/* ---- Tokens ---- */
+
+typedef enum token_kind { END, WORD, NUMBER, STRING, MARK } token_kind;
+
+typedef struct token {
+    token_kind kind;
+    const char *text; /* in the source */
+    size_t length;    /* of a MARK 1, of "::" 2 */
+} token;
+
+typedef struct reader {
+    const char *at;
+    int conditions; /* #if inside #if, around `at` */
+    token token;    /* the current one */
+} reader;
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Past a # line and the lines that continue it. */
+static void skip_directive(reader *r)
+{
+    const char *at = r->at + 1 + strspn(r->at + 1, " \t");
+    if (strncmp(at, "if", 2) == 0)
+        r->conditions++;
+    if (strncmp(at, "endif", 5) == 0 && r->conditions > 0)
+        r->conditions--;
+    for (at = r->at; *at && *at != '\n'; at++) {
+        if (*at == '\\' && at[1] == '\n')
+            at++;
+        if (strncmp(at, "/*", 2) == 0) {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 1 : at + strlen(at) - 1;
+        }
+    }
+    r->at = at;
+}
+
+static void skip_blanks(reader *r)
+{
+    for (;;) {
+        if (*r->at == '#') {
+            skip_directive(r);
+        } else if (strncmp(r->at, "//", 2) == 0) {
+            r->at += strcspn(r->at, "\n");
+        } else if (strncmp(r->at, "/*", 2) == 0) {
+            const char *end = strstr(r->at + 2, "*/");
+            r->at = end ? end + 2 : r->at + strlen(r->at);
+        } else if (isspace((unsigned char)*r->at) || *r->at == '\\') {
+            r->at++;
+        } else {
+            return;
+        }
+    }
+}
+
+/* The end of what begins at `at` with a quote. */
+static const char *end_of_quoted(const char *at)
+{
+    const char quote = *at++;
+    for (; *at && *at != quote && *at != '\n'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at == quote ? at + 1 : at;
+}
+
+/* The end of a raw string whose quote is at `at`: R"delimiter(...)delimiter". */
+static const char *end_of_raw(const char *at)
+{
+    const char *open = strchr(at, '(');
+    const size_t length = open ? (size_t)(open - at) - 1 : 0;
+    for (const char *close = open; close; close = strchr(close + 1, ')'))
+        if (strncmp(close + 1, at + 1, length) == 0 && close[1 + length] == '"' && *close == ')')
+            return close + length + 2;
+    return at + strlen(at);
+}
+
+/* A word that stands before a string and is part of it ends in R for a raw one. */
+static const char *end_of_word(const char *at, token_kind *kind)
+{
+    const char *start = at;
+    while (is_word_char(*at))
+        at++;
+    if (*at != '"' || at - start > 3 || !strchr("RLuU8", at[-1]))
+        return at;
+    *kind = STRING;
+    return at[-1] == 'R' ? end_of_raw(at) : end_of_quoted(at);
+}
+
+static const char *end_of_number(const char *at)
+{
+    while (is_word_char(*at) || *at == '.' || (*at == '\'' && is_word_char(at[1])))
+        at++;
+    return at;
+}
+
+static void next(reader *r)
+{
+    skip_blanks(r);
+    const char *at = r->at;
+    token t = {MARK, at, 1};
+    if (!*at) {
+        t = (token){END, at, 0};
+    } else if (isdigit((unsigned char)*at)) {
+        t.kind = NUMBER;
+        t.length = (size_t)(end_of_number(at) - at);
+    } else if (is_word_char(*at)) {
+        t.kind = WORD;
+        t.length = (size_t)(end_of_word(at, &t.kind) - at);
+    } else if (*at == '"' || *at == '\'') {
+        t.kind = STRING;
+        t.length = (size_t)(end_of_quoted(at) - at);
+    } else if (strncmp(at, "::", 2) == 0) {
+        t.length = 2;
+    }
+    r->at = at + t.length;
+    r->token = t;
+}
+
+static bool is(const reader *r, const char *text)
+{
+    const token *t = &r->token;
+    return t->kind != STRING && strlen(text) == t->length && strncmp(t->text, text, t->length) == 0;
+}
+
+static bool is_any(const reader *r, const char *const *texts)
+{
+    for (; *texts; texts++)
+        if (is(r, *texts))
+            return true;
+    return false;
+}
+
+/* With `open` as the current token, past the `close` that belongs to it. */
+static void skip_balanced(reader *r, const char *open, const char *close)
+{
+    int depth = 0;
+    while (r->token.kind != END) {
+        if (strcmp(open, "<") == 0 && is(r, "(")) { /* where > may be greater */
+            skip_balanced(r, "(", ")");
+            continue;
+        }
+        depth += is(r, open);
+        depth -= is(r, close);
+        next(r);
+        if (depth == 0)
+            return;
+    }
+}
+
+/* The same with any bracket but <; false when the current token is none. */
+static bool skip_bracket(reader *r)
+{
+    if (is(r, "("))
+        skip_balanced(r, "(", ")");
+    else if (is(r, "["))
+        skip_balanced(r, "[", "]");
+    else if (is(r, "{"))
+        skip_balanced(r, "{", "}");
+    else
+        return false;
+    return true;
+}
+
+/* ---- Declarations ---- */
+
+enum { MOST_SCOPES = 64 };
+
+typedef struct parser {
+    reader r;
+    ga__cuda_names *names;
+    /* The namespaces and extern "C" { around the current declaration. */
+    ga__strbuf path;             /* "ns::inner::" */
+    size_t lengths[MOST_SCOPES]; /* of the path outside each */
+    int nscopes;
+    /* The current declaration. */
+    bool is_kernel, is_variable, is_template, is_function;
+    bool is_conditional;   /* inside #if */
+    ga__strbuf declarator; /* its last name: "add", "ns::add" */
+    bool joins;            /* the last token was :: */
+} parser;
+
+static void cut(ga__strbuf *s, size_t length)
+{
+    ga__strbuf_add(s, "");
+    if (s->failed)
+        return;
+    s->length = length;
+    s->text[length] = '\0';
+}
+
+static void begin_declaration(parser *p)
+{
+    p->is_kernel = p->is_variable = p->is_template = p->is_function = p->joins = false;
+    cut(&p->declarator, 0);
+}
+
+/* A name that is defined twice, as overloads are, names none of them. */
+static void add_kernel(ga__cuda_names *names, const char *name, bool is_plain)
+{
+    const long earlier = ga__texts_find(&names->kernels, name);
+    if (earlier >= 0)
+        ga__texts_remove(&names->kernels, (size_t)earlier);
+    if (is_plain && earlier < 0 && ga__texts_find(&names->others, name) < 0)
+        ga__texts_add(&names->kernels, name);
+    else if (ga__texts_find(&names->others, name) < 0)
+        ga__texts_add(&names->others, name);
+}
+
+static void record(parser *p)
+{
+    ga__strbuf name = GA__STRBUF_INIT;
+    ga__cuda_names *names = p->names;
+    if (p->path.failed || p->declarator.failed || p->declarator.length == 0)
+        return;
+    ga__strbuf_addf(&name, "%s%s%s", p->path.text ? p->path.text : "", p->declarator.text,
+                    p->is_template ? "<...>" : "");
+    names->kernels.failed |= name.failed;
+    if (name.failed)
+        return;
+    if (p->is_kernel)
+        add_kernel(names, name.text, !p->is_template && !p->is_conditional);
+    else if (ga__texts_find(&names->variables, name.text) < 0)
+        ga__texts_add(&names->variables, name.text);
+    ga__strbuf_reset(&name);
+}
+
+static void end_declarator(parser *p)
+{
+    if (p->is_variable && !p->is_function)
+        record(p);
+}
+
+static void enter_scope(parser *p, size_t length_outside)
+{
+    p->lengths[p->nscopes++] = length_outside;
+    next(&p->r);
+    begin_declaration(p);
+}
+
+static void leave_scope(parser *p)
+{
+    if (p->nscopes > 0)
+        cut(&p->path, p->lengths[--p->nscopes]);
+    next(&p->r);
+    begin_declaration(p);
+}
+
+/* namespace a::b {, or the name of one after another. */
+static void read_namespace(parser *p)
+{
+    reader *r = &p->r;
+    const size_t outside = p->path.length;
+    for (next(r); r->token.kind != END && !is(r, "{") && !is(r, ";");) {
+        if (r->token.kind == WORD && !is(r, "inline")) {
+            ga__strbuf_add_bytes(&p->path, r->token.text, r->token.length);
+            ga__strbuf_add(&p->path, "::");
+        }
+        if (!skip_bracket(r))
+            next(r);
+    }
+    if (is(r, "{") && p->nscopes < MOST_SCOPES)
+        enter_scope(p, outside);
+    else
+        cut(&p->path, outside);
+}
+
+static void read_extern(parser *p)
+{
+    reader *r = &p->r;
+    next(r);
+    if (r->token.kind != STRING)
+        return;
+    next(r);
+    if (is(r, "{") && p->nscopes < MOST_SCOPES)
+        enter_scope(p, p->path.length);
+}
+
+/* template <class T>, or an explicit instantiation, which defines no name either. */
+static void read_template(parser *p)
+{
+    next(&p->r);
+    begin_declaration(p);
+    p->is_template = true;
+    if (is(&p->r, "<"))
+        skip_balanced(&p->r, "<", ">");
+}
+
+static void read_name(parser *p)
+{
+    const token *t = &p->r.token;
+    if (!p->is_function) {
+        if (p->joins)
+            ga__strbuf_add(&p->declarator, "::");
+        else
+            cut(&p->declarator, 0);
+        ga__strbuf_add_bytes(&p->declarator, t->text, t->length);
+    }
+    next(&p->r);
+}
+
+static void read_word(parser *p)
+{
+    static const char *const attributes[] = {"__launch_bounds__",
+                                             "__attribute__",
+                                             "__align__",
+                                             "alignas",
+                                             "__cluster_dims__",
+                                             "__maxnreg__",
+                                             "__block_size__",
+                                             "__declspec",
+                                             "decltype",
+                                             "noexcept",
+                                             NULL};
+    static const char *const spaces[] = {"__device__", "__constant__", "__managed__", NULL};
+    reader *r = &p->r;
+    if (is(r, "namespace")) {
+        read_namespace(p);
+    } else if (is(r, "extern")) {
+        read_extern(p);
+    } else if (is(r, "template")) {
+        read_template(p);
+    } else if (is(r, "__global__")) {
+        p->is_kernel = true;
+        p->is_function = false; /* whatever macro stood before */
+        p->is_conditional = r->conditions > 0;
+        next(r);
+    } else if (is_any(r, attributes)) {
+        next(r);
+        if (is(r, "("))
+            skip_balanced(r, "(", ")");
+    } else if (is_any(r, spaces)) {
+        p->is_variable = true;
+        next(r);
+    } else {
+        read_name(p);
+    }
+    p->joins = false;
+}
+
+static void read_initialiser(parser *p)
+{
+    reader *r = &p->r;
+    end_declarator(p);
+    while (r->token.kind != END && !is(r, ";") && !is(r, ","))
+        if (!skip_bracket(r))
+            next(r);
+    cut(&p->declarator, 0);
+}
+
+/* What stands in brackets: parameters, a function's body, a struct's, an array's length. */
+static void read_bracket(parser *p)
+{
+    const bool parameters = is(&p->r, "(");
+    const bool body = is(&p->r, "{") && p->is_function;
+    p->is_function |= parameters && p->declarator.length > 0;
+    if (body && p->is_kernel)
+        record(p);
+    (void)skip_bracket(&p->r);
+    if (body)
+        begin_declaration(p);
+}
+
+static void read_token(parser *p)
+{
+    reader *r = &p->r;
+    if (r->token.kind == WORD) {
+        read_word(p);
+    } else if (is(r, "}")) {
+        leave_scope(p);
+    } else if (is(r, ";")) {
+        end_declarator(p);
+        next(r);
+        begin_declaration(p);
+    } else if (is(r, "=")) {
+        read_initialiser(p);
+    } else if (is(r, "<")) {
+        skip_balanced(r, "<", ">");
+    } else if (is(r, "(") || is(r, "[") || is(r, "{")) {
+        read_bracket(p);
+    } else {
+        if (is(r, ","))
+            end_declarator(p);
+        p->joins = is(r, "::");
+        next(r);
+    }
+}
+
+ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text)
+{
+    parser p = {.r = {.at = text}, .names = names};
+    *names = (ga__cuda_names){0};
+    next(&p.r);
+    begin_declaration(&p);
+    while (p.r.token.kind != END)
+        read_token(&p);
+    const bool failed = p.path.failed || p.declarator.failed || names->kernels.failed ||
+                        names->others.failed || names->variables.failed;
+    ga__strbuf_reset(&p.path);
+    ga__strbuf_reset(&p.declarator);
+    if (failed)
+        ga__cuda_names_reset(names);
+    return failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+void ga__cuda_names_reset(ga__cuda_names *names)
+{
+    ga__texts_reset(&names->kernels);
+    ga__texts_reset(&names->others);
+    ga__texts_reset(&names->variables);
+}

@@ -1,0 +1,21 @@
+/* Finds the names of kernels and variables in CUDA C++ source. */
+#ifndef GA_USER_CUDA_NAMES_H
+#define GA_USER_CUDA_NAMES_H
+
+#include <quarry/error.h>
+
+#include "base/texts.h"
+
+/* Names as they are used outside all namespaces: "add", "ns::add". */
+typedef struct ga__cuda_names {
+    ga__texts kernels;   /* defined once, in every case: no templates, and not within #if */
+    ga__texts others;    /* the other kernels: "scale<...>" is a template */
+    ga__texts variables; /* __device__, __constant__ and __managed__ at namespace scope */
+} ga__cuda_names;
+
+/* What a reader sees in the text; macros are not expanded, and what follows from them, or from
+ * files included, is not found. GA_ERR_MEMORY; then nothing is to be reset. */
+ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text);
+void ga__cuda_names_reset(ga__cuda_names *names);
+
+#endif

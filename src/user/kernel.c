@@ -1,0 +1,29 @@
+/* Tells a user who runs a kernel by another kind's function which one is its own. */
+#include "user/kernel.h"
+
+#include "base/error.h"
+
+ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kernel_kind kind)
+{
+    static const char *const runs[] = {
+        [GA__ELEMENTWISE_KERNEL] = "an elementwise kernel runs by ga_run",
+        [GA__REDUCTION_KERNEL] = "a reduction kernel runs by ga_reduce",
+        [GA__MODULE_KERNEL] = "a module's kernel runs by ga_launch",
+    };
+    if (!kernel)
+        return ga__fail(GA_ERR_INVALID, "%s: the kernel is NULL", caller);
+    if (kernel->kind != kind)
+        return ga__fail(GA_ERR_INVALID, "%s: %s", kernel->name, runs[kernel->kind]);
+    return GA_OK;
+}
+
+ga_status ga__kernel_check_list(const ga_kernel *kernel, int wanted, int count,
+                                const ga_value *args)
+{
+    if (count != wanted)
+        return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->name, wanted,
+                        count);
+    if (count > 0 && !args)
+        return ga__fail(GA_ERR_INVALID, "%s: %d arguments at NULL", kernel->name, count);
+    return GA_OK;
+}
