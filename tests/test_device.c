@@ -17,7 +17,9 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
+#include "device/memory.h"
 #include "device/stream.h"
+#include "device/tickets.h"
 #include "device_support.h"
 
 /* out[i] = in[i] + bias, CHUNK elements per block: words are out, in, n, bias. */

@@ -5,6 +5,7 @@
 #include <quarry/array.h>
 
 #include "device/context.h"
+#include "device/memory.h"
 #include "device/stream.h"
 #include "model/dtype.h"
 #include "model/layout.h"

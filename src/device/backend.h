@@ -180,17 +180,29 @@ typedef struct ga__backend {
                              const ga__grid_launch *launch);
 } ga__backend;
 
+struct ga__buffer;
+struct ga_graph;
+
+/* What a stream that records does in place of ordering work and asking the pool for memory. */
+typedef struct ga__recorder {
+    /* Notes that the recorded work uses the buffer, and keeps it. */
+    ga_status (*use)(struct ga_graph *graph, struct ga__buffer *buffer, bool writes);
+    /* Memory of the graph for a new buffer, which has device and nbytes set. */
+    ga_status (*alloc)(struct ga_graph *graph, struct ga__buffer *buffer);
+} ga__recorder;
+
 /* An order of work on one device. */
 struct ga_stream {
     ga__device *device;
-    void *handle;             /* the backend's: a cudaStream_t; NULL is the device's own stream */
-    void *event, *state;      /* the backend's own */
-    uint64_t bit, alone;      /* stream.c's: see ga__use */
-    bool wrapped;             /* the handle is the caller's */
-    struct ga_graph *graph;   /* that records this stream's work, or NULL */
-    _Atomic(void *) tickets;  /* stream.c's: see ga__stream_tickets */
-    ga__memory ticket_memory; /* likewise */
-    struct ga_stream *next;   /* among the streams of the device */
+    void *handle;           /* the backend's: a cudaStream_t; NULL is the device's own stream */
+    void *event, *state;    /* the backend's own */
+    uint64_t bit, alone;    /* stream.c's: see ga__use */
+    bool wrapped;           /* the handle is the caller's */
+    struct ga_graph *graph; /* that records this stream's work, or NULL, */
+    const ga__recorder *recorder; /* and how */
+    _Atomic(void *) tickets;      /* tickets.c's: see ga__stream_tickets */
+    ga__memory ticket_memory;     /* likewise */
+    struct ga_stream *next;       /* among the streams of the device */
 };
 
 struct ga__device {

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/os/fork.h"
 #include "device/context.h"
+#include "device/memory.h"
+#include "device/tickets.h"
 #include "device/unload.h"
 
 /* A buffer from outside that recorded work uses. */
@@ -47,7 +49,7 @@ struct ga_graph {
 
 /* ---- what it uses ---- */
 
-ga_status ga__graph_use(ga_graph *graph, ga__buffer *buffer, bool writes)
+static ga_status use_outside(ga_graph *graph, ga__buffer *buffer, bool writes)
 {
     if (buffer->graph == graph)
         return GA_OK;
@@ -127,26 +129,6 @@ static piece *new_piece(ga_graph *graph, size_t nbytes)
     return p;
 }
 
-ga_status ga__graph_alloc(ga_graph *graph, ga__buffer *buffer)
-{
-    pthread_mutex_lock(&graph->lock);
-    piece *p = find_piece(graph, buffer->nbytes);
-    if (p == NULL)
-        p = new_piece(graph, buffer->nbytes);
-    if (p != NULL) {
-        p->taken = true;
-        buffer->memory = p->memory.address;
-        buffer->graph = graph;
-        buffer->next = graph->live;
-        if (graph->live != NULL)
-            graph->live->previous = buffer;
-        graph->live = buffer;
-        __atomic_add_fetch(&graph->references, 1, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&graph->lock);
-    return p != NULL ? GA_OK : GA_ERR_MEMORY;
-}
-
 /* Its launches are done when the caller lets it go; arrays in its memory may have work since. */
 static void release_graph(ga_graph *graph)
 {
@@ -156,13 +138,14 @@ static void release_graph(ga_graph *graph)
     for (size_t i = 0; i < graph->npieces; i++)
         ga__memory_free(&graph->device->stream, &graph->pieces[i].memory, graph->pieces[i].nbytes);
     ga__free(graph->pieces);
+    ga__tickets_free(&graph->stream);
     ga__stream_reset(&graph->stream);
     ga__fork_guard_remove(&graph->guard);
     pthread_mutex_destroy(&graph->lock);
     ga__free(graph);
 }
 
-void ga__graph_take_back(ga__buffer *buffer)
+static void take_back(ga__buffer *buffer)
 {
     ga_graph *graph = buffer->graph;
     pthread_mutex_lock(&graph->lock);
@@ -178,6 +161,30 @@ void ga__graph_take_back(ga__buffer *buffer)
     pthread_mutex_unlock(&graph->lock);
     release_graph(graph);
 }
+
+/* What was freed while recording is used again by what is recorded later, and by nothing else. */
+static ga_status alloc_inside(ga_graph *graph, ga__buffer *buffer)
+{
+    pthread_mutex_lock(&graph->lock);
+    piece *p = find_piece(graph, buffer->nbytes);
+    if (p == NULL)
+        p = new_piece(graph, buffer->nbytes);
+    if (p != NULL) {
+        p->taken = true;
+        buffer->memory = p->memory.address;
+        buffer->graph = graph;
+        buffer->give_back = take_back;
+        buffer->next = graph->live;
+        if (graph->live != NULL)
+            graph->live->previous = buffer;
+        graph->live = buffer;
+        __atomic_add_fetch(&graph->references, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&graph->lock);
+    return p != NULL ? GA_OK : GA_ERR_MEMORY;
+}
+
+static const ga__recorder recorder = {.use = use_outside, .alloc = alloc_inside};
 
 /* ---- recording ---- */
 
@@ -222,6 +229,7 @@ ga_status ga_graph_begin(void)
     if (graph == NULL)
         return ga_error();
     graph->stream.graph = graph;
+    graph->stream.recorder = &recorder;
     const ga_status status = begin(graph);
     if (status != GA_OK) {
         release_graph(graph);
@@ -240,6 +248,7 @@ ga_graph *ga_graph_end(void)
     const ga__backend *backend = graph->device->backend;
     ga__choose_stream(graph->before);
     stream->graph = NULL;
+    stream->recorder = NULL;
     if (ga_error() != GA_OK)
         backend->record_cancel(stream);
     else if (backend->record_end(stream, &graph->replay) == GA_OK &&

@@ -7,11 +7,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os/fork.h"
-#include "device/context.h"
-#include "device/graph.h"
 #include "device/stream.h"
 
-/* Of the allocators and of the pinned memory noted below. */
+/* Of the list of allocators. */
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
 GA__FORK_GUARD(&lists_lock, GA__FORK_LEAF, NULL)
 
@@ -172,8 +170,8 @@ ga_status ga_set_allocator(const ga_allocator *allocator)
 
 static ga_status alloc_buffer(ga__stream *stream, ga__buffer *buffer)
 {
-    if (stream->graph != NULL)
-        return ga__graph_alloc(stream->graph, buffer);
+    if (stream->recorder != NULL)
+        return stream->recorder->alloc(stream->graph, buffer);
     custom *c = atomic_load_explicit(&current_custom, memory_order_acquire);
     if (c != NULL)
         return alloc_custom(c, stream, buffer);
@@ -262,137 +260,10 @@ void ga__buffer_release(ga__buffer *buffer)
 {
     if (buffer == NULL || __atomic_sub_fetch(&buffer->references, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    if (buffer->graph != NULL)
-        ga__graph_take_back(buffer);
-    else if (buffer->give_back != NULL)
+    if (buffer->give_back != NULL)
         buffer->give_back(buffer);
     else if (buffer->memory != NULL)
         ga__memory_free(ga__last_user(buffer), &(ga__memory){buffer->memory, buffer->block},
                         buffer->nbytes);
     ga__free(buffer);
-}
-
-/* ---- public: what there is ---- */
-
-static ga__device *named_or_current(const char *name)
-{
-    return name != NULL ? ga__find_device(name) : ga__current_device();
-}
-
-ga_status ga_memory_info(const char *name, ga_memory_stats *stats)
-{
-    ga__device *device = named_or_current(name);
-    ga__memory_state state;
-    if (device == NULL)
-        return ga_error();
-    if (stats == NULL)
-        return ga__fail(GA_ERR_INVALID, "memory_info: the result is NULL");
-    device->backend->memory_state(device, &state);
-    *stats = (ga_memory_stats){.used = atomic_load(&device->used),
-                               .peak = atomic_load(&device->peak),
-                               .held = atomic_load(&device->used) + state.kept,
-                               .limit = atomic_load(&device->limit),
-                               .available = state.available,
-                               .total = state.total};
-    return GA_OK;
-}
-
-ga_status ga_memory_trim(const char *name)
-{
-    ga__device *device = named_or_current(name);
-    if (device == NULL || !ga__not_recording("memory_trim"))
-        return ga_error();
-    const ga_status status = device->backend->synchronize(device);
-    ga__memory_trim(device);
-    return status;
-}
-
-ga_status ga_memory_set_limit(const char *name, size_t nbytes)
-{
-    ga__device *device = named_or_current(name);
-    if (device == NULL)
-        return ga_error();
-    atomic_store(&device->limit, nbytes);
-    return GA_OK;
-}
-
-/* ---- public: pinned memory ---- */
-
-/* Which device pinned it: the thread that frees it may use another. */
-typedef struct pinned {
-    void *memory;
-    ga__device *device;
-    struct pinned *next;
-} pinned;
-
-static pinned *all_pinned;
-
-static pinned *note_pinned(pinned *p)
-{
-    pthread_mutex_lock(&lists_lock);
-    p->next = all_pinned;
-    all_pinned = p;
-    pthread_mutex_unlock(&lists_lock);
-    return p;
-}
-
-/* Takes the note out; NULL when the memory was not pinned here. */
-static pinned *take_pinned(const void *memory)
-{
-    pthread_mutex_lock(&lists_lock);
-    pinned **link = &all_pinned;
-    while (*link != NULL && (*link)->memory != memory)
-        link = &(*link)->next;
-    pinned *p = *link;
-    if (p != NULL)
-        *link = p->next;
-    pthread_mutex_unlock(&lists_lock);
-    return p;
-}
-
-void *ga_pinned_alloc(size_t nbytes)
-{
-    ga__device *device = ga__current_device();
-    pinned *p = device == NULL ? NULL : ga__malloc(sizeof *p);
-    if (p == NULL)
-        return NULL;
-    p->device = device;
-    ga_status status = ga__alloc_fails() ? GA_ERR_MEMORY : GA_OK;
-    if (status == GA_OK)
-        status = device->backend->pin(device, nbytes > 0 ? nbytes : 1, &p->memory);
-    if (status == GA_OK)
-        return note_pinned(p)->memory;
-    ga__free(p);
-    return ga__fail_null(GA_ERR_MEMORY, "pinned_alloc: out of memory: asked %zu bytes for %s",
-                         nbytes, device->name);
-}
-
-void ga_pinned_free(void *memory)
-{
-    pinned *p = memory == NULL ? NULL : take_pinned(memory);
-    if (p != NULL)
-        p->device->backend->unpin(p->device, memory);
-    else if (memory != NULL)
-        ga__fail(GA_ERR_INVALID, "pinned_free: %p is not of ga_pinned_alloc()", memory);
-    ga__free(p);
-}
-
-ga_status ga_host_register(void *memory, size_t nbytes)
-{
-    ga__device *device = ga__current_device();
-    if (device == NULL)
-        return ga_error();
-    if (memory == NULL || nbytes == 0)
-        return ga__fail(GA_ERR_INVALID, "host_register: %zu bytes at %p", nbytes, memory);
-    return device->backend->pin_existing(device, memory, nbytes);
-}
-
-ga_status ga_host_unregister(void *memory)
-{
-    ga__device *device = ga__current_device();
-    if (device == NULL)
-        return ga_error();
-    if (memory == NULL)
-        return ga__fail(GA_ERR_INVALID, "host_unregister: the memory is NULL");
-    return device->backend->unpin_existing(device, memory);
 }

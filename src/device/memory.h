@@ -3,31 +3,9 @@
 #ifndef GA_DEVICE_MEMORY_H
 #define GA_DEVICE_MEMORY_H
 
-#include <stdatomic.h>
-
 #include <quarry/memory.h>
 
-#include "device/backend.h"
-
-typedef struct ga__buffer ga__buffer;
-
-/* Memory on a device, shared by an array and its views. */
-struct ga__buffer {
-    ga__device *device;
-    void *memory; /* NULL when nbytes is 0 */
-    size_t nbytes;
-    int references;        /* atomic */
-    _Atomic uint64_t uses; /* stream.h's: see ga__use */
-    const void *posted;    /* post.h's: what was posted last, */
-    size_t posted_bytes;   /* its size, */
-    _Atomic uint32_t tag;  /* its tag, 0 since others write, */
-    atomic_bool exposed;   /* and whether others may at any time */
-    void *block;           /* of the backend, or of whoever gives the memory back */
-    /* Gives the memory back; NULL: to the backend, in the stream that used it last. */
-    void (*give_back)(ga__buffer *buffer);
-    struct ga_graph *graph;      /* whose memory it is, or NULL */
-    ga__buffer *next, *previous; /* among the graph's */
-};
+#include "device/buffer.h"
 
 /* A new buffer with one reference, in the order of the thread's current stream. When memory is out
  * the pool is drained and the request tried once more; then GA_ERR_MEMORY says how much was asked

@@ -1,18 +1,10 @@
-/* Streams of devices: the list of them, who waits for whom, and the public calls. */
+/* Streams of devices: the list of them, and who waits for whom. */
 #include "device/stream.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/os/fork.h"
-#include "device/context.h"
-#include "device/graph.h"
 
 #define CROWD (GA__STREAM_BITS - 1) /* the number that streams past the others share */
 #define ALL_BITS ((UINT64_C(1) << GA__STREAM_BITS) - 1)
-#define TICKET_BYTES (GA__TICKETS * sizeof(uint32_t))
 
 static _Thread_local ga__stream *chosen;
 
@@ -27,6 +19,11 @@ ga__stream *ga__current_stream(ga__device *device)
         return ga__fail_null(GA_ERR_UNSUPPORTED, "a graph of %s cannot record work on %s",
                              stream->device->name, device->name);
     return &device->stream;
+}
+
+ga__stream *ga__chosen_stream(void)
+{
+    return chosen;
 }
 
 ga__stream *ga__choose_stream(ga__stream *stream)
@@ -100,8 +97,6 @@ void ga__stream_reset(ga__stream *stream)
 {
     if (stream->bit != 0)
         delist(stream);
-    if (stream->ticket_memory.address != NULL)
-        ga__memory_free(stream, &stream->ticket_memory, TICKET_BYTES);
     stream->device->backend->stream_close(stream);
 }
 
@@ -156,8 +151,8 @@ static ga_status use_to_write(ga__stream *stream, ga__buffer *buffer, uint64_t u
 
 ga_status ga__use_other(ga__stream *stream, ga__buffer *buffer, bool writes)
 {
-    if (stream->graph != NULL)
-        return ga__graph_use(stream->graph, buffer, writes);
+    if (stream->recorder != NULL)
+        return stream->recorder->use(stream->graph, buffer, writes);
     const uint64_t uses = atomic_load_explicit(&buffer->uses, memory_order_acquire);
     return writes ? use_to_write(stream, buffer, uses) : use_to_read(stream, buffer, uses);
 }
@@ -191,222 +186,4 @@ ga__stream *ga__last_user(ga__buffer *buffer)
 ga_status ga__buffer_synchronize(ga__buffer *buffer)
 {
     return buffer->device->backend->stream_synchronize(ga__last_user(buffer));
-}
-
-/* ---- tickets ---- */
-
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-GA__FORK_GUARD(&making, GA__FORK_GRAPH, NULL)
-
-static ga_status make_tickets(ga__stream *stream)
-{
-    ga__memory *memory = &stream->ticket_memory;
-    ga_status status = ga__memory_alloc(stream, TICKET_BYTES, memory);
-    if (status != GA_OK)
-        return status;
-    status = stream->device->backend->zero(stream, memory->address, TICKET_BYTES);
-    if (status == GA_OK) {
-        atomic_store_explicit(&stream->tickets, memory->address, memory_order_release);
-        return GA_OK;
-    }
-    ga__memory_free(stream, memory, TICKET_BYTES);
-    memory->address = NULL;
-    return status;
-}
-
-void *ga__stream_tickets(ga__stream *stream)
-{
-    static _Thread_local uint32_t of_this_thread[GA__TICKETS];
-    if (stream->device->arch == 0 && stream->graph == NULL)
-        return of_this_thread;
-    void *tickets = atomic_load_explicit(&stream->tickets, memory_order_acquire);
-    if (tickets != NULL)
-        return tickets;
-    pthread_mutex_lock(&making);
-    if (atomic_load_explicit(&stream->tickets, memory_order_relaxed) == NULL)
-        (void)make_tickets(stream);
-    tickets = atomic_load_explicit(&stream->tickets, memory_order_relaxed);
-    pthread_mutex_unlock(&making);
-    return tickets;
-}
-
-/* ---- public: streams ---- */
-
-static ga_stream *new_stream(ga__device *device, bool wrapped, void *handle)
-{
-    ga_stream *stream = ga__calloc(1, sizeof *stream);
-    if (stream == NULL)
-        return NULL;
-    stream->wrapped = wrapped;
-    stream->handle = handle;
-    if (ga__stream_init(stream, device, false) == GA_OK)
-        return stream;
-    ga__free(stream);
-    return NULL;
-}
-
-ga_stream *ga_stream_new(void)
-{
-    ga__device *device = ga__current_device();
-    return device == NULL ? NULL : new_stream(device, false, NULL);
-}
-
-ga_stream *ga_stream_wrap(void *handle)
-{
-    ga__device *device = ga__current_device();
-    if (device == NULL)
-        return NULL;
-    if (device->arch == 0)
-        return ga__fail_null(GA_ERR_UNSUPPORTED,
-                             "stream_wrap: cpu has no streams of its own to wrap");
-    return new_stream(device, true, handle);
-}
-
-void ga_stream_free(ga_stream *stream)
-{
-    if (stream == NULL)
-        return;
-    if (chosen == stream)
-        chosen = NULL;
-    (void)stream->device->backend->stream_synchronize(stream); /* whoever waits meets its errors */
-    ga__stream_reset(stream);
-    ga__free(stream);
-}
-
-ga_status ga_set_stream(ga_stream *stream)
-{
-    if (chosen != NULL && chosen->graph != NULL)
-        return ga__fail(GA_ERR_UNSUPPORTED, "set_stream: the thread records a graph of %s",
-                        chosen->device->name);
-    chosen = stream;
-    return GA_OK;
-}
-
-ga_stream *ga_current_stream(void)
-{
-    return chosen;
-}
-
-/* The stream itself, or the default one; NULL and an error when there is none. */
-static ga_stream *or_default(ga_stream *stream)
-{
-    ga__device *device = stream != NULL ? NULL : ga__current_device();
-    return device != NULL ? &device->stream : stream;
-}
-
-ga_status ga_stream_synchronize(ga_stream *stream)
-{
-    stream = or_default(stream);
-    if (stream == NULL || !ga__not_recording("stream_synchronize"))
-        return ga_error();
-    return stream->device->backend->stream_synchronize(stream);
-}
-
-bool ga_stream_query(ga_stream *stream)
-{
-    bool done = false;
-    stream = or_default(stream);
-    if (stream == NULL || !ga__not_recording("stream_query"))
-        return false;
-    return stream->device->backend->stream_query(stream, &done) == GA_OK && done;
-}
-
-void *ga_stream_handle(const ga_stream *stream)
-{
-    return stream == NULL || stream->device->arch == 0 ? NULL : stream->handle;
-}
-
-/* ---- public: events ---- */
-
-struct ga_event {
-    ga__device *device;
-    ga__mark *mark;
-    atomic_bool recorded;
-};
-
-ga_event *ga_event_new(void)
-{
-    ga__device *device = ga__current_device();
-    ga_event *event = device == NULL ? NULL : ga__calloc(1, sizeof *event);
-    if (event == NULL)
-        return NULL;
-    event->device = device;
-    if (device->backend->mark_new(device, &event->mark) == GA_OK)
-        return event;
-    ga__free(event);
-    return NULL;
-}
-
-void ga_event_free(ga_event *event)
-{
-    if (event == NULL)
-        return;
-    event->device->backend->mark_free(event->device, event->mark);
-    ga__free(event);
-}
-
-ga_status ga_event_record(ga_event *event, ga_stream *stream)
-{
-    if (event == NULL)
-        return ga__fail(GA_ERR_INVALID, "event_record: the event is NULL");
-    if (!ga__not_recording("event_record"))
-        return GA_ERR_UNSUPPORTED;
-    if (stream == NULL)
-        stream = ga__current_stream(event->device);
-    if (stream->device != event->device)
-        return ga__fail(GA_ERR_DEVICE, "event_record: the event is of %s, the stream of %s",
-                        event->device->name, stream->device->name);
-    const ga_status status = event->device->backend->mark_set(event->mark, stream);
-    if (status == GA_OK)
-        atomic_store(&event->recorded, true);
-    return status;
-}
-
-/* Raises, and returns false, unless the event can be waited for. */
-static bool is_recorded(const char *name, ga_event *event)
-{
-    if (event == NULL)
-        ga__fail(GA_ERR_INVALID, "%s: the event is NULL", name);
-    else if (!atomic_load(&event->recorded))
-        ga__fail(GA_ERR_INVALID, "%s: the event was never recorded", name);
-    return event != NULL && atomic_load(&event->recorded) && ga__not_recording(name);
-}
-
-ga_status ga_stream_wait_event(ga_stream *stream, ga_event *event)
-{
-    if (!is_recorded("stream_wait_event", event))
-        return ga_error();
-    if (stream == NULL)
-        stream = ga__current_stream(event->device);
-    if (stream->device->backend != event->device->backend)
-        return ga__fail(GA_ERR_DEVICE, "stream_wait_event: the event is of %s, the stream of %s",
-                        event->device->name, stream->device->name);
-    return stream->device->backend->mark_wait(event->mark, stream);
-}
-
-ga_status ga_event_synchronize(ga_event *event)
-{
-    if (!is_recorded("event_synchronize", event))
-        return ga_error();
-    return event->device->backend->mark_synchronize(event->device, event->mark);
-}
-
-bool ga_event_query(ga_event *event)
-{
-    bool done = false;
-    return is_recorded("event_query", event) &&
-           event->device->backend->mark_query(event->device, event->mark, &done) == GA_OK && done;
-}
-
-double ga_event_elapsed(ga_event *from, ga_event *to)
-{
-    double ms = (double)NAN;
-    if (!is_recorded("event_elapsed", from) || !is_recorded("event_elapsed", to))
-        return ms;
-    if (from->device != to->device)
-        ga__fail(GA_ERR_DEVICE, "event_elapsed: the events are of %s and %s", from->device->name,
-                 to->device->name);
-    else
-        (void)from->device->backend->mark_elapsed(from->device, from->mark, to->mark, &ms);
-    return ms;
 }

@@ -6,11 +6,14 @@
 
 #include <quarry/stream.h>
 
-#include "device/memory.h"
+#include "device/buffer.h"
 
 /* Where the calling thread's work on the device goes. NULL and an error while the thread records a
  * graph of another device. */
 ga__stream *ga__current_stream(ga__device *device);
+
+/* The stream that the calling thread chose; NULL: each device's own. */
+ga__stream *ga__chosen_stream(void);
 
 /* Makes the stream the calling thread's, for work on its device; NULL: that device's own. Returns
  * the one before. */
@@ -19,6 +22,8 @@ ga__stream *ga__choose_stream(ga__stream *stream);
 /* Opens a stream on the device and lists it. `recorded`: it only ever records, so nothing waits for
  * it. */
 ga_status ga__stream_init(ga__stream *stream, ga__device *device, bool recorded);
+
+/* Closes a stream that has no work left. */
 void ga__stream_reset(ga__stream *stream);
 
 /* A buffer remembers the stream that last wrote it and those that have read it since, in one word:
@@ -49,13 +54,6 @@ ga__stream *ga__last_user(ga__buffer *buffer);
 
 /* Waits for all streams that use the buffer. */
 ga_status ga__buffer_synchronize(ga__buffer *buffer);
-
-/* GA__TICKETS 32-bit counters on the device, all zero, that kernels use as tickets and leave zero.
- * No two launches that may run at once share them: a stream of a CUDA device is one order, a host
- * launch is complete before its thread gives another, and a graph runs once at a time. NULL and an
- * error when memory is out. */
-#define GA__TICKETS 4096
-void *ga__stream_tickets(ga__stream *stream);
 
 /* Whether the calling thread records a graph. */
 bool ga__recording(void);

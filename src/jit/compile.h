@@ -3,6 +3,7 @@
 #define GA_JIT_COMPILE_H
 
 #include "device/context.h"
+#include "jit/packed.h"
 #include "jit/template.h"
 
 /* What a kernel's text is made of. */
@@ -31,20 +32,12 @@ void ga__module_release(ga__module *module);
 ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *entry,
                                   ga__module **module);
 
-/* What a user's source compiles to. */
-typedef struct ga__code {
-    void *bytes; /* machine code, for the device's load() */
-    size_t nbytes;
-    char *symbols; /* of the source's `kernels`, in their order, each ended by '\n' */
-} ga__code;
-
 /* Writes to *code (ga__code_reset it) the code of the source, which is looked up, compiled, stored
  * and reported as a template's is. Memory keeps the last used ones, GA__SOURCE_BYTES together with
  * their texts. A source that includes files nobody follows is compiled each time. The compiler's
  * warnings become lines of the log at level info. */
 #define GA__SOURCE_BYTES ((size_t)32 << 20)
 ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code);
-void ga__code_reset(ga__code *code);
 
 /* Counters since the process began, for tests and `quarry info`. */
 typedef struct ga__module_counts {

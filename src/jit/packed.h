@@ -2,7 +2,16 @@
 #ifndef GA_JIT_PACKED_H
 #define GA_JIT_PACKED_H
 
-#include "jit/compile.h"
+#include <stddef.h>
+
+#include <quarry/error.h>
+
+/* What a user's source compiles to. */
+typedef struct ga__code {
+    void *bytes; /* machine code, for the device's load() */
+    size_t nbytes;
+    char *symbols; /* of the source's `kernels`, in their order, each ended by '\n' */
+} ga__code;
 
 /* Machine code, symbols and their '\0', and the length of the machine code. */
 typedef struct ga__packed {
@@ -16,5 +25,6 @@ ga__packed *ga__repack(const void *bytes, size_t nbytes); /* of `bytes` as they 
 
 /* A copy for a caller. GA_ERR_MEMORY. */
 ga_status ga__unpack(const ga__packed *packed, ga__code *code);
+void ga__code_reset(ga__code *code);
 
 #endif

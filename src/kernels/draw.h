@@ -2,26 +2,8 @@
 #ifndef GA_KERNELS_DRAW_H
 #define GA_KERNELS_DRAW_H
 
-#include "kernels/elementwise.h"
+#include "kernels/distribution.h"
 #include "kernels/rng.h"
-
-/* How the elements of a distribution are made: the function `source` of distributions.tmpl makes
- * numbers z of a block of the generator, several at a time, and the body sets `r` from z, the
- * call's numbers, `key` (the seed) and the element's number in the generator, `i`. */
-typedef struct ga__distribution {
-    ga__formula formula;
-    const char *source;
-    bool computes; /* the source makes more of the bits than a number of them */
-} ga__distribution;
-
-/* One call, its arguments checked. */
-#define GA__MAX_NUMBERS 3
-typedef struct ga__draw {
-    const ga__distribution *distribution;
-    ga_dtype drawn; /* of z: float32, float64, uint32 or uint64; none: a block's words */
-    int nnumbers;
-    ga__operand numbers[GA__MAX_NUMBERS];
-} ga__draw;
 
 /* A draw without numbers. GA_ERR_INVALID when rng is NULL, GA_ERR_DTYPE when `kinds` lacks that of
  * dtype; `wanted` says in the message which are meant. */

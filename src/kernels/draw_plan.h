@@ -3,7 +3,7 @@
 #define GA_KERNELS_DRAW_PLAN_H
 
 #include "kernels/request.h"
-#include "kernels/draw.h"
+#include "kernels/distribution.h"
 
 #define GA__RANDOM_BLOCK 256
 #define GA__RANDOM_COLUMN 128 /* blocks of the generator in a tile, 16 bytes each */

@@ -6,7 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/memory.h"
 #include "device/post.h"
+#include "device/tickets.h"
 #include "kernels/request.h"
 #include "kernels/reduce_plan.h"
 

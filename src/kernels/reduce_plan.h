@@ -2,8 +2,8 @@
 #ifndef GA_KERNELS_REDUCE_PLAN_H
 #define GA_KERNELS_REDUCE_PLAN_H
 
+#include "kernels/reduction.h"
 #include "kernels/request.h"
-#include "kernels/reduce.h"
 
 /* How a thread of CUDA adds a batch of elements to what it has: one after another, or the batch by
  * itself first, in order or in pairs. */
@@ -75,5 +75,12 @@ size_t ga__reduce_plan_level_bytes(const ga__reduce_plan *p);
 
 /* Whether the few elements of operand k's rows are taken apart into columns. */
 bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);
+
+/* The parts of ga__reduce_plan_make() that differ by the kind of device. */
+void ga__reduce_plan_cuda(ga__reduce_plan *p);
+void ga__reduce_plan_host(ga__reduce_plan *p);
+
+/* Whether the host had better take short rows side by side, at any stride. */
+bool ga__reduce_plan_thin(const ga__reduce_plan *p);
 
 #endif

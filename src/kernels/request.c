@@ -54,21 +54,6 @@ bool ga__goes_past_cache(const ga__device *device, size_t nbytes)
     return nbytes >= (size_t)8 << 20 && nbytes >= (size_t)device->processors << 21;
 }
 
-void ga__describe(ga__strbuf *description, const char *piece)
-{
-    const size_t length = piece ? strlen(piece) : 0;
-    ga__strbuf_add_bytes(description, &length, sizeof(length));
-    ga__strbuf_add_bytes(description, piece ? piece : "", length);
-}
-
-ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id)
-{
-    if (description->failed)
-        return ga_error();
-    *id = ga__identity_of(description->text, description->length);
-    return GA_OK;
-}
-
 void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *device,
                   ga__engine engine)
 {

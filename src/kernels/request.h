@@ -9,7 +9,7 @@
 #include "jit/key_table.h"
 #include "jit/compile.h"
 #include "jit/template.h"
-#include "kernels/elementwise.h"
+#include "kernels/operand.h"
 
 /* How the stride of an operand along an axis is known to a kernel. */
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
+#include <quarry/error.h>
+
 #include "base/hash.h"
+#include "base/strbuf.h"
 
 /* What is computed. All texts are C++ of the templates' language. */
 typedef struct ga__formula {
@@ -24,5 +27,12 @@ typedef struct ga__formula {
     {                                                                                              \
         0, (n)                                                                                     \
     }
+
+/* Describes a formula piece by piece: each piece carries its length, so that no two lists of pieces
+ * read the same. NULL is an empty piece. */
+void ga__describe(ga__strbuf *description, const char *piece);
+
+/* Writes the id that stands for a description. GA_ERR_MEMORY when a piece was lost. */
+ga_status ga__description_id(const ga__strbuf *description, ga__hash128 *id);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device/stream.h"
 #include "kernels/draw.h"
+#include "kernels/elementwise.h"
 
 /* An integer of any size: its sign, and its value modulo 2^64. */
 typedef struct integer {

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "device/cuda/cuda.h"
+#include "device/cuda/shared.h"
 
 #define SMALLEST ((size_t)512) /* bytes of the first size class: the driver's own granule */
 #define FIRST_EXPONENT 9       /* of SMALLEST */

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "device/cuda/cuda.h"
+#include "device/cuda/shared.h"
 
 /* ---- Kernels by name ---- */
 

@@ -1,7 +1,7 @@
 /* Streams, events and graphs of CUDA devices. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "device/cuda/cuda.h"
+#include "device/cuda/shared.h"
 
 /* ---- streams ---- */
 

@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "device/cuda/cuda.h"
+#include "device/cuda/shared.h"
 
 #define PIECE ((size_t)1 << 20)
 #define LEAST ((size_t)64 << 10) /* what the driver sends along with the command anyway */

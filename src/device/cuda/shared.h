@@ -1,6 +1,6 @@
 /* What the files of the CUDA backend share. */
-#ifndef GA_DEVICE_CUDA_CUDA_H
-#define GA_DEVICE_CUDA_CUDA_H
+#ifndef GA_DEVICE_CUDA_SHARED_H
+#define GA_DEVICE_CUDA_SHARED_H
 
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #define GA__LAUNCHED 8       /* names kept to be told after a fault, */
 #define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */
 
-/* Pinned memory that one piece of a copy to the device passes through; cuda_upload.c's. */
+/* Pinned memory that one piece of a copy to the device passes through; upload.c's. */
 typedef struct ga__upload {
     pthread_mutex_t lock; /* of both */
     void *memory;
@@ -63,7 +63,7 @@ static inline ga_status ga__cuda_use(const ga__device *device)
 /* Remembers that a user's kernel is launched. */
 void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch);
 
-/* cuda_memory.c */
+/* memory.c */
 cudaError_t ga__cuda_open_pool(ga__device *device);
 void ga__cuda_free_stagings(ga__device *device);
 ga_status ga__cuda_lists_open(ga__stream *stream);
@@ -85,14 +85,14 @@ void ga__cuda_unpin(ga__device *device, void *memory);
 ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes);
 ga_status ga__cuda_unpin_existing(ga__device *device, void *memory);
 
-/* cuda_upload.c: copies from pageable memory that return before the stream has come to them.
+/* upload.c: copies from pageable memory that return before the stream has come to them.
  * Whether those of this size do. */
 bool ga__cuda_uploads(size_t nbytes);
 ga_status ga__cuda_upload(ga__stream *stream, void *to, const void *from, size_t nbytes);
 void ga__cuda_uploads_open(ga__device *device);
 void ga__cuda_uploads_close(ga__device *device);
 
-/* cuda_stream.c */
+/* stream.c */
 ga_status ga__cuda_stream_open(ga__stream *stream);
 void ga__cuda_stream_close(ga__stream *stream);
 ga_status ga__cuda_stream_wait(ga__stream *stream, ga__stream *other);

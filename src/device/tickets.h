@@ -1,0 +1,17 @@
+/* Counters that the blocks of a launch share. */
+#ifndef GA_DEVICE_TICKETS_H
+#define GA_DEVICE_TICKETS_H
+
+#include "device/backend.h"
+
+/* GA__TICKETS 32-bit counters on the device, all zero, that kernels use as tickets and leave zero.
+ * No two launches that may run at once share them: a stream of a CUDA device is one order, a host
+ * launch is complete before its thread gives another, and a graph runs once at a time. NULL and an
+ * error when memory is out. */
+#define GA__TICKETS 4096
+void *ga__stream_tickets(ga__stream *stream);
+
+/* Frees the stream's tickets before the stream is closed. */
+void ga__tickets_free(ga__stream *stream);
+
+#endif

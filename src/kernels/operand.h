@@ -1,0 +1,27 @@
+/* The operands of a kernel, as the engines get them. */
+#ifndef GA_KERNELS_OPERAND_H
+#define GA_KERNELS_OPERAND_H
+
+#include "array/array.h"
+#include "model/formula.h"
+#include "model/promote.h"
+
+/* How a name stands for an operand in the body. */
+typedef enum ga__access {
+    GA__VALUE,   /* `a` is the element */
+    GA__ELEMENT, /* `a[i]` is the element */
+    GA__ACCESSOR /* `a[k]` is any element k in C order; the engine neither loads nor stores */
+} ga__access;
+
+typedef struct ga__operand {
+    const char *name;      /* in the body */
+    const gpuarray *array; /* NULL: the number */
+    ga_value number;
+    ga_dtype
+        type; /* the dtype whose compute type the name has (arrays: converted on load and store) */
+    ga__access access;
+    bool reads, writes;
+    bool is_const; /* declared const by the user: never written */
+} ga__operand;
+
+#endif
