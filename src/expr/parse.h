@@ -4,6 +4,7 @@
 
 #include <quarry/array.h>
 
+#include "expr/lexer.h"
 #include "model/rows.h"
 
 #define GA__EVAL_TEXT 65536  /* bytes of an expression */
@@ -51,12 +52,5 @@ typedef struct ga__forest {
 /* GA_ERR_INVALID shows the place. Nothing is to be freed after a failure. */
 ga_status ga__forest_parse(ga__forest *forest, const char *text);
 void ga__forest_reset(ga__forest *forest);
-
-/* Raises "ga_eval: MESSAGE", the line of the text, and a caret under its byte `at`. */
-ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)
-    GA_PRINTF(4, 5);
-
-/* Whether the name can stand in an expression for an operand. */
-bool ga__eval_is_name(const char *name);
 
 #endif

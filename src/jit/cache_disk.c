@@ -21,31 +21,13 @@
 #include "base/log.h"
 #include "base/os/system.h"
 #include "base/strbuf.h"
+#include "jit/cache_file.h"
 
-/* A file is: struct head, the key, struct seal, the code. The magic ends with a version. */
-#define MAGIC "QUARRY\0\1"
 #define DEFAULT_LIMIT ((uint64_t)1 << 30)
 
 enum {
-    HASH_DIGITS = 32,
-    NAME_SIZE = 80,           /* the digits, ".qk", and for a temporary file "-PID-NUMBER" */
     STALE_SECONDS = 3600,     /* a temporary file this old has lost its writer */
     STORES_BETWEEN_LOOKS = 32 /* the directory is listed at least this often */
-};
-
-struct head {
-    char magic[8];
-    uint64_t key_bytes;
-};
-
-struct seal {
-    uint64_t code_bytes;
-    uint64_t checksum[2];
-};
-
-struct blob {
-    const void *bytes;
-    size_t nbytes;
 };
 
 /* ---- the directory ---- */
@@ -108,130 +90,7 @@ static int open_directory(bool make)
     return directory;
 }
 
-/* ---- one file ---- */
-
-static void name_entry(char name[NAME_SIZE], struct blob key)
-{
-    ga__hash128 hash = ga__hash128_of(key.bytes, key.nbytes);
-    snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".qk", hash.high, hash.low);
-}
-
-static void name_temporary(char temporary[NAME_SIZE], const char *name)
-{
-    static _Atomic unsigned counter;
-    snprintf(temporary, NAME_SIZE, "%.35s-%ld-%u", name, (long)getpid(),
-             atomic_fetch_add(&counter, 1));
-}
-
-static struct seal seal_of(struct blob key, struct blob code)
-{
-    ga__hash128 of_key = ga__hash128_of(key.bytes, key.nbytes);
-    ga__hash128 of_code = ga__hash128_of(code.bytes, code.nbytes);
-    uint64_t both[4] = {of_key.high, of_key.low, of_code.high, of_code.low};
-    ga__hash128 checksum = ga__hash128_of(both, sizeof both);
-    return (struct seal){code.nbytes, {checksum.high, checksum.low}};
-}
-
-static bool read_exactly(int file, void *bytes, size_t nbytes)
-{
-    for (char *at = bytes; nbytes;) {
-        ssize_t got = read(file, at, nbytes);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        if (got > 0) {
-            at += got;
-            nbytes -= (size_t)got;
-        }
-    }
-    return true;
-}
-
-static bool write_exactly(int file, const void *bytes, size_t nbytes)
-{
-    for (const char *at = bytes; nbytes;) {
-        ssize_t put = write(file, at, nbytes);
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            at += put;
-            nbytes -= (size_t)put;
-        }
-    }
-    return true;
-}
-
-/* Reads what stands before the code, in one piece, into *seal; false when it is not this key's. */
-static bool read_front(int file, struct blob key, struct seal *seal)
-{
-    const struct head head = {MAGIC, key.nbytes};
-    const size_t nbytes = sizeof head + key.nbytes + sizeof *seal;
-    char *front = ga__malloc(nbytes);
-    const bool matches = front && read_exactly(file, front, nbytes) &&
-                         memcmp(front, &head, sizeof head) == 0 &&
-                         memcmp(front + sizeof head, key.bytes, key.nbytes) == 0;
-    if (matches)
-        memcpy(seal, front + sizeof head + key.nbytes, sizeof *seal);
-    ga__free(front);
-    return matches;
-}
-
-/* Code is loaded from it, so nobody else may have written it, nor be able to. */
-static bool is_trusted(const struct stat *status)
-{
-    return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
-           !(status->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/* The sizes are compared with the file's own before any memory is asked for. */
-static bool read_entry(int file, struct blob key, void **code, size_t *nbytes)
-{
-    struct stat status;
-    struct seal seal;
-    if (fstat(file, &status) != 0 || !is_trusted(&status))
-        return false;
-    const uint64_t room = (uint64_t)status.st_size;
-    const uint64_t fixed = sizeof(struct head) + key.nbytes + sizeof seal;
-    if (room < fixed || !read_front(file, key, &seal) || seal.code_bytes != room - fixed)
-        return false;
-    void *bytes = ga__malloc((size_t)seal.code_bytes);
-    if (!bytes)
-        return false;
-    const struct blob read = {bytes, (size_t)seal.code_bytes};
-    if (read_exactly(file, bytes, read.nbytes)) {
-        const struct seal expected = seal_of(key, read);
-        if (memcmp(&seal, &expected, sizeof seal) == 0) {
-            *code = bytes;
-            *nbytes = read.nbytes;
-            return true;
-        }
-    }
-    ga__free(bytes);
-    return false;
-}
-
-/* Marks the file as used now. The kernel's own stamp is as coarse as its tick, this one is not. */
-static void touch(int file)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    /* On a read-only disk the age stays as it is. */
-    (void)futimens(file, (const struct timespec[2]){now, now});
-}
-
-static bool get_from(int directory, struct blob key, void **code, size_t *nbytes)
-{
-    char name[NAME_SIZE];
-    name_entry(name, key);
-    /* Never through a link; and a pipe in the file's place must not make us wait. */
-    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool found = read_entry(file, key, code, nbytes);
-    if (found)
-        touch(file);
-    close(file);
-    return found;
-}
+/* ---- one entry ---- */
 
 bool ga__disk_cache_get(const void *key, size_t key_bytes, void **code, size_t *nbytes)
 {
@@ -239,48 +98,11 @@ bool ga__disk_cache_get(const void *key, size_t key_bytes, void **code, size_t *
     int directory = open_directory(false);
     bool found = false;
     if (directory >= 0) {
-        found = get_from(directory, (struct blob){key, key_bytes}, code, nbytes);
+        found = ga__cache_file_get(directory, (ga__blob){key, key_bytes}, code, nbytes);
         close(directory);
     }
     ga__error_restore(saved);
     return found;
-}
-
-/* 0 or an errno. */
-static int write_entry(int file, struct blob key, struct blob code)
-{
-    struct head head = {MAGIC, key.nbytes};
-    struct seal seal = seal_of(key, code);
-    bool written =
-        write_exactly(file, &head, sizeof head) && write_exactly(file, key.bytes, key.nbytes) &&
-        write_exactly(file, &seal, sizeof seal) && write_exactly(file, code.bytes, code.nbytes);
-    int error = written ? 0 : errno;
-    /* No fsync: after a crash of the machine an entry may lack bytes, which its checksum tells. */
-    touch(file);
-    return error;
-}
-
-/* 0 or an errno; nothing is left behind then. */
-static int put_into(int directory, struct blob key, struct blob code)
-{
-    char name[NAME_SIZE], temporary[NAME_SIZE];
-    int file;
-    name_entry(name, key);
-    do { /* another machine, or a process before us, may have had our number */
-        name_temporary(temporary, name);
-        file = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                      0600);
-    } while (file < 0 && errno == EEXIST);
-    if (file < 0)
-        return errno;
-    int error = write_entry(file, key, code);
-    if (close(file) != 0 && !error)
-        error = errno;
-    if (!error && renameat(directory, temporary, directory, name) != 0)
-        error = errno;
-    if (error)
-        unlinkat(directory, temporary, 0);
-    return error;
 }
 
 /* ---- all files ---- */
@@ -288,7 +110,7 @@ static int put_into(int directory, struct blob key, struct blob code)
 struct file {
     struct timespec used;
     uint64_t nbytes;
-    char name[HASH_DIGITS + sizeof ".qk"];
+    char name[GA__CACHE_DIGITS + sizeof ".qk"];
 };
 
 struct listing {
@@ -301,9 +123,10 @@ enum file_kind { FOREIGN, ENTRY, TEMPORARY };
 
 static enum file_kind kind_of(const char *name)
 {
-    if (strspn(name, "0123456789abcdef") != HASH_DIGITS || strncmp(name + HASH_DIGITS, ".qk", 3))
+    if (strspn(name, "0123456789abcdef") != GA__CACHE_DIGITS ||
+        strncmp(name + GA__CACHE_DIGITS, ".qk", 3))
         return FOREIGN;
-    const char *rest = name + HASH_DIGITS + 3;
+    const char *rest = name + GA__CACHE_DIGITS + 3;
     return *rest == '\0' ? ENTRY : *rest == '-' ? TEMPORARY : FOREIGN;
 }
 
@@ -449,14 +272,15 @@ static void keep_within(int directory, uint64_t stored, uint64_t limit)
 
 void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, size_t nbytes)
 {
-    uint64_t stored = sizeof(struct head) + key_bytes + sizeof(struct seal) + nbytes;
+    uint64_t stored = ga__cache_file_bytes(key_bytes, nbytes);
     uint64_t limit = size_limit();
     if (stored > limit) /* it would push out everything else, then itself */
         return;
     ga__saved_error saved = ga__error_save();
     int directory = open_directory(true);
     if (directory >= 0) {
-        int error = put_into(directory, (struct blob){key, key_bytes}, (struct blob){code, nbytes});
+        int error =
+            ga__cache_file_put(directory, (ga__blob){key, key_bytes}, (ga__blob){code, nbytes});
         if (error)
             ga__log(GA_LOG_INFO, "cache: an entry was not stored: %s", strerror(error));
         else

@@ -60,6 +60,21 @@ typedef struct ga__reduce_plan {
     size_t result_word[GA__MAX_PARTS]; /* pointers of the results */
 } ga__reduce_plan;
 
+/* Parameter words: those that are known last, and the first part's ddof. */
+enum {
+    GA__REDUCE_SEGMENTS = 3,
+    GA__REDUCE_PARTIALS,
+    GA__REDUCE_TICKETS,
+    GA__REDUCE_GROUP,
+    GA__REDUCE_POST,
+    GA__REDUCE_TAG,
+    GA__REDUCE_DDOF
+};
+
+/* The record of the template that the plan, a ga__reduce_plan with its words, asks for; its caller
+ * frees it. NULL and an error when memory is out. */
+ga__record *ga__reduce_describe(const void *plan);
+
 /* From the reduction, its operands and outputs in *p, all of the plan but its words. */
 void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced);
 

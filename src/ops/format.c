@@ -10,136 +10,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "model/decimal.h"
 
 /* numpy.get_printoptions() */
 enum { PRECISION = 8, THRESHOLD = 1000, EDGE = 3, LINE_WIDTH = 75 };
 
-/* Enough digits for any double to be read back as itself. */
-enum { MAX_DIGITS = 17, WORD_SIZE = 160 };
-
-/* ---- Decimal digits ---- */
-
-/* d.ddd x 10^exponent, without sign. */
-typedef struct decimal {
-    int count, exponent;
-    char digits[MAX_DIGITS + 8];
-} decimal;
-
-static double rounded(ga_dtype dtype, double value)
-{
-    uint64_t element[2] = {0, 0};
-
-    ga__dtype_store(dtype, ga_value_floating(GA_FLOAT64, value, 0.0), element);
-    return ga__dtype_fetch(dtype, element).as.z[0];
-}
-
-/* Whether the decimal reads back as x. One rounding only: a float's own strtof, and for 16-bit
- * types no decimal this short lies so near a midpoint that a double could hide the side. */
-static bool reads_back(ga_dtype dtype, const decimal *d, double x)
-{
-    char text[MAX_DIGITS + 32];
-
-    snprintf(text, sizeof text, "%.*se%d", d->count, d->digits, d->exponent - d->count + 1);
-    const bool single = ga__dtype_size(dtype) == sizeof(float);
-    const double read = single ? (double)strtof(text, NULL) : strtod(text, NULL);
-    return rounded(dtype, read) == x;
-}
-
-static void increment(decimal *d)
-{
-    int i = d->count - 1;
-
-    while (i >= 0 && d->digits[i] == '9')
-        d->digits[i--] = '0';
-    if (i >= 0) {
-        d->digits[i]++;
-    } else {
-        d->digits[0] = '1';
-        d->exponent++;
-    }
-}
-
-/* x > 0, or 0, rounded to `count` digits. Below a power of two floats lie closer, so there the
- * nearest decimal may read back as the float below when the next one up reads back as x: then it is
- * taken, as Dragon4 does. */
-static void round_to_digits(ga_dtype dtype, double x, int count, decimal *d)
-{
-    char text[MAX_DIGITS + 32];
-    int power;
-
-    snprintf(text, sizeof text, "%.*e", count - 1, x);
-    d->count = 0;
-    const char *at = text;
-    for (; *at != 'e'; at++) { /* the decimal point is the locale's */
-        if (*at >= '0' && *at <= '9' && d->count < count)
-            d->digits[d->count++] = *at;
-    }
-    d->exponent = atoi(at + 1);
-    if (frexp(x, &power) != 0.5 || reads_back(dtype, d, x))
-        return;
-    decimal above = *d;
-    increment(&above);
-    if (reads_back(dtype, &above, x))
-        *d = above;
-}
-
-/* The fewest digits that read back as x. */
-static void shortest_digits(ga_dtype dtype, double x, decimal *d)
-{
-    int low = 1, high = MAX_DIGITS;
-
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        round_to_digits(dtype, x, middle, d);
-        if (reads_back(dtype, d, x))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    round_to_digits(dtype, x, low, d);
-}
-
-static void strip_zeros(decimal *d)
-{
-    while (d->count > 1 && d->digits[d->count - 1] == '0')
-        d->count--;
-}
-
-static int fraction_length(const decimal *d)
-{
-    const int length = d->count - 1 - d->exponent;
-
-    return length > 0 ? length : 0;
-}
-
-static int exponent_length(const decimal *d)
-{
-    return abs(d->exponent) >= 100 ? 3 : 2;
-}
-
-/* "123.45", "123." or "0.001"; returns the length. */
-static int write_positional(char *text, const decimal *d)
-{
-    int n = 0;
-
-    if (d->exponent < 0)
-        text[n++] = '0';
-    for (int i = 0; i <= d->exponent; i++)
-        text[n++] = i < d->count ? d->digits[i] : '0';
-    text[n++] = '.';
-    for (int i = -1; i > d->exponent && fraction_length(d) >= -i; i--)
-        text[n++] = '0';
-    for (int i = d->exponent < 0 ? 0 : d->exponent + 1; i < d->count; i++)
-        text[n++] = d->digits[i];
-    return n;
-}
-
-/* "1.25e+10" or "1.e+10"; returns the length. */
-static int write_scientific(char *text, const decimal *d, int exponent_digits)
-{
-    return sprintf(text, "%c.%.*se%c%0*d", d->digits[0], d->count - 1, d->digits + 1,
-                   d->exponent < 0 ? '-' : '+', exponent_digits, abs(d->exponent));
-}
+enum { WORD_SIZE = 160 };
 
 /* ---- Real numbers in columns ---- */
 
@@ -163,7 +39,7 @@ static int decimal_precision(ga_dtype dtype)
 {
     int bits = 0;
 
-    while (rounded(dtype, 1.0 + ldexp(1.0, -(bits + 1))) != 1.0)
+    while (ga__dtype_rounded(dtype, 1.0 + ldexp(1.0, -(bits + 1))) != 1.0)
         bits++;
     return (int)(bits * 0.30102999566398120); /* log10(2) */
 }
@@ -193,18 +69,19 @@ static bool wants_scientific(ga_dtype dtype, const survey *s)
     if (s->greatest == 0)
         return false;
     return s->greatest >= pow(10, digits < PRECISION ? digits : PRECISION) ||
-           s->least < rounded(dtype, 1e-4) || rounded(dtype, s->greatest / s->least) > 1000;
+           s->least < ga__dtype_rounded(dtype, 1e-4) ||
+           ga__dtype_rounded(dtype, s->greatest / s->least) > 1000;
 }
 
 /* The digits that a column shows of x: the shortest, but no more than PRECISION behind the point.
  */
-static void column_digits(const real_format *f, double x, decimal *d)
+static void column_digits(const real_format *f, double x, ga__decimal *d)
 {
-    shortest_digits(f->dtype, fabs(x), d);
+    ga__decimal_shortest(f->dtype, fabs(x), d);
     const int leading = f->scientific ? 1 : d->exponent + 1;
     if (d->count - leading > PRECISION) {
-        round_to_digits(f->dtype, fabs(x), leading + PRECISION, d);
-        strip_zeros(d);
+        ga__decimal_round(f->dtype, fabs(x), leading + PRECISION, d);
+        ga__decimal_strip_zeros(d);
     }
 }
 
@@ -221,15 +98,15 @@ static void at_least(int *length, int other)
 
 static void widen(real_format *f, double x)
 {
-    decimal d;
+    ga__decimal d;
 
     if (!isfinite(x))
         return;
     column_digits(f, x, &d);
     const int whole = f->scientific || d.exponent < 0 ? 1 : d.exponent + 1;
     at_least(&f->pad_left, whole + sign_length(f, x));
-    at_least(&f->pad_right, f->scientific ? d.count - 1 : fraction_length(&d));
-    at_least(&f->exponent_digits, exponent_length(&d));
+    at_least(&f->pad_right, f->scientific ? d.count - 1 : ga__decimal_fraction_length(&d));
+    at_least(&f->exponent_digits, ga__decimal_exponent_length(&d));
 }
 
 /* Ends the pass over the numbers that widen() made. */
@@ -256,21 +133,21 @@ static const char *name_of_special(double x, bool plus)
 static int write_real(const real_format *f, double x, char *word)
 {
     char text[WORD_SIZE / 2];
-    decimal d;
+    ga__decimal d;
 
     if (!isfinite(x))
         return sprintf(word, "%*s", f->pad_left + f->pad_right + 1, name_of_special(x, f->plus));
     const char *sign = signbit(x) ? "-" : f->plus ? "+" : "";
     if (f->scientific) {
-        round_to_digits(f->dtype, fabs(x), f->precision + 1, &d);
-        text[write_scientific(text, &d, f->exponent_digits)] = '\0';
+        ga__decimal_round(f->dtype, fabs(x), f->precision + 1, &d);
+        text[ga__decimal_scientific(text, &d, f->exponent_digits)] = '\0';
         return sprintf(word, "%*s%s%s", f->pad_left - 1 - sign_length(f, x), "", sign, text);
     }
     column_digits(f, x, &d);
-    text[write_positional(text, &d)] = '\0';
+    text[ga__decimal_positional(text, &d)] = '\0';
     const int whole = (int)strcspn(text, ".");
     return sprintf(word, "%*s%s%s%*s", f->pad_left - whole - sign_length(f, x), "", sign, text,
-                   f->pad_right - fraction_length(&d), "");
+                   f->pad_right - ga__decimal_fraction_length(&d), "");
 }
 
 /* ---- One number alone, as str() of a NumPy scalar ---- */
@@ -280,14 +157,14 @@ static int write_lone_real(ga_dtype dtype, double x, bool point_zero, bool plus,
 {
     const int digits = decimal_precision(dtype);
     const double size = fabs(x);
-    decimal d;
+    ga__decimal d;
 
     if (!isfinite(x))
         return sprintf(word, "%s", name_of_special(x, plus));
     int n = sprintf(word, "%s", signbit(x) ? "-" : plus ? "+" : "");
-    shortest_digits(dtype, size, &d);
+    ga__decimal_shortest(dtype, size, &d);
     if (x == 0 || (size >= 1e-4 && size < (digits < 15 ? pow(10, digits) : 1e16))) {
-        n += write_positional(word + n, &d);
+        n += ga__decimal_positional(word + n, &d);
         if (word[n - 1] == '.' && point_zero)
             word[n++] = '0';
         else if (word[n - 1] == '.')
@@ -295,7 +172,7 @@ static int write_lone_real(ga_dtype dtype, double x, bool point_zero, bool plus,
         word[n] = '\0';
         return n;
     }
-    n += write_scientific(word + n, &d, exponent_length(&d));
+    n += ga__decimal_scientific(word + n, &d, ga__decimal_exponent_length(&d));
     if (d.count == 1) { /* "1.e+16" to "1e+16" */
         char *point = strchr(word, '.');
         memmove(point, point + 1, strlen(point));

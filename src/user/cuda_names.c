@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 
 /* ---- Tokens ---- */
@@ -418,4 +419,19 @@ void ga__cuda_names_reset(ga__cuda_names *names)
     ga__texts_reset(&names->kernels);
     ga__texts_reset(&names->others);
     ga__texts_reset(&names->variables);
+}
+
+char *ga__cuda_variable_symbol(const char *name)
+{
+    ga__strbuf symbol = GA__STRBUF_INIT;
+    if (!strstr(name, "::"))
+        return ga__strdup(name);
+    ga__strbuf_add(&symbol, "_ZN");
+    for (const char *at = name, *end; *at; at = *end ? end + 2 : end) {
+        end = strstr(at, "::");
+        end = end ? end : at + strlen(at);
+        ga__strbuf_addf(&symbol, "%d%.*s", (int)(end - at), (int)(end - at), at);
+    }
+    ga__strbuf_add(&symbol, "E");
+    return ga__strbuf_take(&symbol);
 }

@@ -18,4 +18,8 @@ typedef struct ga__cuda_names {
 ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text);
 void ga__cuda_names_reset(ga__cuda_names *names);
 
+/* The symbol of a variable (ga__free it): "ns::v" is _ZN2ns1vE, by the Itanium C++ ABI,
+ * section 5.1; a name outside all namespaces is its own. NULL and an error when memory is out. */
+char *ga__cuda_variable_symbol(const char *name);
+
 #endif

@@ -440,23 +440,6 @@ ga_kernel *ga_module_kernel(ga_module *module, const char *name)
 
 /* ---- Variables ---- */
 
-/* The symbol of "ns::v" is _ZN2ns1vE, by the Itanium C++ ABI, section 5.1; a name outside all
- * namespaces is its own. */
-static char *variable_symbol(const char *name)
-{
-    ga__strbuf symbol = GA__STRBUF_INIT;
-    if (!strstr(name, "::"))
-        return ga__strdup(name);
-    ga__strbuf_add(&symbol, "_ZN");
-    for (const char *at = name, *end; *at; at = *end ? end + 2 : end) {
-        end = strstr(at, "::");
-        end = end ? end : at + strlen(at);
-        ga__strbuf_addf(&symbol, "%d%.*s", (int)(end - at), (int)(end - at), at);
-    }
-    ga__strbuf_add(&symbol, "E");
-    return ga__strbuf_take(&symbol);
-}
-
 static ga_status fail_no_variable(const ga_module *m, const char *name)
 {
     ga__strbuf list = GA__STRBUF_INIT;
@@ -470,7 +453,7 @@ static ga_status fail_no_variable(const ga_module *m, const char *name)
 
 static ga_status find_variable(ga_module *m, const char *name, void **memory, size_t *nbytes)
 {
-    char *symbol = variable_symbol(name);
+    char *symbol = ga__cuda_variable_symbol(name);
     if (!symbol)
         return GA_ERR_MEMORY;
     const ga__saved_error before = ga__error_save();

@@ -1,0 +1,38 @@
+/* One evaluation by chunks, and its sweeps. */
+#ifndef GA_EXPR_SWEEP_H
+#define GA_EXPR_SWEEP_H
+
+#include <quarry/eval.h>
+
+#include "expr/chunk_plan.h"
+#include "expr/run.h"
+#include "ops/npy.h"
+
+/* A file is loaded or saved whole in slabs of this size, between which progress is told. */
+#define GA__SLAB_BYTES ((int64_t)64 << 20)
+
+/* One evaluation. */
+typedef struct ga__evaluation {
+    const ga__plan *plan;
+    const ga_named *args;
+    const ga_chunks *how; /* or NULL */
+    ga__device *device;
+    ga__split split;
+    ga__numbers numbers;
+    ga__npy_writer *file;                /* of the result, or NULL */
+    gpuarray *loaded[GA__MAX_EVAL_ARGS]; /* sources that were needed whole */
+    gpuarray **kept;                     /* by step: what outlives its chunk */
+    gpuarray **local;                    /* by step: what it left for this chunk */
+    int64_t done;                        /* bytes of files read and written */
+} ga__evaluation;
+
+/* Counts bytes read or written, and tells the caller's progress function; GA_ERR_CANCELLED. */
+ga_status ga__evaluation_tell(ga__evaluation *s, int64_t bytes);
+
+/* Appends bytes to the result's file, a ga__npy_writer. */
+ga_status ga__evaluation_append(void *context, const void *bytes, size_t nbytes);
+
+/* Computes all chunks of one sweep. */
+ga_status ga__sweep_run(ga__evaluation *s, const ga__sweep *sweep);
+
+#endif
