@@ -83,9 +83,9 @@ static bool use_device(void)
 
     setenv("QUARRY_CACHE_DIR", "", 1);
     backend = fake_backend;
-    backend.alloc = give_bytes;
-    backend.free = take_back;
-    backend.compile = compile_nothing;
+    backend.memory.alloc = give_bytes;
+    backend.memory.free = take_back;
+    backend.code.compile = compile_nothing;
     devices[2].backend = &backend;
     ga__use_device(&devices[2]);
     return open_fake_devices();

@@ -42,7 +42,7 @@ static bool use_device(void)
 
     setenv("QUARRY_CACHE_DIR", "", 1); /* what is found on disk is not compiled */
     backend = fake_backend;
-    backend.compile = compile;
+    backend.code.compile = compile;
     devices[2].backend = &backend;
     ga__use_device(&devices[2]);
     return open_fake_devices();

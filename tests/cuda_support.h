@@ -55,7 +55,7 @@ static inline ga_status find_kernels(program *p, char *symbols)
     char *rest = NULL;
     for (char *symbol = strtok_r(symbols, "\n", &rest); symbol != NULL && status == GA_OK;
          symbol = strtok_r(NULL, "\n", &rest))
-        status = backend->find(p->image, symbol, &p->kernels[n++]);
+        status = backend->code.find(p->image, symbol, &p->kernels[n++]);
     return status;
 }
 
@@ -65,13 +65,13 @@ static inline ga_status build_source(program *p, const ga__cuda_source *source)
     void *code = NULL;
     size_t nbytes = 0;
     char *symbols = NULL, *log = NULL;
-    ga_status status = backend->compile_cuda(device, source, &code, &nbytes, &symbols, &log);
+    ga_status status = backend->user.compile(device, source, &code, &nbytes, &symbols, &log);
     if (status == GA_OK)
-        status = backend->load(device, code, nbytes, &p->image);
+        status = backend->code.load(device, code, nbytes, &p->image);
     if (status == GA_OK) {
         status = find_kernels(p, symbols);
         if (status != GA_OK)
-            backend->unload(p->image);
+            backend->code.unload(p->image);
     }
     ga__free(code);
     ga__free(symbols);
@@ -104,7 +104,7 @@ static inline ga_status launch_at(ga__function *kernel, shape s, void **args)
     ga__grid_launch launch = {.name = "test", .shared = s.shared, .args = args};
     memcpy(launch.grid, s.grid, sizeof s.grid);
     memcpy(launch.block, s.block, sizeof s.block);
-    return backend->launch_grid(&device->stream, kernel, &launch);
+    return backend->user.launch(&device->stream, kernel, &launch);
 }
 
 static inline shape line(int64_t grid, int64_t block)
@@ -120,11 +120,12 @@ static inline ga_status run(ga__function *kernel, shape s, void *out, int n, siz
     if (buffer == NULL)
         return ga_error();
     ga_status status =
-        backend->copy(&device->stream, buffer->memory, out, nbytes, GA__HOST_TO_DEVICE);
+        backend->memory.copy(&device->stream, buffer->memory, out, nbytes, GA__HOST_TO_DEVICE);
     if (status == GA_OK)
         status = launch_at(kernel, s, (void *[]){&buffer->memory, &n});
     if (status == GA_OK)
-        status = backend->copy(&device->stream, out, buffer->memory, nbytes, GA__DEVICE_TO_HOST);
+        status =
+            backend->memory.copy(&device->stream, out, buffer->memory, nbytes, GA__DEVICE_TO_HOST);
     ga__buffer_release(buffer);
     return status;
 }
@@ -134,7 +135,7 @@ static inline ga_status run_text(const char *text, shape s, void *out, int n, si
 {
     program p = build(text, KERNELS("k"));
     const ga_status status = run(p.kernels[0], s, out, n, itemsize);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
     return status;
 }
 

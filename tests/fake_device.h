@@ -92,7 +92,7 @@ static ga_status fake_synchronize(ga__device *device)
     return GA_OK;
 }
 
-static ga_status fake_mark_new(ga__device *device, ga__mark **mark)
+static ga_status fake_mark_new(ga__device *device, ga__event **mark)
 {
     (void)device;
     fake.marks++;
@@ -100,21 +100,21 @@ static ga_status fake_mark_new(ga__device *device, ga__mark **mark)
     return *mark ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
 }
 
-static void fake_mark_free(ga__device *device, ga__mark *mark)
+static void fake_mark_free(ga__device *device, ga__event *mark)
 {
     (void)device;
     fake.marks--;
     free(mark);
 }
 
-static ga_status fake_mark_set(ga__mark *mark, ga__stream *stream)
+static ga_status fake_mark_set(ga__event *mark, ga__stream *stream)
 {
     (void)mark, (void)stream;
     fake.marked++;
     return GA_OK;
 }
 
-static ga_status fake_mark_query(ga__device *device, ga__mark *mark, bool *done)
+static ga_status fake_mark_query(ga__device *device, ga__event *mark, bool *done)
 {
     (void)device, (void)mark;
     *done = !fake.busy;
@@ -214,34 +214,34 @@ static ga_status fake_launch(ga__stream *stream, ga__function *function, const g
 
 static const ga__backend fake_backend = {.name = "fake",
                                          .template_target = "cuda",
-                                         .stream_open = fake_stream_open,
-                                         .stream_close = fake_stream_close,
-                                         .stream_synchronize = fake_stream_synchronize,
-                                         .mark_new = fake_mark_new,
-                                         .mark_free = fake_mark_free,
-                                         .mark_set = fake_mark_set,
-                                         .mark_query = fake_mark_query,
-                                         .alloc = fake_alloc,
-                                         .free = fake_free,
-                                         .trim = fake_trim,
-                                         .copy = fake_copy,
-                                         .copy_async = fake_copy,
-                                         .zero = fake_zero,
-                                         .pin = fake_pin,
-                                         .unpin = fake_unpin,
+                                         .stream.open = fake_stream_open,
+                                         .stream.close = fake_stream_close,
+                                         .stream.synchronize = fake_stream_synchronize,
+                                         .stream.event_new = fake_mark_new,
+                                         .stream.event_free = fake_mark_free,
+                                         .stream.event_record = fake_mark_set,
+                                         .stream.event_query = fake_mark_query,
+                                         .memory.alloc = fake_alloc,
+                                         .memory.free = fake_free,
+                                         .memory.trim = fake_trim,
+                                         .memory.copy = fake_copy,
+                                         .memory.copy_async = fake_copy,
+                                         .memory.zero = fake_zero,
+                                         .memory.pin = fake_pin,
+                                         .memory.unpin = fake_unpin,
                                          .synchronize = fake_synchronize,
-                                         .compile = fake_compile,
-                                         .compiler_key = fake_key,
-                                         .load = fake_load,
-                                         .unload = fake_unload,
-                                         .find = fake_find,
-                                         .resident_blocks = fake_resident_blocks,
-                                         .launch = fake_launch,
-                                         .compile_cuda = fake_compile_cuda,
-                                         .cuda_key = fake_cuda_key,
-                                         .global = fake_global,
-                                         .function_info = fake_function_info,
-                                         .launch_grid = fake_launch_grid};
+                                         .code.compile = fake_compile,
+                                         .code.key = fake_key,
+                                         .code.load = fake_load,
+                                         .code.unload = fake_unload,
+                                         .code.find = fake_find,
+                                         .code.resident_blocks = fake_resident_blocks,
+                                         .code.launch = fake_launch,
+                                         .user.compile = fake_compile_cuda,
+                                         .user.key = fake_cuda_key,
+                                         .user.global = fake_global,
+                                         .user.info = fake_function_info,
+                                         .user.launch = fake_launch_grid};
 
 #define FAKE(sm)                                                                                   \
     {                                                                                              \

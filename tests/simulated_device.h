@@ -94,7 +94,7 @@ static void simulated_key(ga__device *device, bool fast_math, ga__strbuf *key)
 static ga_status simulated_find(ga__image *image, const char *name, ga__function **function)
 {
     (void)name;
-    return ga__host_backend.find(image, "ga_simt_kernel_0", function);
+    return ga__host_backend.code.find(image, "ga_simt_kernel_0", function);
 }
 
 static struct {
@@ -136,11 +136,11 @@ static bool open_simulated_device(int processors)
     simulated_backend = ga__host_backend;
     simulated_backend.name = "simulated";
     simulated_backend.template_target = "cuda";
-    simulated_backend.compile = simulated_compile;
-    simulated_backend.compiler_key = simulated_key;
-    simulated_backend.find = simulated_find;
-    simulated_backend.launch = simulated_launch;
-    simulated_backend.resident_blocks = simulated_resident_blocks;
+    simulated_backend.code.compile = simulated_compile;
+    simulated_backend.code.key = simulated_key;
+    simulated_backend.code.find = simulated_find;
+    simulated_backend.code.launch = simulated_launch;
+    simulated_backend.code.resident_blocks = simulated_resident_blocks;
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
 }

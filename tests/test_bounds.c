@@ -99,7 +99,7 @@ static ga_status give_prepared(ga__device *device, const ga__source *source, voi
                                size_t *nbytes)
 {
     if (strcmp(source->name, "eval") != 0)
-        return ga__host_backend.compile(device, source, code, nbytes);
+        return ga__host_backend.code.compile(device, source, code, nbytes);
     *code = ga__malloc(prepared.nbytes);
     if (!*code)
         return GA_ERR_MEMORY;
@@ -114,10 +114,10 @@ static void prepare(ga__device *cpu)
     const ga__source source = {.name = "nothing",
                                .text = "extern \"C\" void quarry_eval(const unsigned long long *, "
                                        "long long) {}"};
-    assert_int_equal(ga__host_backend.compile(cpu, &source, &prepared.bytes, &prepared.nbytes),
+    assert_int_equal(ga__host_backend.code.compile(cpu, &source, &prepared.bytes, &prepared.nbytes),
                      GA_OK);
     prepared.backend = ga__host_backend;
-    prepared.backend.compile = give_prepared;
+    prepared.backend.code.compile = give_prepared;
 }
 
 static void evaluate(const gpuarray *x, int k)

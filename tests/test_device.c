@@ -58,9 +58,9 @@ static ga__image *load_text(const char *text)
     void *code = NULL;
     size_t nbytes = 0;
     ga__image *image = NULL;
-    if (backend->compile(device, &source, &code, &nbytes) != GA_OK)
+    if (backend->code.compile(device, &source, &code, &nbytes) != GA_OK)
         return NULL;
-    if (backend->load(device, code, nbytes, &image) != GA_OK)
+    if (backend->code.load(device, code, nbytes, &image) != GA_OK)
         image = NULL;
     ga__free(code);
     return image;
@@ -70,7 +70,7 @@ static ga__function *find_add_bias(ga__image *image)
 {
     ga__function *function = NULL;
     assert_non_null(image);
-    assert_int_equal(backend->find(image, "add_bias", &function), GA_OK);
+    assert_int_equal(backend->code.find(image, "add_bias", &function), GA_OK);
     return function;
 }
 
@@ -97,9 +97,11 @@ static int64_t add_bias_errors(ga__function *function, int64_t n, int64_t bias)
     uint64_t words[4] = {(uint64_t)(uintptr_t)out->memory, (uint64_t)(uintptr_t)in->memory,
                          (uint64_t)n, (uint64_t)bias};
     ga__launch launch = {(n + CHUNK - 1) / CHUNK, CHUNK, 0, words, 4};
-    if (backend->copy(&device->stream, in->memory, values, nbytes, GA__HOST_TO_DEVICE) == GA_OK &&
-        backend->launch(&device->stream, function, &launch) == GA_OK &&
-        backend->copy(&device->stream, results, out->memory, nbytes, GA__DEVICE_TO_HOST) == GA_OK) {
+    if (backend->memory.copy(&device->stream, in->memory, values, nbytes, GA__HOST_TO_DEVICE) ==
+            GA_OK &&
+        backend->code.launch(&device->stream, function, &launch) == GA_OK &&
+        backend->memory.copy(&device->stream, results, out->memory, nbytes, GA__DEVICE_TO_HOST) ==
+            GA_OK) {
         errors = 0;
         for (int64_t i = 0; i < n; i++)
             errors += results[i] != values[i] + bias;
@@ -321,8 +323,8 @@ static void tickets_are_zero_and_stay(void **state)
     void *memory = ga__stream_tickets(&device->stream);
     assert_non_null(memory);
     assert_ptr_equal(ga__stream_tickets(&device->stream), memory);
-    assert_int_equal(backend->copy(&device->stream, tickets, memory, GA__TICKETS * sizeof *tickets,
-                                   GA__DEVICE_TO_HOST),
+    assert_int_equal(backend->memory.copy(&device->stream, tickets, memory,
+                                          GA__TICKETS * sizeof *tickets, GA__DEVICE_TO_HOST),
                      GA_OK);
     for (int i = 0; i < GA__TICKETS; i++)
         assert_int_equal(tickets[i], 0);
@@ -339,16 +341,17 @@ static void copies_and_zeros_reach_every_byte(void **state)
         ga__buffer *a = ga__buffer_new(device, n), *b = ga__buffer_new(device, n);
         for (size_t i = 0; i < n; i++)
             in[i] = (unsigned char)(i * 31 + 1);
-        assert_int_equal(backend->copy(&device->stream, a->memory, in, n, GA__HOST_TO_DEVICE),
-                         GA_OK);
         assert_int_equal(
-            backend->copy(&device->stream, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE), GA_OK);
-        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST),
-                         GA_OK);
+            backend->memory.copy(&device->stream, a->memory, in, n, GA__HOST_TO_DEVICE), GA_OK);
+        assert_int_equal(
+            backend->memory.copy(&device->stream, b->memory, a->memory, n, GA__DEVICE_TO_DEVICE),
+            GA_OK);
+        assert_int_equal(
+            backend->memory.copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
         assert_memory_equal(in, out, n);
-        assert_int_equal(backend->zero(&device->stream, b->memory, n), GA_OK);
-        assert_int_equal(backend->copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST),
-                         GA_OK);
+        assert_int_equal(backend->memory.zero(&device->stream, b->memory, n), GA_OK);
+        assert_int_equal(
+            backend->memory.copy(&device->stream, out, b->memory, n, GA__DEVICE_TO_HOST), GA_OK);
         memset(in, 0, n);
         assert_memory_equal(in, out, n);
         ga__buffer_release(a);
@@ -371,8 +374,8 @@ static void kernels_run_over_any_number_of_blocks(void **state)
     assert_int_equal(add_bias_errors(function, CHUNK + 1, 5), 0);
     assert_int_equal(add_bias_errors(function, 1000003, 12), 0);
     ga__launch nothing = {0, CHUNK, 0, (uint64_t[4]){0}, 4};
-    assert_int_equal(backend->launch(&device->stream, function, &nothing), GA_OK);
-    backend->unload(image);
+    assert_int_equal(backend->code.launch(&device->stream, function, &nothing), GA_OK);
+    backend->code.unload(image);
 }
 
 static void many_short_launches_lose_no_block(void **state)
@@ -382,7 +385,7 @@ static void many_short_launches_lose_no_block(void **state)
     ga__function *function = find_add_bias(image);
     for (int i = 0; i < 2000; i++)
         assert_int_equal(add_bias_errors(function, 3 * CHUNK, i), 0);
-    backend->unload(image);
+    backend->code.unload(image);
 }
 
 static void images_loaded_after_others_are_their_own(void **state)
@@ -399,10 +402,10 @@ static void images_loaded_after_others_are_their_own(void **state)
     for (int i = 0; i < 4; i++) {
         uint64_t words[1] = {0};
         ga__launch launch = {1, 1, 0, words, 1};
-        assert_int_equal(backend->launch(&device->stream, find_add_bias(images[i]), &launch),
+        assert_int_equal(backend->code.launch(&device->stream, find_add_bias(images[i]), &launch),
                          GA_OK);
         assert_int_equal(words[0], i + 1);
-        backend->unload(images[i]);
+        backend->code.unload(images[i]);
     }
 }
 
@@ -417,10 +420,10 @@ static void a_kernel_finds_libm_by_itself(void **state)
     uint64_t words[1];
     memcpy(words, &word, sizeof word);
     ga__launch launch = {1, 1, 0, words, 1};
-    assert_int_equal(backend->launch(&device->stream, find_add_bias(image), &launch), GA_OK);
+    assert_int_equal(backend->code.launch(&device->stream, find_add_bias(image), &launch), GA_OK);
     memcpy(&word, words, sizeof word);
     assert_true(word > 2.999999 && word < 3.000001);
-    backend->unload(image);
+    backend->code.unload(image);
 }
 
 static void a_missing_kernel_is_named(void **state)
@@ -428,10 +431,10 @@ static void a_missing_kernel_is_named(void **state)
     (void)state;
     ga__image *image = load_add_bias();
     ga__function *function = NULL;
-    assert_int_equal(backend->find(image, "add_bios", &function), GA_ERR_INVALID);
+    assert_int_equal(backend->code.find(image, "add_bios", &function), GA_ERR_INVALID);
     assert_null(function);
     assert_non_null(strstr(ga_error_message(), "\"add_bios\""));
-    backend->unload(image);
+    backend->code.unload(image);
 }
 
 static void a_compile_error_shows_the_users_line(void **state)
@@ -450,7 +453,7 @@ static void bytes_that_are_no_code_are_refused(void **state)
     (void)state;
     char bytes[256] = "no code at all";
     ga__image *image = NULL;
-    assert_int_not_equal(backend->load(device, bytes, sizeof bytes, &image), GA_OK);
+    assert_int_not_equal(backend->code.load(device, bytes, sizeof bytes, &image), GA_OK);
     assert_null(image);
     assert_int_not_equal(ga_error(), GA_OK);
 }
@@ -459,9 +462,9 @@ static void the_compiler_key_is_stable_and_tells_fast_math(void **state)
 {
     (void)state;
     ga__strbuf key = GA__STRBUF_INIT, again = GA__STRBUF_INIT, fast = GA__STRBUF_INIT;
-    backend->compiler_key(device, false, &key);
-    backend->compiler_key(device, false, &again);
-    backend->compiler_key(device, true, &fast);
+    backend->code.key(device, false, &key);
+    backend->code.key(device, false, &again);
+    backend->code.key(device, true, &fast);
     assert_true(key.length > 10);
     assert_string_equal(again.text, key.text);
     assert_string_not_equal(fast.text, key.text);
@@ -474,7 +477,7 @@ static void compiling_survives_every_failed_allocation(void **state)
 {
     (void)state;
     ga__image *image = load_add_bias(); /* what is made once is made */
-    backend->unload(image);
+    backend->code.unload(image);
     int64_t live = ga__alloc_live();
     for (int n = 1; n < 40; n++) {
         ga__alloc_fail_at(n);
@@ -483,7 +486,7 @@ static void compiling_survives_every_failed_allocation(void **state)
         if (image == NULL)
             assert_int_equal(ga_error(), GA_ERR_MEMORY);
         else
-            backend->unload(image);
+            backend->code.unload(image);
         ga_clear_error();
         assert_int_equal(ga__alloc_live(), live);
         if (image != NULL)
@@ -536,16 +539,16 @@ static int load_without_addresses(void)
     void *code = NULL;
     size_t nbytes = 0;
     ga__image *image = NULL;
-    if (backend->compile(device, &source, &code, &nbytes) != GA_OK ||
+    if (backend->code.compile(device, &source, &code, &nbytes) != GA_OK ||
         getrlimit(RLIMIT_AS, &all) != 0)
         return 1;
     none = all;
     none.rlim_cur = 1 << 20;
     setrlimit(RLIMIT_AS, &none);
-    const ga_status status = backend->load(device, code, nbytes, &image);
+    const ga_status status = backend->code.load(device, code, nbytes, &image);
     setrlimit(RLIMIT_AS, &all);
     ga_clear_error();
-    return status != GA_ERR_MEMORY || backend->load(device, code, nbytes, &image) != GA_OK;
+    return status != GA_ERR_MEMORY || backend->code.load(device, code, nbytes, &image) != GA_OK;
 }
 
 static void a_kernel_without_room_is_out_of_memory(void **state)
@@ -579,7 +582,7 @@ static void eight_threads_launch_at_once(void **state)
         pthread_join(threads[i], &failed);
         assert_null(failed);
     }
-    backend->unload(image);
+    backend->code.unload(image);
 }
 
 static ga__function *forked_function;
@@ -599,7 +602,7 @@ static void the_pool_works_in_a_forked_child(void **state)
     assert_int_equal(add_bias_errors(forked_function, 1000 * CHUNK, 3), 0);
     assert_int_equal(in_child(launch_in_child), 0);
     assert_int_equal(add_bias_errors(forked_function, 1000 * CHUNK, 5), 0);
-    backend->unload(image);
+    backend->code.unload(image);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)

@@ -118,20 +118,20 @@ static void fake_cuda_key(ga__device *device, ga__strbuf *key)
 
 static const ga__backend fake = {.name = "fake",
                                  .template_target = "cuda",
-                                 .compile = fake_compile,
-                                 .compiler_key = fake_key,
-                                 .compile_cuda = fake_compile_cuda,
-                                 .cuda_key = fake_cuda_key,
-                                 .load = fake_load,
-                                 .unload = fake_unload,
-                                 .find = fake_find};
+                                 .code.compile = fake_compile,
+                                 .code.key = fake_key,
+                                 .user.compile = fake_compile_cuda,
+                                 .user.key = fake_cuda_key,
+                                 .code.load = fake_load,
+                                 .code.unload = fake_unload,
+                                 .code.find = fake_find};
 static const ga__backend fake_host = {.name = "fake",
                                       .template_target = "host",
-                                      .compile = fake_compile,
-                                      .compiler_key = fake_key,
-                                      .load = fake_load,
-                                      .unload = fake_unload,
-                                      .find = fake_find};
+                                      .code.compile = fake_compile,
+                                      .code.key = fake_key,
+                                      .code.load = fake_load,
+                                      .code.unload = fake_unload,
+                                      .code.find = fake_find};
 static ga__device device = {.backend = &fake, .name = "fake:0"};
 static ga__device second = {.backend = &fake, .index = 1, .name = "fake:1"};
 static ga__device host = {.backend = &fake_host, .name = "fakehost"};

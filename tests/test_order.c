@@ -103,26 +103,26 @@ static ga_status stream_synchronize(ga__stream *stream)
     return note(stream, '~');
 }
 
-static ga_status mark_new(ga__device *device, ga__mark **mark)
+static ga_status mark_new(ga__device *device, ga__event **mark)
 {
     (void)device;
     *mark = calloc(1, sizeof(void *));
     return GA_OK;
 }
 
-static void mark_free(ga__device *device, ga__mark *mark)
+static void mark_free(ga__device *device, ga__event *mark)
 {
     (void)device;
     free(mark);
 }
 
-static ga_status mark_set(ga__mark *mark, ga__stream *stream)
+static ga_status mark_set(ga__event *mark, ga__stream *stream)
 {
     *(ga__stream **)(void *)mark = stream;
     return GA_OK;
 }
 
-static ga_status mark_wait(ga__mark *mark, ga__stream *stream)
+static ga_status mark_wait(ga__event *mark, ga__stream *stream)
 {
     return stream_wait(stream, *(ga__stream **)(void *)mark);
 }
@@ -248,33 +248,33 @@ static ga_status launch_grid(ga__stream *stream, ga__function *function,
 
 static const ga__backend noting = {.name = "noting",
                                    .template_target = "cuda",
-                                   .stream_open = stream_open,
-                                   .stream_close = stream_close,
-                                   .stream_wait = stream_wait,
-                                   .stream_synchronize = stream_synchronize,
-                                   .mark_new = mark_new,
-                                   .mark_free = mark_free,
-                                   .mark_set = mark_set,
-                                   .mark_wait = mark_wait,
-                                   .record_begin = record_begin,
-                                   .record_end = record_end,
-                                   .replay = replay,
-                                   .replay_free = replay_free,
-                                   .alloc = alloc,
-                                   .free = give_back,
-                                   .copy = copy,
-                                   .copy_async = copy,
-                                   .copy_peer = copy_peer,
-                                   .zero = zero,
+                                   .stream.open = stream_open,
+                                   .stream.close = stream_close,
+                                   .stream.wait = stream_wait,
+                                   .stream.synchronize = stream_synchronize,
+                                   .stream.event_new = mark_new,
+                                   .stream.event_free = mark_free,
+                                   .stream.event_record = mark_set,
+                                   .stream.event_wait = mark_wait,
+                                   .graph.begin = record_begin,
+                                   .graph.end = record_end,
+                                   .graph.replay = replay,
+                                   .graph.free = replay_free,
+                                   .memory.alloc = alloc,
+                                   .memory.free = give_back,
+                                   .memory.copy = copy,
+                                   .memory.copy_async = copy,
+                                   .memory.copy_peer = copy_peer,
+                                   .memory.zero = zero,
                                    .synchronize = synchronize,
-                                   .pin = pin,
-                                   .compile = compile,
-                                   .compiler_key = compiler_key,
-                                   .load = load,
-                                   .find = find,
-                                   .resident_blocks = resident_blocks,
-                                   .launch = launch,
-                                   .launch_grid = launch_grid};
+                                   .memory.pin = pin,
+                                   .code.compile = compile,
+                                   .code.key = compiler_key,
+                                   .code.load = load,
+                                   .code.find = find,
+                                   .code.resident_blocks = resident_blocks,
+                                   .code.launch = launch,
+                                   .user.launch = launch_grid};
 
 #define NOTING(n)                                                                                  \
     {                                                                                              \

@@ -49,7 +49,7 @@ static void threads_know_where_they_are(void **state)
         }
         free(out);
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 /* ---- shared memory and barriers ---- */
@@ -94,7 +94,7 @@ static void barriers_order_shared_memory(void **state)
         for (int block = 0; block < BLOCKS; block++)
             assert_int_equal(out[block], size * (size - 1) / 2 + size * block);
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 /* Plain variables, which a compiler would like to keep in registers. */
@@ -185,7 +185,7 @@ static void dynamic_shared_memory(void **state)
             assert_int_equal(out[4 * i + 3], (i + 7) % 100);
         }
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void shared_memory_has_no_values_at_first(void **state)
@@ -236,8 +236,8 @@ static void shuffles_read_other_lanes(void **state)
         ga__buffer *buffer = ga__buffer_new(device, sizeof out);
         int n = width << 16;
         assert_ok(launch_at(p.kernels[0], line(1, N), (void *[]){&buffer->memory, &n}));
-        assert_ok(
-            backend->copy(&device->stream, out, buffer->memory, sizeof out, GA__DEVICE_TO_HOST));
+        assert_ok(backend->memory.copy(&device->stream, out, buffer->memory, sizeof out,
+                                       GA__DEVICE_TO_HOST));
         for (int t = 0; t < N; t++) {
             const int base = t - t % 32, lane = t % 32, segment = segment_of(lane, width);
             const int indexed = segment + (t + 3) % width;
@@ -252,7 +252,7 @@ static void shuffles_read_other_lanes(void **state)
         }
         ga__buffer_release(buffer);
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void warps_vote_match_and_reduce(void **state)
@@ -685,7 +685,7 @@ static void parameters_of_all_kinds(void **state)
         "__global__ void none() {}\n",
         KERNELS("many", "none"));
     ga__function_info info;
-    assert_ok(backend->function_info(device, p.kernels[0], &info));
+    assert_ok(backend->user.info(device, p.kernels[0], &info));
     static const size_t sizes[] = {8, 1, 32, 16, 1, 1, 2, 8, 8};
     assert_int_equal(info.nparams, 9);
     for (int i = 0; i < 9; i++)
@@ -693,7 +693,7 @@ static void parameters_of_all_kinds(void **state)
     assert_true(info.max_threads >= 1);
     assert_true(info.max_shared_bytes >= 232448);
     assert_int_equal(info.shared_bytes, 0);
-    assert_ok(backend->function_info(device, p.kernels[1], &info));
+    assert_ok(backend->user.info(device, p.kernels[1], &info));
     assert_int_equal(info.nparams, 0);
 
     ga__buffer *buffer = ga__buffer_new(device, sizeof out);
@@ -706,12 +706,13 @@ static void parameters_of_all_kinds(void **state)
     memcpy(bytes + 1, v, sizeof v); /* an address that is no multiple of 16 */
     assert_ok(launch_at(p.kernels[0], line(1, n),
                         (void *[]){&buffer->memory, &a, &b, bytes + 1, &c, &e, &d, &null, &f}));
-    assert_ok(backend->copy(&device->stream, out, buffer->memory, sizeof out, GA__DEVICE_TO_HOST));
+    assert_ok(
+        backend->memory.copy(&device->stream, out, buffer->memory, sizeof out, GA__DEVICE_TO_HOST));
     for (int i = 0; i < n; i++)
         assert_int_equal(out[i], 2 + 2 + 31 + 400 + 1 + 5000 + 1 + 60000);
     assert_ok(launch_at(p.kernels[1], line(2, 3), NULL));
     ga__buffer_release(buffer);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void templates_and_namespaces(void **state)
@@ -734,7 +735,7 @@ static void templates_and_namespaces(void **state)
     assert_true(real[0] == 1.0);
     assert_ok(run(p.kernels[2], line(1, 1), out, 2, sizeof *out));
     assert_int_equal(out[0], 2);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void variables_are_found(void **state)
@@ -753,24 +754,24 @@ static void variables_are_found(void **state)
                       "    atomicAdd(&counter, 1);\n"
                       "}\n",
                       KERNELS("k"));
-    assert_ok(backend->global(device, p.image, "weights", &memory, &nbytes));
+    assert_ok(backend->user.global(device, p.image, "weights", &memory, &nbytes));
     assert_int_equal(nbytes, sizeof weights);
-    assert_ok(backend->copy(&device->stream, memory, weights, nbytes, GA__HOST_TO_DEVICE));
-    assert_ok(backend->global(device, p.image, "_ZN4deep2er6offsetE", &memory, &nbytes));
+    assert_ok(backend->memory.copy(&device->stream, memory, weights, nbytes, GA__HOST_TO_DEVICE));
+    assert_ok(backend->user.global(device, p.image, "_ZN4deep2er6offsetE", &memory, &nbytes));
     assert_int_equal(nbytes, sizeof offset);
-    assert_ok(backend->copy(&device->stream, memory, &offset, nbytes, GA__HOST_TO_DEVICE));
+    assert_ok(backend->memory.copy(&device->stream, memory, &offset, nbytes, GA__HOST_TO_DEVICE));
     assert_ok(run(p.kernels[0], line(1, 3), out, 3, sizeof *out));
     assert_int_equal(out[0], 4001);
     assert_int_equal(out[1], 4020);
     assert_int_equal(out[2], 4300);
-    assert_ok(backend->global(device, p.image, "counter", &memory, &nbytes));
-    assert_ok(backend->copy(&device->stream, out, memory, nbytes, GA__DEVICE_TO_HOST));
+    assert_ok(backend->user.global(device, p.image, "counter", &memory, &nbytes));
+    assert_ok(backend->memory.copy(&device->stream, out, memory, nbytes, GA__DEVICE_TO_HOST));
     assert_int_equal(out[0], 8);
-    assert_message(backend->global(device, p.image, "nothing", &memory, &nbytes), GA_ERR_INVALID,
-                   "no variable \"nothing\"");
-    assert_message(backend->global(device, p.image, "k", &memory, &nbytes), GA_ERR_INVALID,
+    assert_message(backend->user.global(device, p.image, "nothing", &memory, &nbytes),
+                   GA_ERR_INVALID, "no variable \"nothing\"");
+    assert_message(backend->user.global(device, p.image, "k", &memory, &nbytes), GA_ERR_INVALID,
                    "no variable \"k\"");
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 /* Two modules of one text are two programs, whatever names they and the process share. */
@@ -796,10 +797,10 @@ static void modules_are_separate(void **state)
     }
     assert_ok(run(b.kernels[0], line(1, 1), out, 1, sizeof *out));
     assert_int_equal(out[0], 12 + 100 + 1 + 1);
-    backend->unload(a.image);
+    backend->code.unload(a.image);
     assert_ok(run(b.kernels[0], line(1, 1), out, 1, sizeof *out));
     assert_int_equal(out[0], 12 + 100 + 1 + 3);
-    backend->unload(b.image);
+    backend->code.unload(b.image);
 }
 
 /* ---- memory, the clock, printing ---- */
@@ -864,7 +865,7 @@ static void kernels_print(void **state)
     assert_non_null(strstr(text, "block 0 says hello 0.00 1099511627776\n"));
     assert_non_null(strstr(text, "block 1 says hello 2.50 1099511627776\n"));
     free(text);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 /* ---- what goes wrong ---- */
@@ -876,7 +877,7 @@ static void refused(const char *body, shape s, const char *message)
     snprintf(text, sizeof text, "extern \"C\" __global__ void k(int *out, int n) {\n%s\n}\n", body);
     program p = build(text, KERNELS("k"));
     assert_message(run(p.kernels[0], s, out, 64, sizeof *out), GA_ERR_DEVICE, message);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void divergent_barriers_are_told(void **state)
@@ -984,7 +985,7 @@ static void launches_beyond_the_limits_are_refused(void **state)
     }
     assert_ok(run(p.kernels[0], line(1, 1), out, 1, sizeof *out));
     assert_int_equal(out[0], 8);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 /* Blocks that were given up leave nothing that later launches meet. */
@@ -1007,8 +1008,8 @@ static void launches_work_after_failures(void **state)
         for (int block = 0; block < BLOCKS; block++)
             assert_int_equal(out[block], 64 * 63 / 2 + 64 * block);
     }
-    backend->unload(bad.image);
-    backend->unload(good.image);
+    backend->code.unload(bad.image);
+    backend->code.unload(good.image);
 }
 
 /* ---- stacks, threads, memory ---- */
@@ -1071,7 +1072,7 @@ static void several_threads_launch_at_once(void **state)
         pthread_join(callers[i].thread, NULL);
         assert_int_equal(callers[i].wrong, 0);
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void a_forked_child_launches(void **state)
@@ -1091,7 +1092,7 @@ static void a_forked_child_launches(void **state)
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     assert_int_equal(c.wrong, 0);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void any_allocation_may_fail(void **state)
@@ -1108,14 +1109,14 @@ static void any_allocation_may_fail(void **state)
     static int out[301];
     int failures = 0, quiet = 0;
     for (int n = 1; quiet < 3; n++) {
-        backend->trim(&device->stream);
+        backend->memory.trim(&device->stream);
         const int64_t live = ga__alloc_live();
         program p = {0};
         ga__alloc_fail_at(n);
         ga_status status = build_source(&p, &source);
         if (status == GA_OK) {
             status = run(p.kernels[0], line(301, 64), out, 301, sizeof *out);
-            backend->unload(p.image);
+            backend->code.unload(p.image);
         }
         ga__alloc_fail_at(0);
         if (status != GA_OK)
@@ -1123,7 +1124,7 @@ static void any_allocation_may_fail(void **state)
         quiet = status == GA_OK ? quiet + 1 : 0;
         failures += status != GA_OK;
         ga_clear_error();
-        backend->trim(&device->stream);
+        backend->memory.trim(&device->stream);
         assert_true(ga__alloc_live() <= live);
     }
     assert_true(failures > (device->arch == 0 ? 30 : 3));
@@ -1154,7 +1155,7 @@ static void a_million_plain_threads(void **state)
             assert_int_equal(out[i], round * 3 * i);
     }
     free(out);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 static void many_barriers(void **state)
@@ -1184,7 +1185,7 @@ static void many_barriers(void **state)
         for (int block = 0; block < 4; block++)
             assert_int_equal(out[block], ROUNDS);
     }
-    backend->unload(p.image);
+    backend->code.unload(p.image);
 }
 
 int main(void)

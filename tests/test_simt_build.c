@@ -120,7 +120,7 @@ static result compile(const char *text, const char *const *kernels, const char *
     size_t nbytes = 0;
     char *symbols = NULL;
     result r = {GA_OK, NULL};
-    r.status = backend->compile_cuda(device, &source, &code, &nbytes, &symbols, &r.log);
+    r.status = backend->user.compile(device, &source, &code, &nbytes, &symbols, &r.log);
     ga__free(code);
     ga__free(symbols);
     return r;
@@ -263,7 +263,7 @@ static void headers_are_found(void **state)
     assert_ok(build_source(&p, &source));
     assert_ok(run(p.kernels[0], s, out, 1, sizeof *out));
     assert_int_equal(out[0], 1322);
-    backend->unload(p.image);
+    backend->code.unload(p.image);
     ga__remove_tree(directory);
     ga__free(directory);
 
@@ -306,8 +306,8 @@ static void the_key_names_the_compiler(void **state)
 {
     (void)state;
     ga__strbuf key = GA__STRBUF_INIT, again = GA__STRBUF_INIT;
-    backend->cuda_key(device, &key);
-    backend->cuda_key(device, &again);
+    backend->user.key(device, &key);
+    backend->user.key(device, &again);
     assert_non_null(strstr(key.text, "/"));
     assert_non_null(strstr(key.text, "simulator "));
     assert_string_equal(key.text, again.text);

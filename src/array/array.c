@@ -219,7 +219,7 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
     if ((uintptr_t)pointer % ga__dtype_size(dtype))
         return ga__fail_null(GA_ERR_INVALID, "wrap: %p is not aligned to %s's %zu bytes", pointer,
                              ga_dtype_name(dtype), ga__dtype_size(dtype));
-    if (size > 0 && !device->backend->reaches(device, pointer))
+    if (size > 0 && !device->backend->memory.reaches(device, pointer))
         return ga__fail_null(GA_ERR_INVALID,
                              "wrap: %s cannot use the memory at %p: it is neither the device's nor "
                              "pinned",

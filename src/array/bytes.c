@@ -20,8 +20,8 @@ ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbyt
     if (nbytes == 0)
         return GA_OK;
     ga__stream *stream = ga__array_stream(NULL, x);
-    return stream ? stream->device->backend->copy(stream, x->data + at, data, nbytes,
-                                                  GA__HOST_TO_DEVICE)
+    return stream ? stream->device->backend->memory.copy(stream, x->data + at, data, nbytes,
+                                                         GA__HOST_TO_DEVICE)
                   : ga_error();
 }
 
@@ -31,7 +31,7 @@ ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nb
     if (nbytes == 0 || ga__post_read(x->buffer, x->data + at, data, nbytes))
         return GA_OK;
     ga__stream *stream = ga__array_stream(x, NULL);
-    return stream ? stream->device->backend->copy(stream, data, x->data + at, nbytes,
-                                                  GA__DEVICE_TO_HOST)
+    return stream ? stream->device->backend->memory.copy(stream, data, x->data + at, nbytes,
+                                                         GA__DEVICE_TO_HOST)
                   : ga_error();
 }

@@ -19,14 +19,14 @@ static ga_status pin_pieces(ga__pour *pour)
     if (status != GA_OK)
         return status;
     for (int k = 0; k < 2 && status == GA_OK; k++) {
-        status = device->backend->pin(device, PIECE_BYTES, &memory);
+        status = device->backend->memory.pin(device, PIECE_BYTES, &memory);
         if (status == GA_OK)
             pour->pieces[k] = memory;
     }
     if (status == GA_OK)
         return GA_OK;
     if (pour->pieces[0])
-        device->backend->unpin(device, pour->pieces[0]);
+        device->backend->memory.unpin(device, pour->pieces[0]);
     pour->pieces[0] = NULL;
     ga__stream_reset(&pour->stream);
     return status;
@@ -50,7 +50,7 @@ void ga__pour_reset(ga__pour *pour)
         return;
     }
     for (int k = 0; k < 2; k++)
-        pour->device->backend->unpin(pour->device, pour->pieces[k]);
+        pour->device->backend->memory.unpin(pour->device, pour->pieces[k]);
     ga__stream_reset(&pour->stream);
 }
 
@@ -78,12 +78,12 @@ static ga_status pour_in_pinned(ga__pour *pour, gpuarray *x, size_t at, size_t n
         const size_t part = part_of(nbytes, done);
         status = read(context, piece, part);
         if (status == GA_OK) /* the other piece is copied then, and free */
-            status = backend->stream_synchronize(stream);
+            status = backend->stream.synchronize(stream);
         if (status == GA_OK)
-            status =
-                backend->copy_async(stream, x->data + at + done, piece, part, GA__HOST_TO_DEVICE);
+            status = backend->memory.copy_async(stream, x->data + at + done, piece, part,
+                                                GA__HOST_TO_DEVICE);
     }
-    const ga_status copied = backend->stream_synchronize(stream);
+    const ga_status copied = backend->stream.synchronize(stream);
     return status == GA_OK ? copied : status;
 }
 
@@ -113,9 +113,9 @@ static ga_status fetch(ga__pour *pour, const gpuarray *x, size_t at, size_t nbyt
 {
     if (done >= nbytes)
         return GA_OK;
-    return pour->device->backend->copy_async(&pour->stream, pour->pieces[done / PIECE_BYTES % 2],
-                                             x->data + at + done, part_of(nbytes, done),
-                                             GA__DEVICE_TO_HOST);
+    return pour->device->backend->memory.copy_async(
+        &pour->stream, pour->pieces[done / PIECE_BYTES % 2], x->data + at + done,
+        part_of(nbytes, done), GA__DEVICE_TO_HOST);
 }
 
 /* While a piece is written the next one is copied. */
@@ -129,14 +129,14 @@ pour_out_pinned(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes,
     if (status == GA_OK)
         status = fetch(pour, x, at, nbytes, 0);
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
-        status = backend->stream_synchronize(&pour->stream);
+        status = backend->stream.synchronize(&pour->stream);
         if (status == GA_OK)
             status = fetch(pour, x, at, nbytes, done + PIECE_BYTES);
         if (status == GA_OK)
             status = write(context, pour->pieces[done / PIECE_BYTES % 2], part_of(nbytes, done));
     }
     if (status != GA_OK) /* the pieces are not to be written to any more */
-        (void)backend->stream_synchronize(&pour->stream);
+        (void)backend->stream.synchronize(&pour->stream);
     return status;
 }
 

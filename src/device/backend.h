@@ -1,4 +1,4 @@
-/* What a device can do: one small table of functions per backend. */
+/* What a device can do: five small tables of functions per backend. */
 #ifndef GA_DEVICE_BACKEND_H
 #define GA_DEVICE_BACKEND_H
 
@@ -16,7 +16,7 @@ typedef struct ga_stream ga__stream;
 typedef struct ga__image ga__image;       /* loaded machine code */
 typedef struct ga__function ga__function; /* one kernel in it */
 typedef struct ga__replay ga__replay;     /* recorded work, ready to run again */
-typedef struct ga__mark ga__mark;         /* a point in a stream's work */
+typedef struct ga__event ga__event;       /* a point in a stream's work */
 
 /* A filled template to compile. Texts are borrowed for the call. */
 typedef struct ga__source {
@@ -85,44 +85,17 @@ typedef struct ga__memory_state {
     size_t available, total;
 } ga__memory_state;
 
-/* All functions return GA_OK or raise with ga__fail. Work given to one stream happens in the order
- * it was given; memory freed in a stream is reused only by later work of that stream. */
-typedef struct ga__backend {
-    const char *name;            /* "cuda", "cpu": what the device's name starts with */
-    const char *template_target; /* "cuda" or "host": picks the prelude */
+/* All functions of these tables return GA_OK or raise with ga__fail, unless it says otherwise. Work
+ * given to one stream happens in the order it was given; memory freed in a stream is reused only by
+ * later work of that stream. */
 
-    int (*count)(void);                    /* working devices; never raises */
-    ga_status (*open)(ga__device *device); /* fills the device from its index */
-    void (*close)(ga__device *device);
-
-    /* Sets the stream's handle and state, unless the handle is the caller's own already. */
-    ga_status (*stream_open)(ga__stream *stream);
-    void (*stream_close)(ga__stream *stream); /* no work is left; memory kept goes to the device's
-                                                 own stream */
-    ga_status (*stream_wait)(ga__stream *stream, ga__stream *other); /* for other's work so far */
-    ga_status (*stream_synchronize)(ga__stream *stream);
-    ga_status (*stream_query)(ga__stream *stream, bool *done);
-
-    ga_status (*mark_new)(ga__device *device, ga__mark **mark);
-    void (*mark_free)(ga__device *device, ga__mark *mark);
-    ga_status (*mark_set)(ga__mark *mark, ga__stream *stream);
-    ga_status (*mark_wait)(ga__mark *mark, ga__stream *stream); /* the stream waits */
-    ga_status (*mark_synchronize)(ga__device *device, ga__mark *mark);
-    ga_status (*mark_query)(ga__device *device, ga__mark *mark, bool *done);
-    ga_status (*mark_elapsed)(ga__device *device, ga__mark *from, ga__mark *to, double *ms);
-
-    /* Work given to the stream from now on is recorded, not run; until record_end hands it out. */
-    ga_status (*record_begin)(ga__stream *stream);
-    ga_status (*record_end)(ga__stream *stream, ga__replay **replay);
-    void (*record_cancel)(ga__stream *stream);
-    ga_status (*replay)(ga__replay *replay, ga__stream *stream);
-    void (*replay_free)(ga__replay *replay);
-
+/* Memory of a device, and copies. */
+typedef struct ga__memory_verbs {
     ga_status (*alloc)(ga__stream *stream, size_t nbytes,
                        ga__memory *memory); /* 256-byte aligned; nbytes > 0 */
     void (*free)(ga__stream *stream, const ga__memory *memory);
     void (*trim)(ga__stream *stream); /* gives the memory that it keeps unused back */
-    void (*memory_state)(ga__device *device, ga__memory_state *state); /* never raises */
+    void (*state)(ga__device *device, ga__memory_state *state); /* never raises */
     bool (*reaches)(ga__device *device, const void *memory); /* kernels can use it; never raises */
     ga_status (*copy)(ga__stream *stream, void *to, const void *from, size_t nbytes,
                       ga__copy_kind kind); /* host memory may be reused on return; a copy to the
@@ -134,14 +107,42 @@ typedef struct ga__backend {
                            ga__device *target); /* from the stream's device to another of the same
                                                    backend */
     ga_status (*zero)(ga__stream *stream, void *memory, size_t nbytes);
-    ga_status (*synchronize)(ga__device *device);
-
     /* Host memory that copies reach without the driver's staging. */
     ga_status (*pin)(ga__device *device, size_t nbytes, void **memory);
     void (*unpin)(ga__device *device, void *memory);
     ga_status (*pin_existing)(ga__device *device, void *memory, size_t nbytes);
     ga_status (*unpin_existing)(ga__device *device, void *memory);
+} ga__memory_verbs;
 
+/* Streams, and events in their work. */
+typedef struct ga__stream_verbs {
+    /* Sets the stream's handle and state, unless the handle is the caller's own already. */
+    ga_status (*open)(ga__stream *stream);
+    void (*close)(ga__stream *stream); /* no work is left; memory kept goes to the device's own
+                                          stream */
+    ga_status (*wait)(ga__stream *stream, ga__stream *other); /* for other's work so far */
+    ga_status (*synchronize)(ga__stream *stream);
+    ga_status (*query)(ga__stream *stream, bool *done);
+    ga_status (*event_new)(ga__device *device, ga__event **event);
+    void (*event_free)(ga__device *device, ga__event *event);
+    ga_status (*event_record)(ga__event *event, ga__stream *stream);
+    ga_status (*event_wait)(ga__event *event, ga__stream *stream); /* the stream waits */
+    ga_status (*event_synchronize)(ga__device *device, ga__event *event);
+    ga_status (*event_query)(ga__device *device, ga__event *event, bool *done);
+    ga_status (*event_elapsed)(ga__device *device, ga__event *from, ga__event *to, double *ms);
+} ga__stream_verbs;
+
+/* Recorded work. From begin() until end() hands it out, work given to the stream is not run. */
+typedef struct ga__graph_verbs {
+    ga_status (*begin)(ga__stream *stream);
+    ga_status (*end)(ga__stream *stream, ga__replay **replay);
+    void (*cancel)(ga__stream *stream);
+    ga_status (*replay)(ga__replay *replay, ga__stream *stream);
+    void (*free)(ga__replay *replay);
+} ga__graph_verbs;
+
+/* Templates' kernels. */
+typedef struct ga__code_verbs {
     /* Which of the device's `processors` workers runs this, from 0 on; NULL where blocks are not
      * run by workers. */
     int (*worker)(void);
@@ -152,7 +153,7 @@ typedef struct ga__backend {
     ga_status (*compile)(ga__device *device, const ga__source *source, void **code, size_t *nbytes);
     /* Appends everything the code depends on besides the source: architecture, compiler, options.
      * Must not load or start the compiler. */
-    void (*compiler_key)(ga__device *device, bool fast_math, ga__strbuf *key);
+    void (*key)(ga__device *device, bool fast_math, ga__strbuf *key);
     /* A NUL follows code that is text (PTX). Bytes that are no code at all: GA_ERR_FORMAT. */
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
     void (*unload)(ga__image *image);
@@ -161,23 +162,39 @@ typedef struct ga__backend {
     /* How many blocks of `block` threads run at once on the whole device; never raises. */
     int (*resident_blocks)(ga__device *device, ga__function *function, int block);
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
+} ga__code_verbs;
 
+/* Users' CUDA code. */
+typedef struct ga__user_verbs {
     /* A user's source to machine code (ga__free it) and, in *symbols (ga__free it), the symbol of
-     * each of source->kernels, each ended by '\n', for find(). *log (ga__free it): the compiler's
-     * warnings, or NULL. On GA_ERR_COMPILE the message holds the compiler's log. */
-    ga_status (*compile_cuda)(ga__device *device, const ga__cuda_source *source, void **code,
-                              size_t *nbytes, char **symbols, char **log);
-    /* As compiler_key, for compile_cuda. */
-    void (*cuda_key)(ga__device *device, ga__strbuf *key);
+     * each of source->kernels, each ended by '\n', for the code's find(). *log (ga__free it): the
+     * compiler's warnings, or NULL. On GA_ERR_COMPILE the message holds the compiler's log. */
+    ga_status (*compile)(ga__device *device, const ga__cuda_source *source, void **code,
+                         size_t *nbytes, char **symbols, char **log);
+    /* As the code's key, for this compile. */
+    void (*key)(ga__device *device, ga__strbuf *key);
     /* The kernel that has this name in the source, "add" or "ns::add", or this symbol. NULL where
      * code does not tell. GA_ERR_INVALID when there is none; the message lists those there are. */
-    ga_status (*find_by_name)(ga__image *image, const char *name, ga__function **function);
+    ga_status (*find)(ga__image *image, const char *name, ga__function **function);
     /* A __device__ or __constant__ variable. */
     ga_status (*global)(ga__device *device, ga__image *image, const char *symbol, void **memory,
                         size_t *nbytes);
-    ga_status (*function_info)(ga__device *device, ga__function *function, ga__function_info *info);
-    ga_status (*launch_grid)(ga__stream *stream, ga__function *function,
-                             const ga__grid_launch *launch);
+    ga_status (*info)(ga__device *device, ga__function *function, ga__function_info *info);
+    ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__grid_launch *launch);
+} ga__user_verbs;
+
+typedef struct ga__backend {
+    const char *name;                      /* "cuda", "cpu": what the device's name starts with */
+    const char *template_target;           /* "cuda" or "host": picks the prelude */
+    int (*count)(void);                    /* working devices; never raises */
+    ga_status (*open)(ga__device *device); /* fills the device from its index */
+    void (*close)(ga__device *device);
+    ga_status (*synchronize)(ga__device *device);
+    ga__memory_verbs memory;
+    ga__stream_verbs stream;
+    ga__graph_verbs graph;
+    ga__code_verbs code;
+    ga__user_verbs user;
 } ga__backend;
 
 struct ga__buffer;

@@ -212,8 +212,8 @@ static ga_status begin(ga_graph *graph)
     const ga__backend *backend = graph->device->backend;
     if (ga__stream_tickets(&graph->stream) == NULL)
         return GA_ERR_MEMORY;
-    const ga_status status = backend->stream_synchronize(&graph->stream);
-    return status == GA_OK ? backend->record_begin(&graph->stream) : status;
+    const ga_status status = backend->stream.synchronize(&graph->stream);
+    return status == GA_OK ? backend->graph.begin(&graph->stream) : status;
 }
 
 ga_status ga_graph_begin(void)
@@ -250,9 +250,9 @@ ga_graph *ga_graph_end(void)
     stream->graph = NULL;
     stream->recorder = NULL;
     if (ga_error() != GA_OK)
-        backend->record_cancel(stream);
-    else if (backend->record_end(stream, &graph->replay) == GA_OK &&
-             backend->stream_synchronize(&graph->device->stream) == GA_OK) /* memory is there */
+        backend->graph.cancel(stream);
+    else if (backend->graph.end(stream, &graph->replay) == GA_OK &&
+             backend->stream.synchronize(&graph->device->stream) == GA_OK) /* memory is there */
         return graph;
     ga_graph_free(graph);
     return NULL;
@@ -283,7 +283,7 @@ ga_status ga_graph_launch(ga_graph *graph)
     pthread_mutex_lock(&graph->lock);
     ga_status status = order(graph, stream);
     if (status == GA_OK)
-        status = graph->device->backend->replay(graph->replay, stream);
+        status = graph->device->backend->graph.replay(graph->replay, stream);
     pthread_mutex_unlock(&graph->lock);
     return status;
 }
@@ -293,7 +293,7 @@ void ga_graph_free(ga_graph *graph)
     if (graph == NULL)
         return;
     if (graph->replay != NULL)
-        graph->device->backend->replay_free(graph->replay);
+        graph->device->backend->graph.free(graph->replay);
     graph->replay = NULL;
     drop_keepsakes(graph);
     drop_uses(graph);

@@ -41,7 +41,7 @@ static ga_status out_of_memory(ga__device *device, size_t nbytes)
 {
     ga__memory_state state;
     const size_t used = atomic_load(&device->used), limit = atomic_load(&device->limit);
-    device->backend->memory_state(device, &state);
+    device->backend->memory.state(device, &state);
     if (!fits_limit(device, nbytes))
         return ga__fail(GA_ERR_MEMORY,
                         "out of memory: asked %zu bytes on %s (%zu in use, the limit set is %zu)",
@@ -57,7 +57,7 @@ void ga__memory_trim(ga__device *device)
 {
     pthread_mutex_lock(&device->lock);
     for (ga__stream *s = device->streams; s != NULL; s = s->next)
-        device->backend->trim(s);
+        device->backend->memory.trim(s);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -68,7 +68,7 @@ static ga_status alloc_again(ga__stream *stream, size_t nbytes, ga__memory *memo
     if (raised)
         ga_clear_error();
     ga__memory_trim(stream->device);
-    const ga_status status = stream->device->backend->alloc(stream, nbytes, memory);
+    const ga_status status = stream->device->backend->memory.alloc(stream, nbytes, memory);
     if (status == GA_ERR_MEMORY && raised)
         ga_clear_error();
     return status;
@@ -80,7 +80,7 @@ ga_status ga__memory_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory
     const bool clean = ga_error() == GA_OK;
     ga_status status = GA_ERR_MEMORY;
     if (!ga__alloc_fails() && fits_limit(device, nbytes)) {
-        status = device->backend->alloc(stream, nbytes, memory);
+        status = device->backend->memory.alloc(stream, nbytes, memory);
         if (status == GA_ERR_MEMORY)
             status = alloc_again(stream, nbytes, memory, clean);
     }
@@ -94,7 +94,7 @@ ga_status ga__memory_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory
 void ga__memory_free(ga__stream *stream, const ga__memory *memory, size_t nbytes)
 {
     uncount(stream->device, nbytes);
-    stream->device->backend->free(stream, memory);
+    stream->device->backend->memory.free(stream, memory);
 }
 
 /* ---- the user's allocator ---- */

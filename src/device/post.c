@@ -23,7 +23,7 @@ static slot *slots_of(ga__device *device)
     if (slots != NULL)
         return slots;
     const ga__saved_error saved = ga__error_save();
-    const ga_status status = device->backend->pin(device, SLOTS * sizeof(slot), &made);
+    const ga_status status = device->backend->memory.pin(device, SLOTS * sizeof(slot), &made);
     ga_clear_error();
     ga__error_restore(saved);
     if (status != GA_OK)
@@ -31,7 +31,7 @@ static slot *slots_of(ga__device *device)
     memset(made, 0, SLOTS * sizeof(slot));
     if (atomic_compare_exchange_strong(&device->posts, &none, made))
         return made;
-    device->backend->unpin(device, made);
+    device->backend->memory.unpin(device, made);
     return none;
 }
 

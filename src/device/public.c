@@ -48,7 +48,7 @@ void ga_stream_free(ga_stream *stream)
         return;
     if (ga__chosen_stream() == stream)
         (void)ga__choose_stream(NULL);
-    (void)stream->device->backend->stream_synchronize(stream); /* whoever waits meets its errors */
+    (void)stream->device->backend->stream.synchronize(stream); /* whoever waits meets its errors */
     ga__tickets_free(stream);
     ga__stream_reset(stream);
     ga__free(stream);
@@ -81,7 +81,7 @@ ga_status ga_stream_synchronize(ga_stream *stream)
     stream = or_default(stream);
     if (stream == NULL || !ga__not_recording("stream_synchronize"))
         return ga_error();
-    return stream->device->backend->stream_synchronize(stream);
+    return stream->device->backend->stream.synchronize(stream);
 }
 
 bool ga_stream_query(ga_stream *stream)
@@ -90,7 +90,7 @@ bool ga_stream_query(ga_stream *stream)
     stream = or_default(stream);
     if (stream == NULL || !ga__not_recording("stream_query"))
         return false;
-    return stream->device->backend->stream_query(stream, &done) == GA_OK && done;
+    return stream->device->backend->stream.query(stream, &done) == GA_OK && done;
 }
 
 void *ga_stream_handle(const ga_stream *stream)
@@ -102,7 +102,7 @@ void *ga_stream_handle(const ga_stream *stream)
 
 struct ga_event {
     ga__device *device;
-    ga__mark *mark;
+    ga__event *mark;
     atomic_bool recorded;
 };
 
@@ -113,7 +113,7 @@ ga_event *ga_event_new(void)
     if (event == NULL)
         return NULL;
     event->device = device;
-    if (device->backend->mark_new(device, &event->mark) == GA_OK)
+    if (device->backend->stream.event_new(device, &event->mark) == GA_OK)
         return event;
     ga__free(event);
     return NULL;
@@ -123,7 +123,7 @@ void ga_event_free(ga_event *event)
 {
     if (event == NULL)
         return;
-    event->device->backend->mark_free(event->device, event->mark);
+    event->device->backend->stream.event_free(event->device, event->mark);
     ga__free(event);
 }
 
@@ -138,7 +138,7 @@ ga_status ga_event_record(ga_event *event, ga_stream *stream)
     if (stream->device != event->device)
         return ga__fail(GA_ERR_DEVICE, "event_record: the event is of %s, the stream of %s",
                         event->device->name, stream->device->name);
-    const ga_status status = event->device->backend->mark_set(event->mark, stream);
+    const ga_status status = event->device->backend->stream.event_record(event->mark, stream);
     if (status == GA_OK)
         atomic_store(&event->recorded, true);
     return status;
@@ -163,21 +163,22 @@ ga_status ga_stream_wait_event(ga_stream *stream, ga_event *event)
     if (stream->device->backend != event->device->backend)
         return ga__fail(GA_ERR_DEVICE, "stream_wait_event: the event is of %s, the stream of %s",
                         event->device->name, stream->device->name);
-    return stream->device->backend->mark_wait(event->mark, stream);
+    return stream->device->backend->stream.event_wait(event->mark, stream);
 }
 
 ga_status ga_event_synchronize(ga_event *event)
 {
     if (!is_recorded("event_synchronize", event))
         return ga_error();
-    return event->device->backend->mark_synchronize(event->device, event->mark);
+    return event->device->backend->stream.event_synchronize(event->device, event->mark);
 }
 
 bool ga_event_query(ga_event *event)
 {
     bool done = false;
     return is_recorded("event_query", event) &&
-           event->device->backend->mark_query(event->device, event->mark, &done) == GA_OK && done;
+           event->device->backend->stream.event_query(event->device, event->mark, &done) == GA_OK &&
+           done;
 }
 
 double ga_event_elapsed(ga_event *from, ga_event *to)
@@ -189,7 +190,7 @@ double ga_event_elapsed(ga_event *from, ga_event *to)
         ga__fail(GA_ERR_DEVICE, "event_elapsed: the events are of %s and %s", from->device->name,
                  to->device->name);
     else
-        (void)from->device->backend->mark_elapsed(from->device, from->mark, to->mark, &ms);
+        (void)from->device->backend->stream.event_elapsed(from->device, from->mark, to->mark, &ms);
     return ms;
 }
 
@@ -208,7 +209,7 @@ ga_status ga_memory_info(const char *name, ga_memory_stats *stats)
         return ga_error();
     if (stats == NULL)
         return ga__fail(GA_ERR_INVALID, "memory_info: the result is NULL");
-    device->backend->memory_state(device, &state);
+    device->backend->memory.state(device, &state);
     *stats = (ga_memory_stats){.used = atomic_load(&device->used),
                                .peak = atomic_load(&device->peak),
                                .held = atomic_load(&device->used) + state.kept,
@@ -282,7 +283,7 @@ void *ga_pinned_alloc(size_t nbytes)
     p->device = device;
     ga_status status = ga__alloc_fails() ? GA_ERR_MEMORY : GA_OK;
     if (status == GA_OK)
-        status = device->backend->pin(device, nbytes > 0 ? nbytes : 1, &p->memory);
+        status = device->backend->memory.pin(device, nbytes > 0 ? nbytes : 1, &p->memory);
     if (status == GA_OK)
         return note_pinned(p)->memory;
     ga__free(p);
@@ -294,7 +295,7 @@ void ga_pinned_free(void *memory)
 {
     pinned *p = memory == NULL ? NULL : take_pinned(memory);
     if (p != NULL)
-        p->device->backend->unpin(p->device, memory);
+        p->device->backend->memory.unpin(p->device, memory);
     else if (memory != NULL)
         ga__fail(GA_ERR_INVALID, "pinned_free: %p is not of ga_pinned_alloc()", memory);
     ga__free(p);
@@ -307,7 +308,7 @@ ga_status ga_host_register(void *memory, size_t nbytes)
         return ga_error();
     if (memory == NULL || nbytes == 0)
         return ga__fail(GA_ERR_INVALID, "host_register: %zu bytes at %p", nbytes, memory);
-    return device->backend->pin_existing(device, memory, nbytes);
+    return device->backend->memory.pin_existing(device, memory, nbytes);
 }
 
 ga_status ga_host_unregister(void *memory)
@@ -317,5 +318,5 @@ ga_status ga_host_unregister(void *memory)
         return ga_error();
     if (memory == NULL)
         return ga__fail(GA_ERR_INVALID, "host_unregister: the memory is NULL");
-    return device->backend->unpin_existing(device, memory);
+    return device->backend->memory.unpin_existing(device, memory);
 }

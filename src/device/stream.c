@@ -87,7 +87,7 @@ static void delist(ga__stream *stream)
 ga_status ga__stream_init(ga__stream *stream, ga__device *device, bool recorded)
 {
     stream->device = device;
-    const ga_status status = device->backend->stream_open(stream);
+    const ga_status status = device->backend->stream.open(stream);
     if (status == GA_OK && !recorded)
         enlist(stream);
     return status;
@@ -97,7 +97,7 @@ void ga__stream_reset(ga__stream *stream)
 {
     if (stream->bit != 0)
         delist(stream);
-    stream->device->backend->stream_close(stream);
+    stream->device->backend->stream.close(stream);
 }
 
 /* ---- who waits for whom ---- */
@@ -110,7 +110,7 @@ static ga_status wait_for(ga__stream *stream, uint64_t set)
     pthread_mutex_lock(&device->lock);
     for (ga__stream *s = device->streams; s != NULL && status == GA_OK; s = s->next)
         if (s != stream && (s->bit & set))
-            status = device->backend->stream_wait(stream, s);
+            status = device->backend->stream.wait(stream, s);
     pthread_mutex_unlock(&device->lock);
     return status;
 }
@@ -185,5 +185,5 @@ ga__stream *ga__last_user(ga__buffer *buffer)
 
 ga_status ga__buffer_synchronize(ga__buffer *buffer)
 {
-    return buffer->device->backend->stream_synchronize(ga__last_user(buffer));
+    return buffer->device->backend->stream.synchronize(ga__last_user(buffer));
 }

@@ -15,7 +15,7 @@ static ga_status make_tickets(ga__stream *stream)
     ga_status status = ga__memory_alloc(stream, TICKET_BYTES, memory);
     if (status != GA_OK)
         return status;
-    status = stream->device->backend->zero(stream, memory->address, TICKET_BYTES);
+    status = stream->device->backend->memory.zero(stream, memory->address, TICKET_BYTES);
     if (status == GA_OK) {
         atomic_store_explicit(&stream->tickets, memory->address, memory_order_release);
         return GA_OK;

@@ -11,7 +11,7 @@ typedef struct batch {
     ga__device *device;
     ga__loaded *codes;
     int nmarks;
-    ga__mark *marks[];
+    ga__event *marks[];
 } batch;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +26,7 @@ ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__load
     if (fresh == NULL)
         return GA_ERR_MEMORY;
     fresh->device = device;
-    const ga_status status = device->backend->load(device, code, nbytes, &fresh->image);
+    const ga_status status = device->backend->code.load(device, code, nbytes, &fresh->image);
     if (status == GA_OK)
         *loaded = fresh;
     else
@@ -59,15 +59,15 @@ void ga__unload(ga__loaded *loaded)
 static void batch_free(batch *b)
 {
     for (int i = 0; i < b->nmarks; i++)
-        b->device->backend->mark_free(b->device, b->marks[i]);
+        b->device->backend->stream.event_free(b->device, b->marks[i]);
     ga__free(b);
 }
 
 static ga_status add_mark(batch *b, ga__stream *stream)
 {
     const ga__backend *backend = b->device->backend;
-    const ga_status status = backend->mark_new(b->device, &b->marks[b->nmarks]);
-    return status == GA_OK ? backend->mark_set(b->marks[b->nmarks++], stream) : status;
+    const ga_status status = backend->stream.event_new(b->device, &b->marks[b->nmarks]);
+    return status == GA_OK ? backend->stream.event_record(b->marks[b->nmarks++], stream) : status;
 }
 
 /* Under the device's lock. NULL when a mark cannot be made. */
@@ -94,7 +94,7 @@ static bool is_done(const batch *b)
 {
     bool done = true;
     for (int i = 0; i < b->nmarks && done; i++)
-        if (b->device->backend->mark_query(b->device, b->marks[i], &done) != GA_OK)
+        if (b->device->backend->stream.event_query(b->device, b->marks[i], &done) != GA_OK)
             done = false;
     return done;
 }
@@ -104,7 +104,7 @@ static void finish(batch *b)
     while (b->codes != NULL) {
         ga__loaded *code = b->codes;
         b->codes = code->next;
-        b->device->backend->unload(code->image);
+        b->device->backend->code.unload(code->image);
         ga__free(code);
     }
     batch_free(b);

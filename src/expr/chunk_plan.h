@@ -2,7 +2,7 @@
 #ifndef GA_EXPR_CHUNK_PLAN_H
 #define GA_EXPR_CHUNK_PLAN_H
 
-#include "ops/source.h"
+#include "expr/source.h"
 #include "expr/plan.h"
 
 /* A step's part in a sweep. */

@@ -416,7 +416,7 @@ static ga_status run_chunks(pass *p, int64_t bytes)
     for (int64_t c = 0; c <= chunks && status == GA_OK; c++) {
         status = ga__errand_wait(&p->reader);
         if (status == GA_OK) /* chunk c - 1 is computed then: its slot is free, its result there */
-            status = stream->device->backend->stream_synchronize(stream);
+            status = stream->device->backend->stream.synchronize(stream);
         if (status == GA_OK)
             status = ga__errand_wait(&p->writer);
         if (status == GA_OK)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops/source.h"
+#include "expr/source.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"

@@ -122,12 +122,12 @@ static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
     if (job->recipe) {
         const ga__embedded *template = job->recipe->template;
         ga__strbuf_addf(&key, "fast_math %d\n", job->recipe->fast_math);
-        backend->compiler_key(device, job->recipe->fast_math, &key);
+        backend->code.key(device, job->recipe->fast_math, &key);
         ga__strbuf_addf(&key, "\n%s %s\n", template->name, template->digest);
         ga__record_print(job->recipe->record, &key);
     } else {
         ga__strbuf_add(&key, "user's source\n");
-        backend->cuda_key(device, &key);
+        backend->user.key(device, &key);
         ga__strbuf_add(&key, "\n");
         add_list(&key, "option", job->source->options);
         add_list(&key, "kernel", job->source->kernels);
@@ -279,7 +279,7 @@ static ga_status compile_users(ga__device *device, const struct job *job, ga__pa
     size_t nbytes;
     char *symbols, *log;
     ga_status status =
-        device->backend->compile_cuda(device, job->source, &code, &nbytes, &symbols, &log);
+        device->backend->user.compile(device, job->source, &code, &nbytes, &symbols, &log);
     if (status != GA_OK)
         return status;
     log_warnings(job, log);
@@ -336,7 +336,7 @@ static ga_status compile_template(struct entry *entry, struct job *job)
     if (!source.text)
         return ga_error();
     double start = ga__now();
-    ga_status status = entry->device->backend->compile(entry->device, &source, &code, &nbytes);
+    ga_status status = entry->device->backend->code.compile(entry->device, &source, &code, &nbytes);
     if (status != GA_OK)
         return status;
     note_compiled(entry->device, job, start, nbytes);
@@ -526,7 +526,7 @@ ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, 
     ga__free(job.filled);
     if (!entry)
         return NULL;
-    if (device->backend->find(entry->module.loaded->image, name, &function) == GA_OK) {
+    if (device->backend->code.find(entry->module.loaded->image, name, &function) == GA_OK) {
         *module = &entry->module;
         return function;
     }

@@ -72,7 +72,7 @@ static void add_scratch(plan *p)
     p->scratch_word = p->words.n;
     if (!needs_scratch(p))
         return;
-    int (*const member)(void) = p->device->backend->worker;
+    int (*const member)(void) = p->device->backend->code.worker;
     uint64_t address;
     memcpy(&address, &member, sizeof(member));
     ga__words_add(&p->words, 0);

@@ -288,7 +288,7 @@ static ga__loaded_program *load(const ga__program *program)
     }
     if (program->block > 0)
         loaded->resident =
-            device->backend->resident_blocks(device, loaded->function, program->block);
+            device->backend->code.resident_blocks(device, loaded->function, program->block);
     return loaded;
 }
 

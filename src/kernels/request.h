@@ -160,7 +160,7 @@ static inline ga_status ga__program_launch(const ga__loaded_program *program, ga
 {
     if (stream->graph && ga__program_keep(program, stream->graph) != GA_OK)
         return GA_ERR_MEMORY;
-    return stream->device->backend->launch(stream, program->function, launch);
+    return stream->device->backend->code.launch(stream, program->function, launch);
 }
 
 /* In builds with -Dcheck_keys=true: ends the process when the key stood for another text before. In

@@ -51,8 +51,8 @@ ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
         return GA_OK;
     if (to->contiguous && from->contiguous && to->dtype == from->dtype) {
         ga__stream *stream = ga__array_stream(from, to);
-        return stream ? stream->device->backend->copy_async(stream, to->data, from->data,
-                                                            ga_nbytes(to), GA__DEVICE_TO_DEVICE)
+        return stream ? stream->device->backend->memory.copy_async(
+                            stream, to->data, from->data, ga_nbytes(to), GA__DEVICE_TO_DEVICE)
                       : ga_error();
     }
     return ga__copy_elements(to, from);

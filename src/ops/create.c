@@ -55,7 +55,8 @@ static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const in
     if (!x || x->size == 0)
         return x;
     ga__stream *stream = ga__array_stream(NULL, x);
-    return made(x, stream ? device->backend->zero(stream, x->data, x->buffer->nbytes) : ga_error());
+    return made(x, stream ? device->backend->memory.zero(stream, x->data, x->buffer->nbytes)
+                          : ga_error());
 }
 
 /* A new 1-D or 2-D array filled by `formula`; NULL on failure. */

@@ -20,7 +20,7 @@ const char *ga_cuda_problem(void)
 
 static ga_status find_cuda_compiler(char *text, size_t size)
 {
-    return ga__cuda_backend.compiler_found(text, size);
+    return ga__cuda_backend.code.compiler_found(text, size);
 }
 #else
 #define NO_CUDA "this Quarry was built without CUDA: build it where the CUDA toolkit is installed"
@@ -47,7 +47,7 @@ char *ga_compiler(const char *device)
     if (!device)
         return ga__fail_null(GA_ERR_INVALID, "compiler: the name of the device is NULL");
     if (strcmp(device, "cpu") == 0)
-        status = ga__host_backend.compiler_found(found, sizeof found);
+        status = ga__host_backend.code.compiler_found(found, sizeof found);
     else if (strncmp(device, "cuda", 4) == 0)
         status = find_cuda_compiler(found, sizeof found);
     else

@@ -91,8 +91,8 @@ ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
         return status;
     status = check_contiguous("set_async", x);
     ga__stream *stream = status == GA_OK ? ga__array_stream(NULL, x) : NULL;
-    return stream ? stream->device->backend->copy_async(stream, x->data, data, nbytes,
-                                                        GA__HOST_TO_DEVICE)
+    return stream ? stream->device->backend->memory.copy_async(stream, x->data, data, nbytes,
+                                                               GA__HOST_TO_DEVICE)
                   : ga_error();
 }
 
@@ -104,8 +104,8 @@ ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes)
         return status;
     status = check_contiguous("to_host_async", x);
     ga__stream *stream = status == GA_OK ? ga__array_stream(x, NULL) : NULL;
-    return stream ? stream->device->backend->copy_async(stream, buffer, x->data, nbytes,
-                                                        GA__DEVICE_TO_HOST)
+    return stream ? stream->device->backend->memory.copy_async(stream, buffer, x->data, nbytes,
+                                                               GA__DEVICE_TO_HOST)
                   : ga_error();
 }
 
@@ -199,10 +199,11 @@ static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
     if (!source || !target)
         return ga_error();
     const ga__backend *backend = source->device->backend;
-    ga_status status = backend->stream_wait(source, target);
+    ga_status status = backend->stream.wait(source, target);
     if (status == GA_OK)
-        status = backend->copy_peer(source, to->data, from->data, ga_nbytes(to), target->device);
-    return status == GA_OK ? backend->stream_wait(target, source) : status;
+        status =
+            backend->memory.copy_peer(source, to->data, from->data, ga_nbytes(to), target->device);
+    return status == GA_OK ? backend->stream.wait(target, source) : status;
 }
 
 /* Between contiguous arrays of two devices; the memory of "cpu" is host memory, where work is done

@@ -174,9 +174,9 @@ static ga_status send(packed *p, const ga_value *args)
             return GA_ERR_MEMORY;
         memcpy(p->bytes[h->argument], &h->buffer->memory, sizeof h->buffer->memory);
         if (value->kind != GA_VALUE_OUT)
-            status =
-                stream->device->backend->copy(stream, h->buffer->memory, value->as.host.memory.from,
-                                              value->as.host.nbytes, GA__HOST_TO_DEVICE);
+            status = stream->device->backend->memory.copy(
+                stream, h->buffer->memory, value->as.host.memory.from, value->as.host.nbytes,
+                GA__HOST_TO_DEVICE);
     }
     return status;
 }
@@ -190,9 +190,9 @@ static ga_status receive(const packed *p, const ga_value *args)
         const host_memory *h = &p->host[i];
         const ga_value *value = &args[h->argument];
         if (value->kind != GA_VALUE_IN)
-            status =
-                stream->device->backend->copy(stream, value->as.host.memory.to, h->buffer->memory,
-                                              value->as.host.nbytes, GA__DEVICE_TO_HOST);
+            status = stream->device->backend->memory.copy(stream, value->as.host.memory.to,
+                                                          h->buffer->memory, value->as.host.nbytes,
+                                                          GA__DEVICE_TO_HOST);
     }
     return status;
 }
@@ -219,7 +219,7 @@ static ga_status launch_here(const ga__module_kernel *kernel, const ga__grid_lau
         return status;
     status = send(&p, args);
     if (status == GA_OK)
-        status = kernel->device->backend->launch_grid(p.stream, kernel->function, &launch);
+        status = kernel->device->backend->user.launch(p.stream, kernel->function, &launch);
     if (status == GA_OK)
         status = receive(&p, args);
     free_host(&p);
@@ -270,8 +270,8 @@ static int64_t suggest_block(const ga__module_kernel *kernel, int *suggested)
     ga__device *device = kernel->device;
     int64_t most = 0;
     for (int threads = kernel->info.max_threads & ~31; threads >= 32; threads -= 32) {
-        const int64_t resident =
-            (int64_t)threads * device->backend->resident_blocks(device, kernel->function, threads);
+        const int64_t resident = (int64_t)threads * device->backend->code.resident_blocks(
+                                                        device, kernel->function, threads);
         if (resident > most) {
             most = resident;
             *suggested = threads;

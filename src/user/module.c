@@ -67,7 +67,7 @@ static void unload(ga_module *m)
     while (m->code) {
         loaded *code = m->code;
         m->code = code->next;
-        backend->unload(code->image);
+        backend->code.unload(code->image);
         ga__free(code);
     }
     ga__error_restore(saved);
@@ -114,7 +114,7 @@ static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image 
     loaded *code = ga__malloc(sizeof *code);
     if (!code)
         return GA_ERR_MEMORY;
-    ga_status status = m->device->backend->load(m->device, bytes, nbytes, &code->image);
+    ga_status status = m->device->backend->code.load(m->device, bytes, nbytes, &code->image);
     if (status != GA_OK) {
         ga__free(code);
         return status;
@@ -246,7 +246,7 @@ ga_module *(ga_module_compile)(ga_module_args args)
 static ga_status load_file(ga_module *m, const char *path)
 {
     size_t nbytes;
-    if (!m->device->backend->find_by_name)
+    if (!m->device->backend->user.find)
         return ga__fail(GA_ERR_UNSUPPORTED,
                         "%s: a GPU's code does not run on %s: compile its "
                         "source by ga_module_compile",
@@ -324,7 +324,7 @@ static ga_status load_instance(ga_module *m, ga__code *code, ga__function **func
     if (status != GA_OK)
         return status;
     code->symbols[strcspn(code->symbols, "\n")] = '\0';
-    return m->device->backend->find(image, code->symbols, function);
+    return m->device->backend->code.find(image, code->symbols, function);
 }
 
 /* Compiles the source once more, for this kernel: an instance of a template, or what the reader of
@@ -357,10 +357,10 @@ static ga_status find_instance(ga_module *m, const char *name, ga__function **fu
 static bool find_by_name(ga_module *m, const char *name, ga__function **function)
 {
     const ga__backend *backend = m->device->backend;
-    if (!backend->find_by_name)
+    if (!backend->user.find)
         return false;
     const ga__saved_error before = ga__error_save();
-    const bool found = backend->find_by_name(m->image, name, function) == GA_OK;
+    const bool found = backend->user.find(m->image, name, function) == GA_OK;
     ga__error_restore(before);
     return found;
 }
@@ -370,9 +370,9 @@ static ga_status find_function(ga_module *m, const char *name, ga__function **fu
     const ga__backend *backend = m->device->backend;
     const long known = ga__texts_find(&m->compiled, name);
     if (known >= 0)
-        return backend->find(m->image, m->symbols.text[known], function);
+        return backend->code.find(m->image, m->symbols.text[known], function);
     if (!m->text)
-        return backend->find_by_name(m->image, name, function);
+        return backend->user.find(m->image, name, function);
     return find_by_name(m, name, function) ? GA_OK : find_instance(m, name, function);
 }
 
@@ -387,7 +387,7 @@ static ga__module_kernel *new_kernel(ga_module *m, const char *name)
     kernel->device = m->device;
     kernel->id = atomic_fetch_add(&last_id, 1) + 1;
     if (kernel->base.name && find_function(m, name, &kernel->function) == GA_OK &&
-        m->device->backend->function_info(m->device, kernel->function, &kernel->info) == GA_OK) {
+        m->device->backend->user.info(m->device, kernel->function, &kernel->info) == GA_OK) {
         return kernel;
     }
     kernel_free(kernel);
@@ -457,7 +457,7 @@ static ga_status find_variable(ga_module *m, const char *name, void **memory, si
     if (!symbol)
         return GA_ERR_MEMORY;
     const ga__saved_error before = ga__error_save();
-    ga_status status = m->device->backend->global(m->device, m->image, symbol, memory, nbytes);
+    ga_status status = m->device->backend->user.global(m->device, m->image, symbol, memory, nbytes);
     ga__free(symbol);
     if (status == GA_ERR_INVALID) {
         ga_clear_error();

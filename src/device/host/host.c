@@ -583,50 +583,50 @@ static ga_status host_stream_query(ga__stream *stream, bool *done)
     return GA_OK;
 }
 
-struct ga__mark {
+struct ga__event {
     struct timespec time;
 };
 
-static ga_status host_mark_new(ga__device *device, ga__mark **mark)
+static ga_status host_mark_new(ga__device *device, ga__event **mark)
 {
     (void)device;
     *mark = ga__calloc(1, sizeof **mark);
     return *mark == NULL ? GA_ERR_MEMORY : GA_OK;
 }
 
-static void host_mark_free(ga__device *device, ga__mark *mark)
+static void host_mark_free(ga__device *device, ga__event *mark)
 {
     (void)device;
     ga__free(mark);
 }
 
-static ga_status host_mark_set(ga__mark *mark, ga__stream *stream)
+static ga_status host_mark_set(ga__event *mark, ga__stream *stream)
 {
     (void)stream;
     clock_gettime(CLOCK_MONOTONIC, &mark->time);
     return GA_OK;
 }
 
-static ga_status host_mark_wait(ga__mark *mark, ga__stream *stream)
+static ga_status host_mark_wait(ga__event *mark, ga__stream *stream)
 {
     (void)mark, (void)stream;
     return GA_OK;
 }
 
-static ga_status host_mark_synchronize(ga__device *device, ga__mark *mark)
+static ga_status host_mark_synchronize(ga__device *device, ga__event *mark)
 {
     (void)device, (void)mark;
     return GA_OK;
 }
 
-static ga_status host_mark_query(ga__device *device, ga__mark *mark, bool *done)
+static ga_status host_mark_query(ga__device *device, ga__event *mark, bool *done)
 {
     (void)device, (void)mark;
     *done = true;
     return GA_OK;
 }
 
-static ga_status host_mark_elapsed(ga__device *device, ga__mark *from, ga__mark *to, double *ms)
+static ga_status host_mark_elapsed(ga__device *device, ga__event *from, ga__event *to, double *ms)
 {
     (void)device;
     *ms = 1e3 * (double)(to->time.tv_sec - from->time.tv_sec) +
@@ -736,48 +736,48 @@ const ga__backend ga__host_backend = {
     .count = host_count,
     .open = host_open,
     .close = host_close,
-    .stream_open = host_stream_open,
-    .stream_close = host_stream_close,
-    .stream_wait = host_stream_wait,
-    .stream_synchronize = host_stream_synchronize,
-    .stream_query = host_stream_query,
-    .mark_new = host_mark_new,
-    .mark_free = host_mark_free,
-    .mark_set = host_mark_set,
-    .mark_wait = host_mark_wait,
-    .mark_synchronize = host_mark_synchronize,
-    .mark_query = host_mark_query,
-    .mark_elapsed = host_mark_elapsed,
-    .record_begin = host_record_begin,
-    .record_end = host_record_end,
-    .record_cancel = host_record_cancel,
-    .replay = host_replay,
-    .replay_free = host_replay_free,
-    .alloc = host_alloc,
-    .free = host_free,
-    .trim = host_trim,
-    .memory_state = host_memory_state,
-    .reaches = host_reaches,
-    .copy = host_copy_async,
-    .copy_async = host_copy_async,
-    .zero = host_zero,
-    .pin = host_pin,
-    .unpin = host_unpin,
-    .pin_existing = host_pin_existing,
-    .unpin_existing = host_unpin_existing,
+    .stream.open = host_stream_open,
+    .stream.close = host_stream_close,
+    .stream.wait = host_stream_wait,
+    .stream.synchronize = host_stream_synchronize,
+    .stream.query = host_stream_query,
+    .stream.event_new = host_mark_new,
+    .stream.event_free = host_mark_free,
+    .stream.event_record = host_mark_set,
+    .stream.event_wait = host_mark_wait,
+    .stream.event_synchronize = host_mark_synchronize,
+    .stream.event_query = host_mark_query,
+    .stream.event_elapsed = host_mark_elapsed,
+    .graph.begin = host_record_begin,
+    .graph.end = host_record_end,
+    .graph.cancel = host_record_cancel,
+    .graph.replay = host_replay,
+    .graph.free = host_replay_free,
+    .memory.alloc = host_alloc,
+    .memory.free = host_free,
+    .memory.trim = host_trim,
+    .memory.state = host_memory_state,
+    .memory.reaches = host_reaches,
+    .memory.copy = host_copy_async,
+    .memory.copy_async = host_copy_async,
+    .memory.zero = host_zero,
+    .memory.pin = host_pin,
+    .memory.unpin = host_unpin,
+    .memory.pin_existing = host_pin_existing,
+    .memory.unpin_existing = host_unpin_existing,
     .synchronize = host_synchronize,
-    .worker = ga__pool_member,
-    .compiler_found = ga__cxx_found,
-    .compile = host_compile,
-    .compiler_key = host_compiler_key,
-    .load = host_load,
-    .unload = host_unload,
-    .find = host_find,
-    .resident_blocks = host_resident_blocks,
-    .launch = host_launch,
-    .compile_cuda = host_compile_cuda,
-    .cuda_key = host_cuda_key,
-    .global = host_global,
-    .function_info = host_function_info,
-    .launch_grid = host_launch_grid,
+    .code.worker = ga__pool_member,
+    .code.compiler_found = ga__cxx_found,
+    .code.compile = host_compile,
+    .code.key = host_compiler_key,
+    .code.load = host_load,
+    .code.unload = host_unload,
+    .code.find = host_find,
+    .code.resident_blocks = host_resident_blocks,
+    .code.launch = host_launch,
+    .user.compile = host_compile_cuda,
+    .user.key = host_cuda_key,
+    .user.global = host_global,
+    .user.info = host_function_info,
+    .user.launch = host_launch_grid,
 };

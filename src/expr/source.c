@@ -1,5 +1,5 @@
 /* Sources: opens them, and reads boxes of their elements. */
-#include "ops/source.h"
+#include "expr/source.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Sources as the floors above see them: boxes of their elements, poured into a device's memory. */
-#ifndef GA_OPS_SOURCE_H
-#define GA_OPS_SOURCE_H
+#ifndef GA_EXPR_SOURCE_H
+#define GA_EXPR_SOURCE_H
 
 #include <quarry/source.h>
 
