@@ -78,8 +78,8 @@ template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values
 }
 #define ga_run(...) ga_run_(__VA_ARGS__)
 #define ga_reduce(...) ga_reduce_(__VA_ARGS__)
-/* In C++ the options that C writes as designated initialisers are members of the struct, which the
- * functions take too. */
+/* C++17 has no designated initialisers: in C++ the functions also take the struct, with the options
+ * as its members. */
 inline ga_kernel *ga_elementwise_kernel_(const ga_elementwise_args &args)
 {
     return ga_elementwise_kernel(args);

@@ -47,11 +47,11 @@ typedef struct ga_allocator {
 GA_API ga_status ga_set_allocator(const ga_allocator *allocator);
 
 /* An array over memory that has another owner and that the current device can use. `pointer` is the
- * first element; `strides` are in bytes, NULL for C order. Earlier work on the memory by streams
- * other than the current one is the caller's to wait for. When the last array over the memory is
- * gone, Quarry waits for the work that uses it and calls free_function(owner), unless free_function
- * is NULL. On failure free_function is not called. GA_ERR_INVALID if the device cannot use the
- * memory. */
+ * first element; `strides` are in bytes, NULL for C order. The caller must wait for earlier work on
+ * the memory by streams other than the current one. When the last array over the memory is gone,
+ * Quarry waits for the work that uses it and calls free_function(owner), unless free_function is
+ * NULL. On failure free_function is not called. GA_ERR_INVALID if the device cannot use the memory.
+ */
 GA_API gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                          const int64_t *strides, void *owner, void (*free_function)(void *owner));
 

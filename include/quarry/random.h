@@ -31,7 +31,7 @@ typedef struct ga_rng ga_rng;
 /* A generator at position 0. Different seeds give independent numbers. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_new(uint64_t seed);
 
-/* Frees a generator. Does nothing to NULL and the default generator. */
+/* Frees a generator. Does nothing for NULL and the default generator. */
 GA_API void ga_rng_free(ga_rng *rng);
 
 /* The process's own generator, seeded from the system's entropy. It is seeded again in a child of

@@ -18,9 +18,10 @@ typedef struct ga_stream ga_stream;
 /* A new stream on the current device. The caller frees it; NULL on failure. */
 GA_API ga_stream *ga_stream_new(void);
 
-/* A stream over the caller's own cudaStream_t on the current device, which must outlive it; NULL is
- * the legacy default stream. Work that the caller queues on the handle directly is part of the same
- * order. The caller frees the stream; the handle stays open. GA_ERR_UNSUPPORTED on "cpu". */
+/* A stream over the caller's own cudaStream_t on the current device; NULL is the legacy default
+ * stream. The handle must outlive the stream. Work that the caller queues on the handle directly is
+ * part of the same order. The caller frees the stream; the handle stays open. GA_ERR_UNSUPPORTED on
+ * "cpu". */
 GA_API ga_stream *ga_stream_wrap(void *handle);
 
 /* Waits for the stream's work, then frees it. If it is the calling thread's current stream, the
