@@ -73,9 +73,9 @@ def is_public(block):
 def wanted_lines(block):
     block = re.sub(r'^static inline [^\n]*_\([^\n]*\)\n\{.*?^\}\n?', '', block, flags=re.M | re.S)
     block = re.sub(r'^static inline ([^\n]*)\n\{.*?^\}\n?', r'\1;\n', block, flags=re.M | re.S)
-    block = re.sub(r'^#define \w+_\b(.*\\\n)*.*\n?', '', block, flags=re.M)
+    block = re.sub(r'^#define (?:\w+_|ga_\w+)\b(.*\\\n)*.*\n?', '', block, flags=re.M)
     block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(?!\d+$)(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
-    block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define ga_|define QUARRY).*\n?', '',
+    block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define QUARRY).*\n?', '',
                    block, flags=re.M)
     block = re.sub(r'\bGA_API ', '', block)
     block = re.sub(r' GA_PRINTF\([^)]*\)', '', block)

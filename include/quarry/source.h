@@ -30,8 +30,7 @@ GA_API void ga_source_free(ga_source *source);
 /* For NULL: GA_NO_DTYPE, -1, NULL. */
 GA_API ga_dtype ga_source_dtype(const ga_source *source);
 GA_API int ga_source_ndim(const ga_source *source);
-GA_API const int64_t *
-ga_source_shape(const ga_source *source); /* ndim lengths, owned by the source */
+GA_API const int64_t *ga_source_shape(const ga_source *source); /* ndim lengths, owned by it */
 
 GA_END_DECLS
 
