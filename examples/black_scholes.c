@@ -1,4 +1,4 @@
-/* The prices of European options by the formula of Black and Scholes (1973), as one expression. */
+/* Prices European options with the formula of Black and Scholes (1973), as one expression. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 #include <quarry.h>
 
 #define OPTIONS 1000000
-#define RATE 0.02       /* of interest, a year */
-#define VOLATILITY 0.30 /* of the price, a year */
+#define RATE 0.02       /* interest per year */
+#define VOLATILITY 0.30 /* of the price, per year */
 
-/* The normal distribution's integral by a polynomial (Abramowitz and Stegun, 26.2.17; error below
+/* The cumulative normal distribution as a polynomial (Abramowitz and Stegun, 26.2.17; error below
  * 7.5e-8), of w = 1 / (1 + 0.2316419 |x|). */
 #define TAIL(x, w)                                                                                 \
     "(" w "*(0.319381530 + " w "*(-0.356563782 + " w "*(1.781477937 + " w "*(-1.821255978 + " w    \
@@ -25,7 +25,7 @@ static double normal(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
-/* The same in plain C, with the C library's error function. */
+/* The same formula in plain C, with the C library's error function. */
 static double call_price(double price, double strike, double years)
 {
     const double deviation = VOLATILITY * sqrt(years);
@@ -34,7 +34,7 @@ static double call_price(double price, double strike, double years)
     return price * normal(d1) - strike * exp(-RATE * years) * normal(d1 - deviation);
 }
 
-/* Numbers between low and high that look random, the same every time. */
+/* Pseudo-random numbers between low and high, the same in every run. */
 static gpuarray *prices(unsigned seed, float low, float high)
 {
     float *host = malloc(OPTIONS * sizeof(*host));

@@ -1,4 +1,4 @@
-/* Sums each block's elements by shuffles within warps, then adds up the blocks' sums. */
+/* Sums each block's elements with shuffles within warps, then adds the blocks' sums. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -11,7 +11,7 @@ int main(void)
     ga_module *m = ga_module_compile(
         "__device__ int warp_sum(int value) {\n"
         "    for (int k = 16; k > 0; k /= 2) value += __shfl_down_sync(0xffffffffu, value, k);\n"
-        "    return value; /* right in the first lane */\n"
+        "    return value; /* correct in the first lane */\n"
         "}\n"
         "__global__ void block_sum(const int *x, int *sums) {\n"
         "    __shared__ int of_warps[32];\n"

@@ -1,4 +1,4 @@
-/* PyCUDA's structs: a kernel that gets structs which point to arrays, one for each block. */
+/* PyCUDA's structs: a kernel takes structs that point to arrays, one for each block. */
 #include <stdio.h>
 
 #include <quarry.h>

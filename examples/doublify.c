@@ -1,4 +1,4 @@
-/* A kernel over an array of int64 of any length, by a loop that strides over the grid. */
+/* A kernel over an array of int64 of any length, with a grid-stride loop. */
 #include <stdio.h>
 
 #include <quarry.h>

@@ -1,4 +1,4 @@
-/* Heat spreading over a plate: one time step recorded as a graph and launched a thousand times. */
+/* Heat spreads over a plate: a graph of one time step is launched a thousand times. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -34,7 +34,7 @@ int main(void)
         return 1;
     }
 
-    /* After time t = 0.2 * STEPS a point source stands at 1000 / (4 pi t): 0.398. */
+    /* At time t = 0.2 * STEPS the centre of a point source has 1000 / (4 pi t): 0.398. */
     const bool right = heat > 999.0 && heat < 1000.0 + 1e-9 && hottest > 0.39 && hottest < 0.41;
     printf("heat: %.4f in all, %.4f at most%s\n", heat, hottest, right ? ": OK" : "");
     return !right;

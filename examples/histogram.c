@@ -1,4 +1,4 @@
-/* Counts bytes by atomic additions: in each block's shared memory first, then in the result. */
+/* Counts bytes with atomic additions, first in each block's shared memory, then in the result. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Adds one to an int32 array, in blocks as large as the kernel likes best. */
+/* Adds one to an int32 array, in blocks of the size that the kernel suggests. */
 #include <stdio.h>
 
 #include <quarry.h>

@@ -1,4 +1,5 @@
-/* z = 5*x + 6*y by a custom elementwise kernel, compared with the same by eager operations. */
+/* Computes z = 5*x + 6*y with a custom elementwise kernel, and compares it with eager operations.
+ */
 #include <stdio.h>
 
 #include <quarry.h>

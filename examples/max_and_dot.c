@@ -12,7 +12,7 @@ int main(void)
 
     GA_SCOPE {
         gpuarray *x = ga_arange(GA_FLOAT64, 0, N, 1);
-        gpuarray *y = ga_subtract(N - 1, x); /* the same numbers downwards */
+        gpuarray *y = ga_subtract(N - 1, x); /* the same numbers in descending order */
 
         largest = ga_item_double(ga_max(y));
         where = ga_item_int64(ga_argmax(x));

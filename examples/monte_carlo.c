@@ -1,4 +1,4 @@
-/* The price of an Asian option by Monte Carlo: paths of random numbers, beside a closed form. */
+/* Prices an Asian option by Monte Carlo, and compares the price with a closed form. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,10 +8,10 @@
 #define STEPS 64
 #define PRICE 100.0
 #define STRIKE 100.0
-#define RATE 0.05       /* of interest, a year */
-#define VOLATILITY 0.20 /* of the price, a year */
+#define RATE 0.05       /* interest per year */
+#define VOLATILITY 0.20 /* of the price, per year */
 
-/* The call on the geometric mean of STEPS prices over one year: A. Kemna and A. Vorst, "A pricing
+/* A call on the geometric mean of STEPS prices over one year: A. Kemna and A. Vorst, "A pricing
  * method for options based on average asset values" (1990). The mean is lognormal. */
 static double exact_price(void)
 {

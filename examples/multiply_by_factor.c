@@ -1,4 +1,4 @@
-/* PyCUDA's first steps, to_gpu, `factor * a`, get: a factor times an array, checked on the host. */
+/* PyCUDA's first steps, to_gpu, `factor * a` and get: multiplies an array, checked on the host. */
 #include <stdio.h>
 
 #include <quarry.h>

@@ -1,4 +1,4 @@
-/* PyCUDA's first kernel, with drv.Out and drv.In: the launch moves the host's memory. */
+/* PyCUDA's first kernel, with drv.Out and drv.In: the launch copies host memory. */
 #include <stdio.h>
 
 #include <quarry.h>

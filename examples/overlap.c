@@ -1,4 +1,4 @@
-/* A long series in pieces: while one stream computes on a piece, the other copies the next. */
+/* Processes a long series in pieces: one stream computes while the other copies the next piece. */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ int main(void)
     for (int piece = 0; series && smooth && piece < PIECES; piece++)
         GA_SCOPE {
             const int64_t at = (int64_t)piece * PIECE;
-            ga_set_stream(streams[piece % 2]); /* what follows is queued there, in order */
+            ga_set_stream(streams[piece % 2]); /* the calls below queue their work there */
             gpuarray *x = ga_from_host_async(series + at, GA_FLOAT32, GA_SHAPE(PIECE));
             gpuarray *y = ga_eval("sin(x * pi / 180)**2", GA(x));
             ga_to_host_async(y, smooth + at, nbytes);

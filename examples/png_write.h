@@ -6,7 +6,7 @@
 
 #include <quarry.h>
 
-/* False when the file cannot be written or the array is no 2-D uint8 one. */
+/* Returns false if the file cannot be written or the array is not 2-D uint8. */
 bool png_write(const char *path, const gpuarray *grey);
 
 #endif

@@ -1,4 +1,4 @@
-/* Adds two arrays through dynamic shared memory, whose size the launch says. */
+/* Adds two arrays through dynamic shared memory; the launch sets its size. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -32,7 +32,7 @@ int main(void)
         return 1;
     }
 
-    for (int i = 0; i < N; i++) /* each block turns its part of b around */
+    for (int i = 0; i < N; i++) /* each block reverses its part of b */
         wrong += sum[i] != a[i] + b[i / THREADS * THREADS + THREADS - 1 - i % THREADS];
     printf("shared_add: %d of %d wrong%s\n", wrong, N, wrong ? "" : ": OK");
     return wrong != 0;

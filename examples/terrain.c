@@ -18,7 +18,7 @@
 
 static const double radian = 3.14159265358979323846 / 180.0;
 
-/* What min and max in one pass give; the kernel's preamble defines the same struct. */
+/* Minimum and maximum from one pass; the kernel's preamble defines the same struct. */
 struct minmax {
     float low, high;
 };
@@ -44,9 +44,9 @@ static void print_range(ga_kernel *minmax, const char *label, const gpuarray *x,
     printf("%-10s mean %19.4f %s\n", label, ga_item_double(ga_mean(x)), unit);
 }
 
-/* The light on a surface that rises by gx to the east and gy to the north: its normal times the
- * direction to the sun, and 0 in its own shadow (Horn 1981, "Hill shading and the reflectance
- * map"). */
+/* The illumination of a surface that rises by gx to the east and gy to the north: the dot product
+ * of its normal and the direction to the sun, or 0 in its own shadow (Horn 1981, "Hill shading and
+ * the reflectance map"). */
 static gpuarray *hillshade(const gpuarray *gx, const gpuarray *gy)
 {
     ga_kernel *shading = ga_elementwise_kernel(
@@ -112,14 +112,14 @@ static void terrain(const char *input, const char *directory)
     gpuarray *z = ga_astype(ga_load(input), GA_FLOAT32);
     gpuarray *inside = ga_slice(z, "1:-1, 1:-1");
 
-    /* Central differences; the first row lies in the north. */
+    /* Central differences; the first row is the northernmost. */
     gpuarray *gx =
         ga_multiply(0.5 / DX, ga_subtract(ga_slice(z, "1:-1, 2:"), ga_slice(z, "1:-1, :-2")));
     gpuarray *gy =
         ga_multiply(0.5 / DY, ga_subtract(ga_slice(z, ":-2, 1:-1"), ga_slice(z, "2:, 1:-1")));
 
     gpuarray *slope = ga_eval("rad2deg(arctan(hypot(gx, gy)))", GA(gx), GA(gy));
-    /* Where the surface falls to, clockwise from north. */
+    /* The direction of descent, clockwise from north. */
     gpuarray *aspect = ga_eval("rad2deg(arctan2(-gx, -gy)) % 360", GA(gx), GA(gy));
     gpuarray *shade = hillshade(gx, gy);
     if (ga_error() == GA_OK)

@@ -1,4 +1,4 @@
-/* C = A * B through tiles in shared memory, for which the threads of a block wait on each other. */
+/* C = A * B with tiles in shared memory; the threads of a block wait for each tile. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -32,7 +32,7 @@ int main(void)
         gpuarray *c = ga_empty_like(a);
         ga_launch(ga_module_kernel(m, "tiled_matmul"), GA_DIM(N / TILE, N / TILE),
                   GA_DIM(TILE, TILE), a, ones, c, (int)N);
-        gpuarray *rows = ga_sum(a, GA_AXIS(1), .keepdims = true); /* what times ones gives */
+        gpuarray *rows = ga_sum(a, GA_AXIS(1), .keepdims = true); /* the product with ones */
         difference = ga_item_double(ga_max(ga_absolute(ga_subtract(c, rows))));
     }
     ga_module_free(m);

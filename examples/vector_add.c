@@ -1,4 +1,4 @@
-/* The first CUDA program of all: c = a + b, one thread for each element. */
+/* The classic first CUDA program: c = a + b, one thread for each element. */
 #include <stdio.h>
 
 #include <quarry.h>

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 
-HEADERS = ['array', 'device', 'dtype', 'error', 'eval', 'info', 'kernel', 'module', 'random', 'source', 'value']
+GENERATED = 'ops'                # made by tools/make_ops.py; the tables stand for it
+INTERNAL = {'each', 'export'}    # other headers include these; they declare nothing public
 TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
           ('Elementwise, two operands', 'binary', 'ga_{}(a, b)'),
           ('Elementwise, three operands', 'ternary', 'ga_{}(a, b, c)'),
@@ -16,19 +17,33 @@ KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
 
 INTRODUCTION = '''# The functions of Quarry
 
-Made by `tools/make_api.py` from `include/quarry/`; edit the comments there.
+`tools/make_api.py` makes this page from `include/quarry/`; edit the comments there.
 
 A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
-a twin `ga_f_into(out, ...)` that writes into an array, which may be an operand itself, and returns a
+a twin, `ga_f_into(out, ...)`, that writes into an array, which may also be an operand, and returns a
 `ga_status`. Options of a reduction follow its array: `GA_AXIS(0, 2)`, `.keepdims = true`,
-`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. Functions that make an array return NULL on failure,
-and give NULL for NULL; the thread keeps its first error (`ga_error()`, `ga_error_message()`).
+`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. Functions that create an array return NULL on failure,
+and NULL for a NULL argument; the thread keeps its first error (`ga_error()`, `ga_error_message()`).
+'''
+OPERATIONS = '''The tables of operations. ULP is the maximum error of a float32 or float64 result in units in the last
+place; 0 is exact. For functions of complex numbers the unit is that of the modulus; the error of complex
+powers grows with \\|b ln a\\|.
 '''
 
 
 def read(root, name):
     with open(os.path.join(root, 'include', 'quarry', name)) as file:
         return file.read()
+
+
+def public_headers(root):
+    """The headers that quarry.h includes, in its order, which is that of the chapters."""
+    names = re.findall(r'^#include <quarry/(\w+)\.h>', read(root, '../quarry.h'), flags=re.M)
+    there = {name[:-2] for name in os.listdir(os.path.join(root, 'include', 'quarry')) if name.endswith('.h')}
+    lost = sorted(there - INTERNAL - set(names))
+    if lost:
+        sys.exit('include/quarry.h does not include ' + ', '.join(f'{name}.h' for name in lost))
+    return names
 
 
 def comment_text(comment):
@@ -51,16 +66,16 @@ def public_part(text, root):
 
 
 def is_public(block):
-    return re.search(r'\bGA_API \w|^typedef\b|^#define GA_[A-Z]+[(\s]|^static inline ga_value ga_value_',
+    return re.search(r'\bGA_API \w|^typedef\b|^#define GA_(?:[A-Z]+[(\s]|MAX_\w+ \d)|^static inline ga_value ga_value_',
                      block, flags=re.M)
 
 
 def wanted_lines(block):
     block = re.sub(r'^static inline [^\n]*_\([^\n]*\)\n\{.*?^\}\n?', '', block, flags=re.M | re.S)
     block = re.sub(r'^static inline ([^\n]*)\n\{.*?^\}\n?', r'\1;\n', block, flags=re.M | re.S)
-    block = re.sub(r'^#define \w+_\b(.*\\\n)*.*\n?', '', block, flags=re.M)
-    block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
-    block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define ga_|define QUARRY).*\n?', '',
+    block = re.sub(r'^#define (?:\w+_|ga_\w+)\b(.*\\\n)*.*\n?', '', block, flags=re.M)
+    block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(?!\d+$)(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
+    block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define QUARRY).*\n?', '',
                    block, flags=re.M)
     block = re.sub(r'\bGA_API ', '', block)
     block = re.sub(r' GA_PRINTF\([^)]*\)', '', block)
@@ -71,7 +86,7 @@ def wanted_lines(block):
 
 
 def sections(text):
-    """(comment, code) pairs: a comment at the start of a line and what follows it up to the next."""
+    """(comment, code) pairs: a comment at the start of a line, and the code up to the next one."""
     parts = re.split(r'^(/\*.*?\*/)\n', text, flags=re.M | re.S)
     return list(zip(parts[1::2], parts[2::2]))
 
@@ -85,7 +100,7 @@ def header_chapter(root, name):
         shown = wanted_lines(code) if is_public(code) else ''
         if heading:
             out.append(f'### {heading.group(1)}\n')
-        elif shown or '#define ga_' in code or comment == pairs[0][0]:
+        elif shown or '#define ga_' in code or code.startswith('\n') or comment == pairs[0][0]:
             out.append(unwrap(text) + '\n')
         if shown:
             out.append(f'```c\n{shown}\n```\n')
@@ -115,13 +130,17 @@ def table_chapter(root, title, table, form):
     return '\n'.join(out) + '\n'
 
 
+def operations_chapter(root):
+    parts = ['## <quarry/ops.h>\n\n' + OPERATIONS]
+    parts += [table_chapter(root, *table) for table in TABLES]
+    parts.append('`ga_dot(a, b)` is the sum of `a * b` of two 1-D arrays, computed in one kernel.\n')
+    return '\n'.join(parts)
+
+
 def make(root):
-    chapters = [INTRODUCTION, '## <quarry/ops.h>\n\nThe tables of operations. ULP is the largest error of a '
-                'float32 or float64 result in units in the last place; 0 is exact. Of a function of '
-                'complex numbers they are units of the modulus; that of powers grows with \\|b ln a\\|.\n']
-    chapters += [table_chapter(root, *table) for table in TABLES]
-    chapters.append('`ga_dot(a, b)` is the sum of `a * b` of two 1-D arrays, computed in one kernel.\n')
-    chapters += [header_chapter(root, name) for name in HEADERS]
+    chapters = [INTRODUCTION]
+    for name in public_headers(root):
+        chapters.append(operations_chapter(root) if name == GENERATED else header_chapter(root, name))
     return '\n'.join(chapters)
 
 

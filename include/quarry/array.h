@@ -1,4 +1,4 @@
-/* Arrays: making, reading, viewing, loading, saving, printing and freeing them. */
+/* Arrays: creating, reading, viewing, loading, saving, printing and freeing them. */
 #ifndef QUARRY_ARRAY_H
 #define QUARRY_ARRAY_H
 
@@ -11,35 +11,37 @@
 
 GA_BEGIN_DECLS
 
-/* Everything here that returns a gpuarray * returns a new reference, NULL on failure; the thread
- * keeps its first error. An argument that is a NULL array gives NULL at once: it stands for a
- * result that failed before, and is GA_ERR_INVALID itself when nothing did. With no scope open the
- * caller frees what it gets; inside a scope the scope does. */
+/* Every function here that returns a gpuarray * returns a new reference, or NULL on failure; the
+ * thread keeps its first error. A NULL array argument stands for an earlier failed result: the
+ * function returns NULL at once. If no earlier call failed, the NULL itself is GA_ERR_INVALID.
+ * Outside a scope the caller frees the result; inside a scope the scope does. */
 
+/* The maximum number of dimensions. */
 #define GA_MAX_NDIM 32
 
 /* ---- Ownership ---- */
 
-/* One more reference to x; returns x. Each retain needs one ga_free. */
+/* Adds a reference to x and returns x. Each retain needs one ga_free(). */
 GA_API gpuarray *ga_retain(gpuarray *x);
 
-/* Gives a reference back; the last one frees the array (its memory when no view is left). NULL does
- * nothing. Inside the scope that owns x this frees it early; do so only in the scope's own thread.
- */
+/* Drops a reference. The last call frees the array; its memory is freed when no view of it is left.
+ * NULL is a no-op. Inside the scope that owns x, this frees x early; call it only from the scope's
+ * own thread. */
 GA_API void ga_free(gpuarray *x);
 
-/* Opens a scope in the calling thread: arrays made from now on belong to it. Scopes nest. */
+/* Opens a scope in the calling thread: the scope owns every array created from now on. Scopes nest.
+ */
 GA_API void ga_scope_begin(void);
 
-/* Closes the innermost scope and frees what it owns. Does nothing when none is open. */
+/* Closes the innermost scope and frees what it owns. Does nothing if no scope is open. */
 GA_API void ga_scope_end(void);
 
-/* Lets x out of the innermost scope, to the next outer one or, when there is none, to the caller,
- * who then frees it. Returns x; does nothing to an array that the innermost scope does not own. */
+/* Moves x out of the innermost scope: to the next outer scope or, if there is none, to the caller,
+ * who then frees it. Returns x. Does nothing to an array that the innermost scope does not own. */
 GA_API gpuarray *ga_keep(gpuarray *x);
 
-/* GA_SCOPE { ... }: a scope around a block. With gcc and clang it also closes when the block is
- * left by return, break or goto. */
+/* GA_SCOPE { ... }: a scope around a block. With gcc and clang the scope also closes when return,
+ * break or goto leaves the block. */
 #if defined(__GNUC__) || defined(__clang__)
 static inline int ga_scope_open_(void)
 {
@@ -58,60 +60,60 @@ static inline void ga_scope_close_(int *open)
 #else
 #define GA_SCOPE_NAMED_(open) for (int open = (ga_scope_begin(), 1); open; ga_scope_end(), open = 0)
 #endif
-/* The line is part of the name, so that scopes in scopes shadow nothing. */
+/* The line number is part of the variable's name, so nested scopes do not shadow each other. */
 #define GA_SCOPE GA_SCOPE_ON_(__LINE__)
 #define GA_SCOPE_ON_(line) GA_SCOPE_OF_(line)
 #define GA_SCOPE_OF_(line) GA_SCOPE_NAMED_(ga_scope_##line##_)
 
-/* ---- Making ---- */
+/* ---- Creating ---- */
 
-/* An array of uninitialised, zero or one elements on the current device, in C order. */
+/* An array on the current device, in C order, with uninitialised, zero or one elements. */
 GA_API gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* Every element `fill`, cast to dtype (a 0-d array or a number; an array is broadcast). */
+/* An array with every element set to `fill`, cast to dtype. `fill` is a number or an array that
+ * broadcasts to the shape. */
 GA_API gpuarray *ga_full(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill);
 
-/* The same with the dtype, shape and device of x. */
+/* The same, with the dtype, shape and device of x. */
 GA_API gpuarray *ga_empty_like(const gpuarray *x);
 GA_API gpuarray *ga_zeros_like(const gpuarray *x);
 GA_API gpuarray *ga_ones_like(const gpuarray *x);
 GA_API gpuarray *ga_full_like(const gpuarray *x, ga_value fill);
 
-/* start, start + step, ... below (for a negative step above) stop: ceil((stop - start) / step)
- * numbers, as numpy.arange. The macro takes any real C numbers: integers are computed exactly, and
- * one float among them makes the arithmetic float64's. From the third on, numbers follow from the
- * first two as stored, and those of integers wrap. GA_ERR_INVALID when step is 0, the length is not
- * finite, the first two numbers do not fit an integer dtype, or more than two are asked for as
- * bool.
+/* start, start + step, ... up to but excluding stop: ceil((stop - start) / step) numbers, as
+ * numpy.arange. The macro takes any real C numbers. Integers are computed exactly; one float among
+ * the arguments makes the arithmetic float64. From the third number on, each follows from the first
+ * two as stored, and integers wrap. GA_ERR_INVALID if step is 0, the length is not finite, the
+ * first two numbers do not fit an integer dtype, or the dtype is bool and the length exceeds two.
  */
 GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
 
-/* What the macro ga_arange calls. */
+/* The function behind the macro ga_arange. */
 GA_API gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step);
 
-/* `num` numbers from start to stop, both included, evenly spaced, as numpy.linspace. */
+/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. */
 GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
 
-/* The n x n identity. */
+/* The n x n identity matrix. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
 
-/* A copy of `data`: host memory in C order, as many elements as the shape says. The data is read
- * before the call returns. */
+/* A copy of `data`, host memory in C order that holds every element of the shape. The call reads
+ * all of the data before it returns. */
 GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* The same, but the copy may still run when the call returns: `data` must stay until the stream
- * has come that far (ga_stream_synchronize). It runs beside the host's own work when the data is
- * pinned (ga_pinned_alloc, ga_host_register). */
+/* The same, but the copy may still be running when the call returns: `data` must stay valid and
+ * unchanged until the stream reaches that point (ga_stream_synchronize). The copy overlaps the
+ * host's work if `data` is pinned (ga_pinned_alloc, ga_host_register). */
 GA_API gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim,
                                     const int64_t *shape);
 
-/* Replaces the elements of x by `data`, host memory in C order; nbytes must be ga_nbytes(x) exactly
- * (GA_ERR_SHAPE). The data is read before the call returns. */
+/* Replaces the elements of x with `data`, host memory in C order. nbytes must equal ga_nbytes(x)
+ * (GA_ERR_SHAPE). The call reads all of the data before it returns. */
 GA_API ga_status ga_set(gpuarray *x, const void *data, size_t nbytes);
 
-/* The same, with `data` as in ga_from_host_async(); x must be contiguous (GA_ERR_INVALID). In a
+/* The same, with `data` as in ga_from_host_async(). x must be contiguous (GA_ERR_INVALID). In a
  * graph, each launch reads `data` again. */
 GA_API ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes);
 
@@ -120,17 +122,17 @@ GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
 
 /* ---- Reading ---- */
 
-/* Copies the elements to `buffer` in C order, from any layout, and waits for them. nbytes must be
- * ga_nbytes(x) exactly (GA_ERR_SHAPE). */
+/* Copies the elements of x, which may have any layout, to `buffer` in C order, and waits for them.
+ * nbytes must equal ga_nbytes(x) (GA_ERR_SHAPE). */
 GA_API ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes);
 
-/* The same of a contiguous array (GA_ERR_INVALID), without waiting: `buffer` has the elements when
- * the stream has come that far (ga_stream_synchronize). It runs beside the host's own work when the
- * buffer is pinned. In a graph, each launch writes `buffer` again. */
+/* The same for a contiguous array (GA_ERR_INVALID otherwise), without waiting: `buffer` holds the
+ * elements once the stream reaches that point (ga_stream_synchronize). The copy overlaps the host's
+ * work if the buffer is pinned. In a graph, each launch writes `buffer` again. */
 GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes);
 
-/* The one element of an array of size 1, converted as by ga_astype; waits for it. On error 0 (NaN
- * for floating results) and the thread's error is set. */
+/* The only element of an array of size 1, converted as by ga_astype(). Waits for it. On error the
+ * result is 0 (NaN for floating results) and the thread's error is set. */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);
 GA_API bool ga_item_bool(const gpuarray *x);
@@ -138,14 +140,14 @@ GA_API bool ga_item_bool(const gpuarray *x);
 GA_API double _Complex ga_item_complex(const gpuarray *x);
 #endif
 
-/* For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
+/* Properties of x. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
 GA_API int ga_ndim(const gpuarray *x);
-GA_API const int64_t *ga_shape(const gpuarray *x);   /* ndim numbers, owned by x */
-GA_API const int64_t *ga_strides(const gpuarray *x); /* ndim numbers in bytes, owned by x */
+GA_API const int64_t *ga_shape(const gpuarray *x);   /* ndim lengths, owned by x */
+GA_API const int64_t *ga_strides(const gpuarray *x); /* ndim strides in bytes, owned by x */
 GA_API int64_t ga_size(const gpuarray *x);           /* elements */
-GA_API size_t ga_nbytes(const gpuarray *x);          /* size x bytes of one element */
+GA_API size_t ga_nbytes(const gpuarray *x);          /* size times the bytes of one element */
 GA_API ga_dtype ga_dtype_of(const gpuarray *x);
-GA_API void *ga_data(const gpuarray *x);         /* the first element's address on its device */
+GA_API void *ga_data(const gpuarray *x);         /* address of the first element on its device */
 GA_API bool ga_is_contiguous(const gpuarray *x); /* C order without gaps */
 
 /* ---- Copying and converting ---- */
@@ -153,13 +155,13 @@ GA_API bool ga_is_contiguous(const gpuarray *x); /* C order without gaps */
 /* A contiguous copy in C order, on the device of x. */
 GA_API gpuarray *ga_copy(const gpuarray *x);
 
-/* A contiguous copy as another dtype. Float to integer truncates; NaN gives 0 and values out of
- * range give the nearest end of the range. Integers wrap. Complex to real drops the imaginary part.
- */
+/* A contiguous copy with another dtype. Float to integer truncates; NaN becomes 0, and values out
+ * of range become the nearest end of the range. Integers wrap. Complex to real drops the imaginary
+ * part. */
 GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
 
-/* view[...] = value: broadcasts value to the view and casts it (same kind of number or wider, as
- * NumPy's "unsafe" assignment does for any kind). */
+/* view[...] = value: broadcasts the value to the view and casts it to the view's dtype. As in
+ * NumPy's assignment (casting="unsafe"), any kind casts to any other. */
 GA_API ga_status ga_assign(gpuarray *view, ga_value value);
 
 /* ---- Views: no copy, no launch; the memory lives until its last view is freed ---- */
@@ -186,41 +188,43 @@ typedef struct ga_range {
 #define GA_NEWAXIS GA_RANGE_(2, 0, 0, 0, false, false)
 #define GA_ELLIPSIS GA_RANGE_(3, 0, 0, 0, false, false)
 
-/* x[...] in NumPy's syntax, the text formatted as by printf first: ga_slice(x, "1:-1, ::2, %d", k).
- * Parts: start:stop:step with any of them left out, one index, "...", "None" (or "newaxis"). */
+/* x[...] in NumPy's syntax. The text is formatted as by printf first: ga_slice(x, "1:-1, ::2, %d",
+ * k). A part is start:stop:step with any of the three left out, an index, "...", or "None" (or
+ * "newaxis"). */
 GA_API gpuarray *ga_slice(const gpuarray *x, const char *format, ...) GA_PRINTF(2, 3);
 
-/* The same from n parts. */
+/* The same, from n parts. */
 GA_API gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges);
 
-/* The same elements in C order under another shape; one length may be -1. A view where the layout
- * allows it, else a copy. GA_ERR_SHAPE when the sizes differ. */
+/* The same elements in C order with another shape; one length may be -1. A view if the layout
+ * allows it, otherwise a copy. GA_ERR_SHAPE if the sizes differ. */
 GA_API gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ravel(const gpuarray *x);
 
-/* Axes in reverse, or in the given order (a permutation; negative axes count from the end). */
+/* The axes in reverse, or in the given order (a permutation; negative axes count from the end). */
 GA_API gpuarray *ga_transpose(const gpuarray *x);
 GA_API gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes);
 
-/* Without its axes of length 1. */
+/* x without its axes of length 1. */
 GA_API gpuarray *ga_squeeze(const gpuarray *x);
 
-/* With a new axis of length 1 before `axis` (negative: counted from the end of the result). */
+/* x with a new axis of length 1 before `axis` (a negative axis counts from the end of the result).
+ */
 GA_API gpuarray *ga_expand_dims(const gpuarray *x, int axis);
 
-/* As if repeated to this shape, by strides of 0. Such a view cannot be written to. */
+/* x repeated to this shape by strides of 0. The view is read-only. */
 GA_API gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape);
 
-/* The order of the elements along `axis` reversed. */
+/* x with the order of its elements along `axis` reversed. */
 GA_API gpuarray *ga_flip(const gpuarray *x, int axis);
 
-/* The real or imaginary parts of a complex array, as a view; of a real array x itself (a view), and
- * zeros (a read-only broadcast of one zero). */
+/* The real or imaginary part of a complex array, as a view. For a real array, ga_real() is a view
+ * of x, and ga_imag() is a read-only broadcast of one zero. */
 GA_API gpuarray *ga_real(const gpuarray *x);
 GA_API gpuarray *ga_imag(const gpuarray *x);
 
-/* The same bytes as another dtype. With another element size the last axis must be contiguous and
- * its bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
+/* The same bytes as another dtype. If the element size changes, the last axis must be contiguous
+ * and its bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
 GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 
 /* ---- Files and text ---- */
@@ -229,15 +233,16 @@ GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
  * device. */
 GA_API gpuarray *ga_load(const char *path);
 
-/* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when complete. */
+/* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when it is
+ * complete. */
 GA_API ga_status ga_save(const gpuarray *x, const char *path);
 
-/* The array as numpy.array2string writes it; past 1000 elements summarised with "...". The caller
- * frees the text with free(). NULL on failure. */
+/* The array as numpy.array2string formats it; above 1000 elements it is summarised with "...". The
+ * caller frees the text with free(). NULL on failure. */
 GA_API char *ga_format(const gpuarray *x);
 
-/* Writes x and a newline to standard output, as print() of NumPy's array does: ga_format(x), but of
- * a 0-d array all digits. */
+/* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x), but
+ * with all digits for a 0-d array. */
 GA_API ga_status ga_print(const gpuarray *x);
 
 GA_END_DECLS

@@ -1,5 +1,5 @@
 /* Applies GA_V to each argument of a variadic macro: GA_CALL_(f, k, a, b) is (f)(k, 2, {GA_V(a),
- * GA_V(b)}); GA_MANY_ is ONE for one argument, MANY for more. The ladder is written out because
+ * GA_V(b)}). GA_MANY_ is ONE for one argument and MANY for more. The ladder is written out because
  * C11's preprocessor has no recursion. */
 #ifndef QUARRY_EACH_H
 #define QUARRY_EACH_H

@@ -8,38 +8,38 @@ GA_BEGIN_DECLS
 
 typedef enum ga_status {
     GA_OK,
-    GA_ERR_INVALID,     /* an argument is wrong in itself: NULL, a bad name, a bad axis */
+    GA_ERR_INVALID,     /* an argument is invalid in itself: NULL, a bad name, a bad axis */
     GA_ERR_SHAPE,       /* shapes do not broadcast, or a size does not fit */
-    GA_ERR_DTYPE,       /* an operation does not take, or cannot cast to, this dtype */
-    GA_ERR_INDEX,       /* an index or a slice lies outside the array or the grammar */
+    GA_ERR_DTYPE,       /* an operation does not take this dtype, or cannot cast to it */
+    GA_ERR_INDEX,       /* an index or slice is out of range or malformed */
     GA_ERR_MEMORY,      /* host or device memory ran out */
     GA_ERR_COMPILE,     /* a kernel did not compile, or there is no compiler */
     GA_ERR_DEVICE,      /* no such device, or the driver reported an error */
-    GA_ERR_IO,          /* a file could not be read or written, or a compiler did not end in time */
-    GA_ERR_FORMAT,      /* a file's content is malformed */
-    GA_ERR_UNSUPPORTED, /* a correct request that this build or device cannot serve */
-    GA_ERR_CANCELLED    /* a function of the caller's asked to stop */
+    GA_ERR_IO,          /* a file could not be read or written, or a compiler timed out */
+    GA_ERR_FORMAT,      /* a file is malformed */
+    GA_ERR_UNSUPPORTED, /* a valid request that this build or device cannot serve */
+    GA_ERR_CANCELLED    /* a callback of the caller asked to stop */
 } ga_status;
 
-/* The first error of the calling thread since the last ga_clear_error(); GA_OK when there is none.
- */
+/* The calling thread's first error since its last ga_clear_error(); GA_OK if there is none. */
 GA_API ga_status ga_error(void);
 
-/* The message of that error, "" when there is none. Owned by the library; valid until the thread's
+/* The message of that error; "" if there is none. Owned by the library and valid until the thread's
  * next ga_clear_error(). */
 GA_API const char *ga_error_message(void);
 
-/* Forgets the calling thread's error. */
+/* Clears the calling thread's error. */
 GA_API void ga_clear_error(void);
 
-/* "GA_OK", "GA_ERR_SHAPE", ...; "GA_ERR_?" for a number that is no status. A static string. */
+/* "GA_OK", "GA_ERR_SHAPE", ...; "GA_ERR_?" if the argument is not a status. A static string. */
 GA_API const char *ga_status_name(ga_status status);
 
 typedef enum ga_log_level { GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
 
-/* Sends log lines to `callback` (level, one line without newline, `user`) from now on, in every
- * thread; NULL stops it. Without a callback, QUARRY_LOG=info|debug sends lines to standard error,
- * and an unset QUARRY_LOG sends them nowhere. The callback may be called from any thread. */
+/* Sends log lines of every thread to `callback` from now on, with the level, one line without its
+ * newline, and `user`. NULL stops it. Without a callback, QUARRY_LOG=info|debug sends lines to
+ * standard error; if QUARRY_LOG is unset, they are dropped. The callback may be called from any
+ * thread. */
 GA_API void ga_set_log(void (*callback)(int level, const char *text, void *user), void *user);
 
 /* The library's version, "MAJOR.MINOR.PATCH". A static string. */

@@ -1,4 +1,4 @@
-/* Whole formulas as text: parsed, typed as NumPy would, and run as the fewest kernels. */
+/* Whole formulas as text: parsed, typed as in NumPy, and run as the fewest kernels. */
 #ifndef QUARRY_EVAL_H
 #define QUARRY_EVAL_H
 
@@ -10,8 +10,7 @@
 
 GA_BEGIN_DECLS
 
-/* A name that an expression may use, and what it stands for. The name is only read during the call.
- */
+/* A name that an expression may use, and its value. The name is read only during the call. */
 typedef struct ga_named {
     const char *name;
     ga_value value;
@@ -20,85 +19,90 @@ typedef struct ga_named {
 /* A parsed expression. */
 typedef struct ga_expr ga_expr;
 
-/* The value of the expression, a new array. `args` are the `count` names it may use (at most 64,
- * each a C identifier); arrays broadcast, C numbers are weak scalars and parameters of the kernels:
- * a new number never compiles. The grammar is docs/eval.md's: Python's operators, the functions of
- * the op tables, where(c, a, b), casts such as float32(x), reductions with axis=, keepdims= and
- * ddof=, and the constants pi e inf nan True False. Dtypes and shapes are those the functions
- * ga_add() and so on would give. Safe on text from anywhere: none of it reaches a compiler. The
- * first call with a text, dtypes and numbers of axes plans and may compile; later ones do neither.
- * GA_ERR_INVALID (the message shows the place), GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE,
- * GA_ERR_UNSUPPORTED (an expression too large for a kernel). */
+/* Evaluates the expression and returns a new array. `args` are the `count` names that it may use
+ * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters of
+ * the kernels: changing a number's value never recompiles. docs/eval.md has the grammar: Python's
+ * operators, the functions of the op tables, where(c, a, b), casts such as float32(x), reductions
+ * with axis=, keepdims= and ddof=, and the constants pi e inf nan True False. Dtypes and shapes are
+ * those of ga_add() and the other functions. Untrusted text is safe: none of it reaches a compiler.
+ * The first call with a given text, dtypes and numbers of axes makes a plan and may compile; later
+ * calls do neither. GA_ERR_INVALID (the message shows the place), GA_ERR_SHAPE, GA_ERR_DTYPE,
+ * GA_ERR_DEVICE, GA_ERR_UNSUPPORTED (the expression is too large for a kernel). */
 GA_API gpuarray *ga_eval(const char *expression, int count, const ga_named *args);
 
-/* The same into `out`, to whose shape the result must broadcast and to whose dtype it must cast
- * (NumPy's "same_kind"); `out` may be an argument too, and overlaps are handled. */
+/* The same, into `out`. The result must broadcast to the shape of `out` and cast to its dtype
+ * (NumPy's "same_kind"). `out` may also be an argument; overlaps are handled. */
 GA_API ga_status ga_eval_into(gpuarray *out, const char *expression, int count,
                               const ga_named *args);
 
-/* How the expression would be run: its kernels, what each reads and writes, the bytes moved and the
- * statements computed. The caller frees the text with free(). Nothing is compiled or run. */
+/* How the expression would run: its kernels, what each reads and writes, the bytes moved and the
+ * statements computed. The caller frees the text with free(). Compiles and runs nothing. */
 GA_API char *ga_explain(const char *expression, int count, const ga_named *args);
 
 /* ---- Data that does not fit memory ---- */
 
-/* How an evaluation goes through its sources (source.h). Zero means default. */
+/* How an evaluation reads its sources (source.h). Zero means default. */
 typedef struct ga_chunks {
-    /* Bytes of inputs and output that a chunk has; two chunks are in memory, of which one is
-     * computed and the other read or written. Data of no more than that is not cut. Default: 4 MiB
-     * on "cpu", 256 MiB on a GPU; what cannot be cut so is then computed at once if it fits. */
+    /* Bytes of inputs and output in one chunk. Two chunks are in memory: one is computed while the
+     * other is read or written. Data that fits one chunk is not split. Default: 4 MiB on "cpu", 256
+     * MiB on a GPU; with the default, data that cannot be split into such chunks is computed at
+     * once if it fits. */
     int64_t bytes;
-    /* Called now and then by the calling thread with the bytes of files read and written so far,
-     * and all that there will be, also while the host's compiler runs. It returns false to stop,
-     * which is GA_ERR_CANCELLED. */
+    /* The calling thread calls this from time to time, also while the host's compiler runs, with
+     * the bytes of files read and written so far and the total. Return false to stop; the
+     * evaluation then fails with GA_ERR_CANCELLED. */
     bool (*progress)(int64_t done, int64_t total, void *user);
     void *user;
 } ga_chunks;
 
-/* The value of the expression, as by ga_eval(), whose arguments may also be sources: they are read
- * chunk by chunk, cut along the first axis (or as many as it takes), and what can be computed from
- * a chunk is, while the next one is read. Partial results of reductions are combined; what depends
- * on them goes through the sources once more. Elementwise results, and reductions that do not
- * depend on an order (min, max, any, all, argmin, argmax, count_nonzero, sums and products of
- * integers), are those of ga_eval() to the bit; floating sums are as accurate. Arrays that every
- * chunk needs must fit in `bytes` together (at least 1 MiB). `chunks` may be NULL. The errors of
- * ga_eval(); GA_ERR_UNSUPPORTED shows what cannot be cut; GA_ERR_IO, GA_ERR_CANCELLED. */
+/* Evaluates the expression as ga_eval() does, but arguments may also be sources. Sources are read
+ * chunk by chunk, split along the first axis or as many leading axes as necessary, and each chunk
+ * is computed while the next is read. Partial results of reductions are combined; a kernel that
+ * depends on a finished reduction reads the sources once more. Elementwise results, and reductions
+ * that do not depend on the order of elements (min, max, any, all, argmin, argmax, count_nonzero,
+ * sums and products of integers), equal those of ga_eval() bit for bit; floating sums are as
+ * accurate. Sources and intermediate results that every chunk needs whole must fit together in
+ * `bytes` or 1 MiB, whichever is more; with the default, in a quarter of the free memory. `chunks`
+ * may be NULL. The errors of ga_eval(), and GA_ERR_UNSUPPORTED (the message shows what cannot be
+ * split), GA_ERR_IO, GA_ERR_CANCELLED. */
 GA_API gpuarray *ga_eval_chunked(const ga_chunks *chunks, const char *expression, int count,
                                  const ga_named *args);
 
-/* The same into a .npy file, chunk by chunk: to a temporary file beside `path`, which takes its
- * place when it is complete. After an error there is no file, and what was at `path` still is. */
+/* The same, into a .npy file, chunk by chunk. The result goes to a temporary file beside `path`,
+ * which replaces `path` when it is complete. After an error there is no new file, and a file that
+ * was at `path` is unchanged. */
 GA_API ga_status ga_eval_save(const char *path, const ga_chunks *chunks, const char *expression,
                               int count, const ga_named *args);
 
-/* As ga_explain(), and how ga_eval_save() would go through the sources with these chunks. */
+/* The text of ga_explain(), and how ga_eval_save() would read the sources with these chunks. */
 GA_API char *ga_explain_chunked(const ga_chunks *chunks, const char *expression, int count,
                                 const ga_named *args);
 
 /* ---- Parsed once ---- */
 
-/* Reads an expression once, for ga_eval_expr(). NULL and GA_ERR_INVALID when it cannot be read. */
+/* Parses an expression once, for ga_eval_expr(). NULL and GA_ERR_INVALID if the text is malformed.
+ */
 GA_API ga_expr *ga_compile_expr(const char *expression);
 
-/* The same, but its kernels may approximate, as custom kernels with .fast_math may: on a GPU they
- * are compiled with --use_fast_math (quotients and square roots of float32 within 2 units in the
- * last place, its exp, log, sin, cos and powers by the chip's own approximations, subnormal numbers
- * as 0), on the host with the compiler's -ffast-math. Up to 2.5 times as fast where arithmetic, not
- * memory, is the limit. NaN and infinities are not to be relied on. */
+/* The same, but the kernels may approximate, like custom kernels with .fast_math. On a GPU they are
+ * compiled with --use_fast_math: quotients and square roots of float32 are within 2 units in the
+ * last place; exp, log, sin, cos and powers of float32 use the chip's own approximations; subnormal
+ * numbers become 0. On the host they are compiled with -ffast-math. Up to 2.5 times as fast where
+ * arithmetic, not memory, is the limit. Do not rely on NaN or infinities. */
 GA_API ga_expr *ga_compile_fast_expr(const char *expression);
 
-/* As ga_eval() and ga_eval_into(), of a parsed expression. Threads may share one. */
+/* As ga_eval() and ga_eval_into(), with a parsed expression. Threads may share one. */
 GA_API gpuarray *ga_eval_expr(const ga_expr *expr, int count, const ga_named *args);
 GA_API ga_status ga_eval_expr_into(gpuarray *out, const ga_expr *expr, int count,
                                    const ga_named *args);
 
-/* Frees a parsed expression; NULL does nothing. */
+/* Frees a parsed expression. NULL is a no-op. */
 GA_API void ga_expr_free(ga_expr *expr);
 
 GA_END_DECLS
 
 /* ga_eval("a*x + y", GA_NAMED("a", 2.0), GA(x), GA(y)): GA(v) is the variable v under its own name.
- * Up to 32 of them; none is fine too. */
+ * There may be 0 to 32 of them. */
 #define GA(v) GA_NAMED(#v, v)
 #ifdef __cplusplus
 #define GA_NAMED(name, v) (ga_named{name, GA_V(v)})

@@ -9,59 +9,61 @@ GA_BEGIN_DECLS
 
 typedef struct ga_kernel ga_kernel;
 
-/* What ga_elementwise_kernel takes; every text is copied. */
+/* Arguments of ga_elementwise_kernel(); all texts are copied. */
 typedef struct ga_elementwise_args {
     const char
         *arguments; /* a C parameter list: "float a, const float *x, float *z"; types below */
     const char *operation;  /* statements run for every i in 0 .. n-1: "z[i] = a*x[i]" */
     const char *name;       /* appears in messages and logs; NULL: "kernel" */
-    const char *preamble;   /* device functions, structs and constants used by the operation */
+    const char *preamble;   /* device functions, structs and constants that the operation uses */
     const char *loop_prep;  /* statements before a thread's first element */
     const char *after_loop; /* statements after a thread's last element */
     bool fast_math;         /* trade accuracy and special values for speed */
 } ga_elementwise_args;
 
-/* A kernel run by ga_run() once for every element. Argument types: the C types char .. long long,
- * signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, float16 (half), bfloat16,
- * complex64 and complex128 (complex<float>, complex<double>), each as a number or with * as an
- * array. In the texts, `x[i]` is element i of x in C order whatever its strides, `n` the number of
- * elements; arithmetic on float16 and bfloat16 elements is float's. Nothing is compiled before the
- * first run. GA_ERR_INVALID when the argument list cannot be read. Freed by ga_kernel_free(). */
+/* A kernel that ga_run() runs once for every element. Argument types are the C types char .. long
+ * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, float16 (half), bfloat16,
+ * complex64 and complex128 (complex<float>, complex<double>); each is a number, or with * an array.
+ * In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the number of
+ * elements. Arithmetic on float16 and bfloat16 elements is in float. Nothing is compiled before the
+ * first run. GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(ga_elementwise_args args);
 
-/* Runs it. There are `count` args, one for each declared argument: arrays of the declared dtype, or
- * C numbers, which convert to the declared type. Every array indexed by [i] alone must have the
- * same size; n is that size. GA_ERR_INVALID (count), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
+/* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
+ * declared dtype, or C numbers, which convert to the declared type. Every array that is indexed
+ * only by [i] must have the same size, and n is that size. GA_ERR_INVALID (count), GA_ERR_DTYPE,
+ * GA_ERR_SHAPE, GA_ERR_COMPILE. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
-/* What ga_reduction_kernel takes; every text is copied. */
+/* Arguments of ga_reduction_kernel(); all texts are copied. */
 typedef struct ga_reduction_args {
     ga_dtype dtype_out;      /* dtype of the result, and of a and b in reduce_expr */
-    const char *neutral;     /* the value that changes nothing: "0" */
+    const char *neutral;     /* the neutral element of reduce_expr: "0" */
     const char *reduce_expr; /* combines a and b, in any order and grouping: "a+b" */
     const char
         *map_expr; /* the value of element i: "x[i]*y[i]"; NULL or "": the first array's [i] */
     const char *arguments; /* as for elementwise kernels */
     const char *name;
     const char *preamble;
-    const char *struct_name; /* the type of a and b when it is a struct defined in the preamble */
-    size_t struct_bytes;     /* its size; the result is then a uint8 array of that many bytes */
+    const char *struct_name; /* the type of a and b if it is a struct defined in the preamble */
+    size_t struct_bytes;     /* its size; the result is then a uint8 array with that many bytes */
     bool fast_math;
 } ga_reduction_args;
 
-/* A kernel run by ga_reduce() over all elements in one launch. Freed by ga_kernel_free(). */
+/* A kernel that ga_reduce() runs over all elements in one launch. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_reduction_kernel(ga_reduction_args args);
 
-/* Runs it; arguments as for ga_run(). A 0-d array of dtype_out, or the struct's bytes. */
+/* Runs the kernel; arguments as for ga_run(). Returns a 0-d array of dtype_out, or the struct's
+ * bytes. */
 GA_API gpuarray *ga_reduce(ga_kernel *kernel, int count, const ga_value *args);
 
-/* Frees the kernel; NULL does nothing. Compiled code stays cached for the next kernel of this text.
- */
+/* Frees the kernel. NULL is a no-op. Compiled code stays cached for the next kernel with the same
+ * text. */
 GA_API void ga_kernel_free(ga_kernel *kernel);
 
 GA_END_DECLS
 
-/* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on; the arguments
+/* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on. The arguments
  * of ga_run and ga_reduce may be arrays and C numbers, up to 32. */
 #ifdef __cplusplus
 template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values... values)
@@ -76,8 +78,8 @@ template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values
 }
 #define ga_run(...) ga_run_(__VA_ARGS__)
 #define ga_reduce(...) ga_reduce_(__VA_ARGS__)
-/* In C++ the options that C writes as designated initialisers are members of the struct, which the
- * functions take too. */
+/* C++17 has no designated initialisers: in C++ the functions also take the struct, with the options
+ * as its members. */
 inline ga_kernel *ga_elementwise_kernel_(const ga_elementwise_args &args)
 {
     return ga_elementwise_kernel(args);

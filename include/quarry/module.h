@@ -16,45 +16,44 @@ typedef struct ga_header {
     const char *name, *text;
 } ga_header;
 
-/* What ga_module_compile takes; every text is copied. */
+/* Arguments of ga_module_compile(); all texts are copied. */
 typedef struct ga_module_args {
-    const char *source;       /* CUDA C++, as for nvcc, without the host's part */
-    const char *options;      /* of NVRTC, between blanks: "-DN=4 --use_fast_math -I'my headers'" */
-    const char *name;         /* appears in messages and logs; NULL: "module" */
+    const char *source;  /* CUDA C++ as for nvcc, without host code */
+    const char *options; /* of NVRTC, separated by spaces: "-DN=4 --use_fast_math -I'my headers'" */
+    const char *name;    /* appears in messages and logs; NULL: "module" */
     const ga_header *headers; /* ended by {0, 0}: GA_HEADERS(); NULL: none */
     const char *kernels; /* instances of templates: "scale<float>, ns::add<int, 4>"; see below */
 } ga_module_args;
 
-/* The source compiled for the calling thread's current device. Kernels are found by their names,
- * extern "C" or not. The code is cached as that of all kernels is, unless the source includes
- * "files" that are not among the headers. Headers in <angles> are those of the CUDA toolkit, where
- * it is installed (CUDA_HOME, CUDA_PATH or /usr/local/cuda), and of the -I options. Functions
- * without __host__ or __device__ are the device's, and the language is C++17 unless an option says
- * otherwise. The compiler's warnings are lines of the log. NULL on failure: GA_ERR_COMPILE with the
- * compiler's log and the lines that it speaks of, GA_ERR_INVALID, GA_ERR_MEMORY. Freed by
- * ga_module_free(). */
+/* Compiles the source for the calling thread's current device. Kernels are found by their names,
+ * extern "C" or not. The code is cached as for all kernels, unless the source includes "files" that
+ * are not among the headers. Headers in <angles> come from the CUDA toolkit, if it is installed
+ * (CUDA_HOME, CUDA_PATH or /usr/local/cuda), and from the -I options. Functions without __host__ or
+ * __device__ are device functions. The language is C++17 unless an option says otherwise. The
+ * compiler's warnings go to the log. NULL on failure: GA_ERR_COMPILE with the compiler's log and
+ * the source lines that it mentions, GA_ERR_INVALID, GA_ERR_MEMORY. Freed by ga_module_free(). */
 GA_API ga_module *ga_module_compile(ga_module_args args);
 
-/* Code made by nvcc for the current device: a cubin, a fatbin, or PTX, which the driver compiles.
- * NULL and GA_ERR_IO, GA_ERR_FORMAT (not such a file), GA_ERR_DEVICE (not code for this device),
- * GA_ERR_UNSUPPORTED (the device is the host). */
+/* Loads code that nvcc made for the current device: a cubin, a fatbin, or PTX, which the driver
+ * compiles. NULL and GA_ERR_IO, GA_ERR_FORMAT (not such a file), GA_ERR_DEVICE (not code for this
+ * device), GA_ERR_UNSUPPORTED (the device is the host). */
 GA_API ga_module *ga_module_load(const char *path);
 
-/* The kernel of this name: "add", "ns::add", or an instance of a template, "scale<float>", or else
- * the symbol in the code, which is the only name a loaded module's templates have. The same pointer
- * for the same name; it is freed with the module. An instance that ga_module_compile was not told
- * of is compiled when it is first asked for; as its code would have variables of its own, that is
- * an error in a module that has __device__ or __constant__ variables. NULL and GA_ERR_INVALID when
- * there is none; the message lists the kernels there are. */
+/* The kernel with this name: "add", "ns::add", an instance of a template, "scale<float>", or the
+ * symbol in the code. Templates of a loaded module are known only by their symbols. The same name
+ * gives the same pointer; the module owns it. A template instance that is not in
+ * ga_module_args.kernels is compiled when it is first requested. Such code has its own copies of
+ * variables, so in a module with __device__ or __constant__ variables the request is an error. NULL
+ * and GA_ERR_INVALID if there is no such kernel; the message lists the kernels that exist. */
 GA_API ga_kernel *ga_module_kernel(ga_module *module, const char *name);
 
 /* The memory of a __device__ or __constant__ variable, "table" or "ns::table", as a uint8 array:
- * ga_view() gives it a dtype, ga_assign() sets it. Two modules of one source have variables of
- * their own. The array keeps the code loaded, also past ga_module_free(). NULL and GA_ERR_INVALID
- * when there is none. */
+ * ga_view() gives it a dtype, ga_assign() sets it. Two modules with the same source have separate
+ * variables. The array keeps the code loaded, even after ga_module_free(). NULL and GA_ERR_INVALID
+ * if there is no such variable. */
 GA_API gpuarray *ga_module_global(ga_module *module, const char *name);
 
-/* Waits for the device, then frees the module and its kernels; NULL does nothing. */
+/* Waits for the device, then frees the module and its kernels. NULL is a no-op. */
 GA_API void ga_module_free(ga_module *module);
 
 /* ---- Launching ---- */
@@ -65,49 +64,59 @@ typedef struct ga_dim {
     int64_t x, y, z;
 } ga_dim;
 
-/* What <<<grid, block, shared_bytes, stream>>> has besides grid and block. */
+/* Launch parameters of <<<grid, block, shared_bytes, stream>>> besides grid and block. */
 typedef struct ga_launch_options {
     size_t shared_bytes; /* dynamic shared memory of each block: extern __shared__ */
     ga_stream *stream;   /* NULL: the calling thread's current one */
 } ga_launch_options;
 
-/* Starts a module's kernel on `grid` blocks of `block` threads with `count` arguments, in the
- * stream's order, and behind what other streams do with the arrays among them. An argument is an
- * array: the address of its first element (strides, and what is written, are the kernel's affair;
- * a NULL array is a failed result: nothing is launched, and the first error stays); a C number in
- * its exact type, as a long long parameter takes 4LL, not 4, and a float 0.5f; GA_STRUCT(v), the
- * bytes of a struct or any other variable; a void pointer, an address on the device; or
- * GA_IN(p, nbytes), GA_OUT(p, nbytes), GA_INOUT(p, nbytes): memory of the host, for which the
- * kernel gets memory of the device, copied there before and back after the launch.
+/* Launches a module's kernel on `grid` blocks of `block` threads with `count` arguments. The launch
+ * follows the stream's order, and waits for other streams' work on the arrays among the arguments.
+ * An argument is one of these:
  *
- * Returns at once unless there is OUT or INOUT memory, which is filled when ga_launch() returns; IN
- * memory may be changed by then. The number and the sizes of the arguments are checked, their types
- * cannot be. GA_ERR_INVALID with the numbers (count, sizes, dimensions, shared memory, another kind
- * of kernel), GA_ERR_DEVICE (an array or a stream of another device), GA_ERR_UNSUPPORTED (host
- * memory, or another stream, in a recorded graph), GA_ERR_MEMORY; then nothing is launched. A
- * kernel that faults is reported by the next call that waits: it names the kernels launched, and
- * the device cannot be used again by this process. */
+ * An array: the address of its first element. Strides, and which elements are written, are the
+ * kernel's responsibility. A NULL array is a failed result: nothing is launched, and the first
+ * error stays.
+ *
+ * A C number of the parameter's exact type: a long long parameter takes 4LL, not 4, and a float
+ * takes 0.5f.
+ *
+ * GA_STRUCT(v): the bytes of a struct or any other variable.
+ *
+ * A void pointer: an address on the device.
+ *
+ * GA_IN(p, nbytes), GA_OUT(p, nbytes), GA_INOUT(p, nbytes): host memory. The kernel gets device
+ * memory: copied from the host before the launch (IN), copied back after it (OUT), or both.
+ *
+ * Without OUT or INOUT memory the call returns at once. With it, the call returns when that memory
+ * is filled. IN memory may be changed once the call returns. The number and sizes of the arguments
+ * are checked; their types cannot be. Errors: GA_ERR_INVALID with the numbers (count, sizes,
+ * dimensions, shared memory, another kind of kernel), GA_ERR_DEVICE (an array or a stream of
+ * another device), GA_ERR_UNSUPPORTED (host memory, or another stream, in a recorded graph),
+ * GA_ERR_MEMORY; in each case nothing is launched. If a kernel faults, the next call that waits
+ * reports it and names the kernels that were launched; this process cannot use the device again. */
 GA_API ga_status ga_launch(ga_kernel *kernel, ga_dim grid, ga_dim block, int count,
                            const ga_value *args);
 
-/* The same with options. */
+/* The same, with options. */
 GA_API ga_status ga_launch_with(ga_kernel *kernel, ga_dim grid, ga_dim block,
                                 ga_launch_options options, int count, const ga_value *args);
 
-/* What a module's kernel uses and allows. */
+/* Resources and limits of a module's kernel. */
 typedef struct ga_kernel_properties {
     int parameters;
-    int registers;           /* of a thread; 0 on the host */
-    size_t shared_bytes;     /* of a block, not counting dynamic ones */
-    size_t local_bytes;      /* of a thread: the stack, and registers that did not fit */
+    int registers;           /* per thread; 0 on the host */
+    size_t shared_bytes;     /* per block, without dynamic shared memory */
+    size_t local_bytes;      /* per thread: the stack and spilled registers */
     size_t constant_bytes;   /* of the kernel's __constant__ variables */
-    size_t max_shared_bytes; /* of a block, dynamic ones included */
-    int max_threads;         /* of a block */
+    size_t max_shared_bytes; /* per block, including dynamic shared memory */
+    int max_threads;         /* per block */
     int suggested_block;     /* the number of threads for the highest occupancy */
-    double occupancy; /* with it: threads that run at once, of those that a processor can hold */
+    double occupancy; /* with that block: threads that run at once, as a fraction of the maximum */
 } ga_kernel_properties;
 
-/* Writes them to *properties. GA_ERR_INVALID when the kernel is NULL or no module's. */
+/* Writes them to *properties. GA_ERR_INVALID if the kernel is NULL or does not belong to a module.
+ */
 GA_API ga_status ga_kernel_info(const ga_kernel *kernel, ga_kernel_properties *properties);
 
 static inline ga_value ga_value_host(ga_value_kind kind, const void *memory, size_t nbytes)
@@ -136,8 +145,8 @@ GA_END_DECLS
 #define GA_DIM_(x, y, z, ...) GA_DIM_OF_((int64_t)(x), (int64_t)(y), (int64_t)(z))
 
 /* ga_module_compile(source, .options = ..., ...); ga_launch(kernel, GA_DIM(...), GA_DIM(...),
- * args...) and ga_launch_with(kernel, GA_DIM(...), GA_DIM(...), GA_WITH(.shared_bytes = ...),
- * args...), up to 32 arguments. */
+ * args...); ga_launch_with(kernel, GA_DIM(...), GA_DIM(...), GA_WITH(.shared_bytes = ...),
+ * args...). Launches take up to 32 arguments. */
 #ifdef __cplusplus
 #include <type_traits>
 #define GA_DIM_OF_(x, y, z) (ga_dim{x, y, z})

@@ -1,4 +1,4 @@
-/* Random numbers: generators by counter, and the distributions they fill arrays with. */
+/* Random numbers: counter-based generators, and the distributions that fill arrays. */
 #ifndef QUARRY_RANDOM_H
 #define QUARRY_RANDOM_H
 
@@ -6,59 +6,61 @@
 
 GA_BEGIN_DECLS
 
-/* A generator is a seed and a position: how many elements it has given. Element p of a seed is a
- * function of the seed, p, the distribution and the dtype alone (Philox4x32-10: Salmon, Moraes,
- * Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011), so that numbers have the
- * same bits on every device, whatever the shapes and however many calls they come in: 100 elements
- * and then 28 are those of one call for 128. A seed has 2^64 elements.
+/* A generator is a seed and a position, the number of elements drawn so far. Element p of a seed is
+ * a function only of the seed, p, the distribution and the dtype (Philox4x32-10: Salmon, Moraes,
+ * Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). Numbers therefore have the
+ * same bits on every device, whatever the shapes and the number of calls: 100 elements and then 28
+ * equal one call for 128. A seed has 2^64 elements.
  *
- * Any thread may use any generator: each call takes its elements at once, and which call comes
- * first is the threads' affair. The positions of a call that fails are given again, unless another
- * thread has drawn meanwhile. The work goes to the thread's current stream, as any operation's. In
- * a graph it would give the same numbers at every launch: GA_ERR_UNSUPPORTED.
+ * Any thread may use any generator. Each call takes its elements atomically; the order of calls
+ * from different threads is unspecified. If a call fails, its positions are drawn again, unless
+ * another thread has drawn meanwhile. The work goes to the thread's current stream, like any
+ * operation. A graph would give the same numbers at every launch, so drawing while recording is
+ * GA_ERR_UNSUPPORTED.
  *
- * Functions that make an array make it on the calling thread's current device, filled in C order;
- * those with _into fill `out`, whatever its layout, in its own dtype. All raise GA_ERR_INVALID for
- * a NULL generator or a wrong number, GA_ERR_DTYPE for a dtype that the distribution does not have,
- * and what ga_empty() raises for a shape. Distributions of real numbers take float16, bfloat16
- * (both made as float32 and rounded once), float32 and float64. */
+ * Functions that create an array create it on the calling thread's current device, filled in C
+ * order. Functions with _into fill `out`, whatever its layout, in its own dtype. All raise
+ * GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE for a dtype that the
+ * distribution does not support, and the errors of ga_empty() for a shape. Distributions of real
+ * numbers support float16, bfloat16 (both computed as float32 and rounded once), float32 and
+ * float64. */
 typedef struct ga_rng ga_rng;
 
 /* ---- Generators ---- */
 
-/* A generator at position 0; different seeds give independent numbers. Freed by ga_rng_free(). */
+/* A generator at position 0. Different seeds give independent numbers. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_new(uint64_t seed);
 
-/* NULL and the default generator are left alone. */
+/* Frees a generator. Does nothing for NULL and the default generator. */
 GA_API void ga_rng_free(ga_rng *rng);
 
-/* The process's own generator, seeded by the system's entropy; in a child of fork() again, also
- * when ga_random_seed() had seeded the parent's. Other generators go on in a child from where they
- * are. */
+/* The process's own generator, seeded from the system's entropy. It is seeded again in a child of
+ * fork(), even if the parent called ga_random_seed(). In a child, other generators continue from
+ * their current positions. */
 GA_API ga_rng *ga_rng_default(void);
 
 /* Sets the default generator to position 0 of this seed. */
 GA_API void ga_random_seed(uint64_t seed);
 
-/* All there is to a generator: to be saved, and restored in any process. */
+/* The complete state of a generator, to save it and restore it in any process. */
 typedef struct ga_rng_state {
     uint64_t seed, position;
 } ga_rng_state;
 GA_API ga_status ga_rng_get_state(ga_rng *rng, ga_rng_state *state);
 GA_API ga_status ga_rng_set_state(ga_rng *rng, const ga_rng_state *state);
 
-/* Moves on as if `elements` had been drawn, without any work: workers that share a seed take parts
- * of its numbers that do not meet, each its own distance in. */
+/* Advances as if `elements` had been drawn, without any work. Workers that share a seed use
+ * disjoint parts of its numbers if each jumps a different distance. */
 GA_API ga_status ga_rng_jump(ga_rng *rng, uint64_t elements);
 
-/* A new generator with a seed of its own, drawn from this one (whose position moves by one): the
- * numbers of parent and children are independent. That two of k children have one seed has odds of
- * k (k - 1) to 2^65. Freed by ga_rng_free(). */
+/* A new generator with its own seed, drawn from this generator, whose position advances by one. The
+ * numbers of parent and children are independent. The probability that two of k children share a
+ * seed is k (k - 1) / 2^65. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_split(ga_rng *rng);
 
 /* ---- Distributions of real numbers ---- */
 
-/* Evenly in [0, 1): the multiples of 2^-24 (float32) or 2^-53 (float64); 16-bit floats as
+/* Uniform in [0, 1): multiples of 2^-24 (float32) or 2^-53 (float64). 16-bit floats are as in
  * ga_rng_uniform(). */
 GA_API gpuarray *ga_rng_random(ga_rng *rng, ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);
@@ -66,20 +68,20 @@ GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);
 /* float64 in [0, 1) from the default generator. */
 GA_API gpuarray *ga_random(int ndim, const int64_t *shape);
 
-/* Evenly in [low, high), both rounded to the dtype first; never `high` itself. Of equal numbers
- * that number. GA_ERR_INVALID when low is above high or their distance is not finite in the dtype.
- */
+/* Uniform in [low, high), with both bounds rounded to the dtype first; never `high` itself, except
+ * that equal bounds give that number. GA_ERR_INVALID if low is above high or their distance is not
+ * finite in the dtype. */
 GA_API gpuarray *ga_rng_uniform(ga_rng *rng, ga_dtype dtype, double low, double high, int ndim,
                                 const int64_t *shape);
 GA_API ga_status ga_rng_uniform_into(gpuarray *out, ga_rng *rng, double low, double high);
 
-/* The normal distribution of mean 0 and deviation 1 (Box and Muller, 1958), to 8.1 deviations in
- * float32 and 9.5 in float64. */
+/* The normal distribution with mean 0 and standard deviation 1 (Box and Muller, 1958), up to 8.1
+ * deviations in float32 and 9.5 in float64. */
 GA_API gpuarray *ga_rng_standard_normal(ga_rng *rng, ga_dtype dtype, int ndim,
                                         const int64_t *shape);
 GA_API ga_status ga_rng_standard_normal_into(gpuarray *out, ga_rng *rng);
 
-/* loc + scale times that; scale is not negative. */
+/* loc + scale times a standard normal number; scale must not be negative. */
 GA_API gpuarray *ga_rng_normal(ga_rng *rng, ga_dtype dtype, double loc, double scale, int ndim,
                                const int64_t *shape);
 GA_API ga_status ga_rng_normal_into(gpuarray *out, ga_rng *rng, double loc, double scale);
@@ -89,39 +91,39 @@ GA_API gpuarray *ga_rng_lognormal(ga_rng *rng, ga_dtype dtype, double mean, doub
                                   const int64_t *shape);
 GA_API ga_status ga_rng_lognormal_into(gpuarray *out, ga_rng *rng, double mean, double sigma);
 
-/* The exponential distribution of this mean, which is not negative: above 0, up to 22.8 times the
- * mean in float32 and 45 times in float64. */
+/* The exponential distribution with mean `scale`, which must not be negative. Numbers are above 0
+ * and at most 22.8 times the mean in float32 and 45 times in float64. */
 GA_API gpuarray *ga_rng_exponential(ga_rng *rng, ga_dtype dtype, double scale, int ndim,
                                     const int64_t *shape);
 GA_API ga_status ga_rng_exponential_into(gpuarray *out, ga_rng *rng, double scale);
 
 /* ---- Distributions of integers ---- */
 
-/* Every integer in [low, high) equally likely (Lemire, 2019), for bool and any integer dtype.
- * GA_ERR_INVALID when low is not below high or one of them is out of the dtype's bounds. */
+/* Every integer in [low, high) with equal probability (Lemire, 2019), for bool and any integer
+ * dtype. GA_ERR_INVALID if low is not below high or the range exceeds the dtype's bounds. */
 GA_API gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                                  const int64_t *shape);
 GA_API ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high);
 
-/* The same with both ends included, as NumPy's endpoint=True: C integers of any type, so that all
- * of a dtype can be asked for. */
+/* The same, with both ends included, like NumPy's endpoint=True. The bounds are C integers of any
+ * type, so the full range of a dtype is possible. */
 GA_API gpuarray *ga_rng_integers_endpoint(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                           int ndim, const int64_t *shape);
 
-/* Poisson's distribution of mean `lam`, in any integer dtype: by its sums below a mean of 10, by
- * Hoermann's PTRS (1993) from there. GA_ERR_INVALID when lam is negative or lam + 10 sqrt(lam) is
- * more than the dtype holds. */
+/* The Poisson distribution with mean `lam`, in any integer dtype: by cumulative sums below a mean
+ * of 10, by Hoermann's PTRS (1993) from 10 on. GA_ERR_INVALID if lam is negative or lam + 10
+ * sqrt(lam) exceeds the dtype's maximum. */
 GA_API gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim,
                                 const int64_t *shape);
 GA_API ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam);
 
-/* `nbytes` random bytes, a uint8 array. They take an element of the generator for every four. */
+/* `nbytes` random bytes, a uint8 array. Every four bytes use one element of the generator. */
 GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);
 
-/* The numbers 0 .. n - 1 in random order, an int64 array, for one element of the generator. Each
- * place is computed by itself, by a bijection of 128 random bits (a Feistel network of 12 rounds;
- * see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022): for n above 34
- * there are more orders than those bits can tell apart. */
+/* The numbers 0 .. n - 1 in random order, an int64 array; uses one element of the generator. Each
+ * place is computed independently, by a bijection keyed by 128 random bits (a Feistel network of 12
+ * rounds; see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022). For n
+ * above 34 there are more orders than 128 bits can distinguish. */
 GA_API gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n);
 
 GA_END_DECLS

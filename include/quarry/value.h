@@ -17,19 +17,19 @@ typedef struct gpuarray gpuarray;
 typedef struct ga_source ga_source; /* source.h */
 
 typedef enum ga_value_kind {
-    GA_VALUE_ARRAY,   /* .as.array; NULL stands for a failed result and is passed on */
+    GA_VALUE_ARRAY,   /* .as.array; NULL is a failed result and propagates */
     GA_VALUE_NUMBER,  /* a C number of the exact type .dtype */
-    GA_VALUE_SOURCE,  /* .as.source, which only evaluation by chunks takes */
-    GA_VALUE_POINTER, /* .as.host.memory.from: a pointer that is no gpuarray */
-    /* The rest, as POINTER, are only for ga_launch(): .as.host, memory of the host. */
+    GA_VALUE_SOURCE,  /* .as.source; only chunked evaluation takes it */
+    GA_VALUE_POINTER, /* .as.host.memory.from: a pointer that is not a gpuarray */
+    /* Only ga_launch() takes these and POINTER: .as.host, host memory. */
     GA_VALUE_STRUCT, /* the bytes of a parameter */
     GA_VALUE_IN,     /* copied to the device before the launch */
-    GA_VALUE_OUT,    /* copied back after it */
+    GA_VALUE_OUT,    /* copied back after the launch */
     GA_VALUE_INOUT   /* both */
 } ga_value_kind;
 
-/* One operand or argument. Bindings fill it directly: kind, and for numbers the dtype that names
- * the C type and the value: bool and signed integers in .as.i, unsigned ones in .as.u, floats in
+/* One operand or argument. Language bindings fill it directly: `kind`, and for numbers `dtype`, the
+ * C type, and the value: bool and signed integers in .as.i, unsigned integers in .as.u, floats in
  * .as.z[0], complex numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes part
  * in promotion. */
 typedef struct ga_value {
@@ -51,8 +51,8 @@ typedef struct ga_value {
     } as;
 } ga_value;
 
-/* Any pointer but gpuarray *: NULL stands for a failed result; else an address on the device for
- * ga_launch(), and an error wherever an array is expected. */
+/* Any pointer other than gpuarray *. NULL is a failed result. Any other pointer is a device address
+ * for ga_launch(), and an error wherever an array is expected. */
 static inline ga_value ga_value_pointer(const void *pointer)
 {
     ga_value v = {pointer ? GA_VALUE_POINTER : GA_VALUE_ARRAY, GA_NO_DTYPE, {0}};
@@ -67,7 +67,7 @@ static inline ga_value ga_value_array(const gpuarray *array)
     return v;
 }
 
-/* NULL stands for one that could not be opened, as a NULL array does. */
+/* NULL is a source that failed to open; it propagates like a NULL array. */
 static inline ga_value ga_value_source(const ga_source *source)
 {
     ga_value v = {GA_VALUE_SOURCE, GA_NO_DTYPE, {0}};
@@ -184,7 +184,7 @@ inline ga_value GA_V(const ga_source *v) { return ga_value_source(v); }
 inline ga_value GA_V(ga_source *v) { return ga_value_source(v); }
 inline ga_value GA_V(const void *v) { return ga_value_pointer(v); }
 inline ga_value GA_V(void *v) { return ga_value_pointer(v); }
-template <class T> ga_value GA_V(T *) = delete; /* else it would be a bool */
+template <class T> ga_value GA_V(T *) = delete; /* otherwise it would convert to bool */
 inline ga_value GA_V(decltype(nullptr)) { return ga_value_array(nullptr); }
 inline ga_value GA_V(ga_value v) { return v; }
 inline ga_value GA_V(bool v) { return ga_value_bool(v); }
@@ -212,7 +212,7 @@ inline ga_value GA_V(std::complex<double> v) { return ga_value_floating(GA_COMPL
 #define GA_COUNT_(type, ...) ((int)(sizeof((const type[]){__VA_ARGS__}) / sizeof(type)))
 #endif
 
-/* A shape, as the two arguments "ndim, dims"; GA_SHAPE0 is the shape of a 0-d array. */
+/* A shape, as the two arguments "ndim, dims". GA_SHAPE0 is the shape of a 0-d array. */
 #define GA_SHAPE(...) GA_COUNT_(int64_t, __VA_ARGS__), GA_LIST_(int64_t, __VA_ARGS__)
 #define GA_SHAPE0 0, (const int64_t *)0
 
