@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "device/simt/launch.h"
-#include "device/simt/build.h"
+#include "device/simt/simt.h"
+#include "device/simt/simt.h"
 #include "device/stream.h"
 
 /* What PTX in the templates does, for the host: by its instruction, in C++ over its operands. */

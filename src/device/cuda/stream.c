@@ -57,8 +57,8 @@ void ga__cuda_stream_close(ga__stream *stream)
 
 ga_status ga__cuda_stream_wait(ga__stream *stream, ga__stream *other)
 {
-    const ga_status status = ga__cuda_mark_set((ga__event *)other->event, other);
-    return status == GA_OK ? ga__cuda_mark_wait((ga__event *)other->event, stream) : status;
+    const ga_status status = ga__cuda_event_set((ga__event *)other->event, other);
+    return status == GA_OK ? ga__cuda_event_wait((ga__event *)other->event, stream) : status;
 }
 
 ga_status ga__cuda_stream_synchronize(ga__stream *stream)
@@ -87,52 +87,53 @@ ga_status ga__cuda_stream_query(ga__stream *stream, bool *done)
 
 /* ---- marks: cudaEvent_t ---- */
 
-ga_status ga__cuda_mark_new(ga__device *device, ga__event **mark)
+ga_status ga__cuda_event_new(ga__device *device, ga__event **event)
 {
     if (ga__alloc_fails())
         return ga__fail(GA_ERR_MEMORY, "out of memory: an event of %s", device->name);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(device, cudaEventCreate((cudaEvent_t *)mark), "a new event");
+    return ga__cuda_check(device, cudaEventCreate((cudaEvent_t *)event), "a new event");
 }
 
-void ga__cuda_mark_free(ga__device *device, ga__event *mark)
+void ga__cuda_event_free(ga__device *device, ga__event *event)
 {
     if (ga__cuda_use(device) == GA_OK)
-        (void)cudaEventDestroy((cudaEvent_t)mark);
+        (void)cudaEventDestroy((cudaEvent_t)event);
 }
 
-ga_status ga__cuda_mark_set(ga__event *mark, ga__stream *stream)
+ga_status ga__cuda_event_set(ga__event *event, ga__stream *stream)
 {
     if (ga__cuda_use(stream->device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(stream->device, cudaEventRecord((cudaEvent_t)mark, stream->handle),
+    return ga__cuda_check(stream->device, cudaEventRecord((cudaEvent_t)event, stream->handle),
                           "recording an event");
 }
 
-ga_status ga__cuda_mark_wait(ga__event *mark, ga__stream *stream)
+ga_status ga__cuda_event_wait(ga__event *event, ga__stream *stream)
 {
     if (ga__cuda_use(stream->device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(stream->device, cudaStreamWaitEvent(stream->handle, (cudaEvent_t)mark, 0),
+    return ga__cuda_check(stream->device,
+                          cudaStreamWaitEvent(stream->handle, (cudaEvent_t)event, 0),
                           "waiting for an event");
 }
 
-ga_status ga__cuda_mark_synchronize(ga__device *device, ga__event *mark)
+ga_status ga__cuda_event_synchronize(ga__device *device, ga__event *event)
 {
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(device, cudaEventSynchronize((cudaEvent_t)mark), "earlier work");
+    return ga__cuda_check(device, cudaEventSynchronize((cudaEvent_t)event), "earlier work");
 }
 
-ga_status ga__cuda_mark_query(ga__device *device, ga__event *mark, bool *done)
+ga_status ga__cuda_event_query(ga__device *device, ga__event *event, bool *done)
 {
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return answer(device, cudaEventQuery((cudaEvent_t)mark), done);
+    return answer(device, cudaEventQuery((cudaEvent_t)event), done);
 }
 
-ga_status ga__cuda_mark_elapsed(ga__device *device, ga__event *from, ga__event *to, double *ms)
+ga_status ga__cuda_event_elapsed(ga__device *device, ga__event *from, ga__event *to, double *ms)
 {
     float elapsed = 0;
     if (ga__cuda_use(device) != GA_OK)

@@ -1,6 +1,6 @@
 /* Compiles users' CUDA modules for the host: the simulator's own text, the user's, and a record of
  * each kernel, by the system's C++ compiler. */
-#include "device/simt/build.h"
+#include "device/simt/simt.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* Runs a grid: checks the launch, and has its blocks run by workers with stacks of their own. */
-#include "device/simt/launch.h"
+#include "device/simt/simt.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,0 +1,157 @@
+/* The host's code: compiled, loaded from memory, and run block by block on all workers. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/os/loader.h"
+#include "base/os/system.h"
+#include "base/os/temporary.h"
+#include "device/cpu/cxx.h"
+#include "device/cpu/threads.h"
+#include "device/host/shared.h"
+
+typedef void (*kernel)(const uint64_t *words, int64_t block);
+
+ga_status ga__host_compile(ga__device *device, const ga__source *source, void **code,
+                           size_t *nbytes)
+{
+    (void)device;
+    return ga__cxx_compile(source, code, nbytes);
+}
+
+void ga__host_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
+{
+    (void)device;
+    ga__cxx_key(fast_math, key);
+}
+
+/* dlopen takes two files of one name for one library, and descriptors' numbers come again: so each
+ * name writes a count into its slashes, which the system reads as one slash. */
+static void name_descriptor(char *name, size_t size, int fd)
+{
+    static _Atomic uint32_t loads;
+    uint32_t count = atomic_fetch_add(&loads, 1);
+    char unique[2 * 32 + 1], *end = unique;
+    for (int bit = 0; bit < 32; bit++) {
+        if (count >> bit & 1)
+            *end++ = '.';
+        *end++ = '/';
+    }
+    *end = '\0';
+    snprintf(name, size, "/proc/self/fd/%s%d", unique, fd);
+}
+
+/* A file in memory, or where that is forbidden, one without a name in the temporary directory. */
+static int open_nameless(void)
+{
+    int fd = memfd_create("quarry-kernel", MFD_CLOEXEC);
+    return fd >= 0 ? fd : ga__open_nameless();
+}
+
+/* Whether code of a file can be mapped, for all the memory and mappings there are: dlerror() says
+ * that loading failed, not why. */
+static bool has_room(int fd, size_t nbytes)
+{
+    void *memory = mmap(NULL, nbytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED)
+        return errno != ENOMEM;
+    munmap(memory, nbytes);
+    return true;
+}
+
+static void *open_library(const void *code, size_t nbytes)
+{
+    char name[128];
+    int fd = open_nameless();
+    if (fd < 0)
+        return ga__fail_null(GA_ERR_IO, "cannot make a file for a kernel of %zu bytes", nbytes);
+    void *library = NULL;
+    if (ga__write_all(fd, code, nbytes) != 0) {
+        ga__fail(GA_ERR_IO, "cannot write a kernel of %zu bytes", nbytes);
+    } else {
+        name_descriptor(name, sizeof name, fd);
+        library = ga__library_open(name, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            ga__fail(has_room(fd, nbytes) ? GA_ERR_COMPILE : GA_ERR_MEMORY,
+                     "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
+    }
+    close(fd);
+    return library;
+}
+
+ga_status ga__host_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
+{
+    (void)device;
+    void *library = open_library(code, nbytes);
+    if (library == NULL)
+        return ga_error();
+    *image = library;
+    return GA_OK;
+}
+
+void ga__host_unload(ga__image *image)
+{
+    ga__library_close(image);
+}
+
+ga_status ga__host_find(ga__image *image, const char *name, ga__function **function)
+{
+    void *address = dlsym(image, name);
+    if (address == NULL)
+        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", name);
+    *function = address;
+    return GA_OK;
+}
+
+typedef struct call {
+    kernel function;
+    const uint64_t *words;
+} call;
+
+static void run_block(const void *context, int64_t index)
+{
+    const call *c = context;
+    c->function(c->words, index);
+}
+
+int ga__host_resident_blocks(ga__device *device, ga__function *function, int threads)
+{
+    (void)function, (void)threads;
+    return device->processors;
+}
+
+void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words)
+{
+    call c = {.words = words};
+    memcpy(&c.function, &function, sizeof c.function); /* ISO C casts no object to a function */
+    if (grid == 1)
+        c.function(c.words, 0);
+    else
+        ga__pool_run(run_block, &c, grid);
+}
+
+ga_status ga__host_global(ga__device *device, ga__image *image, const char *symbol, void **memory,
+                          size_t *nbytes)
+{
+    (void)device;
+    Dl_info where;
+    ElfW(Sym) *entry = NULL;
+    struct link_map *map = NULL;
+    void *address = dlsym(image, symbol);
+    if (address == NULL || dlinfo(image, RTLD_DI_LINKMAP, &map) != 0 ||
+        dladdr1(address, &where, (void **)&entry, RTLD_DL_SYMENT) == 0 ||
+        (ElfW(Addr))where.dli_fbase != map->l_addr || entry == NULL ||
+        ELF64_ST_TYPE(entry->st_info) != STT_OBJECT)
+        return ga__fail(GA_ERR_INVALID, "the module has no variable \"%s\"", symbol);
+    *memory = address;
+    *nbytes = entry->st_size;
+    return GA_OK;
+}
