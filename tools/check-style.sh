@@ -48,6 +48,8 @@ grep -nE '\bcase GA_(BOOL|U?INT(8|16|32|64)|B?FLOAT(16|32|64)|COMPLEX(64|128))\b
 grep -nE 'getenv *\(|\benviron\b' $(echo "$c_files" | grep -E '^(src|cli)/' | grep -v '^src/base/os/environment\.') |
     complain "the environment is read by base/os/environment.h alone"
 
+python3 tools/floors.py --check src | complain "rooms of src/"
+
 grep -nE '[[:space:]]+$' $c_files $tables $templates $scripts | complain "trailing blanks"
 
 if [ -n "$formatter" ]; then
