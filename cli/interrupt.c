@@ -11,13 +11,13 @@ static struct sigaction before[SIGNALS];
 static volatile sig_atomic_t noted, times;
 
 /* timeout(1) sends each signal twice, so that only a third one is impatience. */
-enum { PATIENCE = 3 };
+enum { SPIN_SECONDS = 3 };
 
 static void note(int number)
 {
     noted = number;
     times++;
-    if (times >= PATIENCE) {
+    if (times >= SPIN_SECONDS) {
         signal(number, SIG_DFL);
         raise(number);
     }

@@ -111,7 +111,7 @@ static void contiguous_elements_move_16_bytes_at_a_time(void **state)
         assert_int_equal(q->vectors, n / lanes);
         assert_int_equal(q->block, 128);
         assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
-        assert_true(!q->wide && !q->tiled && !q->quick && !q->host);
+        assert_true(!q->wide && !q->tiled && !q->fast_path && !q->host);
     }
 }
 
@@ -175,18 +175,18 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
     planned p;
     for (int64_t turns = 0; turns < 7; turns++) {
         start(&p, 90);
-        p.formula.quick = true;
+        p.formula.fast_path = true;
         add(&p, GA_FLOAT32, 4096, SHAPE(4 * threads * turns + 400), NULL);
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->quick);
+        assert_true(q->fast_path);
         assert_int_equal(q->chunk, turns < 1 ? 1 : turns < 4 ? turns : 4);
         assert_true(q->grid * q->block * q->chunk * q->lanes >= q->n);
         assert_true((q->grid - 1) * q->block * q->chunk * q->lanes < q->n);
     }
     start(&p, 90);
-    p.formula.quick = true;
+    p.formula.fast_path = true;
     add(&p, GA_FLOAT32, 4096 + 4, SHAPE(1000), NULL);
-    assert_false(plan_it(&p)->quick); /* it takes whole vectors */
+    assert_false(plan_it(&p)->fast_path); /* it takes whole vectors */
 }
 
 /* ---- The width of indices ---- */
@@ -247,7 +247,7 @@ static void transposed_operands_go_through_squares(void **state)
         add(&p, cases[k].dtype, 4096, SHAPE(3, 1024, 512), NULL);
         add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled && q->turned[q->row[1]] && !q->turned[q->row[0]]);
+        assert_true(q->tiled && q->transposed[q->row[1]] && !q->transposed[q->row[0]]);
         assert_int_equal(q->nest.strides[q->row[1]][1], 1);
         assert_int_equal(q->tile, tile);
         assert_int_equal(q->block, tile > 32 ? 512 : 128);
@@ -289,7 +289,7 @@ static void squares_fit_and_share_an_axis(void **state)
     add(&p, GA_FLOAT32, 1 << 21, SHAPE(64, 64, 64), STRIDES(1, 4096, 64));
     const ga__elementwise_plan *q = plan_it(&p);
     assert_true(q->tiled);
-    assert_int_equal(q->turned[q->row[1]] + q->turned[q->row[2]], 1);
+    assert_int_equal(q->transposed[q->row[1]] + q->transposed[q->row[2]], 1);
 }
 
 /* ---- On the host ---- */
@@ -438,7 +438,7 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
     for (int k = 0; k < q->noperands && q->lanes > 1; k++) {
-        const int row = q->row[k], near = q->turned[row] ? 1 : 0;
+        const int row = q->row[k], near = q->transposed[row] ? 1 : 0;
         const int64_t *strides = q->nest.strides[row];
         const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
         assert_true(k != RESULT || strides[near] == 1);
@@ -468,7 +468,7 @@ static void check_blocks(const planned *p, const ga__elementwise_plan *q)
     } else if (!q->host) {
         size_t shared = 0;
         for (int k = 0; k < q->noperands; k++)
-            if (q->turned[q->row[k]])
+            if (q->transposed[q->row[k]])
                 shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->tile * (q->tile + 1));
         assert_true(shared > 0 && shared <= 48 << 10);
         assert_int_equal(q->tile * q->tile % (q->block * q->lanes), 0);

@@ -881,13 +881,13 @@ static void nothing_is_left_behind(void **state)
 /* Parses and types, but runs nothing. */
 static void digest(const char *text)
 {
-    ga__forest forest;
+    ga__ast ast;
     ga__graph graph;
-    if (ga__forest_parse(&forest, text) == GA_OK) {
+    if (ga__ast_parse(&ast, text) == GA_OK) {
         const ga_named args[] = {GA_NAMED("x", 2.5), GA_NAMED("n", 3)};
-        if (ga__graph_make(&graph, &forest, 2, args) == GA_OK)
+        if (ga__graph_make(&graph, &ast, 2, args) == GA_OK)
             ga__plan_free(ga__plan_new(&graph, GA__MAX_PARTS));
-        ga__forest_reset(&forest);
+        ga__ast_reset(&ast);
     }
     ga_clear_error();
 }

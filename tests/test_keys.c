@@ -279,7 +279,7 @@ static void run_result(int call)
 typedef struct deep_call {
     bool place;
     unsigned reduced; /* a bit for each axis */
-    bool turned;      /* the first axes are exchanged, */
+    bool transposed;  /* the first axes are exchanged, */
     int part;         /* and one of them is cut; -1: none */
 } deep_call;
 
@@ -295,7 +295,7 @@ static view deep_view(const deep_call *c, float *numbers)
     for (int k = 0; k < DEEP; k++)
         numbers[k] = (float)(number_at(k, 1) / 8);
     view v = view_whole(ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(6, 6, 40)));
-    v = c->turned ? view_turned(v, order) : v;
+    v = c->transposed ? view_turned(v, order) : v;
     return c->part < 0 ? v : view_range(v, c->part, 0, v.shape[c->part] - 1, 1);
 }
 

@@ -2,7 +2,7 @@
 #include <complex.h>
 
 #include "array_support.h"
-#include "device/post.h"
+#include "device/readback.h"
 
 static int clear(void **state)
 {
@@ -141,7 +141,7 @@ static void other_streams_read_too(void **state)
 #include "fake_device.h"
 
 /* As the kernels do it. */
-static void post(ga__post to, const void *bytes, size_t nbytes)
+static void post(ga__readback to, const void *bytes, size_t nbytes)
 {
     uint64_t *words = (uint64_t *)(uintptr_t)to.address;
     for (size_t k = 0; 4 * k < nbytes; k++) {
@@ -160,20 +160,20 @@ static void posts_are_found_until_others_write(void **state)
     char *at = buffer->memory, got[16];
     const char sent[16] = "fifteen letters";
     for (size_t nbytes = 1; nbytes <= 16; nbytes++) {
-        const ga__post to = ga__post_begin(stream, buffer, at, nbytes);
+        const ga__readback to = ga__readback_begin(stream, buffer, at, nbytes);
         assert_true(to.address != 0 && to.tag != 0);
-        assert_false(ga__post_read(buffer, at, got, nbytes)); /* not there yet */
+        assert_false(ga__readback_read(buffer, at, got, nbytes)); /* not there yet */
         post(to, sent, nbytes);
-        assert_true(ga__post_read(buffer, at, got, nbytes));
+        assert_true(ga__readback_read(buffer, at, got, nbytes));
         assert_memory_equal(got, sent, nbytes);
-        assert_false(ga__post_read(buffer, at + 16, got, nbytes));
-        assert_false(ga__post_read(buffer, at, got, nbytes + 1));
+        assert_false(ga__readback_read(buffer, at + 16, got, nbytes));
+        assert_false(ga__readback_read(buffer, at, got, nbytes + 1));
     }
     assert_int_equal(ga__use(stream, buffer, false), GA_OK);
-    assert_true(ga__post_read(buffer, at, got, 16));
+    assert_true(ga__readback_read(buffer, at, got, 16));
     assert_int_equal(ga__use(stream, buffer, true), GA_OK);
-    assert_false(ga__post_read(buffer, at, got, 16));
-    assert_true(ga__post_begin(stream, buffer, at, 17).address == 0);
+    assert_false(ga__readback_read(buffer, at, got, 16));
+    assert_true(ga__readback_begin(stream, buffer, at, 17).address == 0);
     ga__buffer_release(buffer);
 }
 
@@ -185,13 +185,13 @@ static void slots_come_round(void **state)
     ga__buffer *first = ga__buffer_new(&devices[2], 4), *other = ga__buffer_new(&devices[2], 4);
     const float value = 1.5f;
     float got;
-    const ga__post mine = ga__post_begin(stream, first, first->memory, 4);
+    const ga__readback mine = ga__readback_begin(stream, first, first->memory, 4);
     post(mine, &value, 4);
     for (int k = 0; k < 4096; k++)
-        post(ga__post_begin(stream, other, other->memory, 4), &value, 4);
-    assert_false(ga__post_read(first, first->memory, &got, 4)); /* its slot is another's */
-    post(mine, &value, 4);                                      /* and the other way round */
-    assert_false(ga__post_read(other, other->memory, &got, 4));
+        post(ga__readback_begin(stream, other, other->memory, 4), &value, 4);
+    assert_false(ga__readback_read(first, first->memory, &got, 4)); /* its slot is another's */
+    post(mine, &value, 4);                                          /* and the other way round */
+    assert_false(ga__readback_read(other, other->memory, &got, 4));
     ga__buffer_release(first);
     ga__buffer_release(other);
 }
@@ -202,17 +202,18 @@ static void known_addresses_are_not_posted(void **state)
     ga__use_device(&devices[2]);
     ga__stream *stream = &devices[2].stream;
     gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(4)), *view = ga_slice(x, "1:");
-    const ga__post to = ga__post_begin(stream, x->buffer, x->data, 4);
+    const ga__readback to = ga__readback_begin(stream, x->buffer, x->data, 4);
     float value = 2, got;
     post(to, &value, 4);
-    assert_true(ga__post_read(x->buffer, x->data, &got, 4) && got == 2);
+    assert_true(ga__readback_read(x->buffer, x->data, &got, 4) && got == 2);
     assert_non_null(ga_data(view)); /* whoever has it may write at any time */
-    assert_false(ga__post_read(x->buffer, x->data, &got, 4));
-    assert_true(ga__post_begin(stream, x->buffer, x->data, 4).address == 0);
+    assert_false(ga__readback_read(x->buffer, x->data, &got, 4));
+    assert_true(ga__readback_begin(stream, x->buffer, x->data, 4).address == 0);
     ga_free(view);
     ga_free(x);
     ga__buffer *wrapped = ga__buffer_wrap(&devices[2], &value, 4, NULL, NULL);
-    assert_true(ga__post_begin(stream, wrapped, &value, 4).address == 0); /* its owner knows it */
+    assert_true(ga__readback_begin(stream, wrapped, &value, 4).address ==
+                0); /* its owner knows it */
     ga__buffer_release(wrapped);
 }
 #endif

@@ -183,11 +183,11 @@ static void accumulators_choose_the_block(void **state)
     assert_int_equal(q->block, 512);
     assert_int_equal(q->unroll, 4);
     assert_true(q->ascending);
-    assert_int_equal(ga__reduce_plan_hold(q), 3);
+    assert_int_equal(ga__reduce_plan_min_blocks(q), 3);
     q = plan_all(&p, GA__ROW_var, GA_FLOAT32, 4096, INT64_C(1) << 28);
     assert_int_equal(q->block, 256);
     assert_int_equal(q->unroll, 8);
-    assert_int_equal(ga__reduce_plan_hold(q), 0);
+    assert_int_equal(ga__reduce_plan_min_blocks(q), 0);
     q = plan_all(&p, GA__ROW_argmax, GA_INT8, 4096, INT64_C(3) << 30);
     assert_true(q->wide);
 }

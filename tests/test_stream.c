@@ -96,8 +96,8 @@ static void without_the_order_the_reader_is_early(void **state)
         ga_set_stream(a);
         add_slowly(x);
         ga_set_stream(b);
-        atomic_store(&out->buffer->uses, b->alone);
-        atomic_store(&x->buffer->uses, b->alone);
+        atomic_store(&out->buffer->uses, b->exclusive_use);
+        atomic_store(&x->buffer->uses, b->exclusive_use);
         assert_int_equal(ga_assign(out, x), GA_OK);
         assert_true(last_item(out) < TIMES);
         ga_synchronize();

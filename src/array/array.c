@@ -7,7 +7,7 @@
 #include "array/scope.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "device/post.h"
+#include "device/readback.h"
 
 /* The object alone, over no buffer yet. */
 static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int64_t size)

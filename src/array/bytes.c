@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "array/array.h"
-#include "device/post.h"
+#include "device/readback.h"
 
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
 {
@@ -28,7 +28,7 @@ ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbyt
 ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
 {
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
-    if (nbytes == 0 || ga__post_read(x->buffer, x->data + at, data, nbytes))
+    if (nbytes == 0 || ga__readback_read(x->buffer, x->data + at, data, nbytes))
         return GA_OK;
     ga__stream *stream = ga__array_stream(x, NULL);
     return stream ? stream->device->backend->memory.copy(stream, data, x->data + at, nbytes,

@@ -10,53 +10,53 @@
 /* From here on it pays to pin memory, which takes milliseconds. */
 #define PINNED_FROM ((size_t)64 << 20)
 
-static ga_status pin_pieces(ga__pour *pour)
+static ga_status pin_pieces(ga__staging *staging)
 {
-    ga__device *device = pour->device;
+    ga__device *device = staging->device;
     void *memory;
-    ga_status status = ga__stream_init(&pour->stream, device, false);
+    ga_status status = ga__stream_init(&staging->stream, device, false);
 
     if (status != GA_OK)
         return status;
     for (int k = 0; k < 2 && status == GA_OK; k++) {
         status = device->backend->memory.pin(device, PIECE_BYTES, &memory);
         if (status == GA_OK)
-            pour->pieces[k] = memory;
+            staging->pieces[k] = memory;
     }
     if (status == GA_OK)
         return GA_OK;
-    if (pour->pieces[0])
-        device->backend->memory.unpin(device, pour->pieces[0]);
-    pour->pieces[0] = NULL;
-    ga__stream_reset(&pour->stream);
+    if (staging->pieces[0])
+        device->backend->memory.unpin(device, staging->pieces[0]);
+    staging->pieces[0] = NULL;
+    ga__stream_reset(&staging->stream);
     return status;
 }
 
-ga_status ga__pour_init(ga__pour *pour, ga__device *device, size_t most)
+ga_status ga__staging_init(ga__staging *staging, ga__device *device, size_t most)
 {
-    *pour = (ga__pour){.device = device};
+    *staging = (ga__staging){.device = device};
     if (device->backend == &ga__host_backend)
         return GA_OK;
     if (most >= PINNED_FROM)
-        return pin_pieces(pour);
-    pour->pieces[0] = ga__malloc(most < PIECE_BYTES ? most : PIECE_BYTES);
-    return pour->pieces[0] ? GA_OK : GA_ERR_MEMORY;
+        return pin_pieces(staging);
+    staging->pieces[0] = ga__malloc(most < PIECE_BYTES ? most : PIECE_BYTES);
+    return staging->pieces[0] ? GA_OK : GA_ERR_MEMORY;
 }
 
-void ga__pour_reset(ga__pour *pour)
+void ga__staging_reset(ga__staging *staging)
 {
-    if (!pour->pieces[1]) {
-        ga__free(pour->pieces[0]);
+    if (!staging->pieces[1]) {
+        ga__free(staging->pieces[0]);
         return;
     }
     for (int k = 0; k < 2; k++)
-        pour->device->backend->memory.unpin(pour->device, pour->pieces[k]);
-    ga__stream_reset(&pour->stream);
+        staging->device->backend->memory.unpin(staging->device, staging->pieces[k]);
+    ga__stream_reset(&staging->stream);
 }
 
-ga_status ga__pour_order(ga__pour *pour, const gpuarray *x, bool writes)
+ga_status ga__staging_order(ga__staging *staging, const gpuarray *x, bool writes)
 {
-    return pour->pieces[1] ? ga__use(&pour->stream, x->buffer, writes) : GA_OK;
+    return staging->pieces[1] ? ga__use(&staging->stream, x->buffer, writes) : GA_OK;
 }
 
 static size_t part_of(size_t nbytes, size_t done)
@@ -65,16 +65,16 @@ static size_t part_of(size_t nbytes, size_t done)
 }
 
 /* While a piece is copied the next one is read. */
-static ga_status pour_in_pinned(ga__pour *pour, gpuarray *x, size_t at, size_t nbytes,
-                                ga_status (*read)(void *context, void *bytes, size_t nbytes),
-                                void *context)
+static ga_status stage_in_pinned(ga__staging *staging, gpuarray *x, size_t at, size_t nbytes,
+                                 ga_status (*read)(void *context, void *bytes, size_t nbytes),
+                                 void *context)
 {
-    const ga__backend *backend = pour->device->backend;
-    ga__stream *stream = &pour->stream;
+    const ga__backend *backend = staging->device->backend;
+    ga__stream *stream = &staging->stream;
     ga_status status = ga__use(stream, x->buffer, true);
 
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
-        char *piece = pour->pieces[done / PIECE_BYTES % 2];
+        char *piece = staging->pieces[done / PIECE_BYTES % 2];
         const size_t part = part_of(nbytes, done);
         status = read(context, piece, part);
         if (status == GA_OK) /* the other piece is copied then, and free */
@@ -87,77 +87,79 @@ static ga_status pour_in_pinned(ga__pour *pour, gpuarray *x, size_t at, size_t n
     return status == GA_OK ? copied : status;
 }
 
-ga_status ga__pour_in(ga__pour *pour, gpuarray *x, size_t at, size_t nbytes,
-                      ga_status (*read)(void *context, void *bytes, size_t nbytes), void *context)
+ga_status ga__staging_in(ga__staging *staging, gpuarray *x, size_t at, size_t nbytes,
+                         ga_status (*read)(void *context, void *bytes, size_t nbytes),
+                         void *context)
 {
     ga_status status = GA_OK;
 
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
     if (nbytes == 0)
         return GA_OK;
-    if (!pour->pieces[0])
+    if (!staging->pieces[0])
         return read(context, x->data + at, nbytes);
-    if (pour->pieces[1])
-        return pour_in_pinned(pour, x, at, nbytes, read, context);
+    if (staging->pieces[1])
+        return stage_in_pinned(staging, x, at, nbytes, read, context);
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
         const size_t part = part_of(nbytes, done);
-        status = read(context, pour->pieces[0], part);
+        status = read(context, staging->pieces[0], part);
         if (status == GA_OK)
-            status = ga__array_upload(x, at + done, pour->pieces[0], part);
+            status = ga__array_upload(x, at + done, staging->pieces[0], part);
     }
     return status;
 }
 
 /* Starts the copy of the piece from byte `done` on, if there is one. */
-static ga_status fetch(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes, size_t done)
+static ga_status fetch(ga__staging *staging, const gpuarray *x, size_t at, size_t nbytes,
+                       size_t done)
 {
     if (done >= nbytes)
         return GA_OK;
-    return pour->device->backend->memory.copy_async(
-        &pour->stream, pour->pieces[done / PIECE_BYTES % 2], x->data + at + done,
+    return staging->device->backend->memory.copy_async(
+        &staging->stream, staging->pieces[done / PIECE_BYTES % 2], x->data + at + done,
         part_of(nbytes, done), GA__DEVICE_TO_HOST);
 }
 
 /* While a piece is written the next one is copied. */
 static ga_status
-pour_out_pinned(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes,
-                ga_status (*write)(void *context, const void *bytes, size_t nbytes), void *context)
+stage_out_pinned(ga__staging *staging, const gpuarray *x, size_t at, size_t nbytes,
+                 ga_status (*write)(void *context, const void *bytes, size_t nbytes), void *context)
 {
-    const ga__backend *backend = pour->device->backend;
-    ga_status status = ga__use(&pour->stream, x->buffer, false);
+    const ga__backend *backend = staging->device->backend;
+    ga_status status = ga__use(&staging->stream, x->buffer, false);
 
     if (status == GA_OK)
-        status = fetch(pour, x, at, nbytes, 0);
+        status = fetch(staging, x, at, nbytes, 0);
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
-        status = backend->stream.synchronize(&pour->stream);
+        status = backend->stream.synchronize(&staging->stream);
         if (status == GA_OK)
-            status = fetch(pour, x, at, nbytes, done + PIECE_BYTES);
+            status = fetch(staging, x, at, nbytes, done + PIECE_BYTES);
         if (status == GA_OK)
-            status = write(context, pour->pieces[done / PIECE_BYTES % 2], part_of(nbytes, done));
+            status = write(context, staging->pieces[done / PIECE_BYTES % 2], part_of(nbytes, done));
     }
     if (status != GA_OK) /* the pieces are not to be written to any more */
-        (void)backend->stream.synchronize(&pour->stream);
+        (void)backend->stream.synchronize(&staging->stream);
     return status;
 }
 
-ga_status ga__pour_out(ga__pour *pour, const gpuarray *x, size_t at, size_t nbytes,
-                       ga_status (*write)(void *context, const void *bytes, size_t nbytes),
-                       void *context)
+ga_status ga__staging_out(ga__staging *staging, const gpuarray *x, size_t at, size_t nbytes,
+                          ga_status (*write)(void *context, const void *bytes, size_t nbytes),
+                          void *context)
 {
     ga_status status = GA_OK;
 
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
     if (nbytes == 0)
         return GA_OK;
-    if (!pour->pieces[0])
+    if (!staging->pieces[0])
         return write(context, x->data + at, nbytes);
-    if (pour->pieces[1])
-        return pour_out_pinned(pour, x, at, nbytes, write, context);
+    if (staging->pieces[1])
+        return stage_out_pinned(staging, x, at, nbytes, write, context);
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
         const size_t part = part_of(nbytes, done);
-        status = ga__array_download(x, at + done, pour->pieces[0], part);
+        status = ga__array_download(x, at + done, staging->pieces[0], part);
         if (status == GA_OK)
-            status = write(context, pour->pieces[0], part);
+            status = write(context, staging->pieces[0], part);
     }
     return status;
 }

@@ -211,11 +211,11 @@ typedef struct ga__recorder {
 /* An order of work on one device. */
 struct ga_stream {
     ga__device *device;
-    void *handle;           /* the backend's: a cudaStream_t; NULL is the device's own stream */
-    void *event, *state;    /* the backend's own */
-    uint64_t bit, alone;    /* stream.c's: see ga__use */
-    bool wrapped;           /* the handle is the caller's */
-    struct ga_graph *graph; /* that records this stream's work, or NULL, */
+    void *handle;        /* the backend's: a cudaStream_t; NULL is the device's own stream */
+    void *event, *state; /* the backend's own */
+    uint64_t bit, exclusive_use;  /* stream.c's: see ga__use */
+    bool wrapped;                 /* the handle is the caller's */
+    struct ga_graph *graph;       /* that records this stream's work, or NULL, */
     const ga__recorder *recorder; /* and how */
     _Atomic(void *) tickets;      /* tickets.c's: see ga__stream_tickets */
     ga__memory ticket_memory;     /* likewise */
@@ -234,7 +234,7 @@ struct ga__device {
     void *state;                      /* the backend's own */
     ga__stream stream;                /* its own: where work goes that nobody sends elsewhere */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 is no limit */
-    _Atomic(void *) posts;            /* post.c's */
+    _Atomic(void *) readbacks;        /* readback.c's */
     pthread_mutex_t lock;             /* of the list of streams */
     ga__stream *streams;              /* all but those that record */
 };

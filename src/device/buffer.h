@@ -15,7 +15,7 @@ struct ga__buffer {
     size_t nbytes;
     int references;        /* atomic */
     _Atomic uint64_t uses; /* stream.h's: see ga__use */
-    const void *posted;    /* post.h's: what was posted last, */
+    const void *posted;    /* readback.h's: what was posted last, */
     size_t posted_bytes;   /* its size, */
     _Atomic uint32_t tag;  /* its tag, 0 since others write, */
     atomic_bool exposed;   /* and whether others may at any time */

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-#define CROWD (GA__STREAM_BITS - 1) /* the number that streams past the others share */
+#define OVERFLOW_SLOT (GA__STREAM_BITS - 1) /* the number that streams past the others share */
 #define ALL_BITS ((UINT64_C(1) << GA__STREAM_BITS) - 1)
 
 static _Thread_local ga__stream *chosen;
@@ -56,7 +56,7 @@ static int lowest_free_number(const ga__device *device)
     for (const ga__stream *s = device->streams; s != NULL; s = s->next)
         taken |= s->bit;
     int number = 0;
-    while (number < CROWD && (taken >> number & 1))
+    while (number < OVERFLOW_SLOT && (taken >> number & 1))
         number++;
     return number;
 }
@@ -67,7 +67,8 @@ static void enlist(ga__stream *stream)
     pthread_mutex_lock(&device->lock);
     const int number = lowest_free_number(device);
     stream->bit = UINT64_C(1) << number;
-    stream->alone = number == CROWD ? 0 : (uint64_t)number << GA__STREAM_BITS | stream->bit;
+    stream->exclusive_use =
+        number == OVERFLOW_SLOT ? 0 : (uint64_t)number << GA__STREAM_BITS | stream->bit;
     stream->next = device->streams;
     device->streams = stream;
     pthread_mutex_unlock(&device->lock);
@@ -124,7 +125,7 @@ static uint64_t only_writer(uint64_t uses)
  * may have been meant. */
 static ga_status use_to_read(ga__stream *stream, ga__buffer *buffer, uint64_t uses)
 {
-    if ((uses & stream->bit) && stream->alone != 0)
+    if ((uses & stream->bit) && stream->exclusive_use != 0)
         return GA_OK;
     const ga_status status = wait_for(stream, only_writer(uses));
     if (status == GA_OK)
@@ -136,9 +137,10 @@ static ga_status use_to_read(ga__stream *stream, ga__buffer *buffer, uint64_t us
 uint64_t ga__first_use(const ga__stream *stream)
 {
     if (stream->graph != NULL)
-        return stream->device->stream.alone;
-    const uint64_t crowd = (uint64_t)CROWD << GA__STREAM_BITS | UINT64_C(1) << CROWD;
-    return stream->alone != 0 ? stream->alone : crowd;
+        return stream->device->stream.exclusive_use;
+    const uint64_t crowd = (uint64_t)OVERFLOW_SLOT << GA__STREAM_BITS | UINT64_C(1)
+                                                                            << OVERFLOW_SLOT;
+    return stream->exclusive_use != 0 ? stream->exclusive_use : crowd;
 }
 
 static ga_status use_to_write(ga__stream *stream, ga__buffer *buffer, uint64_t uses)
@@ -163,7 +165,7 @@ static ga__stream *find_writer(ga__device *device, uint64_t uses)
     ga__stream *found = &device->stream;
     pthread_mutex_lock(&device->lock);
     for (ga__stream *s = device->streams; s != NULL; s = s->next)
-        if (s->alone != 0 && s->bit == only_writer(uses))
+        if (s->exclusive_use != 0 && s->bit == only_writer(uses))
             found = s;
     pthread_mutex_unlock(&device->lock);
     return found;
@@ -173,12 +175,12 @@ ga__stream *ga__last_user(ga__buffer *buffer)
 {
     ga__device *device = buffer->device;
     const uint64_t uses = atomic_load_explicit(&buffer->uses, memory_order_acquire);
-    if (uses == device->stream.alone)
+    if (uses == device->stream.exclusive_use)
         return &device->stream;
-    if (chosen != NULL && chosen->device == device && uses == chosen->alone)
+    if (chosen != NULL && chosen->device == device && uses == chosen->exclusive_use)
         return chosen;
     ga__stream *last = find_writer(device, uses);
-    if (uses != last->alone)
+    if (uses != last->exclusive_use)
         (void)wait_for(last, uses & ALL_BITS); /* an error will be met by whoever waits for it */
     return last;
 }

@@ -42,8 +42,9 @@ ga_status ga__use_other(ga__stream *stream, ga__buffer *buffer, bool writes);
 static inline ga_status ga__use(ga__stream *stream, ga__buffer *buffer, bool writes)
 {
     if (writes)
-        atomic_store_explicit(&buffer->tag, 0, memory_order_relaxed); /* post.h: it is outdated */
-    if (atomic_load_explicit(&buffer->uses, memory_order_relaxed) == stream->alone)
+        atomic_store_explicit(&buffer->tag, 0,
+                              memory_order_relaxed); /* readback.h: it is outdated */
+    if (atomic_load_explicit(&buffer->uses, memory_order_relaxed) == stream->exclusive_use)
         return GA_OK;
     return ga__use_other(stream, buffer, writes);
 }

@@ -43,18 +43,19 @@ static ga_status run_sweeps(ga__evaluation *s)
 /* Writes what was not written chunk by chunk. */
 static ga_status save_kept(ga__evaluation *s, const gpuarray *x)
 {
-    ga__pour pour;
-    ga_status status = ga__pour_init(&pour, s->device, ga_nbytes(x));
+    ga__staging staging;
+    ga_status status = ga__staging_init(&staging, s->device, ga_nbytes(x));
     if (status != GA_OK)
         return status;
     const int64_t nbytes = (int64_t)ga_nbytes(x);
     for (int64_t at = 0; at < nbytes && status == GA_OK; at += GA__SLAB_BYTES) {
         const int64_t part = nbytes - at < GA__SLAB_BYTES ? nbytes - at : GA__SLAB_BYTES;
-        status = ga__pour_out(&pour, x, (size_t)at, (size_t)part, ga__evaluation_append, s->file);
+        status =
+            ga__staging_out(&staging, x, (size_t)at, (size_t)part, ga__evaluation_append, s->file);
         if (status == GA_OK)
             status = ga__evaluation_tell(s, 0);
     }
-    ga__pour_reset(&pour);
+    ga__staging_reset(&staging);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "base/word.h"
 #include "expr/plan.h"
 #include "kernels/request.h"
-#include "kernels/quick.h"
+#include "kernels/fast_path.h"
 
 typedef struct coder {
     ga__step *step;
@@ -224,7 +224,7 @@ static void code_elementwise(coder *c, int node)
     add_statements(c);
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
     c->step->text = ga__strbuf_take(&c->text);
-    c->step->quick = c->step->text && !c->graph->fast_math && ga__quick_pays(c->step->text);
+    c->step->fast_path = c->step->text && !c->graph->fast_math && ga__fast_path_pays(c->step->text);
 }
 
 static int operand_of(const coder *c, int part)

@@ -16,7 +16,7 @@
 
 struct ga_expr {
     char *text;
-    ga__forest forest;
+    ga__ast ast;
 };
 
 /* One evaluation. */
@@ -105,15 +105,15 @@ ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga
 
 /* ---- Plans ---- */
 
-ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, const ga_named *args,
+ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const ga_named *args,
                         int most_parts)
 {
-    ga__forest own = {.text = NULL};
+    ga__ast own = {.text = NULL};
     ga__graph graph;
-    if (!forest && ga__forest_parse(&own, text) != GA_OK)
+    if (!ast && ga__ast_parse(&own, text) != GA_OK)
         return NULL;
-    const ga_status status = ga__graph_make(&graph, forest ? forest : &own, count, args);
-    ga__forest_reset(&own);
+    const ga_status status = ga__graph_make(&graph, ast ? ast : &own, count, args);
+    ga__ast_reset(&own);
     return status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
 }
 
@@ -320,12 +320,12 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
 
 /* With a plan made for this very call, which raises what is wrong with it. Names are checked here
  * alone: no plan is kept under any that are wrong. */
-static outcome run_anew(const char *text, const ga__forest *forest, ga__device *device, int count,
+static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device, int count,
                         const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
 {
     if (check_names(count, args) != GA_OK)
         return FAILED;
-    ga__plan *plan = ga__eval_plan(text, forest, count, args, GA__MAX_PARTS);
+    ga__plan *plan = ga__eval_plan(text, ast, count, args, GA__MAX_PARTS);
     if (!plan)
         return FAILED;
     ga__plan *kept = key ? keep_plan(key, plan) : NULL;
@@ -337,7 +337,7 @@ static outcome run_anew(const char *text, const ga__forest *forest, ga__device *
     return how;
 }
 
-static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *out, int count,
+static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, int count,
                           const ga_named *args, gpuarray **result)
 {
     ga__device *device;
@@ -359,14 +359,14 @@ static ga_status evaluate(const char *text, const ga__forest *forest, gpuarray *
                             out->buffer->device->name);
         device = out->buffer->device;
     }
-    if (!make_key(&key, text, forest && forest->fast_math, count, args))
+    if (!make_key(&key, text, ast && ast->fast_math, count, args))
         return ga_error();
     const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
     outcome how = plan ? run(plan, device, args, out, result) : STALE;
     if (plan)
         ga__key_table_leave();
     if (how == STALE)
-        how = run_anew(text, forest, device, count, args, plan ? NULL : &key, out, result);
+        how = run_anew(text, ast, device, count, args, plan ? NULL : &key, out, result);
     key_reset(&key);
     if (how == STALE)
         ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
@@ -389,20 +389,20 @@ ga_status(ga_eval_into)(gpuarray *out, const char *expression, int count, const 
 
 static ga_expr *compile(const char *expression, bool fast_math)
 {
-    ga__forest forest;
-    if (ga__forest_parse(&forest, expression) != GA_OK)
+    ga__ast ast;
+    if (ga__ast_parse(&ast, expression) != GA_OK)
         return NULL;
     ga_expr *expr = ga__malloc(sizeof(*expr));
     char *text = expr ? ga__strdup(expression) : NULL;
     if (!text) {
-        ga__forest_reset(&forest);
+        ga__ast_reset(&ast);
         ga__free(expr);
         return NULL;
     }
     expr->text = text;
-    expr->forest = forest;
-    expr->forest.text = text;
-    expr->forest.fast_math = fast_math;
+    expr->ast = ast;
+    expr->ast.text = text;
+    expr->ast.fast_math = fast_math;
     return expr;
 }
 
@@ -421,7 +421,7 @@ gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
     gpuarray *result;
     if (!expr)
         return ga__fail_null(GA_ERR_INVALID, "ga_eval: the parsed expression is NULL");
-    return evaluate(expr->text, &expr->forest, NULL, count, args, &result) == GA_OK ? result : NULL;
+    return evaluate(expr->text, &expr->ast, NULL, count, args, &result) == GA_OK ? result : NULL;
 }
 
 ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, const ga_named *args)
@@ -430,14 +430,14 @@ ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, cons
     if (!out || !expr)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %s is NULL",
                         out ? "the parsed expression" : "out");
-    return evaluate(expr->text, &expr->forest, out, count, args, &result);
+    return evaluate(expr->text, &expr->ast, out, count, args, &result);
 }
 
 void ga_expr_free(ga_expr *expr)
 {
     if (!expr)
         return;
-    ga__forest_reset(&expr->forest);
+    ga__ast_reset(&expr->ast);
     ga__free(expr->text);
     ga__free(expr);
 }

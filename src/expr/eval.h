@@ -8,9 +8,9 @@
  * and, where they are taken, sources; *device is that device, or the current one without arrays. */
 ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device);
 
-/* A plan of the text (parsed already when `forest` is not NULL) for these arguments; ga__plan_new()
+/* A plan of the text (parsed already when `ast` is not NULL) for these arguments; ga__plan_new()
  * says what `most_parts` is. */
-ga__plan *ga__eval_plan(const char *text, const ga__forest *forest, int count, const ga_named *args,
+ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const ga_named *args,
                         int most_parts);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/os/stack.h"
 
 typedef struct parser {
-    ga__forest *forest;
+    ga__ast *ast;
     ga__lexer lexer;
     int depth;
 } parser;
@@ -34,13 +34,13 @@ static void *grow(void *items, int *capacity, size_t size)
     return grown;
 }
 
-static int add_node(parser *p, ga__tree node)
+static int add_node(parser *p, ga__ast_node node)
 {
-    ga__forest *f = p->forest;
+    ga__ast *f = p->ast;
     if (f->nnodes == GA__EVAL_NODES)
         return ga__lexer_fail(&p->lexer, node.at, "the expression is too large");
     if (f->nnodes == f->node_capacity) {
-        ga__tree *nodes = grow(f->nodes, &f->node_capacity, sizeof(*nodes));
+        ga__ast_node *nodes = grow(f->nodes, &f->node_capacity, sizeof(*nodes));
         if (!nodes)
             return FAILED;
         f->nodes = nodes;
@@ -53,13 +53,13 @@ static LEAF int add_operator(parser *p, int row, size_t at, int a, int b)
 {
     if (a == FAILED || b == FAILED)
         return FAILED;
-    return add_node(p,
-                    (ga__tree){.kind = GA__TREE_OPERATOR, .row = row, .operand = {a, b}, .at = at});
+    return add_node(
+        p, (ga__ast_node){.kind = GA__AST_OPERATOR, .row = row, .operand = {a, b}, .at = at});
 }
 
 static int add_options(parser *p, const ga__options *options)
 {
-    ga__forest *f = p->forest;
+    ga__ast *f = p->ast;
     if (f->noptions == f->option_capacity) {
         ga__options *grown = grow(f->options, &f->option_capacity, sizeof(*grown));
         if (!grown)
@@ -192,11 +192,11 @@ static LEAF int end_reduction(parser *p, int row, size_t at, int operand)
     const int number = add_options(p, &options);
     if (number == FAILED)
         return FAILED;
-    return add_node(p, (ga__tree){.kind = GA__TREE_REDUCTION,
-                                  .row = row,
-                                  .operand = {operand},
-                                  .at = at,
-                                  .options = number});
+    return add_node(p, (ga__ast_node){.kind = GA__AST_REDUCTION,
+                                      .row = row,
+                                      .operand = {operand},
+                                      .at = at,
+                                      .options = number});
 }
 
 static int parse_reduction(parser *p, int row, size_t at)
@@ -205,10 +205,10 @@ static int parse_reduction(parser *p, int row, size_t at)
     return operand == FAILED ? FAILED : end_reduction(p, row, at, operand);
 }
 
-static LEAF int fail_arguments(const parser *p, const ga__tree *call, int inputs, int given)
+static LEAF int fail_arguments(const parser *p, const ga__ast_node *call, int inputs, int given)
 {
     char what[96];
-    const bool casts = call->kind == GA__TREE_CAST;
+    const bool casts = call->kind == GA__AST_CAST;
     const char *name =
         casts ? ga_dtype_name((ga_dtype)call->row) : ga__rows[call->row].formula.name;
     if (given > inputs)
@@ -219,7 +219,7 @@ static LEAF int fail_arguments(const parser *p, const ga__tree *call, int inputs
     return ga__lexer_fail(&p->lexer, given > inputs ? p->lexer.next.at : call->at, what);
 }
 
-static int parse_arguments(parser *p, ga__tree *call, int inputs)
+static int parse_arguments(parser *p, ga__ast_node *call, int inputs)
 {
     for (int k = 0; k < inputs; k++) {
         if (k > 0 && !ga__lexer_next_is(&p->lexer, ","))
@@ -233,12 +233,12 @@ static int parse_arguments(parser *p, ga__tree *call, int inputs)
 }
 
 /* Sets what is called, and *inputs; or raises that there is nothing of this name. */
-static LEAF int find_call(parser *p, size_t at, size_t length, ga__tree *call, int *inputs)
+static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *call, int *inputs)
 {
     const char *text = p->lexer.text + at;
     const ga__row_id row = ga__row_find(text, length);
     const ga_dtype dtype = ga__dtype_named(text, length);
-    *call = (ga__tree){.kind = GA__TREE_CALL, .row = row, .at = at};
+    *call = (ga__ast_node){.kind = GA__AST_CALL, .row = row, .at = at};
     if (ga__lexer_next_is(&p->lexer, ")"))
         return ga__lexer_fail(&p->lexer, p->lexer.next.at, "a call of nothing");
     if (row == GA__ROW_COUNT && dtype == GA_NO_DTYPE) {
@@ -249,7 +249,7 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__tree *call, i
     }
     *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
     if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].accumulator)) {
-        call->kind = GA__TREE_CAST;
+        call->kind = GA__AST_CAST;
         call->row = dtype;
         *inputs = 1;
     }
@@ -259,11 +259,11 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__tree *call, i
 /* NAME(...), the name and the parenthesis taken. */
 static int parse_call(parser *p, size_t at, size_t length)
 {
-    ga__tree call;
+    ga__ast_node call;
     int inputs;
     if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
-    if (call.kind == GA__TREE_CALL && ga__rows[call.row].accumulator)
+    if (call.kind == GA__AST_CALL && ga__rows[call.row].accumulator)
         return parse_reduction(p, call.row, at);
     return parse_arguments(p, &call, inputs) == FAILED ? FAILED : add_node(p, call);
 }
@@ -272,7 +272,7 @@ static int parse_call(parser *p, size_t at, size_t length)
 
 static LEAF int add_name(parser *p, size_t at, size_t length)
 {
-    return add_node(p, (ga__tree){.kind = GA__TREE_NAME, .at = at, .length = length});
+    return add_node(p, (ga__ast_node){.kind = GA__AST_NAME, .at = at, .length = length});
 }
 
 static int parse_name(parser *p)
@@ -293,8 +293,8 @@ static LEAF int parse_number(parser *p)
     const ga__token number = p->lexer.next;
     if (ga__lexer_advance(&p->lexer) == FAILED)
         return FAILED;
-    return add_node(p,
-                    (ga__tree){.kind = GA__TREE_NUMBER, .at = number.at, .number = number.number});
+    return add_node(
+        p, (ga__ast_node){.kind = GA__AST_NUMBER, .at = number.at, .number = number.number});
 }
 
 static int parse_atom(parser *p)
@@ -458,15 +458,15 @@ static int parse_expression(parser *p)
     return left;
 }
 
-ga_status ga__forest_parse(ga__forest *forest, const char *text)
+ga_status ga__ast_parse(ga__ast *ast, const char *text)
 {
-    *forest = (ga__forest){.text = text};
+    *ast = (ga__ast){.text = text};
     if (!text)
         return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
                         GA__EVAL_TEXT);
-    parser p = {.forest = forest, .lexer = {.text = text}};
+    parser p = {.ast = ast, .lexer = {.text = text}};
     int root = ga__lexer_advance(&p.lexer) == FAILED ? FAILED : parse_expression(&p);
     if (root != FAILED && p.lexer.next.kind != GA__TOKEN_END)
         root = ga__lexer_fail(&p.lexer, p.lexer.next.at,
@@ -474,13 +474,13 @@ ga_status ga__forest_parse(ga__forest *forest, const char *text)
                                                                : "expected an operator or the end");
     if (root != FAILED)
         return GA_OK;
-    ga__forest_reset(forest);
+    ga__ast_reset(ast);
     return ga_error();
 }
 
-void ga__forest_reset(ga__forest *forest)
+void ga__ast_reset(ga__ast *ast)
 {
-    ga__free(forest->nodes);
-    ga__free(forest->options);
-    *forest = (ga__forest){.text = NULL};
+    ga__free(ast->nodes);
+    ga__free(ast->options);
+    *ast = (ga__ast){.text = NULL};
 }

@@ -11,24 +11,24 @@
 #define GA__EVAL_NODES 10000 /* operands and operations in it */
 #define GA__EVAL_DEPTH 200   /* parentheses, calls and prefixes in each other */
 
-typedef enum ga__tree_kind {
-    GA__TREE_NUMBER,
-    GA__TREE_NAME,
-    GA__TREE_OPERATOR, /* of numbers only it gives a number, as Python's does */
-    GA__TREE_CALL,
-    GA__TREE_REDUCTION,
-    GA__TREE_CAST
-} ga__tree_kind;
+typedef enum ga__ast_kind {
+    GA__AST_NUMBER,
+    GA__AST_NAME,
+    GA__AST_OPERATOR, /* of numbers only it gives a number, as Python's does */
+    GA__AST_CALL,
+    GA__AST_REDUCTION,
+    GA__AST_CAST
+} ga__ast_kind;
 
-typedef struct ga__tree {
-    ga__tree_kind kind;
+typedef struct ga__ast_node {
+    ga__ast_kind kind;
     int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype */
     int operand[3]; /* numbers of earlier nodes */
     size_t at;      /* where in the text */
     size_t length;  /* of a name */
     ga_value number;
     int options; /* of a reduction */
-} ga__tree;
+} ga__ast_node;
 
 /* What follows a reduction's operand. */
 typedef struct ga__options {
@@ -40,17 +40,17 @@ typedef struct ga__options {
 } ga__options;
 
 /* Every node comes after its operands; the last one is the whole expression. */
-typedef struct ga__forest {
+typedef struct ga__ast {
     const char *text; /* borrowed */
     bool fast_math;   /* kernels may approximate: ga_compile_fast_expr() */
     int nnodes, node_capacity;
-    ga__tree *nodes;
+    ga__ast_node *nodes;
     int noptions, option_capacity;
     ga__options *options;
-} ga__forest;
+} ga__ast;
 
 /* GA_ERR_INVALID shows the place. Nothing is to be freed after a failure. */
-ga_status ga__forest_parse(ga__forest *forest, const char *text);
-void ga__forest_reset(ga__forest *forest);
+ga_status ga__ast_parse(ga__ast *ast, const char *text);
+void ga__ast_reset(ga__ast *ast);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct ga__step {
     char *finish[GA__MAX_PARTS];
     char formula_name[32];
     ga__hash128 id;
-    bool quick; /* ga__quick_pays(text) */
+    bool fast_path; /* ga__fast_path_pays(text) */
     /* Of reductions. */
     ga__reduction reduction;
     uint64_t reads[GA__MAX_PARTS]; /* by part: a bit for each input that its shape depends on */

@@ -102,7 +102,7 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
                                  .name = step->formula_name,
                                  .body = step->text,
                                  .fast_math = plan->graph.fast_math,
-                                 .quick = step->quick};
+                                 .fast_path = step->fast_path};
     const ga_dtype type = plan->graph.nodes[step->cut.result[0]].dtype;
     b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);

@@ -194,14 +194,14 @@ static ga_status read_walk(void *context, void *bytes, size_t nbytes)
     return GA_OK;
 }
 
-ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__pour *pour, gpuarray *x,
-                          size_t at)
+ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__staging *staging,
+                          gpuarray *x, size_t at)
 {
     walk w;
 
     walk_init(&w, source, box);
     const size_t size = (size_t)ga__box_size(box, source->ndim);
-    return ga__pour_in(pour, x, at, size * ga__dtype_size(source->dtype), read_walk, &w);
+    return ga__staging_in(staging, x, at, size * ga__dtype_size(source->dtype), read_walk, &w);
 }
 
 gpuarray *ga__source_view(const ga_source *source, const ga__box *box, const gpuarray *x)

@@ -34,8 +34,8 @@ int64_t ga__box_size(const ga__box *box, int ndim);
 
 /* Fills the memory of a 1-D array of the source's dtype, from its byte `at` on, with the elements
  * of the box in the source's order. */
-ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__pour *pour, gpuarray *x,
-                          size_t at);
+ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__staging *staging,
+                          gpuarray *x, size_t at);
 
 /* The box as an array over the memory of `x`, which ga__source_pour has filled. */
 gpuarray *ga__source_view(const ga_source *source, const ga__box *box, const gpuarray *x);

@@ -6,7 +6,7 @@
 
 #include "array/staging.h"
 #include "base/alloc.h"
-#include "base/errand.h"
+#include "base/worker.h"
 #include "base/error.h"
 #include "base/os/process.h"
 
@@ -24,8 +24,8 @@ typedef struct pass {
     const ga__sweep *sweep;
     bool writes; /* its chunks go to the file */
     buffers slots[2];
-    ga__errand reader, writer;
-    ga__pour in, out;
+    ga__worker reader, writer;
+    ga__staging in, out;
     int64_t reading, writing; /* the chunks they are at */
     ga__buffer **levels;      /* by part: the accumulators of the chunks before */
 } pass;
@@ -43,14 +43,14 @@ ga_status ga__evaluation_tell(ga__evaluation *s, int64_t bytes)
 
 /* ---- Sources needed whole ---- */
 
-static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__pour *pour,
+static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__staging *staging,
                             gpuarray *memory)
 {
     ga__box box;
     ga__source_box(source, &box);
     const int axis = ga__source_slow_axis(source);
     if (axis < 0) {
-        const ga_status status = ga__source_pour(source, &box, pour, memory, 0);
+        const ga_status status = ga__source_pour(source, &box, staging, memory, 0);
         return status == GA_OK ? ga__evaluation_tell(s, (int64_t)ga__dtype_size(source->dtype))
                                : status;
     }
@@ -62,21 +62,21 @@ static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__pour
     for (int64_t low = 0; low < length && status == GA_OK; low += rows) {
         box.low[axis] = low;
         box.high[axis] = length - low < rows ? length : low + rows;
-        status = ga__source_pour(source, &box, pour, memory, (size_t)(low * row));
+        status = ga__source_pour(source, &box, staging, memory, (size_t)(low * row));
         if (status == GA_OK)
             status = ga__evaluation_tell(s, (box.high[axis] - low) * row);
     }
     return status;
 }
 
-static ga_status load(ga__evaluation *s, int k, ga__pour *pour)
+static ga_status load(ga__evaluation *s, int k, ga__staging *staging)
 {
     const ga_source *source = s->args[k].value.as.source;
     const int64_t size = ga__shape_size(source->ndim, source->shape);
     gpuarray *memory = ga__array_new(s->device, source->dtype, 1, &size);
     if (!memory)
         return ga_error();
-    ga_status status = size > 0 ? load_slabs(s, source, pour, memory) : GA_OK;
+    ga_status status = size > 0 ? load_slabs(s, source, staging, memory) : GA_OK;
     if (status == GA_OK) {
         ga__box box;
         ga__source_box(source, &box);
@@ -87,12 +87,12 @@ static ga_status load(ga__evaluation *s, int k, ga__pour *pour)
     return status;
 }
 
-static ga_status load_whole(ga__evaluation *s, uint64_t whole, ga__pour *pour)
+static ga_status load_whole(ga__evaluation *s, uint64_t whole, ga__staging *staging)
 {
     ga_status status = GA_OK;
     for (int k = 0; k < GA__MAX_EVAL_ARGS && status == GA_OK; k++)
         if (whole >> k & 1 && !s->loaded[k])
-            status = load(s, k, pour);
+            status = load(s, k, staging);
     return status;
 }
 
@@ -133,7 +133,8 @@ static ga_status write_chunk(void *context)
 {
     pass *p = context;
     const buffers *slot = &p->slots[p->writing % 2];
-    return ga__pour_out(&p->out, slot->result, 0, slot->nbytes, ga__evaluation_append, p->s->file);
+    return ga__staging_out(&p->out, slot->result, 0, slot->nbytes, ga__evaluation_append,
+                           p->s->file);
 }
 
 /* ---- Computing a chunk ---- */
@@ -347,11 +348,11 @@ static ga_status pass_init(pass *p, ga__evaluation *s, const ga__sweep *sweep)
     *p = (pass){.s = s, .sweep = sweep};
     const ga__part *last = &sweep->parts[sweep->nparts - 1];
     p->writes = s->file && threads && last->step == s->plan->nsteps - 1 && !last->combined;
-    ga__errand_init(&p->reader, threads && sweep->cut);
-    ga__errand_init(&p->writer, p->writes);
-    ga_status status = ga__pour_init(&p->in, s->device, (size_t)sweep->bytes);
+    ga__worker_init(&p->reader, threads && sweep->cut);
+    ga__worker_init(&p->writer, p->writes);
+    ga_status status = ga__staging_init(&p->in, s->device, (size_t)sweep->bytes);
     if (status == GA_OK)
-        status = ga__pour_init(&p->out, s->device, p->writes ? (size_t)sweep->bytes : 0);
+        status = ga__staging_init(&p->out, s->device, p->writes ? (size_t)sweep->bytes : 0);
     if (status == GA_OK) {
         p->levels = ga__calloc((size_t)sweep->nparts, sizeof(*p->levels));
         status = p->levels ? GA_OK : ga_error();
@@ -363,8 +364,8 @@ static ga_status pass_init(pass *p, ga__evaluation *s, const ga__sweep *sweep)
 
 static void pass_reset(pass *p)
 {
-    ga__errand_reset(&p->reader);
-    ga__errand_reset(&p->writer);
+    ga__worker_reset(&p->reader);
+    ga__worker_reset(&p->writer);
     for (int k = 0; p->levels && k < p->sweep->nparts; k++)
         ga__buffer_release(p->levels[k]);
     ga__free(p->levels);
@@ -373,8 +374,8 @@ static void pass_reset(pass *p)
             ga_free(p->slots[k].read[i]);
         ga_free(p->slots[k].result);
     }
-    ga__pour_reset(&p->in);
-    ga__pour_reset(&p->out);
+    ga__staging_reset(&p->in);
+    ga__staging_reset(&p->out);
 }
 
 /* Before the next chunk is launched, or reading would wait for it. */
@@ -386,11 +387,11 @@ static ga_status start_reading(pass *p, int64_t chunk)
     gpuarray *const *read = p->slots[chunk % 2].read;
     for (int k = 0; k < GA__MAX_EVAL_ARGS && status == GA_OK; k++)
         if (read[k])
-            status = ga__pour_order(&p->in, read[k], true);
+            status = ga__staging_order(&p->in, read[k], true);
     if (status != GA_OK)
         return status;
     p->reading = chunk;
-    ga__errand_start(&p->reader, read_chunk, p);
+    ga__worker_start(&p->reader, read_chunk, p);
     return GA_OK;
 }
 
@@ -399,11 +400,11 @@ static ga_status start_writing(pass *p, int64_t chunk)
 {
     if (chunk < 0 || !p->writes)
         return GA_OK;
-    const ga_status status = ga__pour_order(&p->out, p->slots[chunk % 2].result, false);
+    const ga_status status = ga__staging_order(&p->out, p->slots[chunk % 2].result, false);
     if (status != GA_OK)
         return status;
     p->writing = chunk;
-    ga__errand_start(&p->writer, write_chunk, p);
+    ga__worker_start(&p->writer, write_chunk, p);
     return GA_OK;
 }
 
@@ -414,11 +415,11 @@ static ga_status run_chunks(pass *p, int64_t bytes)
     ga__stream *stream = ga__current_stream(p->s->device);
     ga_status status = stream ? start_reading(p, 0) : ga_error();
     for (int64_t c = 0; c <= chunks && status == GA_OK; c++) {
-        status = ga__errand_wait(&p->reader);
+        status = ga__worker_wait(&p->reader);
         if (status == GA_OK) /* chunk c - 1 is computed then: its slot is free, its result there */
             status = stream->device->backend->stream.synchronize(stream);
         if (status == GA_OK)
-            status = ga__errand_wait(&p->writer);
+            status = ga__worker_wait(&p->writer);
         if (status == GA_OK)
             status = start_writing(p, c - 1);
         if (status == GA_OK)
@@ -428,7 +429,7 @@ static ga_status run_chunks(pass *p, int64_t bytes)
         if (c < chunks && status == GA_OK)
             status = ga__evaluation_tell(p->s, bytes / chunks + (c < bytes % chunks));
     }
-    const ga_status written = ga__errand_wait(&p->writer);
+    const ga_status written = ga__worker_wait(&p->writer);
     return status == GA_OK ? written : status;
 }
 

@@ -17,8 +17,8 @@
 
 typedef struct typer {
     ga__graph *graph;
-    const ga__forest *forest;
-    const ga__tree *tree; /* the node being typed */
+    const ga__ast *ast;
+    const ga__ast_node *tree; /* the node being typed */
     int count;
     const ga_named *args;
     bool had_error; /* before: it stays the thread's error */
@@ -28,7 +28,7 @@ typedef struct typer {
 
 static int fail(const typer *t, ga_status status, const char *what)
 {
-    ga__eval_fail(t->forest->text, t->tree->at, status, "%s", what);
+    ga__eval_fail(t->ast->text, t->tree->at, status, "%s", what);
     return FAILED;
 }
 
@@ -294,7 +294,7 @@ static int apply_operator(typer *t, int row, const int *operand)
 static int read_axes(const typer *t, const ga__options *options, int ndim, uint32_t *axes)
 {
     typer there = *t;
-    ga__tree place = *t->tree;
+    ga__ast_node place = *t->tree;
     place.at = options->at;
     there.tree = &place;
     *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
@@ -365,7 +365,7 @@ static int find_name(typer *t)
                      {"nan", (double)NAN, GA_FLOAT64},
                      {"True", 1, GA_BOOL},
                      {"False", 0, GA_BOOL}};
-    const char *name = t->forest->text + t->tree->at;
+    const char *name = t->ast->text + t->tree->at;
     const size_t length = t->tree->length;
     char what[128];
     for (int k = 0; k < t->count; k++)
@@ -385,33 +385,29 @@ static int find_name(typer *t)
 
 static int type_tree(typer *t, const int *node)
 {
-    const ga__tree *tree = t->tree;
+    const ga__ast_node *tree = t->tree;
     int operand[3];
     for (int k = 0; k < 3; k++)
         operand[k] = node[tree->operand[k]];
     switch (tree->kind) {
-    case GA__TREE_NUMBER: return add_constant(t, tree->number);
-    case GA__TREE_NAME: return find_name(t);
-    case GA__TREE_OPERATOR: return apply_operator(t, tree->row, operand);
-    case GA__TREE_CALL: return apply(t, tree->row, operand);
-    case GA__TREE_CAST: return convert(t, operand[0], (ga_dtype)tree->row);
-    case GA__TREE_REDUCTION: return reduce(t, &t->forest->options[tree->options], operand[0]);
+    case GA__AST_NUMBER: return add_constant(t, tree->number);
+    case GA__AST_NAME: return find_name(t);
+    case GA__AST_OPERATOR: return apply_operator(t, tree->row, operand);
+    case GA__AST_CALL: return apply(t, tree->row, operand);
+    case GA__AST_CAST: return convert(t, operand[0], (ga_dtype)tree->row);
+    case GA__AST_REDUCTION: return reduce(t, &t->ast->options[tree->options], operand[0]);
     }
     return FAILED;
 }
 
-ga_status ga__graph_make(ga__graph *graph, const ga__forest *forest, int count,
-                         const ga_named *args)
+ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args)
 {
-    typer t = {.graph = graph,
-               .forest = forest,
-               .count = count,
-               .args = args,
-               .had_error = ga_error() != GA_OK};
-    *graph = (ga__graph){.root = FAILED, .fast_math = forest->fast_math};
-    int *node = ga__calloc((size_t)forest->nnodes, sizeof(*node));
-    for (int k = 0; node && k < forest->nnodes; k++) {
-        t.tree = &forest->nodes[k];
+    typer t = {
+        .graph = graph, .ast = ast, .count = count, .args = args, .had_error = ga_error() != GA_OK};
+    *graph = (ga__graph){.root = FAILED, .fast_math = ast->fast_math};
+    int *node = ga__calloc((size_t)ast->nnodes, sizeof(*node));
+    for (int k = 0; node && k < ast->nnodes; k++) {
+        t.tree = &ast->nodes[k];
         graph->root = node[k] = type_tree(&t, node);
         if (graph->root == FAILED)
             break;

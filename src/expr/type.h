@@ -48,7 +48,7 @@ typedef struct ga__graph {
     int root;
     int nslots; /* of the table that finds equal nodes */
     int32_t *slots;
-    bool fast_math;   /* the forest's */
+    bool fast_math;   /* the ast's */
     bool value_typed; /* a dtype depends on the value of a number that is an argument */
 } ga__graph;
 
@@ -56,8 +56,7 @@ typedef struct ga__graph {
 
 /* Types the expression. The arguments are checked already (see eval.c). Errors show the place.
  * Nothing is to be freed after a failure. */
-ga_status ga__graph_make(ga__graph *graph, const ga__forest *forest, int count,
-                         const ga_named *args);
+ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args);
 void ga__graph_reset(ga__graph *graph);
 
 static inline bool ga__node_is_weak(const ga__node *node)

@@ -206,8 +206,9 @@ static void remove_locked(struct entry *entry)
         count_ready(entry, -1);
 }
 
-/* In a forked child, the lock held: what other threads were compiling, nobody settles any more. It
- * leaves the table, so that whoever wants it compiles it; what it has, half made, stays. */
+/* In a forked child, the lock held: what other threads were compiling, nobody short_circuits any
+ * more. It leaves the table, so that whoever wants it compiles it; what it has, half made, stays.
+ */
 static void abandon_entries(void)
 {
     modules.settled = (pthread_cond_t)PTHREAD_COND_INITIALIZER;

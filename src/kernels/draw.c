@@ -21,37 +21,37 @@ enum {
     WORD_LANES = WORD_KEYS + GA__RNG_ROUNDS
 };
 
-static void add_lanes(ga__words *words, uint64_t seed, uint64_t block, int rows)
+static void add_lanes(ga__params *words, uint64_t seed, uint64_t block, int rows)
 {
     uint64_t lanes[GA__RNG_LANE_WORDS];
     ga__rng_lanes(seed, block, rows, lanes);
     for (int k = 0; k < GA__RNG_LANE_WORDS; k++)
-        ga__words_add(words, lanes[k]);
+        ga__params_add(words, lanes[k]);
 }
 
 static void add_words(plan *p, uint64_t seed, uint64_t position)
 {
     uint64_t keys[GA__RNG_ROUNDS];
-    ga__words *words = &p->words;
+    ga__params *words = &p->words;
     const size_t size = ga__dtype_size(p->out->dtype);
     const uint64_t block = (position - (uint64_t)p->before) / (uint64_t)p->rows;
     words->n = 0;
-    ga__words_add(words, (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size);
-    ga__words_add(words, block);
-    ga__words_add(words, p->host ? (uint64_t)p->turns
-                                 : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32);
-    ga__words_add(words, (uint64_t)p->before | (uint64_t)ga__random_plan_whole(p) << 32);
-    ga__words_add(words, (uint64_t)p->count);
-    ga__words_add(words, (uint64_t)p->grid | (uint64_t)(p->grid * p->share / p->rows / 4) << 32);
-    ga__words_add(words, (uint64_t)(p->grid * p->share) * size);
+    ga__params_add(words, (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size);
+    ga__params_add(words, block);
+    ga__params_add(words, p->host ? (uint64_t)p->turns
+                                  : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32);
+    ga__params_add(words, (uint64_t)p->before | (uint64_t)ga__random_plan_whole(p) << 32);
+    ga__params_add(words, (uint64_t)p->count);
+    ga__params_add(words, (uint64_t)p->grid | (uint64_t)(p->grid * p->share / p->rows / 4) << 32);
+    ga__params_add(words, (uint64_t)(p->grid * p->share) * size);
     ga__rng_round_keys(seed, keys); /* these are the same for all threads: made once, here */
     for (int round = 0; round < GA__RNG_ROUNDS; round++)
-        ga__words_add(words, keys[round]);
+        ga__params_add(words, keys[round]);
     if (!p->host)
         add_lanes(words, seed, block, p->rows);
     for (int k = 0; k < p->draw->nnumbers; k++)
         p->number_word[k] =
-            ga__words_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);
+            ga__params_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);
 }
 
 static void make_key(const plan *p, ga__key *key)

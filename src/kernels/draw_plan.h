@@ -23,7 +23,7 @@ typedef struct ga__random_plan {
     bool host, together, past_cache;
     int64_t share, before, shares, turns, grid;
     size_t number_word[GA__MAX_NUMBERS];
-    ga__words words;
+    ga__params words;
 } ga__random_plan;
 
 /* From the draw, its elements and rows in *p, all of the plan for elements from `position` of the

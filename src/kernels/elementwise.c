@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "kernels/elementwise_plan.h"
 #include "kernels/request.h"
-#include "kernels/quick.h"
+#include "kernels/fast_path.h"
 
 #define HOST_LINE 64 /* bytes */
 
@@ -21,35 +21,35 @@ static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
     if (!operand->array) {
-        p->data_word[k] = ga__words_add_number(&p->words, operand->type, operand->number);
+        p->data_word[k] = ga__params_add_number(&p->words, operand->type, operand->number);
         return;
     }
-    p->data_word[k] = ga__words_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    p->data_word[k] = ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
     if (p->row[k] == GA__NO_ROW)
-        ga__words_add_accessor(&p->words, operand->array);
+        ga__params_add_accessor(&p->words, operand->array);
     else
-        ga__words_add_strides(&p->words, &p->nest, p->row[k]);
+        ga__params_add_strides(&p->words, &p->nest, p->row[k]);
 }
 
 static void add_words(plan *p)
 {
-    ga__words *words = &p->words;
+    ga__params *words = &p->words;
     words->n = 0;
-    ga__words_add(words, (uint64_t)p->n);
+    ga__params_add(words, (uint64_t)p->n);
     const int first = p->tiled ? 2 : 0;
-    ga__words_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
-    ga__words_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
+    ga__params_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
+    ga__params_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
     if (p->host && p->tiled)
-        ga__words_add(words, (uint64_t)p->chunk);
+        ga__params_add(words, (uint64_t)p->chunk);
     for (int axis = first; axis < p->nest.ndim - 1; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
-        p->axis_word[axis] = ga__words_add_divisor(words, size, p->wide);
+        p->axis_word[axis] = ga__params_add_divisor(words, size, p->wide);
     }
     for (int k = 0; k < p->noperands; k++)
         add_operand(p, k);
     p->index_word = words->n;
     if (p->index_row != GA__NO_ROW)
-        ga__words_add_strides(words, &p->nest, p->index_row);
+        ga__params_add_strides(words, &p->nest, p->index_row);
 }
 
 /* ---- The kernel ---- */
@@ -58,7 +58,7 @@ static uint64_t operand_key(const plan *p, int k)
 {
     if (p->row[k] == GA__NO_ROW)
         return ga__operand_key(&p->operands[k], 0);
-    const uint64_t turned = p->turned[p->row[k]];
+    const uint64_t turned = p->transposed[p->row[k]];
     return ga__operand_key(&p->operands[k], p->step[p->row[k]]) | turned << 14;
 }
 
@@ -128,7 +128,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     ga__program_operand(record, k, operand);
     ga__record_setf(record, "word", "%zu", p->data_word[k]);
     ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
-    ga__record_set(record, "turned", row != GA__NO_ROW && p->turned[row] ? "1" : "");
+    ga__record_set(record, "turned", row != GA__NO_ROW && p->transposed[row] ? "1" : "");
     ga__record_set(record, "floats", "");
     ga__record_set(record, "strided", "");
     ga__record_set(record, "leads", p->past_cache && k == first_written(p) ? "1" : "");
@@ -137,10 +137,10 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     if (row == GA__NO_ROW)
         return;
     fill_strides(record, p, row, p->data_word[k] + 1);
-    const bool vector = p->lanes > 1 && (p->step[row] == STEP_ONE || p->turned[row]);
+    const bool vector = p->lanes > 1 && (p->step[row] == STEP_ONE || p->transposed[row]);
     ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
-    if (p->turned[row])
+    if (p->transposed[row])
         ga__record_set(record, "near", "1");
     ga__program_group(record, operand, p->step[row]);
 }
@@ -203,9 +203,9 @@ static void fill_strips(ga__record *record, const plan *p)
 /* Without memory for the text the template lacks it, which is an error too. */
 static void fill_quick(ga__record *record, const plan *p)
 {
-    if (!p->quick)
+    if (!p->fast_path)
         return;
-    char *text = ga__quick_text(p->formula->body);
+    char *text = ga__fast_path_text(p->formula->body);
     ga__record_set(record, "quick", "1");
     if (text)
         ga__record_set(record, "quick_body", text);

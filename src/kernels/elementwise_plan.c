@@ -119,7 +119,7 @@ static void measure(plan *p)
 /* The axis along which an operand's elements are neighbours, if there is one. */
 static int near_axis(const plan *p, int row)
 {
-    return p->turned[row] ? 1 : 0;
+    return p->transposed[row] ? 1 : 0;
 }
 
 /* Of powers of two: a division would take longer than all else here. */
@@ -135,7 +135,7 @@ static bool lanes_fit(const plan *p, int k, int lanes)
     const gpuarray *x = p->operands[k].array;
     if (p->step[row] == STEP_ZERO)
         return !p->operands[k].writes;
-    if (p->step[row] != STEP_ONE && !p->turned[row])
+    if (p->step[row] != STEP_ONE && !p->transposed[row])
         return false;
     if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
@@ -151,7 +151,7 @@ static size_t widest_item(const plan *p)
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++) {
         const int row = p->row[k];
-        if (row == GA__NO_ROW || (p->step[row] != STEP_ONE && !p->turned[row]))
+        if (row == GA__NO_ROW || (p->step[row] != STEP_ONE && !p->transposed[row]))
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         widest = size > widest ? size : widest;
@@ -204,7 +204,7 @@ static void choose_tiles(plan *p)
     int chosen = 0;
     size_t shared = 0;
     for (int row = 0; row < p->nest.noperands; row++)
-        p->turned[row] = false;
+        p->transposed[row] = false;
     if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
         return;
     for (int k = 0; k < p->noperands; k++) {
@@ -217,7 +217,7 @@ static void choose_tiles(plan *p)
             continue;
         chosen = axis;
         shared += bytes;
-        p->turned[row] = true;
+        p->transposed[row] = true;
     }
     p->tiled = chosen != 0;
     if (p->tiled)
@@ -228,7 +228,7 @@ static size_t square_bytes(const plan *p, int tile)
 {
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->turned[p->row[k]])
+        if (p->row[k] != GA__NO_ROW && p->transposed[p->row[k]])
             nbytes += ga__dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
     return nbytes;
 }
@@ -269,9 +269,9 @@ static void choose_cuda_variant(plan *p)
     p->lanes = choose_lanes(p, 16);
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
-    p->quick = p->tail && p->formula->quick;
+    p->fast_path = p->tail && p->formula->fast_path;
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
-    if (p->quick)
+    if (p->fast_path)
         choose_turns(p);
     else
         p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
@@ -302,7 +302,7 @@ static bool goes_past_cache(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->row[k] == GA__NO_ROW)
             continue;
-        if (p->step[p->row[k]] == STEP_ANY && !p->turned[p->row[k]])
+        if (p->step[p->row[k]] == STEP_ANY && !p->transposed[p->row[k]])
             return false;
         if (!p->operands[k].writes)
             continue;
@@ -331,7 +331,7 @@ int ga__elementwise_plan_down(const plan *p)
 {
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->turned[p->row[k]]) {
+        if (p->row[k] != GA__NO_ROW && p->transposed[p->row[k]]) {
             const size_t size = ga__dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
         }
@@ -357,12 +357,12 @@ static void choose_host_variant(plan *p)
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->tiled = p->tail = p->quick = p->past_cache = false;
+    p->tiled = p->tail = p->fast_path = p->past_cache = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
     p->tile = 0;
     for (int row = 0; row < p->nest.noperands; row++)
-        p->turned[row] = false;
+        p->transposed[row] = false;
     if (p->host)
         choose_host_variant(p);
     else

@@ -18,13 +18,13 @@ typedef struct ga__elementwise_plan {
     int row[GA__MAX_OPERANDS];  /* nest operand of operand k, GA__NO_ROW for others */
     int index_row;              /* nest operand of the index */
     int step[GA__MAX_OPERANDS]; /* by nest operand */
-    bool turned[GA__MAX_OPERANDS];
+    bool transposed[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
-    bool quick;      /* by quick.tmpl where it can */
+    bool fast_path;  /* by quick.tmpl where it can */
     bool past_cache; /* host: results are stored past the cache */
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
-    ga__words words;
+    ga__params words;
     size_t axis_word[GA_MAX_NDIM]; /* a divisor's first word */
     size_t
         data_word[GA__MAX_OPERANDS]; /* by operand: pointer or number; strides follow a pointer */

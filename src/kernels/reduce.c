@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/memory.h"
-#include "device/post.h"
+#include "device/readback.h"
 #include "device/tickets.h"
 #include "kernels/request.h"
 #include "kernels/reduce_plan.h"
@@ -20,7 +20,7 @@ static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *wo
 {
     for (int axis = 0; axis < nest->ndim - 1; axis++) {
         const int64_t size = axis == 0 && vectors ? nest->shape[0] / p->lanes : nest->shape[axis];
-        word[axis] = ga__words_add_divisor(&p->words, size, p->wide);
+        word[axis] = ga__params_add_divisor(&p->words, size, p->wide);
     }
 }
 
@@ -40,16 +40,16 @@ static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
     if (!operand->array) {
-        p->data_word[k] = ga__words_add_number(&p->words, operand->type, operand->number);
+        p->data_word[k] = ga__params_add_number(&p->words, operand->type, operand->number);
         return;
     }
-    p->data_word[k] = ga__words_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    p->data_word[k] = ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
     if (p->row[k] == GA__NO_ROW) {
-        ga__words_add_accessor(&p->words, operand->array);
+        ga__params_add_accessor(&p->words, operand->array);
         return;
     }
-    ga__words_add_strides(&p->words, &p->kept, p->row[k]);
-    ga__words_add_strides(&p->words, &p->reduced, p->row[k]);
+    ga__params_add_strides(&p->words, &p->kept, p->row[k]);
+    ga__params_add_strides(&p->words, &p->reduced, p->row[k]);
 }
 
 static void add_carry(plan *p, const ga__carry *carry)
@@ -57,12 +57,12 @@ static void add_carry(plan *p, const ga__carry *carry)
     p->carry_word = p->words.n;
     if (!carry)
         return;
-    ga__words_add(&p->words, (uint64_t)(uintptr_t)carry->levels->memory);
-    ga__words_add(&p->words, (uint64_t)p->outputs);
-    ga__words_add(&p->words, carry->merged);
-    ga__words_add(&p->words, (uint64_t)(int64_t)carry->level);
-    ga__words_add(&p->words, (uint64_t)carry->first);
-    ga__words_add(&p->words, (uint64_t)carry->count);
+    ga__params_add(&p->words, (uint64_t)(uintptr_t)carry->levels->memory);
+    ga__params_add(&p->words, (uint64_t)p->outputs);
+    ga__params_add(&p->words, carry->merged);
+    ga__params_add(&p->words, (uint64_t)(int64_t)carry->level);
+    ga__params_add(&p->words, (uint64_t)carry->first);
+    ga__params_add(&p->words, (uint64_t)carry->count);
 }
 
 /* The host's memory for levels: its address, a thread's bytes of it, and who says the thread's
@@ -75,40 +75,40 @@ static void add_scratch(plan *p)
     int (*const member)(void) = p->device->backend->code.worker;
     uint64_t address;
     memcpy(&address, &member, sizeof(member));
-    ga__words_add(&p->words, 0);
-    ga__words_add(&p->words, scratch_bytes(p));
-    ga__words_add(&p->words, address);
+    ga__params_add(&p->words, 0);
+    ga__params_add(&p->words, scratch_bytes(p));
+    ga__params_add(&p->words, address);
 }
 
 static void add_results(plan *p)
 {
-    ga__words *words = &p->words;
-    p->out_word = ga__words_add(words, (uint64_t)(uintptr_t)p->out->data);
-    ga__words_add_strides(words, &p->kept, p->rows);
+    ga__params *words = &p->words;
+    p->out_word = ga__params_add(words, (uint64_t)(uintptr_t)p->out->data);
+    ga__params_add_strides(words, &p->kept, p->rows);
     p->result_word[0] = p->out_word;
     for (int k = 1; k < p->reduction->nresults; k++)
-        p->result_word[k] = ga__words_add(words, (uint64_t)(uintptr_t)p->all[k]->data);
+        p->result_word[k] = ga__params_add(words, (uint64_t)(uintptr_t)p->all[k]->data);
 }
 
 /* Words 3 to 5 are set by share_rows, once the kernel is known. */
 static void add_words(plan *p)
 {
-    ga__words *words = &p->words;
+    ga__params *words = &p->words;
     words->n = 0;
-    ga__words_add(words, (uint64_t)p->count);
-    ga__words_add(words, (uint64_t)(!p->host     ? p->kept_vectors
-                                    : p->columns ? p->kept.shape[0]
-                                                 : p->outputs));
-    ga__words_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
+    ga__params_add(words, (uint64_t)p->count);
+    ga__params_add(words, (uint64_t)(!p->host     ? p->kept_vectors
+                                     : p->columns ? p->kept.shape[0]
+                                                  : p->outputs));
+    ga__params_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
     for (int k = GA__REDUCE_SEGMENTS; k <= GA__REDUCE_TICKETS; k++)
-        ga__words_add(words, 0);
-    ga__words_add(words, (uint64_t)p->group);
-    ga__words_add(words, 0); /* GA__REDUCE_POST and GA__REDUCE_TAG */
-    ga__words_add(words, 0);
+        ga__params_add(words, 0);
+    ga__params_add(words, (uint64_t)p->group);
+    ga__params_add(words, 0); /* GA__REDUCE_POST and GA__REDUCE_TAG */
+    ga__params_add(words, 0);
     for (int k = 0; k < p->reduction->nparts; k++) {
         uint64_t word;
         memcpy(&word, &p->reduction->parts[k].ddof, sizeof(word));
-        ga__words_add(words, word);
+        ga__params_add(words, word);
     }
     add_divisors(p, &p->kept, !p->host && p->columns, p->kept_word);
     add_divisors(p, &p->reduced, !p->host && !p->columns, p->reduced_word);
@@ -116,7 +116,7 @@ static void add_words(plan *p)
         add_operand(p, k);
     add_results(p);
     p->index_word = words->n;
-    ga__words_add_strides(&p->words, &p->reduced, p->rows);
+    ga__params_add_strides(&p->words, &p->reduced, p->rows);
     add_carry(p, p->reduction->carry);
     add_scratch(p);
 }
@@ -133,10 +133,10 @@ static uint64_t host_key(const plan *p)
 {
     uint64_t unzipped = 0;
     for (int k = 0; k < p->noperands; k++)
-        unzipped |= (uint64_t)ga__reduce_plan_unzips(p, k) << k;
-    return (uint64_t)p->unzip << 60 | (uint64_t)p->strip << 44 | (uint64_t)(p->abreast / 4) << 41 |
-           (uint64_t)p->short_rows << 40 | (uint64_t)p->many_runs << 39 |
-           (uint64_t)p->cascade << 38 | unzipped;
+        unzipped |= (uint64_t)ga__reduce_plan_deinterleaves(p, k) << k;
+    return (uint64_t)p->deinterleave << 60 | (uint64_t)p->strip << 44 |
+           (uint64_t)(p->rows_per_pass / 4) << 41 | (uint64_t)p->short_rows << 40 |
+           (uint64_t)p->many_runs << 39 | (uint64_t)p->cascade << 38 | unzipped;
 }
 
 /* And CUDA's. */
@@ -196,7 +196,8 @@ static int64_t partial_count(const plan *p)
 
 static void set_post(plan *p, ga__stream *stream)
 {
-    const ga__post post = ga__post_begin(stream, p->out->buffer, p->out->data, ga_nbytes(p->out));
+    const ga__readback post =
+        ga__readback_begin(stream, p->out->buffer, p->out->data, ga_nbytes(p->out));
     p->words.word[GA__REDUCE_POST] = post.address;
     p->words.word[GA__REDUCE_TAG] = post.tag;
 }

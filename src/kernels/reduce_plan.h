@@ -32,29 +32,29 @@ typedef struct ga__reduce_plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
-    int strip;       /* on the host: elements that are taken together */
-    int abreast;     /* and rows of columns */
-    int unzip;       /* on the host: elements of rows that are taken apart; 1 */
-    int together;    /* on the host: outputs whose runs are taken in turn */
-    bool short_rows; /* on the host: one loop takes all elements of each row */
-    bool staged;     /* on the host: strips are mapped before the parts take them */
-    bool plain;      /* staged, and the part takes the very floats that its elements become */
-    bool large;      /* on CUDA: more threads a block, with fewer registers */
-    bool thin;       /* rows of one vector a thread, several rows at a time */
-    bool posted;     /* the one result goes to the host's memory too */
-    bool ascending;  /* a thread meets the elements by their number */
-    bool sums;       /* a part rounds: its elements are taken in short chains */
-    ga__batch batch; /* on CUDA; */
-    int turns;       /* of so many batches is a chain; */
-    int chains;      /* and accumulators above a thread's own */
-    bool cascade;    /* on the host: the results of chains are so many that they meet in a tree, */
-    bool many_runs;  /* and so are the runs of a row, by neighbouring outputs at once */
-    int levels;      /* on the host: of accumulators of neighbouring outputs, for such a tree */
+    int strip;         /* on the host: elements that are taken together */
+    int rows_per_pass; /* and rows of columns */
+    int deinterleave;  /* on the host: elements of rows that are taken apart; 1 */
+    int together;      /* on the host: outputs whose runs are taken in turn */
+    bool short_rows;   /* on the host: one loop takes all elements of each row */
+    bool staged;       /* on the host: strips are mapped before the parts take them */
+    bool plain;        /* staged, and the part takes the very floats that its elements become */
+    bool large;        /* on CUDA: more threads a block, with fewer registers */
+    bool thin;         /* rows of one vector a thread, several rows at a time */
+    bool posted;       /* the one result goes to the host's memory too */
+    bool ascending;    /* a thread meets the elements by their number */
+    bool sums;         /* a part rounds: its elements are taken in short chains */
+    ga__batch batch;   /* on CUDA; */
+    int turns;         /* of so many batches is a chain; */
+    int chains;        /* and accumulators above a thread's own */
+    bool cascade;   /* on the host: the results of chains are so many that they meet in a tree, */
+    bool many_runs; /* and so are the runs of a row, by neighbouring outputs at once */
+    int levels;     /* on the host: of accumulators of neighbouring outputs, for such a tree */
     int block, lanes, unroll, team, across;
     int waves;             /* of blocks that share rows, so many times those that run at once */
     int64_t useful, least; /* on CUDA: segments at most, and at least so that chains are short */
     int64_t tiles, segments, group, vectors, kept_vectors;
-    ga__words words;
+    ga__params words;
     size_t kept_word[GA_MAX_NDIM], reduced_word[GA_MAX_NDIM]; /* divisors */
     size_t data_word[GA__MAX_OPERANDS], out_word, index_word, carry_word, scratch_word;
     size_t result_word[GA__MAX_PARTS]; /* pointers of the results */
@@ -80,7 +80,7 @@ void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, co
 
 /* How many blocks the registers of a multiprocessor must hold, where the compiler would take a few
  * registers more; 0: as it comes. Four large ones are all its threads. */
-int ga__reduce_plan_hold(const ga__reduce_plan *p);
+int ga__reduce_plan_min_blocks(const ga__reduce_plan *p);
 
 /* Of the plan's segments no more than fill its waves when `at_once` blocks run at once. */
 void ga__reduce_plan_share(ga__reduce_plan *p, int64_t at_once);
@@ -89,7 +89,7 @@ void ga__reduce_plan_share(ga__reduce_plan *p, int64_t at_once);
 size_t ga__reduce_plan_level_bytes(const ga__reduce_plan *p);
 
 /* Whether the few elements of operand k's rows are taken apart into columns. */
-bool ga__reduce_plan_unzips(const ga__reduce_plan *p, int k);
+bool ga__reduce_plan_deinterleaves(const ga__reduce_plan *p, int k);
 
 /* The parts of ga__reduce_plan_make() that differ by the kind of device. */
 void ga__reduce_plan_cuda(ga__reduce_plan *p);

@@ -67,11 +67,11 @@ static int power_of_two(int64_t at_least, int most)
     return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
-static bool settles(const ga__reduction *reduction)
+static bool short_circuits(const ga__reduction *reduction)
 {
     bool all = true;
     for (int part = 0; part < reduction->nparts; part++)
-        all &= reduction->parts[part].settles;
+        all &= reduction->parts[part].short_circuits;
     return all;
 }
 
@@ -83,7 +83,7 @@ static bool settles(const ga__reduction *reduction)
  * or share columns as seldom as may be. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
-    const bool one = settles(p->reduction) || (p->columns && p->tiles > 1);
+    const bool one = short_circuits(p->reduction) || (p->columns && p->tiles > 1);
     const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
     p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
     p->useful = useful;
@@ -146,7 +146,7 @@ static bool wants_large_block(const plan *p)
     return small ? p->lanes <= 8 : numbered && p->lanes > 1 && p->lanes <= 4;
 }
 
-int ga__reduce_plan_hold(const plan *p)
+int ga__reduce_plan_min_blocks(const plan *p)
 {
     if (!p->large)
         return 0;

@@ -39,12 +39,12 @@ static int strip_of_columns(const plan *p)
 
 /* Whether operand k's rows are of as few elements as are taken apart by shuffles, and follow each
  * other. Measured: for less than 8 of 4 or 8 bytes loads from far apart do as well. */
-bool ga__reduce_plan_unzips(const plan *p, int k)
+bool ga__reduce_plan_deinterleaves(const plan *p, int k)
 {
     const int row = p->row[k];
-    return p->unzip > 1 && row != GA__NO_ROW && p->kept.strides[row][0] == p->unzip &&
+    return p->deinterleave > 1 && row != GA__NO_ROW && p->kept.strides[row][0] == p->deinterleave &&
            p->reduced.strides[row][0] == 1 &&
-           (p->unzip == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
+           (p->deinterleave == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
 /* How many rows of columns follow each other in every array and fit a strip. */
@@ -83,7 +83,7 @@ static int rows_abreast(const plan *p)
 {
     const int64_t width = p->kept.shape[0] < p->strip ? p->kept.shape[0] : p->strip;
     bool worth = p->reduction->accumulator_bytes > SMALL_ACCUMULATOR;
-    if (p->staged || p->unzip > 1 || (p->reduction->formula.uses_index && width >= WIDE))
+    if (p->staged || p->deinterleave > 1 || (p->reduction->formula.uses_index && width >= WIDE))
         return 1;
     for (int k = 0; k < p->noperands && !worth; k++)
         worth = p->row[k] != GA__NO_ROW &&
@@ -94,11 +94,11 @@ static int rows_abreast(const plan *p)
 /* Whether one loop takes all elements of each row, which are as few in every array. */
 static bool rows_are_short(const plan *p)
 {
-    if (p->unzip == 1 || p->staged || p->reduction->formula.uses_index ||
+    if (p->deinterleave == 1 || p->staged || p->reduction->formula.uses_index ||
         p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
         return false;
     for (int row = 0; row < p->rows; row++)
-        if (p->kept.strides[row][0] != p->unzip || p->reduced.strides[row][0] != 1)
+        if (p->kept.strides[row][0] != p->deinterleave || p->reduced.strides[row][0] != 1)
             return false;
     return true;
 }
@@ -137,7 +137,7 @@ static void choose_cascade(plan *p)
     if (p->columns) {
         const int64_t folds = ga__ceil_div(p->count, p->group),
                       rows = ga__ceil_div(folds, p->segments);
-        p->cascade = p->sums && rows > (int64_t)GA__HOST_CHAIN * p->abreast;
+        p->cascade = p->sums && rows > (int64_t)GA__HOST_CHAIN * p->rows_per_pass;
         p->levels = levels_of(rows / GA__HOST_CHAIN);
         return;
     }
@@ -162,13 +162,13 @@ void ga__reduce_plan_host(plan *p)
         p->tiles = p->outputs / width * ga__ceil_div(width, p->strip);
         if (p->kept.ndim == 1 && p->reduced.ndim == 1 &&
             (p->count == 2 || p->count == 4 || p->count == 8))
-            p->unzip = (int)p->count;
+            p->deinterleave = (int)p->count;
         p->short_rows = rows_are_short(p);
         if (p->short_rows) {
             p->strip = LONGEST_STRIP;
             p->tiles = ga__ceil_div(width, p->strip);
         }
-        p->abreast = rows_abreast(p);
+        p->rows_per_pass = rows_abreast(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
             p->together = TOGETHER;

@@ -42,8 +42,8 @@ static void fill_operand(ga__record *record, const plan *p, int k)
                  p->columns ? 1 : lanes, gone);
     ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
     ga__program_step(record, "near", p->step[row], p->columns ? kept : gone);
-    if (ga__reduce_plan_unzips(p, k)) {
-        ga__record_setf(record, "unzip", "%d", p->unzip);
+    if (ga__reduce_plan_deinterleaves(p, k)) {
+        ga__record_setf(record, "unzip", "%d", p->deinterleave);
         ga__record_set(record, "inner", "1");
         ga__record_set(record, "near", "1");
     }
@@ -209,8 +209,8 @@ ga__record *ga__reduce_describe(const void *planned)
     ga__record_set(record, "columns", p->columns ? "1" : "");
     ga__record_set(record, "short_row", "");
     if (p->short_rows)
-        ga__record_setf(record, "short_row", "%d", p->unzip);
-    ga__record_setf(record, "abreast", p->abreast > 1 ? "%d" : "", p->abreast);
+        ga__record_setf(record, "short_row", "%d", p->deinterleave);
+    ga__record_setf(record, "abreast", p->rows_per_pass > 1 ? "%d" : "", p->rows_per_pass);
     ga__record_set(record, "tail", p->tail ? "1" : "");
     ga__record_set(record, "split", p->split ? "1" : "");
     ga__record_set(record, "thin", p->thin ? "1" : "");
@@ -219,7 +219,7 @@ ga__record *ga__reduce_describe(const void *planned)
     ga__record_setf(record, "lanes", "%d", p->lanes);
     ga__record_setf(record, "unroll", "%d", p->unroll);
     ga__record_setf(record, "block", "%d", p->block);
-    const int hold = ga__reduce_plan_hold(p);
+    const int hold = ga__reduce_plan_min_blocks(p);
     ga__record_setf(record, "bounds", hold ? "%d, %d" : "%d", p->block, hold);
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);

@@ -27,7 +27,7 @@ typedef struct ga__reduce_part {
     const char *combine; /* over `a` and `b` */
     const char *finish;  /* over `a`, `count`, `ddof`; NULL for a user's */
     ga_dtype type;       /* T, the type of `x` */
-    bool settles;        /* a truth value: a few elements may give the result */
+    bool short_circuits; /* a truth value: a few elements may give the result */
     bool rounds;         /* each step rounds: elements are taken in short chains */
     double ddof;
 } ga__reduce_part;

@@ -29,38 +29,38 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
 #define GA__NO_ROW (-1)
 
 /* The words of a kernel's parameter struct, in order. */
-#define GA__MAX_WORDS 1600
-typedef struct ga__words {
+#define GA__MAX_PARAM_WORDS 1600
+typedef struct ga__params {
     size_t n;
-    uint64_t word[GA__MAX_WORDS];
-} ga__words;
+    uint64_t word[GA__MAX_PARAM_WORDS];
+} ga__params;
 
 /* Each appends and returns the number of its first word. */
-static inline size_t ga__words_add(ga__words *words, uint64_t word)
+static inline size_t ga__params_add(ga__params *words, uint64_t word)
 {
-    assert(words->n < GA__MAX_WORDS);
+    assert(words->n < GA__MAX_PARAM_WORDS);
     words->word[words->n] = word;
     return words->n++;
 }
 
 /* The strides of a nest's row, from the innermost axis. */
-static inline void ga__words_add_strides(ga__words *words, const ga__nest *nest, int row)
+static inline void ga__params_add_strides(ga__params *words, const ga__nest *nest, int row)
 {
     const size_t count = (size_t)nest->ndim;
-    assert(words->n + count <= GA__MAX_WORDS);
+    assert(words->n + count <= GA__MAX_PARAM_WORDS);
     memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
     words->n += count;
 }
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
  * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
-size_t ga__words_add_divisor(ga__words *words, int64_t size, bool wide);
+size_t ga__params_add_divisor(ga__params *words, int64_t size, bool wide);
 /* Two words: the number as dtype's compute type. */
-size_t ga__words_add_number(ga__words *words, ga_dtype type, ga_value number);
+size_t ga__params_add_number(ga__params *words, ga_dtype type, ga_value number);
 
 /* What follows the pointer of an array indexed freely: nothing when it is contiguous, else its
  * shape and strides (in elements) from the innermost axis. */
-void ga__words_add_accessor(ga__words *words, const gpuarray *x);
+void ga__params_add_accessor(ga__params *words, const gpuarray *x);
 
 /* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room
  * for the threads past the end. */

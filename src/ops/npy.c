@@ -186,14 +186,14 @@ static ga_status read_more(void *context, void *bytes, size_t nbytes)
 
 static ga_status read_elements(const ga__npy_reader *r, gpuarray *x)
 {
-    ga__pour pour;
+    ga__staging staging;
     cursor c = {r, 0};
-    ga_status status = ga__pour_init(&pour, x->buffer->device, ga_nbytes(x));
+    ga_status status = ga__staging_init(&staging, x->buffer->device, ga_nbytes(x));
 
     if (status != GA_OK)
         return status;
-    status = ga__pour_in(&pour, x, 0, ga_nbytes(x), read_more, &c);
-    ga__pour_reset(&pour);
+    status = ga__staging_in(&staging, x, 0, ga_nbytes(x), read_more, &c);
+    ga__staging_reset(&staging);
     return status;
 }
 
@@ -281,20 +281,20 @@ static ga_status write_more(void *context, const void *bytes, size_t nbytes)
 static ga_status save_contiguous(const gpuarray *x, const char *path)
 {
     ga__npy_writer w;
-    ga__pour pour;
-    ga_status status = ga__pour_init(&pour, x->buffer->device, ga_nbytes(x));
+    ga__staging staging;
+    ga_status status = ga__staging_init(&staging, x->buffer->device, ga_nbytes(x));
 
     if (status != GA_OK)
         return status;
     status = ga__npy_create(&w, path, x->dtype, x->ndim, x->shape);
     if (status == GA_OK) {
-        status = ga__pour_out(&pour, x, 0, ga_nbytes(x), write_more, &w);
+        status = ga__staging_out(&staging, x, 0, ga_nbytes(x), write_more, &w);
         if (status == GA_OK)
             status = ga__npy_finish(&w);
         else
             ga__npy_discard(&w);
     }
-    ga__pour_reset(&pour);
+    ga__staging_reset(&staging);
     return status;
 }
 

@@ -101,7 +101,7 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
 /* Whether the accumulator is one number or truth value. */
 static bool is_scalar(const ga__reduce_part *part)
 {
-    return part->settles || strcmp(part->accumulator, "T") == 0;
+    return part->short_circuits || strcmp(part->accumulator, "T") == 0;
 }
 
 /* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
@@ -131,7 +131,7 @@ ga__reduce_part ga__part_of(const ga__row *op, ga_dtype loop, double ddof)
                              .finish = op->finish,
                              .type = loop,
                              .ddof = ddof,
-                             .settles = op->result == GA__RESULT_BOOL,
+                             .short_circuits = op->result == GA__RESULT_BOOL,
                              .rounds = op->rounds && ga__dtype_rounds(loop)};
 }
 

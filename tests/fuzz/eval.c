@@ -21,12 +21,12 @@ static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)
 /* `most` reductions may share a kernel. */
 static void digest(const char *text, const ga_named *args, int count, int most)
 {
-    ga__forest forest;
+    ga__ast ast;
     ga__graph graph;
-    if (ga__forest_parse(&forest, text) == GA_OK) {
-        if (ga__graph_make(&graph, &forest, count, args) == GA_OK)
+    if (ga__ast_parse(&ast, text) == GA_OK) {
+        if (ga__graph_make(&graph, &ast, count, args) == GA_OK)
             ga__plan_free(ga__plan_new(&graph, most));
-        ga__forest_reset(&forest);
+        ga__ast_reset(&ast);
     }
     ga_clear_error();
 }

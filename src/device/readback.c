@@ -1,5 +1,5 @@
 /* Posts: slots in pinned memory, a tag for each use of one. */
-#include "device/post.h"
+#include "device/readback.h"
 
 #include <string.h>
 
@@ -9,8 +9,8 @@
 /* A result's slot is its tag's remainder: nobody owns one. Of two results whose tags share a slot
  * the later is found, and the other copied from the device. */
 #define SLOTS 4096
-#define WORDS (GA__POST_BYTES / sizeof(uint32_t))
-#define PATIENCE                                                                                   \
+#define WORDS (GA__READBACK_BYTES / sizeof(uint32_t))
+#define SPIN_SECONDS                                                                               \
     200e-6 /* seconds: a copy would take 10 microseconds and let the thread wait better */
 
 typedef _Atomic uint64_t slot[WORDS];
@@ -19,7 +19,7 @@ typedef _Atomic uint64_t slot[WORDS];
 static slot *slots_of(ga__device *device)
 {
     void *made, *none = NULL;
-    slot *slots = atomic_load_explicit(&device->posts, memory_order_acquire);
+    slot *slots = atomic_load_explicit(&device->readbacks, memory_order_acquire);
     if (slots != NULL)
         return slots;
     const ga__saved_error saved = ga__error_save();
@@ -29,7 +29,7 @@ static slot *slots_of(ga__device *device)
     if (status != GA_OK)
         return NULL;
     memset(made, 0, SLOTS * sizeof(slot));
-    if (atomic_compare_exchange_strong(&device->posts, &none, made))
+    if (atomic_compare_exchange_strong(&device->readbacks, &none, made))
         return made;
     device->backend->memory.unpin(device, made);
     return none;
@@ -37,15 +37,16 @@ static slot *slots_of(ga__device *device)
 
 static bool may_post(const ga__stream *stream, const ga__buffer *buffer, size_t nbytes)
 {
-    return stream->device->arch != 0 && stream->graph == NULL && nbytes <= GA__POST_BYTES &&
+    return stream->device->arch != 0 && stream->graph == NULL && nbytes <= GA__READBACK_BYTES &&
            buffer->give_back == NULL && buffer->graph == NULL &&
            !atomic_load_explicit(&buffer->exposed, memory_order_relaxed);
 }
 
-ga__post ga__post_begin(ga__stream *stream, ga__buffer *buffer, const void *at, size_t nbytes)
+ga__readback ga__readback_begin(ga__stream *stream, ga__buffer *buffer, const void *at,
+                                size_t nbytes)
 {
     static _Atomic uint32_t tags;
-    ga__post post = {0, 0};
+    ga__readback post = {0, 0};
     slot *slots = may_post(stream, buffer, nbytes) ? slots_of(stream->device) : NULL;
     if (slots == NULL)
         return post;
@@ -70,19 +71,19 @@ static bool fetch(slot *from, uint32_t tag, uint32_t *words, size_t nwords)
     return true;
 }
 
-bool ga__post_read(const ga__buffer *buffer, const void *at, void *to, size_t nbytes)
+bool ga__readback_read(const ga__buffer *buffer, const void *at, void *to, size_t nbytes)
 {
     const uint32_t tag = atomic_load_explicit(&buffer->tag, memory_order_acquire);
     if (tag == 0 || at != buffer->posted || nbytes > buffer->posted_bytes ||
         atomic_load_explicit(&buffer->exposed, memory_order_relaxed))
         return false;
     uint32_t words[WORDS];
-    slot *from =
-        (slot *)atomic_load_explicit(&buffer->device->posts, memory_order_relaxed) + tag % SLOTS;
+    slot *from = (slot *)atomic_load_explicit(&buffer->device->readbacks, memory_order_relaxed) +
+                 tag % SLOTS;
     const size_t nwords = (nbytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
     bool found = fetch(from, tag, words, nwords);
     if (!found) {
-        const double end = ga__now() + PATIENCE;
+        const double end = ga__now() + SPIN_SECONDS;
         while (!found && ga__now() < end)
             found = fetch(from, tag, words, nwords);
     }

@@ -1,6 +1,6 @@
 /* A thread that runs one errand at a time for its owner, who meanwhile does something else. */
-#ifndef GA_BASE_ERRAND_H
-#define GA_BASE_ERRAND_H
+#ifndef GA_BASE_WORKER_H
+#define GA_BASE_WORKER_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 /* Everything here is called by the owner's thread alone. */
-typedef struct ga__errand {
+typedef struct ga__worker {
     pthread_t thread;
     bool has_thread;
     uint32_t forks; /* ga__fork_count() where the thread is */
@@ -20,19 +20,19 @@ typedef struct ga__errand {
     void *context;
     ga_status status;
     ga__saved_error error;
-} ga__errand;
+} ga__worker;
 
-/* Starts the thread. Where none is wanted or to be had, ga__errand_start() runs the errand itself.
+/* Starts the thread. Where none is wanted or to be had, ga__worker_start() runs the errand itself.
  */
-void ga__errand_init(ga__errand *errand, bool wanted);
+void ga__worker_init(ga__worker *errand, bool wanted);
 
 /* Gives run(context) to the thread, which must be idle: the one before was waited for. */
-void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void *context);
+void ga__worker_start(ga__worker *errand, ga_status (*run)(void *context), void *context);
 
 /* Waits for what was started; its status, and its error as the caller's. GA_OK when nothing was. */
-ga_status ga__errand_wait(ga__errand *errand);
+ga_status ga__worker_wait(ga__worker *errand);
 
 /* Waits, forgets what went wrong, and ends the thread. */
-void ga__errand_reset(ga__errand *errand);
+void ga__worker_reset(ga__worker *errand);
 
 #endif

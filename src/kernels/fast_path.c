@@ -1,5 +1,5 @@
 /* Finds the functions that quick.tmpl has in the statements of kernels. */
-#include "kernels/quick.h"
+#include "kernels/fast_path.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *next_call(const char *text)
     return NULL;
 }
 
-bool ga__quick_pays(const char *text)
+bool ga__fast_path_pays(const char *text)
 {
     int calls = 0;
     for (const char *at = next_call(text); at && calls < CALLS; at = next_call(at + 1))
@@ -31,7 +31,7 @@ bool ga__quick_pays(const char *text)
     return calls >= CALLS;
 }
 
-char *ga__quick_text(const char *text)
+char *ga__fast_path_text(const char *text)
 {
     ga__strbuf s = GA__STRBUF_INIT;
     for (const char *call = next_call(text); call; call = next_call(text)) {

@@ -1,12 +1,12 @@
 /* A thread that runs one errand at a time for its owner, who meanwhile does something else. */
-#include "base/errand.h"
+#include "base/worker.h"
 
 #include <signal.h>
 
 #include "base/alloc.h"
 #include "base/os/fork.h"
 
-static void run_errand(ga__errand *errand)
+static void run_errand(ga__worker *errand)
 {
     errand->status = errand->run(errand->context);
     errand->error = ga__error_save();
@@ -14,7 +14,7 @@ static void run_errand(ga__errand *errand)
 
 static void *serve(void *argument)
 {
-    ga__errand *errand = argument;
+    ga__worker *errand = argument;
 
     pthread_mutex_lock(&errand->lock);
     while (errand->state != GA__ERRAND_OVER) {
@@ -32,11 +32,11 @@ static void *serve(void *argument)
     return NULL;
 }
 
-void ga__errand_init(ga__errand *errand, bool wanted)
+void ga__worker_init(ga__worker *errand, bool wanted)
 {
     sigset_t all, before;
 
-    *errand = (ga__errand){.state = GA__ERRAND_IDLE, .forks = ga__fork_count()};
+    *errand = (ga__worker){.state = GA__ERRAND_IDLE, .forks = ga__fork_count()};
     pthread_mutex_init(&errand->lock, NULL);
     pthread_cond_init(&errand->changed, NULL);
     if (!wanted)
@@ -47,7 +47,7 @@ void ga__errand_init(ga__errand *errand, bool wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void change(ga__errand *errand, int state)
+static void change(ga__worker *errand, int state)
 {
     pthread_mutex_lock(&errand->lock);
     errand->state = state;
@@ -56,7 +56,7 @@ static void change(ga__errand *errand, int state)
 }
 
 /* In the owner's thread, whose own error stays as it is. */
-static void run_here(ga__errand *errand)
+static void run_here(ga__worker *errand)
 {
     const ga__saved_error before = ga__error_save();
 
@@ -67,7 +67,7 @@ static void run_here(ga__errand *errand)
 
 /* In a child that the owner forked, from a function of the user's, the thread is not: what it was
  * given is lost, and the locks are as it left them. */
-static void survive_fork(ga__errand *errand)
+static void survive_fork(ga__worker *errand)
 {
     if (errand->forks == ga__fork_count())
         return;
@@ -85,7 +85,7 @@ static void survive_fork(ga__errand *errand)
     errand->has_thread = false;
 }
 
-void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void *context)
+void ga__worker_start(ga__worker *errand, ga_status (*run)(void *context), void *context)
 {
     survive_fork(errand);
     errand->run = run;
@@ -97,7 +97,7 @@ void ga__errand_start(ga__errand *errand, ga_status (*run)(void *context), void 
 }
 
 /* Until the thread is idle: whether an errand has been done. */
-static bool await(ga__errand *errand)
+static bool await(ga__worker *errand)
 {
     survive_fork(errand);
     pthread_mutex_lock(&errand->lock);
@@ -109,7 +109,7 @@ static bool await(ga__errand *errand)
     return done;
 }
 
-ga_status ga__errand_wait(ga__errand *errand)
+ga_status ga__worker_wait(ga__worker *errand)
 {
     if (!await(errand))
         return GA_OK;
@@ -120,7 +120,7 @@ ga_status ga__errand_wait(ga__errand *errand)
     return errand->status;
 }
 
-void ga__errand_reset(ga__errand *errand)
+void ga__worker_reset(ga__worker *errand)
 {
     if (await(errand))
         ga__free(errand->error.message);
