@@ -1,8 +1,15 @@
 /* Making, reading, copying, converting and moving arrays. */
-#include "array_support.h"
 
 #include <complex.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "run.h"
 
 static void test_makers(void **state)
 {
@@ -295,7 +302,7 @@ static void test_null_arrays(void **state)
     ga_clear_error();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_arrays),    cmocka_unit_test(test_makers),
@@ -306,5 +313,5 @@ int main(void)
         cmocka_unit_test(test_failures),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

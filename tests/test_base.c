@@ -21,11 +21,12 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/os/system.h"
-#include "base/os/replacement.h"
 #include "base/os/process.h"
+#include "base/os/replacement.h"
+#include "base/os/system.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
+#include "run.h"
 
 /* Every test ends as it began: no error, nothing allocated, no request about to fail. */
 static int clean(void **state)
@@ -473,7 +474,7 @@ static void test_log(void **state)
 /* What this program, started again with QUARRY_LOG=level, logs: see main. */
 static void check_environment(const char *level, const char *want)
 {
-    const char *const argv[] = {"/proc/self/exe", "log", NULL};
+    const char *const argv[] = {"/proc/self/exe", "--log", NULL};
     const ga__process process = {.argv = argv};
     ga__process_end end = {.code = 99};
 
@@ -640,7 +641,7 @@ static void test_time_and_processors(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "log") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--log") == 0) {
         ga__log(GA_LOG_INFO, "one");
         ga__log(GA_LOG_DEBUG, "two");
         return 0;
@@ -674,5 +675,5 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_time_and_processors, clean),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

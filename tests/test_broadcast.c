@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 /* ---- Random operands ---- */
 
@@ -494,7 +497,7 @@ static void a_pointer_that_is_no_array_is_an_error(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_shapes_and_layouts_agree_with_loops),
@@ -509,5 +512,5 @@ int main(void)
         cmocka_unit_test(null_passes_through),
         cmocka_unit_test(a_pointer_that_is_no_array_is_an_error),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

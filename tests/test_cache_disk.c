@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "jit/cache_disk.h"
+#include "run.h"
 
 enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* what a file holds besides key and code */
 
@@ -554,7 +555,7 @@ static void test_every_failed_allocation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),
@@ -578,5 +579,5 @@ int main(void)
         TEST(test_two_processes),
         TEST(test_every_failed_allocation),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/hold.h"
 #include "jit/key_table.h"
+#include "run.h"
 
 enum { KEYS = 2000, THREADS = 8, FEW = 8, HANG_SECONDS = 30 };
 
@@ -444,7 +445,7 @@ static void test_every_failed_allocation(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_failed_allocation), /* first: the thread has no record yet */
@@ -462,5 +463,5 @@ int main(void)
         cmocka_unit_test(test_forks_beside_writers),
         cmocka_unit_test(test_first_value_stands),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -12,11 +12,14 @@
 
 #include <cmocka.h>
 
+#include <quarry.h>
+
 #include "base/alloc.h"
 #include "base/os/system.h"
-#include "golden.h"
 #include "model/dtype.h"
 #include "model/layout.h"
+#include "random.h"
+#include "run.h"
 #include "scratch.h"
 
 /* ---- Arrays and the sources that give the same ---- */
@@ -771,7 +774,7 @@ static void every_request_may_fail(void **state)
     reset_operands(&o);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_ga_eval_in_any_chunks),
@@ -790,5 +793,5 @@ int main(void)
         cmocka_unit_test(what_was_there_stays_until_the_end),
         cmocka_unit_test(every_request_may_fail),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_named_tests(argc, argv, tests, make_scratch, remove_scratch);
 }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "jit/compile.h"
+#include "run.h"
 
 static void expect_error(ga_status got, ga_status status, const char *text)
 {
@@ -514,7 +515,7 @@ static void a_const_array_cannot_be_written(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_combination),
@@ -542,5 +543,5 @@ int main(void)
         cmocka_unit_test(compile_errors_show_the_users_line),
         cmocka_unit_test(a_const_array_cannot_be_written),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

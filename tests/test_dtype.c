@@ -11,6 +11,7 @@
 #include <quarry.h>
 
 #include "model/dtype.h"
+#include "run.h"
 
 static uint64_t random_state = 1;
 
@@ -339,7 +340,7 @@ static void test_swap_bytes(void **state)
     assert_memory_equal(bytes, parts, 16);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
@@ -356,5 +357,5 @@ int main(void)
         cmocka_unit_test(test_swap_bytes),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

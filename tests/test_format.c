@@ -1,10 +1,17 @@
 /* Text of arrays against NumPy's, in every dtype and layout. */
-#include "array_support.h"
 
 #include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <quarry.h>
+
+#include "array_support.h"
 #include "base/strbuf.h"
+#include "files.h"
+#include "run.h"
 
 static ga_dtype dtype_named(const char *name)
 {
@@ -98,13 +105,9 @@ static int check_file(const char *path, char *(*text_of)(const gpuarray *))
 
 static void test_golden(void **state)
 {
-    char path[4096];
-
     (void)state;
-    snprintf(path, sizeof path, "%s/format.txt", golden_directory());
-    assert_true(check_file(path, ga_format) > 500);
-    snprintf(path, sizeof path, "%s/print.txt", golden_directory());
-    assert_true(check_file(path, printed) > 300);
+    assert_true(check_file(golden_path("format.txt"), ga_format) > 500);
+    assert_true(check_file(golden_path("print.txt"), printed) > 300);
 }
 
 static void assert_text(const gpuarray *x, const char *want)
@@ -210,7 +213,7 @@ static void test_failures(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),        cmocka_unit_test(test_layouts),
@@ -218,5 +221,5 @@ int main(void)
         cmocka_unit_test(test_print),         cmocka_unit_test(test_failures),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,9 +1,14 @@
 /* Bounds: kernels neither read, write nor compute past the ends of their arrays, and memory that is
  * kept for the next request stays below its limit. */
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <quarry.h>
+
+#include "array/array.h"
 #include "array_support.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -367,7 +372,7 @@ static void what_a_call_copies_is_freed(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(elementwise_kernels_stay_inside),
@@ -385,5 +390,5 @@ int main(void)
         TEST(kept_memory_has_a_limit),
         TEST(small_blocks_are_not_kept),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "jit/cache_disk.h"
+#include "run.h"
 
 static char *directory;
 
@@ -121,7 +122,7 @@ static void test_every_failed_allocation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_cuda_problem),
@@ -129,5 +130,5 @@ int main(void)
         TEST(test_cache),
         TEST(test_every_failed_allocation),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

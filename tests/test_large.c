@@ -1,7 +1,11 @@
 /* Arrays of more than 2^31 elements: sums, indices and slices at the far end; and reductions that
  * take more blocks than run at once. Runs on a GPU only. */
+#include <stdio.h>
+
+#include <quarry.h>
+
 #include "array_support.h"
-#include "golden.h"
+#include "run.h"
 
 static const int64_t COUNT = ((int64_t)1 << 31) + 1003;
 
@@ -189,7 +193,7 @@ static void truth_in_a_long_array(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_past_two_to_the_31),
@@ -207,5 +211,5 @@ int main(void)
                ga_current_device());
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <quarry.h>
 
 #include "model/layout.h"
+#include "run.h"
 
 enum { TRIALS = 4000, MAX_POINTS = 4096, MAX_OPERANDS = 3 };
 
@@ -288,7 +289,7 @@ static void test_collapse_examples(void **state)
     assert_true(reversed.ndim == 1 && reversed.shape[0] == 15 && reversed.strides[0][0] == -8);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_size),
@@ -301,5 +302,5 @@ int main(void)
         cmocka_unit_test(test_collapse_examples),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

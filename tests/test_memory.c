@@ -1,7 +1,14 @@
 /* Memory: what is counted, limits, other allocators, wrapped and pinned memory. */
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
 
 #include "array_support.h"
+#include "base/alloc.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -313,7 +320,7 @@ static void host_buffers_are_checked(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(arrays_are_counted),
@@ -327,5 +334,5 @@ int main(void)
         TEST(registered_memory_is_copied_too),
         TEST(host_buffers_are_checked),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "device/unload.h"
 #include "jit/cache_disk.h"
 #include "jit/compile.h"
+#include "run.h"
 
 enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 
@@ -603,7 +604,7 @@ static void test_sources_are_bounded(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_memory_then_disk_then_compiler),
@@ -623,5 +624,5 @@ int main(void)
         TEST(test_every_failed_allocation),
         TEST(test_every_failed_allocation_of_a_failure),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,20 +1,27 @@
 /* .npy files: NumPy's own, malformed ones, and those that cannot be written. */
-#include "array_support.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "files.h"
+#include "run.h"
 #include "scratch.h"
 
 static const char *golden_npy(const char *name)
 {
-    static char path[4096];
+    char file[100];
 
-    snprintf(path, sizeof path, "%s/npy/%s%s", golden_directory(), name,
-             strchr(name, '.') ? "" : ".npy");
-    return path;
+    snprintf(file, sizeof file, "npy/%s%s", name, strchr(name, '.') ? "" : ".npy");
+    return golden_path(file);
 }
 
 static int make_scratch(void **state)
@@ -296,7 +303,7 @@ static void test_failures(void **state)
     ga_free(x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),    cmocka_unit_test(test_fortran_is_a_view),
@@ -306,5 +313,5 @@ int main(void)
         cmocka_unit_test(test_mode),      cmocka_unit_test(test_failures),
     };
 
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_named_tests(argc, argv, tests, make_scratch, remove_scratch);
 }

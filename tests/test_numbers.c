@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
-#include "model/rows.h"
+#include "files.h"
 #include "model/dtype.h"
+#include "model/rows.h"
+#include "parallel.h"
+#include "run.h"
 
 /* ---- The golden file ---- */
 
@@ -24,10 +27,7 @@ static int nlines;
 static int read_lines(void **state)
 {
     (void)state;
-    char path[4096];
-    const char *directory = getenv("QUARRY_GOLDEN");
-    snprintf(path, sizeof path, "%s/numbers.txt", directory ? directory : QUARRY_GOLDEN_DIR);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(golden_path("numbers.txt"), "r");
     lines = malloc(sizeof *lines * MOST_LINES);
     while (file && lines && nlines < MOST_LINES && fgets(lines[nlines], LINE, file))
         lines[nlines][strcspn(lines[nlines], "\n")] = 0, nlines++;
@@ -47,15 +47,6 @@ static int free_lines(void **state)
 static char *cut_word(char **line)
 {
     return strtok_r(NULL, " ", line);
-}
-
-static size_t read_bytes(const char *text, unsigned char *bytes)
-{
-    size_t n = 0;
-    unsigned byte;
-    for (; sscanf(text + 2 * n, "%2x", &byte) == 1; n++)
-        bytes[n] = (unsigned char)byte;
-    return n;
 }
 
 /* Two floats are the same as bits are, but any NaN is as good as another. */
@@ -83,7 +74,7 @@ static void check(const char *what, const char *how, const gpuarray *got, const 
         fail_later("%s, %s: %s", what, how, ga_error_message());
     } else {
         const ga_dtype dtype = ga__dtype_named(answer, (size_t)(colon - answer));
-        const size_t nbytes = read_bytes(colon + 1, want);
+        const size_t nbytes = parse_hex(colon + 1, want);
         if (ga_dtype_of(got) != dtype || ga_nbytes(got) != nbytes)
             fail_later("%s, %s: a %s, wanted %s", what, how, ga_dtype_name(ga_dtype_of(got)),
                        answer);
@@ -228,7 +219,7 @@ static gpuarray *read_array(char *line)
     unsigned char bytes[64];
     const char *name = cut_word(&line);
     const ga_dtype dtype = ga__dtype_named(name, strlen(name));
-    const size_t nbytes = read_bytes(cut_word(&line), bytes);
+    const size_t nbytes = parse_hex(cut_word(&line), bytes);
     const int64_t count = (int64_t)(nbytes / ga_dtype_size(dtype));
     return ga_from_host(bytes, dtype, 1, &count);
 }
@@ -249,7 +240,7 @@ static void integers_at_the_ends_of_a_dtype_are_numpys(void **state)
     assert_int_equal(failures(), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         /* First, while there is room to keep plans. */
@@ -259,5 +250,5 @@ int main(void)
         cmocka_unit_test(pairs_of_numbers_are_pythons),
         cmocka_unit_test(formulas_of_numbers_are_pythons),
     };
-    return cmocka_run_group_tests(tests, read_lines, free_lines);
+    return run_named_tests(argc, argv, tests, read_lines, free_lines);
 }

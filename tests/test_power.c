@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "golden.h"
 #include "model/dtype.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 /* ---- Complex powers ---- */
 
@@ -185,12 +189,12 @@ static void a_product_of_conjugates_is_real(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complex_powers_keep_numpys_infinities),
         cmocka_unit_test(every_way_gives_the_same_bits),
         cmocka_unit_test(a_product_of_conjugates_is_real),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

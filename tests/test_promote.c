@@ -10,11 +10,9 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "files.h"
 #include "model/promote.h"
-
-#ifndef QUARRY_GOLDEN_DIR
-#define QUARRY_GOLDEN_DIR "tests/golden"
-#endif
+#include "run.h"
 
 enum { MAX_COLUMNS = 32, LINE_SIZE = 4096 };
 
@@ -194,11 +192,10 @@ static void check_entry(const table *t, const char *row, const char *column, con
 static void test_golden(void **state)
 {
     (void)state;
-    const char *directory = getenv("QUARRY_GOLDEN");
-    char path[4096], line[LINE_SIZE];
+    const char *path = golden_path("promote.txt");
+    char line[LINE_SIZE];
     table t = {.ncolumns = 0};
 
-    snprintf(path, sizeof path, "%s/promote.txt", directory ? directory : QUARRY_GOLDEN_DIR);
     FILE *stream = fopen(path, "r");
     if (!stream)
         fail_msg("cannot open %s", path);
@@ -339,7 +336,7 @@ static void test_results(void **state)
     assert_int_equal(ga__result_dtype(GA__RESULT_INT32, GA_FLOAT64), GA_INT32);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),          cmocka_unit_test(test_bad_dtypes),
@@ -348,5 +345,5 @@ int main(void)
         cmocka_unit_test(test_results),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

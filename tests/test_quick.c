@@ -1,9 +1,15 @@
 /* Tests of kernels by quick functions: the same results as by the exact ones, rare operands or not.
  */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "array_support.h"
+#include <quarry.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
 #include "kernels/quick.h"
+#include "run.h"
 
 /* Four quick functions, one of which is the result; all of them meet every element. */
 #define CHOSEN "where(k < 1, x/y, where(k < 2, sqrt(abs(y)), where(k < 3, log(abs(x)), erf(x))))"
@@ -170,7 +176,7 @@ static void other_kernels_agree(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_with_many_calls_pay),
@@ -179,5 +185,5 @@ int main(void)
         cmocka_unit_test_teardown(every_size_is_whole, clear),
         cmocka_unit_test_teardown(other_kernels_agree, clear),
     };
-    return cmocka_run_group_tests_name("quick", tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

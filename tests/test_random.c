@@ -2,11 +2,21 @@
  * what is refused. */
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
 
 #include "array_support.h"
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "golden.h"
 #include "kernels/rng.h"
+#include "layouts.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 #define GA_FN static inline
 #include "philox.tmpl"
@@ -1126,7 +1136,7 @@ static int clear(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_generator_gives_the_known_answers, clear),
@@ -1159,5 +1169,5 @@ int main(void)
         cmocka_unit_test_teardown(wrong_arrays_are_refused, clear),
         cmocka_unit_test_teardown(failed_calls_take_nothing, clear),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -8,9 +8,14 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "golden.h"
+#include "layouts.h"
 #include "model/dtype.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 typedef gpuarray *(*reduce_function)(ga_reduce_args);
 
@@ -132,10 +137,15 @@ static void run_case(int item)
     }
 }
 
+static const char *row_text(int item)
+{
+    return case_text(&file->cases[item]);
+}
+
 static void every_row_answers_as_numpy(void **state)
 {
     (void)state;
-    in_threads(file->ncases, run_case);
+    rows_in_threads(file->ncases, row_text, run_case);
     assert_int_equal(failures(), 0);
 }
 
@@ -588,24 +598,10 @@ static void out_may_overlap_the_array(void **state)
     }
 }
 
-static int open_file(void **state)
-{
-    (void)state;
-    file = golden_open("reduce.bin");
-    return 0;
-}
-
-static int close_file(void **state)
-{
-    (void)state;
-    golden_close(file);
-    return 0;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_answers_as_numpy),
+        table_test(every_row_answers_as_numpy),
         cmocka_unit_test(any_axes_of_any_layout_agree_with_loops),
         cmocka_unit_test(every_rung_of_the_ladder_agrees_with_loops),
         cmocka_unit_test(short_rows_of_any_dtype_agree_with_columns),
@@ -620,5 +616,8 @@ int main(void)
         cmocka_unit_test(wrong_outs_are_errors),
         cmocka_unit_test(out_may_overlap_the_array),
     };
-    return cmocka_run_group_tests(tests, open_file, close_file);
+    file = golden_open("reduce.bin");
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
+    golden_close(file);
+    return failed;
 }

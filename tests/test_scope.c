@@ -1,9 +1,12 @@
 /* Reference counts and scopes: who owns what, and when it goes. */
-#include "array_support.h"
 
 #include <pthread.h>
 
+#include <quarry.h>
+
 #include "array/scope.h"
+#include "array_support.h"
+#include "run.h"
 
 static gpuarray *small(void)
 {
@@ -242,7 +245,7 @@ static void test_threads_share(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_references),    cmocka_unit_test(test_scope_frees),
@@ -252,5 +255,5 @@ int main(void)
         cmocka_unit_test(test_threads_share),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,8 @@
 
 #include <quarry.h>
 
+#include "run.h"
+
 #define LARGE (INT64_C(1) << 32)
 #define HUGE (INT64_C(1) << 62)
 
@@ -225,7 +227,7 @@ static void custom_kernels(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_and_wrapped_memory),
@@ -237,5 +239,5 @@ int main(void)
         cmocka_unit_test(file_headers),
         cmocka_unit_test(custom_kernels),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

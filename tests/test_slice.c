@@ -1,7 +1,16 @@
 /* Slices against NumPy's answers, and the ways of asking that NumPy does not have. */
-#include "array_support.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "files.h"
+#include "run.h"
 
 /* "3,4" into numbers; "" is none. Returns the count. */
 static int parse_numbers(const char *text, int64_t *numbers)
@@ -61,13 +70,11 @@ static void check_line(char *line)
 
 static void test_golden(void **state)
 {
-    char path[4096];
     size_t nbytes;
     int count = 0;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/slice.txt", golden_directory());
-    char *text = read_bytes(path, &nbytes), *line = text;
+    char *text = read_bytes(golden_path("slice.txt"), &nbytes), *line = text;
     while (*line) {
         char *end = strchr(line, '\n');
         assert_non_null(end);
@@ -219,7 +226,7 @@ static void test_random(void **state)
     ga_free(x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),     cmocka_unit_test(test_elements),
@@ -228,5 +235,5 @@ int main(void)
         cmocka_unit_test(test_random),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -10,10 +10,11 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
+#include "base/embedded.h"
 #include "base/os/system.h"
 #include "base/strbuf.h"
-#include "base/embedded.h"
 #include "jit/template.h"
+#include "run.h"
 
 static void assert_fills(const ga__record *record, const char *text, const char *expected)
 {
@@ -275,7 +276,7 @@ static void test_a_long_template(void **state)
     ga__record_free(r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_holes),
@@ -290,5 +291,5 @@ int main(void)
         cmocka_unit_test(test_every_failed_allocation),
         cmocka_unit_test(test_a_long_template),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

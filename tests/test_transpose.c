@@ -1,7 +1,12 @@
 /* Transposed operands: any order of 2 to 5 axes, items of 1 to 16 bytes, even and odd lengths. */
-#include "array_support.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* Distinct enough bytes: neighbours, rows and planes all differ. */
+
+#include <quarry.h>
+
+#include "run.h"
 static unsigned char *make_bytes(size_t nbytes)
 {
     unsigned char *bytes = malloc(nbytes);
@@ -173,12 +178,12 @@ static void large_transposes_are_right(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_order_of_axes_is_copied_right),
         cmocka_unit_test(sums_with_transposes_are_right),
         cmocka_unit_test(large_transposes_are_right),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,7 +1,12 @@
 /* Views: what they show, when they are copies, and what they refuse. */
-#include "array_support.h"
 
 #include <complex.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "run.h"
 
 static void test_reshape(void **state)
 {
@@ -283,7 +288,7 @@ static void test_failures(void **state)
     ga_free(x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reshape),
@@ -299,5 +304,5 @@ int main(void)
         cmocka_unit_test(test_failures),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }
