@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "model/layout.h"
 #include "parallel.h"
 #include "random.h"
 #include "run.h"
@@ -227,7 +228,9 @@ static void compare(const operation *op, const operand *o, const gpuarray *got, 
     int ndim = result_shape(o, op->nargs, shape);
     if (!got || ga_ndim(got) != ndim || ga_dtype_of(got) != op->result ||
         (ndim && memcmp(ga_shape(got), shape, (size_t)ndim * 8) != 0)) {
-        fail_later("%s, %s: %s, or a wrong shape or dtype", op->name, what, ga_error_message());
+        fail_later("%s, %s: %s %s, wanted %s %s; %s", op->name, what,
+                   ga_dtype_name(ga_dtype_of(got)), ga__shape_text(ga_ndim(got), ga_shape(got)),
+                   ga_dtype_name(op->result), ga__shape_text(ndim, shape), ga_error_message());
         return;
     }
     void *host = checked(malloc(ga_nbytes(got) + 1));

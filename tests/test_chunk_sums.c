@@ -9,6 +9,7 @@
 
 #include <quarry.h>
 
+#include "random.h"
 #include "run.h"
 #include "views.h"
 

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/os/system.h"
+#include "files.h"
 #include "model/dtype.h"
 #include "model/layout.h"
 #include "random.h"
@@ -502,18 +503,6 @@ static int remove_scratch(void **state)
 {
     (void)state;
     return close_scratch((const char *const[]){"a.npy", "b.npy", "r.npy", "want.npy", NULL});
-}
-
-static void assert_same_files(const char *text, const char *a, const char *b)
-{
-    size_t size_a, size_b;
-    char *bytes_a = ga__read_file(a, &size_a), *bytes_b = ga__read_file(b, &size_b);
-    if (!bytes_a || !bytes_b)
-        fail_msg("%s: %s", text, ga_error_message());
-    if (size_a != size_b || memcmp(bytes_a, bytes_b, size_a) != 0)
-        fail_msg("%s: the files differ", text);
-    ga__free(bytes_a);
-    ga__free(bytes_b);
 }
 
 /* The result of each text as the file that ga_save() makes of ga_eval()'s. */

@@ -570,7 +570,7 @@ static void sixteen_bit_floats_round_as_arrays_do(void **state)
             gpuarray *eager = ga_sqrt(ga_add(ga_multiply(x, 3), ga_divide(1, x)));
             gpuarray *fused = ga_eval("sqrt(x*3 + 1/x)", GA(x));
             assert_int_equal(ga_dtype_of(fused), dtypes[k]);
-            assert_true(ga_item_bool(ga_all(ga_equal(eager, fused))));
+            assert_arrays_equal(eager, fused);
         }
 }
 
@@ -637,10 +637,10 @@ static void check_same(const char *what, const gpuarray *fused, const gpuarray *
 {
     if (!fused || !eager)
         fail_msg("%s: %s", what, ga_error_message());
-    assert_int_equal(ga_dtype_of(fused), ga_dtype_of(eager));
-    if (!ga_item_bool(ga_all(ga_equal(fused, eager))))
-        fail_msg("%s of %s %s", what, ga_dtype_name(ga_dtype_of(fused)),
-                 ga__shape_text(ga_ndim(fused), ga_shape(fused)));
+    char why[300];
+    if (!equal_arrays(fused, eager, why, sizeof why))
+        fail_msg("%s of %s %s: %s", what, ga_dtype_name(ga_dtype_of(fused)),
+                 ga__shape_text(ga_ndim(fused), ga_shape(fused)), why);
 }
 
 static void check_together(const gpuarray *x)

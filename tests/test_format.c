@@ -103,7 +103,7 @@ static int check_file(const char *path, char *(*text_of)(const gpuarray *))
     return count;
 }
 
-static void test_golden(void **state)
+static void text_is_numpys(void **state)
 {
     (void)state;
     assert_true(check_file(golden_path("format.txt"), ga_format) > 500);
@@ -118,7 +118,7 @@ static void assert_text(const gpuarray *x, const char *want)
     free(text);
 }
 
-static void test_layouts(void **state)
+static void views_are_written_in_their_order(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -130,7 +130,7 @@ static void test_layouts(void **state)
     }
 }
 
-static void test_large_layouts(void **state)
+static void views_of_large_arrays_are_shortened(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -153,16 +153,16 @@ static void test_large_layouts(void **state)
     }
 }
 
-static void test_locale(void **state)
+static void text_ignores_the_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE"))
         print_message("skipped: no locale with a decimal comma is installed\n");
-    test_golden(state);
+    text_is_numpys(state);
     setlocale(LC_NUMERIC, "C");
 }
 
-static void test_print(void **state)
+static void print_writes_a_line(void **state)
 {
     char line[32] = "";
 
@@ -198,7 +198,7 @@ static bool format_once(void)
     return done;
 }
 
-static void test_failures(void **state)
+static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -216,9 +216,12 @@ static void test_failures(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_large_layouts), cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_print),         cmocka_unit_test(test_failures),
+        cmocka_unit_test(text_is_numpys),
+        cmocka_unit_test(views_are_written_in_their_order),
+        cmocka_unit_test(views_of_large_arrays_are_shortened),
+        cmocka_unit_test(text_ignores_the_locale),
+        cmocka_unit_test(print_writes_a_line),
+        cmocka_unit_test(failed_allocations_leave_nothing_behind),
     };
 
     return run_named_tests(argc, argv, tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <quarry.h>
 
 #include "files.h"
+#include "golden.h"
 #include "model/dtype.h"
 #include "model/rows.h"
 #include "parallel.h"
@@ -50,21 +51,38 @@ static char *cut_word(char **line)
 }
 
 /* Two floats are the same as bits are, but any NaN is as good as another. */
-static bool same_bytes(ga_dtype dtype, const unsigned char *got, const unsigned char *want,
-                       size_t nbytes)
+static bool same_element(ga_dtype dtype, const unsigned char *got, const unsigned char *want)
 {
     double a, b;
-    if (dtype != GA_FLOAT64 || nbytes != sizeof a)
-        return memcmp(got, want, nbytes) == 0;
+    if (dtype != GA_FLOAT64)
+        return memcmp(got, want, ga_dtype_size(dtype)) == 0;
     memcpy(&a, got, sizeof a);
     memcpy(&b, want, sizeof b);
-    return (a != a && b != b) || memcmp(got, want, nbytes) == 0;
+    return (a != a && b != b) || memcmp(got, want, sizeof a) == 0;
+}
+
+static void check_elements(const char *what, const char *how, const gpuarray *got,
+                           const unsigned char *want)
+{
+    unsigned char bytes[256];
+    char why[300];
+    const ga_dtype dtype = ga_dtype_of(got);
+    if (ga_to_host(got, bytes, ga_nbytes(got)) != GA_OK)
+        fail_later("%s, %s: %s", what, how, ga_error_message());
+    for (int64_t i = 0; i < ga_size(got) && ga_error() == GA_OK; i++) {
+        const size_t at = (size_t)i * ga_dtype_size(dtype);
+        if (same_element(dtype, bytes + at, want + at))
+            continue;
+        golden_difference(why, sizeof why, dtype, i, bytes + at, want + at);
+        fail_later("%s, %s: %s", what, how, why);
+        return;
+    }
 }
 
 /* Whether the array is the ANSWER of a line: "DTYPE:BYTES", or "!" for none. */
 static void check(const char *what, const char *how, const gpuarray *got, const char *answer)
 {
-    unsigned char bytes[256], want[256];
+    unsigned char want[256];
     const char *colon = strchr(answer, ':');
     const ga_status status = ga_error();
     if (!colon) {
@@ -78,8 +96,8 @@ static void check(const char *what, const char *how, const gpuarray *got, const 
         if (ga_dtype_of(got) != dtype || ga_nbytes(got) != nbytes)
             fail_later("%s, %s: a %s, wanted %s", what, how, ga_dtype_name(ga_dtype_of(got)),
                        answer);
-        else if (ga_to_host(got, bytes, nbytes) != GA_OK || !same_bytes(dtype, bytes, want, nbytes))
-            fail_later("%s, %s: not %s", what, how, answer);
+        else
+            check_elements(what, how, got, want);
     }
     ga_clear_error();
 }

@@ -136,8 +136,11 @@ static void compare(const gpuarray *x, const char *exponent, const gpuarray *a, 
     assert_int_equal(ga_to_host(b, q, ga_nbytes(b)), GA_OK);
     for (int64_t i = 0; i < ga_size(a); i++)
         if (!same_element(dtype, p + (size_t)i * size, q + (size_t)i * size)) {
-            fail_later("%s ** %s: %s differs from ga_power in element %lld",
-                       ga_dtype_name(ga_dtype_of(x)), exponent, how, (long long)i);
+            char why[300];
+            golden_difference(why, sizeof why, dtype, i, q + (size_t)i * size,
+                              p + (size_t)i * size);
+            fail_later("%s ** %s, %s beside ga_power: %s", ga_dtype_name(ga_dtype_of(x)), exponent,
+                       how, why);
             break;
         }
     free(p);

@@ -45,6 +45,19 @@ void write_bytes(const char *path, const void *bytes, size_t nbytes)
     assert_int_equal(fclose(stream), 0);
 }
 
+void assert_same_files(const char *what, const char *path_a, const char *path_b)
+{
+    size_t size_a, size_b, k = 0;
+    char *a = read_bytes(path_a, &size_a), *b = read_bytes(path_b, &size_b);
+    while (k < size_a && k < size_b && a[k] == b[k])
+        k++;
+    if (k < size_a || k < size_b)
+        fail_msg("%s: %s of %zu bytes and %s of %zu differ from byte %zu on", what, path_a, size_a,
+                 path_b, size_b, k);
+    free(a);
+    free(b);
+}
+
 size_t parse_hex(const char *text, unsigned char *bytes)
 {
     size_t n = 0;

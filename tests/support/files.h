@@ -13,6 +13,9 @@ char *read_bytes(const char *path, size_t *nbytes);
 
 void write_bytes(const char *path, const void *bytes, size_t nbytes);
 
+/* Fails the test at the first byte in which two files differ. */
+void assert_same_files(const char *what, const char *path_a, const char *path_b);
+
 /* The bytes that pairs of hexadecimal digits stand for; how many they are. */
 size_t parse_hex(const char *text, unsigned char *bytes);
 

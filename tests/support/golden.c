@@ -12,6 +12,7 @@
 
 #include "files.h"
 #include "model/dtype.h"
+#include "model/layout.h"
 
 /* ---- Reading ---- */
 
@@ -252,6 +253,63 @@ void assert_elements(ga_dtype dtype, int64_t count, const void *found, const voi
             golden_difference(text, sizeof text, dtype, i, f, w);
             fail_msg("%s", text);
         }
+}
+
+/* As == has it: a NaN equals nothing, and -0 equals 0. */
+static bool equal_numbers(ga_dtype dtype, const unsigned char *a, const unsigned char *b)
+{
+    const char kind = ga__dtype_kind(dtype);
+    const ga_dtype real = ga__dtype_real(dtype);
+    const size_t nbytes = ga_dtype_size(dtype);
+    if (kind != 'f' && kind != 'c')
+        return memcmp(a, b, nbytes) == 0;
+    for (size_t k = 0; k < nbytes; k += ga_dtype_size(real))
+        if (!(part(real, a + k) == part(real, b + k)))
+            return false;
+    return true;
+}
+
+static bool equal_elements(ga_dtype dtype, int64_t count, const unsigned char *found,
+                           const unsigned char *wanted, char *why, size_t why_bytes)
+{
+    const size_t size = ga_dtype_size(dtype);
+    for (int64_t i = 0; i < count; i++, found += size, wanted += size)
+        if (!equal_numbers(dtype, found, wanted)) {
+            golden_difference(why, why_bytes, dtype, i, found, wanted);
+            return false;
+        }
+    return true;
+}
+
+bool equal_arrays(const gpuarray *found, const gpuarray *wanted, char *why, size_t why_bytes)
+{
+    snprintf(why, why_bytes, "failed: %s", ga_error_message());
+    if (!found || !wanted)
+        return false;
+    if (ga_dtype_of(found) != ga_dtype_of(wanted) ||
+        !ga__same_shape(ga_ndim(found), ga_shape(found), ga_ndim(wanted), ga_shape(wanted))) {
+        snprintf(why, why_bytes, "%s %s, wanted %s %s", ga_dtype_name(ga_dtype_of(found)),
+                 ga__shape_text(ga_ndim(found), ga_shape(found)),
+                 ga_dtype_name(ga_dtype_of(wanted)),
+                 ga__shape_text(ga_ndim(wanted), ga_shape(wanted)));
+        return false;
+    }
+    const size_t nbytes = ga_nbytes(found);
+    unsigned char *f = malloc(nbytes + 1), *w = malloc(nbytes + 1);
+    const bool read =
+        f && w && ga_to_host(found, f, nbytes) == GA_OK && ga_to_host(wanted, w, nbytes) == GA_OK;
+    const bool equal =
+        read && equal_elements(ga_dtype_of(found), ga_size(found), f, w, why, why_bytes);
+    free(f);
+    free(w);
+    return equal;
+}
+
+void assert_arrays_equal(const gpuarray *found, const gpuarray *wanted)
+{
+    char why[300];
+    if (!equal_arrays(found, wanted, why, sizeof why))
+        fail_msg("%s", why);
 }
 
 static void explain(const golden_case *c, const golden_blob *want, int64_t i,

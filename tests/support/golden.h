@@ -56,6 +56,11 @@ int golden_difference(char *text, size_t nbytes, ga_dtype dtype, int64_t i, cons
 /* Fails the test at the first element whose bytes differ. */
 void assert_elements(ga_dtype dtype, int64_t count, const void *found, const void *wanted);
 
+/* Whether both have the same dtype and shape, and equal numbers; if not, `why` says where. */
+bool equal_arrays(const gpuarray *found, const gpuarray *wanted, char *why, size_t why_bytes);
+
+void assert_arrays_equal(const gpuarray *found, const gpuarray *wanted);
+
 /* Whether `got` (host bytes of `want->dtype`, `copies` times want's elements) answers the case; if
  * not, `why` says where. */
 bool golden_matches(const golden_case *c, const golden_blob *want, const void *got, int copies,
