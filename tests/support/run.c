@@ -116,6 +116,9 @@ int run_selected_tests(int argc, char **argv, const struct CMUnitTest *tests, si
         print_error("%d arguments are more than %d\n", nwords, MOST_WORDS);
         return 1;
     }
+    for (int k = 0; k < nwords; k++)
+        found[k] = false;
+    rows = 0;
     struct CMUnitTest *selected = malloc(count * sizeof *selected);
     if (!selected)
         return 1;
