@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "device/simt/simt.h"
-#include "device/simt/simt.h"
 #include "device/stream.h"
 
 /* What PTX in the templates does, for the host: by its instruction, in C++ over its operands. */
