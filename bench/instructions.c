@@ -6,6 +6,7 @@
 #include <quarry.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "device/context.h"
 #include "fake_device.h"
 

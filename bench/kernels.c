@@ -6,6 +6,7 @@
 #include <quarry.h>
 
 #include "device/context.h"
+#include "device/cuda/nvrtc.h"
 #include "fake_device.h"
 #include "formulas.h"
 

@@ -9,8 +9,12 @@
 
 #include <cmocka.h>
 
+#include <quarry.h>
+
+#include "array/array.h"
 #include "array_support.h"
 #include "model/dtype.h"
+#include "run.h"
 
 #define ULPS 32
 
@@ -497,7 +501,7 @@ static void chunked_sums_are_within_the_bound(void **state)
     ga_source_free(x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_any_shape_are_within_the_bound),
@@ -506,7 +510,7 @@ int main(void)
         cmocka_unit_test(custom_sums_are_within_the_bound),
         cmocka_unit_test(chunked_sums_are_within_the_bound),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     printf("worst: %.2Lf units in the last place\n", worst);
     return failed;
 }

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
+#include "random.h"
+#include "run.h"
 #include "views.h"
 
 /* ---- One call against a loop ---- */
@@ -207,7 +209,7 @@ static int free_kernel(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(squares_and_cubes_take_themselves_turned),
@@ -215,5 +217,5 @@ int main(void)
         cmocka_unit_test(any_views_of_one_array_are_as_if_copied_first),
         cmocka_unit_test(operands_are_copied_only_where_they_overlap),
     };
-    return cmocka_run_group_tests(tests, make_kernel, free_kernel);
+    return run_named_tests(argc, argv, tests, make_kernel, free_kernel);
 }

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "jit/compile.h"
+#include "run.h"
 
 /* A program makes what it likes in the scope that is open around it, and needs not check anything.
  */
@@ -367,12 +368,12 @@ static int free_kernels(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_failing_request_leaks),
         cmocka_unit_test(a_failing_kernel_load_is_tried_again),
         cmocka_unit_test(a_failed_write_changes_nothing_or_all),
     };
-    return cmocka_run_group_tests(tests, make_kernels, free_kernels);
+    return run_named_tests(argc, argv, tests, make_kernels, free_kernels);
 }

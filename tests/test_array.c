@@ -1,10 +1,18 @@
 /* Making, reading, copying, converting and moving arrays. */
-#include "array_support.h"
 
 #include <complex.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-static void test_makers(void **state)
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "golden.h"
+#include "run.h"
+
+static void makers_give_their_shapes_and_numbers(void **state)
 {
     double got[6];
 
@@ -20,11 +28,9 @@ static void test_makers(void **state)
         assert_true(ga_is_contiguous(x));
         assert_non_null(ga_data(x));
         assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
-        for (int i = 0; i < 6; i++)
-            assert_true(got[i] == 0.0);
+        assert_elements(GA_FLOAT64, 6, got, (double[6]){0});
         assert_int_equal(ga_to_host(ga_ones_like(x), got, sizeof got), GA_OK);
-        for (int i = 0; i < 6; i++)
-            assert_true(got[i] == 1.0);
+        assert_elements(GA_FLOAT64, 6, got, (double[]){1, 1, 1, 1, 1, 1});
         assert_numbers(ga_ones(GA_INT32, GA_SHAPE(3)), NUMBERS(1, 1, 1));
         assert_numbers(ga_full(GA_INT32, GA_SHAPE(2), -7.9), NUMBERS(-7, -7));
         assert_numbers(ga_full_like(counting(GA_SHAPE(1, 2)), 5), NUMBERS(5, 5));
@@ -38,7 +44,7 @@ static void test_makers(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-static void test_full_of_arrays(void **state)
+static void full_broadcasts_an_array(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -55,7 +61,7 @@ static void test_full_of_arrays(void **state)
     }
 }
 
-static void test_bad_shapes(void **state)
+static void bad_shapes_are_errors(void **state)
 {
     int64_t many[GA_MAX_NDIM + 1] = {0};
 
@@ -83,7 +89,7 @@ static void test_bad_shapes(void **state)
     ga_clear_error();
 }
 
-static void test_nulls(void **state)
+static void questions_about_null_have_answers(void **state)
 {
     (void)state;
     assert_null(ga_device_of(NULL));
@@ -103,7 +109,7 @@ static void test_nulls(void **state)
     assert_error(GA_ERR_SHAPE, "-5");
 }
 
-static void test_host_copies(void **state)
+static void host_memory_goes_there_and_back(void **state)
 {
     const int16_t numbers[] = {1, 2, 3, 4, 5, 6};
     int16_t got[6];
@@ -112,9 +118,9 @@ static void test_host_copies(void **state)
     GA_SCOPE {
         gpuarray *x = ga_from_host(numbers, GA_INT16, GA_SHAPE(2, 3));
         assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
-        assert_memory_equal(got, numbers, sizeof got);
+        assert_elements(GA_INT16, 6, got, numbers);
         assert_int_equal(ga_to_host(ga_transpose(x), got, sizeof got), GA_OK);
-        assert_memory_equal(got, ((int16_t[]){1, 4, 2, 5, 3, 6}), sizeof got);
+        assert_elements(GA_INT16, 6, got, (int16_t[]){1, 4, 2, 5, 3, 6});
         assert_int_equal(ga_to_host(x, got, 10), GA_ERR_SHAPE);
         assert_error(GA_ERR_SHAPE, "the buffer has 10 bytes, shape (2, 3) of int16 has 12");
         assert_int_equal(ga_to_host(x, NULL, 12), GA_ERR_INVALID);
@@ -127,7 +133,7 @@ static void test_host_copies(void **state)
     }
 }
 
-static void test_copies(void **state)
+static void copies_have_memory_of_their_own(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -149,7 +155,7 @@ static void test_copies(void **state)
     }
 }
 
-static void test_scalars_and_items(void **state)
+static void scalars_give_their_items_back(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -182,7 +188,7 @@ static void test_scalars_and_items(void **state)
 }
 
 /* Inside a scope a view, so that the scope's one reference stays the only one it gives back. */
-static void test_same_device(void **state)
+static void the_same_device_gives_the_same_array(void **state)
 {
     const int64_t live = live_blocks();
 
@@ -205,7 +211,7 @@ static void test_same_device(void **state)
     ga_free(x);
 }
 
-static void test_other_device(void **state)
+static void arrays_go_to_other_devices(void **state)
 {
     (void)state;
     if (ga_device_count() == 0) {
@@ -247,14 +253,14 @@ static bool make_once(void)
     return x;
 }
 
-static void test_failures(void **state)
+static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     survive_failures(make_once);
 }
 
 /* A NULL array is an error of its own, unless it stands for an earlier one. */
-static void test_null_arrays(void **state)
+static void null_arrays_are_errors(void **state)
 {
     (void)state;
     const gpuarray *nothing = NULL;
@@ -295,16 +301,21 @@ static void test_null_arrays(void **state)
     ga_clear_error();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null_arrays),    cmocka_unit_test(test_makers),
-        cmocka_unit_test(test_full_of_arrays), cmocka_unit_test(test_bad_shapes),
-        cmocka_unit_test(test_nulls),          cmocka_unit_test(test_host_copies),
-        cmocka_unit_test(test_copies),         cmocka_unit_test(test_scalars_and_items),
-        cmocka_unit_test(test_same_device),    cmocka_unit_test(test_other_device),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(null_arrays_are_errors),
+        cmocka_unit_test(makers_give_their_shapes_and_numbers),
+        cmocka_unit_test(full_broadcasts_an_array),
+        cmocka_unit_test(bad_shapes_are_errors),
+        cmocka_unit_test(questions_about_null_have_answers),
+        cmocka_unit_test(host_memory_goes_there_and_back),
+        cmocka_unit_test(copies_have_memory_of_their_own),
+        cmocka_unit_test(scalars_give_their_items_back),
+        cmocka_unit_test(the_same_device_gives_the_same_array),
+        cmocka_unit_test(arrays_go_to_other_devices),
+        cmocka_unit_test(failed_allocations_leave_nothing_behind),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -21,11 +21,12 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/os/system.h"
-#include "base/os/replacement.h"
 #include "base/os/process.h"
+#include "base/os/replacement.h"
+#include "base/os/system.h"
 #include "base/strbuf.h"
 #include "base/texts.h"
+#include "run.h"
 
 /* Every test ends as it began: no error, nothing allocated, no request about to fail. */
 static int clean(void **state)
@@ -38,7 +39,7 @@ static int clean(void **state)
 
 /* ---- Errors ---- */
 
-static void test_first_error_stays(void **state)
+static void the_first_error_stays(void **state)
 {
     (void)state;
     assert_int_equal(ga_error(), GA_OK);
@@ -52,7 +53,7 @@ static void test_first_error_stays(void **state)
     assert_string_equal(ga_error_message(), "");
 }
 
-static void test_long_message(void **state)
+static void long_messages_keep_their_beginning(void **state)
 {
     (void)state;
     enum { LENGTH = 100000 };
@@ -75,7 +76,7 @@ static void test_long_message(void **state)
     free(text);
 }
 
-static void test_save_and_restore(void **state)
+static void errors_are_saved_and_restored(void **state)
 {
     (void)state;
     ga__fail(GA_ERR_IO, "one");
@@ -108,7 +109,7 @@ static void *raise_in_thread(void *token)
     return fresh && ga_error() == GA_ERR_INDEX ? token : NULL;
 }
 
-static void test_errors_are_per_thread(void **state)
+static void each_thread_has_its_own_error(void **state)
 {
     pthread_t thread;
     int token = 0;
@@ -122,7 +123,7 @@ static void test_errors_are_per_thread(void **state)
     assert_string_equal(ga_error_message(), "here");
 }
 
-static void test_names(void **state)
+static void statuses_and_the_version_have_names(void **state)
 {
     (void)state;
     int major, minor, patch;
@@ -136,7 +137,7 @@ static void test_names(void **state)
 
 /* ---- Allocation ---- */
 
-static void test_alloc_counts(void **state)
+static void live_allocations_are_counted(void **state)
 {
     (void)state;
     char *a = ga__malloc(0), *b = ga__calloc(3, 5), *c = ga__strndup("abcdef", 3);
@@ -158,7 +159,7 @@ static void test_alloc_counts(void **state)
     assert_int_equal(ga_error(), GA_ERR_MEMORY);
 }
 
-static void test_alloc_fails_the_nth(void **state)
+static void the_nth_allocation_fails(void **state)
 {
     (void)state;
     ga__alloc_fail_at(3);
@@ -190,7 +191,7 @@ static void own_release(void *block)
     free(block);
 }
 
-static void test_own_allocator(void **state)
+static void the_allocator_can_be_replaced(void **state)
 {
     (void)state;
     ga__set_allocator(own_reallocate, own_release);
@@ -215,7 +216,7 @@ static char *build_text(void)
 }
 
 /* Whatever room there is, the text is whole. */
-static void test_strbuf_of_every_length(void **state)
+static void strings_of_every_length_are_whole(void **state)
 {
     char digits[400];
     (void)state;
@@ -232,7 +233,7 @@ static void test_strbuf_of_every_length(void **state)
         }
 }
 
-static void test_strbuf(void **state)
+static void strings_grow_as_they_are_added_to(void **state)
 {
     (void)state;
     ga__strbuf s = GA__STRBUF_INIT;
@@ -280,13 +281,13 @@ static bool text_works(void)
     return worked;
 }
 
-static void test_strbuf_failures(void **state)
+static void strings_survive_failed_allocations(void **state)
 {
     (void)state;
     fail_each(text_works);
 }
 
-static void test_texts(void **state)
+static void texts_are_split_and_found(void **state)
 {
     (void)state;
     ga__texts texts = {0};
@@ -327,7 +328,7 @@ static bool texts_work(void)
     return worked;
 }
 
-static void test_texts_failures(void **state)
+static void texts_survive_failed_allocations(void **state)
 {
     (void)state;
     fail_each(texts_work);
@@ -335,7 +336,7 @@ static void test_texts_failures(void **state)
 
 /* ---- Hashes ---- */
 
-static void test_hash128_vectors(void **state)
+static void hash128_gives_the_published_vectors(void **state)
 {
     (void)state;
     const char *fox = "The quick brown fox jumps over the lazy dog";
@@ -395,7 +396,7 @@ static void identities_differ_by_any_byte(void **state)
     assert_true(again.high == first.high && again.low == first.low);
 }
 
-static void test_hash64_spreads(void **state)
+static void hash64_spreads_keys_that_differ_little(void **state)
 {
     enum { KEYS = 40000, BUCKETS = 64 };
     static uint64_t hashes[KEYS];
@@ -415,7 +416,7 @@ static void test_hash64_spreads(void **state)
 }
 
 /* Each bit of the input flips about half of the output's, at every length. */
-static void test_hash64_avalanche(void **state)
+static void each_bit_flips_half_of_hash64(void **state)
 {
     (void)state;
     for (size_t length = 1; length <= 48; length++) {
@@ -448,7 +449,7 @@ static void keep_line(int level, const char *text, void *user)
     snprintf(last_line, sizeof last_line, "%s", text);
 }
 
-static void test_log(void **state)
+static void log_lines_go_to_the_callback(void **state)
 {
     (void)state;
     char long_text[3000];
@@ -473,7 +474,7 @@ static void test_log(void **state)
 /* What this program, started again with QUARRY_LOG=level, logs: see main. */
 static void check_environment(const char *level, const char *want)
 {
-    const char *const argv[] = {"/proc/self/exe", "log", NULL};
+    const char *const argv[] = {"/proc/self/exe", "--log", NULL};
     const ga__process process = {.argv = argv};
     ga__process_end end = {.code = 99};
 
@@ -485,7 +486,7 @@ static void check_environment(const char *level, const char *want)
     ga__free(end.output);
 }
 
-static void test_log_environment(void **state)
+static void the_environment_sets_the_log_level(void **state)
 {
     (void)state;
     check_environment("info", "quarry: one\n");
@@ -534,7 +535,7 @@ static int remove_directory(void **state)
     return system(command) == 0 ? clean(state) : -1;
 }
 
-static void test_files(void **state)
+static void files_are_written_and_read_whole(void **state)
 {
     (void)state;
     enum { BIG = 300000 };
@@ -562,7 +563,7 @@ static void test_files(void **state)
     assert_int_equal(entries_in(directory), 2);
 }
 
-static void test_file_errors(void **state)
+static void file_errors_name_the_file(void **state)
 {
     (void)state;
     size_t nbytes = 99;
@@ -584,7 +585,7 @@ static void test_file_errors(void **state)
     assert_int_equal(entries_in(directory), 1);
 }
 
-static void test_directories(void **state)
+static void directories_are_made_and_private(void **state)
 {
     (void)state;
     struct stat status;
@@ -620,7 +621,7 @@ static bool files_work(void)
     return worked && ga__make_directories("/tmp") == GA_OK;
 }
 
-static void test_os_failures(void **state)
+static void files_survive_failed_allocations(void **state)
 {
     (void)state;
     snprintf(file_path, sizeof file_path, "/tmp/quarry-test-base-%ld", (long)getpid());
@@ -628,7 +629,7 @@ static void test_os_failures(void **state)
     unlink(file_path);
 }
 
-static void test_time_and_processors(void **state)
+static void time_passes_and_processors_are_counted(void **state)
 {
     (void)state;
     const double start = ga__now();
@@ -640,39 +641,42 @@ static void test_time_and_processors(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "log") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--log") == 0) {
         ga__log(GA_LOG_INFO, "one");
         ga__log(GA_LOG_DEBUG, "two");
         return 0;
     }
     unsetenv("QUARRY_LOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_first_error_stays, clean),
-        cmocka_unit_test_teardown(test_long_message, clean),
-        cmocka_unit_test_teardown(test_save_and_restore, clean),
-        cmocka_unit_test_teardown(test_errors_are_per_thread, clean),
-        cmocka_unit_test_teardown(test_names, clean),
-        cmocka_unit_test_teardown(test_alloc_counts, clean),
-        cmocka_unit_test_teardown(test_alloc_fails_the_nth, clean),
-        cmocka_unit_test_teardown(test_own_allocator, clean),
-        cmocka_unit_test_teardown(test_strbuf, clean),
-        cmocka_unit_test_teardown(test_strbuf_of_every_length, clean),
-        cmocka_unit_test_teardown(test_strbuf_failures, clean),
-        cmocka_unit_test_teardown(test_texts, clean),
-        cmocka_unit_test_teardown(test_texts_failures, clean),
-        cmocka_unit_test_teardown(test_hash128_vectors, clean),
+        cmocka_unit_test_teardown(the_first_error_stays, clean),
+        cmocka_unit_test_teardown(long_messages_keep_their_beginning, clean),
+        cmocka_unit_test_teardown(errors_are_saved_and_restored, clean),
+        cmocka_unit_test_teardown(each_thread_has_its_own_error, clean),
+        cmocka_unit_test_teardown(statuses_and_the_version_have_names, clean),
+        cmocka_unit_test_teardown(live_allocations_are_counted, clean),
+        cmocka_unit_test_teardown(the_nth_allocation_fails, clean),
+        cmocka_unit_test_teardown(the_allocator_can_be_replaced, clean),
+        cmocka_unit_test_teardown(strings_grow_as_they_are_added_to, clean),
+        cmocka_unit_test_teardown(strings_of_every_length_are_whole, clean),
+        cmocka_unit_test_teardown(strings_survive_failed_allocations, clean),
+        cmocka_unit_test_teardown(texts_are_split_and_found, clean),
+        cmocka_unit_test_teardown(texts_survive_failed_allocations, clean),
+        cmocka_unit_test_teardown(hash128_gives_the_published_vectors, clean),
         cmocka_unit_test_teardown(siphash_gives_the_published_vectors, clean),
         cmocka_unit_test_teardown(identities_differ_by_any_byte, clean),
-        cmocka_unit_test_teardown(test_hash64_spreads, clean),
-        cmocka_unit_test_teardown(test_hash64_avalanche, clean),
-        cmocka_unit_test_teardown(test_log, clean),
-        cmocka_unit_test_teardown(test_log_environment, clean),
-        cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_file_errors, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_directories, make_directory, remove_directory),
-        cmocka_unit_test_teardown(test_os_failures, clean),
-        cmocka_unit_test_teardown(test_time_and_processors, clean),
+        cmocka_unit_test_teardown(hash64_spreads_keys_that_differ_little, clean),
+        cmocka_unit_test_teardown(each_bit_flips_half_of_hash64, clean),
+        cmocka_unit_test_teardown(log_lines_go_to_the_callback, clean),
+        cmocka_unit_test_teardown(the_environment_sets_the_log_level, clean),
+        cmocka_unit_test_setup_teardown(files_are_written_and_read_whole, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(file_errors_name_the_file, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(directories_are_made_and_private, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_teardown(files_survive_failed_allocations, clean),
+        cmocka_unit_test_teardown(time_passes_and_processors_are_counted, clean),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "base/alloc.h"
 #include "device/context.h"
-#include "golden.h"
 #include "jit/compile.h"
+#include "parallel.h"
+#include "run.h"
 
 enum {
     LIMIT = 8,     /* QUARRY_LOADED_KERNELS */
@@ -373,7 +375,7 @@ static void a_child_evicts_too(void **state)
     evict_all();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distinct_expressions_take_no_more_memory),
@@ -385,5 +387,5 @@ int main(void)
         cmocka_unit_test(a_child_evicts_too),
     };
     setenv("QUARRY_LOADED_KERNELS", "8", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

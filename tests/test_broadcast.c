@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
+#include "model/layout.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 /* ---- Random operands ---- */
 
@@ -224,7 +228,9 @@ static void compare(const operation *op, const operand *o, const gpuarray *got, 
     int ndim = result_shape(o, op->nargs, shape);
     if (!got || ga_ndim(got) != ndim || ga_dtype_of(got) != op->result ||
         (ndim && memcmp(ga_shape(got), shape, (size_t)ndim * 8) != 0)) {
-        fail_later("%s, %s: %s, or a wrong shape or dtype", op->name, what, ga_error_message());
+        fail_later("%s, %s: %s %s, wanted %s %s; %s", op->name, what,
+                   ga_dtype_name(ga_dtype_of(got)), ga__shape_text(ga_ndim(got), ga_shape(got)),
+                   ga_dtype_name(op->result), ga__shape_text(ndim, shape), ga_error_message());
         return;
     }
     void *host = checked(malloc(ga_nbytes(got) + 1));
@@ -494,7 +500,7 @@ static void a_pointer_that_is_no_array_is_an_error(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_shapes_and_layouts_agree_with_loops),
@@ -509,5 +515,5 @@ int main(void)
         cmocka_unit_test(null_passes_through),
         cmocka_unit_test(a_pointer_that_is_no_array_is_an_error),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

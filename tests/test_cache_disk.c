@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "jit/cache_disk.h"
+#include "run.h"
 
 enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* what a file holds besides key and code */
 
@@ -120,7 +121,7 @@ static void overwrite(const char *path, const void *bytes, size_t nbytes)
     close(file);
 }
 
-static void test_round_trip(void **state)
+static void entries_come_back(void **state)
 {
     int64_t bytes;
     (void)state;
@@ -142,7 +143,7 @@ static void test_round_trip(void **state)
     assert_false(has("key", "other code"));
 }
 
-static void test_long_keys_and_code(void **state)
+static void long_keys_and_code_come_back(void **state)
 {
     static char key[10001], code[100001];
     (void)state;
@@ -154,7 +155,7 @@ static void test_long_keys_and_code(void **state)
     assert_false(has(key, code));
 }
 
-static void test_directory_is_made_and_private(void **state)
+static void the_directory_is_made_and_private(void **state)
 {
     char outer[PATH_SIZE], inner[PATH_SIZE], path[PATH_SIZE];
     struct stat status;
@@ -176,7 +177,7 @@ static void test_directory_is_made_and_private(void **state)
     remove_all(outer);
 }
 
-static void test_which_directory(void **state)
+static void the_environment_chooses_the_directory(void **state)
 {
     char *path;
     char home[PATH_SIZE];
@@ -200,7 +201,7 @@ static void test_which_directory(void **state)
     setenv("HOME", home, 1);
 }
 
-static void test_truncated_and_lengthened(void **state)
+static void files_cut_or_lengthened_are_misses(void **state)
 {
     char path[PATH_SIZE];
     size_t nbytes = 0;
@@ -220,7 +221,7 @@ static void test_truncated_and_lengthened(void **state)
     ga__free(bytes);
 }
 
-static void test_every_byte_altered(void **state)
+static void any_altered_byte_is_a_miss(void **state)
 {
     char path[PATH_SIZE];
     size_t nbytes = 0;
@@ -242,7 +243,7 @@ static void test_every_byte_altered(void **state)
 }
 
 /* The file of one key under the name of another: the key is compared, not only its hash. */
-static void test_key_is_compared(void **state)
+static void keys_are_compared_in_full(void **state)
 {
     char path[PATH_SIZE], other[PATH_SIZE];
     (void)state;
@@ -256,7 +257,7 @@ static void test_key_is_compared(void **state)
     assert_false(has("key A", "code"));
 }
 
-static void test_foreign_owner(void **state)
+static void files_of_other_users_are_misses(void **state)
 {
     char path[PATH_SIZE];
     (void)state;
@@ -277,7 +278,7 @@ static void test_foreign_owner(void **state)
     assert_int_equal(chown(directory, 0, 0), 0);
 }
 
-static void test_writable_by_others(void **state)
+static void a_directory_others_may_write_is_not_used(void **state)
 {
     static const mode_t modes[] = {0777, 0770, 0720, 0702};
     (void)state;
@@ -297,7 +298,7 @@ static void test_writable_by_others(void **state)
 }
 
 /* An entry that others may write is not loaded, though its checksum be right; storing mends it. */
-static void test_entries_writable_by_others(void **state)
+static void entries_others_may_write_are_misses(void **state)
 {
     static const mode_t modes[] = {0660, 0606, 0620, 0602, 0666};
     char path[PATH_SIZE];
@@ -314,7 +315,7 @@ static void test_entries_writable_by_others(void **state)
     assert_true(has("key", "code"));
 }
 
-static void test_read_only_directory(void **state)
+static void a_read_only_directory_is_still_read(void **state)
 {
     (void)state;
     if (geteuid() == 0) { /* root may write anywhere, so be someone else for a while */
@@ -330,7 +331,7 @@ static void test_read_only_directory(void **state)
     assert_int_equal(ga__disk_cache_clear(), 0);
 }
 
-static void test_directory_that_cannot_be_made(void **state)
+static void a_directory_that_cannot_be_made_is_no_error(void **state)
 {
     (void)state;
     setenv("QUARRY_CACHE_DIR", "/proc/self/quarry", 1);
@@ -340,7 +341,7 @@ static void test_directory_that_cannot_be_made(void **state)
     assert_int_equal(file_count(NULL), 0);
 }
 
-static void test_directory_that_is_a_file(void **state)
+static void a_directory_that_is_a_file_is_no_error(void **state)
 {
     char path[PATH_SIZE];
     (void)state;
@@ -352,7 +353,7 @@ static void test_directory_that_is_a_file(void **state)
     assert_int_equal(file_count(NULL), 0);
 }
 
-static void test_no_link_pipe_or_directory(void **state)
+static void links_pipes_and_directories_are_no_entries(void **state)
 {
     char path[PATH_SIZE], target[PATH_SIZE];
     (void)state;
@@ -391,7 +392,7 @@ static void age_entry(time_t seconds)
     closedir(stream);
 }
 
-static void test_entries_of_other_days_go_first(void **state)
+static void entries_of_other_days_go_first(void **state)
 {
     (void)state;
     setenv("QUARRY_CACHE_SIZE", "150", 1); /* three entries of 46 bytes */
@@ -405,7 +406,7 @@ static void test_entries_of_other_days_go_first(void **state)
     assert_true(has("key 4", "4"));
 }
 
-static void test_eviction_order(void **state)
+static void the_least_recently_used_go_first(void **state)
 {
     int64_t bytes;
     (void)state;
@@ -434,7 +435,7 @@ static void test_eviction_order(void **state)
     assert_int_equal(file_count(NULL), 2);
 }
 
-static void test_size_syntax(void **state)
+static void sizes_take_suffixes(void **state)
 {
     static const char *const good[] = {"1K", "1k", "1024", "1M", "1g", "17179869183G"};
     static const char *const bad[] = {"",
@@ -466,7 +467,7 @@ static void test_size_syntax(void **state)
     assert_int_equal(ga__disk_cache_clear(), 0);
 }
 
-static void test_stale_temporary_files(void **state)
+static void stale_temporary_files_go(void **state)
 {
     char path[PATH_SIZE], old[PATH_SIZE], young[PATH_SIZE], foreign[PATH_SIZE];
     const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
@@ -512,7 +513,7 @@ static int hammer(char letter)
     return 0;
 }
 
-static void test_two_processes(void **state)
+static void two_processes_share_the_directory(void **state)
 {
     int status = -1;
     (void)state;
@@ -533,7 +534,7 @@ static void test_two_processes(void **state)
     assert_in_range(bytes, 1, 200 * 1024);
 }
 
-static void test_every_failed_allocation(void **state)
+static void every_failed_allocation_is_survived(void **state)
 {
     int64_t live = ga__alloc_live();
     (void)state;
@@ -554,29 +555,29 @@ static void test_every_failed_allocation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_long_keys_and_code),
-        TEST(test_directory_is_made_and_private),
-        TEST(test_which_directory),
-        TEST(test_truncated_and_lengthened),
-        TEST(test_every_byte_altered),
-        TEST(test_key_is_compared),
-        TEST(test_foreign_owner),
-        TEST(test_writable_by_others),
-        TEST(test_entries_writable_by_others),
-        TEST(test_read_only_directory),
-        TEST(test_directory_that_cannot_be_made),
-        TEST(test_directory_that_is_a_file),
-        TEST(test_no_link_pipe_or_directory),
-        TEST(test_entries_of_other_days_go_first),
-        TEST(test_eviction_order),
-        TEST(test_size_syntax),
-        TEST(test_stale_temporary_files),
-        TEST(test_two_processes),
-        TEST(test_every_failed_allocation),
+        TEST(entries_come_back),
+        TEST(long_keys_and_code_come_back),
+        TEST(the_directory_is_made_and_private),
+        TEST(the_environment_chooses_the_directory),
+        TEST(files_cut_or_lengthened_are_misses),
+        TEST(any_altered_byte_is_a_miss),
+        TEST(keys_are_compared_in_full),
+        TEST(files_of_other_users_are_misses),
+        TEST(a_directory_others_may_write_is_not_used),
+        TEST(entries_others_may_write_are_misses),
+        TEST(a_read_only_directory_is_still_read),
+        TEST(a_directory_that_cannot_be_made_is_no_error),
+        TEST(a_directory_that_is_a_file_is_no_error),
+        TEST(links_pipes_and_directories_are_no_entries),
+        TEST(entries_of_other_days_go_first),
+        TEST(the_least_recently_used_go_first),
+        TEST(sizes_take_suffixes),
+        TEST(stale_temporary_files_go),
+        TEST(two_processes_share_the_directory),
+        TEST(every_failed_allocation_is_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/hold.h"
 #include "jit/key_table.h"
+#include "run.h"
 
 enum { KEYS = 2000, THREADS = 8, FEW = 8, HANG_SECONDS = 30 };
 
@@ -55,7 +56,7 @@ static void *put(ga__key_table *table, const ga__key *key, void *value)
     return stands;
 }
 
-static void test_put_and_get(void **state)
+static void keys_give_their_values(void **state)
 {
     static ga__key_table table = TABLE(KEYS);
     ga__key key = key_of(1), longer = key, empty = {0, {0}};
@@ -75,7 +76,7 @@ static void test_put_and_get(void **state)
     assert_ptr_equal(get(&table, &empty), &values[2]);
 }
 
-static void test_every_word_counts(void **state)
+static void every_word_of_a_key_counts(void **state)
 {
     static ga__key_table table = TABLE(KEYS);
     ga__key key;
@@ -97,7 +98,7 @@ static void test_every_word_counts(void **state)
 
 /* ---- bounds ---- */
 
-static void test_the_least_recently_used_go(void **state)
+static void the_least_recently_used_go(void **state)
 {
     static ga__key_table table = TABLE(16);
     (void)state;
@@ -121,7 +122,7 @@ static void test_the_least_recently_used_go(void **state)
 }
 
 /* However many come, no more than the limit stay, and memory is what it was. */
-static void test_memory_is_bounded(void **state)
+static void memory_is_bounded(void **state)
 {
     static const size_t limits[] = {1, 2, 7, 64, 100};
     static ga__key_table tables[5];
@@ -142,7 +143,7 @@ static void test_memory_is_bounded(void **state)
     }
 }
 
-static void test_what_is_held_is_not_released(void **state)
+static void what_is_held_is_not_released(void **state)
 {
     static ga__key_table table = TABLE(FEW);
     (void)state;
@@ -167,7 +168,7 @@ static void test_what_is_held_is_not_released(void **state)
     assert_in_range(releases, before + 2, before + 4);
 }
 
-static void test_holds_are_nested_only_so_deep(void **state)
+static void holds_are_nested_only_so_deep(void **state)
 {
     static ga__key_table table = TABLE(FEW);
     ga__key key = key_of(0);
@@ -216,7 +217,7 @@ static void run_threads(void *(*body)(void *))
     }
 }
 
-static void test_threads(void **state)
+static void threads_store_beside_each_other(void **state)
 {
     (void)state;
     run_threads(store_all);
@@ -269,14 +270,14 @@ static void *churn(void *argument)
     return NULL;
 }
 
-static void test_threads_evict(void **state)
+static void threads_evict_beside_each_other(void **state)
 {
     (void)state;
     run_threads(churn);
 }
 
 /* Where the system has no barrier for all threads. */
-static void test_threads_evict_by_fences(void **state)
+static void threads_evict_by_fences(void **state)
 {
     (void)state;
     const bool before = atomic_exchange(&ga__hold_fences, true);
@@ -285,7 +286,7 @@ static void test_threads_evict_by_fences(void **state)
 }
 
 /* A thread that ends leaves its record to the next one. */
-static void test_records_are_taken_again(void **state)
+static void records_are_taken_again(void **state)
 {
     (void)state;
     run_threads(churn);
@@ -330,7 +331,7 @@ static void *hold_one(void *unused)
     return unused;
 }
 
-static void test_a_child_has_only_its_own_holds(void **state)
+static void a_child_has_only_its_own_holds(void **state)
 {
     pthread_t holder;
     (void)state;
@@ -373,7 +374,7 @@ static void look_in_child(void)
 }
 
 /* A fork at any moment leaves the child a table that works. */
-static void test_forks_beside_writers(void **state)
+static void forks_beside_writers_leave_a_table_that_works(void **state)
 {
     pthread_t threads[THREADS];
     (void)state;
@@ -406,7 +407,7 @@ static void *store_own(void *value)
     return put(&race_table, &key, value);
 }
 
-static void test_first_value_stands(void **state)
+static void the_first_value_stands(void **state)
 {
     pthread_t threads[THREADS];
     void *first = NULL;
@@ -422,7 +423,7 @@ static void test_first_value_stands(void **state)
     assert_non_null(first);
 }
 
-static void test_every_failed_allocation(void **state)
+static void every_failed_allocation_is_survived(void **state)
 {
     static ga__key_table table = TABLE(KEYS);
     (void)state;
@@ -444,23 +445,24 @@ static void test_every_failed_allocation(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_failed_allocation), /* first: the thread has no record yet */
-        cmocka_unit_test(test_put_and_get),
-        cmocka_unit_test(test_every_word_counts),
-        cmocka_unit_test(test_the_least_recently_used_go),
-        cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_what_is_held_is_not_released),
-        cmocka_unit_test(test_holds_are_nested_only_so_deep),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_evict),
-        cmocka_unit_test(test_threads_evict_by_fences),
-        cmocka_unit_test(test_records_are_taken_again),
-        cmocka_unit_test(test_a_child_has_only_its_own_holds),
-        cmocka_unit_test(test_forks_beside_writers),
-        cmocka_unit_test(test_first_value_stands),
+        cmocka_unit_test(
+            every_failed_allocation_is_survived), /* first: the thread has no record yet */
+        cmocka_unit_test(keys_give_their_values),
+        cmocka_unit_test(every_word_of_a_key_counts),
+        cmocka_unit_test(the_least_recently_used_go),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(what_is_held_is_not_released),
+        cmocka_unit_test(holds_are_nested_only_so_deep),
+        cmocka_unit_test(threads_store_beside_each_other),
+        cmocka_unit_test(threads_evict_beside_each_other),
+        cmocka_unit_test(threads_evict_by_fences),
+        cmocka_unit_test(records_are_taken_again),
+        cmocka_unit_test(a_child_has_only_its_own_holds),
+        cmocka_unit_test(forks_beside_writers_leave_a_table_that_works),
+        cmocka_unit_test(the_first_value_stands),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -6,17 +6,31 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "golden.h"
+#include "layouts.h"
 #include "model/dtype.h"
+#include "parallel.h"
+#include "run.h"
 
 static golden_file *file;
 
-static void check_answer(const golden_case *c, const gpuarray *got, const char *how)
+/* "cast(float32) to int8" */
+static const char *case_text(int item)
+{
+    static _Thread_local char text[100];
+    const golden_case *c = &file->cases[item];
+    snprintf(text, sizeof text, "%s to %s", golden_call(c), ga_dtype_name(c->dtype));
+    return text;
+}
+
+static void check_answer(int item, const gpuarray *got, const char *how)
 {
     char why[300];
+    const golden_case *c = &file->cases[item];
     if (!golden_result(c, c->out[0], got, 1, why, sizeof why))
-        fail_later("%s to %s, %s: %s", golden_call(c), ga_dtype_name(c->dtype), how, why);
+        fail_later("%s, %s: %s", case_text(item), how, why);
     ga_clear_error();
 }
 
@@ -30,60 +44,52 @@ static void cast_array(int item)
     for (layout how = LAYOUT_CONTIGUOUS; how < (layouts ? LAYOUT_BROADCAST : 1); how++)
         GA_SCOPE {
             gpuarray *x = layout_array(how, from->data, from->dtype, 1, &from->size);
-            check_answer(c, ga_astype(x, c->dtype), layout_names[how]);
+            check_answer(item, ga_astype(x, c->dtype), layout_names[how]);
         }
 }
 
 static void arrays_are_cast_as_numpys(void **state)
 {
     (void)state;
-    in_threads(file->ncases, cast_array);
+    rows_in_threads(file->ncases, case_text, cast_array);
     assert_int_equal(failures(), 0);
 }
 
 /* The host's own, which numbers take on their way to kernels. */
+static void cast_numbers(int item)
+{
+    unsigned char got[16];
+    char why[300];
+    const golden_case *c = &file->cases[item];
+    const golden_blob *from = c->arg[0];
+    for (int64_t k = 0; k < c->out[0]->size; k++) {
+        const unsigned char *number = from->data + (size_t)k * ga_dtype_size(from->dtype);
+        golden_blob one = *c->out[0];
+        one.data += (size_t)k * ga_dtype_size(c->dtype);
+        one.size = 1;
+        ga__dtype_store(c->dtype, ga__dtype_fetch(from->dtype, number), got);
+        if (!golden_matches(c, &one, got, 1, why, sizeof why))
+            fail_later("%s, number %lld: %s", case_text(item), (long long)k, why);
+    }
+}
+
 static void numbers_are_cast_the_same(void **state)
 {
     (void)state;
-    unsigned char got[16];
-    char why[300];
-    for (int item = 0; item < file->ncases; item++) {
-        const golden_case *c = &file->cases[item];
-        const size_t size = ga_dtype_size(c->dtype), from_size = ga_dtype_size(c->arg[0]->dtype);
-        for (int64_t k = 0; k < c->out[0]->size; k++) {
-            golden_blob one = *c->out[0];
-            one.data += (size_t)k * size;
-            one.size = 1;
-            ga__dtype_store(
-                c->dtype,
-                ga__dtype_fetch(c->arg[0]->dtype, c->arg[0]->data + (size_t)k * from_size), got);
-            if (!golden_matches(c, &one, got, 1, why, sizeof why))
-                fail_later("%s to %s, number %lld: %s", golden_call(c), ga_dtype_name(c->dtype),
-                           (long long)k, why);
-        }
-    }
+    for (int item = 0; item < file->ncases; item++)
+        if (row_selected(case_text(item)))
+            cast_numbers(item);
     assert_int_equal(failures(), 0);
 }
 
-static int open_file(void **state)
-{
-    (void)state;
-    file = golden_open("casts.bin");
-    return 0;
-}
-
-static int close_file(void **state)
-{
-    (void)state;
-    golden_close(file);
-    return 0;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_are_cast_as_numpys),
-        cmocka_unit_test(numbers_are_cast_the_same),
+        table_test(arrays_are_cast_as_numpys),
+        table_test(numbers_are_cast_the_same),
     };
-    return cmocka_run_group_tests(tests, open_file, close_file);
+    file = golden_open("casts.bin");
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
+    golden_close(file);
+    return failed;
 }

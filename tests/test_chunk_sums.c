@@ -9,6 +9,8 @@
 
 #include <quarry.h>
 
+#include "random.h"
+#include "run.h"
 #include "views.h"
 
 /* ---- A source whose elements have a formula ---- */
@@ -161,11 +163,11 @@ static void rows_that_are_not_alike_are_not_cut_further(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_chunks_is_combined_right),
         cmocka_unit_test(rows_that_are_not_alike_are_not_cut_further),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -12,11 +12,15 @@
 
 #include <cmocka.h>
 
+#include <quarry.h>
+
 #include "base/alloc.h"
 #include "base/os/system.h"
-#include "golden.h"
+#include "files.h"
 #include "model/dtype.h"
 #include "model/layout.h"
+#include "random.h"
+#include "run.h"
 #include "scratch.h"
 
 /* ---- Arrays and the sources that give the same ---- */
@@ -501,18 +505,6 @@ static int remove_scratch(void **state)
     return close_scratch((const char *const[]){"a.npy", "b.npy", "r.npy", "want.npy", NULL});
 }
 
-static void assert_same_files(const char *text, const char *a, const char *b)
-{
-    size_t size_a, size_b;
-    char *bytes_a = ga__read_file(a, &size_a), *bytes_b = ga__read_file(b, &size_b);
-    if (!bytes_a || !bytes_b)
-        fail_msg("%s: %s", text, ga_error_message());
-    if (size_a != size_b || memcmp(bytes_a, bytes_b, size_a) != 0)
-        fail_msg("%s: the files differ", text);
-    ga__free(bytes_a);
-    ga__free(bytes_b);
-}
-
 /* The result of each text as the file that ga_save() makes of ga_eval()'s. */
 static void check_saving(const char *path_a, const char *path_b)
 {
@@ -771,7 +763,7 @@ static void every_request_may_fail(void **state)
     reset_operands(&o);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_ga_eval_in_any_chunks),
@@ -790,5 +782,5 @@ int main(void)
         cmocka_unit_test(what_was_there_stays_until_the_end),
         cmocka_unit_test(every_request_may_fail),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_named_tests(argc, argv, tests, make_scratch, remove_scratch);
 }

@@ -20,6 +20,8 @@
 #include <quarry.h>
 
 #include "base/os/system.h"
+#include "children.h"
+#include "run.h"
 
 static char folder[] = "/tmp/quarry-test-compiler-XXXXXX";
 static char script_path[128], temporary[128], attempts_path[128];
@@ -66,18 +68,8 @@ static void use_compiler(const char *script)
 /* Runs `body` under that compiler in a child; it must return 0 and leave no temporary file. */
 static void compiling_with(const char *script, int (*body)(void))
 {
-    int status = -1;
     use_compiler(script);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(60);
-        const int failed = body();
-        if (failed)
-            fprintf(stderr, "%s\n", ga_error_message());
-        _exit(failed);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(in_child(body), 0);
     assert_int_equal(count_entries(temporary), 0);
 }
 
@@ -130,32 +122,23 @@ static int see_errors(void)
     return 0;
 }
 
-static int ignore_children(void)
+static int compile_ignoring_children(void)
 {
     signal(SIGCHLD, SIG_IGN);
     return compile_all_ways() ? 1 : see_errors();
 }
 
-static void reap_all(int number)
+static int compile_reaping_children(void)
 {
-    (void)number;
-    const int saved = errno;
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-    errno = saved;
-}
-
-static int reap_children(void)
-{
-    signal(SIGCHLD, reap_all);
+    reap_children();
     return compile_all_ways() ? 1 : see_errors();
 }
 
 static void programs_that_ignore_or_reap_children_compile(void **state)
 {
     (void)state;
-    compiling_with(NULL, ignore_children);
-    compiling_with(NULL, reap_children);
+    compiling_with(NULL, compile_ignoring_children);
+    compiling_with(NULL, compile_reaping_children);
 }
 
 /* ---- Compilers that hang ---- */
@@ -326,7 +309,7 @@ static int remove_folders(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_that_ignore_or_reap_children_compile),
@@ -338,5 +321,5 @@ int main(void)
         cmocka_unit_test(a_compiler_that_is_killed_is_told),
         cmocka_unit_test(an_evaluation_is_stopped_while_it_compiles),
     };
-    return cmocka_run_group_tests(tests, make_folders, remove_folders);
+    return run_named_tests(argc, argv, tests, make_folders, remove_folders);
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "run.h"
 #include "user/cuda_names.h"
 
 static void join(ga__strbuf *all, const ga__texts *texts)
@@ -179,7 +180,7 @@ static void every_failed_allocation_is_survived(void **state)
     assert_true(n > 5);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_kernels_are_found),
@@ -192,5 +193,5 @@ int main(void)
         cmocka_unit_test(broken_texts_end),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <quarry.h>
 
+#include "run.h"
 #include "user/arguments.h"
 
 /* Each operation over "const int *x, int *z", the new element for the old ones and its index i, and
@@ -186,12 +187,12 @@ static void elements_that_are_not_assigned_keep_their_values(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scanner_knows_what_must_be_loaded),
         cmocka_unit_test(only_macros_that_may_jump_are_feared),
         cmocka_unit_test(elements_that_are_not_assigned_keep_their_values),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

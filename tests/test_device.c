@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <quarry/device.h>
-#include <quarry/error.h>
+#include <quarry.h>
 
 #include "base/alloc.h"
+#include "children.h"
 #include "device/memory.h"
 #include "device/stream.h"
 #include "device/tickets.h"
 #include "device_support.h"
+#include "run.h"
 
 /* out[i] = in[i] + bias, CHUNK elements per block: words are out, in, n, bias. */
 enum { CHUNK = 256 };
@@ -495,17 +496,6 @@ static void compiling_survives_every_failed_allocation(void **state)
     fail_msg("40 allocations were not enough for one kernel");
 }
 
-/* Runs `body` in a forked child; its exit status. */
-static int in_child(int (*body)(void))
-{
-    pid_t child = fork();
-    if (child == 0)
-        _exit(body());
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static int compile_without_compiler(void)
 {
     setenv("QUARRY_CXX", "/nonexistent/c++ -O0", 1);
@@ -607,7 +597,7 @@ static void the_pool_works_in_a_forked_child(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(current_device_has_a_name_and_a_description),
@@ -638,5 +628,5 @@ int main(void)
         TEST(eight_threads_launch_at_once),
         TEST(the_pool_works_in_a_forked_child),
     };
-    return cmocka_run_group_tests(tests, choose_device, NULL);
+    return run_named_tests(argc, argv, tests, choose_device, NULL);
 }

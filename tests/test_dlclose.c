@@ -13,6 +13,8 @@
 
 #include <quarry.h>
 
+#include "run.h"
+
 static const char *library_path;
 static void *library;
 static pthread_barrier_t used, closed;
@@ -81,7 +83,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_end_after_the_library_is_closed),
         cmocka_unit_test(the_library_is_opened_again),
     };
-    library_path = argc > 1 ? argv[1] : "libquarry.so.0";
+    library_path = argc > 1 ? argv[1] : "libquarry.so.0"; /* names of tests may follow */
     setenv("QUARRY_DEVICE", "cpu", 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc - 1, argv + 1, tests, NULL, NULL);
 }

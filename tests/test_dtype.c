@@ -11,6 +11,7 @@
 #include <quarry.h>
 
 #include "model/dtype.h"
+#include "run.h"
 
 static uint64_t random_state = 1;
 
@@ -22,7 +23,7 @@ static uint64_t next_bits(void)
 
 /* ---- The table ---- */
 
-static void test_table(void **state)
+static void dtypes_have_names_sizes_and_kinds(void **state)
 {
     (void)state;
     assert_string_equal(ga_dtype_name(GA_FLOAT32), "float32");
@@ -47,7 +48,7 @@ static void test_table(void **state)
     }
 }
 
-static void test_npy_descr(void **state)
+static void npy_descriptions_go_there_and_back(void **state)
 {
     (void)state;
     bool swapped = true;
@@ -69,7 +70,7 @@ static void test_npy_descr(void **state)
         assert_int_equal(ga__dtype_from_npy(bad[k], &swapped), GA_NO_DTYPE);
 }
 
-static void test_c_names(void **state)
+static void c_types_have_their_dtypes(void **state)
 {
     (void)state;
     const struct {
@@ -147,7 +148,7 @@ static void check_every(uint16_t bits, float value, uint16_t back, int nfraction
     assert_int_equal(bits, back);
 }
 
-static void test_halves_round_trip(void **state)
+static void every_half_comes_back(void **state)
 {
     (void)state;
     for (uint32_t k = 0; k < 0x10000; k++) {
@@ -174,7 +175,7 @@ static void check_between(uint16_t low, uint16_t (*narrow)(double), int nfractio
     assert_int_equal(narrow(nextafter(b, a)), low + 1);
 }
 
-static void test_halves_round_once(void **state)
+static void halves_round_once(void **state)
 {
     (void)state;
     for (uint16_t low = 0; low < 0x7c00; low++)
@@ -207,7 +208,7 @@ static double stored_real(ga_dtype dtype, ga_value number)
     return ga__dtype_fetch(dtype, element).as.z[0];
 }
 
-static void test_float_to_integer(void **state)
+static void floats_saturate_as_integers(void **state)
 {
     (void)state;
     for (int d = GA_INT8; d <= GA_UINT64; d++) {
@@ -231,7 +232,7 @@ static void test_float_to_integer(void **state)
     assert_int_equal(stored_int(GA_UINT8, ga_value_double(255.9)), 255);
 }
 
-static void test_integers_wrap(void **state)
+static void integers_wrap(void **state)
 {
     (void)state;
     assert_int_equal(stored_int(GA_INT8, ga_value_int(300)), 44);
@@ -245,7 +246,7 @@ static void test_integers_wrap(void **state)
     assert_int_equal(stored_int(GA_BOOL, ga_value_floating(GA_COMPLEX64, 0, 2)), 1);
 }
 
-static void test_to_floats(void **state)
+static void integers_round_once_to_floats(void **state)
 {
     (void)state;
     const uint64_t tie = (UINT64_C(1) << 62) + (UINT64_C(1) << 38) + 1;
@@ -267,7 +268,7 @@ static void test_to_floats(void **state)
     }
 }
 
-static void test_complex(void **state)
+static void complex_numbers_keep_their_parts(void **state)
 {
     (void)state;
     unsigned char element[16];
@@ -284,7 +285,7 @@ static void test_complex(void **state)
 }
 
 /* Every element's bytes come back, also from an odd address, and nothing beside them is written. */
-static void test_bytes_round_trip(void **state)
+static void every_elements_bytes_come_back(void **state)
 {
     (void)state;
     for (int d = 1; d < GA_DTYPE_COUNT; d++) {
@@ -305,7 +306,7 @@ static void test_bytes_round_trip(void **state)
     }
 }
 
-static void test_numbers(void **state)
+static void numbers_are_read_in_any_type(void **state)
 {
     (void)state;
     assert_true(ga__number_double(ga_value_int(-3)) == -3);
@@ -321,7 +322,7 @@ static void test_numbers(void **state)
     assert_false(ga__number_bool(ga_value_int(0)));
 }
 
-static void test_swap_bytes(void **state)
+static void bytes_are_swapped_part_by_part(void **state)
 {
     (void)state;
     unsigned char bytes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -339,22 +340,22 @@ static void test_swap_bytes(void **state)
     assert_memory_equal(bytes, parts, 16);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_npy_descr),
-        cmocka_unit_test(test_c_names),
-        cmocka_unit_test(test_halves_round_trip),
-        cmocka_unit_test(test_halves_round_once),
-        cmocka_unit_test(test_float_to_integer),
-        cmocka_unit_test(test_integers_wrap),
-        cmocka_unit_test(test_to_floats),
-        cmocka_unit_test(test_complex),
-        cmocka_unit_test(test_bytes_round_trip),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_swap_bytes),
+        cmocka_unit_test(dtypes_have_names_sizes_and_kinds),
+        cmocka_unit_test(npy_descriptions_go_there_and_back),
+        cmocka_unit_test(c_types_have_their_dtypes),
+        cmocka_unit_test(every_half_comes_back),
+        cmocka_unit_test(halves_round_once),
+        cmocka_unit_test(floats_saturate_as_integers),
+        cmocka_unit_test(integers_wrap),
+        cmocka_unit_test(integers_round_once_to_floats),
+        cmocka_unit_test(complex_numbers_keep_their_parts),
+        cmocka_unit_test(every_elements_bytes_come_back),
+        cmocka_unit_test(numbers_are_read_in_any_type),
+        cmocka_unit_test(bytes_are_swapped_part_by_part),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -8,9 +8,10 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-#include "golden.h"
 #include "kernels/elementwise_plan.h"
 #include "model/layout.h"
+#include "random.h"
+#include "run.h"
 
 enum { PROCESSORS = 132, THREADS = 2048, MOST = 4, RESULT = 0 };
 
@@ -506,7 +507,7 @@ static void any_call_is_covered(void **state)
     assert_true(kinds[1][0] > 500 && kinds[1][1] == 0 && kinds[1][2] > 20);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contiguous_elements_move_16_bytes_at_a_time),
@@ -523,5 +524,5 @@ int main(void)
         cmocka_unit_test(only_texts_that_cannot_tell_are_given_more_elements),
         cmocka_unit_test(any_call_is_covered),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

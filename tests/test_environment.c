@@ -10,10 +10,14 @@
 
 #include <quarry.h>
 
+#include "base/alloc.h"
 #include "base/os/environment.h"
+#include "base/os/system.h"
 #include "base/strbuf.h"
+#include "children.h"
 #include "device/cpu/compiler.h"
 #include "device/cpu/cxx.h"
+#include "run.h"
 #include "scratch.h"
 
 enum { OWNER = 65534, CALLER = 12345, NO_RIGHTS = 77 };
@@ -58,17 +62,6 @@ static void make_trap(const char *name)
 static bool is_there(const char *name)
 {
     return access(in_scratch(name), F_OK) == 0;
-}
-
-static int in_child(int (*body)(void))
-{
-    int status = -1;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(body());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- set-user-id programs ---- */
@@ -136,17 +129,17 @@ static int run_copy(const char *mode)
 
 static int start_copy(void)
 {
-    return run_copy("start");
+    return run_copy("--start");
 }
 
 static int run_copy_raised(void)
 {
-    return run_copy("raised");
+    return run_copy("--raised");
 }
 
 static int run_copy_plain(void)
 {
-    return run_copy("plain");
+    return run_copy("--plain");
 }
 
 static bool set_user_ids_count(void)
@@ -382,14 +375,16 @@ static void a_relative_compiler_stays_the_same(void **state)
 
 static int run_mode(const char *mode)
 {
-    if (strcmp(mode, "start") == 0)
+    if (strcmp(mode, "--start") == 0)
         return 0;
-    return strcmp(mode, "raised") == 0 ? run_raised() : compute();
+    return strcmp(mode, "--raised") == 0 ? run_raised() : compute();
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) /* without the leak checker, which cannot look into a set-user-id program */
+    if (argc > 1 &&
+        strncmp(argv[1], "--", 2) ==
+            0) /* without the leak checker, which cannot look into a set-user-id program */
         _exit(run_mode(argv[1]));
     const struct CMUnitTest tests[] = {
         TEST(a_set_user_id_program_trusts_no_environment),
@@ -401,5 +396,5 @@ int main(int argc, char **argv)
         TEST(no_temporary_name_is_taken_for_an_option),
         TEST(a_relative_compiler_stays_the_same),
     };
-    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

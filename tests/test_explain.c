@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "jit/explain.h"
+#include "run.h"
 
 static const char *const text = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten";
 
@@ -71,7 +72,7 @@ static void a_template_shows_the_users_lines(void **state)
     ga__free(explained);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lines_named_are_marked),
@@ -79,5 +80,5 @@ int main(void)
         cmocka_unit_test(line_directives_count),
         cmocka_unit_test(a_template_shows_the_users_lines),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -11,8 +11,12 @@
 
 #include <quarry.h>
 
+#include "base/alloc.h"
 #include "base/os/replacement.h"
+#include "base/os/system.h"
 #include "base/os/temporary.h"
+#include "children.h"
+#include "run.h"
 #include "scratch.h"
 
 enum { OTHER_USER = 65534 };
@@ -147,16 +151,6 @@ static int replace_as_another(void)
     if (setgid(OTHER_USER) != 0 || setuid(OTHER_USER) != 0)
         return 1;
     return ga__write_file_atomic(in_scratch("file"), "new", 3) != GA_OK;
-}
-
-static int in_child(int (*body)(void))
-{
-    int status = -1;
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(body());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void a_group_that_is_lost_takes_its_rights_along(void **state)
@@ -384,7 +378,7 @@ static void a_temporary_folder_is_private_and_absolute(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(bytes_reach_the_disk_before_the_name),
@@ -399,5 +393,5 @@ int main(void)
         TEST(temporary_folders_of_killed_processes_are_removed),
         TEST(a_temporary_folder_is_private_and_absolute),
     };
-    return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

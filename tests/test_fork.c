@@ -18,28 +18,12 @@
 #include <quarry.h>
 
 #include "base/os/system.h"
+#include "children.h"
 #include "jit/compile.h"
+#include "run.h"
 
 static char folder[] = "/tmp/quarry-test-fork-XXXXXX";
 static char script_path[128], started_path[128];
-
-/* Runs `body` in a forked child, which has 30 seconds; it must return 0. */
-static void in_child(int (*body)(void))
-{
-    int status = -1;
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        alarm(30);
-        const int failed = body();
-        if (failed)
-            fprintf(stderr, "child: %d: %s\n", failed, ga_error_message());
-        _exit(failed);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (status != 0)
-        fail_msg("the child ends with signal %d, status %d", WTERMSIG(status), WEXITSTATUS(status));
-}
 
 /* ---- A thread that compiles for long ---- */
 
@@ -99,7 +83,7 @@ static void both_get_it(int (*body)(void))
     use_slow_compiler();
     assert_int_equal(pthread_create(&thread, NULL, in_thread, argument), 0);
     await_compiler();
-    in_child(body);
+    assert_int_equal(in_child(body), 0);
     assert_int_equal(pthread_join(thread, &failed), 0);
     unsetenv("QUARRY_CXX");
     assert_null(failed);
@@ -225,7 +209,7 @@ static int use_everything_and_fork(void)
     const int failed = use_everything();
     if (failed)
         return failed;
-    in_child(use_everything);
+    assert_int_equal(in_child(use_everything), 0);
     return 0;
 }
 
@@ -254,7 +238,7 @@ static void a_child_does_everything_meanwhile(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, use_all_the_time, (void *)i), 0);
     const double start = ga__now();
     for (int i = 0; i < 200 && ga__now() - start < 8; i++)
-        in_child(i % 10 == 0 ? use_everything_and_fork : use_everything);
+        assert_int_equal(in_child(i % 10 == 0 ? use_everything_and_fork : use_everything), 0);
     atomic_store(&stopping, true);
     for (int i = 0; i < USES; i++) {
         void *failed = NULL;
@@ -377,7 +361,7 @@ static int clear(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_child_compiles_what_a_thread_was_compiling),
@@ -386,5 +370,5 @@ int main(void)
         TEST(the_compiling_thread_itself_forks),
         TEST(a_child_of_the_evaluating_thread_does_not_hang),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return run_named_tests(argc, argv, tests, make_folder, remove_folder);
 }

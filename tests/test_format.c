@@ -1,10 +1,17 @@
 /* Text of arrays against NumPy's, in every dtype and layout. */
-#include "array_support.h"
 
 #include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <quarry.h>
+
+#include "array_support.h"
 #include "base/strbuf.h"
+#include "files.h"
+#include "run.h"
 
 static ga_dtype dtype_named(const char *name)
 {
@@ -96,15 +103,11 @@ static int check_file(const char *path, char *(*text_of)(const gpuarray *))
     return count;
 }
 
-static void test_golden(void **state)
+static void text_is_numpys(void **state)
 {
-    char path[4096];
-
     (void)state;
-    snprintf(path, sizeof path, "%s/format.txt", golden_directory());
-    assert_true(check_file(path, ga_format) > 500);
-    snprintf(path, sizeof path, "%s/print.txt", golden_directory());
-    assert_true(check_file(path, printed) > 300);
+    assert_true(check_file(golden_path("format.txt"), ga_format) > 500);
+    assert_true(check_file(golden_path("print.txt"), printed) > 300);
 }
 
 static void assert_text(const gpuarray *x, const char *want)
@@ -115,7 +118,7 @@ static void assert_text(const gpuarray *x, const char *want)
     free(text);
 }
 
-static void test_layouts(void **state)
+static void views_are_written_in_their_order(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -127,7 +130,7 @@ static void test_layouts(void **state)
     }
 }
 
-static void test_large_layouts(void **state)
+static void views_of_large_arrays_are_shortened(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -150,16 +153,16 @@ static void test_large_layouts(void **state)
     }
 }
 
-static void test_locale(void **state)
+static void text_ignores_the_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE"))
         print_message("skipped: no locale with a decimal comma is installed\n");
-    test_golden(state);
+    text_is_numpys(state);
     setlocale(LC_NUMERIC, "C");
 }
 
-static void test_print(void **state)
+static void print_writes_a_line(void **state)
 {
     char line[32] = "";
 
@@ -195,7 +198,7 @@ static bool format_once(void)
     return done;
 }
 
-static void test_failures(void **state)
+static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -210,13 +213,16 @@ static void test_failures(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_large_layouts), cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_print),         cmocka_unit_test(test_failures),
+        cmocka_unit_test(text_is_numpys),
+        cmocka_unit_test(views_are_written_in_their_order),
+        cmocka_unit_test(views_of_large_arrays_are_shortened),
+        cmocka_unit_test(text_ignores_the_locale),
+        cmocka_unit_test(print_writes_a_line),
+        cmocka_unit_test(failed_allocations_leave_nothing_behind),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "array_support.h"
+#include <quarry.h>
+
+#include "run.h"
 #include "scratch.h"
 
 static int clear(void **state)
@@ -139,7 +141,7 @@ static void a_disk_that_fills_up_is_an_error(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(exponents_may_change),
@@ -149,5 +151,5 @@ int main(void)
         TEST(arguments_of_other_kinds_are_other_plans),
         TEST(a_disk_that_fills_up_is_an_error),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

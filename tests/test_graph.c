@@ -1,8 +1,13 @@
 /* Graphs: recorded work runs when launched, as often as launched, in memory of its own. */
 #include <pthread.h>
+#include <string.h>
+
+#include <quarry.h>
 
 #include "array_support.h"
+#include "base/alloc.h"
 #include "base/error.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -399,7 +404,7 @@ static void threads_share_a_graph(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_runs_before_the_launch),
@@ -416,5 +421,5 @@ int main(void)
         TEST(failures_while_recording_lose_nothing),
         TEST(threads_share_a_graph),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "jit/includes.h"
+#include "run.h"
 
 static bool includes(const char *text)
 {
@@ -66,7 +67,7 @@ static void some_options_name_files(void **state)
     assert_false(option_names_files("-DI=-I"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(given_and_angled_headers_are_known),
@@ -74,5 +75,5 @@ int main(void)
         cmocka_unit_test(headers_are_read_too),
         cmocka_unit_test(some_options_name_files),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "jit/cache_disk.h"
+#include "run.h"
 
 static char *directory;
 
@@ -34,13 +35,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_cuda_problem(void **state)
+static void a_cuda_problem_is_told_where_there_is_no_gpu(void **state)
 {
     (void)state;
     assert_int_equal(ga_cuda_problem() == NULL, ga_device_count() > 0);
 }
 
-static void test_compilers(void **state)
+static void compilers_have_paths(void **state)
 {
     (void)state;
     char *found = ga_compiler("cpu");
@@ -74,7 +75,7 @@ static void count_entry(const ga_cache_entry *entry, void *user)
     seen[1] += entry->bytes;
 }
 
-static void test_cache(void **state)
+static void the_cache_is_counted_and_cleared(void **state)
 {
     int64_t files, bytes, seen[2] = {0, 0};
     (void)state;
@@ -100,7 +101,7 @@ static void test_cache(void **state)
 }
 
 /* An allocation that fails gives NULL and GA_ERR_MEMORY, and leaks nothing. */
-static void test_every_failed_allocation(void **state)
+static void every_failed_allocation_is_survived(void **state)
 {
     const int64_t live = ga__alloc_live();
     int failures = 0;
@@ -121,13 +122,13 @@ static void test_every_failed_allocation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_cuda_problem),
-        TEST(test_compilers),
-        TEST(test_cache),
-        TEST(test_every_failed_allocation),
+        TEST(a_cuda_problem_is_told_where_there_is_no_gpu),
+        TEST(compilers_have_paths),
+        TEST(the_cache_is_counted_and_cleared),
+        TEST(every_failed_allocation_is_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
 #include "model/dtype.h"
+#include "parallel.h"
+#include "run.h"
 #include "views.h"
 
 /* ---- Arrays whose elements are known ---- */
@@ -501,12 +503,12 @@ static void kernels_of_the_same_text(void **state)
     in_both_orders(run_total, 6);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_every_kind_of_operands),
         cmocka_unit_test(reductions_of_every_kind),
         cmocka_unit_test(kernels_of_the_same_text),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <quarry.h>
 
 #include "model/layout.h"
+#include "run.h"
 
 enum { TRIALS = 4000, MAX_POINTS = 4096, MAX_OPERANDS = 3 };
 
@@ -24,7 +25,7 @@ static int64_t below(int64_t n)
 
 /* ---- Shapes ---- */
 
-static void test_size(void **state)
+static void sizes_multiply_and_overflow(void **state)
 {
     (void)state;
     const int64_t huge[3] = {INT64_C(1) << 32, INT64_C(1) << 32, 0};
@@ -40,7 +41,7 @@ static void test_size(void **state)
     assert_int_equal(ga__shape_size(GA_SHAPE(INT64_MAX, 1)), INT64_MAX);
 }
 
-static void test_contiguous(void **state)
+static void contiguous_strides_are_known(void **state)
 {
     (void)state;
     const int64_t shape[4] = {2, 1, 3, 4};
@@ -81,7 +82,7 @@ static void check_broadcast(int na, const int64_t *a, int nb, const int64_t *b, 
     assert_int_equal(ga__broadcasts_to(nb, b, na, a), does && ga__same_shape(n, want, na, a));
 }
 
-static void test_broadcast(void **state)
+static void shapes_broadcast_as_numpys(void **state)
 {
     (void)state;
     const int64_t zero[1] = {0};
@@ -103,7 +104,7 @@ static void test_broadcast(void **state)
     assert_true(strides[0] == -9 && strides[1] == 8 && strides[2] == 7);
 }
 
-static void test_extent(void **state)
+static void extents_cover_every_element(void **state)
 {
     (void)state;
     int64_t low, high;
@@ -118,7 +119,7 @@ static void test_extent(void **state)
     assert_true(low == 0 && high == 2);
 }
 
-static void test_text_and_axis(void **state)
+static void shapes_have_texts_and_axes(void **state)
 {
     (void)state;
     int64_t longest[GA_MAX_NDIM];
@@ -224,7 +225,7 @@ static void check_nest(const ga__nest *before, bool reordered)
         assert_int_equal(again.ndim, after.ndim);
 }
 
-static void test_nests_visit_the_same(void **state)
+static void collapsed_nests_visit_the_same_elements(void **state)
 {
     (void)state;
     ga__nest nest = {.ndim = 0};
@@ -237,7 +238,7 @@ static void test_nests_visit_the_same(void **state)
 }
 
 /* Whatever permutation of its axes an array comes in, it collapses to the one run that it is. */
-static void test_permuted_collapse_to_one(void **state)
+static void permuted_axes_collapse_to_one(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 500; trial++) {
@@ -262,7 +263,7 @@ static void test_permuted_collapse_to_one(void **state)
     }
 }
 
-static void test_collapse_examples(void **state)
+static void nests_collapse_as_far_as_they_can(void **state)
 {
     (void)state;
     ga__nest none = {.ndim = 0, .noperands = 2};
@@ -288,18 +289,18 @@ static void test_collapse_examples(void **state)
     assert_true(reversed.ndim == 1 && reversed.shape[0] == 15 && reversed.strides[0][0] == -8);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size),
-        cmocka_unit_test(test_contiguous),
-        cmocka_unit_test(test_broadcast),
-        cmocka_unit_test(test_extent),
-        cmocka_unit_test(test_text_and_axis),
-        cmocka_unit_test(test_nests_visit_the_same),
-        cmocka_unit_test(test_permuted_collapse_to_one),
-        cmocka_unit_test(test_collapse_examples),
+        cmocka_unit_test(sizes_multiply_and_overflow),
+        cmocka_unit_test(contiguous_strides_are_known),
+        cmocka_unit_test(shapes_broadcast_as_numpys),
+        cmocka_unit_test(extents_cover_every_element),
+        cmocka_unit_test(shapes_have_texts_and_axes),
+        cmocka_unit_test(collapsed_nests_visit_the_same_elements),
+        cmocka_unit_test(permuted_axes_collapse_to_one),
+        cmocka_unit_test(nests_collapse_as_far_as_they_can),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,7 +1,15 @@
 /* Memory: what is counted, limits, other allocators, wrapped and pinned memory. */
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
 
 #include "array_support.h"
+#include "base/alloc.h"
+#include "golden.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -251,7 +259,7 @@ static void pinned_memory_is_copied_asynchronously(void **state)
                     fail_msg("%d: %g, not %g", i, (double)out[i], 2 * (double)in[i]);
             assert_int_equal(ga_set_async(x, out, N * sizeof *out), GA_OK);
             assert_int_equal(ga_set(y, in, N * sizeof *in), GA_OK);
-            assert_true(ga_item_bool(ga_all(ga_equal(x, ga_multiply(y, 2)))));
+            assert_arrays_equal(x, ga_multiply(y, 2));
         }
     ga_set_stream(NULL);
     ga_stream_free(stream);
@@ -301,7 +309,7 @@ static void host_buffers_are_checked(void **state)
     assert_int_equal(ga_set(t, values, 24), GA_OK); /* a view, in its own order */
     int32_t got[6];
     assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
-    assert_memory_equal(got, ((int32_t[]){1, 3, 5, 2, 4, 6}), sizeof got);
+    assert_elements(GA_INT32, 6, got, (int32_t[]){1, 3, 5, 2, 4, 6});
     gpuarray *repeated = ga_broadcast_to(x, GA_SHAPE(2, 2, 3));
     int32_t twice[12] = {0};
     assert_int_equal(ga_set(repeated, twice, sizeof twice), GA_ERR_INVALID);
@@ -313,7 +321,7 @@ static void host_buffers_are_checked(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(arrays_are_counted),
@@ -327,5 +335,5 @@ int main(void)
         TEST(registered_memory_is_copied_too),
         TEST(host_buffers_are_checked),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

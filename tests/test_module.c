@@ -20,6 +20,7 @@
 #include "device/unload.h"
 #include "jit/cache_disk.h"
 #include "jit/compile.h"
+#include "run.h"
 
 enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 
@@ -232,7 +233,7 @@ static void assert_gets(const char *text)
 
 /* ---- the tests ---- */
 
-static void test_memory_then_disk_then_compiler(void **state)
+static void memory_comes_before_disk_before_compiler(void **state)
 {
     ga__module_counts before = ga__module_count();
     (void)state;
@@ -257,7 +258,7 @@ static void test_memory_then_disk_then_compiler(void **state)
     assert_int_equal(after.memory_hits - before.memory_hits, 2);
 }
 
-static void test_everything_is_in_the_key(void **state)
+static void everything_is_in_the_key(void **state)
 {
     (void)state;
     assert_gets("keyed");
@@ -278,7 +279,7 @@ static void test_everything_is_in_the_key(void **state)
     assert_int_equal(compiles, 5);
 }
 
-static void test_a_template_that_cannot_be_filled(void **state)
+static void a_template_that_cannot_be_filled_is_an_error(void **state)
 {
     (void)state;
     template.text = "@text@ and @more@";
@@ -291,7 +292,7 @@ static void test_a_template_that_cannot_be_filled(void **state)
     assert_gets("unfilled");
 }
 
-static void test_without_a_disk(void **state)
+static void without_a_disk_memory_still_serves(void **state)
 {
     (void)state;
     setenv("QUARRY_CACHE_DIR", "", 1);
@@ -303,7 +304,7 @@ static void test_without_a_disk(void **state)
     assert_int_equal(compiles, 2);
 }
 
-static void test_no_such_kernel(void **state)
+static void a_missing_kernel_is_an_error(void **state)
 {
     (void)state;
     assert_null(get_named(&device, "name", "text", false, "missing"));
@@ -342,7 +343,7 @@ static void ask_together(struct asker *askers, const char *const *texts, int nte
     slow = false;
 }
 
-static void test_threads_compile_once(void **state)
+static void threads_compile_once(void **state)
 {
     struct asker askers[THREADS];
     (void)state;
@@ -355,7 +356,7 @@ static void test_threads_compile_once(void **state)
     }
 }
 
-static void test_failure_is_told_to_all_and_not_kept(void **state)
+static void a_failure_is_told_to_all_and_not_kept(void **state)
 {
     struct asker askers[THREADS];
     int64_t live = ga__alloc_live();
@@ -377,7 +378,7 @@ static void test_failure_is_told_to_all_and_not_kept(void **state)
     assert_gets("broken\ncode");
 }
 
-static void test_users_text_is_marked(void **state)
+static void the_users_text_is_marked(void **state)
 {
     (void)state;
     fail_compile = true;
@@ -392,7 +393,7 @@ static void test_users_text_is_marked(void **state)
 }
 
 /* The calling thread's first error stays; those who wait are told of the compile all the same. */
-static void test_older_error_stays(void **state)
+static void an_older_error_stays(void **state)
 {
     (void)state;
     ga__fail(GA_ERR_SHAPE, "older");
@@ -405,7 +406,7 @@ static void test_older_error_stays(void **state)
     assert_string_equal(ga_error_message(), "older");
 }
 
-static void test_disk_code_that_does_not_load(void **state)
+static void disk_code_that_does_not_load_is_compiled_again(void **state)
 {
     (void)state;
     assert_gets("stale");
@@ -444,7 +445,7 @@ static void only_dump(char name[PATH_SIZE], const char *text)
     unlink(path);
 }
 
-static void test_dumps(void **state)
+static void filled_templates_are_dumped(void **state)
 {
     char name[PATH_SIZE];
     (void)state;
@@ -472,7 +473,7 @@ static void test_dumps(void **state)
     assert_gets("not dumped");
 }
 
-static void test_every_failed_allocation(void **state)
+static void every_failed_allocation_is_survived(void **state)
 {
     (void)state;
     setenv("QUARRY_DUMP_DIR", dumps, 1);
@@ -493,7 +494,7 @@ static void test_every_failed_allocation(void **state)
 }
 
 /* The same where the compile fails: the message may be lost, the error not. */
-static void test_every_failed_allocation_of_a_failure(void **state)
+static void every_failed_allocation_of_a_failure_is_survived(void **state)
 {
     int64_t live = ga__alloc_live();
     (void)state;
@@ -511,7 +512,7 @@ static void test_every_failed_allocation_of_a_failure(void **state)
 }
 
 /* The code leaves memory with its last user, and comes back from the disk. */
-static void test_the_last_release_unloads(void **state)
+static void the_last_release_unloads(void **state)
 {
     const int64_t loaded = ga__module_count().loaded, live = ga__alloc_live();
     (void)state;
@@ -553,7 +554,7 @@ static void *ask_and_release(void *unused)
     return unused;
 }
 
-static void test_threads_ask_and_release(void **state)
+static void threads_ask_and_release(void **state)
 {
     pthread_t threads[THREADS];
     (void)state;
@@ -585,7 +586,7 @@ static bool source_is_in_memory(int number)
 }
 
 /* Of users' sources memory keeps those used last. */
-static void test_sources_are_bounded(void **state)
+static void sources_are_bounded(void **state)
 {
     (void)state;
     for (int i = 0; i < SOURCES; i++) {
@@ -603,25 +604,25 @@ static void test_sources_are_bounded(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_memory_then_disk_then_compiler),
-        TEST(test_everything_is_in_the_key),
-        TEST(test_a_template_that_cannot_be_filled),
-        TEST(test_without_a_disk),
-        TEST(test_no_such_kernel),
-        TEST(test_the_last_release_unloads),
-        TEST(test_threads_ask_and_release),
-        TEST(test_sources_are_bounded),
-        TEST(test_threads_compile_once),
-        TEST(test_failure_is_told_to_all_and_not_kept),
-        TEST(test_users_text_is_marked),
-        TEST(test_older_error_stays),
-        TEST(test_disk_code_that_does_not_load),
-        TEST(test_dumps),
-        TEST(test_every_failed_allocation),
-        TEST(test_every_failed_allocation_of_a_failure),
+        TEST(memory_comes_before_disk_before_compiler),
+        TEST(everything_is_in_the_key),
+        TEST(a_template_that_cannot_be_filled_is_an_error),
+        TEST(without_a_disk_memory_still_serves),
+        TEST(a_missing_kernel_is_an_error),
+        TEST(the_last_release_unloads),
+        TEST(threads_ask_and_release),
+        TEST(sources_are_bounded),
+        TEST(threads_compile_once),
+        TEST(a_failure_is_told_to_all_and_not_kept),
+        TEST(the_users_text_is_marked),
+        TEST(an_older_error_stays),
+        TEST(disk_code_that_does_not_load_is_compiled_again),
+        TEST(filled_templates_are_dumped),
+        TEST(every_failed_allocation_is_survived),
+        TEST(every_failed_allocation_of_a_failure_is_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

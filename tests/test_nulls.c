@@ -15,6 +15,8 @@
 
 #include <quarry.h>
 
+#include "run.h"
+
 static gpuarray *x;
 static ga_kernel *elementwise, *reduction, *kernel;
 static ga_module *module;
@@ -211,12 +213,12 @@ static int free_all(void **state)
     return ga_error() != GA_OK;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_is_an_error_everywhere),
         cmocka_unit_test(the_message_says_what_is_null),
         cmocka_unit_test(strides_stay_in_memory),
     };
-    return cmocka_run_group_tests(tests, make_all, free_all);
+    return run_named_tests(argc, argv, tests, make_all, free_all);
 }

@@ -9,10 +9,14 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
+#include "files.h"
 #include "golden.h"
-#include "model/rows.h"
 #include "model/dtype.h"
+#include "model/rows.h"
+#include "parallel.h"
+#include "run.h"
 
 /* ---- The golden file ---- */
 
@@ -24,10 +28,7 @@ static int nlines;
 static int read_lines(void **state)
 {
     (void)state;
-    char path[4096];
-    const char *directory = getenv("QUARRY_GOLDEN");
-    snprintf(path, sizeof path, "%s/numbers.txt", directory ? directory : QUARRY_GOLDEN_DIR);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(golden_path("numbers.txt"), "r");
     lines = malloc(sizeof *lines * MOST_LINES);
     while (file && lines && nlines < MOST_LINES && fgets(lines[nlines], LINE, file))
         lines[nlines][strcspn(lines[nlines], "\n")] = 0, nlines++;
@@ -49,31 +50,39 @@ static char *cut_word(char **line)
     return strtok_r(NULL, " ", line);
 }
 
-static size_t read_bytes(const char *text, unsigned char *bytes)
-{
-    size_t n = 0;
-    unsigned byte;
-    for (; sscanf(text + 2 * n, "%2x", &byte) == 1; n++)
-        bytes[n] = (unsigned char)byte;
-    return n;
-}
-
 /* Two floats are the same as bits are, but any NaN is as good as another. */
-static bool same_bytes(ga_dtype dtype, const unsigned char *got, const unsigned char *want,
-                       size_t nbytes)
+static bool same_element(ga_dtype dtype, const unsigned char *got, const unsigned char *want)
 {
     double a, b;
-    if (dtype != GA_FLOAT64 || nbytes != sizeof a)
-        return memcmp(got, want, nbytes) == 0;
+    if (dtype != GA_FLOAT64)
+        return memcmp(got, want, ga_dtype_size(dtype)) == 0;
     memcpy(&a, got, sizeof a);
     memcpy(&b, want, sizeof b);
-    return (a != a && b != b) || memcmp(got, want, nbytes) == 0;
+    return (a != a && b != b) || memcmp(got, want, sizeof a) == 0;
+}
+
+static void check_elements(const char *what, const char *how, const gpuarray *got,
+                           const unsigned char *want)
+{
+    unsigned char bytes[256];
+    char why[300];
+    const ga_dtype dtype = ga_dtype_of(got);
+    if (ga_to_host(got, bytes, ga_nbytes(got)) != GA_OK)
+        fail_later("%s, %s: %s", what, how, ga_error_message());
+    for (int64_t i = 0; i < ga_size(got) && ga_error() == GA_OK; i++) {
+        const size_t at = (size_t)i * ga_dtype_size(dtype);
+        if (same_element(dtype, bytes + at, want + at))
+            continue;
+        golden_difference(why, sizeof why, dtype, i, bytes + at, want + at);
+        fail_later("%s, %s: %s", what, how, why);
+        return;
+    }
 }
 
 /* Whether the array is the ANSWER of a line: "DTYPE:BYTES", or "!" for none. */
 static void check(const char *what, const char *how, const gpuarray *got, const char *answer)
 {
-    unsigned char bytes[256], want[256];
+    unsigned char want[256];
     const char *colon = strchr(answer, ':');
     const ga_status status = ga_error();
     if (!colon) {
@@ -83,12 +92,12 @@ static void check(const char *what, const char *how, const gpuarray *got, const 
         fail_later("%s, %s: %s", what, how, ga_error_message());
     } else {
         const ga_dtype dtype = ga__dtype_named(answer, (size_t)(colon - answer));
-        const size_t nbytes = read_bytes(colon + 1, want);
+        const size_t nbytes = parse_hex(colon + 1, want);
         if (ga_dtype_of(got) != dtype || ga_nbytes(got) != nbytes)
             fail_later("%s, %s: a %s, wanted %s", what, how, ga_dtype_name(ga_dtype_of(got)),
                        answer);
-        else if (ga_to_host(got, bytes, nbytes) != GA_OK || !same_bytes(dtype, bytes, want, nbytes))
-            fail_later("%s, %s: not %s", what, how, answer);
+        else
+            check_elements(what, how, got, want);
     }
     ga_clear_error();
 }
@@ -228,7 +237,7 @@ static gpuarray *read_array(char *line)
     unsigned char bytes[64];
     const char *name = cut_word(&line);
     const ga_dtype dtype = ga__dtype_named(name, strlen(name));
-    const size_t nbytes = read_bytes(cut_word(&line), bytes);
+    const size_t nbytes = parse_hex(cut_word(&line), bytes);
     const int64_t count = (int64_t)(nbytes / ga_dtype_size(dtype));
     return ga_from_host(bytes, dtype, 1, &count);
 }
@@ -249,7 +258,7 @@ static void integers_at_the_ends_of_a_dtype_are_numpys(void **state)
     assert_int_equal(failures(), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         /* First, while there is room to keep plans. */
@@ -259,5 +268,5 @@ int main(void)
         cmocka_unit_test(pairs_of_numbers_are_pythons),
         cmocka_unit_test(formulas_of_numbers_are_pythons),
     };
-    return cmocka_run_group_tests(tests, read_lines, free_lines);
+    return run_named_tests(argc, argv, tests, read_lines, free_lines);
 }

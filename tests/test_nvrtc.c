@@ -12,6 +12,7 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
+#include "run.h"
 
 #ifdef QUARRY_CUDA
 #include "device/cuda/nvrtc.h"
@@ -134,7 +135,7 @@ static void the_description_tells_the_options(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_nvrtc_the_message_says_what_to_do), /* first: a loaded NVRTC stays */
@@ -146,7 +147,7 @@ int main(void)
         TEST(every_failed_allocation_is_survived),
         TEST(the_description_tells_the_options),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }
 #else
 static void nvrtc_is_not_built(void **state)
@@ -156,9 +157,9 @@ static void nvrtc_is_not_built(void **state)
     skip();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nvrtc_is_not_built)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }
 #endif

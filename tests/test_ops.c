@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "golden.h"
+#include "layouts.h"
+#include "parallel.h"
+#include "run.h"
 
 typedef struct op {
     const char *name;
@@ -194,10 +198,15 @@ static void run_case(int item)
     }
 }
 
+static const char *case_text(int item)
+{
+    return golden_call(&file->cases[item]);
+}
+
 static void every_row_answers_as_numpy(void **state)
 {
     (void)state;
-    in_threads(file->ncases, run_case);
+    rows_in_threads(file->ncases, case_text, run_case);
     assert_int_equal(failures(), 0);
 }
 
@@ -249,26 +258,15 @@ static void a_0d_array_is_strong(void **state)
     }
 }
 
-static int open_file(void **state)
-{
-    (void)state;
-    file = golden_open("ops.bin");
-    return 0;
-}
-
-static int close_file(void **state)
-{
-    (void)state;
-    golden_close(file);
-    return 0;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_answers_as_numpy),
+        table_test(every_row_answers_as_numpy),
         cmocka_unit_test(every_c_type_is_a_weak_number),
         cmocka_unit_test(a_0d_array_is_strong),
     };
-    return cmocka_run_group_tests(tests, open_file, close_file);
+    file = golden_open("ops.bin");
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
+    golden_close(file);
+    return failed;
 }

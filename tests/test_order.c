@@ -1,8 +1,17 @@
 /* Who waits for whom: streams, graphs and engines on a device that does nothing but note it. */
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include <quarry.h>
+
+#include "array/array.h"
 #include "array_support.h"
+#include "base/alloc.h"
 #include "base/error.h"
+#include "device/memory.h"
+#include "device/stream.h"
+#include "run.h"
 #include "user/module.h"
 
 enum { MANY = 70, N = 1000 };
@@ -806,7 +815,7 @@ static void copies_between_devices_wait_on_both(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_device, close_device)
 
-int main(void)
+int main(int argc, char **argv)
 {
     setenv("QUARRY_CACHE_DIR", "", 1); /* what this device calls code is nobody else's */
     const struct CMUnitTest tests[] = {
@@ -831,5 +840,5 @@ int main(void)
         TEST(streams_wait_for_events),
         TEST(copies_between_devices_wait_on_both),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

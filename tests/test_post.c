@@ -1,8 +1,14 @@
 /* Tests of posted results: what a read finds after a reduction, whatever happens to the memory. */
 #include <complex.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "array_support.h"
+#include <quarry.h>
+
+#include "array/array.h"
+#include "device/memory.h"
 #include "device/readback.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -218,7 +224,7 @@ static void known_addresses_are_not_posted(void **state)
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(sums_are_read_by_all_dtypes, clear),
@@ -237,5 +243,5 @@ int main(void)
     if (!open_fake_devices())
         return 1;
 #endif
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

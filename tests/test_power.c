@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "golden.h"
 #include "model/dtype.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
 
 /* ---- Complex powers ---- */
 
@@ -132,8 +136,11 @@ static void compare(const gpuarray *x, const char *exponent, const gpuarray *a, 
     assert_int_equal(ga_to_host(b, q, ga_nbytes(b)), GA_OK);
     for (int64_t i = 0; i < ga_size(a); i++)
         if (!same_element(dtype, p + (size_t)i * size, q + (size_t)i * size)) {
-            fail_later("%s ** %s: %s differs from ga_power in element %lld",
-                       ga_dtype_name(ga_dtype_of(x)), exponent, how, (long long)i);
+            char why[300];
+            golden_difference(why, sizeof why, dtype, i, q + (size_t)i * size,
+                              p + (size_t)i * size);
+            fail_later("%s ** %s, %s beside ga_power: %s", ga_dtype_name(ga_dtype_of(x)), exponent,
+                       how, why);
             break;
         }
     free(p);
@@ -185,12 +192,12 @@ static void a_product_of_conjugates_is_real(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complex_powers_keep_numpys_infinities),
         cmocka_unit_test(every_way_gives_the_same_bits),
         cmocka_unit_test(a_product_of_conjugates_is_real),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -22,8 +22,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os/system.h"
 #include "base/os/process.h"
+#include "base/os/system.h"
+#include "children.h"
+#include "run.h"
 
 static int clean(void **state)
 {
@@ -50,19 +52,6 @@ static void ends(const char *script, int how, int code, const char *output)
     assert_int_equal(end.code, code);
     assert_string_equal(end.output, output);
     ga__free(end.output);
-}
-
-/* Runs `body` in a forked child that ends within 30 seconds; it must return 0. */
-static void in_child(int (*body)(void))
-{
-    int status = -1;
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        _exit(body());
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
 }
 
 static int open_descriptors(void)
@@ -185,26 +174,17 @@ static int run_ignoring_children(void)
     return run_unseen();
 }
 
-static void reap_all(int number)
-{
-    (void)number;
-    const int saved = errno;
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-    errno = saved;
-}
-
 static int run_reaping_children(void)
 {
-    signal(SIGCHLD, reap_all);
+    reap_children();
     return run_unseen();
 }
 
 static void children_that_others_reap_are_no_failure(void **state)
 {
     (void)state;
-    in_child(run_ignoring_children);
-    in_child(run_reaping_children);
+    assert_int_equal(in_child(run_ignoring_children), 0);
+    assert_int_equal(in_child(run_reaping_children), 0);
 }
 
 /* The shell itself waits for a child, which an inherited SIG_IGN would not let it. */
@@ -227,7 +207,7 @@ static int run_with_odd_signals(void)
 static void the_program_starts_with_fresh_signals(void **state)
 {
     (void)state;
-    in_child(run_with_odd_signals);
+    assert_int_equal(in_child(run_with_odd_signals), 0);
 }
 
 /* ---- Output ---- */
@@ -357,12 +337,12 @@ static int run_without_pidfd(void)
 static void an_old_system_does_too(void **state)
 {
     (void)state;
-    in_child(run_without_pidfd);
+    assert_int_equal(in_child(run_without_pidfd), 0);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_end_and_the_output_are_told),
@@ -379,5 +359,5 @@ int main(void)
         TEST(the_watch_stops_a_program),
         TEST(an_old_system_does_too),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

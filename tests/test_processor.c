@@ -13,6 +13,7 @@
 #include "base/os/process.h"
 #include "device/cpu/compiler.h"
 #include "device/cpu/processor.h"
+#include "run.h"
 
 /* Intel's model 60 of family 6 with AVX2, as Valgrind 3.19 presents it. */
 static const ga__cpuid haswell = {
@@ -127,7 +128,7 @@ static void the_key_holds_the_processor(void **state)
     assert_non_null(strstr(c->key, ga__processor_options()[0]));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_processor_is_an_emulators),
@@ -136,5 +137,5 @@ int main(void)
         cmocka_unit_test(the_compiler_takes_every_option),
         cmocka_unit_test(the_key_holds_the_processor),
     };
-    return cmocka_run_group_tests_name("processor", tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -10,11 +10,9 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "files.h"
 #include "model/promote.h"
-
-#ifndef QUARRY_GOLDEN_DIR
-#define QUARRY_GOLDEN_DIR "tests/golden"
-#endif
+#include "run.h"
 
 enum { MAX_COLUMNS = 32, LINE_SIZE = 4096 };
 
@@ -191,14 +189,13 @@ static void check_entry(const table *t, const char *row, const char *column, con
     expect(t->name, row, column, merged(want, plain, sizeof plain), text);
 }
 
-static void test_golden(void **state)
+static void tables_are_numpys(void **state)
 {
     (void)state;
-    const char *directory = getenv("QUARRY_GOLDEN");
-    char path[4096], line[LINE_SIZE];
+    const char *path = golden_path("promote.txt");
+    char line[LINE_SIZE];
     table t = {.ncolumns = 0};
 
-    snprintf(path, sizeof path, "%s/promote.txt", directory ? directory : QUARRY_GOLDEN_DIR);
     FILE *stream = fopen(path, "r");
     if (!stream)
         fail_msg("cannot open %s", path);
@@ -219,7 +216,7 @@ static void test_golden(void **state)
 
 /* ---- What the tables cannot say ---- */
 
-static void test_bad_dtypes(void **state)
+static void bad_dtypes_are_errors(void **state)
 {
     (void)state;
     assert_int_equal(ga_result_type(GA_NO_DTYPE, GA_INT8), GA_NO_DTYPE);
@@ -234,7 +231,7 @@ static void test_bad_dtypes(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-static void test_symmetry(void **state)
+static void promotion_is_symmetric(void **state)
 {
     (void)state;
     for (int a = 1; a < GA_DTYPE_COUNT; a++) {
@@ -251,7 +248,7 @@ static ga__operand_type weak(ga_value number)
     return (ga__operand_type){number.dtype, true, number};
 }
 
-static void test_messages(void **state)
+static void messages_name_the_dtypes(void **state)
 {
     (void)state;
     const ga__operand_type few[2] = {{GA_UINT8, false, {0}}, weak(ga_value_int(300))};
@@ -275,7 +272,7 @@ static void test_messages(void **state)
 }
 
 /* The ends of each integer dtype fit; one further does not. */
-static void test_fit_at_the_ends(void **state)
+static void the_ends_of_each_dtype_fit(void **state)
 {
     (void)state;
     for (int d = GA_INT8; d <= GA_UINT64; d++) {
@@ -304,7 +301,7 @@ static void test_fit_at_the_ends(void **state)
     }
 }
 
-static void test_weak_defaults(void **state)
+static void weak_numbers_have_default_dtypes(void **state)
 {
     (void)state;
     const uint64_t big = (uint64_t)1 << 63;
@@ -328,7 +325,7 @@ static void test_weak_defaults(void **state)
     assert_true(loop[0] == GA_UINT64 && loop[1] == GA_INT64);
 }
 
-static void test_results(void **state)
+static void results_follow_from_the_dtype_computed_in(void **state)
 {
     (void)state;
     assert_int_equal(ga__result_dtype(GA__RESULT_SAME, GA_COMPLEX64), GA_COMPLEX64);
@@ -339,14 +336,17 @@ static void test_results(void **state)
     assert_int_equal(ga__result_dtype(GA__RESULT_INT32, GA_FLOAT64), GA_INT32);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),          cmocka_unit_test(test_bad_dtypes),
-        cmocka_unit_test(test_symmetry),        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_fit_at_the_ends), cmocka_unit_test(test_weak_defaults),
-        cmocka_unit_test(test_results),
+        cmocka_unit_test(tables_are_numpys),
+        cmocka_unit_test(bad_dtypes_are_errors),
+        cmocka_unit_test(promotion_is_symmetric),
+        cmocka_unit_test(messages_name_the_dtypes),
+        cmocka_unit_test(the_ends_of_each_dtype_fit),
+        cmocka_unit_test(weak_numbers_have_default_dtypes),
+        cmocka_unit_test(results_follow_from_the_dtype_computed_in),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

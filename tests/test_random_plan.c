@@ -8,8 +8,9 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-#include "golden.h"
 #include "kernels/draw_plan.h"
+#include "random.h"
+#include "run.h"
 
 enum { PROCESSORS = 132, MOST_BLOCKS = PROCESSORS * 5 * 2 };
 
@@ -119,12 +120,12 @@ static void any_draw_is_covered(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_stored_together_where_they_can_be),
         cmocka_unit_test(thread_blocks_come_in_waves_where_numbers_are_computed),
         cmocka_unit_test(any_draw_is_covered),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

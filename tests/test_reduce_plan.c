@@ -8,11 +8,12 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-#include "golden.h"
 #include "kernels/reduce_plan.h"
 #include "model/layout.h"
 #include "model/rows.h"
 #include "ops/reduction_op.h"
+#include "random.h"
+#include "run.h"
 
 enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) };
 
@@ -405,7 +406,7 @@ static void any_shape_is_covered(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_sums_of_floats_have_short_chains),
@@ -421,5 +422,5 @@ int main(void)
         cmocka_unit_test(rows_without_tickets_are_not_shared),
         cmocka_unit_test(any_shape_is_covered),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 
 #include <quarry.h>
 
+#include "run.h"
+
 /* What a process has to say of its generators and of numbers drawn. */
 typedef struct account {
     ga_rng_state own;   /* of the default generator */
@@ -116,11 +118,11 @@ static void no_lock_is_left_to_a_child(void **state)
     ga_rng_free(users);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(children_draw_numbers_of_their_own),
         cmocka_unit_test(no_lock_is_left_to_a_child),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

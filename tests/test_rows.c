@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
 #include "model/dtype.h"
+#include "random.h"
+#include "run.h"
 #include "views.h"
 
 /* ---- Elements on both sides ---- */
@@ -273,7 +275,7 @@ static void long_rows_are_added_as_by_loops(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_rows_of_every_layout_agree_with_loops),
@@ -281,5 +283,5 @@ int main(void)
         cmocka_unit_test(long_rows_are_reduced_as_by_loops),
         cmocka_unit_test(long_rows_are_added_as_by_loops),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,9 +1,12 @@
 /* Reference counts and scopes: who owns what, and when it goes. */
-#include "array_support.h"
 
 #include <pthread.h>
 
+#include <quarry.h>
+
 #include "array/scope.h"
+#include "array_support.h"
+#include "run.h"
 
 static gpuarray *small(void)
 {
@@ -13,7 +16,7 @@ static gpuarray *small(void)
     return x;
 }
 
-static void test_references(void **state)
+static void references_keep_an_array(void **state)
 {
     (void)state;
     gpuarray *x = small();
@@ -34,7 +37,7 @@ static void test_references(void **state)
     assert_int_equal(live_blocks(), live);
 }
 
-static void test_scope_frees(void **state)
+static void a_scope_frees_its_arrays(void **state)
 {
     const int64_t live = live_blocks();
 
@@ -68,7 +71,7 @@ out:
     return;
 }
 
-static void test_leaving_early(void **state)
+static void leaving_early_frees_too(void **state)
 {
     const int64_t live = live_blocks();
 
@@ -80,7 +83,7 @@ static void test_leaving_early(void **state)
     }
 }
 
-static void test_keep(void **state)
+static void kept_arrays_go_to_the_outer_scope(void **state)
 {
     const int64_t live = live_blocks();
     gpuarray *kept = NULL, *mine = small();
@@ -111,7 +114,7 @@ static void test_keep(void **state)
     assert_int_equal(live_blocks(), live);
 }
 
-static void test_early_free(void **state)
+static void arrays_may_be_freed_early(void **state)
 {
     const int64_t live = live_blocks();
 
@@ -144,7 +147,7 @@ static void test_early_free(void **state)
     assert_int_equal(live_blocks(), live);
 }
 
-static void test_retained_outlives(void **state)
+static void a_retained_array_outlives_its_scope(void **state)
 {
     const int64_t live = live_blocks();
     gpuarray *x = NULL;
@@ -179,7 +182,7 @@ static bool nest_once(void)
     return ga_error() == GA_OK;
 }
 
-static void test_failures(void **state)
+static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     survive_failures(nest_once);
@@ -196,7 +199,7 @@ static void *leave_scopes_open(void *unused)
     return unused;
 }
 
-static void test_thread_exit(void **state)
+static void a_threads_end_closes_its_scopes(void **state)
 {
     (void)state;
     ga_free(small()); /* what the device keeps is there before the count */
@@ -226,7 +229,7 @@ static void *share(void *argument)
     return NULL;
 }
 
-static void test_threads_share(void **state)
+static void threads_share_an_array(void **state)
 {
     pthread_t threads[4];
 
@@ -242,15 +245,19 @@ static void test_threads_share(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_references),    cmocka_unit_test(test_scope_frees),
-        cmocka_unit_test(test_leaving_early), cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_early_free),    cmocka_unit_test(test_retained_outlives),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_thread_exit),
-        cmocka_unit_test(test_threads_share),
+        cmocka_unit_test(references_keep_an_array),
+        cmocka_unit_test(a_scope_frees_its_arrays),
+        cmocka_unit_test(leaving_early_frees_too),
+        cmocka_unit_test(kept_arrays_go_to_the_outer_scope),
+        cmocka_unit_test(arrays_may_be_freed_early),
+        cmocka_unit_test(a_retained_array_outlives_its_scope),
+        cmocka_unit_test(failed_allocations_leave_nothing_behind),
+        cmocka_unit_test(a_threads_end_closes_its_scopes),
+        cmocka_unit_test(threads_share_an_array),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,13 +1,20 @@
 /* Users' CUDA kernels on the current device: what CUDA C++ gives a kernel, against plain C; and on
  * the host what goes wrong there. */
-#include "cuda_support.h"
-
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <quarry.h>
+
+#include "base/alloc.h"
 #include "base/os/system.h"
+#include "cuda_support.h"
+#include "device/memory.h"
+#include "run.h"
 
 /* ---- which thread this is ---- */
 
@@ -1188,7 +1195,7 @@ static void many_barriers(void **state)
     backend->code.unload(p.image);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(threads_know_where_they_are, clear_error),
@@ -1227,5 +1234,5 @@ int main(void)
         cmocka_unit_test_setup(a_million_plain_threads, clear_error),
         cmocka_unit_test_setup(many_barriers, clear_error),
     };
-    return cmocka_run_group_tests_name("simt", tests, choose_device, NULL);
+    return run_named_tests(argc, argv, tests, choose_device, NULL);
 }

@@ -1,12 +1,18 @@
 /* Compiling users' CUDA modules for the host: what is rewritten, options, headers, messages, and
  * what the code depends on. */
-#include "cuda_support.h"
-
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/os/system.h"
+#include <quarry.h>
+
+#include "base/alloc.h"
 #include "base/os/replacement.h"
+#include "base/os/system.h"
+#include "cuda_support.h"
 #include "device/simt/rewrite.h"
+#include "run.h"
 
 /* ---- rewriting ---- */
 
@@ -323,7 +329,7 @@ static int choose_host(void **state)
     return choose_device(state);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(dynamic_shared_memory_in_functions, clear_error),
@@ -340,5 +346,5 @@ int main(void)
         cmocka_unit_test_setup(nothing_is_left_behind, clear_error),
         cmocka_unit_test_setup(the_key_names_the_compiler, clear_error),
     };
-    return cmocka_run_group_tests_name("simt_build", tests, choose_host, NULL);
+    return run_named_tests(argc, argv, tests, choose_host, NULL);
 }

@@ -1,8 +1,12 @@
 /* CUDA's own kernels without a GPU: run by the simulator of users' modules, each gives what the
  * host's kernel of the same call gives. */
 #include <math.h>
+#include <string.h>
 
-#include "array_support.h"
+#include <quarry.h>
+
+#include "array/array.h"
+#include "run.h"
 #include "simulated_device.h"
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
@@ -493,7 +497,7 @@ static void long_sums_are_within_the_bound(void **state)
     ga__use_device(ga__find_device("cpu"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_and_tails),
@@ -506,5 +510,5 @@ int main(void)
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_posted),
     };
-    return cmocka_run_group_tests(tests, open_devices, NULL);
+    return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

@@ -10,6 +10,9 @@
 
 #include <quarry.h>
 
+#include "golden.h"
+#include "run.h"
+
 #define LARGE (INT64_C(1) << 32)
 #define HUGE (INT64_C(1) << 62)
 
@@ -27,7 +30,7 @@ static void expect_shape(gpuarray *x, int ndim, const int64_t *shape)
 {
     assert_non_null(x);
     assert_int_equal(ga_ndim(x), ndim);
-    assert_memory_equal(ga_shape(x), shape, sizeof *shape * (size_t)ndim);
+    assert_elements(GA_INT64, ndim, ga_shape(x), shape);
 }
 
 /* Lengths that are not 0 count although another is 0. */
@@ -225,7 +228,7 @@ static void custom_kernels(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_and_wrapped_memory),
@@ -237,5 +240,5 @@ int main(void)
         cmocka_unit_test(file_headers),
         cmocka_unit_test(custom_kernels),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

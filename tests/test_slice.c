@@ -1,7 +1,16 @@
 /* Slices against NumPy's answers, and the ways of asking that NumPy does not have. */
-#include "array_support.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "files.h"
+#include "run.h"
 
 /* "3,4" into numbers; "" is none. Returns the count. */
 static int parse_numbers(const char *text, int64_t *numbers)
@@ -59,15 +68,13 @@ static void check_line(char *line)
     ga_free(x);
 }
 
-static void test_golden(void **state)
+static void slices_are_numpys(void **state)
 {
-    char path[4096];
     size_t nbytes;
     int count = 0;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/slice.txt", golden_directory());
-    char *text = read_bytes(path, &nbytes), *line = text;
+    char *text = read_bytes(golden_path("slice.txt"), &nbytes), *line = text;
     while (*line) {
         char *end = strchr(line, '\n');
         assert_non_null(end);
@@ -80,7 +87,7 @@ static void test_golden(void **state)
     assert_true(count > 1000);
 }
 
-static void test_elements(void **state)
+static void slices_give_their_elements(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -97,7 +104,7 @@ static void test_elements(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-static void test_ranges(void **state)
+static void ranges_are_slices(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -125,7 +132,7 @@ static void test_ranges(void **state)
     }
 }
 
-static void test_errors(void **state)
+static void errors_show_the_place(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -148,7 +155,7 @@ static void test_errors(void **state)
     }
 }
 
-static void test_many_parts(void **state)
+static void parts_are_bounded(void **state)
 {
     char text[512] = "0, 0", *end = text + 4;
 
@@ -181,7 +188,7 @@ static bool slice_once(void)
     return done;
 }
 
-static void test_failures(void **state)
+static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     fixture = counting(GA_SHAPE(2, 2));
@@ -190,7 +197,7 @@ static void test_failures(void **state)
 }
 
 /* Random texts neither crash nor leave the array. */
-static void test_random(void **state)
+static void random_texts_do_no_harm(void **state)
 {
     static const char letters[] = "0123456789:::,,,--.  Nonewaxis";
     uint32_t seed = 12345;
@@ -219,14 +226,17 @@ static void test_random(void **state)
     ga_free(x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),     cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_ranges),     cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_many_parts), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(slices_are_numpys),
+        cmocka_unit_test(slices_give_their_elements),
+        cmocka_unit_test(ranges_are_slices),
+        cmocka_unit_test(errors_show_the_place),
+        cmocka_unit_test(parts_are_bounded),
+        cmocka_unit_test(failed_allocations_leave_nothing_behind),
+        cmocka_unit_test(random_texts_do_no_harm),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

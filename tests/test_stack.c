@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "jit/compile.h"
+#include "run.h"
 
 #ifdef QUARRY_CUDA
 #include "device/cuda/nvrtc.h"
@@ -304,7 +305,7 @@ static int remove_folder(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_calls_need_little_stack),
@@ -312,5 +313,5 @@ int main(void)
         cmocka_unit_test(nvrtc_has_a_stack_of_its_own),
         cmocka_unit_test(deep_formulas_need_little_stack),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return run_named_tests(argc, argv, tests, make_folder, remove_folder);
 }

@@ -2,7 +2,12 @@
 #include <math.h>
 #include <pthread.h>
 
+#include <quarry.h>
+
+#include "array/array.h"
 #include "array_support.h"
+#include "base/alloc.h"
+#include "run.h"
 
 enum { TIMES = 40, STREAMS = 70, THREADS = 16 };
 
@@ -372,7 +377,7 @@ static void peer_copies_wait_for_their_source(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     if (on_host())
         slow = 1 << 17;
@@ -392,5 +397,5 @@ int main(void)
         TEST(devices_work_side_by_side),
         TEST(peer_copies_wait_for_their_source),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

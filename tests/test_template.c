@@ -10,10 +10,11 @@
 #include <quarry/error.h>
 
 #include "base/alloc.h"
+#include "base/embedded.h"
 #include "base/os/system.h"
 #include "base/strbuf.h"
-#include "base/embedded.h"
 #include "jit/template.h"
+#include "run.h"
 
 static void assert_fills(const ga__record *record, const char *text, const char *expected)
 {
@@ -54,7 +55,7 @@ static ga__record *sample(void)
     return record;
 }
 
-static void test_holes(void **state)
+static void holes_are_filled(void **state)
 {
     ga__record *r = sample();
     (void)state;
@@ -67,7 +68,7 @@ static void test_holes(void **state)
     ga__record_free(r);
 }
 
-static void test_at_signs_that_are_no_holes(void **state)
+static void other_at_signs_stay(void **state)
 {
     ga__record *r = sample();
     (void)state;
@@ -81,7 +82,7 @@ static void test_at_signs_that_are_no_holes(void **state)
     ga__record_free(r);
 }
 
-static void test_each(void **state)
+static void each_repeats_its_block(void **state)
 {
     ga__record *r = sample();
     (void)state;
@@ -93,7 +94,7 @@ static void test_each(void **state)
     ga__record_free(r);
 }
 
-static void test_if(void **state)
+static void if_chooses_its_block(void **state)
 {
     ga__record *r = sample();
     (void)state;
@@ -109,7 +110,7 @@ static void test_if(void **state)
     ga__record_free(r);
 }
 
-static void test_values_are_copied_and_null_is_ignored(void **state)
+static void values_are_copied_and_null_is_ignored(void **state)
 {
     char value[] = "before";
     ga__record *r = ga__record_new();
@@ -127,7 +128,7 @@ static void test_values_are_copied_and_null_is_ignored(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-static void test_errors_name_template_and_line(void **state)
+static void errors_name_template_and_line(void **state)
 {
     ga__record *r = sample();
     (void)state;
@@ -150,7 +151,7 @@ static void test_errors_name_template_and_line(void **state)
     ga__record_free(r);
 }
 
-static void test_depth_is_bounded(void **state)
+static void depth_is_bounded(void **state)
 {
     ga__strbuf text = GA__STRBUF_INIT;
     ga__record *r = sample();
@@ -162,7 +163,7 @@ static void test_depth_is_bounded(void **state)
     ga__record_free(r);
 }
 
-static void test_include(void **state)
+static void includes_become_their_text(void **state)
 {
     char directive[128];
     (void)state;
@@ -198,7 +199,7 @@ static bool print_alike(const ga__record *a, const ga__record *b)
 }
 
 /* Equal records print alike; no change of a value, a name or a list's shape is lost. */
-static void test_print_tells_records_apart(void **state)
+static void print_tells_records_apart(void **state)
 {
     enum { CHANGES = 7 };
     (void)state;
@@ -227,7 +228,7 @@ static void test_print_tells_records_apart(void **state)
     ga__record_free(flat);
 }
 
-static void test_every_failed_allocation(void **state)
+static void every_failed_allocation_is_survived(void **state)
 {
     int64_t live = ga__alloc_live();
     const ga__embedded template = {.name = "t",
@@ -253,7 +254,7 @@ static void test_every_failed_allocation(void **state)
 }
 
 /* A template longer than any buffer's first size loses nothing. */
-static void test_a_long_template(void **state)
+static void a_long_template_loses_nothing(void **state)
 {
     enum { TIMES = 250 };
     const char *const lines =
@@ -275,20 +276,20 @@ static void test_a_long_template(void **state)
     ga__record_free(r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_at_signs_that_are_no_holes),
-        cmocka_unit_test(test_each),
-        cmocka_unit_test(test_if),
-        cmocka_unit_test(test_values_are_copied_and_null_is_ignored),
-        cmocka_unit_test(test_errors_name_template_and_line),
-        cmocka_unit_test(test_depth_is_bounded),
-        cmocka_unit_test(test_include),
-        cmocka_unit_test(test_print_tells_records_apart),
-        cmocka_unit_test(test_every_failed_allocation),
-        cmocka_unit_test(test_a_long_template),
+        cmocka_unit_test(holes_are_filled),
+        cmocka_unit_test(other_at_signs_stay),
+        cmocka_unit_test(each_repeats_its_block),
+        cmocka_unit_test(if_chooses_its_block),
+        cmocka_unit_test(values_are_copied_and_null_is_ignored),
+        cmocka_unit_test(errors_name_template_and_line),
+        cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(includes_become_their_text),
+        cmocka_unit_test(print_tells_records_apart),
+        cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(a_long_template_loses_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

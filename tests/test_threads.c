@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <quarry.h>
 
-#include "golden.h"
 #include "jit/compile.h"
+#include "parallel.h"
+#include "run.h"
 
 enum { THREADS = 8 };
 
@@ -193,7 +195,7 @@ static void an_array_may_be_freed_in_another_thread(void **state)
     ga_free(shared);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_wanted_by_all_compiles_once),
@@ -203,5 +205,5 @@ int main(void)
         cmocka_unit_test(views_from_many_threads_keep_the_base),
         cmocka_unit_test(an_array_may_be_freed_in_another_thread),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -3,11 +3,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+#include <quarry.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
+#include "device/stream.h"
 #include "device/unload.h"
 #include "fake_device.h"
+#include "run.h"
 
 static ga__device *const device = &devices[0], *const other = &devices[1];
 
@@ -115,7 +120,7 @@ static void a_sweep_raises_nothing(void **state)
     assert_int_equal(fake.unloads, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(unused_code_is_unloaded, set_up),
@@ -126,5 +131,5 @@ int main(void)
     };
     if (!open_fake_devices())
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

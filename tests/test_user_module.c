@@ -1,12 +1,19 @@
 /* Tests of users' modules: compiling, loading, kernels by name, variables, caches and messages. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "array_support.h"
+#include <quarry.h>
 
-#include "base/os/system.h"
+#include "array/array.h"
+#include "array_support.h"
+#include "base/alloc.h"
 #include "base/os/replacement.h"
+#include "base/os/system.h"
 #include "jit/compile.h"
+#include "run.h"
 
 static int clear(void **state)
 {
@@ -82,7 +89,7 @@ static void conditions_follow_the_options(void **state)
     ga_module_free(m);
     m = ga_module_compile(names_source);
     assert_null(ga_module_kernel(m, "special"));
-    expect_raised(GA_ERR_INVALID, "the kernel \"special\" is left out by an #if");
+    assert_error(GA_ERR_INVALID, "the kernel \"special\" is left out by an #if");
     ga_module_free(m);
 }
 
@@ -93,10 +100,10 @@ static void an_unknown_name_lists_those_there_are(void **state)
                                      "void scale(int *x) {} namespace n { __global__ void s() {} }",
                                      .name = "few");
     assert_null(ga_module_kernel(m, "ad"));
-    expect_raised(GA_ERR_INVALID,
-                  "few: there is no kernel \"ad\"; the kernels: add, n::s, scale<...>");
+    assert_error(GA_ERR_INVALID,
+                 "few: there is no kernel \"ad\"; the kernels: add, n::s, scale<...>");
     assert_null(ga_module_kernel(m, "scale<nothing>"));
-    expect_raised(GA_ERR_COMPILE, "nothing");
+    assert_error(GA_ERR_COMPILE, "nothing");
     assert_null(ga_module_kernel(m, ""));
     ga_clear_error();
     assert_null(ga_module_kernel(m, "add; void f()"));
@@ -105,7 +112,7 @@ static void an_unknown_name_lists_those_there_are(void **state)
     ga_module_free(m);
     m = ga_module_compile("__device__ int f() { return 1; }");
     assert_null(ga_module_kernel(m, "f"));
-    expect_raised(GA_ERR_INVALID, "there is no kernel \"f\"; the kernels: none");
+    assert_error(GA_ERR_INVALID, "there is no kernel \"f\"; the kernels: none");
     ga_module_free(m);
 }
 
@@ -124,7 +131,7 @@ static void the_name_of_overloads_is_refused(void **state)
     (void)state;
     ga_module *m = ga_module_compile(names_source);
     assert_null(ga_module_kernel(m, "twice"));
-    expect_raised(GA_ERR_INVALID, "\"twice\" is left out by an #if, or defined more than once");
+    assert_error(GA_ERR_INVALID, "\"twice\" is left out by an #if, or defined more than once");
     ga_module_free(m);
 }
 
@@ -201,10 +208,10 @@ static void unknown_variables_list_those_there_are(void **state)
     (void)state;
     ga_module *m = ga_module_compile(variables_source, .name = "vars");
     assert_null(ga_module_global(m, "tabel"));
-    expect_raised(GA_ERR_INVALID,
-                  "vars: there is no variable \"tabel\"; the variables: table, counter, ns::inner");
+    assert_error(GA_ERR_INVALID,
+                 "vars: there is no variable \"tabel\"; the variables: table, counter, ns::inner");
     assert_null(ga_module_global(m, "inner"));
-    expect_raised(GA_ERR_INVALID, "no variable \"inner\"");
+    assert_error(GA_ERR_INVALID, "no variable \"inner\"");
     ga_module_free(m);
 }
 
@@ -214,10 +221,10 @@ static void instances_share_variables_or_are_refused(void **state)
     (void)state;
     ga_module *m = ga_module_compile(variables_source);
     assert_null(ga_module_kernel(m, "add<2>"));
-    expect_raised(GA_ERR_INVALID,
-                  "would not share the module's variables (table, counter, ns::inner)");
+    assert_error(GA_ERR_INVALID,
+                 "would not share the module's variables (table, counter, ns::inner)");
     assert_null(ga_module_kernel(m, "missing"));
-    expect_raised(GA_ERR_INVALID, "no kernel \"missing\"");
+    assert_error(GA_ERR_INVALID, "no kernel \"missing\"");
     ga_module_free(m);
     m = ga_module_compile(variables_source, .kernels = "add<2>,add<30>");
     ga_launch(ga_module_kernel(m, "add<2>"), GA_DIM(1), GA_DIM(1));
@@ -247,9 +254,9 @@ static void options_and_headers_reach_the_compiler(void **state)
         ga_module_free(m);
     }
     assert_null(ga_module_compile(value_source, .headers = GA_HEADERS({"value.h", NULL})));
-    expect_raised(GA_ERR_INVALID, "the text of the header \"value.h\" is NULL");
+    assert_error(GA_ERR_INVALID, "the text of the header \"value.h\" is NULL");
     assert_null(ga_module_compile("__global__ void f() {}", .options = "--no-such-option"));
-    expect_raised(ga_error(), "no-such-option");
+    assert_error(ga_error(), "no-such-option");
     assert_null(ga_module_compile("__global__ void f() {}", .options = "'--unbalanced"));
     assert_int_not_equal(ga_error(), GA_OK);
     ga_clear_error();
@@ -358,7 +365,7 @@ static void errors_have_the_log_and_the_lines(void **state)
     assert_null(strstr(ga_error_message(), "nv_name_map"));
     ga_clear_error();
     assert_null(ga_module_compile(NULL));
-    expect_raised(GA_ERR_INVALID, "module: the source is NULL");
+    assert_error(GA_ERR_INVALID, "module: the source is NULL");
 }
 
 static char warnings[4096];
@@ -393,12 +400,12 @@ static void nulls_pass_the_first_error_on(void **state)
     assert_null(kernel);
     assert_int_not_equal(ga_launch(kernel, GA_DIM(1), GA_DIM(1)), GA_OK);
     assert_null(ga_module_global(NULL, "table"));
-    expect_raised(GA_ERR_INVALID, "kernel: the module is NULL");
+    assert_error(GA_ERR_INVALID, "kernel: the module is NULL");
     ga_module *m = ga_module_compile("__global__ void f() {}");
     assert_null(ga_module_kernel(m, NULL));
-    expect_raised(GA_ERR_INVALID, "kernel: the name is NULL");
+    assert_error(GA_ERR_INVALID, "kernel: the name is NULL");
     assert_null(ga_module_global(m, NULL));
-    expect_raised(GA_ERR_INVALID, "global: the name is NULL");
+    assert_error(GA_ERR_INVALID, "global: the name is NULL");
     ga_kernel_free(ga_module_kernel(m, "f")); /* its module does that */
     assert_int_equal(ga_launch(ga_module_kernel(m, "f"), GA_DIM(1), GA_DIM(1)), GA_OK);
     ga_module_free(m);
@@ -442,13 +449,13 @@ static void device_code_is_loaded_from_files(void **state)
     ga_module *m = ga_module_load(path);
     if (on_host()) {
         assert_null(m);
-        expect_raised(GA_ERR_UNSUPPORTED, "a GPU's code does not run on cpu");
+        assert_error(GA_ERR_UNSUPPORTED, "a GPU's code does not run on cpu");
     } else {
         assert_int_equal(run(m, "answer"), 42);
         assert_null(ga_module_kernel(m, "question"));
-        expect_raised(GA_ERR_INVALID, "answer");
+        assert_error(GA_ERR_INVALID, "answer");
         assert_null(ga_module_global(m, "question"));
-        expect_raised(GA_ERR_INVALID, "no variable \"question\"");
+        assert_error(GA_ERR_INVALID, "no variable \"question\"");
         ga_module_free(m);
     }
     remove_file(path, directory);
@@ -479,7 +486,7 @@ static void a_cubin_is_loaded_and_found_by_names(void **state)
     assert_int_equal(run(m, "a::b::inner"), 4);
     assert_int_equal(run(m, "_Z5plainPi"), 2);
     assert_null(ga_module_kernel(m, "twice"));
-    expect_raised(GA_ERR_INVALID, "_Z5twicePi");
+    assert_error(GA_ERR_INVALID, "_Z5twicePi");
     assert_int_equal(run(m, "_Z5twicePi"), 7);
     ga_module_free(m);
     remove_file(path, directory);
@@ -492,7 +499,7 @@ static void other_files_are_refused(void **state)
     if (on_host())
         skip();
     char *directory, *path = new_path(&directory);
-    static const char *const texts[] = {"", "int main(void) { return 0; }\n\n\n",
+    static const char *const texts[] = {"", "int main(int argc, char **argv) { return 0; }\n\n\n",
                                         "\177ELF but not really one, is it",
                                         ".version .target no PTX"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -504,9 +511,9 @@ static void other_files_are_refused(void **state)
     }
     remove_file(path, directory);
     assert_null(ga_module_load("/nonexistent/file.cubin"));
-    expect_raised(GA_ERR_IO, "/nonexistent/file.cubin");
+    assert_error(GA_ERR_IO, "/nonexistent/file.cubin");
     assert_null(ga_module_load(NULL));
-    expect_raised(GA_ERR_INVALID, "path of the module is NULL");
+    assert_error(GA_ERR_INVALID, "path of the module is NULL");
 }
 
 /* A failure is told to those who ask while it happens, and to nobody later. */
@@ -539,7 +546,7 @@ static void sources_that_failed_are_tried_again(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(kernels_are_found_by_their_names),
@@ -567,5 +574,5 @@ int main(void)
         TEST(a_cubin_is_loaded_and_found_by_names),
 #endif
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, NULL, NULL);
 }

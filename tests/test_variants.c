@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "device/context.h"
 #include "jit/compile.h"
+#include "run.h"
 
 #ifndef QUARRY_CUDA
 
@@ -31,34 +32,55 @@ int main(void)
 
 /* ---- What is compiled ---- */
 
+static _Thread_local ga_dtype compiled_dtype; /* GA_NO_DTYPE: of no single dtype */
+
+/* "cbrt float16 on fake:90" */
+static const char *kernel_text(const char *what)
+{
+    static _Thread_local char text[300];
+    snprintf(text, sizeof text, "%s %s on %s", what,
+             compiled_dtype == GA_NO_DTYPE ? "" : ga_dtype_name(compiled_dtype),
+             ga_current_device());
+    return text;
+}
+
 static void check(const char *what)
 {
     if (ga_error() == GA_OK)
         return;
     /* The tables say which dtypes a row takes; a refusal is an answer, a failed compile is not. */
     if (ga_error() != GA_ERR_DTYPE)
-        fail_msg("%s on %s: %s", what, ga_current_device(), ga_error_message());
+        fail_msg("%s: %s", kernel_text(what), ga_error_message());
     ga_clear_error();
 }
+
+/* A call, which compiles a kernel, unless the program's arguments name others. */
+#define COMPILES(what, ...)                                                                        \
+    do {                                                                                           \
+        if (row_selected(kernel_text(what))) {                                                     \
+            __VA_ARGS__;                                                                           \
+            check(what);                                                                           \
+        }                                                                                          \
+    } while (0)
 
 static void all_rows(ga_dtype dtype)
 {
     GA_SCOPE {
         gpuarray *x = ga_empty(dtype, GA_SHAPE(64)), *r, *s;
         const gpuarray *a = x;
-#define GA_UNARY(name, ...) ga_##name(a), check(#name " " #__VA_ARGS__);
+#define GA_UNARY(name, ...) COMPILES(#name, ga_##name(a));
 #include <quarry/unary.def>
-#define GA_BINARY(name, ...) ga_##name(a, a), check(#name);
+#define GA_BINARY(name, ...) COMPILES(#name, ga_##name(a, a));
 #include <quarry/binary.def>
-#define GA_TERNARY(name, ...) ga_##name(a, a, a), check(#name);
+#define GA_TERNARY(name, ...) COMPILES(#name, ga_##name(a, a, a));
 #include <quarry/ternary.def>
-#define GA_SPLIT(name, ...) (void)ga_##name(a, &r, &s), check(#name);
+#define GA_SPLIT(name, ...) COMPILES(#name, (void)ga_##name(a, &r, &s));
 #include <quarry/split.def>
-#define GA_REDUCE(name, ...) ga_##name(a), check(#name);
+#define GA_REDUCE(name, ...) COMPILES(#name, ga_##name(a));
 #include <quarry/reduce.def>
-        ga_dot(a, a), check("dot");
+        COMPILES("dot", ga_dot(a, a));
         for (int to = GA_BOOL; to < GA_DTYPE_COUNT; to++)
-            ga_astype(a, (ga_dtype)to), check("astype");
+            COMPILES("astype", ga_astype(a, (ga_dtype)to));
     }
 }
 
@@ -69,25 +91,25 @@ static void elementwise_variants(ga_dtype dtype)
                  *cube = ga_empty(dtype, GA_SHAPE(40, 64, 48));
         gpuarray *line = ga_empty(dtype, GA_SHAPE(1003)), *i8 = ga_empty(GA_INT8, GA_SHAPE(64, 96));
         gpuarray *t = ga_transpose(cube);
-        ga_add(line, line), check("vectors and a tail");
-        ga_add(ga_slice(line, "1:"), ga_slice(line, ":-1")), check("misaligned");
-        ga_add(ga_slice(line, "::2"), ga_slice(line, "::-2")), check("strided");
-        ga_add(m, ga_slice(m, "0")), check("a row");
-        ga_add(m, ga_slice(m, ":, :1")), check("a column");
-        ga_add(m, 1), check("a number");
-        ga_add(m, i8), check("mixed");
-        ga_add(t, ga_copy(t)), check("tiled, three axes");
-        ga_copy(ga_transpose(m)), check("tiled copy");
-        ga_add(ga_transpose(m), ga_empty(dtype, GA_SHAPE(96, 64))), check("tiled and not");
-        ga_add(ga_transpose(m), ga_transpose(i8)), check("tiled, two items");
-        ga_copy(ga_transpose(ga_slice(m, "1:, 1:"))), check("tiled, odd");
-        ga_copy(ga_transpose(ga_slice(m, ":, :20"))), check("small squares");
-        ga_copy(ga_slice(cube, "::2, ::3, ::2")), check("three axes");
-        ga_assign(ga_slice(m, "::2, ::2"), 1), check("strided output");
-        ga_equal(m, m), check("comparison");
-        ga_arange(dtype, 0, 100, 1), check("index");
-        ga_eye(dtype, 12), check("eye");
-        ga_linspace(dtype, 0, 1, 10), check("linspace");
+        COMPILES("vectors and a tail", ga_add(line, line));
+        COMPILES("misaligned", ga_add(ga_slice(line, "1:"), ga_slice(line, ":-1")));
+        COMPILES("strided", ga_add(ga_slice(line, "::2"), ga_slice(line, "::-2")));
+        COMPILES("a row", ga_add(m, ga_slice(m, "0")));
+        COMPILES("a column", ga_add(m, ga_slice(m, ":, :1")));
+        COMPILES("a number", ga_add(m, 1));
+        COMPILES("mixed", ga_add(m, i8));
+        COMPILES("tiled, three axes", ga_add(t, ga_copy(t)));
+        COMPILES("tiled copy", ga_copy(ga_transpose(m)));
+        COMPILES("tiled and not", ga_add(ga_transpose(m), ga_empty(dtype, GA_SHAPE(96, 64))));
+        COMPILES("tiled, two items", ga_add(ga_transpose(m), ga_transpose(i8)));
+        COMPILES("tiled, odd", ga_copy(ga_transpose(ga_slice(m, "1:, 1:"))));
+        COMPILES("small squares", ga_copy(ga_transpose(ga_slice(m, ":, :20"))));
+        COMPILES("three axes", ga_copy(ga_slice(cube, "::2, ::3, ::2")));
+        COMPILES("strided output", ga_assign(ga_slice(m, "::2, ::2"), 1));
+        COMPILES("comparison", ga_equal(m, m));
+        COMPILES("index", ga_arange(dtype, 0, 100, 1));
+        COMPILES("eye", ga_eye(dtype, 12));
+        COMPILES("linspace", ga_linspace(dtype, 0, 1, 10));
     }
 }
 
@@ -98,33 +120,33 @@ static void reduction_variants(ga_dtype dtype)
     for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
         GA_SCOPE {
             gpuarray *x = ga_empty(dtype, 2, shapes[k]), *t = ga_transpose(x);
-            ga_sum(x), check("sum");
-            ga_sum(x, GA_AXIS(0)), check("sum axis 0");
-            ga_sum(x, GA_AXIS(1)), check("sum axis 1");
-            ga_argmax(t), check("argmax of a transpose");
-            ga_argmax(x, GA_AXIS(0)), check("argmax axis 0");
-            ga_var(t, GA_AXIS(0)), check("var");
-            ga_any(x), check("any");
-            ga_all(x, GA_AXIS(1)), check("all axis 1");
-            ga_any(x, GA_AXIS(0)), check("any axis 0");
-            ga_sum(ga_slice(x, "::2, ::3")), check("sum strided");
-            ga_max(ga_slice(x, ":, 1:"), GA_AXIS(1)), check("max misaligned");
+            COMPILES("sum", ga_sum(x));
+            COMPILES("sum axis 0", ga_sum(x, GA_AXIS(0)));
+            COMPILES("sum axis 1", ga_sum(x, GA_AXIS(1)));
+            COMPILES("argmax of a transpose", ga_argmax(t));
+            COMPILES("argmax axis 0", ga_argmax(x, GA_AXIS(0)));
+            COMPILES("var", ga_var(t, GA_AXIS(0)));
+            COMPILES("any", ga_any(x));
+            COMPILES("all axis 1", ga_all(x, GA_AXIS(1)));
+            COMPILES("any axis 0", ga_any(x, GA_AXIS(0)));
+            COMPILES("sum strided", ga_sum(ga_slice(x, "::2, ::3")));
+            COMPILES("max misaligned", ga_max(ga_slice(x, ":, 1:"), GA_AXIS(1)));
         }
     GA_SCOPE {
         gpuarray *x = ga_empty(dtype, GA_SHAPE(12, 13, 14, 15));
-        ga_sum(x, GA_AXIS(1)), check("middle axis");
-        ga_sum(x, GA_AXIS(0, 2)), check("two axes");
-        ga_argmin(x, GA_AXIS(1, 3)), check("argmin of two axes");
+        COMPILES("middle axis", ga_sum(x, GA_AXIS(1)));
+        COMPILES("two axes", ga_sum(x, GA_AXIS(0, 2)));
+        COMPILES("argmin of two axes", ga_argmin(x, GA_AXIS(1, 3)));
     }
     GA_SCOPE {
         gpuarray *x = ga_empty(dtype, GA_SHAPE(1 << 20, 2, 4)),
                  *y = ga_empty(dtype, GA_SHAPE(1 << 20, 7));
         gpuarray *wide = ga_empty(dtype, GA_SHAPE(300, 80000));
-        ga_sum(wide, GA_AXIS(0)), check("narrow tiles");
-        ga_sum(x, GA_AXIS(2)), check("thin rows");
-        ga_argmax(x, GA_AXIS(2)), check("argmax of thin rows");
-        ga_var(y, GA_AXIS(1)), check("var of rows of 7");
-        ga_all(ga_transpose(y), GA_AXIS(0)), check("all of rows of 7");
+        COMPILES("narrow tiles", ga_sum(wide, GA_AXIS(0)));
+        COMPILES("thin rows", ga_sum(x, GA_AXIS(2)));
+        COMPILES("argmax of thin rows", ga_argmax(x, GA_AXIS(2)));
+        COMPILES("var of rows of 7", ga_var(y, GA_AXIS(1)));
+        COMPILES("all of rows of 7", ga_all(ga_transpose(y), GA_AXIS(0)));
     }
 }
 
@@ -146,24 +168,24 @@ static void custom_variants(void)
                                   .preamble = "__device__ float f(float v) { return v * v; }",
                                   .loop_prep = "float s = 1", .after_loop = "s = 0",
                                   .fast_math = true)};
-        ga_run(k[0], 2, x, h), check("axpy");
-        ga_run(k[0], 2, ga_transpose(x), ga_transpose(h)), check("axpy of transposes");
-        ga_run(k[0], 2, ga_transpose(x), h), check("axpy of two shapes");
-        ga_run(k[1], b, x), check("root");
-        ga_run(k[2], c, w), check("table");
-        ga_run(k[2], ga_slice(c, "::2"), ga_slice(w, "::-1")), check("strided table");
-        ga_run(k[3], x), check("prep");
+        COMPILES("axpy", ga_run(k[0], 2, x, h));
+        COMPILES("axpy of transposes", ga_run(k[0], 2, ga_transpose(x), ga_transpose(h)));
+        COMPILES("axpy of two shapes", ga_run(k[0], 2, ga_transpose(x), h));
+        COMPILES("root", ga_run(k[1], b, x));
+        COMPILES("table", ga_run(k[2], c, w));
+        COMPILES("strided table", ga_run(k[2], ga_slice(c, "::2"), ga_slice(w, "::-1")));
+        COMPILES("prep", ga_run(k[3], x));
         for (size_t n = 0; n < sizeof(k) / sizeof(k[0]); n++)
             ga_kernel_free(k[n]);
         ga_kernel *r =
             ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*i", "float *x", "weighted");
-        ga_reduce(r, ga_slice(x, "1:, ::2")), check("weighted");
+        COMPILES("weighted", ga_reduce(r, ga_slice(x, "1:, ::2")));
         ga_kernel_free(r);
         r = ga_reduction_kernel(GA_NO_DTYPE, "{1e30f, -1e30f}",
                                 "{min(a.lo, b.lo), max(a.hi, b.hi)}", "{x[i], x[i]}", "float *x",
                                 "minmax", .preamble = "struct minmax { float lo, hi; };",
                                 .struct_name = "minmax", .struct_bytes = 8);
-        ga_reduce(r, x), check("minmax");
+        COMPILES("minmax", ga_reduce(r, x));
         ga_kernel_free(r);
     }
 }
@@ -193,7 +215,7 @@ static void expression_variants(ga_dtype dtype)
                  *r = ga_slice(x, "0");
         gpuarray *t = ga_transpose(ga_empty(dtype, GA_SHAPE(96, 64)));
         for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
-            ga_eval(texts[k], GA(x), GA(y), GA(r), GA(t)), check(texts[k]);
+            COMPILES(texts[k], ga_eval(texts[k], GA(x), GA(y), GA(r), GA(t)));
     }
 }
 
@@ -217,7 +239,7 @@ static void chunked_variants(ga_dtype dtype)
             ga_source *x = ga_source_new(dtype, 2, shapes[s], read_zeros, &itemsize);
             const ga_chunks chunks = {.bytes = 20000 * (int64_t)itemsize};
             for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
-                ga_eval_chunked(&chunks, texts[k], GA(x)), check(texts[k]);
+                COMPILES(texts[k], ga_eval_chunked(&chunks, texts[k], GA(x)));
             ga_source_free(x);
         }
 }
@@ -228,21 +250,23 @@ static void random_variants(ga_dtype dtype)
     for (int begin = 0; begin < 2; begin++) /* at the start of a share, and within one */
         GA_SCOPE {
             ga_rng_set_state(rng, &(ga_rng_state){1, (uint64_t)begin});
-            ga_rng_random(rng, dtype, GA_SHAPE(5000)), check("random");
-            ga_rng_uniform(rng, dtype, 1, 2, GA_SHAPE(5000)), check("uniform");
-            ga_rng_standard_normal(rng, dtype, GA_SHAPE(5000)), check("standard_normal");
-            ga_rng_normal(rng, dtype, 1, 2, GA_SHAPE(5000)), check("normal");
-            ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)), check("lognormal");
-            ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)), check("exponential");
-            ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)), check("integers");
-            ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)), check("poisson of 3");
-            ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)), check("poisson of 30");
-            ga_rng_permutation(rng, 5000), check("permutation");
-            ga_rng_bytes(rng, 5000), check("bytes");
+            COMPILES("random", ga_rng_random(rng, dtype, GA_SHAPE(5000)));
+            COMPILES("uniform", ga_rng_uniform(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("standard_normal", ga_rng_standard_normal(rng, dtype, GA_SHAPE(5000)));
+            COMPILES("normal", ga_rng_normal(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("lognormal", ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("exponential", ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)));
+            COMPILES("integers", ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)));
+            COMPILES("poisson of 3", ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)));
+            COMPILES("poisson of 30", ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)));
+            COMPILES("permutation", ga_rng_permutation(rng, 5000));
+            COMPILES("bytes", ga_rng_bytes(rng, 5000));
         }
     GA_SCOPE {
-        ga_rng_integers(rng, GA_INT64, 0, INT64_C(1) << 40, GA_SHAPE(5000)), check("wide integers");
-        ga_rng_integers_endpoint(rng, GA_UINT64, 0, UINT64_MAX, GA_SHAPE(5000)), check("all bits");
+        COMPILES("wide integers",
+                 ga_rng_integers(rng, GA_INT64, 0, INT64_C(1) << 40, GA_SHAPE(5000)));
+        COMPILES("all bits",
+                 ga_rng_integers_endpoint(rng, GA_UINT64, 0, UINT64_MAX, GA_SHAPE(5000)));
     }
     ga_rng_free(rng);
 }
@@ -262,7 +286,8 @@ static void *run_job(void *argument)
     const job *j = argument;
     for (int k = j->first; k < j->ndtypes * j->ndevices; k += 2) {
         ga__use_device(&j->device[k / j->ndtypes]);
-        j->run(j->dtypes[k % j->ndtypes]);
+        compiled_dtype = j->dtypes[k % j->ndtypes];
+        j->run(compiled_dtype);
     }
     return NULL;
 }
@@ -325,23 +350,24 @@ static void custom_kernels_compile_everywhere(void **state)
     (void)state;
     for (int k = 0; k < DEVICES; k++) {
         ga__use_device(&devices[k]);
+        compiled_dtype = GA_NO_DTYPE;
         custom_variants();
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(custom_kernels_compile_everywhere),
-        cmocka_unit_test(expressions_compile_everywhere),
-        cmocka_unit_test(elementwise_variants_compile_everywhere),
-        cmocka_unit_test(reduction_variants_compile_everywhere),
-        cmocka_unit_test(random_numbers_compile_everywhere),
-        cmocka_unit_test(every_row_compiles_for_every_dtype),
+        table_test(custom_kernels_compile_everywhere),
+        table_test(expressions_compile_everywhere),
+        table_test(elementwise_variants_compile_everywhere),
+        table_test(reduction_variants_compile_everywhere),
+        table_test(random_numbers_compile_everywhere),
+        table_test(every_row_compiles_for_every_dtype),
     };
     if (!open_fake_devices())
         return 1;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     const ga__module_counts counts = ga__module_count();
     printf("%lld kernels compiled\n", (long long)counts.compiled);
     return failed;

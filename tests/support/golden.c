@@ -1,16 +1,18 @@
-/* Golden files: reading NumPy's answers, making inputs in every layout, comparing results. */
+/* Golden files: reading NumPy's answers, comparing results with them. */
 #include "golden.h"
 
 #include <math.h>
-#include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include <cmocka.h>
+
+#include "files.h"
 #include "model/dtype.h"
+#include "model/layout.h"
 
 /* ---- Reading ---- */
 
@@ -89,31 +91,14 @@ static void read_case(reader *r, const golden_file *file, golden_case *c)
         c->out[i] = &file->blobs[take_u32(r)];
 }
 
-static unsigned char *read_whole(const char *path, size_t *nbytes)
-{
-    FILE *stream = fopen(path, "rb");
-    if (!stream)
-        die("cannot open", path);
-    fseek(stream, 0, SEEK_END);
-    *nbytes = (size_t)ftell(stream);
-    rewind(stream);
-    unsigned char *bytes = malloc(*nbytes);
-    if (!bytes || fread(bytes, 1, *nbytes, stream) != *nbytes)
-        die("cannot read", path);
-    fclose(stream);
-    return bytes;
-}
-
 golden_file *golden_open(const char *name)
 {
-    char path[4096];
+    const char *path = golden_path(name);
     size_t nbytes;
-    const char *directory = getenv("QUARRY_GOLDEN");
-    snprintf(path, sizeof path, "%s/%s", directory ? directory : QUARRY_GOLDEN_DIR, name);
     golden_file *file = calloc(1, sizeof *file);
     if (!file)
         die("no memory for", name);
-    file->memory = read_whole(path, &nbytes);
+    file->memory = (unsigned char *)read_bytes(path, &nbytes);
     reader r = {file->memory, file->memory + nbytes};
     if (memcmp(take(&r, 8), "QGOLD1\n", 8) != 0)
         die("not a golden file:", path);
@@ -249,15 +234,91 @@ static void print_element(ga_dtype dtype, const unsigned char *element, char *te
         snprintf(text, nbytes, kind == 'u' ? "%llu" : "%lld", (unsigned long long)v.as.u);
 }
 
+int golden_difference(char *text, size_t nbytes, ga_dtype dtype, int64_t i, const void *found,
+                      const void *wanted)
+{
+    char is[80], was[80];
+    print_element(dtype, found, is, sizeof is);
+    print_element(dtype, wanted, was, sizeof was);
+    return snprintf(text, nbytes, "element %lld is %s, wanted %s", (long long)i, is, was);
+}
+
+void assert_elements(ga_dtype dtype, int64_t count, const void *found, const void *wanted)
+{
+    const size_t size = ga_dtype_size(dtype);
+    const char *f = found, *w = wanted;
+    char text[200];
+    for (int64_t i = 0; i < count; i++, f += size, w += size)
+        if (memcmp(f, w, size) != 0) {
+            golden_difference(text, sizeof text, dtype, i, f, w);
+            fail_msg("%s", text);
+        }
+}
+
+/* As == has it: a NaN equals nothing, and -0 equals 0. */
+static bool equal_numbers(ga_dtype dtype, const unsigned char *a, const unsigned char *b)
+{
+    const char kind = ga__dtype_kind(dtype);
+    const ga_dtype real = ga__dtype_real(dtype);
+    const size_t nbytes = ga_dtype_size(dtype);
+    if (kind != 'f' && kind != 'c')
+        return memcmp(a, b, nbytes) == 0;
+    for (size_t k = 0; k < nbytes; k += ga_dtype_size(real))
+        if (!(part(real, a + k) == part(real, b + k)))
+            return false;
+    return true;
+}
+
+static bool equal_elements(ga_dtype dtype, int64_t count, const unsigned char *found,
+                           const unsigned char *wanted, char *why, size_t why_bytes)
+{
+    const size_t size = ga_dtype_size(dtype);
+    for (int64_t i = 0; i < count; i++, found += size, wanted += size)
+        if (!equal_numbers(dtype, found, wanted)) {
+            golden_difference(why, why_bytes, dtype, i, found, wanted);
+            return false;
+        }
+    return true;
+}
+
+bool equal_arrays(const gpuarray *found, const gpuarray *wanted, char *why, size_t why_bytes)
+{
+    snprintf(why, why_bytes, "failed: %s", ga_error_message());
+    if (!found || !wanted)
+        return false;
+    if (ga_dtype_of(found) != ga_dtype_of(wanted) ||
+        !ga__same_shape(ga_ndim(found), ga_shape(found), ga_ndim(wanted), ga_shape(wanted))) {
+        snprintf(why, why_bytes, "%s %s, wanted %s %s", ga_dtype_name(ga_dtype_of(found)),
+                 ga__shape_text(ga_ndim(found), ga_shape(found)),
+                 ga_dtype_name(ga_dtype_of(wanted)),
+                 ga__shape_text(ga_ndim(wanted), ga_shape(wanted)));
+        return false;
+    }
+    const size_t nbytes = ga_nbytes(found);
+    unsigned char *f = malloc(nbytes + 1), *w = malloc(nbytes + 1);
+    const bool read =
+        f && w && ga_to_host(found, f, nbytes) == GA_OK && ga_to_host(wanted, w, nbytes) == GA_OK;
+    const bool equal =
+        read && equal_elements(ga_dtype_of(found), ga_size(found), f, w, why, why_bytes);
+    free(f);
+    free(w);
+    return equal;
+}
+
+void assert_arrays_equal(const gpuarray *found, const gpuarray *wanted)
+{
+    char why[300];
+    if (!equal_arrays(found, wanted, why, sizeof why))
+        fail_msg("%s", why);
+}
+
 static void explain(const golden_case *c, const golden_blob *want, int64_t i,
                     const unsigned char *got, char *why, size_t why_bytes)
 {
-    size_t size = ga_dtype_size(want->dtype);
-    char wanted[80], found[80];
-    print_element(want->dtype, want->data + (size_t)i * size, wanted, sizeof wanted);
-    print_element(want->dtype, got, found, sizeof found);
-    int used =
-        snprintf(why, why_bytes, "element %lld is %s, wanted %s; of", (long long)i, found, wanted);
+    const unsigned char *wanted = want->data + (size_t)i * ga_dtype_size(want->dtype);
+    int used = golden_difference(why, why_bytes, want->dtype, i, got, wanted);
+    if (c->nargs > 0 && (size_t)used < why_bytes)
+        used += snprintf(why + used, why_bytes - (size_t)used, "; of");
     for (int k = 0; k < c->nargs && used > 0 && (size_t)used < why_bytes; k++) {
         char text[80] = "a number";
         const golden_blob *arg = c->arg[k];
@@ -342,182 +403,4 @@ const char *golden_call(const golden_case *c)
     if ((size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, ")");
     return text;
-}
-
-/* ---- Layouts ---- */
-
-const char *const layout_names[LAYOUT_COUNT] = {"contiguous",    "fortran", "step 2",
-                                                "negative step", "offset",  "broadcast"};
-
-/* Elements of an array of shape (a, b, ...) in C order, written in the C order of the reversed
- * shape. */
-static void transpose_host(const char *from, char *to, size_t size, int ndim, const int64_t *shape)
-{
-    int64_t count = 1, index[GA_MAX_NDIM] = {0};
-    for (int i = 0; i < ndim; i++)
-        count *= shape[i];
-    for (int64_t k = 0; k < count; k++) {
-        int64_t at = 0;
-        for (int i = ndim - 1; i >= 0; i--)
-            at = at * shape[i] + index[i];
-        memcpy(to + (size_t)at * size, from + (size_t)k * size, size);
-        for (int i = ndim - 1; i >= 0 && ++index[i] == shape[i]; i--)
-            index[i] = 0;
-    }
-}
-
-static gpuarray *fortran_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
-                               char *room)
-{
-    int64_t reversed[GA_MAX_NDIM] = {0};
-    for (int i = 0; i < ndim; i++)
-        reversed[i] = shape[ndim - 1 - i];
-    transpose_host(data, room, ga_dtype_size(dtype), ndim, shape);
-    gpuarray *base = ga_from_host(room, dtype, ndim, reversed);
-    gpuarray *view = ga_transpose(base);
-    ga_free(base);
-    return view;
-}
-
-/* The rows of the last axis spread to every `step`-th of twice as many places, or reversed. */
-static gpuarray *stepped_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
-                               bool reverse, char *room, size_t count)
-{
-    size_t size = ga_dtype_size(dtype), width = (size_t)shape[ndim - 1];
-    int64_t wide[GA_MAX_NDIM] = {0};
-    memcpy(wide, shape, (size_t)ndim * sizeof *wide);
-    wide[ndim - 1] *= reverse ? 1 : 2;
-    memset(room, 0x55, 2 * count * size);
-    for (size_t k = 0; k < count; k++) {
-        size_t to = reverse ? k / width * width + (width - 1 - k % width) : 2 * k;
-        memcpy(room + to * size, (const char *)data + k * size, size);
-    }
-    /* 0x55 is no bool. */
-    if (dtype == GA_BOOL)
-        for (size_t k = 0; k < 2 * count; k++)
-            room[k] = room[k] == 0x55 ? 1 : room[k];
-    gpuarray *base = ga_from_host(room, dtype, ndim, wide);
-    gpuarray *view = ga_slice(base, reverse ? "..., ::-1" : "..., ::2");
-    ga_free(base);
-    return view;
-}
-
-static gpuarray *offset_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
-                              char *room, size_t count)
-{
-    size_t size = ga_dtype_size(dtype);
-    int64_t longer = (int64_t)count + 1;
-    memset(room, 0, size);
-    memcpy(room + size, data, count * size);
-    gpuarray *base = ga_from_host(room, dtype, 1, &longer);
-    gpuarray *tail = ga_slice(base, "1:");
-    gpuarray *view = ga_reshape(tail, ndim, shape);
-    ga_free(tail);
-    ga_free(base);
-    return view;
-}
-
-static gpuarray *broadcast_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    int64_t wide[GA_MAX_NDIM] = {3};
-    memcpy(wide + 1, shape, (size_t)ndim * sizeof *wide);
-    gpuarray *base = ga_from_host(data, dtype, ndim, shape);
-    gpuarray *view = ga_broadcast_to(base, ndim + 1, wide);
-    ga_free(base);
-    return view;
-}
-
-gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    size_t count = 1;
-    for (int i = 0; i < ndim; i++)
-        count *= (size_t)shape[i];
-    if (how == LAYOUT_CONTIGUOUS || (ndim == 0 && how != LAYOUT_BROADCAST))
-        return ga_from_host(data, dtype, ndim, shape);
-    if (how == LAYOUT_BROADCAST)
-        return broadcast_array(data, dtype, ndim, shape);
-    char *room = malloc(2 * (count + 1) * ga_dtype_size(dtype));
-    gpuarray *made = NULL;
-    if (room && how == LAYOUT_FORTRAN)
-        made = fortran_array(data, dtype, ndim, shape, room);
-    else if (room && how == LAYOUT_OFFSET)
-        made = offset_array(data, dtype, ndim, shape, room, count);
-    else if (room)
-        made = stepped_array(data, dtype, ndim, shape, how == LAYOUT_NEGATIVE, room, count);
-    free(room);
-    return made;
-}
-
-/* ---- Threads, failures, numbers ---- */
-
-static atomic_int next_item;
-static int item_count, item_step;
-static void (*item_work)(int item);
-
-static void *take_items(void *unused)
-{
-    for (int i = atomic_fetch_add(&next_item, item_step); i < item_count;
-         i = atomic_fetch_add(&next_item, item_step))
-        item_work(i);
-    return unused;
-}
-
-void in_threads(int count, void (*work)(int item))
-{
-    enum { MOST = 15 };
-    pthread_t others[MOST];
-    const bool reduced = getenv("QUARRY_TEST_REDUCED") != NULL;
-    const long processors = reduced ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-    int started = 0;
-    item_step = reduced ? 37 : 1;
-    atomic_store(&next_item, 0);
-    item_count = count;
-    item_work = work;
-    while (started < MOST && started < processors - 1 &&
-           pthread_create(&others[started], NULL, take_items, NULL) == 0)
-        started++;
-    take_items(NULL);
-    while (started > 0)
-        pthread_join(others[--started], NULL);
-}
-
-static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
-static int failure_count;
-
-void fail_later(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    pthread_mutex_lock(&failure_lock);
-    const char *all = getenv("QUARRY_TEST_ALL_FAILURES");
-    if (failure_count++ < 20 || all) {
-        char text[500];
-        vsnprintf(text, sizeof text, format, args);
-        fprintf(stderr, "%s\n", text);
-    }
-    pthread_mutex_unlock(&failure_lock);
-    va_end(args);
-}
-
-int failures(void)
-{
-    int count = failure_count;
-    if (count > 20)
-        fprintf(stderr, "%d failures in all\n", count);
-    failure_count = 0;
-    return count;
-}
-
-/* splitmix64. */
-uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-double random_real(uint64_t *state)
-{
-    return (double)(next_random(state) >> 11) * 0x1p-52 - 1.0;
 }

@@ -31,7 +31,4 @@ int64_t view_place(const view *v, int64_t k);
  */
 view view_random(gpuarray *base, const int64_t *shape, uint64_t *seed);
 
-/* A random integer in [0, bound). */
-int64_t random_below(uint64_t *seed, int64_t bound);
-
 #endif

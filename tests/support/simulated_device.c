@@ -1,7 +1,6 @@
 /* A CUDA device without a GPU: it gets the kernels of a GPU, which the simulator of users' modules
  * runs on the host. Slow to compile for, so that tests take few kernels of each kind. */
-#ifndef GA_TESTS_SIMULATED_DEVICE_H
-#define GA_TESTS_SIMULATED_DEVICE_H
+#include "simulated_device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "device/simt/simt.h"
 #include "device/simt/simt.h"
 #include "device/stream.h"
 
@@ -97,10 +95,7 @@ static ga_status simulated_find(ga__image *image, const char *name, ga__function
     return ga__host_backend.code.find(image, "ga_simt_kernel_0", function);
 }
 
-static struct {
-    int launches;
-    ga__launch last;
-} simulated;
+struct simulated simulated;
 
 static ga_status simulated_launch(ga__stream *stream, ga__function *function,
                                   const ga__launch *launch)
@@ -124,14 +119,14 @@ static int simulated_resident_blocks(ga__device *device, ga__function *function,
 }
 
 static ga__backend simulated_backend;
-static ga__device simulated_device = {.backend = &simulated_backend,
-                                      .name = "simulated",
-                                      .arch = 90,
-                                      .threads_per_processor = 2048,
-                                      .lock = PTHREAD_MUTEX_INITIALIZER};
+ga__device simulated_device = {.backend = &simulated_backend,
+                               .name = "simulated",
+                               .arch = 90,
+                               .threads_per_processor = 2048,
+                               .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All but code is the host's. `processors`: few, so that small problems are large ones. */
-static bool open_simulated_device(int processors)
+/* All but code is the host's. */
+bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;
     simulated_backend.name = "simulated";
@@ -144,5 +139,3 @@ static bool open_simulated_device(int processors)
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
 }
-
-#endif

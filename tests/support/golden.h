@@ -1,4 +1,4 @@
-/* Golden files: reading NumPy's answers, making inputs in every layout, comparing results. */
+/* Golden files: reading NumPy's answers, comparing results with them. */
 #ifndef GA_TESTS_GOLDEN_H
 #define GA_TESTS_GOLDEN_H
 
@@ -44,10 +44,22 @@ typedef struct golden_file {
     unsigned char *memory;
 } golden_file;
 
-/* Reads tests/golden/NAME, or NAME in the directory that QUARRY_GOLDEN names; exits when it cannot.
- */
+/* Reads a golden file (files.h); exits when it cannot. */
 golden_file *golden_open(const char *name);
 void golden_close(golden_file *file);
+
+/* "element 7 is 2, wanted 1": how element number i differs; both are elements of the dtype. Returns
+ * the text's length. */
+int golden_difference(char *text, size_t nbytes, ga_dtype dtype, int64_t i, const void *found,
+                      const void *wanted);
+
+/* Fails the test at the first element whose bytes differ. */
+void assert_elements(ga_dtype dtype, int64_t count, const void *found, const void *wanted);
+
+/* Whether both have the same dtype and shape, and equal numbers; if not, `why` says where. */
+bool equal_arrays(const gpuarray *found, const gpuarray *wanted, char *why, size_t why_bytes);
+
+void assert_arrays_equal(const gpuarray *found, const gpuarray *wanted);
 
 /* Whether `got` (host bytes of `want->dtype`, `copies` times want's elements) answers the case; if
  * not, `why` says where. */
@@ -61,35 +73,5 @@ bool golden_result(const golden_case *c, const golden_blob *want, const gpuarray
 
 /* "add(float32, 2.5)": the call, for messages; in a buffer of the thread's own. */
 const char *golden_call(const golden_case *c);
-
-/* How test arrays lie in memory. BROADCAST adds a leading axis of length 3 and stride 0. */
-typedef enum layout {
-    LAYOUT_CONTIGUOUS,
-    LAYOUT_FORTRAN,
-    LAYOUT_STEP2,
-    LAYOUT_NEGATIVE,
-    LAYOUT_OFFSET,
-    LAYOUT_BROADCAST,
-    LAYOUT_COUNT
-} layout;
-
-extern const char *const layout_names[LAYOUT_COUNT];
-
-/* Host elements in C order as an array of the layout. */
-gpuarray *layout_array(layout how, const void *data, ga_dtype dtype, int ndim,
-                       const int64_t *shape);
-
-/* Runs work(0) .. work(count - 1) from a thread per processor, in any order; with
- * QUARRY_TEST_REDUCED set (under slow checkers) every 37th. */
-void in_threads(int count, void (*work)(int item));
-
-/* Records a failure from any thread; the first twenty are printed by failures(), which forgets
- * them. */
-void fail_later(const char *format, ...) GA_PRINTF(1, 2);
-int failures(void);
-
-/* Small random numbers for tests: the same sequence from the same seed. */
-uint64_t next_random(uint64_t *state);
-double random_real(uint64_t *state); /* in [-1, 1) */
 
 #endif

@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden.h"
-
-int64_t random_below(uint64_t *seed, int64_t bound)
-{
-    return (int64_t)(next_random(seed) % (uint64_t)bound);
-}
+#include "random.h"
 
 view view_whole(gpuarray *base)
 {

@@ -1,6 +1,5 @@
 /* A folder of the test's own, for the files it writes. */
-#ifndef GA_TESTS_SCRATCH_H
-#define GA_TESTS_SCRATCH_H
+#include "scratch.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -15,10 +14,9 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 
-static char *scratch;
+char *scratch;
 
-/* The path of a file there; good for three more calls. */
-static const char *in_scratch(const char *name)
+const char *in_scratch(const char *name)
 {
     static char paths[4][4096];
     static int next;
@@ -27,7 +25,7 @@ static const char *in_scratch(const char *name)
     return path;
 }
 
-static inline int files_in_scratch(void)
+int files_in_scratch(void)
 {
     DIR *directory = opendir(scratch);
     int count = 0;
@@ -38,14 +36,13 @@ static inline int files_in_scratch(void)
     return count - 2;
 }
 
-static bool open_scratch(void)
+bool open_scratch(void)
 {
     scratch = ga__make_temporary_directory();
     return scratch != NULL;
 }
 
-/* Removes these files, ended by NULL, where they are there, and the folder: not 0 if others are. */
-static inline int close_scratch(const char *const *names)
+int close_scratch(const char *const *names)
 {
     for (; *names; names++)
         unlink(in_scratch(*names));
@@ -53,5 +50,3 @@ static inline int close_scratch(const char *const *names)
     ga__free(scratch);
     return result;
 }
-
-#endif

@@ -1,26 +1,19 @@
 /* For tests of CUDA modules through the backend: building them, and launching kernels of one or two
  * arrays. */
-#ifndef GA_TESTS_CUDA_SUPPORT_H
-#define GA_TESTS_CUDA_SUPPORT_H
+#include "cuda_support.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
-
 #include <cmocka.h>
-#include <quarry/device.h>
-#include <quarry/error.h>
 
 #include "base/alloc.h"
 #include "device/memory.h"
-#include "device_support.h"
 
-static inline int clear_error(void **state)
+int clear_error(void **state)
 {
     (void)state;
     ga__alloc_fail_at(0);
@@ -28,13 +21,13 @@ static inline int clear_error(void **state)
     return 0;
 }
 
-static inline void assert_ok(ga_status status)
+void assert_ok(ga_status status)
 {
     if (status != GA_OK)
         fail_msg("%s: %s", ga_status_name(status), ga_error_message());
 }
 
-static inline void assert_message(ga_status status, ga_status wanted, const char *part)
+void assert_message(ga_status status, ga_status wanted, const char *part)
 {
     assert_int_equal(status, wanted);
     if (strstr(ga_error_message(), part) == NULL)
@@ -42,13 +35,7 @@ static inline void assert_message(ga_status status, ga_status wanted, const char
     ga_clear_error();
 }
 
-/* A loaded module and its kernels, in the order in which they were named. */
-typedef struct program {
-    ga__image *image;
-    ga__function *kernels[8];
-} program;
-
-static inline ga_status find_kernels(program *p, char *symbols)
+static ga_status find_kernels(program *p, char *symbols)
 {
     ga_status status = GA_OK;
     int n = 0;
@@ -59,8 +46,7 @@ static inline ga_status find_kernels(program *p, char *symbols)
     return status;
 }
 
-/* Compiles and loads; on failure nothing is left. */
-static inline ga_status build_source(program *p, const ga__cuda_source *source)
+ga_status build_source(program *p, const ga__cuda_source *source)
 {
     void *code = NULL;
     size_t nbytes = 0;
@@ -79,13 +65,7 @@ static inline ga_status build_source(program *p, const ga__cuda_source *source)
     return status;
 }
 
-#define KERNELS(...)                                                                               \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
-static inline program build(const char *text, const char *const *kernels)
+program build(const char *text, const char *const *kernels)
 {
     program p = {0};
     const ga__cuda_source source = {.name = "test.cu", .text = text, .kernels = kernels};
@@ -93,13 +73,7 @@ static inline program build(const char *text, const char *const *kernels)
     return p;
 }
 
-typedef struct shape {
-    int64_t grid[3], block[3];
-    size_t shared;
-} shape;
-
-/* With the addresses of the arguments. */
-static inline ga_status launch_at(ga__function *kernel, shape s, void **args)
+ga_status launch_at(ga__function *kernel, shape s, void **args)
 {
     ga__grid_launch launch = {.name = "test", .shared = s.shared, .args = args};
     memcpy(launch.grid, s.grid, sizeof s.grid);
@@ -107,13 +81,12 @@ static inline ga_status launch_at(ga__function *kernel, shape s, void **args)
     return backend->user.launch(&device->stream, kernel, &launch);
 }
 
-static inline shape line(int64_t grid, int64_t block)
+shape line(int64_t grid, int64_t block)
 {
     return (shape){{grid, 1, 1}, {block, 1, 1}, 0};
 }
 
-/* Runs kernel(out, n): `out` are n elements that the kernel gets as they are and that come back. */
-static inline ga_status run(ga__function *kernel, shape s, void *out, int n, size_t itemsize)
+ga_status run(ga__function *kernel, shape s, void *out, int n, size_t itemsize)
 {
     const size_t nbytes = (size_t)n * itemsize;
     ga__buffer *buffer = ga__buffer_new(device, nbytes);
@@ -130,13 +103,10 @@ static inline ga_status run(ga__function *kernel, shape s, void *out, int n, siz
     return status;
 }
 
-/* Builds the text and runs its kernel k(T *out, int n). */
-static inline ga_status run_text(const char *text, shape s, void *out, int n, size_t itemsize)
+ga_status run_text(const char *text, shape s, void *out, int n, size_t itemsize)
 {
     program p = build(text, KERNELS("k"));
     const ga_status status = run(p.kernels[0], s, out, n, itemsize);
     backend->code.unload(p.image);
     return status;
 }
-
-#endif

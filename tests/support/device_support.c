@@ -1,6 +1,5 @@
 /* For tests below the arrays: the current device and its backend. */
-#ifndef GA_TESTS_DEVICE_SUPPORT_H
-#define GA_TESTS_DEVICE_SUPPORT_H
+#include "device_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +9,10 @@
 #include <cmocka.h>
 #include <quarry/error.h>
 
-#include "device/context.h"
+ga__device *device;
+const ga__backend *backend;
 
-static ga__device *device;
-static const ga__backend *backend;
-
-static int choose_device(void **state)
+int choose_device(void **state)
 {
     (void)state;
     device = ga__current_device();
@@ -28,13 +25,10 @@ static int choose_device(void **state)
     return 0;
 }
 
-/* Says why a test does not run here, and skips it. */
-static inline void need_host(const char *reason)
+void need_host(const char *reason)
 {
     if (device->arch == 0)
         return;
     print_message("skipped on %s: %s\n", device->name, reason);
     skip();
 }
-
-#endif

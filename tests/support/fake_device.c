@@ -1,7 +1,6 @@
 /* A CUDA device that only compiles: code goes through NVRTC (of a build with CUDA), memory is the
  * host's, and launches are noted. */
-#ifndef GA_TESTS_FAKE_DEVICE_H
-#define GA_TESTS_FAKE_DEVICE_H
+#include "fake_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +10,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/stream.h"
 
-/* What it is to say of modules, and what it was given. */
-static struct {
-    ga__function_info info; /* of every kernel of a module */
-    unsigned char variable[32];
-    char symbol[128]; /* the last one asked for */
-    int launches, unloads;
-    bool busy, broken; /* work is never done; waiting for it fails */
-    int marks, marked; /* there are now; were set */
-    ga__grid_launch last;
-    unsigned char args[16][64];
-} fake;
+struct fake fake;
 
 static ga_status fake_stream_open(ga__stream *stream)
 {
@@ -212,51 +201,48 @@ static ga_status fake_launch(ga__stream *stream, ga__function *function, const g
                             : ga__fail(GA_ERR_DEVICE, "a grid of %lld", (long long)launch->grid);
 }
 
-static const ga__backend fake_backend = {.name = "fake",
-                                         .template_target = "cuda",
-                                         .stream.open = fake_stream_open,
-                                         .stream.close = fake_stream_close,
-                                         .stream.synchronize = fake_stream_synchronize,
-                                         .stream.event_new = fake_mark_new,
-                                         .stream.event_free = fake_mark_free,
-                                         .stream.event_record = fake_mark_set,
-                                         .stream.event_query = fake_mark_query,
-                                         .memory.alloc = fake_alloc,
-                                         .memory.free = fake_free,
-                                         .memory.trim = fake_trim,
-                                         .memory.copy = fake_copy,
-                                         .memory.copy_async = fake_copy,
-                                         .memory.zero = fake_zero,
-                                         .memory.pin = fake_pin,
-                                         .memory.unpin = fake_unpin,
-                                         .synchronize = fake_synchronize,
-                                         .code.compile = fake_compile,
-                                         .code.key = fake_key,
-                                         .code.load = fake_load,
-                                         .code.unload = fake_unload,
-                                         .code.find = fake_find,
-                                         .code.resident_blocks = fake_resident_blocks,
-                                         .code.launch = fake_launch,
-                                         .user.compile = fake_compile_cuda,
-                                         .user.key = fake_cuda_key,
-                                         .user.global = fake_global,
-                                         .user.info = fake_function_info,
-                                         .user.launch = fake_launch_grid};
+const ga__backend fake_backend = {.name = "fake",
+                                  .template_target = "cuda",
+                                  .stream.open = fake_stream_open,
+                                  .stream.close = fake_stream_close,
+                                  .stream.synchronize = fake_stream_synchronize,
+                                  .stream.event_new = fake_mark_new,
+                                  .stream.event_free = fake_mark_free,
+                                  .stream.event_record = fake_mark_set,
+                                  .stream.event_query = fake_mark_query,
+                                  .memory.alloc = fake_alloc,
+                                  .memory.free = fake_free,
+                                  .memory.trim = fake_trim,
+                                  .memory.copy = fake_copy,
+                                  .memory.copy_async = fake_copy,
+                                  .memory.zero = fake_zero,
+                                  .memory.pin = fake_pin,
+                                  .memory.unpin = fake_unpin,
+                                  .synchronize = fake_synchronize,
+                                  .code.compile = fake_compile,
+                                  .code.key = fake_key,
+                                  .code.load = fake_load,
+                                  .code.unload = fake_unload,
+                                  .code.find = fake_find,
+                                  .code.resident_blocks = fake_resident_blocks,
+                                  .code.launch = fake_launch,
+                                  .user.compile = fake_compile_cuda,
+                                  .user.key = fake_cuda_key,
+                                  .user.global = fake_global,
+                                  .user.info = fake_function_info,
+                                  .user.launch = fake_launch_grid};
 
 #define FAKE(sm)                                                                                   \
     {                                                                                              \
         .backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132, \
         .threads_per_processor = 2048                                                              \
     }
-static ga__device devices[] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
-#define DEVICES (int)(sizeof(devices) / sizeof(devices[0]))
+ga__device devices[DEVICES] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
 
-static bool open_fake_devices(void)
+bool open_fake_devices(void)
 {
     for (int i = 0; i < DEVICES; i++)
         if (ga__stream_init(&devices[i].stream, &devices[i], false) != GA_OK)
             return false;
     return true;
 }
-
-#endif

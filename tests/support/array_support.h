@@ -1,0 +1,36 @@
+/* What the tests of arrays share: assertions, failing allocations. */
+#ifndef GA_TESTS_ARRAY_SUPPORT_H
+#define GA_TESTS_ARRAY_SUPPORT_H
+
+#include <quarry.h>
+
+/* Asserts the thread's error and that its message holds `text`; then forgets it. */
+void assert_error(ga_status status, const char *text);
+
+/* The same, with both errors in the failure's message. */
+void expect_raised(ga_status status, const char *part);
+
+void assert_shape(const gpuarray *x, int ndim, const int64_t *shape);
+
+/* 0, 1, 2, ... as int32 in a shape. */
+gpuarray *counting(int ndim, const int64_t *shape);
+
+/* Asserts the int32 elements of x in C order, at most 64. */
+void assert_numbers(const gpuarray *x, int64_t count, const int32_t *numbers);
+#define NUMBERS(...)                                                                               \
+    (int64_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), (const int32_t[])               \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* The number of live allocations, without the memory that the device's pool keeps. */
+int64_t live_blocks(void);
+
+/* Fails each allocation of `work` in turn. It must return false with GA_ERR_MEMORY, or mend the
+ * failure and return true, and leave nothing allocated either way. */
+void survive_failures(bool (*work)(void));
+
+/* Whether the current device is the host. Without any device nothing is a result: it exits. */
+bool on_host(void);
+
+#endif

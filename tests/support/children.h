@@ -1,0 +1,12 @@
+/* Work in forked children, and a program that waits for every child of its own. */
+#ifndef GA_TESTS_CHILDREN_H
+#define GA_TESTS_CHILDREN_H
+
+/* The exit status of a child that runs `body` and exits with its result; -1: a signal ended it,
+ * such as the alarm after a minute. */
+int in_child(int (*body)(void));
+
+/* From now on this process waits for every child as soon as it ends, whoever started it. */
+void reap_children(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* For tests below the arrays: the current device and its backend. */
+#ifndef GA_TESTS_DEVICE_SUPPORT_H
+#define GA_TESTS_DEVICE_SUPPORT_H
+
+#include "device/context.h"
+
+extern ga__device *device;
+extern const ga__backend *backend;
+
+/* A group setup: sets both, and prints which device it is. */
+int choose_device(void **state);
+
+/* Skips the test elsewhere, and prints the reason. */
+void need_host(const char *reason);
+
+#endif

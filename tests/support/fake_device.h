@@ -1,0 +1,28 @@
+/* A CUDA device that only compiles: code goes through NVRTC (of a build with CUDA), memory is the
+ * host's, and launches are noted. */
+#ifndef GA_TESTS_FAKE_DEVICE_H
+#define GA_TESTS_FAKE_DEVICE_H
+
+#include "device/context.h"
+
+/* What it is to say of modules, and what it was given. */
+extern struct fake {
+    ga__function_info info; /* of every kernel of a module */
+    unsigned char variable[32];
+    char symbol[128]; /* the last one asked for */
+    int launches, unloads;
+    bool busy, broken; /* work is never done; waiting for it fails */
+    int marks, marked; /* there are now; were set */
+    ga__grid_launch last;
+    unsigned char args[16][64];
+} fake;
+
+extern const ga__backend fake_backend;
+
+/* One of each architecture: 75, 80, 90, 100, 120. */
+enum { DEVICES = 5 };
+extern ga__device devices[DEVICES];
+
+bool open_fake_devices(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* Files for tests: where the golden ones are, whole files of bytes, bytes in hexadecimal. */
+#ifndef GA_TESTS_FILES_H
+#define GA_TESTS_FILES_H
+
+#include <stddef.h>
+
+/* The path of a golden file: under QUARRY_GOLDEN, or else in the source tree. Good for three more
+ * calls. */
+const char *golden_path(const char *name);
+
+/* A whole file and a NUL behind it; the caller frees it. Fails the test when it cannot. */
+char *read_bytes(const char *path, size_t *nbytes);
+
+void write_bytes(const char *path, const void *bytes, size_t nbytes);
+
+/* Fails the test at the first byte in which two files differ. */
+void assert_same_files(const char *what, const char *path_a, const char *path_b);
+
+/* The bytes that pairs of hexadecimal digits stand for; how many they are. */
+size_t parse_hex(const char *text, unsigned char *bytes);
+
+#endif

@@ -1,0 +1,95 @@
+/* Many small checks at once: a thread per processor, and failures that wait for its end. */
+#include "parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/* Items are places in `item_list`, or numbers where there is none. */
+static atomic_int next_item;
+static int item_count, item_step;
+static const int *item_list;
+static void (*item_work)(int item);
+
+static void *take_items(void *unused)
+{
+    for (int i = atomic_fetch_add(&next_item, item_step); i < item_count;
+         i = atomic_fetch_add(&next_item, item_step))
+        item_work(item_list ? item_list[i] : i);
+    return unused;
+}
+
+static bool reduced(void)
+{
+    return getenv("QUARRY_TEST_REDUCED") != NULL;
+}
+
+static void run_items(int count, int step, const int *list, void (*work)(int item))
+{
+    enum { MOST = 15 };
+    pthread_t others[MOST];
+    const long processors = reduced() ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+    int started = 0;
+    atomic_store(&next_item, 0);
+    item_count = count;
+    item_step = step;
+    item_list = list;
+    item_work = work;
+    while (started < MOST && started < processors - 1 &&
+           pthread_create(&others[started], NULL, take_items, NULL) == 0)
+        started++;
+    take_items(NULL);
+    while (started > 0)
+        pthread_join(others[--started], NULL);
+}
+
+void in_threads(int count, void (*work)(int item))
+{
+    run_items(count, reduced() ? 37 : 1, NULL, work);
+}
+
+void rows_in_threads(int count, const char *(*row_text)(int item), void (*work)(int item))
+{
+    if (!rows_are_named()) {
+        in_threads(count, work);
+        return;
+    }
+    int *list = malloc((size_t)count * sizeof *list), n = 0;
+    assert_non_null(list);
+    for (int item = 0; item < count; item++)
+        if (row_selected(row_text(item)))
+            list[n++] = item;
+    run_items(n, 1, list, work);
+    free(list);
+}
+
+static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
+static int failure_count;
+
+void fail_later(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&failure_lock);
+    const char *all = getenv("QUARRY_TEST_ALL_FAILURES");
+    if (failure_count++ < 20 || all) {
+        char text[500];
+        vsnprintf(text, sizeof text, format, args);
+        fprintf(stderr, "%s\n", text);
+    }
+    pthread_mutex_unlock(&failure_lock);
+    va_end(args);
+}
+
+int failures(void)
+{
+    int count = failure_count;
+    if (count > 20)
+        fprintf(stderr, "%d failures in all\n", count);
+    failure_count = 0;
+    return count;
+}

@@ -1,0 +1,131 @@
+/* Runs a program's tests: all of them, or those that its arguments name. */
+#include "run.h"
+
+#include <ctype.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORDS = 100 };
+
+/* The program's arguments. */
+static char **words;
+static int nwords;
+static atomic_bool found[MOST_WORDS]; /* whether the word selected something */
+static bool by_row;                   /* of the current table test */
+static atomic_int rows;               /* that were named, and ran */
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        const bool begins = at == text || !is_letter(at[-1]) || !is_letter(word[0]);
+        const bool ends = !is_letter(at[length]) || !is_letter(word[length - 1]);
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}
+
+static bool test_selected(const char *name)
+{
+    bool selected = nwords == 0;
+    for (int k = 0; k < nwords; k++)
+        if (strstr(name, words[k])) {
+            found[k] = true;
+            selected = true;
+        }
+    return selected;
+}
+
+bool row_selected(const char *row)
+{
+    bool selected = !by_row;
+    for (int k = 0; k < nwords && by_row; k++)
+        if (has_word(row, words[k])) {
+            found[k] = true;
+            selected = true;
+        }
+    rows += by_row && selected;
+    return selected;
+}
+
+bool rows_are_named(void)
+{
+    return by_row;
+}
+
+int select_named_rows(void **state)
+{
+    (void)state;
+    by_row = true;
+    return 0;
+}
+
+static int select_every_row(void **state)
+{
+    (void)state;
+    by_row = false;
+    return 0;
+}
+
+/* The tests to run: those selected, and the table tests, for the sake of rows that are. */
+static size_t select_tests(struct CMUnitTest *selected, const struct CMUnitTest *tests,
+                           size_t count)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < count; k++) {
+        const bool whole = test_selected(tests[k].name);
+        const bool table = tests[k].setup_func == select_named_rows;
+        if (!whole && !table)
+            continue;
+        selected[n] = tests[k];
+        if (whole && table)
+            selected[n].setup_func = select_every_row;
+        n++;
+    }
+    return n;
+}
+
+/* How many words selected nothing. */
+static int complain(const struct CMUnitTest *tests, size_t count)
+{
+    int unknown = 0;
+    for (int k = 0; k < nwords; k++)
+        if (!found[k]) {
+            print_error("no test's name has \"%s\", and no row that word\n", words[k]);
+            unknown++;
+        }
+    for (size_t k = 0; k < count && unknown > 0; k++)
+        print_error("    %s%s\n", tests[k].name,
+                    tests[k].setup_func == select_named_rows ? " (has rows)" : "");
+    return unknown;
+}
+
+int run_selected_tests(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
+                       CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    words = argv + 1;
+    nwords = argc > 1 ? argc - 1 : 0;
+    if (nwords > MOST_WORDS) {
+        print_error("%d arguments are more than %d\n", nwords, MOST_WORDS);
+        return 1;
+    }
+    for (int k = 0; k < nwords; k++)
+        found[k] = false;
+    rows = 0;
+    struct CMUnitTest *selected = malloc(count * sizeof *selected);
+    if (!selected)
+        return 1;
+    const size_t n = select_tests(selected, tests, count);
+    const int failed = n ? _cmocka_run_group_tests("tests", selected, n, setup, teardown) : 0;
+    free(selected);
+    if (rows > 0)
+        print_message("%d rows of tables are named\n", (int)rows);
+    return failed + complain(tests, count);
+}

@@ -1,0 +1,33 @@
+/* Runs a program's tests: all of them, or those that its arguments name. */
+#ifndef GA_TESTS_RUN_H
+#define GA_TESTS_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Replaces cmocka_run_group_tests(). Each argument selects the tests whose names contain it, and
+ * within table tests the rows whose texts contain it as whole words: "log" is no part of "log10".
+ * An argument that selects nothing fails the program, which then lists its tests. */
+#define run_named_tests(argc, argv, tests, setup, teardown)                                        \
+    run_selected_tests(argc, argv, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
+
+int run_selected_tests(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
+                       CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* A test over the rows of a table. It asks row_selected() about each row. */
+#define table_test(test) cmocka_unit_test_setup(test, select_named_rows)
+
+int select_named_rows(void **state);
+
+/* Whether the current table test runs single rows only. */
+bool rows_are_named(void);
+
+/* Whether the current table test runs the row with this text. Any thread may ask. */
+bool row_selected(const char *row);
+
+#endif

@@ -1,0 +1,19 @@
+/* A folder of the test's own, for the files it writes. */
+#ifndef GA_TESTS_SCRATCH_H
+#define GA_TESTS_SCRATCH_H
+
+#include <stdbool.h>
+
+extern char *scratch; /* its path */
+
+bool open_scratch(void);
+
+/* Removes these files, ended by NULL, where they are there, and the folder: not 0 if others are. */
+int close_scratch(const char *const *names);
+
+/* The path of a file there; good for three more calls. */
+const char *in_scratch(const char *name);
+
+int files_in_scratch(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* The runner itself: which tests and rows a program's arguments select, and that others fail. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+static int wrong;
+static char ran[200]; /* the first letters of the tests and rows that ran */
+
+static void note(const char *name)
+{
+    const size_t length = strlen(ran);
+    ran[length] = name[0];
+    ran[length + 1] = '\0';
+}
+
+static void apples_fall(void **state)
+{
+    (void)state;
+    note("a");
+}
+
+static void birds_fly(void **state)
+{
+    (void)state;
+    note("b");
+}
+
+static const char *const rows[] = {"log(float32)", "Log10(float32)", "Xlog(float16)"};
+
+static void table_of_rows(void **state)
+{
+    (void)state;
+    note(rows_are_named() ? "r" : "t");
+    for (int k = 0; k < 3; k++)
+        if (row_selected(rows[k]))
+            note(rows[k]);
+}
+
+/* Runs with these arguments, ended by NULL: the status, and what runs. */
+static void expect(const char *const *args, int status, const char *wanted)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(apples_fall),
+        cmocka_unit_test(birds_fly),
+        table_test(table_of_rows),
+    };
+    char *argv[8] = {(char[]){"test"}};
+    int argc = 1;
+    for (; args[argc - 1]; argc++)
+        argv[argc] = strdup(args[argc - 1]);
+    ran[0] = '\0';
+    const int got = run_named_tests(argc, argv, tests, NULL, NULL);
+    if (got != status || strcmp(ran, wanted) != 0) {
+        printf("%s ...: status %d, wanted %d; ran \"%s\", wanted \"%s\"\n", args[0] ? args[0] : "",
+               got, status, ran, wanted);
+        wrong++;
+    }
+    while (--argc > 0)
+        free(argv[argc]);
+}
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__})
+
+int main(void)
+{
+    expect(ARGS(NULL), 0, "abtlLX");
+    expect(ARGS("birds", NULL), 0, "br");
+    expect(ARGS("f", NULL), 0, "abtlLX"); /* table_of_rows has one too */
+    expect(ARGS("log", NULL), 0, "rl");
+    expect(ARGS("float32", NULL), 0, "rlL");
+    expect(ARGS("log(float32)", "Xlog", NULL), 0, "rlX");
+    expect(ARGS("apples", "Log10", NULL), 0, "arL");
+    expect(ARGS("table", NULL), 0, "tlLX");
+    expect(ARGS("apple pie", NULL), 1, "r");
+    expect(ARGS("birds", "lo", "float", NULL), 2, "br");
+    return wrong != 0;
+}
