@@ -27,7 +27,7 @@ static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *wo
 /* Whether the results of several outputs' chains meet in a tree, in memory. */
 static bool needs_scratch(const plan *p)
 {
-    return p->host && (p->columns ? p->cascade : p->many_runs && p->together > 1);
+    return p->host && (p->columns ? p->cascade : p->many_runs && p->outputs_per_pass > 1);
 }
 
 /* Of one thread. */
@@ -154,7 +154,7 @@ static void make_key(const plan *p, ga__key *key)
                  (uint64_t)p->across << 30 | (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 |
                  (uint64_t)p->tail << 38 | (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 |
                  (uint64_t)p->posted << 41 | (uint64_t)p->ascending << 42 |
-                 (uint64_t)(p->together > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
+                 (uint64_t)(p->outputs_per_pass > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
                  (uint64_t)(p->reduction->carry != NULL) << 46 | (uint64_t)p->large << 47 |
                  (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
     for (int k = 0; k < p->noperands; k += 2) {

@@ -144,7 +144,7 @@ static bool index_ascends(const plan *p)
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->together = 1;
+    p->outputs_per_pass = 1;
     p->deinterleave = p->rows_per_pass = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
     p->cascade = p->many_runs = p->sums = false;

@@ -32,21 +32,21 @@ typedef struct ga__reduce_plan {
     int step[GA__MAX_OPERANDS +
              1]; /* of the vector axis, by nest operand; of the index in rows mode */
     bool columns, wide, tail, split, host;
-    int strip;         /* on the host: elements that are taken together */
-    int rows_per_pass; /* and rows of columns */
-    int deinterleave;  /* on the host: elements of rows that are taken apart; 1 */
-    int together;      /* on the host: outputs whose runs are taken in turn */
-    bool short_rows;   /* on the host: one loop takes all elements of each row */
-    bool staged;       /* on the host: strips are mapped before the parts take them */
-    bool plain;        /* staged, and the part takes the very floats that its elements become */
-    bool large;        /* on CUDA: more threads a block, with fewer registers */
-    bool thin;         /* rows of one vector a thread, several rows at a time */
-    bool posted;       /* the one result goes to the host's memory too */
-    bool ascending;    /* a thread meets the elements by their number */
-    bool sums;         /* a part rounds: its elements are taken in short chains */
-    ga__batch batch;   /* on CUDA; */
-    int turns;         /* of so many batches is a chain; */
-    int chains;        /* and accumulators above a thread's own */
+    int strip;            /* on the host: elements that are taken together */
+    int rows_per_pass;    /* and rows of columns */
+    int deinterleave;     /* on the host: elements of rows that are taken apart; 1 */
+    int outputs_per_pass; /* on the host: outputs whose runs are taken in turn */
+    bool short_rows;      /* on the host: one loop takes all elements of each row */
+    bool staged;          /* on the host: strips are mapped before the parts take them */
+    bool plain;           /* staged, and the part takes the very floats that its elements become */
+    bool large;           /* on CUDA: more threads a block, with fewer registers */
+    bool thin;            /* rows of one vector a thread, several rows at a time */
+    bool posted;          /* the one result goes to the host's memory too */
+    bool ascending;       /* a thread meets the elements by their number */
+    bool sums;            /* a part rounds: its elements are taken in short chains */
+    ga__batch batch;      /* on CUDA; */
+    int turns;            /* of so many batches is a chain; */
+    int chains;           /* and accumulators above a thread's own */
     bool cascade;   /* on the host: the results of chains are so many that they meet in a tree, */
     bool many_runs; /* and so are the runs of a row, by neighbouring outputs at once */
     int levels;     /* on the host: of accumulators of neighbouring outputs, for such a tree */

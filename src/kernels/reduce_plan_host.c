@@ -116,7 +116,7 @@ static int host_lanes(const plan *p)
 
 size_t ga__reduce_plan_level_bytes(const plan *p)
 {
-    const size_t width = (size_t)(p->columns ? p->strip : p->together),
+    const size_t width = (size_t)(p->columns ? p->strip : p->outputs_per_pass),
                  bytes = width * p->reduction->accumulator_bytes +
                          LEVEL_ALIGNMENT * (size_t)p->reduction->nparts;
     return bytes / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
@@ -171,14 +171,15 @@ void ga__reduce_plan_host(plan *p)
         p->rows_per_pass = rows_abreast(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
-            p->together = TOGETHER;
-        p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->together;
+            p->outputs_per_pass = TOGETHER;
+        p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->outputs_per_pass;
         p->tiles = ga__ceil_div(p->outputs, p->group);
     }
     const int64_t useful = ga__ceil_div(p->count * p->outputs, (int64_t)GRAIN * p->tiles);
     const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
     p->segments = wanted < useful ? wanted : useful;
-    if (p->segments < 1 || (!p->columns && (p->group > p->together || p->outputs > GA__TICKETS)))
+    if (p->segments < 1 ||
+        (!p->columns && (p->group > p->outputs_per_pass || p->outputs > GA__TICKETS)))
         p->segments = 1;
     choose_cascade(p);
 }

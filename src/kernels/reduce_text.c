@@ -109,7 +109,7 @@ static void fill_cascade(ga__record *record, const plan *p)
     ga__record_set(record, "cascade", p->cascade ? "1" : "");
     ga__record_set(record, "cascaded", p->cascade ? "true" : "false");
     ga__record_set(record, "many_runs", p->many_runs ? "1" : "");
-    ga__record_set(record, "in_turn", p->many_runs && p->together > 1 ? "1" : "");
+    ga__record_set(record, "in_turn", p->many_runs && p->outputs_per_pass > 1 ? "1" : "");
     ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
     ga__record_setf(record, "chains", p->chains ? "%d" : "", p->chains);
     ga__record_setf(record, "turns", "%d, %d", p->turns, GA__CUDA_CHAINS);
@@ -224,7 +224,7 @@ ga__record *ga__reduce_describe(const void *planned)
     ga__record_setf(record, "team", "%d", p->team);
     ga__record_setf(record, "across", "%d", p->across);
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
-    ga__record_setf(record, "outputs_together", "%d", p->together);
+    ga__record_setf(record, "outputs_together", "%d", p->outputs_per_pass);
     ga__record_setf(record, "strip", "%d", p->strip);
     ga__program_axes(record, "kept_axis", 0, p->kept.ndim, p->kept_word);
     ga__program_axes(record, "reduced_axis", 0, p->reduced.ndim, p->reduced_word);
