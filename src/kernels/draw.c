@@ -58,7 +58,7 @@ static void make_key(const plan *p, ga__key *key)
 {
     ga__key_init(key, &p->draw->distribution->formula, p->device, GA__RANDOM);
     ga__key_add(key, (uint64_t)p->out->dtype | (uint64_t)p->draw->drawn << 8 |
-                         (uint64_t)p->outputs_per_pass << 16 | (uint64_t)p->past_cache << 17);
+                         (uint64_t)p->together << 16 | (uint64_t)p->past_cache << 17);
 }
 
 static void fill_numbers(ga__record *record, const plan *p)
@@ -90,7 +90,7 @@ static ga__record *describe(const void *planned)
     ga__record_setf(record, "resident", "%d", GA__RANDOM_RESIDENT);
     ga__record_setf(record, "column", "%d", GA__RANDOM_COLUMN);
     ga__record_setf(record, "lanes", "%d", p->lanes);
-    ga__record_set(record, "together", p->outputs_per_pass ? "1" : "");
+    ga__record_set(record, "together", p->together ? "1" : "");
     ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
     fill_numbers(record, p);
     return record;

@@ -10,8 +10,7 @@ static void choose_cuda_variant(plan *p)
 {
     const int64_t most = (int64_t)p->device->processors * GA__RANDOM_RESIDENT * WAVES;
     const size_t size = ga__dtype_size(p->out->dtype);
-    p->outputs_per_pass =
-        p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
+    p->together = p->before % p->lanes == 0 && (uintptr_t)p->data % ((size_t)p->lanes * size) == 0;
     p->grid = p->draw->distribution->computes && p->shares > most ? most : p->shares;
 }
 
@@ -28,7 +27,7 @@ static void choose_host_variant(plan *p)
 void ga__random_plan_make(plan *p, uint64_t position)
 {
     p->host = p->device->arch == 0;
-    p->outputs_per_pass = p->past_cache = false;
+    p->together = p->past_cache = false;
     p->lanes = ga__dtype_size(p->out->dtype) == 8 ? 2 : 4;
     p->share = (int64_t)p->rows * (p->host ? GA__RANDOM_COLUMN : p->lanes * GA__RANDOM_BLOCK);
     p->before = (int64_t)(position % (uint64_t)p->share);
