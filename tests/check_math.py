@@ -175,7 +175,7 @@ for (long long i = part * n / 4; i < (part + 1) * n / 4; i++) {{ T x = x_[i]; a 
 
 
 def library_text(target):
-    names = ["target." + target] + [f + ".tmpl" for f in FILES]
+    names = ["target/target." + target] + ["lib/" + f + ".tmpl" for f in FILES]
     return "".join(open(os.path.join(ROOT, "templates", n)).read() for n in names)
 
 

@@ -1,4 +1,4 @@
-/* Which texts of tables gain by templates/quick.tmpl, and how they call it. */
+/* Which texts of tables gain by templates/lib/quick.tmpl, and how they call it. */
 #ifndef GA_KERNELS_FAST_PATH_H
 #define GA_KERNELS_FAST_PATH_H
 
