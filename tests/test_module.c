@@ -201,7 +201,10 @@ static int tear_down(void **state)
 }
 
 /* The template is the text's hole: what differs is in the record. */
-static ga__embedded template = {"test.tmpl", "@text@", "digest"};
+static ga__embedded used = {.name = "used.tmpl", .digest = "used"};
+static ga__embedded left_out = {.name = "left_out.tmpl", .digest = "left_out"};
+static const ga__include included[] = {{"text", &used}, {"!text", &left_out}, {NULL, NULL}};
+static ga__embedded template = {"test.tmpl", "@text@", "digest", included};
 
 static ga__function *get_named(ga__device *on, const char *name, const char *text, bool fast_math,
                                const char *entry)
@@ -273,10 +276,26 @@ static void everything_is_in_the_key(void **state)
     assert_non_null(get_on(&second, "keyed", false));
     assert_int_equal(compiles, 4);
     assert_int_equal(loads, 5);
-    template.digest = "another"; /* some file of the template was changed */
-    assert_gets("keyed");
+}
+
+/* The edit of a template's file makes only those kernels compile anew that include the file. */
+static void the_files_included_are_in_the_key(void **state)
+{
+    (void)state;
+    assert_gets("edited");
+    template.digest = "another";
+    assert_gets("edited");
+    assert_int_equal(compiles, 2);
     template.digest = "digest";
-    assert_int_equal(compiles, 5);
+    used.digest = "another";
+    assert_gets("edited");
+    assert_int_equal(compiles, 3);
+    used.digest = "used";
+    left_out.digest = "another";
+    ga__module_forget(); /* the key on disk is the same, too */
+    assert_gets("edited");
+    assert_int_equal(compiles, 3);
+    left_out.digest = "left_out";
 }
 
 static void a_template_that_cannot_be_filled_is_an_error(void **state)
@@ -609,6 +628,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(memory_comes_before_disk_before_compiler),
         TEST(everything_is_in_the_key),
+        TEST(the_files_included_are_in_the_key),
         TEST(a_template_that_cannot_be_filled_is_an_error),
         TEST(without_a_disk_memory_still_serves),
         TEST(a_missing_kernel_is_an_error),

@@ -1,4 +1,4 @@
-/* Tests of jit/template.c: the language, its errors, and every failed allocation. */
+/* Tests of jit/template.c: the language, its errors, digests, and every failed allocation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -228,6 +228,112 @@ static void print_tells_records_apart(void **state)
     ga__record_free(flat);
 }
 
+/* ---- digests ---- */
+
+static void assert_prints(const ga__record *record, const ga__embedded *file, const char *expected)
+{
+    ga__strbuf out = GA__STRBUF_INIT;
+    ga__template_print(file, record, &out);
+    char *text = ga__strbuf_take(&out);
+    assert_string_equal(text, expected);
+    ga__free(text);
+}
+
+static void digests_follow_conditions(void **state)
+{
+    ga__record *r = sample();
+    const ga__embedded deep = {.name = "deep", .digest = "4"};
+    const ga__include of_one[] = {{"!zero name", &deep}, {"name", &deep}, {NULL, NULL}};
+    const ga__embedded one = {.name = "one", .digest = "2", .includes = of_one};
+    const ga__embedded two = {.name = "two", .digest = "3"};
+    const ga__include of_t[] = {{"", &two},         {"name !empty", &one}, {"name empty", &two},
+                                {"!name", &two},    {"zero", &two},        {"missing", &two},
+                                {"!missing", &two}, {NULL, NULL}};
+    (void)state;
+    assert_prints(r, &deep, "deep 4\n");
+    assert_prints(r, &one, "one 2\ndeep 4\ndeep 4\n");
+    assert_prints(r, &(ga__embedded){.name = "t", .digest = "1", .includes = of_t},
+                  "t 1\ntwo 3\none 2\ndeep 4\ndeep 4\n");
+    ga__record_free(r);
+}
+
+static bool has_first_line_of(const char *filled, const ga__embedded *file)
+{
+    char line[128];
+    const int length = (int)strcspn(file->text, "\n");
+    assert_in_range(length, 2, sizeof line - 2);
+    snprintf(line, sizeof line, "%.*s\n", length, file->text);
+    return strstr(filled, line);
+}
+
+static bool has_digest_of(const char *printed, const ga__embedded *file)
+{
+    char line[128];
+    snprintf(line, sizeof line, "\n%s %s\n", file->name, file->digest);
+    return strstr(printed, line);
+}
+
+/* Under each choice of flags the digests are those of the files of which ga__fill takes text. */
+static void digests_are_those_of_the_files_filled(void **state)
+{
+    static const char *const flags[] = {"cuda",  "complex",       "integer",      "functions",
+                                        "quick", "distributions", "reduce_types", "user"};
+    enum { FLAGS = sizeof flags / sizeof flags[0] };
+    const ga__embedded *head = ga__embedded_file("head.tmpl", strlen("head.tmpl"));
+    (void)state;
+    assert_non_null(head);
+    for (int choice = 0; choice < 1 << FLAGS; choice++) {
+        ga__record *r = ga__record_new();
+        ga__record_set(r, "nwords", "1");
+        ga__record_set(r, "preamble", "");
+        ga__record_set(r, "vector_math", "");
+        for (int k = 0; k < FLAGS; k++)
+            ga__record_set(r, flags[k], choice >> k & 1 ? "1" : "");
+        ga__strbuf out = GA__STRBUF_INIT;
+        ga__strbuf_add(&out, "\n");
+        ga__template_print(head, r, &out);
+        char *filled = ga__fill(head, r), *digests = ga__strbuf_take(&out);
+        assert_non_null(filled);
+        for (const ga__embedded *file = ga__templates; file->name; file++)
+            assert_int_equal(has_digest_of(digests, file), has_first_line_of(filled, file));
+        ga__free(filled);
+        ga__free(digests);
+        ga__record_free(r);
+    }
+}
+
+/* Of the elementwise engine's kernels each flag chooses one. */
+static void digests_name_one_kernel(void **state)
+{
+    static const char *const kernels[2][2][2] = {
+        {{"elementwise.host", "elementwise.host"},
+         {"elementwise_tiled.host", "elementwise_tiled.host"}},
+        {{"elementwise_flat.cuda", "elementwise_quick.cuda"},
+         {"elementwise_tiled.cuda", "elementwise_tiled.cuda"}}};
+    const ga__embedded *engine = ga__embedded_file("elementwise.tmpl", strlen("elementwise.tmpl"));
+    (void)state;
+    assert_non_null(engine);
+    for (int choice = 0; choice < 8; choice++) {
+        const int cuda = choice >> 2, tiled = choice >> 1 & 1, quick = choice & 1;
+        ga__record *r = ga__record_new();
+        ga__record_set(r, "cuda", cuda ? "1" : "");
+        ga__record_set(r, "tiled", tiled ? "1" : "");
+        ga__record_set(r, "quick", quick ? "1" : "");
+        ga__strbuf out = GA__STRBUF_INIT;
+        ga__template_print(engine, r, &out);
+        char *digests = ga__strbuf_take(&out);
+        for (int k = 0; k < 8; k++) {
+            const char *name = kernels[k >> 2][k >> 1 & 1][k & 1];
+            const ga__embedded *file = ga__embedded_file(name, strlen(name));
+            const bool wanted = strcmp(name, kernels[cuda][tiled][quick]) == 0;
+            assert_non_null(file);
+            assert_int_equal(has_digest_of(digests, file), wanted);
+        }
+        ga__free(digests);
+        ga__record_free(r);
+    }
+}
+
 static void every_failed_allocation_is_survived(void **state)
 {
     int64_t live = ga__alloc_live();
@@ -288,6 +394,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(includes_become_their_text),
         cmocka_unit_test(print_tells_records_apart),
+        cmocka_unit_test(digests_follow_conditions),
+        cmocka_unit_test(digests_are_those_of_the_files_filled),
+        cmocka_unit_test(digests_name_one_kernel),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(a_long_template_loses_nothing),
     };

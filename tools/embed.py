@@ -28,22 +28,65 @@ def read(path):
     return data
 
 
-def with_included(name, files, seen):
-    """The names of the file and of all that it includes, itself or by others."""
-    if name not in files:
-        sys.exit(f"embed.py: no {name}, which is included")
-    if name not in seen:
-        seen.add(name)
-        for included in re.findall(rb"^\s*//@include\s+(\S+)\s*$", files[name], re.M):
-            with_included(included.decode(), files, seen)
-    return seen
+def negated(condition):
+    return condition[1:] if condition.startswith("!") else "!" + condition
 
 
-def digest(name, files):
-    together = hashlib.sha256()
-    for part in sorted(with_included(name, files, set())):
-        together.update(b"%s %d\n%s" % (part.encode(), len(files[part]), files[part]))
-    return together.hexdigest()[:32]
+def directives(text):
+    for line in text.decode().splitlines():
+        found = re.match(r"\s*//@(\w+)\s*(\S*)\s*$", line)
+        if found:
+            yield found.groups()
+
+
+def includes(name, files):
+    """The conditions and the name of each file that the file itself includes, each pair once. The records of an
+    //@each are unknown here, so an include inside one keeps only the conditions around the //@each."""
+    around, found = [], {}
+    for word, argument in directives(files[name]):
+        if word in ("if", "each"):
+            around.append(argument if word == "if" else None)
+        elif word in ("else", "end") and (not around or (word, around[-1]) == ("else", None)):
+            sys.exit(f"embed.py: {name} has an //@{word} outside its block")
+        elif word == "else":
+            around[-1] = negated(around[-1])
+        elif word == "end":
+            around.pop()
+        elif word == "include":
+            repeated = None in around
+            known = around[: around.index(None)] if repeated else around
+            pair = (" ".join(known), argument)
+            found[pair] = found.get(pair, False) or repeated
+    if around:
+        sys.exit(f"embed.py: {name} has a block without its //@end")
+    check(name, found, files)
+    return list(found)
+
+
+def check(name, found, files):
+    for (_, included), repeated in found.items():
+        if included not in files:
+            sys.exit(f"embed.py: no {included}, which {name} includes")
+        if repeated and any(word == "include" for word, _ in directives(files[included])):
+            sys.exit(f"embed.py: {name} includes {included} in an //@each, where it must include nothing itself")
+
+
+def check_ends(name, table, around=()):
+    if name in around:
+        sys.exit(f"embed.py: {name} includes itself: {' > '.join(around)}")
+    for _, included in table[name]:
+        check_ends(included, table, (*around, name))
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def definitions(i, data, included, names):
+    """The file's text, in numbers, as C11 promises string literals of only 4095 characters; and what it includes."""
+    rows = [f'    {{"{conditions}", &ga__templates[{names.index(name)}]}},\n' for conditions, name in included]
+    text = f"static const char t{i}[] = {{\n{initialiser(data)}}};\n"
+    return text + (f"static const ga__include i{i}[] = {{\n{''.join(rows)}    {{NULL, NULL}}}};\n" if rows else "")
 
 
 def source(paths):
@@ -51,13 +94,16 @@ def source(paths):
     if len(files) != len(paths):
         sys.exit("embed.py: two files have the same base name")
     names = sorted(files)
+    table = {name: includes(name, files) for name in names}
+    for name in names:
+        check_ends(name, table)
     parts = ["/* The template files, embedded. Made by tools/embed.py: do not edit. */\n"]
     parts.append('#include "base/embedded.h"\n\n#include <stddef.h>\n')
+    rows = ""
     for i, name in enumerate(names):
-        # Arrays of numbers, as C11 promises string literals of only 4095 characters.
-        parts.append(f"static const char t{i}[] = {{\n{initialiser(files[name])}}};\n")
-    rows = "".join(f'    {{"{name}", t{i}, "{digest(name, files)}"}},\n' for i, name in enumerate(names))
-    parts.append(f"const ga__embedded ga__templates[] = {{\n{rows}    {{NULL, NULL, NULL}}}};\n")
+        parts.append(definitions(i, files[name], table[name], names))
+        rows += f'    {{"{name}", t{i}, "{digest(files[name])}", {f"i{i}" if table[name] else "NULL"}}},\n'
+    parts.append(f"const ga__embedded ga__templates[] = {{\n{rows}    {{NULL, NULL, NULL, NULL}}}};\n")
     return "\n".join(parts)
 
 

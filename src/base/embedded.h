@@ -4,11 +4,20 @@
 
 #include <stddef.h>
 
-typedef struct ga__embedded {
+typedef struct ga__embedded ga__embedded;
+
+/* One file that another includes. */
+typedef struct ga__include {
+    const char *conditions; /* of the //@if around it: "name" or "!name", one blank between two */
+    const ga__embedded *file;
+} ga__include;
+
+struct ga__embedded {
     const char *name;
     const char *text;
-    const char *digest; /* hexadecimal, of the text and of all that it includes */
-} ga__embedded;
+    const char *digest;          /* hexadecimal, of the text without what it includes */
+    const ga__include *includes; /* ends with a NULL file; NULL: it includes nothing */
+};
 
 extern const ga__embedded ga__templates[]; /* ends with NULLs; made by tools/embed.py */
 

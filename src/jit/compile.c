@@ -50,8 +50,8 @@ struct entry {
     bool is_source; /* of a user, its result `packed`; else a template, and loaded */
     bool kept;      /* in the table and on disk; else it is one thread's alone */
     bool listed;    /* in the table now */
-    char *key;      /* all that the code depends on: options, versions, and a user's text or a
-                       template's digest and what fills it */
+    char *key;      /* all that the code depends on: options, versions, and a user's text or the
+                       digests of a template's files and what fills them */
     size_t key_bytes;
     uint64_t hash;
     enum state state;
@@ -123,7 +123,8 @@ static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
         const ga__embedded *template = job->recipe->template;
         ga__strbuf_addf(&key, "fast_math %d\n", job->recipe->fast_math);
         backend->code.key(device, job->recipe->fast_math, &key);
-        ga__strbuf_addf(&key, "\n%s %s\n", template->name, template->digest);
+        ga__strbuf_add(&key, "\n");
+        ga__template_print(template, job->recipe->record, &key);
         ga__record_print(job->recipe->record, &key);
     } else {
         ga__strbuf_add(&key, "user's source\n");

@@ -401,6 +401,11 @@ static ga_status fill_each(struct filler *filler, struct cursor *cursor, const s
     return GA_OK;
 }
 
+static bool is_set(const struct pair *pair)
+{
+    return *pair_value(pair) && strcmp(pair_value(pair), "0") != 0;
+}
+
 /* Whether `name` or `!name` holds. */
 static ga_status condition(const struct cursor *cursor, const struct scope *scope, struct span name,
                            bool *holds)
@@ -411,8 +416,7 @@ static ga_status condition(const struct cursor *cursor, const struct scope *scop
     if (!pair)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no value for //@if %.*s", cursor->name,
                         line_number(cursor), span_length(name), name.begin);
-    bool is_set = *pair_value(pair) && strcmp(pair_value(pair), "0") != 0;
-    *holds = is_set != negated;
+    *holds = is_set(pair) != negated;
     return GA_OK;
 }
 
@@ -506,4 +510,29 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
     }
     char *filled = ga__strbuf_take(&filler.out);
     return filled ? filled : ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the text", name);
+}
+
+/* ---- digests ---- */
+
+/* A missing name holds neither as itself nor negated. */
+static bool holds_all(const ga__record *record, const char *conditions)
+{
+    const struct scope scope = {record, NULL};
+    while (*conditions) {
+        const bool negated = *conditions == '!';
+        const char *name = conditions + negated, *end = name + strcspn(name, " ");
+        const struct pair *pair = find_pair(&scope, (struct span){name, end});
+        if (!pair || is_set(pair) == negated)
+            return false;
+        conditions = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+void ga__template_print(const ga__embedded *template, const ga__record *record, ga__strbuf *out)
+{
+    ga__strbuf_addf(out, "%s %s\n", template->name, template->digest);
+    for (const ga__include *include = template->includes; include && include->file; include++)
+        if (holds_all(record, include->conditions))
+            ga__template_print(include->file, record, out);
 }

@@ -37,6 +37,11 @@ ga__record *ga__record_append(ga__record *record, const char *list);
  * these do. A record that failed makes `out` fail. */
 void ga__record_print(const ga__record *record, ga__strbuf *out);
 
+/* Adds the names and digests of the template and of the files that it includes under this record:
+ * what ga__fill makes of a record differs only where these or the record do. Reads no text, and
+ * takes a missing name for one that does not hold, since ga__fill then fails. */
+void ga__template_print(const ga__embedded *template, const ga__record *record, ga__strbuf *out);
+
 /* The filled text of the template; ga__free it. NULL and an error on failure. */
 char *ga__fill(const ga__embedded *template, const ga__record *record);
 
