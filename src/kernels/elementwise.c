@@ -227,8 +227,7 @@ static ga__record *describe(const void *planned)
     ga__record_setf(record, "tile", "%d", p->tile);
     fill_strips(record, p);
     fill_quick(record, p);
-    ga__program_axes(record, p->tiled ? "outer_axis" : "axis", p->tiled ? 2 : 0, p->nest.ndim,
-                     p->axis_word);
+    ga__program_axes(record, "ga_c", p->tiled ? 2 : 0, p->nest.ndim, p->axis_word);
     ga__record_list(record, "operand");
     for (int k = 0; k < p->noperands; k++)
         fill_operand(ga__record_append(record, "operand"), p, k);

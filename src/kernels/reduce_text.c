@@ -226,8 +226,9 @@ ga__record *ga__reduce_describe(const void *planned)
     ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
     ga__record_setf(record, "outputs_together", "%d", p->outputs_per_pass);
     ga__record_setf(record, "strip", "%d", p->strip);
-    ga__program_axes(record, "kept_axis", 0, p->kept.ndim, p->kept_word);
-    ga__program_axes(record, "reduced_axis", 0, p->reduced.ndim, p->reduced_word);
+    ga__program_axes(ga__record_append(record, "kept_axes"), "ga_k", 0, p->kept.ndim, p->kept_word);
+    ga__program_axes(ga__record_append(record, "reduced_axes"), "ga_c", 0, p->reduced.ndim,
+                     p->reduced_word);
     ga__record_list(record, "operand");
     for (int k = 0; k < p->noperands; k++)
         fill_operand(ga__record_append(record, "operand"), p, k);

@@ -211,11 +211,13 @@ void ga__program_step(ga__record *record, const char *name, int step, size_t wor
         ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
 }
 
-void ga__program_axes(ga__record *record, const char *list, int first, int ndim, const size_t *word)
+void ga__program_axes(ga__record *record, const char *coordinate, int first, int ndim,
+                      const size_t *word)
 {
-    ga__record_list(record, list);
+    ga__record_set(record, "coordinate", coordinate);
+    ga__record_list(record, "axis");
     for (int axis = first; axis < ndim; axis++) {
-        ga__record *entry = ga__record_append(record, list);
+        ga__record *entry = ga__record_append(record, "axis");
         ga__record_setf(entry, "axis", "%d", axis);
         ga__record_set(entry, "last", axis == ndim - 1 ? "1" : "");
         if (axis == ndim - 1)

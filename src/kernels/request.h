@@ -108,8 +108,9 @@ void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_wor
 /* Sets `name` to the step of an operand along an axis: a literal, or parameter word `word`. */
 void ga__program_step(ga__record *record, const char *name, int step, size_t word);
 
-/* Fills `list` with the axes from `first` on; word[axis] is the divisor of each but the last. */
-void ga__program_axes(ga__record *record, const char *list, int first, int ndim,
+/* Sets what axes.tmpl reads: the axes from `first` on, whose coordinates are variables that start
+ * with `coordinate`; word[axis] is the divisor of each but the last. */
+void ga__program_axes(ga__record *record, const char *coordinate, int first, int ndim,
                       const size_t *word);
 
 bool ga__operand_is_complex(const ga__operand *operand);
