@@ -1,219 +1,13 @@
 /* Fills templates in one pass over their lines, from a record of values and lists. */
 #include "jit/template.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 
 /* Blocks and includes inside one another; past it, a file includes itself. */
 #define MAX_DEPTH 64
-
-struct pair {
-    struct pair *next;
-    size_t name_length, value_length;
-    char text[]; /* name, NUL, value, NUL */
-};
-
-struct list {
-    struct list *next;
-    ga__record *first, *last;
-    size_t name_length;
-    char name[];
-};
-
-struct ga__record {
-    ga__record *root; /* holds the sticky failure of all records below it */
-    ga__record *next; /* in its list */
-    struct pair *pairs;
-    struct list *lists;
-    bool failed;
-};
-
-/* ---- records ---- */
-
-static ga__record *record_in(ga__record *root)
-{
-    ga__record *record = ga__calloc(1, sizeof *record);
-    if (record)
-        record->root = root ? root : record;
-    return record;
-}
-
-ga__record *ga__record_new(void)
-{
-    return record_in(NULL);
-}
-
-static void list_free(struct list *list)
-{
-    for (ga__record *record = list->first, *next; record; record = next) {
-        next = record->next;
-        ga__record_free(record);
-    }
-    ga__free(list);
-}
-
-void ga__record_free(ga__record *record)
-{
-    if (!record)
-        return;
-    for (struct pair *pair = record->pairs, *next; pair; pair = next) {
-        next = pair->next;
-        ga__free(pair);
-    }
-    for (struct list *list = record->lists, *next; list; list = next) {
-        next = list->next;
-        list_free(list);
-    }
-    ga__free(record);
-}
-
-static struct pair *pair_new(const char *name, const char *value)
-{
-    size_t name_length = strlen(name), value_length = strlen(value);
-    struct pair *pair = ga__malloc(sizeof *pair + name_length + value_length + 2);
-    if (!pair)
-        return NULL;
-    pair->name_length = name_length;
-    pair->value_length = value_length;
-    memcpy(pair->text, name, name_length + 1);
-    memcpy(pair->text + name_length + 1, value, value_length + 1);
-    return pair;
-}
-
-static const char *pair_value(const struct pair *pair)
-{
-    return pair->text + pair->name_length + 1;
-}
-
-static bool is_named(const char *have, size_t have_length, const char *name, size_t length)
-{
-    return have_length == length && memcmp(have, name, length) == 0;
-}
-
-/* Where the record's pair of this name hangs, or where a new one is to hang. */
-static struct pair **pair_place(ga__record *record, const char *name, size_t length)
-{
-    struct pair **place = &record->pairs;
-    while (*place && !is_named((*place)->text, (*place)->name_length, name, length))
-        place = &(*place)->next;
-    return place;
-}
-
-void ga__record_set(ga__record *record, const char *name, const char *value)
-{
-    if (!record)
-        return;
-    struct pair *pair = pair_new(name, value ? value : "");
-    if (!pair) {
-        record->root->failed = true;
-        return;
-    }
-    struct pair **place = pair_place(record, name, pair->name_length);
-    struct pair *old = *place;
-    pair->next = old ? old->next : NULL;
-    *place = pair;
-    ga__free(old);
-}
-
-void ga__record_setf(ga__record *record, const char *name, const char *format, ...)
-{
-    if (!record)
-        return;
-    ga__strbuf value = GA__STRBUF_INIT;
-    va_list args;
-    va_start(args, format);
-    ga__strbuf_vaddf(&value, format, args);
-    va_end(args);
-    if (value.failed)
-        record->root->failed = true;
-    else
-        ga__record_set(record, name, value.text);
-    ga__strbuf_reset(&value);
-}
-
-static struct list *find_list(const ga__record *record, const char *name, size_t length)
-{
-    struct list *list = record->lists;
-    while (list && !is_named(list->name, list->name_length, name, length))
-        list = list->next;
-    return list;
-}
-
-static struct list *find_or_make_list(ga__record *record, const char *name)
-{
-    size_t length = strlen(name);
-    struct list *list = find_list(record, name, length);
-    if (list)
-        return list;
-    list = ga__calloc(1, sizeof *list + length + 1);
-    if (!list) {
-        record->root->failed = true;
-        return NULL;
-    }
-    list->name_length = length;
-    memcpy(list->name, name, length + 1);
-    list->next = record->lists;
-    record->lists = list;
-    return list;
-}
-
-void ga__record_list(ga__record *record, const char *list)
-{
-    if (record)
-        find_or_make_list(record, list);
-}
-
-ga__record *ga__record_append(ga__record *record, const char *list)
-{
-    struct list *into = record ? find_or_make_list(record, list) : NULL;
-    if (!into)
-        return NULL;
-    ga__record *fresh = record_in(record->root);
-    if (!fresh) {
-        record->root->failed = true;
-        return NULL;
-    }
-    if (into->last)
-        into->last->next = fresh;
-    else
-        into->first = fresh;
-    into->last = fresh;
-    return fresh;
-}
-
-static void print_text(const char *text, size_t length, ga__strbuf *out)
-{
-    ga__strbuf_add_bytes(out, text, length + 1);
-}
-
-/* Texts that end with NUL: a name and its value, or, which no name starts with, "[" and a list's
- * name, its records with ";" after each, and "]". */
-static void print_record(const ga__record *record, ga__strbuf *out)
-{
-    for (const struct pair *pair = record->pairs; pair; pair = pair->next)
-        print_text(pair->text, pair->name_length + 1 + pair->value_length, out);
-    for (const struct list *list = record->lists; list; list = list->next) {
-        ga__strbuf_add(out, "[");
-        print_text(list->name, list->name_length, out);
-        for (const ga__record *entry = list->first; entry; entry = entry->next) {
-            print_record(entry, out);
-            print_text(";", 1, out);
-        }
-        print_text("]", 1, out);
-    }
-}
-
-void ga__record_print(const ga__record *record, ga__strbuf *out)
-{
-    if (!record)
-        return;
-    print_record(record, out);
-    out->failed |= record->root->failed;
-}
 
 /* ---- lines ---- */
 
@@ -281,8 +75,9 @@ static enum line_kind directive_kind(struct span line, struct span *argument)
     while (word.end < line.end && !is_blank(*word.end))
         word.end++;
     *argument = trimmed((struct span){word.end, line.end});
+    const size_t length = (size_t)span_length(word);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (is_named(words[i].word, strlen(words[i].word), word.begin, (size_t)span_length(word)))
+        if (strlen(words[i].word) == length && memcmp(words[i].word, word.begin, length) == 0)
             return words[i].has_argument == (argument->begin < argument->end) ? words[i].kind
                                                                               : UNKNOWN;
     return UNKNOWN;
@@ -322,16 +117,13 @@ static enum line_kind next_line(struct cursor *cursor, struct span *line, struct
 
 /* ---- filling ---- */
 
-static const struct pair *find_pair(const struct scope *scope, struct span name)
+/* The innermost value of the name, and its length; NULL when no record has it. */
+static const char *find_value(const struct scope *scope, struct span name, size_t *nbytes)
 {
-    size_t length = (size_t)span_length(name);
-    for (; scope; scope = scope->outer) {
-        const struct pair *pair = scope->record ? scope->record->pairs : NULL;
-        for (; pair; pair = pair->next)
-            if (is_named(pair->text, pair->name_length, name.begin, length))
-                return pair;
-    }
-    return NULL;
+    const char *value = NULL;
+    for (; scope && !value; scope = scope->outer)
+        value = ga__record_value(scope->record, name.begin, (size_t)span_length(name), nbytes);
+    return value;
 }
 
 /* The text from `begin` to the next hole is kept; the hole is what this finds. */
@@ -353,12 +145,13 @@ static ga_status fill_text_line(struct filler *filler, const struct cursor *curs
 {
     struct span name;
     while (next_hole(line.begin, line.end, &name)) {
-        const struct pair *pair = find_pair(scope, name);
-        if (!pair)
+        size_t nbytes;
+        const char *value = find_value(scope, name, &nbytes);
+        if (!value)
             return ga__fail(GA_ERR_INVALID, "%s:%d: no value for the hole @%.*s@", cursor->name,
                             line_number(cursor), span_length(name), name.begin);
         ga__strbuf_add_bytes(&filler->out, line.begin, (size_t)(name.begin - 1 - line.begin));
-        ga__strbuf_add_bytes(&filler->out, pair_value(pair), pair->value_length);
+        ga__strbuf_add_bytes(&filler->out, value, nbytes);
         line.begin = name.end + 1;
     }
     ga__strbuf_add_bytes(&filler->out, line.begin, (size_t)span_length(line));
@@ -379,14 +172,13 @@ static ga_status fill_each(struct filler *filler, struct cursor *cursor, const s
                            bool live, struct span name)
 {
     const struct cursor start = *cursor;
-    const struct list *list = NULL;
-    for (const struct scope *s = scope; live && s && !list; s = s->outer)
-        if (s->record)
-            list = find_list(s->record, name.begin, (size_t)span_length(name));
-    if (live && !list)
+    const ga__record *record = NULL;
+    bool found = false;
+    for (const struct scope *s = scope; live && s && !found; s = s->outer)
+        found = ga__record_find_list(s->record, name.begin, (size_t)span_length(name), &record);
+    if (live && !found)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no list %.*s", start.name, line_number(&start),
                         span_length(name), name.begin);
-    const ga__record *record = list ? list->first : NULL;
     do {
         const struct scope inner = {record, scope};
         enum line_kind stop;
@@ -396,14 +188,14 @@ static ga_status fill_each(struct filler *filler, struct cursor *cursor, const s
             return status;
         if (stop != END)
             return unclosed(&start, "each", stop);
-        record = record ? record->next : NULL;
+        record = record ? ga__record_next(record) : NULL;
     } while (record);
     return GA_OK;
 }
 
-static bool is_set(const struct pair *pair)
+static bool is_set(const char *value)
 {
-    return *pair_value(pair) && strcmp(pair_value(pair), "0") != 0;
+    return *value && strcmp(value, "0") != 0;
 }
 
 /* Whether `name` or `!name` holds. */
@@ -412,11 +204,12 @@ static ga_status condition(const struct cursor *cursor, const struct scope *scop
 {
     bool negated = *name.begin == '!';
     name.begin += negated;
-    const struct pair *pair = find_pair(scope, name);
-    if (!pair)
+    size_t nbytes;
+    const char *value = find_value(scope, name, &nbytes);
+    if (!value)
         return ga__fail(GA_ERR_INVALID, "%s:%d: no value for //@if %.*s", cursor->name,
                         line_number(cursor), span_length(name), name.begin);
-    *holds = is_set(pair) != negated;
+    *holds = is_set(value) != negated;
     return GA_OK;
 }
 
@@ -502,7 +295,7 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
     const char *name = template->name;
     struct filler filler = {GA__STRBUF_INIT, 0};
     const struct scope scope = {record, NULL};
-    if (record && record->root->failed)
+    if (ga__record_failed(record))
         return ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the template's values", name);
     if (fill_template(&filler, template, &scope) != GA_OK) {
         ga__strbuf_reset(&filler.out);
@@ -517,12 +310,12 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
 /* A missing name holds neither as itself nor negated. */
 static bool holds_all(const ga__record *record, const char *conditions)
 {
-    const struct scope scope = {record, NULL};
     while (*conditions) {
         const bool negated = *conditions == '!';
         const char *name = conditions + negated, *end = name + strcspn(name, " ");
-        const struct pair *pair = find_pair(&scope, (struct span){name, end});
-        if (!pair || is_set(pair) == negated)
+        size_t nbytes;
+        const char *value = ga__record_value(record, name, (size_t)(end - name), &nbytes);
+        if (!value || is_set(value) == negated)
             return false;
         conditions = *end ? end + 1 : end;
     }

@@ -6,6 +6,7 @@
 
 #include "base/embedded.h"
 #include "base/strbuf.h"
+#include "jit/record.h"
 
 /* The template language, line by line:
  *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that
@@ -19,23 +20,6 @@
  * Blocks nest; a directive is a line of its own, which may be indented. An unknown name, list or
  * file, or an unbalanced block, is an error that names the template and the line. Values are pasted
  * as they are, never scanned for holes. A value that spans lines is allowed. */
-
-/* A record of name = value pairs and named lists of records. Values are copied. */
-typedef struct ga__record ga__record;
-ga__record *ga__record_new(void);
-void ga__record_free(ga__record *record); /* with all records in its lists */
-/* A failure is sticky and reported by ga__fill. NULL records are allowed and ignored. */
-void ga__record_set(ga__record *record, const char *name, const char *value);
-void ga__record_setf(ga__record *record, const char *name, const char *format, ...) GA_PRINTF(3, 4);
-/* Makes the list if need be (so that an empty one exists). */
-void ga__record_list(ga__record *record, const char *list);
-/* Appends a fresh record to the list and returns it (owned by `record`); NULL when memory is out.
- */
-ga__record *ga__record_append(ga__record *record, const char *list);
-
-/* Adds all that the record says to `out`: what a template makes of two records differs only where
- * these do. A record that failed makes `out` fail. */
-void ga__record_print(const ga__record *record, ga__strbuf *out);
 
 /* Adds the names and digests of the template and of the files that it includes under this record:
  * what ga__fill makes of a record differs only where these or the record do. Reads no text, and
