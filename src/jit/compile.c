@@ -6,75 +6,32 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/os/environment.h"
 #include "base/error.h"
-#include "base/os/fork.h"
 #include "base/hash.h"
-#include "base/log.h"
-#include "base/os/system.h"
-#include "base/os/replacement.h"
+#include "base/os/fork.h"
 #include "base/os/stack.h"
 #include "base/strbuf.h"
 #include "device/unload.h"
-#include "jit/cache_disk.h"
-#include "jit/explain.h"
+#include "jit/entry.h"
 #include "jit/includes.h"
-#include "jit/packed.h"
 
 enum {
     BUCKETS = 1024,
-    DUMP_NAME_LENGTH = 64,
     LEAST_STACK = 28 << 10 /* the deepest path from here takes 20 KiB, and the C library some */
-};
-
-enum state { COMPILING, READY, FAILED };
-
-/* What is wanted: one of two sorts of source. */
-struct job {
-    const ga__recipe *recipe;      /* of a template's text: the result is its loaded image */
-    const ga__cuda_source *source; /* or a user's source: the result is its code */
-    char *filled;                  /* the recipe's text, once it was asked for */
-};
-
-/* A template's entry, to those who use its code. */
-struct ga__module {
-    ga__loaded *loaded;
-};
-
-/* One code on one device. COMPILING, it belongs to the thread that made it. Its last user frees it,
- * and takes it out of the table before; but a user's source stays until there are too many. */
-struct entry {
-    ga__module module; /* first: an entry is its module */
-    struct entry *next;
-    ga__device *device;
-    bool is_source; /* of a user, its result `packed`; else a template, and loaded */
-    bool kept;      /* in the table and on disk; else it is one thread's alone */
-    bool listed;    /* in the table now */
-    char *key;      /* all that the code depends on: options, versions, and a user's text or the
-                       digests of a template's files and what fills them */
-    size_t key_bytes;
-    uint64_t hash;
-    enum state state;
-    pthread_t builder; /* while COMPILING */
-    int users;         /* threads that ask, and whoever retains its module */
-    uint64_t used;     /* `modules.uses` when its last user left */
-    ga__packed *packed;
-    ga_status status; /* when FAILED, the error every user gets */
-    char *message;
 };
 
 /* `lock` guards everything here and is never held while compiling or loading. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t settled; /* some entry left COMPILING */
-    struct entry *buckets[BUCKETS];
+    pthread_cond_t settled; /* some entry left GA__COMPILING */
+    ga__entry *buckets[BUCKETS];
     uint64_t uses;
     ga__module_counts counts;
 } modules = {.lock = PTHREAD_MUTEX_INITIALIZER, .settled = PTHREAD_COND_INITIALIZER};
 
 /* ---- entries ---- */
 
-static void entry_free(struct entry *entry)
+static void entry_free(ga__entry *entry)
 {
     ga__unload(entry->module.loaded);
     ga__free(entry->packed);
@@ -83,28 +40,13 @@ static void entry_free(struct entry *entry)
     ga__free(entry);
 }
 
-static void free_list(struct entry *entry)
+static void free_list(ga__entry *entry)
 {
     while (entry) {
-        struct entry *next = entry->next;
+        ga__entry *next = entry->next;
         entry_free(entry);
         entry = next;
     }
-}
-
-static const char *name_of(const struct job *job)
-{
-    return job->recipe ? job->recipe->name : job->source->name;
-}
-
-/* NULL and an error when a template cannot be filled. */
-static const char *text_of(struct job *job)
-{
-    if (job->source)
-        return job->source->text;
-    if (!job->filled)
-        job->filled = ga__fill(job->recipe->template, job->recipe->record);
-    return job->filled;
 }
 
 static void add_list(ga__strbuf *key, const char *what, const char *const *list)
@@ -113,7 +55,7 @@ static void add_list(ga__strbuf *key, const char *what, const char *const *list)
         ga__strbuf_addf(key, "%s %zu %s\n", what, strlen(*list), *list);
 }
 
-static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
+static char *make_key(ga__device *device, const ga__job *job, size_t *nbytes)
 {
     const ga__backend *backend = device->backend;
     ga__strbuf key = GA__STRBUF_INIT;
@@ -140,9 +82,9 @@ static char *make_key(ga__device *device, const struct job *job, size_t *nbytes)
     return ga__strbuf_take(&key);
 }
 
-static struct entry *entry_new(ga__device *device, const struct job *job)
+static ga__entry *entry_new(ga__device *device, const ga__job *job)
 {
-    struct entry *entry = ga__calloc(1, sizeof *entry);
+    ga__entry *entry = ga__calloc(1, sizeof *entry);
     if (!entry)
         return NULL;
     entry->device = device;
@@ -154,27 +96,27 @@ static struct entry *entry_new(ga__device *device, const struct job *job)
         return NULL;
     }
     entry->hash = ga__hash64(entry->key, entry->key_bytes, 0);
-    entry->state = COMPILING;
+    entry->state = GA__COMPILING;
     entry->builder = pthread_self();
     return entry;
 }
 
-static bool same_code(const struct entry *a, const struct entry *b)
+static bool same_code(const ga__entry *a, const ga__entry *b)
 {
     return a->hash == b->hash && a->device == b->device && a->key_bytes == b->key_bytes &&
            memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
 /* The entry in the table for the same code, `fresh` itself put there when there is none. */
-static struct entry *find_or_add(struct entry *fresh)
+static ga__entry *find_or_add(ga__entry *fresh)
 {
     if (!fresh->kept) {
         fresh->users = 1;
         return fresh;
     }
     pthread_mutex_lock(&modules.lock);
-    struct entry **bucket = &modules.buckets[fresh->hash % BUCKETS];
-    struct entry *entry = *bucket;
+    ga__entry **bucket = &modules.buckets[fresh->hash % BUCKETS];
+    ga__entry *entry = *bucket;
     while (entry && !same_code(entry, fresh))
         entry = entry->next;
     if (!entry) {
@@ -187,8 +129,8 @@ static struct entry *find_or_add(struct entry *fresh)
     return entry;
 }
 
-/* Counts a READY entry of the table. */
-static void count_ready(const struct entry *entry, int sign)
+/* Counts a GA__READY entry of the table. */
+static void count_ready(const ga__entry *entry, int sign)
 {
     if (entry->is_source)
         modules.counts.source_bytes += (size_t)sign * (entry->key_bytes + entry->packed->nbytes);
@@ -196,195 +138,39 @@ static void count_ready(const struct entry *entry, int sign)
         modules.counts.loaded += sign;
 }
 
-static void remove_locked(struct entry *entry)
+static void remove_locked(ga__entry *entry)
 {
-    struct entry **place = &modules.buckets[entry->hash % BUCKETS];
+    ga__entry **place = &modules.buckets[entry->hash % BUCKETS];
     while (*place != entry)
         place = &(*place)->next;
     *place = entry->next;
     entry->listed = false;
-    if (entry->state == READY)
+    if (entry->state == GA__READY)
         count_ready(entry, -1);
 }
 
-/* In a forked child, the lock held: what other threads were compiling, nobody short_circuits any
- * more. It leaves the table, so that whoever wants it compiles it; what it has, half made, stays.
+/* In a forked child, the lock held: what other threads were compiling, nobody finishes. It leaves
+ * the table, so that whoever wants it compiles it; what it has, half made, stays.
  */
 static void abandon_entries(void)
 {
     modules.settled = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     for (int i = 0; i < BUCKETS; i++)
-        for (struct entry *entry = modules.buckets[i], *next; entry; entry = next) {
+        for (ga__entry *entry = modules.buckets[i], *next; entry; entry = next) {
             next = entry->next;
-            if (entry->state == COMPILING && !pthread_equal(entry->builder, pthread_self()))
+            if (entry->state == GA__COMPILING && !pthread_equal(entry->builder, pthread_self()))
                 remove_locked(entry);
         }
 }
 GA__FORK_GUARD(&modules.lock, GA__FORK_TABLE, abandon_entries)
 
-static void count(int64_t *counter)
-{
-    pthread_mutex_lock(&modules.lock);
-    ++*counter;
-    pthread_mutex_unlock(&modules.lock);
-}
-
-/* ---- what people see ---- */
-
-static void add_file_name(ga__strbuf *path, const char *name)
-{
-    size_t length = strnlen(name, DUMP_NAME_LENGTH);
-    for (size_t i = 0; i < length; i++) {
-        bool plain = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
-                     (name[i] >= '0' && name[i] <= '9');
-        ga__strbuf_add_bytes(path, plain ? &name[i] : "_", 1);
-    }
-    if (!length)
-        ga__strbuf_add(path, "kernel");
-}
-
-/* Writes the text to the directory; an aid, so that its failure is only logged. */
-static void dump(const char *directory, const struct entry *entry, struct job *job)
-{
-    ga__saved_error saved = ga__error_save();
-    const char *text = text_of(job);
-    const char *target = entry->device->backend->template_target;
-    ga__strbuf path = GA__STRBUF_INIT;
-    ga__strbuf_addf(&path, "%s/", directory);
-    add_file_name(&path, name_of(job));
-    ga__strbuf_addf(&path, "-%016llx%s", (unsigned long long)entry->hash,
-                    strcmp(target, "cuda") == 0 ? ".cu" : ".cpp");
-    char *name = ga__strbuf_take(&path);
-    if (!text || !name || ga__make_directories(directory) != GA_OK ||
-        ga__write_file_atomic(name, text, strlen(text)) != GA_OK)
-        ga__log(GA_LOG_INFO, "%s was not dumped: %s", name_of(job), ga_error_message());
-    ga__free(name);
-    ga__error_restore(saved);
-}
-
-/* One line of the log for each of the compiler's. */
-static void log_warnings(const struct job *job, const char *log)
-{
-    while (log && *log) {
-        const int length = (int)strcspn(log, "\n");
-        if (length > 0)
-            ga__log(GA_LOG_INFO, "%s: %.*s", name_of(job), length, log);
-        log += length + (log[length] == '\n');
-    }
-}
-
-/* ---- a user's source ---- */
-
-static ga_status compile_users(ga__device *device, const struct job *job, ga__packed **packed)
-{
-    void *code;
-    size_t nbytes;
-    char *symbols, *log;
-    ga_status status =
-        device->backend->user.compile(device, job->source, &code, &nbytes, &symbols, &log);
-    if (status != GA_OK)
-        return status;
-    log_warnings(job, log);
-    *packed = ga__pack(code, nbytes, symbols);
-    ga__free(code);
-    ga__free(symbols);
-    ga__free(log);
-    return *packed ? GA_OK : GA_ERR_MEMORY;
-}
-
 /* ---- getting the code ---- */
 
-static ga_status load(struct entry *entry, const void *code, size_t nbytes)
-{
-    if (!entry->is_source)
-        return ga__load(entry->device, code, nbytes, &entry->module.loaded);
-    entry->packed = ga__repack(code, nbytes);
-    return entry->packed ? GA_OK : GA_ERR_MEMORY;
-}
-
-/* Code that the disk has but the device refuses (another driver's, or spoilt) is as none. */
-static bool load_from_disk(struct entry *entry, const struct job *job)
-{
-    void *code;
-    size_t nbytes;
-    if (!entry->kept || !ga__disk_cache_get(entry->key, entry->key_bytes, &code, &nbytes))
-        return false;
-    bool loaded = load(entry, code, nbytes) == GA_OK;
-    ga__free(code);
-    if (loaded) {
-        count(&modules.counts.disk_hits);
-        ga__log(GA_LOG_DEBUG, "%s for %s: found on disk (%zu bytes)", name_of(job),
-                entry->device->name, nbytes);
-    } else {
-        ga__log(GA_LOG_INFO, "%s for %s: the code on disk does not load: %s", name_of(job),
-                entry->device->name, ga_error_message());
-        ga_clear_error();
-    }
-    return loaded;
-}
-
-static void note_compiled(ga__device *device, const struct job *job, double start, size_t nbytes)
-{
-    count(&modules.counts.compiled);
-    ga__log(GA_LOG_INFO, "%s for %s: compiled in %.1f ms (%zu bytes)", name_of(job), device->name,
-            1e3 * (ga__now() - start), nbytes);
-}
-
-static ga_status compile_template(struct entry *entry, struct job *job)
-{
-    void *code;
-    size_t nbytes;
-    const ga__source source = {name_of(job), text_of(job), job->recipe->fast_math};
-    if (!source.text)
-        return ga_error();
-    double start = ga__now();
-    ga_status status = entry->device->backend->code.compile(entry->device, &source, &code, &nbytes);
-    if (status != GA_OK)
-        return status;
-    note_compiled(entry->device, job, start, nbytes);
-    status = load(entry, code, nbytes);
-    if (status == GA_OK)
-        ga__disk_cache_put(entry->key, entry->key_bytes, code, nbytes);
-    ga__free(code);
-    return status;
-}
-
-static ga_status compile_source(struct entry *entry, const struct job *job)
-{
-    ga__packed *packed;
-    double start = ga__now();
-    ga_status status = compile_users(entry->device, job, &packed);
-    if (status != GA_OK)
-        return status;
-    note_compiled(entry->device, job, start, packed->nbytes);
-    if (entry->kept)
-        ga__disk_cache_put(entry->key, entry->key_bytes, packed->bytes, packed->nbytes);
-    entry->packed = packed;
-    return GA_OK;
-}
-
-/* A message of several lines is a compiler's log; "there is no compiler" needs no listing. */
-static char *explain(const struct job *job, ga_status status, const char *message)
-{
-    if (status != GA_ERR_COMPILE || !strchr(message, '\n'))
-        return ga__strdup(message);
-    if (job->source)
-        return ga__explain_source(message, job->source->text, job->source->name);
-    return ga__explain_template(message, job->filled);
-}
-
-/* Takes the calling thread's error, which is this attempt's alone, into the entry. */
-static void keep_error(struct entry *entry, const struct job *job, ga_status status)
-{
-    entry->status = ga_error() != GA_OK ? ga_error() : status;
-    entry->message = explain(job, entry->status, ga_error_message());
-}
-
-static void settle(struct entry *entry)
+static void settle(ga__entry *entry)
 {
     pthread_mutex_lock(&modules.lock);
-    entry->state = entry->module.loaded || entry->packed ? READY : FAILED;
-    if (entry->listed && entry->state == READY)
+    entry->state = entry->module.loaded || entry->packed ? GA__READY : GA__FAILED;
+    if (entry->listed && entry->state == GA__READY)
         count_ready(entry, 1);
     else if (entry->listed)
         remove_locked(entry);
@@ -392,43 +178,31 @@ static void settle(struct entry *entry)
     pthread_mutex_unlock(&modules.lock);
 }
 
-/* Makes a COMPILING entry READY or FAILED. The thread may have an older error: it is set aside, so
- * that those who wait get the error of this attempt. */
-static void build(struct entry *entry, struct job *job)
+static void build(ga__entry *entry, ga__job *job)
 {
-    const char *directory = ga__environment("QUARRY_DUMP_DIR");
-    ga__saved_error saved = ga__error_save();
-    if (directory && *directory)
-        dump(directory, entry, job);
-    if (!load_from_disk(entry, job)) {
-        ga_status status =
-            entry->is_source ? compile_source(entry, job) : compile_template(entry, job);
-        if (status != GA_OK)
-            keep_error(entry, job, status);
-    }
-    ga__error_restore(saved);
+    ga__entry_build(entry, job);
     settle(entry);
 }
 
 /* ---- using it ---- */
 
 /* The source that was used least recently, of those that nobody uses now. */
-static struct entry *oldest_source(void)
+static ga__entry *oldest_source(void)
 {
-    struct entry *oldest = NULL;
+    ga__entry *oldest = NULL;
     for (int i = 0; i < BUCKETS; i++)
-        for (struct entry *entry = modules.buckets[i]; entry; entry = entry->next)
+        for (ga__entry *entry = modules.buckets[i]; entry; entry = entry->next)
             if (entry->is_source && entry->users == 0 && (!oldest || entry->used < oldest->used))
                 oldest = entry;
     return oldest;
 }
 
 /* Takes sources out that are too many; as a list. */
-static struct entry *drop_sources(void)
+static ga__entry *drop_sources(void)
 {
-    struct entry *dropped = NULL;
+    ga__entry *dropped = NULL;
     while (modules.counts.source_bytes > GA__SOURCE_BYTES) {
-        struct entry *entry = oldest_source();
+        ga__entry *entry = oldest_source();
         if (!entry)
             break;
         remove_locked(entry);
@@ -439,7 +213,7 @@ static struct entry *drop_sources(void)
 }
 
 /* Ends one use; what has to be freed outside the lock, as a list. */
-static struct entry *leave_locked(struct entry *entry)
+static ga__entry *leave_locked(ga__entry *entry)
 {
     entry->used = ++modules.uses;
     if (--entry->users > 0)
@@ -452,22 +226,22 @@ static struct entry *leave_locked(struct entry *entry)
     return entry;
 }
 
-static void leave(struct entry *entry)
+static void leave(ga__entry *entry)
 {
     pthread_mutex_lock(&modules.lock);
-    struct entry *freed = leave_locked(entry);
+    ga__entry *freed = leave_locked(entry);
     pthread_mutex_unlock(&modules.lock);
     free_list(freed);
 }
 
 /* Waits until the entry is settled: false and its error, and this thread's use has ended, where it
  * failed. */
-static bool await(struct entry *entry, bool is_builder)
+static bool await(ga__entry *entry, bool is_builder)
 {
     pthread_mutex_lock(&modules.lock);
-    while (entry->state == COMPILING)
+    while (entry->state == GA__COMPILING)
         pthread_cond_wait(&modules.settled, &modules.lock);
-    const bool ready = entry->state == READY;
+    const bool ready = entry->state == GA__READY;
     modules.counts.memory_hits += ready && !is_builder;
     if (!ready)
         ga__fail(entry->status, "%s",
@@ -480,12 +254,12 @@ static bool await(struct entry *entry, bool is_builder)
 
 /* Waits for what another thread builds: false, and this thread's use has ended, when that one was
  * told to stop, which is no answer to this one. */
-static bool is_answered(struct entry *entry)
+static bool is_answered(ga__entry *entry)
 {
     pthread_mutex_lock(&modules.lock);
-    while (entry->state == COMPILING)
+    while (entry->state == GA__COMPILING)
         pthread_cond_wait(&modules.settled, &modules.lock);
-    const bool answered = entry->state == READY || entry->status != GA_ERR_CANCELLED;
+    const bool answered = entry->state == GA__READY || entry->status != GA_ERR_CANCELLED;
     pthread_mutex_unlock(&modules.lock);
     if (!answered)
         leave(entry);
@@ -493,21 +267,21 @@ static bool is_answered(struct entry *entry)
 }
 
 /* A caller's stack that is too small must not overflow in the compiler's or the loader's care. */
-static bool has_stack(const struct job *job)
+static bool has_stack(const ga__job *job)
 {
     const size_t left = ga__stack_left();
     if (left >= LEAST_STACK)
         return true;
     ga__fail(GA_ERR_MEMORY, "%s: the thread has %zu bytes of its stack left, a first call needs %d",
-             name_of(job), left, LEAST_STACK);
+             ga__job_name(job), left, LEAST_STACK);
     return false;
 }
 
 /* The new entry, or the one of the same code, with one use that the caller ends; NULL and an error
  * on failure. */
-static struct entry *get_entry(struct entry *fresh, struct job *job)
+static ga__entry *get_entry(ga__entry *fresh, ga__job *job)
 {
-    struct entry *entry = find_or_add(fresh);
+    ga__entry *entry = find_or_add(fresh);
     while (entry != fresh && !is_answered(entry))
         entry = find_or_add(fresh);
     bool is_builder = entry == fresh;
@@ -521,10 +295,10 @@ static struct entry *get_entry(struct entry *fresh, struct job *job)
 ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, const char *name,
                                   ga__module **module)
 {
-    struct job job = {.recipe = recipe};
+    ga__job job = {.recipe = recipe};
     ga__function *function = NULL;
-    struct entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
-    struct entry *entry = fresh ? get_entry(fresh, &job) : NULL;
+    ga__entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
+    ga__entry *entry = fresh ? get_entry(fresh, &job) : NULL;
     ga__free(job.filled);
     if (!entry)
         return NULL;
@@ -539,23 +313,23 @@ ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, 
 ga__module *ga__module_retain(ga__module *module)
 {
     pthread_mutex_lock(&modules.lock);
-    ((struct entry *)module)->users++;
+    ((ga__entry *)module)->users++;
     pthread_mutex_unlock(&modules.lock);
     return module;
 }
 
 void ga__module_release(ga__module *module)
 {
-    leave((struct entry *)module);
+    leave((ga__entry *)module);
 }
 
 ga_status ga__module_code(ga__device *device, const ga__cuda_source *source, ga__code *code)
 {
-    struct job job = {.source = source};
-    struct entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
+    ga__job job = {.source = source};
+    ga__entry *fresh = has_stack(&job) ? entry_new(device, &job) : NULL;
     if (!fresh)
         return GA_ERR_MEMORY;
-    struct entry *entry = get_entry(fresh, &job);
+    ga__entry *entry = get_entry(fresh, &job);
     if (!entry)
         return ga_error();
     ga_status status = ga__unpack(entry->packed, code);
@@ -570,17 +344,18 @@ ga__module_counts ga__module_count(void)
     pthread_mutex_lock(&modules.lock);
     ga__module_counts counts = modules.counts;
     pthread_mutex_unlock(&modules.lock);
+    ga__entry_count(&counts.compiled, &counts.disk_hits);
     return counts;
 }
 
 void ga__module_forget(void)
 {
-    struct entry *freed = NULL;
+    ga__entry *freed = NULL;
     pthread_mutex_lock(&modules.lock);
     for (int i = 0; i < BUCKETS; i++)
-        for (struct entry *entry = modules.buckets[i], *next; entry; entry = next) {
+        for (ga__entry *entry = modules.buckets[i], *next; entry; entry = next) {
             next = entry->next;
-            if (entry->state != READY)
+            if (entry->state != GA__READY)
                 continue;
             remove_locked(entry);
             if (entry->users > 0)

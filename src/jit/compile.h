@@ -6,14 +6,6 @@
 #include "jit/packed.h"
 #include "jit/template.h"
 
-/* What a kernel's text is made of. */
-typedef struct ga__recipe {
-    const char *name; /* of the kernel, in messages */
-    const ga__embedded *template;
-    const ga__record *record;
-    bool fast_math;
-} ga__recipe;
-
 /* Code of a template that is loaded on one device, and counted: whoever asks for it and whoever
  * retains it releases it. With the last release it leaves memory, and is unloaded when no launch
  * uses it any more. */

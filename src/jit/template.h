@@ -2,6 +2,8 @@
 #ifndef GA_JIT_TEMPLATE_H
 #define GA_JIT_TEMPLATE_H
 
+#include <stdbool.h>
+
 #include <quarry/error.h>
 
 #include "base/embedded.h"
@@ -28,5 +30,13 @@ void ga__template_print(const ga__embedded *template, const ga__record *record, 
 
 /* The filled text of the template; ga__free it. NULL and an error on failure. */
 char *ga__fill(const ga__embedded *template, const ga__record *record);
+
+/* What a kernel's text is made of. */
+typedef struct ga__recipe {
+    const char *name; /* of the kernel, in messages */
+    const ga__embedded *template;
+    const ga__record *record;
+    bool fast_math;
+} ga__recipe;
 
 #endif
