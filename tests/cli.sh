@@ -165,7 +165,7 @@ fails 'output.*input' eval 'x + 1' x=x.npy -o link.npy
 fails 'output.*input' eval 'x + 1' x=link.npy -o x.npy
 cmp -s x.npy before.npy || complain "x.npy has changed"
 fails 'given twice' eval 'x + 1' x=1 x=2
-fails 'is no name' eval 'x + 1' 2x=1
+fails 'is not a name' eval 'x + 1' 2x=1
 fails 'does not fit' eval n n=18446744073709551616
 fails 'does not fit' eval n n=-9223372036854775809
 fails 'is not name=file.npy' eval x x.npy

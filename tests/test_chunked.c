@@ -478,9 +478,9 @@ static void failures_and_stops_are_errors(void **state)
     assert_int_equal(last, 8000);
     o.all[0].memory.fails_from = 501;
     expect((ga_eval_chunked)(&chunks, "sum(x)", 1, o.sources), GA_ERR_IO,
-           "source: 100 elements from number 500 on could not be read");
+           "source: cannot read 100 elements from element 500 on");
     expect((ga_eval_chunked)(NULL, "sum(x)", 1, o.sources), GA_ERR_IO,
-           "source: 1000 elements from number 0 on could not be read");
+           "source: cannot read 1000 elements from element 0 on");
     o.all[0].memory.fails_from = INT64_MAX;
     assert_true(ga__alloc_live() <= live);
     expect((ga_eval)("sum(x)", 1, o.sources), GA_ERR_INVALID,
@@ -702,7 +702,7 @@ static void sources_check_what_they_are_given(void **state)
     assert_null(ga_source_new(GA_FLOAT32, 1, NULL, read_memory, &m));
     expect(NULL, GA_ERR_INVALID, "NULL");
     assert_null(ga_source_new(GA_FLOAT32, 1, shape, NULL, &m));
-    expect(NULL, GA_ERR_INVALID, "reads is NULL");
+    expect(NULL, GA_ERR_INVALID, "read function is NULL");
     assert_null(ga_source_open(NULL));
     expect(NULL, GA_ERR_INVALID, "NULL");
     assert_null(ga_source_open(in_scratch("nowhere.npy")));

@@ -140,13 +140,13 @@ static void the_message_says_what_is_null(void **state)
 {
     (void)state;
     assert_int_equal((ga_run)(elementwise, 1, NULL), GA_ERR_INVALID);
-    assert_non_null(strstr(ga_error_message(), "1 arguments at NULL"));
+    assert_non_null(strstr(ga_error_message(), "1 arguments, but the list is NULL"));
     ga_clear_error();
     assert_int_equal((ga_launch)(kernel, GA_DIM(1), GA_DIM(1), 1, NULL), GA_ERR_INVALID);
-    assert_non_null(strstr(ga_error_message(), "1 arguments at NULL"));
+    assert_non_null(strstr(ga_error_message(), "1 arguments, but the list is NULL"));
     ga_clear_error();
     assert_null((ga_eval)("a + 1", 1, NULL));
-    assert_non_null(strstr(ga_error_message(), "1 arguments at NULL"));
+    assert_non_null(strstr(ga_error_message(), "1 arguments, but the list is NULL"));
     ga_clear_error();
 }
 

@@ -36,7 +36,7 @@ typedef enum outcome { DONE, FAILED, STALE } outcome;
 
 static ga_status fail_name(int k, const char *name)
 {
-    return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is no name", k + 1, name);
+    return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is not a name", k + 1, name);
 }
 
 static ga_status check_names(int count, const ga_named *args)
@@ -82,10 +82,10 @@ static ga_status check_values(int count, const ga_named *args, bool takes_source
 {
     *device = NULL;
     if (count < 0 || count > GA__MAX_EVAL_ARGS)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, not 0 to %d", count,
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments; expected 0 to %d", count,
                         GA__MAX_EVAL_ARGS);
     if (count > 0 && !args)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments at NULL", count);
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, but the list is NULL", count);
     for (int k = 0; k < count; k++) {
         if (!args[k].name)
             return fail_name(k, "NULL");
@@ -345,7 +345,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     if (!text)
         return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
+        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
     const ga_status status = check_values(count, args, false, &device);
     if (status != GA_OK)

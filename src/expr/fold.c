@@ -9,7 +9,7 @@ __extension__ typedef __int128 int128;
 /* Python's integers are unbounded; these are until they are used. */
 static const char too_large[] = "the number does not fit 64 bits";
 static const char by_zero[] = "division by the integer 0";
-static const char not_taken[] = "not an operator of these numbers";
+static const char not_taken[] = "this operator does not take these numbers";
 
 static bool is_complex(ga_value v)
 {
@@ -97,7 +97,7 @@ static int128 floor_quotient(int128 a, int128 b)
 static const char *integer_shift(int128 a, int128 by, bool left, ga_value *result)
 {
     if (by < 0)
-        return "a shift by a negative number";
+        return "negative shift count";
     if (!left)
         return give_integer(a >> (by < 100 ? (int)by : 100), result);
     if (a != 0 && by > 63)

@@ -44,6 +44,15 @@ int ga__lexer_fail(const ga__lexer *l, size_t at, const char *what)
     return GA__LEXER_FAILED;
 }
 
+static int fail_character(const ga__lexer *l, size_t at, const char *more)
+{
+    const unsigned char c = (unsigned char)l->text[at];
+    const char *format =
+        c > ' ' && c < 127 ? "unexpected character '%c'%s" : "unexpected character '\\x%02x'%s";
+    ga__eval_fail(l->text, at, GA_ERR_INVALID, format, c, more);
+    return GA__LEXER_FAILED;
+}
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -119,7 +128,7 @@ static int take_decimal(ga__lexer *l, const char *s)
     l->next.length = n + imaginary;
     if (!is_float && !imaginary) {
         if (s[0] == '0' && n > 1 && strspn(s, "0") < n)
-            return ga__lexer_fail(l, l->next.at, "a decimal integer does not start with 0");
+            return ga__lexer_fail(l, l->next.at, "a decimal integer cannot start with 0");
         return take_integer(l, s, 10);
     }
     const double number = read_double(s);
@@ -137,7 +146,7 @@ static int take_number(ga__lexer *l)
     l->next.kind = GA__TOKEN_NUMBER;
     if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
         if (!is_hex_digit(s[2]))
-            return ga__lexer_fail(l, l->next.at, "no hexadecimal digits");
+            return ga__lexer_fail(l, l->next.at, "expected hexadecimal digits after 0x");
         for (l->next.length = 2; is_hex_digit(s[l->next.length]);)
             l->next.length++;
         status = take_integer(l, s + 2, 16);
@@ -146,7 +155,7 @@ static int take_number(ga__lexer *l)
     }
     const char after = s[l->next.length];
     if (status == 0 && (in_name(after) || after == '.'))
-        return ga__lexer_fail(l, l->next.at + l->next.length, "the number goes on unexpectedly");
+        return fail_character(l, l->next.at + l->next.length, " after the number");
     return status;
 }
 
@@ -177,7 +186,11 @@ int ga__lexer_advance(ga__lexer *l)
     }
     l->next.kind = GA__TOKEN_MARK;
     l->next.length = mark_length(s);
-    return l->next.length ? 0 : ga__lexer_fail(l, at, "a character that no expression has");
+    return l->next.length ? 0
+                          : fail_character(l, at,
+                                           *s == '[' ? "; slice before the call, as in "
+                                                       "ga_slice(x, \"0\")"
+                                                     : "");
 }
 
 bool ga__lexer_next_is(const ga__lexer *l, const char *text)

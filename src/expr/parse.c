@@ -95,7 +95,7 @@ static int add_axis(parser *p, ga__options *options)
     if (parse_integer(p, "an axis is an integer", &axis) == FAILED)
         return FAILED;
     if (options->naxes == GA_MAX_NDIM)
-        return ga__lexer_fail(&p->lexer, at, "more axes than an array has");
+        return ga__lexer_fail(&p->lexer, at, "more axes than an array can have");
     options->axis[options->naxes++] = axis;
     return 0;
 }
@@ -139,7 +139,7 @@ static int parse_ddof(parser *p, ga__options *options, int row)
 {
     int ddof;
     if (row != GA__ROW_var && row != GA__ROW_std)
-        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "only var and std have ddof");
+        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "only var and std take ddof");
     if (parse_integer(p, "ddof is an integer", &ddof) == FAILED)
         return FAILED;
     options->ddof = ddof;
@@ -240,12 +240,14 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
     const ga_dtype dtype = ga__dtype_named(text, length);
     *call = (ga__ast_node){.kind = GA__AST_CALL, .row = row, .at = at};
     if (ga__lexer_next_is(&p->lexer, ")"))
-        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "a call of nothing");
+        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "expected an argument");
     if (row == GA__ROW_COUNT && dtype == GA_NO_DTYPE) {
         const bool split =
             (length == 5 && !memcmp(text, "frexp", 5)) || (length == 4 && !memcmp(text, "modf", 4));
         return ga__lexer_fail(&p->lexer, at,
-                              split ? "a function of two results" : "no function of this name");
+                              split
+                                  ? "a function with two results cannot be called in an expression"
+                                  : "no function has this name");
     }
     *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
     if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].accumulator)) {
@@ -464,13 +466,13 @@ ga_status ga__ast_parse(ga__ast *ast, const char *text)
     if (!text)
         return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: an expression of more than %d bytes",
+        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
     parser p = {.ast = ast, .lexer = {.text = text}};
     int root = ga__lexer_advance(&p.lexer) == FAILED ? FAILED : parse_expression(&p);
     if (root != FAILED && p.lexer.next.kind != GA__TOKEN_END)
         root = ga__lexer_fail(&p.lexer, p.lexer.next.at,
-                              ga__lexer_next_is(&p.lexer, ")") ? "a parenthesis that nothing opened"
+                              ga__lexer_next_is(&p.lexer, ")") ? "unmatched closing parenthesis"
                                                                : "expected an operator or the end");
     if (root != FAILED)
         return GA_OK;

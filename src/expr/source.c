@@ -44,7 +44,7 @@ ga_source *ga_source_new(ga_dtype dtype, int ndim, const int64_t *shape, ga_read
     if (ga__check_shape("source", dtype, ndim, shape, &size) != GA_OK)
         return NULL;
     if (!read)
-        return ga__fail_null(GA_ERR_INVALID, "source: the function that reads is NULL");
+        return ga__fail_null(GA_ERR_INVALID, "source: the read function is NULL");
     ga_source *s = ga__calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -167,7 +167,7 @@ static ga_status read_run(const ga_source *s, int64_t first, int64_t count, void
     const ga_status status = s->read(s->user, first, count, elements);
 
     if (status != GA_OK)
-        return ga__fail(status, "source: %lld elements from number %lld on could not be read",
+        return ga__fail(status, "source: cannot read %lld elements from element %lld on",
                         (long long)count, (long long)first);
     if (!s->path)
         ga__dtype_normalise(s->dtype, elements, (size_t)count);

@@ -24,6 +24,7 @@ ga_status ga__kernel_check_list(const ga_kernel *kernel, int wanted, int count,
         return ga__fail(GA_ERR_INVALID, "%s: takes %d arguments, not %d", kernel->name, wanted,
                         count);
     if (count > 0 && !args)
-        return ga__fail(GA_ERR_INVALID, "%s: %d arguments at NULL", kernel->name, count);
+        return ga__fail(GA_ERR_INVALID, "%s: %d arguments, but the list is NULL", kernel->name,
+                        count);
     return GA_OK;
 }
