@@ -90,7 +90,7 @@ static int parse_integer(parser *p, const char *what, int *number)
 
 static int add_axis(parser *p, ga__options *options)
 {
-    int axis;
+    int axis = 0;
     const size_t at = p->lexer.next.at;
     if (parse_integer(p, "an axis is an integer", &axis) == FAILED)
         return FAILED;
@@ -137,7 +137,7 @@ static int parse_keepdims(parser *p, ga__options *options)
 
 static int parse_ddof(parser *p, ga__options *options, int row)
 {
-    int ddof;
+    int ddof = 0;
     if (row != GA__ROW_var && row != GA__ROW_std)
         return ga__lexer_fail(&p->lexer, p->lexer.next.at, "only var and std take ddof");
     if (parse_integer(p, "ddof is an integer", &ddof) == FAILED)

@@ -66,7 +66,9 @@ static void fill_numbers(ga__record *record, const plan *p)
     ga__record_list(record, "operand");
     for (int k = 0; k < p->draw->nnumbers; k++) {
         ga__record *number = ga__record_append(record, "operand");
-        ga__program_operand(number, 1 + k, &p->draw->numbers[k]);
+        const ga__declaration d = ga__declaration_of(&p->draw->numbers[k]);
+        const ga__operand_variant v = ga__operand_variant_of(&p->draw->numbers[k], 0, false);
+        ga__program_operand(number, 1 + k, &d, &v);
         ga__record_setf(number, "word", "%zu", p->number_word[k]);
         ga__record_setf(number, "word1", "%zu", p->number_word[k] + 1);
     }
@@ -77,10 +79,12 @@ static ga__record *describe(const void *planned)
     const plan *p = planned;
     const ga__distribution *d = p->draw->distribution;
     const char *texts[] = {d->formula.body, NULL};
-    const ga__operand result = {.array = p->out, .type = p->out->dtype, .writes = true};
-    ga__record *record = ga__program_record(&d->formula, p->device, p->words.n, false, texts);
+    const ga__declaration result = {.writes = true};
+    const ga__operand_variant out = {.type = (uint8_t)p->out->dtype,
+                                     .memory = (uint8_t)p->out->dtype};
+    ga__record *record = ga__program_record(&d->formula, p->host, p->words.n, false, texts);
     ga__record_set(record, "distributions", "1");
-    ga__program_operand(record, 0, &result);
+    ga__program_operand(record, 0, &result, &out);
     ga__record_set(record, "draw",
                    p->rows == 1 ? "ga::words" : ga__dtype_compute_type(p->draw->drawn));
     ga__record_set(record, "source", d->source);

@@ -8,10 +8,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernels/elementwise_plan.h"
+#include "kernels/elementwise_text.h"
 #include "kernels/request.h"
-#include "kernels/fast_path.h"
-
-#define HOST_LINE 64 /* bytes */
 
 typedef ga__elementwise_plan plan;
 
@@ -21,16 +19,17 @@ static void add_operand(plan *p, int k)
 {
     const ga__operand *operand = &p->operands[k];
     if (!operand->array) {
-        p->data_word[k] = ga__params_add_number(&p->words, operand->type, operand->number);
+        ga__params_add_number(&p->words, operand->type, operand->number);
         return;
     }
-    p->data_word[k] = ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
     if (p->row[k] == GA__NO_ROW)
         ga__params_add_accessor(&p->words, operand->array);
     else
         ga__params_add_strides(&p->words, &p->nest, p->row[k]);
 }
 
+/* As layout_of() of elementwise_text.c counts them. */
 static void add_words(plan *p)
 {
     ga__params *words = &p->words;
@@ -43,204 +42,72 @@ static void add_words(plan *p)
         ga__params_add(words, (uint64_t)p->chunk);
     for (int axis = first; axis < p->nest.ndim - 1; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
-        p->axis_word[axis] = ga__params_add_divisor(words, size, p->wide);
+        ga__params_add_divisor(words, size, p->wide);
     }
     for (int k = 0; k < p->noperands; k++)
         add_operand(p, k);
-    p->index_word = words->n;
     if (p->index_row != GA__NO_ROW)
         ga__params_add_strides(words, &p->nest, p->index_row);
 }
 
 /* ---- The kernel ---- */
 
-static uint64_t operand_key(const plan *p, int k)
+static void set_operand(const plan *p, int k, ga__operand_variant *v)
 {
-    if (p->row[k] == GA__NO_ROW)
-        return ga__operand_key(&p->operands[k], 0);
-    const uint64_t turned = p->transposed[p->row[k]];
-    return ga__operand_key(&p->operands[k], p->step[p->row[k]]) | turned << 14;
-}
-
-static void make_key(const plan *p, ga__key *key)
-{
-    ga__key_init(key, p->formula, p->device, GA__ELEMENTWISE);
-    const int index_step = p->index_row == GA__NO_ROW ? 0 : p->step[p->index_row];
-    ga__key_add(key, (uint64_t)p->nest.ndim | (uint64_t)p->lanes << 8 | (uint64_t)p->wide << 16 |
-                         (uint64_t)p->tiled << 17 | (uint64_t)p->tail << 18 |
-                         (uint64_t)index_step << 19 | (uint64_t)p->past_cache << 21 |
-                         (uint64_t)p->unroll << 24 | (uint64_t)p->tile << 32);
-    for (int k = 0; k < p->noperands; k += 2) {
-        const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
-        ga__key_add(key, operand_key(p, k) | second << 32);
-    }
-}
-
-/* The offset text of one step along an axis: a literal where the kernel knows it. */
-static void set_step(ga__record *record, const char *name, const plan *p, int row, int axis,
-                     size_t word)
-{
-    ga__program_step(record, name, axis > 0 ? STEP_ANY : p->step[row], word);
-}
-
-/* The step from one vector of axis 0 to the next. Operands of vectors are contiguous along it or
- * broadcast; the index need not be. */
-static void set_vector_step(ga__record *record, const plan *p, int row, size_t word)
-{
-    if (p->step[row] == STEP_ANY)
-        ga__record_setf(record, "step", "%d * (ga_index)ga_args.w[%zu]", p->lanes, word);
-    else
-        ga__record_setf(record, "step", "%d", p->step[row] == STEP_ONE ? p->lanes : 0);
-}
-
-static void fill_strides(ga__record *record, const plan *p, int row, size_t first_word)
-{
-    ga__record_list(record, "stride");
-    ga__record_list(record, "outer_stride");
-    ga__record_set(record, "strided", "1");
-    set_step(record, "inner", p, row, 0, first_word);
-    set_step(record, "near", p, row, 0, first_word);
-    if (p->tiled)
-        set_step(record, "inner1", p, row, 1, first_word + 1);
-    for (int axis = 0; axis < p->nest.ndim; axis++) {
-        const bool outer = p->tiled && axis > 1;
-        ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
-        ga__record_setf(stride, "axis", "%d", axis);
-        if (axis == 0 && p->lanes > 1 && !p->tiled)
-            set_vector_step(stride, p, row, first_word);
-        else
-            set_step(stride, "step", p, row, axis, first_word + (size_t)axis);
-    }
-}
-
-static int first_written(const plan *p)
-{
-    int k = 0;
-    while (k < p->noperands && (p->row[k] == GA__NO_ROW || !p->operands[k].writes))
-        k++;
-    return k;
-}
-
-static void fill_operand(ga__record *record, const plan *p, int k)
-{
-    const ga__operand *operand = &p->operands[k];
     const int row = p->row[k];
-    ga__program_operand(record, k, operand);
-    ga__record_setf(record, "word", "%zu", p->data_word[k]);
-    ga__record_setf(record, "word1", "%zu", p->data_word[k] + 1);
-    ga__record_set(record, "turned", row != GA__NO_ROW && p->transposed[row] ? "1" : "");
-    ga__record_set(record, "floats", "");
-    ga__record_set(record, "strided", "");
-    ga__record_set(record, "leads", p->past_cache && k == first_written(p) ? "1" : "");
-    if (operand->array && row == GA__NO_ROW)
-        ga__program_accessor(record, operand->array, p->data_word[k]);
-    if (row == GA__NO_ROW)
-        return;
-    fill_strides(record, p, row, p->data_word[k] + 1);
-    const bool vector = p->lanes > 1 && (p->step[row] == STEP_ONE || p->transposed[row]);
-    ga__record_setf(record, "width", "%d", vector ? p->lanes : 1);
-    ga__record_set(record, "lane", vector ? "ga_l" : "0");
-    if (p->transposed[row])
-        ga__record_set(record, "near", "1");
-    ga__program_group(record, operand, p->step[row]);
+    const bool streamed = row != GA__NO_ROW;
+    *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[row] : 0,
+                                streamed && p->transposed[row]);
 }
 
-static void fill_index(ga__record *record, const plan *p)
+static void set_variant(const plan *p, ga__elementwise_variant *v)
 {
-    const ga__operand number = {.name = "ga_number", .type = GA_INT64};
-    ga__program_operand(record, p->noperands, &number);
-    ga__record_set(record, "number", "");
-    ga__record_set(record, "turned", "");
-    ga__record_set(record, "floats", "");
-    ga__record_set(record, "leads", "");
-    ga__record_set(record, "index", "1");
-    fill_strides(record, p, p->index_row, p->index_word);
-}
-
-static bool any_complex(const plan *p)
-{
+    const int index_step = p->index_row == GA__NO_ROW ? 0 : p->step[p->index_row];
+    v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
+                                     .lanes = (uint64_t)p->lanes & 63,
+                                     .unroll = (uint64_t)p->unroll & 63,
+                                     .tile = (uint64_t)p->tile & 511,
+                                     .block = (uint64_t)p->block & 2047,
+                                     .index_step = (uint64_t)index_step & 3,
+                                     .host = p->host,
+                                     .wide = p->wide,
+                                     .tiled = p->tiled,
+                                     .tail = p->tail,
+                                     .fast_path = p->fast_path,
+                                     .past_cache = p->past_cache,
+                                     .noperands = (uint64_t)p->noperands & 63};
+    assert(v->head.lanes == p->lanes && v->head.tile == p->tile && v->head.block == p->block);
     for (int k = 0; k < p->noperands; k++)
-        if (ga__operand_is_complex(&p->operands[k]))
-            return true;
-    return false;
+        set_operand(p, k, &v->operand[k]);
+    if (p->noperands % 2)
+        v->operand[p->noperands] = (ga__operand_variant){0};
 }
 
-static bool any_narrow(const plan *p)
-{
-    for (int k = 0; k < p->noperands; k++)
-        if (ga__operand_is_narrow(&p->operands[k]))
-            return true;
-    return false;
-}
+/* One call's kernel: what ga__elementwise_text() gets to see of it. */
+typedef struct wanted {
+    const plan *plan;
+    ga__elementwise_variant variant;
+} wanted;
 
-/* Columns that a square has of the next band, for what a line of the results may lack. */
-static int extra_columns(const plan *p)
+static ga__record *describe(const void *asked)
 {
-    if (!p->past_cache)
-        return 0;
-    return HOST_LINE / (int)ga__dtype_size(p->operands[first_written(p)].array->dtype);
-}
-
-/* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
- * of libm may be called, so that all elements have them of vectors. */
-static void fill_strips(ga__record *record, const plan *p)
-{
-    const ga__formula *f = p->formula;
-    const bool math = f->user_text || ga__program_calls_math(f->body);
-    const bool staged = p->host && ga__elementwise_plan_pads(p) &&
-                        (p->past_cache || p->tiled || math || any_narrow(p));
-    ga__record_set(record, "staged", staged ? "1" : "");
-    ga__record_set(record, "vector_math", staged ? "1" : "");
-    ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
-    ga__record_set(record, "aligned", p->past_cache ? "1" : "");
-    ga__record_setf(record, "strip", "%d", GA__HOST_STRIP);
-    ga__record_setf(record, "band", "%d", GA__HOST_BAND);
-    ga__record_setf(record, "extra", "%d", extra_columns(p));
-    ga__record_setf(record, "down", "%d", ga__elementwise_plan_down(p));
-    ga__record_setf(record, "first_written", "%d", first_written(p));
-}
-
-/* Without memory for the text the template lacks it, which is an error too. */
-static void fill_quick(ga__record *record, const plan *p)
-{
-    if (!p->fast_path)
-        return;
-    char *text = ga__fast_path_text(p->formula->body);
-    ga__record_set(record, "quick", "1");
-    if (text)
-        ga__record_set(record, "quick_body", text);
-    ga__free(text);
-}
-
-static ga__record *describe(const void *planned)
-{
-    const plan *p = planned;
-    const ga__formula *f = p->formula;
-    const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
-    ga__record *record = ga__program_record(f, p->device, p->words.n, any_complex(p), texts);
-    ga__record_set(record, "index_type", p->wide ? "long long" : "int");
-    ga__record_set(record, "tiled", p->tiled ? "1" : "");
-    ga__record_set(record, "tail", p->tail ? "1" : "");
-    ga__record_setf(record, "lanes", "%d", p->lanes);
-    ga__record_setf(record, "unroll", "%d", p->unroll);
-    ga__record_setf(record, "block", "%d", p->block);
-    ga__record_setf(record, "tile", "%d", p->tile);
-    fill_strips(record, p);
-    fill_quick(record, p);
-    ga__program_axes(record, "ga_c", p->tiled ? 2 : 0, p->nest.ndim, p->axis_word);
-    ga__record_list(record, "operand");
-    for (int k = 0; k < p->noperands; k++)
-        fill_operand(ga__record_append(record, "operand"), p, k);
-    if (p->index_row != GA__NO_ROW)
-        fill_index(ga__record_append(record, "operand"), p);
-    return record;
+    const wanted *w = asked;
+    ga__declaration declarations[GA__MAX_OPERANDS];
+    for (int k = 0; k < w->plan->noperands; k++)
+        declarations[k] = ga__declaration_of(&w->plan->operands[k]);
+    return ga__elementwise_text(w->plan->formula, declarations, &w->variant);
 }
 
 static const ga__loaded_program *find_program(const plan *p)
 {
     ga__key key;
-    make_key(p, &key);
-    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, p, 0};
+    wanted w;
+    w.plan = p;
+    set_variant(p, &w.variant);
+    ga__key_init(&key, p->formula, p->device, GA__ELEMENTWISE);
+    ga__key_add_bytes(&key, &w.variant,
+                      sizeof w.variant.head + 8 * (((size_t)p->noperands + 1) / 2));
+    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, &w, 0};
     return ga__program_find(&key, &program);
 }
 

@@ -159,12 +159,35 @@ static size_t widest_item(const plan *p)
     return widest;
 }
 
+/* choose_lanes() for one axis, of which all arrays are contiguous or one element. */
+static int dense_lanes(const plan *p, int most)
+{
+    size_t widest = 1;
+    uintptr_t address = 0; /* the bits that some address has, in items */
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        if (row == GA__NO_ROW || (p->step[row] == STEP_ZERO && !p->operands[k].writes))
+            continue;
+        if (p->step[row] != STEP_ONE)
+            return 1;
+        const gpuarray *x = p->operands[k].array;
+        const size_t size = ga__dtype_size(x->dtype);
+        address |= (uintptr_t)x->data >> __builtin_ctzll(size);
+        widest = size > widest ? size : widest;
+    }
+    int lanes = (int)(16 / widest);
+    lanes = lanes < most ? lanes : most;
+    return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;
+}
+
 /* `most`: a limit on the lanes, a power of two. */
 static int choose_lanes(const plan *p, int most)
 {
+    if (p->nest.ndim == 1)
+        return dense_lanes(p, most);
     int lanes = (int)(16 / widest_item(p));
     lanes = lanes < most ? lanes : most;
-    if (p->nest.shape[0] < lanes || (p->nest.ndim > 1 && !divides(lanes, p->nest.shape[0])) ||
+    if (p->nest.shape[0] < lanes || !divides(lanes, p->nest.shape[0]) ||
         (p->tiled && !divides(lanes, p->nest.shape[1])))
         return 1;
     for (int k = 0; k < p->noperands; k++)
@@ -203,8 +226,6 @@ static void choose_tiles(plan *p)
 {
     int chosen = 0;
     size_t shared = 0;
-    for (int row = 0; row < p->nest.noperands; row++)
-        p->transposed[row] = false;
     if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
         return;
     for (int k = 0; k < p->noperands; k++) {
@@ -325,17 +346,6 @@ static void choose_bands(plan *p)
     p->chunk =
         ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), HOST_DOWN_BYTES) * HOST_DOWN_BYTES;
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
-}
-
-int ga__elementwise_plan_down(const plan *p)
-{
-    size_t widest = 1;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->transposed[p->row[k]]) {
-            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
-            widest = size > widest ? size : widest;
-        }
-    return (int)(HOST_DOWN_BYTES / widest);
 }
 
 static void choose_host_variant(plan *p)

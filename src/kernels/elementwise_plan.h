@@ -2,10 +2,8 @@
 #ifndef GA_KERNELS_ELEMENTWISE_PLAN_H
 #define GA_KERNELS_ELEMENTWISE_PLAN_H
 
+#include "kernels/elementwise_text.h"
 #include "kernels/request.h"
-
-#define GA__HOST_STRIP 256 /* elements that go past the cache together */
-#define GA__HOST_BAND 256  /* columns of a square whose rows are turned */
 
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
 typedef struct ga__elementwise_plan {
@@ -25,10 +23,6 @@ typedef struct ga__elementwise_plan {
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
     ga__params words;
-    size_t axis_word[GA_MAX_NDIM]; /* a divisor's first word */
-    size_t
-        data_word[GA__MAX_OPERANDS]; /* by operand: pointer or number; strides follow a pointer */
-    size_t index_word;               /* the index's strides */
 } ga__elementwise_plan;
 
 /* From the formula, its operands and the count n > 0 of elements in *p, all of the plan but its
@@ -38,8 +32,5 @@ void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t 
 /* Whether elements that are not there may be computed beside the others: no text of a user's says
  * where it is, or reaches for other elements. */
 bool ga__elementwise_plan_pads(const ga__elementwise_plan *p);
-
-/* On the host, rows of a square: what a turned operand has in 256 bytes. */
-int ga__elementwise_plan_down(const ga__elementwise_plan *p);
 
 #endif

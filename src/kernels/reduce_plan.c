@@ -145,7 +145,7 @@ static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
     p->outputs_per_pass = 1;
-    p->deinterleave = p->rows_per_pass = 1;
+    p->strip = p->deinterleave = p->rows_per_pass = 1;
     p->short_rows = p->staged = p->plain = p->large = false;
     p->cascade = p->many_runs = p->sums = false;
     p->batch = GA__BATCH_SINGLY;

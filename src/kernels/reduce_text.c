@@ -26,12 +26,15 @@ static void fill_operand(ga__record *record, const plan *p, int k)
     const ga__operand *operand = &p->operands[k];
     const int row = p->row[k];
     const size_t word = p->data_word[k];
-    ga__program_operand(record, k, operand);
+    const ga__declaration d = ga__declaration_of(operand);
+    const ga__operand_variant v =
+        ga__operand_variant_of(operand, row == GA__NO_ROW ? 0 : p->step[row], false);
+    ga__program_operand(record, k, &d, &v);
     ga__record_set(record, "unzip", "");
     ga__record_setf(record, "word", "%zu", word);
     ga__record_setf(record, "word1", "%zu", word + 1);
     if (operand->array && row == GA__NO_ROW)
-        ga__program_accessor(record, operand->array, word);
+        ga__program_accessor(record, &v, word);
     if (row == GA__NO_ROW)
         return;
     const int lanes = p->host ? 1 : p->lanes;
@@ -47,7 +50,7 @@ static void fill_operand(ga__record *record, const plan *p, int k)
         ga__record_set(record, "inner", "1");
         ga__record_set(record, "near", "1");
     }
-    ga__program_group(record, operand, p->step[row]);
+    ga__program_group(record, &d, &v);
     const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
     ga__record_setf(record, "width", "%d", vector ? lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
@@ -170,8 +173,10 @@ static bool any_complex(const plan *p)
         complex_types |= ga__dtype_kind(p->reduction->parts[k].type) == 'c';
     for (int k = 0; k < p->reduction->nresults; k++)
         complex_types |= ga__dtype_kind(p->all[k]->dtype) == 'c';
-    for (int k = 0; k < p->noperands; k++)
-        complex_types |= ga__operand_is_complex(&p->operands[k]);
+    for (int k = 0; k < p->noperands; k++) {
+        const ga__operand_variant v = ga__operand_variant_of(&p->operands[k], 0, false);
+        complex_types |= ga__variant_is_complex(&v);
+    }
     return complex_types;
 }
 
@@ -194,7 +199,7 @@ static ga__record *new_record(const plan *p)
     for (int k = 0; k < r->nresults; k++)
         texts[n++] = r->results[k].finish;
     texts[n] = NULL;
-    return ga__program_record(&r->formula, p->device, p->words.n, any_complex(p), texts);
+    return ga__program_record(&r->formula, p->host, p->words.n, any_complex(p), texts);
 }
 
 ga__record *ga__reduce_describe(const void *planned)

@@ -114,11 +114,11 @@ static void set_optional(ga__record *record, const char *name, const char *text)
     ga__record_set(record, name, text ? text : "");
 }
 
-ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
+ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts)
 {
     ga__record *record = ga__record_new();
-    ga__record_set(record, "cuda", strcmp(device->backend->template_target, "cuda") ? "" : "1");
+    ga__record_set(record, "cuda", host ? "" : "1");
     ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
     ga__record_set(record, "integer", "");
     ga__record_set(record, "functions", "");
@@ -145,50 +145,51 @@ static void set_flag(ga__record *record, const char *name, bool value)
     ga__record_set(record, name, value ? "1" : "");
 }
 
-void ga__program_operand(ga__record *record, int k, const ga__operand *operand)
+void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
+                         const ga__operand_variant *v)
 {
-    const bool array = operand->array != NULL;
-    const bool streamed = array && operand->access != GA__ACCESSOR;
+    const bool array = v->memory != GA_NO_DTYPE, streamed = ga__variant_streamed(d, v);
     ga__record_setf(record, "k", "%d", k);
-    ga__record_set(record, "name", operand->name);
-    ga__record_set(record, "value", ga__dtype_compute_type(operand->type));
-    ga__record_set(record, "stored", ga__dtype_memory_type(operand->type));
+    ga__record_set(record, "name", d->name);
+    ga__record_set(record, "value", ga__dtype_compute_type((ga_dtype)v->type));
+    ga__record_set(record, "stored", ga__dtype_memory_type((ga_dtype)v->type));
     set_flag(record, "array", array);
     set_flag(record, "number", !array);
     set_flag(record, "streamed", streamed);
-    set_flag(record, "loaded", streamed && operand->reads);
-    set_flag(record, "writes", operand->writes);
-    set_flag(record, "element", streamed && operand->access == GA__ELEMENT);
-    set_flag(record, "accessor", array && operand->access == GA__ACCESSOR);
+    set_flag(record, "loaded", streamed && d->reads);
+    set_flag(record, "writes", d->writes);
+    set_flag(record, "element", streamed && d->access == GA__ELEMENT);
+    set_flag(record, "accessor", array && d->access == GA__ACCESSOR);
     set_flag(record, "index", false);
-    ga__record_set(record, "const", operand->is_const || !operand->writes ? "const" : "");
-    if (operand->access == GA__VALUE)
-        ga__record_set(record, "parameter", operand->name);
+    ga__record_set(record, "const", d->is_const || !d->writes ? "const" : "");
+    if (d->access == GA__VALUE)
+        ga__record_set(record, "parameter", d->name);
     else
         ga__record_setf(record, "parameter", "ga_e%d", k);
     if (array) {
-        ga__record_set(record, "memory", ga__dtype_memory_type(operand->array->dtype));
-        ga__record_setf(record, "itemsize", "%zu", ga__dtype_size(operand->array->dtype));
+        ga__record_set(record, "memory", ga__dtype_memory_type((ga_dtype)v->memory));
+        ga__record_setf(record, "itemsize", "%zu", ga__dtype_size((ga_dtype)v->memory));
     }
 }
 
-void ga__program_group(ga__record *record, const ga__operand *operand, int step)
+void ga__program_group(ga__record *record, const ga__declaration *d, const ga__operand_variant *v)
 {
-    const bool floats = step != STEP_ZERO && ga__operand_is_narrow(operand);
+    const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(d, v);
     set_flag(record, "floats", floats);
     ga__record_set(record, "source", floats ? "floats" : "from");
-    ga__record_set(record, "lane_number", step == STEP_ZERO ? "0" : "ga_l");
+    ga__record_set(record, "lane_number", v->step == STEP_ZERO ? "0" : "ga_l");
 }
 
-void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word)
+void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)
 {
-    ga__record_set(record, "dense", x->contiguous ? "1" : "");
-    ga__record_setf(record, "rank", "%d", x->ndim);
+    ga__record_set(record, "dense", v->contiguous ? "1" : "");
+    ga__record_setf(record, "rank", "%d", (int)v->ndim);
     ga__record_list(record, "extent");
-    for (int axis = 0; axis < x->ndim; axis++) {
+    for (int axis = 0; axis < (int)v->ndim; axis++) {
         ga__record *extent = ga__record_append(record, "extent");
         ga__record_setf(extent, "shape_word", "%zu", data_word + 1 + (size_t)axis);
-        ga__record_setf(extent, "stride_word", "%zu", data_word + 1 + (size_t)(x->ndim + axis));
+        ga__record_setf(extent, "stride_word", "%zu",
+                        data_word + 1 + (size_t)v->ndim + (size_t)axis);
     }
 }
 
@@ -228,10 +229,10 @@ void ga__program_axes(ga__record *record, const char *coordinate, int first, int
     }
 }
 
-bool ga__operand_is_complex(const ga__operand *operand)
+bool ga__variant_is_complex(const ga__operand_variant *v)
 {
-    return ga__dtype_kind(operand->type) == 'c' ||
-           (operand->array && ga__dtype_kind(operand->array->dtype) == 'c');
+    return ga__dtype_kind((ga_dtype)v->type) == 'c' ||
+           (v->memory != GA_NO_DTYPE && ga__dtype_kind((ga_dtype)v->memory) == 'c');
 }
 
 ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands)
@@ -245,12 +246,19 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
     return stream;
 }
 
+bool ga__variant_is_narrow(const ga__declaration *d, const ga__operand_variant *v)
+{
+    if (!ga__variant_streamed(d, v))
+        return false;
+    const ga_dtype stored = (ga_dtype)v->memory, computed = ga__dtype_compute(stored);
+    return computed != stored && ga__dtype_compute((ga_dtype)v->type) == computed;
+}
+
 bool ga__operand_is_narrow(const ga__operand *operand)
 {
-    if (!ga__operand_streamed(operand))
-        return false;
-    const ga_dtype stored = operand->array->dtype, computed = ga__dtype_compute(stored);
-    return computed != stored && ga__dtype_compute(operand->type) == computed;
+    const ga__declaration d = ga__declaration_of(operand);
+    const ga__operand_variant v = ga__operand_variant_of(operand, 0, false);
+    return ga__variant_is_narrow(&d, &v);
 }
 
 /* ---- Programs ---- */

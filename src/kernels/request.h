@@ -9,7 +9,7 @@
 #include "jit/key_table.h"
 #include "jit/compile.h"
 #include "jit/template.h"
-#include "kernels/operand.h"
+#include "kernels/variant.h"
 
 /* How the stride of an operand along an axis is known to a kernel. */
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };
@@ -34,6 +34,9 @@ typedef struct ga__params {
     size_t n;
     uint64_t word[GA__MAX_PARAM_WORDS];
 } ga__params;
+
+/* Words of a divisor, and of a number. */
+enum { GA__DIVISOR_WORDS = 3, GA__NUMBER_WORDS = 2 };
 
 /* Each appends and returns the number of its first word. */
 static inline size_t ga__params_add(ga__params *words, uint64_t word)
@@ -86,13 +89,22 @@ static inline void ga__key_add(ga__key *key, uint64_t word)
     key->words[key->nwords++] = word;
 }
 
+/* Adds a struct without padding, a whole number of words. */
+static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nbytes)
+{
+    assert(nbytes % sizeof key->words[0] == 0 &&
+           key->nwords + nbytes / sizeof key->words[0] <= GA__KEY_WORDS);
+    memcpy(key->words + key->nwords, bytes, nbytes);
+    key->nwords += nbytes / sizeof key->words[0];
+}
+
 /* What a kernel's text depends on of one operand, in 32 bits of which 13 to 15 are free for the
  * caller when it is streamed; `step` is that of its vector axis. */
 uint64_t ga__operand_key(const ga__operand *operand, int step);
 
 /* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
  * texts. */
-ga__record *ga__program_record(const ga__formula *formula, const ga__device *device, size_t nwords,
+ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts);
 
 /* Whether the text of a table calls functions of libm, which vectors compute otherwise than single
@@ -100,10 +112,11 @@ ga__record *ga__program_record(const ga__formula *formula, const ga__device *dev
 bool ga__program_calls_math(const char *text);
 
 /* Sets k, name, types and flags that both engines' templates read of one operand. */
-void ga__program_operand(ga__record *record, int k, const ga__operand *operand);
+void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
+                         const ga__operand_variant *v);
 
 /* The same of an array indexed freely, whose pointer is in word `data_word`. */
-void ga__program_accessor(ga__record *record, const gpuarray *x, size_t data_word);
+void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word);
 
 /* Sets `name` to the step of an operand along an axis: a literal, or parameter word `word`. */
 void ga__program_step(ga__record *record, const char *name, int step, size_t word);
@@ -113,7 +126,7 @@ void ga__program_step(ga__record *record, const char *name, int step, size_t wor
 void ga__program_axes(ga__record *record, const char *coordinate, int first, int ndim,
                       const size_t *word);
 
-bool ga__operand_is_complex(const ga__operand *operand);
+bool ga__variant_is_complex(const ga__operand_variant *v);
 
 /* The stream for a launch on the device over these operands, which it makes wait for whatever other
  * streams do with them. NULL and an error on failure. */
@@ -121,9 +134,10 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
 
 /* Whether 16 bits are stored of what is computed as float, element by element. */
 bool ga__operand_is_narrow(const ga__operand *operand);
+bool ga__variant_is_narrow(const ga__declaration *d, const ga__operand_variant *v);
 
 /* Sets how the host's groups of vectors get at a streamed operand with that step along axis 0. */
-void ga__program_group(ga__record *record, const ga__operand *operand, int step);
+void ga__program_group(ga__record *record, const ga__declaration *d, const ga__operand_variant *v);
 
 /* One kernel of an engine: all that its text depends on. */
 typedef struct ga__program {

@@ -1,0 +1,223 @@
+/* Fills the record of an elementwise kernel from its formula and variant. */
+#include "kernels/elementwise_text.h"
+
+#include "base/alloc.h"
+#include "kernels/fast_path.h"
+#include "kernels/request.h"
+
+#define HOST_LINE 64 /* bytes */
+#define HOST_DOWN_BYTES                                                                            \
+    256 /* of a band's rows are transposed: less leaves the memory half idle                       \
+         */
+
+typedef ga__elementwise_variant variant;
+
+/* The first parameter words of axes, operands and the index. */
+typedef struct layout {
+    size_t axis[GA_MAX_NDIM], operand[GA__MAX_OPERANDS], index, n;
+} layout;
+
+/* As add_words() of elementwise.c appends them. */
+static layout layout_of(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    layout l;
+    l.n = 3 + (v->head.host && v->head.tiled);
+    for (int axis = v->head.tiled ? 2 : 0; axis < (int)v->head.ndim - 1;
+         axis++, l.n += GA__DIVISOR_WORDS)
+        l.axis[axis] = l.n;
+    for (int k = 0; k < (int)v->head.noperands; k++) {
+        const ga__operand_variant *o = &v->operand[k];
+        l.operand[k] = l.n;
+        if (o->memory == GA_NO_DTYPE)
+            l.n += GA__NUMBER_WORDS;
+        else if (ga__variant_streamed(&d[k], o))
+            l.n += 1 + v->head.ndim;
+        else
+            l.n += 1 + (o->contiguous ? 0 : 2 * (size_t)o->ndim);
+    }
+    l.index = l.n;
+    l.n += f->uses_index ? v->head.ndim : 0;
+    return l;
+}
+
+/* The offset text of one step along an axis: a literal where the kernel knows it. */
+static void set_step(ga__record *record, const char *name, int step, int axis, size_t word)
+{
+    ga__program_step(record, name, axis > 0 ? STEP_ANY : step, word);
+}
+
+/* The step from one vector of axis 0 to the next. Operands of vectors are contiguous along it or
+ * broadcast; the index need not be. */
+static void set_vector_step(ga__record *record, int step, int lanes, size_t word)
+{
+    if (step == STEP_ANY)
+        ga__record_setf(record, "step", "%d * (ga_index)ga_args.w[%zu]", lanes, word);
+    else
+        ga__record_setf(record, "step", "%d", step == STEP_ONE ? lanes : 0);
+}
+
+static void fill_strides(ga__record *record, const variant *v, int step, size_t first_word)
+{
+    ga__record_list(record, "stride");
+    ga__record_list(record, "outer_stride");
+    ga__record_set(record, "strided", "1");
+    set_step(record, "inner", step, 0, first_word);
+    set_step(record, "near", step, 0, first_word);
+    if (v->head.tiled)
+        set_step(record, "inner1", step, 1, first_word + 1);
+    for (int axis = 0; axis < (int)v->head.ndim; axis++) {
+        const bool outer = v->head.tiled && axis > 1;
+        ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
+        ga__record_setf(stride, "axis", "%d", axis);
+        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled)
+            set_vector_step(stride, step, (int)v->head.lanes, first_word);
+        else
+            set_step(stride, "step", step, axis, first_word + (size_t)axis);
+    }
+}
+
+static int first_written(const ga__declaration *d, const variant *v)
+{
+    int k = 0;
+    while (k < (int)v->head.noperands &&
+           (!ga__variant_streamed(&d[k], &v->operand[k]) || !d[k].writes))
+        k++;
+    return k;
+}
+
+static void fill_operand(ga__record *record, const ga__declaration *all, const variant *v, int k,
+                         size_t word)
+{
+    const ga__declaration *d = &all[k];
+    const ga__operand_variant *o = &v->operand[k];
+    const bool streamed = ga__variant_streamed(d, o);
+    ga__program_operand(record, k, d, o);
+    ga__record_setf(record, "word", "%zu", word);
+    ga__record_setf(record, "word1", "%zu", word + 1);
+    ga__record_set(record, "turned", o->transposed ? "1" : "");
+    ga__record_set(record, "floats", "");
+    ga__record_set(record, "strided", "");
+    ga__record_set(record, "leads", v->head.past_cache && k == first_written(all, v) ? "1" : "");
+    if (o->memory != GA_NO_DTYPE && !streamed)
+        ga__program_accessor(record, o, word);
+    if (!streamed)
+        return;
+    fill_strides(record, v, (int)o->step, word + 1);
+    const bool vector = v->head.lanes > 1 && (o->step == STEP_ONE || o->transposed);
+    ga__record_setf(record, "width", "%d", vector ? (int)v->head.lanes : 1);
+    ga__record_set(record, "lane", vector ? "ga_l" : "0");
+    if (o->transposed)
+        ga__record_set(record, "near", "1");
+    ga__program_group(record, d, o);
+}
+
+static void fill_index(ga__record *record, const variant *v, size_t word)
+{
+    const ga__declaration d = {.name = "ga_number"};
+    const ga__operand_variant o = {.type = GA_INT64, .memory = GA_NO_DTYPE};
+    ga__program_operand(record, (int)v->head.noperands, &d, &o);
+    ga__record_set(record, "number", "");
+    ga__record_set(record, "turned", "");
+    ga__record_set(record, "floats", "");
+    ga__record_set(record, "leads", "");
+    ga__record_set(record, "index", "1");
+    fill_strides(record, v, (int)v->head.index_step, word);
+}
+
+static bool any_complex(const variant *v)
+{
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (ga__variant_is_complex(&v->operand[k]))
+            return true;
+    return false;
+}
+
+static bool any_narrow(const ga__declaration *d, const variant *v)
+{
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (ga__variant_is_narrow(&d[k], &v->operand[k]))
+            return true;
+    return false;
+}
+
+/* Columns that a square has of the next band, for what a line of the results may lack. */
+static int extra_columns(const ga__declaration *d, const variant *v)
+{
+    if (!v->head.past_cache)
+        return 0;
+    return HOST_LINE / (int)ga__dtype_size((ga_dtype)v->operand[first_written(d, v)].memory);
+}
+
+/* On the host, rows of a square: what a transposed operand has in 256 bytes. */
+static int rows_down(const variant *v)
+{
+    size_t widest = 1;
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (v->operand[k].transposed) {
+            const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
+            widest = size > widest ? size : widest;
+        }
+    return (int)(HOST_DOWN_BYTES / widest);
+}
+
+bool ga__elementwise_pads(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (v->operand[k].memory != GA_NO_DTYPE && d[k].access == GA__ACCESSOR)
+            return false;
+    return !f->user_text || !f->uses_index;
+}
+
+/* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
+ * of libm may be called, so that all elements have them of vectors. */
+static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
+                        const variant *v)
+{
+    const bool math = f->user_text || ga__program_calls_math(f->body);
+    const bool staged = v->head.host && ga__elementwise_pads(f, d, v) &&
+                        (v->head.past_cache || v->head.tiled || math || any_narrow(d, v));
+    ga__record_set(record, "staged", staged ? "1" : "");
+    ga__record_set(record, "vector_math", staged ? "1" : "");
+    ga__record_set(record, "past_cache", v->head.past_cache ? "1" : "");
+    ga__record_set(record, "aligned", v->head.past_cache ? "1" : "");
+    ga__record_setf(record, "strip", "%d", GA__HOST_STRIP);
+    ga__record_setf(record, "band", "%d", GA__HOST_BAND);
+    ga__record_setf(record, "extra", "%d", extra_columns(d, v));
+    ga__record_setf(record, "down", "%d", rows_down(v));
+    ga__record_setf(record, "first_written", "%d", first_written(d, v));
+}
+
+/* Without memory for the text the template lacks it, which is an error too. */
+static void fill_fast_path(ga__record *record, const ga__formula *f, const variant *v)
+{
+    if (!v->head.fast_path)
+        return;
+    char *text = ga__fast_path_text(f->body);
+    ga__record_set(record, "quick", "1");
+    if (text)
+        ga__record_set(record, "quick_body", text);
+    ga__free(text);
+}
+
+ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
+    const layout l = layout_of(f, d, v);
+    ga__record *record = ga__program_record(f, v->head.host, l.n, any_complex(v), texts);
+    ga__record_set(record, "index_type", v->head.wide ? "long long" : "int");
+    ga__record_set(record, "tiled", v->head.tiled ? "1" : "");
+    ga__record_set(record, "tail", v->head.tail ? "1" : "");
+    ga__record_setf(record, "lanes", "%d", (int)v->head.lanes);
+    ga__record_setf(record, "unroll", "%d", (int)v->head.unroll);
+    ga__record_setf(record, "block", "%d", (int)v->head.block);
+    ga__record_setf(record, "tile", "%d", (int)v->head.tile);
+    fill_strips(record, f, d, v);
+    fill_fast_path(record, f, v);
+    ga__program_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
+    ga__record_list(record, "operand");
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        fill_operand(ga__record_append(record, "operand"), d, v, k, l.operand[k]);
+    if (f->uses_index)
+        fill_index(ga__record_append(record, "operand"), v, l.index);
+    return record;
+}
