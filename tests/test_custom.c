@@ -502,6 +502,26 @@ static void compile_errors_show_the_users_line(void **state)
     }
 }
 
+/* 7 numbers repeated 2^32 times: an index past 2^31 finds the number of its remainder. */
+static void indices_past_32_bits_find_their_elements(void **state)
+{
+    (void)state;
+    const int32_t seven[] = {0, 1, 2, 3, 4, 5, 6};
+    int32_t found[100];
+    GA_SCOPE {
+        gpuarray *x = ga_broadcast_to(ga_from_host(seven, GA_INT32, GA_SHAPE(7)),
+                                      GA_SHAPE(INT64_C(1) << 32, 7));
+        gpuarray *y = ga_empty(GA_INT32, GA_SHAPE(100));
+        ga_kernel *kernel = ga_elementwise_kernel(
+            "const int *x, int *y", "y[i] = x[(long long)i * 300000000 + i % 7]", "from_afar");
+        assert_int_equal(ga_run(kernel, x, y), GA_OK);
+        ga_kernel_free(kernel);
+        assert_int_equal(ga_to_host(y, found, sizeof found), GA_OK);
+    }
+    for (int64_t i = 0; i < 100; i++)
+        assert_int_equal(found[i], (i * 300000000 + i % 7) % 7);
+}
+
 static void a_const_array_cannot_be_written(void **state)
 {
     (void)state;
@@ -541,6 +561,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_calls_are_errors),
         cmocka_unit_test(unreadable_argument_lists_are_errors),
         cmocka_unit_test(compile_errors_show_the_users_line),
+        cmocka_unit_test(indices_past_32_bits_find_their_elements),
         cmocka_unit_test(a_const_array_cannot_be_written),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
