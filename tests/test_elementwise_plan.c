@@ -347,15 +347,15 @@ static void only_texts_that_cannot_tell_are_given_more_elements(void **state)
     start(&p, 0);
     ga__operand *x =
         (add(&p, GA_FLOAT32, 4096, SHAPE(100), NULL), add(&p, GA_FLOAT32, 8192, SHAPE(100), NULL));
-    assert_true(ga__elementwise_plan_pads(plan_it(&p)));
+    assert_true(plan_it(&p)->pads);
     p.formula.uses_index = true; /* a text of ours is known */
-    assert_true(ga__elementwise_plan_pads(&p.plan));
+    assert_true(plan_it(&p)->pads);
     p.formula.user_text = true;
-    assert_false(ga__elementwise_plan_pads(&p.plan));
+    assert_false(plan_it(&p)->pads);
     p.formula.uses_index = false;
-    assert_true(ga__elementwise_plan_pads(&p.plan));
+    assert_true(plan_it(&p)->pads);
     x->access = GA__ACCESSOR;
-    assert_false(ga__elementwise_plan_pads(&p.plan));
+    assert_false(plan_it(&p)->pads);
 }
 
 /* ---- Whatever the call ---- */

@@ -19,7 +19,7 @@ struct ga__buffer {
     size_t posted_bytes;   /* its size, */
     _Atomic uint32_t tag;  /* its tag, 0 since others write, */
     atomic_bool exposed;   /* and whether others may at any time */
-    void *block;           /* of the backend, or of whoever gives the memory back */
+    void *block;           /* the backend's, or the owner's that give_back() serves */
     /* Gives the memory back; NULL: to the backend, in the stream that used it last. */
     void (*give_back)(ga__buffer *buffer);
     struct ga_graph *graph;      /* whose memory it is, or NULL */

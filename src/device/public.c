@@ -48,7 +48,7 @@ void ga_stream_free(ga_stream *stream)
         return;
     if (ga__chosen_stream() == stream)
         (void)ga__choose_stream(NULL);
-    (void)stream->device->backend->stream.synchronize(stream); /* whoever waits meets its errors */
+    (void)stream->device->backend->stream.synchronize(stream); /* the next wait reports errors */
     ga__tickets_free(stream);
     ga__stream_reset(stream);
     ga__free(stream);

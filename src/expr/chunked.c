@@ -9,12 +9,12 @@
 
 /* Arrays that every chunk needs may always take this much, however small the chunks. */
 #define LEAST_WHOLE ((int64_t)1 << 20)
-/* Bytes of a chunk where nobody chooses. On the host what was read is still in the cache when it is
+/* Default bytes of a chunk. On the host what was read is still in the cache when it is
  * computed; on a GPU launches and copies must not be small. */
 #define HOST_CHUNK ((int64_t)4 << 20)
 #define CUDA_CHUNK ((int64_t)256 << 20)
 
-/* While a compiler runs, nothing is read, but whoever wants to stop may. */
+/* Nothing is read while a compiler runs, but the caller may still stop. */
 static bool go_on(void *context)
 {
     ga__evaluation *s = context;

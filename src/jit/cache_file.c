@@ -102,7 +102,7 @@ static bool read_front(int file, ga__blob key, struct seal *seal)
     return matches;
 }
 
-/* Code is loaded from it, so nobody else may have written it, nor be able to. */
+/* Code is loaded from it, so no other user may have written it or be able to. */
 static bool is_trusted(const struct stat *status)
 {
     return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&

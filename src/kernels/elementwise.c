@@ -2,10 +2,8 @@
 #include "kernels/elementwise.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "kernels/elementwise_plan.h"
 #include "kernels/elementwise_text.h"
@@ -75,6 +73,7 @@ static void set_variant(const plan *p, ga__elementwise_variant *v)
                                      .tail = p->tail,
                                      .fast_path = p->fast_path,
                                      .past_cache = p->past_cache,
+                                     .pads = p->pads,
                                      .noperands = (uint64_t)p->noperands & 63};
     assert(v->head.lanes == p->lanes && v->head.tile == p->tile && v->head.block == p->block);
     for (int k = 0; k < p->noperands; k++)

@@ -298,7 +298,9 @@ static void choose_cuda_variant(plan *p)
         p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }
 
-bool ga__elementwise_plan_pads(const plan *p)
+/* Whether elements that are not there may be computed beside the others: no text of a user's says
+ * where it is, or reaches for other elements. */
+static bool may_pad(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
         if (p->operands[k].array && p->operands[k].access == GA__ACCESSOR)
@@ -331,8 +333,7 @@ static bool goes_past_cache(const plan *p)
             return false;
         nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
-    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP &&
-           ga__elementwise_plan_pads(p);
+    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP && p->pads;
 }
 
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
@@ -352,7 +353,8 @@ static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
     p->wide = true;
-    if (ga__elementwise_plan_pads(p))
+    p->pads = may_pad(p);
+    if (p->pads)
         choose_tiles(p);
     p->past_cache = goes_past_cache(p);
     if (p->tiled) {
@@ -367,7 +369,7 @@ static void choose_host_variant(plan *p)
 static void choose_variant(plan *p)
 {
     p->host = p->device->arch == 0;
-    p->tiled = p->tail = p->fast_path = p->past_cache = false;
+    p->tiled = p->tail = p->fast_path = p->past_cache = p->pads = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
     p->tile = 0;

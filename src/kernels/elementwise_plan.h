@@ -19,7 +19,8 @@ typedef struct ga__elementwise_plan {
     bool transposed[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
     bool fast_path;  /* by quick.tmpl where it can */
-    bool past_cache; /* host: results are stored past the cache */
+    bool past_cache; /* host: results are stored past the cache, */
+    bool pads;       /* and elements that are not there may be computed beside the others */
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
     ga__params words;
@@ -28,9 +29,5 @@ typedef struct ga__elementwise_plan {
 /* From the formula, its operands and the count n > 0 of elements in *p, all of the plan but its
  * words. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
-
-/* Whether elements that are not there may be computed beside the others: no text of a user's says
- * where it is, or reaches for other elements. */
-bool ga__elementwise_plan_pads(const ga__elementwise_plan *p);
 
 #endif

@@ -160,22 +160,14 @@ static int rows_down(const variant *v)
     return (int)(HOST_DOWN_BYTES / widest);
 }
 
-bool ga__elementwise_pads(const ga__formula *f, const ga__declaration *d, const variant *v)
-{
-    for (int k = 0; k < (int)v->head.noperands; k++)
-        if (v->operand[k].memory != GA_NO_DTYPE && d[k].access == GA__ACCESSOR)
-            return false;
-    return !f->user_text || !f->uses_index;
-}
-
 /* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
  * of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
                         const variant *v)
 {
     const bool math = f->user_text || ga__program_calls_math(f->body);
-    const bool staged = v->head.host && ga__elementwise_pads(f, d, v) &&
-                        (v->head.past_cache || v->head.tiled || math || any_narrow(d, v));
+    const bool staged =
+        v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(d, v));
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", v->head.past_cache ? "1" : "");

@@ -13,9 +13,4 @@
 ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
                                  const ga__elementwise_variant *v);
 
-/* Whether elements that are not there may be computed beside the others: no text of a user's says
- * where it is, or reaches for other elements. */
-bool ga__elementwise_pads(const ga__formula *f, const ga__declaration *d,
-                          const ga__elementwise_variant *v);
-
 #endif

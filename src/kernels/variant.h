@@ -28,8 +28,9 @@ typedef struct ga__elementwise_head {
     uint64_t ndim : 6, lanes : 6, unroll : 6, tile : 9, block : 11;
     uint64_t index_step : 2; /* of the element's index, if the formula uses it */
     uint64_t host : 1, wide : 1, tiled : 1, tail : 1, fast_path : 1, past_cache : 1;
+    uint64_t pads : 1; /* on the host: elements that are not there may be computed too */
     uint64_t noperands : 6;
-    uint64_t : 12;
+    uint64_t : 11;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
