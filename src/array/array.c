@@ -105,10 +105,18 @@ static void reached(const gpuarray *x, intptr_t *first, intptr_t *end)
     *end = (intptr_t)x->data + high;
 }
 
+/* Whether the backend allocated the memory, so that no other buffer has any of it. */
+static bool is_allocated(const ga__buffer *buffer)
+{
+    return buffer->give_back == NULL;
+}
+
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b)
 {
     intptr_t first_a, end_a, first_b, end_b;
 
+    if (a->buffer != b->buffer && is_allocated(a->buffer) && is_allocated(b->buffer))
+        return false;
     if (a->buffer->device != b->buffer->device || a->size == 0 || b->size == 0)
         return false;
     reached(a, &first_a, &end_a);

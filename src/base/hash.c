@@ -47,8 +47,12 @@ uint64_t ga__hash64(const void *bytes, size_t nbytes, uint64_t seed)
     uint64_t state = seed ^ fold(seed ^ SECRET0, SECRET1);
     size_t left = nbytes;
 
-    for (; left >= 16; left -= 16, p += 16)
+    for (; left > 16; left -= 16, p += 16)
         state = fold(load(p, 8) ^ SECRET1, load(p + 8, 8) ^ state);
+    if (nbytes >= 16) { /* the last 16 bytes: some may be hashed already, but no word is cut */
+        const uint64_t a = load(p + left - 16, 8), b = load(p + left - 8, 8);
+        return fold(SECRET0 ^ nbytes, fold(a ^ SECRET2, b ^ state));
+    }
     const size_t first = left < 8 ? left : 8;
     const uint64_t a = load(p, first), b = load(p + first, left - first);
     return fold(SECRET0 ^ nbytes, fold(a ^ SECRET2, b ^ state));

@@ -52,7 +52,19 @@ static ga_status check_names(int count, const ga_named *args)
     return GA_OK;
 }
 
-static ga_status check_value(const ga_named *arg, bool takes_sources, ga__device **device)
+/* Sets *device to the array's; fails unless it is the one that others have set. */
+static ga_status check_device(const gpuarray *x, ga__device **device)
+{
+    ga__device *its = x->buffer->device;
+    if (*device && its != *device)
+        return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s and %s", (*device)->name,
+                        its->name);
+    *device = its;
+    return GA_OK;
+}
+
+/* Checks an argument that is not an array: a number, a source, or an error. */
+static ga_status check_other(const ga_named *arg, bool takes_sources)
 {
     const ga_value *value = &arg->value;
     const bool is_source = value->kind == GA_VALUE_SOURCE;
@@ -64,15 +76,8 @@ static ga_status check_value(const ga_named *arg, bool takes_sources, ga__device
     if (value->kind != GA_VALUE_ARRAY && !is_source)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is neither a gpuarray nor a number",
                         arg->name);
-    if (is_source ? !value->as.source : !value->as.array)
+    if (!is_source || !value->as.source)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is NULL", arg->name);
-    if (is_source)
-        return GA_OK;
-    ga__device *its = value->as.array->buffer->device;
-    if (*device && its != *device)
-        return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s and %s", (*device)->name,
-                        its->name);
-    *device = its;
     return GA_OK;
 }
 
@@ -89,8 +94,11 @@ static ga_status check_values(int count, const ga_named *args, bool takes_source
     for (int k = 0; k < count; k++) {
         if (!args[k].name)
             return fail_name(k, "NULL");
-        if (check_value(&args[k], takes_sources, device) != GA_OK)
-            return ga_error();
+        const ga_value *value = &args[k].value;
+        const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
+        const ga_status status = x ? check_device(x, device) : check_other(&args[k], takes_sources);
+        if (status != GA_OK)
+            return status;
     }
     if (!*device)
         *device = ga__current_device();
@@ -132,10 +140,9 @@ typedef struct plan_key {
     unsigned char own[KEY_BYTES];
 } plan_key;
 
-static bool make_key(plan_key *key, const char *text, bool fast_math, int count,
+static bool make_key(plan_key *key, const char *text, size_t length, bool fast_math, int count,
                      const ga_named *args)
 {
-    const size_t length = strlen(text) + 1;
     size_t room = length + 1 + 2 * (size_t)count;
     for (int k = 0; k < count; k++)
         room += strlen(args[k].name) + 1;
@@ -143,17 +150,16 @@ static bool make_key(plan_key *key, const char *text, bool fast_math, int count,
     if (!key->bytes)
         return false;
     memcpy(key->bytes, text, length);
-    key->nbytes = length;
-    key->bytes[key->nbytes++] = fast_math;
+    unsigned char *end = key->bytes + length;
+    *end++ = fast_math;
     for (int k = 0; k < count; k++) {
         const ga_value *value = &args[k].value;
         const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
-        const size_t name_length = strlen(args[k].name) + 1;
-        memcpy(key->bytes + key->nbytes, args[k].name, name_length);
-        key->nbytes += name_length;
-        key->bytes[key->nbytes++] = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
-        key->bytes[key->nbytes++] = (unsigned char)(x ? x->ndim : 255);
+        end = (unsigned char *)stpcpy((char *)end, args[k].name) + 1;
+        *end++ = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
+        *end++ = (unsigned char)(x ? x->ndim : 255);
     }
+    key->nbytes = (size_t)(end - key->bytes);
     return true;
 }
 
@@ -184,24 +190,33 @@ static const gpuarray *input_array(const call *c, const ga__input *input)
                                               : c->left[input->index];
 }
 
-/* Replaces operands that overlap `out`, which the step is about to write, by copies. */
+/* Replaces an operand that overlaps `out`, which a reduction is about to write, by a copy. */
+static ga_status separate_reduced(const gpuarray *out, const gpuarray **array, gpuarray **copy)
+{
+    *copy = NULL;
+    if (!*array || !ga__arrays_overlap(out, *array))
+        return GA_OK;
+    *copy = ga_copy(*array);
+    *array = *copy;
+    return *copy ? GA_OK : ga_error();
+}
+
+/* Replaces operands that overlap `out`, which the step is about to write, by copies. Sets every
+ * copy, to NULL where there is none. */
 static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding *b,
                           gpuarray **copies)
 {
+    ga_status status = GA_OK;
     for (int k = 0; k < step->ninputs; k++) {
         const gpuarray **array = &b->operands[1 + k].array;
-        ga_status status = GA_OK;
-        if (step->cut.nparts == 0) {
-            status = ga__separate(out, array, &copies[k]);
-        } else if (*array && ga__arrays_overlap(out, *array)) {
-            copies[k] = ga_copy(*array);
-            *array = copies[k];
-            status = copies[k] ? GA_OK : ga_error();
-        }
         if (status != GA_OK)
-            return status;
+            copies[k] = NULL;
+        else if (step->cut.nparts == 0)
+            status = ga__separate(out, array, &copies[k]);
+        else
+            status = separate_reduced(out, array, &copies[k]);
     }
-    return GA_OK;
+    return status;
 }
 
 static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
@@ -209,8 +224,6 @@ static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpu
     gpuarray *copies[GA__MAX_OPERANDS];
     if (out[0] != c->out)
         return ga__step_launch(step, c->plan, c->device, b, out, NULL);
-    for (int k = 0; k < step->ninputs; k++)
-        copies[k] = NULL;
     ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
         status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
@@ -258,13 +271,12 @@ static outcome run_step(call *c, const ga__step *step)
 /* Runs the steps; *result is the last one's array, and what the others left is freed. */
 static outcome run_steps(call *c, gpuarray **result)
 {
-    gpuarray *few[8], **left = few;
+    gpuarray *few[8] = {NULL}, **left = few;
     const int nvalues = c->plan->nvalues;
     if (nvalues > (int)(sizeof(few) / sizeof(few[0])))
-        left = ga__malloc((size_t)nvalues * sizeof(*left));
+        left = ga__calloc((size_t)nvalues, sizeof(*left));
     if (!left)
         return FAILED;
-    memset(left, 0, (size_t)nvalues * sizeof(*left));
     c->left = left;
     outcome how = DONE;
     for (int k = 0; k < c->plan->nsteps && how == DONE; k++)
@@ -344,7 +356,8 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     plan_key key;
     if (!text)
         return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
-    if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
+    const size_t length = strnlen(text, GA__EVAL_TEXT + 1);
+    if (length > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "ga_eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
     const ga_status status = check_values(count, args, false, &device);
@@ -359,7 +372,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
                             out->buffer->device->name);
         device = out->buffer->device;
     }
-    if (!make_key(&key, text, ast && ast->fast_math, count, args))
+    if (!make_key(&key, text, length + 1, ast && ast->fast_math, count, args))
         return ga_error();
     const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
     outcome how = plan ? run(plan, device, args, out, result) : STALE;

@@ -26,26 +26,30 @@ static void number_rows(plan *p)
     p->nest.noperands = rows;
 }
 
+static void set_dense_row(plan *p, int row, bool whole)
+{
+    p->nest.strides[row][0] = whole;
+    p->step[row] = whole ? STEP_ONE : STEP_ZERO;
+}
+
 /* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort.
  */
 static bool plan_dense(plan *p, int ndim, const int64_t *shape)
 {
     for (int k = 0; k < p->noperands; k++) {
         const gpuarray *x = p->operands[k].array;
-        if (!ga__operand_streamed(&p->operands[k]) || (x->size == 1 && p->n > 1))
+        if (p->row[k] == GA__NO_ROW)
             continue;
-        if (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape))
+        const bool single = x->size == 1 && p->n > 1;
+        if (!single &&
+            (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape)))
             return false;
+        set_dense_row(p, p->row[k], !single);
     }
+    if (p->index_row != GA__NO_ROW)
+        set_dense_row(p, p->index_row, true);
     p->nest.ndim = 1;
     p->nest.shape[0] = p->n;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW) {
-            const gpuarray *x = p->operands[k].array;
-            p->nest.strides[p->row[k]][0] = x->size > 1 || p->n == 1;
-        }
-    if (p->index_row != GA__NO_ROW)
-        p->nest.strides[p->index_row][0] = 1;
     return true;
 }
 
@@ -92,8 +96,8 @@ static void plan_strided(plan *p, int ndim, const int64_t *shape)
     count_elements(p);
 }
 
-/* The steps of the innermost axis, and whether indices need 64 bits. */
-static void measure(plan *p)
+/* Sets the steps along the innermost axis; how far the farthest operand reaches, in elements. */
+static int64_t measure_rows(plan *p)
 {
     int64_t reach = p->n;
     for (int row = 0; row < p->nest.noperands; row++) {
@@ -106,12 +110,18 @@ static void measure(plan *p)
         const int64_t inner = p->nest.strides[row][0];
         p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
     }
+    return reach;
+}
+
+/* Whether indices need 64 bits. */
+static bool is_wide(const plan *p, int64_t reach)
+{
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
-        if (operand->array && operand->access == GA__ACCESSOR && operand->array->size > reach)
+        if (operand->array && p->row[k] == GA__NO_ROW && operand->array->size > reach)
             reach = operand->array->size;
     }
-    p->wide = !ga__fits_32_bits(reach);
+    return !ga__fits_32_bits(reach);
 }
 
 /* ---- The variant ---- */
@@ -162,7 +172,7 @@ static size_t widest_item(const plan *p)
 /* choose_lanes() for one axis, of which all arrays are contiguous or one element. */
 static int dense_lanes(const plan *p, int most)
 {
-    size_t widest = 1;
+    unsigned widest = 1;
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
         const int row = p->row[k];
@@ -171,8 +181,8 @@ static int dense_lanes(const plan *p, int most)
         if (p->step[row] != STEP_ONE)
             return 1;
         const gpuarray *x = p->operands[k].array;
-        const size_t size = ga__dtype_size(x->dtype);
-        address |= (uintptr_t)x->data >> __builtin_ctzll(size);
+        const unsigned size = ga__dtype_rows[x->dtype].nbytes;
+        address |= (uintptr_t)x->data >> __builtin_ctz(size);
         widest = size > widest ? size : widest;
     }
     int lanes = (int)(16 / widest);
@@ -385,8 +395,11 @@ void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t 
 {
     p->vectors = p->chunk = 0;
     number_rows(p);
-    if (!plan_dense(p, ndim, shape))
+    int64_t reach = p->n;
+    if (!plan_dense(p, ndim, shape)) {
         plan_strided(p, ndim, shape);
-    measure(p);
+        reach = measure_rows(p);
+    }
+    p->wide = is_wide(p, reach);
     choose_variant(p);
 }

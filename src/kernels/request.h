@@ -51,7 +51,10 @@ static inline void ga__params_add_strides(ga__params *words, const ga__nest *nes
 {
     const size_t count = (size_t)nest->ndim;
     assert(words->n + count <= GA__MAX_PARAM_WORDS);
-    memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
+    if (count == 1) /* the usual case: no call */
+        words->word[words->n] = (uint64_t)nest->strides[row][0];
+    else
+        memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
     words->n += count;
 }
 

@@ -55,18 +55,18 @@ static inline ga__operand_variant ga__operand_variant_of(const ga__operand *oper
                                                          bool transposed)
 {
     const gpuarray *x = operand->array;
-    ga__operand_variant v = {.type = (uint8_t)operand->type, .memory = GA_NO_DTYPE};
+    const uint8_t type = (uint8_t)operand->type;
     if (!x)
-        return v;
-    v.memory = (uint8_t)x->dtype;
-    if (operand->access == GA__ACCESSOR) {
-        v.contiguous = x->contiguous;
-        v.ndim = (uint32_t)x->ndim & 63;
-    } else {
-        v.step = (uint32_t)step & 3;
-        v.transposed = transposed;
-    }
-    return v;
+        return (ga__operand_variant){.type = type, .memory = GA_NO_DTYPE};
+    if (operand->access == GA__ACCESSOR)
+        return (ga__operand_variant){.type = type,
+                                     .memory = (uint8_t)x->dtype,
+                                     .contiguous = x->contiguous,
+                                     .ndim = (uint32_t)x->ndim & 63};
+    return (ga__operand_variant){.type = type,
+                                 .memory = (uint8_t)x->dtype,
+                                 .step = (uint32_t)step & 3,
+                                 .transposed = transposed};
 }
 
 /* Whether the engine loads or stores the operand, element by element. */

@@ -172,6 +172,11 @@ bool ga__broadcast_shape(int *ndim, int64_t *shape, int other_ndim, const int64_
     assert(common <= GA_MAX_NDIM);
     if (ga__same_shape(*ndim, shape, other_ndim, other))
         return true;
+    if (*ndim == 0) {
+        memcpy(shape, other, (size_t)other_ndim * sizeof *shape);
+        *ndim = other_ndim;
+        return true;
+    }
     for (int k = 0; k < common; k++) {
         const int64_t a = length_at(k, common, *ndim, shape);
         const int64_t b = length_at(k, common, other_ndim, other);

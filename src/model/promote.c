@@ -153,8 +153,11 @@ static ga_dtype promote_all(int n, const ga__operand_type *operands)
         if (operands[k].weak)
             weak = higher_default(weak, ga__weak_default(operands[k].number));
         else
-            strong = strong ? promote(strong, operands[k].dtype) : operands[k].dtype;
+            strong = strong && strong != operands[k].dtype ? promote(strong, operands[k].dtype)
+                                                           : operands[k].dtype;
     }
+    if (!weak)
+        return strong;
     return strong ? beside_weak(strong, weak) : weak;
 }
 
@@ -173,11 +176,12 @@ static bool fits(ga_value number, ga_dtype dtype)
     return size <= UINT64_MAX >> (64 - nbits);
 }
 
+/* Fails unless a weak number fits dtype. */
 static ga_status check_fit(const char *name, const ga__operand_type *operand, ga_dtype dtype)
 {
     const ga_value number = operand->number;
 
-    if (!operand->weak || fits(number, dtype))
+    if (fits(number, dtype))
         return GA_OK;
     if (ga__dtype_kind(number.dtype) == 'u')
         return ga__fail(GA_ERR_INVALID, "%s: %" PRIu64 " does not fit %s", name, number.as.u,
@@ -247,7 +251,8 @@ static ga_status resolve_together(const char *name, const char *kinds, ga__rule 
         return status;
     const ga_dtype chosen = apply_rule(rule, n, operands, promoted);
     for (int k = 0; k < n && status == GA_OK; k++)
-        status = check_fit(name, &operands[k], chosen);
+        if (operands[k].weak)
+            status = check_fit(name, &operands[k], chosen);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < n; k++)
@@ -296,7 +301,7 @@ static ga_status resolve_ldexp(const char *name, const char *kinds,
 
     if (status == GA_OK)
         status = check_kind(name, "?iu", operands[1].dtype);
-    if (status == GA_OK)
+    if (status == GA_OK && operands[1].weak)
         status = check_fit(name, &operands[1], GA_INT64);
     if (status != GA_OK)
         return status;

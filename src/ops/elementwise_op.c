@@ -110,7 +110,7 @@ ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const i
     if (!ga__broadcasts_to(ndim, shape, out->ndim, out->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
                         ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
-    if (!ga__can_cast_same_kind(dtype, out->dtype))
+    if (dtype != out->dtype && !ga__can_cast_same_kind(dtype, out->dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
                         ga_dtype_name(dtype), ga_dtype_name(out->dtype));
     return GA_OK;
