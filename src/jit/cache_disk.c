@@ -26,7 +26,7 @@
 #define DEFAULT_LIMIT ((uint64_t)1 << 30)
 
 enum {
-    STALE_SECONDS = 3600,     /* a temporary file this old has lost its writer */
+    STALE_SECONDS = 3600,     /* the writer of a temporary file this old is dead */
     STORES_BETWEEN_LOOKS = 32 /* the directory is listed at least this often */
 };
 
@@ -45,13 +45,13 @@ char *ga__disk_cache_directory(void)
     if (own)
         return *own ? ga__strdup(own) : NULL;
     const char *cache = ga__environment("XDG_CACHE_HOME");
-    if (cache && *cache == '/') /* the XDG specification: a relative path is to be ignored */
+    if (cache && *cache == '/') /* the XDG specification says to ignore a relative path */
         return joined(cache, "/quarry");
     const char *home = ga__environment("HOME");
     return home && *home ? joined(home, "/.cache/quarry") : NULL;
 }
 
-/* Code is loaded from here, so nobody else may be able to put any. */
+/* Quarry loads code from here, so no other user may be able to write to it. */
 static bool is_private(int directory, const char *path)
 {
     struct stat status;
@@ -65,7 +65,7 @@ static bool is_private(int directory, const char *path)
     return false;
 }
 
-/* A descriptor of the directory at the path, -1 when it cannot be used. */
+/* A descriptor of the directory at the path; -1 when Quarry cannot use it. */
 static int open_path(const char *path, bool make)
 {
     if (make)
@@ -148,7 +148,7 @@ static bool add_file(struct listing *listing, const char *name, const struct sta
     return true;
 }
 
-/* Lists one name; a temporary file whose writer must be dead is removed instead. */
+/* Lists one name. Removes a temporary file whose writer must be dead. */
 static bool look_at(int directory, const char *name, struct listing *listing)
 {
     struct stat status;
@@ -163,7 +163,8 @@ static bool look_at(int directory, const char *name, struct listing *listing)
     return true;
 }
 
-/* All entries (ga__free listing->files whatever the result); false when the list is not whole. */
+/* Lists all entries; false when the list is incomplete. The caller frees listing->files in either
+ * case. */
 static bool list_entries(int directory, struct listing *listing)
 {
     int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -182,7 +183,7 @@ static bool list_entries(int directory, struct listing *listing)
 
 /* ---- eviction ---- */
 
-/* "512M" is 2^29; anything else than digits and one suffix is the default. */
+/* "512M" is 2^29. Any text but digits and one suffix means the default. */
 static uint64_t size_limit(void)
 {
     const char *text = ga__environment("QUARRY_CACHE_SIZE");
@@ -209,7 +210,7 @@ static int by_age(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* Removes the oldest entries until the rest keeps within the limit; the bytes that are left. */
+/* Removes the oldest entries until the total is within the limit. Returns the remaining bytes. */
 static uint64_t evict(int directory, struct listing *listing, uint64_t limit)
 {
     uint64_t left = listing->nbytes;
@@ -226,8 +227,8 @@ static uint64_t evict(int directory, struct listing *listing, uint64_t limit)
     return left;
 }
 
-/* What the directory held when it was last listed, and what we have stored since: listing a big one
- * at every store would cost as much as the compile that led to it. Other processes do the same. */
+/* The bytes at the last listing, and those stored since. Listing a large directory at every store
+ * would cost as much as the compile before it. Other processes do the same. */
 static struct {
     pthread_mutex_t lock;
     dev_t device;
@@ -237,7 +238,7 @@ static struct {
 } tally = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, STORES_BETWEEN_LOOKS};
 GA__FORK_GUARD(&tally.lock, GA__FORK_LEAF, NULL)
 
-/* Counts one store; whether the directory must be listed now. */
+/* Counts one store. True when the directory must be listed now. */
 static bool must_look(const struct stat *directory, uint64_t nbytes, uint64_t limit)
 {
     pthread_mutex_lock(&tally.lock);
@@ -274,7 +275,7 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
 {
     uint64_t stored = ga__cache_file_bytes(key_bytes, nbytes);
     uint64_t limit = size_limit();
-    if (stored > limit) /* it would push out everything else, then itself */
+    if (stored > limit) /* it would evict all other entries, then itself */
         return;
     ga__saved_error saved = ga__error_save();
     int directory = open_directory(true);
@@ -292,7 +293,7 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
 
 /* ---- for users ---- */
 
-/* Lists the entries of the directory in use and calls `each` on them; how many it said true to. */
+/* Calls `each` for every entry of the directory in use. Returns how many calls returned true. */
 static int64_t visit(bool (*each)(int directory, const struct file *file, void *user), void *user)
 {
     ga__saved_error saved = ga__error_save();

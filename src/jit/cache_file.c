@@ -87,7 +87,8 @@ static bool write_exactly(int file, const void *bytes, size_t nbytes)
     return true;
 }
 
-/* Reads what stands before the code, in one piece, into *seal; false when it is not this key's. */
+/* Reads the part before the code with one read, and its seal into *seal. False when the file is for
+ * another key. */
 static bool read_front(int file, ga__blob key, struct seal *seal)
 {
     const struct head head = {MAGIC, key.nbytes};
@@ -102,14 +103,14 @@ static bool read_front(int file, ga__blob key, struct seal *seal)
     return matches;
 }
 
-/* Code is loaded from it, so no other user may have written it or be able to. */
+/* Quarry loads code from the file, so no other user may have written it or be able to. */
 static bool is_trusted(const struct stat *status)
 {
     return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
            !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The sizes are compared with the file's own before any memory is asked for. */
+/* Compares the sizes with the file's size before it allocates memory. */
 static bool read_entry(int file, ga__blob key, void **code, size_t *nbytes)
 {
     struct stat status;
@@ -136,12 +137,12 @@ static bool read_entry(int file, ga__blob key, void **code, size_t *nbytes)
     return false;
 }
 
-/* Marks the file as used now. The kernel's own stamp is as coarse as its tick, this one is not. */
+/* Marks the file as used now, with a finer time than the kernel's own tick. */
 static void touch(int file)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    /* On a read-only disk the age stays as it is. */
+    /* On a read-only disk the time stays unchanged. */
     (void)futimens(file, (const struct timespec[2]){now, now});
 }
 
@@ -149,7 +150,7 @@ bool ga__cache_file_get(int directory, ga__blob key, void **code, size_t *nbytes
 {
     char name[NAME_SIZE];
     name_entry(name, key);
-    /* Never through a link; and a pipe in the file's place must not make us wait. */
+    /* Never follows a link. Never blocks on a pipe in the file's place. */
     int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
@@ -174,13 +175,13 @@ static int write_entry(int file, ga__blob key, ga__blob code)
     return error;
 }
 
-/* 0 or an errno; nothing is left behind then. */
+/* Returns 0, or an errno and leaves no file. */
 int ga__cache_file_put(int directory, ga__blob key, ga__blob code)
 {
     char name[NAME_SIZE], temporary[NAME_SIZE];
     int file;
     name_entry(name, key);
-    do { /* another machine, or a process before us, may have had our number */
+    do { /* another machine or an earlier process may have used this process's number */
         name_temporary(temporary, name);
         file = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                       0600);

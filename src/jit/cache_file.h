@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file's name is so many digits of the key's hash and ".qk". */
+/* A file's name has this many hexadecimal digits of the key's hash, then ".qk". */
 enum { GA__CACHE_DIGITS = 32 };
 
 typedef struct ga__blob {
@@ -14,14 +14,14 @@ typedef struct ga__blob {
     size_t nbytes;
 } ga__blob;
 
-/* Bytes of a file for a key and code of these sizes. */
+/* The size in bytes of a file that holds a key and code of these sizes. */
 uint64_t ga__cache_file_bytes(size_t key_bytes, size_t code_bytes);
 
-/* Reads the code under the key (ga__free it); false when the directory has none that is whole and
- * trusted. Notes that the file was used. */
+/* Reads the code under the key (ga__free it) and marks the file as used. False when the directory
+ * has no whole and trusted file for the key. */
 bool ga__cache_file_get(int directory, ga__blob key, void **code, size_t *nbytes);
 
-/* Stores the code under the key, whole or not at all; 0, or errno. */
+/* Stores the code under the key, whole or not at all. Returns 0 or an errno. */
 int ga__cache_file_put(int directory, ga__blob key, ga__blob code);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum {
     BUCKETS = 1024,
-    LEAST_STACK = 28 << 10 /* the deepest path from here takes 20 KiB, and the C library some */
+    LEAST_STACK = 28 << 10 /* the deepest path from here takes 20 KiB, the C library some more */
 };
 
 /* `lock` guards everything here and is never held while compiling or loading. */
@@ -107,7 +107,7 @@ static bool same_code(const ga__entry *a, const ga__entry *b)
            memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
-/* The entry in the table for the same code, `fresh` itself put there when there is none. */
+/* The table's entry for the same code. Inserts `fresh` when the table has none. */
 static ga__entry *find_or_add(ga__entry *fresh)
 {
     if (!fresh->kept) {
@@ -129,7 +129,7 @@ static ga__entry *find_or_add(ga__entry *fresh)
     return entry;
 }
 
-/* Counts a GA__READY entry of the table. */
+/* Adds a GA__READY entry of the table to the counts, or subtracts it. */
 static void count_ready(const ga__entry *entry, int sign)
 {
     if (entry->is_source)
@@ -149,9 +149,8 @@ static void remove_locked(ga__entry *entry)
         count_ready(entry, -1);
 }
 
-/* In a forked child, the lock held: what other threads were compiling, nobody finishes. It leaves
- * the table, so that whoever wants it compiles it; what it has, half made, stays.
- */
+/* Runs in a forked child with the lock held. No thread finishes what others were compiling: those
+ * entries leave the table, so that the next caller compiles them. Their memory stays allocated. */
 static void abandon_entries(void)
 {
     modules.settled = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -186,7 +185,7 @@ static void build(ga__entry *entry, ga__job *job)
 
 /* ---- using it ---- */
 
-/* The source that was used least recently, of those that nobody uses now. */
+/* The least recently used of the unused sources. */
 static ga__entry *oldest_source(void)
 {
     ga__entry *oldest = NULL;
@@ -197,7 +196,7 @@ static ga__entry *oldest_source(void)
     return oldest;
 }
 
-/* Takes sources out that are too many; as a list. */
+/* Removes sources until the rest fits the limit. Returns the removed ones as a list. */
 static ga__entry *drop_sources(void)
 {
     ga__entry *dropped = NULL;
@@ -212,7 +211,7 @@ static ga__entry *drop_sources(void)
     return dropped;
 }
 
-/* Ends one use; what has to be freed outside the lock, as a list. */
+/* Ends one use. Returns a list of entries for the caller to free without the lock. */
 static ga__entry *leave_locked(ga__entry *entry)
 {
     entry->used = ++modules.uses;
@@ -234,8 +233,8 @@ static void leave(ga__entry *entry)
     free_list(freed);
 }
 
-/* Waits until the entry is settled: false and its error, and this thread's use has ended, where it
- * failed. */
+/* Waits until the entry settles. If it failed, raises its error, ends this thread's use and returns
+ * false. */
 static bool await(ga__entry *entry, bool is_builder)
 {
     pthread_mutex_lock(&modules.lock);
@@ -252,8 +251,8 @@ static bool await(ga__entry *entry, bool is_builder)
     return ready;
 }
 
-/* Waits for what another thread builds: false, and this thread's use has ended, when that one was
- * told to stop, which is no answer to this one. */
+/* Waits for an entry that another thread builds. If that thread was cancelled, which says nothing
+ * about this request, ends this thread's use and returns false. */
 static bool is_answered(ga__entry *entry)
 {
     pthread_mutex_lock(&modules.lock);
@@ -266,7 +265,8 @@ static bool is_answered(ga__entry *entry)
     return answered;
 }
 
-/* A caller's stack that is too small must not overflow in the compiler's or the loader's care. */
+/* Fails when the stack is too small, which would otherwise overflow in the compiler or the loader.
+ */
 static bool has_stack(const ga__job *job)
 {
     const size_t left = ga__stack_left();
@@ -277,8 +277,8 @@ static bool has_stack(const ga__job *job)
     return false;
 }
 
-/* The new entry, or the one of the same code, with one use that the caller ends; NULL and an error
- * on failure. */
+/* The new entry or an existing one for the same code, with one use that the caller ends. NULL and
+ * an error on failure. */
 static ga__entry *get_entry(ga__entry *fresh, ga__job *job)
 {
     ga__entry *entry = find_or_add(fresh);

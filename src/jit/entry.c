@@ -23,7 +23,7 @@ const char *ga__job_name(const ga__job *job)
     return job->recipe ? job->recipe->name : job->source->name;
 }
 
-/* NULL and an error when a template cannot be filled. */
+/* The text to compile; NULL and an error when filling the template fails. */
 static const char *text_of(ga__job *job)
 {
     if (job->source)
@@ -45,7 +45,7 @@ static void add_file_name(ga__strbuf *path, const char *name)
         ga__strbuf_add(path, "kernel");
 }
 
-/* Writes the text to the directory; an aid, so that its failure is only logged. */
+/* Writes the text to the directory. Only logs a failure, since the file is a debugging aid. */
 static void dump(const char *directory, const ga__entry *entry, ga__job *job)
 {
     ga__saved_error saved = ga__error_save();
@@ -64,7 +64,7 @@ static void dump(const char *directory, const ga__entry *entry, ga__job *job)
     ga__error_restore(saved);
 }
 
-/* One line of the log for each of the compiler's. */
+/* Logs each line of the compiler's log. */
 static void log_warnings(const ga__job *job, const char *log)
 {
     while (log && *log) {
@@ -100,7 +100,7 @@ static ga_status load(ga__entry *entry, const void *code, size_t nbytes)
     return entry->packed ? GA_OK : GA_ERR_MEMORY;
 }
 
-/* Code that the disk has but the device refuses (another driver's, or spoilt) is as none. */
+/* Treats code from the disk that the device refuses (another driver's, or damaged) as a miss. */
 static bool load_from_disk(ga__entry *entry, const ga__job *job)
 {
     void *code;
@@ -171,15 +171,14 @@ static char *explain(const ga__job *job, ga_status status, const char *message)
     return ga__explain_template(message, job->filled);
 }
 
-/* Takes the calling thread's error, which is this attempt's alone, into the entry. */
+/* Moves the calling thread's error, raised by this attempt, into the entry. */
 static void keep_error(ga__entry *entry, const ga__job *job, ga_status status)
 {
     entry->status = ga_error() != GA_OK ? ga_error() : status;
     entry->message = explain(job, entry->status, ga_error_message());
 }
 
-/* The thread may have an older error: it is set aside, so that those who wait get the error of this
- * attempt. */
+/* Sets the thread's older error aside, so that waiting threads get the error of this attempt. */
 void ga__entry_build(ga__entry *entry, ga__job *job)
 {
     const char *directory = ga__environment("QUARRY_DUMP_DIR");

@@ -1,4 +1,4 @@
-/* Lists, beside a compiler's message, the lines of the text that it speaks of. */
+/* Adds the source lines that a compiler's message refers to. */
 #include "jit/explain.h"
 
 #include <stdbool.h>
@@ -7,16 +7,17 @@
 
 #include "base/strbuf.h"
 
-enum { AROUND = 2, MOST_LINES = 40 }; /* lines listed before and after one; marked ones */
+enum { AROUND = 2, MOST_LINES = 40 }; /* context lines on each side; limit of marked lines */
 
 struct line {
     const char *begin, *end; /* without the newline */
-    int number;              /* as the compiler counts */
-    bool is_users;           /* under a #line that names another file than "kernel" */
+    int number;              /* in the compiler's count */
+    bool is_users;           /* under a #line that names a file other than "kernel" */
     bool is_directive;
 };
 
-/* Moves to the next line (`begin` NULL before the first, *next the text); false at the end. */
+/* Advances to the next line; false at the end. Before the first line, `begin` is NULL and *next the
+ * text. */
 static bool next_line(struct line *line, const char **next)
 {
     if (!**next)
@@ -67,7 +68,7 @@ char *ga__explain_template(const char *message, const char *text)
     return ga__strbuf_take(&all);
 }
 
-/* Fills `numbers` with the lines that the message names, in its order; how many. */
+/* Writes the line numbers in the message to `numbers`, in order. Returns their count. */
 static int find_numbers(const char *message, const char *name, int *numbers)
 {
     int count = 0;
@@ -83,7 +84,7 @@ static int find_numbers(const char *message, const char *name, int *numbers)
     return count;
 }
 
-/* How far the line is from the nearest of those named. */
+/* The distance from the line to the nearest named line. */
 static int distance(int number, const int *numbers, int count)
 {
     int least = AROUND + 1;

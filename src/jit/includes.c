@@ -1,4 +1,4 @@
-/* Looks for #include lines and options by which a source depends on files of the user's. */
+/* Looks for #include lines and options that make a source depend on the user's files. */
 #include "jit/includes.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* Whether the line is an #include of anything but <...> and the given names; a macro's name may
- * stand for any file. */
+/* Whether the line is an #include of anything but <...> and the given names. A macro may stand for
+ * any file. */
 static bool line_includes(const char *line, const char *const *given)
 {
     const char *at = skip_blanks(line);

@@ -1,4 +1,4 @@
-/* Whether a user's source includes files whose content nobody follows. */
+/* Finds whether a user's source includes files whose content Quarry does not track. */
 #ifndef GA_JIT_INCLUDES_H
 #define GA_JIT_INCLUDES_H
 
@@ -6,9 +6,9 @@
 
 #include "device/backend.h"
 
-/* True when the code may depend on files of the user's: an option names a directory or a file, or
- * an #include "name" is none of the headers given. Files in <angles> are then the compiler's own.
- */
+/* True when the code may depend on the user's files: an option names a directory or a file, or the
+ * name of an #include "name" is not among the given headers. Otherwise files in <angles> are the
+ * compiler's own. */
 bool ga__includes_files(const ga__cuda_source *source);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values in memory by key: readers hold what they find, writers take turns and evict. */
+/* A table of values by key. Readers hold the values they find; writers lock the table and evict. */
 #include "jit/key_table.h"
 
 #include <assert.h>
@@ -13,17 +13,17 @@
 
 enum { FIRST_CAPACITY = 64, EVICTED_PART = 8 };
 
-/* Only `stamp` changes once a slot points at it. Readers hold it while they look at it. */
+/* Once a slot points to a node, only `stamp` changes. Readers hold a node while they read it. */
 typedef struct ga__key_node {
     uint64_t hash;
-    _Atomic uint64_t stamp; /* the table's clock when it was last used */
+    _Atomic uint64_t stamp; /* the table's clock at the last use */
     void *value;
-    struct ga__key_node *next; /* among those gone */
+    struct ga__key_node *next; /* in the list of evicted nodes */
     size_t nbytes;
     uint64_t words[];
 } node;
 
-/* The hash tells readers which nodes are worth holding. */
+/* The hash lets a reader skip a node without holding it. */
 typedef struct slot {
     _Atomic uint64_t hash;
     _Atomic(node *) node;
@@ -34,8 +34,8 @@ typedef struct rank {
     node *node;
 } rank;
 
-/* Open addressing. An array that a larger one replaced is emptied and kept: a reader that is in it
- * finds nothing, and asks again under the lock. */
+/* Open addressing. A larger array replaces a full one, which stays allocated and empty: a reader
+ * still in it finds nothing and asks again under the lock. */
 typedef struct array {
     size_t capacity; /* a power of two, at most half full */
     size_t count;
@@ -44,7 +44,8 @@ typedef struct array {
     slot slots[]; /* atomic */
 } array;
 
-/* Of all tables' writers. Held for a look or a store, never while a value is made or released. */
+/* Serialises the writers of all tables. Held for a lookup or a store, never while a value is made
+ * or released. */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 GA__FORK_GUARD(&writers, GA__FORK_TABLE, NULL)
 
@@ -60,7 +61,7 @@ static bool has_key(const node *n, const void *key, size_t nbytes)
     return n->nbytes == nbytes && memcmp(n->words, key, nbytes) == 0;
 }
 
-/* Under the lock: the slot that holds the key, or the empty one where it belongs. */
+/* The slot that holds the key, or the empty slot for it. Needs the lock. */
 static slot *find_slot(array *a, uint64_t hash, const void *key, size_t nbytes)
 {
     for (size_t i = (size_t)hash;; i++) {
@@ -71,7 +72,8 @@ static slot *find_slot(array *a, uint64_t hash, const void *key, size_t nbytes)
     }
 }
 
-/* Without the lock: the node, announced by the holder. NULL also where a writer is at work. */
+/* The node of the key, announced by the holder. Needs no lock. May return NULL for an existing key
+ * while a writer moves it. */
 static node *find_announced(ga__holder *holder, array *a, uint64_t hash, const void *key,
                             size_t nbytes)
 {
@@ -102,7 +104,7 @@ static node *find_locked(ga__holder *holder, const ga__key_table *table, uint64_
     return n;
 }
 
-/* Makes what is announced a hold. */
+/* Turns the announced node into a hold and returns its value. */
 static void *hold_value(ga__holder *holder, ga__key_table *table, node *n)
 {
     const uint64_t now = atomic_load_explicit(&table->clock, memory_order_relaxed);
@@ -153,7 +155,7 @@ static void insert(array *a, node *n)
     a->count++;
 }
 
-/* Takes all nodes out, into `ranks`; how many. */
+/* Moves all nodes to `ranks`. Returns their count. */
 static size_t take_all(array *a, rank *ranks)
 {
     size_t n = 0;
@@ -215,7 +217,7 @@ static array *grow(ga__key_table *table, array *older)
     return a;
 }
 
-/* The array with room for one more. */
+/* The array, grown or evicted until it has room for one more node. */
 static array *array_with_room(ga__key_table *table)
 {
     array *a = current_array(table);
@@ -224,7 +226,7 @@ static array *array_with_room(ga__key_table *table)
     return a && a->count < a->capacity / 2 ? a : grow(table, a);
 }
 
-/* The node that stands under the key; NULL when memory is out. */
+/* The node now under the key; NULL when memory is out. */
 static node *put_locked(ga__key_table *table, const void *key, size_t nbytes, void *value)
 {
     const uint64_t hash = ga__hash64(key, nbytes, 0);
@@ -242,7 +244,7 @@ static node *put_locked(ga__key_table *table, const void *key, size_t nbytes, vo
 
 /* ---- what is gone ---- */
 
-/* Releases the list, but gives back the nodes that are held. */
+/* Releases the nodes of the list that no thread holds. Returns the others. */
 static node *release_unheld(const ga__key_table *table, node *list)
 {
     node *held = NULL;

@@ -6,11 +6,11 @@
 
 #include <quarry/error.h>
 
-/* What a user's source compiles to. */
+/* The result of compiling a user's source. */
 typedef struct ga__code {
     void *bytes; /* machine code, for the device's load() */
     size_t nbytes;
-    char *symbols; /* of the source's `kernels`, in their order, each ended by '\n' */
+    char *symbols; /* of the source's `kernels`, in order, each ended by '\n' */
 } ga__code;
 
 /* Machine code, symbols and their '\0', and the length of the machine code. */
@@ -19,11 +19,11 @@ typedef struct ga__packed {
     char bytes[];
 } ga__packed;
 
-/* Each is one block (ga__free it); NULL and an error when memory is out. */
+/* Both return one block (ga__free it); NULL and an error when memory is out. */
 ga__packed *ga__pack(const void *code, size_t nbytes, const char *symbols);
-ga__packed *ga__repack(const void *bytes, size_t nbytes); /* of `bytes` as they were */
+ga__packed *ga__repack(const void *bytes, size_t nbytes); /* from the bytes of a packed code */
 
-/* A copy for a caller. GA_ERR_MEMORY. */
+/* Copies the packed code to *code (ga__code_reset it). GA_ERR_MEMORY. */
 ga_status ga__unpack(const ga__packed *packed, ga__code *code);
 void ga__code_reset(ga__code *code);
 

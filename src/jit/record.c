@@ -1,4 +1,4 @@
-/* What fills templates: records of values and of lists of records. */
+/* The data that fills templates: records of values and of lists of records. */
 #include "jit/record.h"
 
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static bool is_named(const char *have, size_t have_length, const char *name, siz
     return have_length == length && memcmp(have, name, length) == 0;
 }
 
-/* Where the record's pair of this name hangs, or where a new one is to hang. */
+/* The link to the pair of this name, or the link where a new pair goes. */
 static struct pair **pair_place(ga__record *record, const char *name, size_t length)
 {
     struct pair **place = &record->pairs;
@@ -214,7 +214,7 @@ static void print_text(const char *text, size_t length, ga__strbuf *out)
     ga__strbuf_add_bytes(out, text, length + 1);
 }
 
-/* Texts that end with NUL: a name and its value, or, which no name starts with, "[" and a list's
+/* Prints texts that end with NUL: a name, then its value; or "[", which starts no name, a list's
  * name, its records with ";" after each, and "]". */
 static void print_record(const ga__record *record, ga__strbuf *out)
 {

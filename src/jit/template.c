@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Blocks and includes inside one another; past it, a file includes itself. */
+/* The limit of nested blocks and includes; a deeper one means that a file includes itself. */
 #define MAX_DEPTH 64
 
 /* ---- lines ---- */
@@ -15,16 +15,16 @@ struct span {
     const char *begin, *end;
 };
 
-/* What a line is; DONE is the end of the text. */
+/* The kind of a line; DONE is the end of the text. */
 enum line_kind { TEXT, EACH, IF, ELSE, END, INCLUDE, UNKNOWN, DONE };
 
-/* Where reading stands in one template. */
+/* The position in one template. */
 struct cursor {
     const char *name;
     const char *text, *at;
 };
 
-/* The record of each //@each around, the innermost first. */
+/* The records of the enclosing //@each blocks, innermost first. */
 struct scope {
     const ga__record *record;
     const struct scope *outer;
@@ -59,7 +59,7 @@ static struct span trimmed(struct span span)
     return span;
 }
 
-/* A directive's kind, and what follows its word. */
+/* A directive's kind, and the text after its word. */
 static enum line_kind directive_kind(struct span line, struct span *argument)
 {
     static const struct {
@@ -83,7 +83,7 @@ static enum line_kind directive_kind(struct span line, struct span *argument)
     return UNKNOWN;
 }
 
-/* The number of the line that was read last. */
+/* The number of the last line read. */
 static int line_number(const struct cursor *cursor)
 {
     int number = 0;
@@ -92,8 +92,8 @@ static int line_number(const struct cursor *cursor)
     return number + (cursor->at > cursor->text && cursor->at[-1] != '\n');
 }
 
-/* Reads the next line, with its newline; a directive's argument too. Lines before the next one with
- * an @, which are text without holes, are read together. */
+/* Reads the next line with its newline, and a directive's argument. Reads all lines before the next
+ * '@' as one, since they are text without holes. */
 static enum line_kind next_line(struct cursor *cursor, struct span *line, struct span *argument)
 {
     if (!*cursor->at)
@@ -117,7 +117,7 @@ static enum line_kind next_line(struct cursor *cursor, struct span *line, struct
 
 /* ---- filling ---- */
 
-/* The innermost value of the name, and its length; NULL when no record has it. */
+/* The innermost value of the name and its length; NULL when no record has the name. */
 static const char *find_value(const struct scope *scope, struct span name, size_t *nbytes)
 {
     const char *value = NULL;
@@ -126,7 +126,7 @@ static const char *find_value(const struct scope *scope, struct span name, size_
     return value;
 }
 
-/* The text from `begin` to the next hole is kept; the hole is what this finds. */
+/* Finds the next hole from `begin` on. The text before it stays. */
 static bool next_hole(const char *begin, const char *end, struct span *name)
 {
     const char *mark = begin;
@@ -167,7 +167,7 @@ static ga_status unclosed(const struct cursor *start, const char *word, enum lin
                     stop == ELSE ? "an //@else too many" : "no //@end");
 }
 
-/* A block that is not live is read, to find its end, and leaves no text. */
+/* Reads a skipped block to find its end, and adds no text. */
 static ga_status fill_each(struct filler *filler, struct cursor *cursor, const struct scope *scope,
                            bool live, struct span name)
 {
@@ -270,7 +270,8 @@ static ga_status fill_line(struct filler *filler, struct cursor *cursor, const s
     }
 }
 
-/* Fills the lines up to the //@else, //@end or end of text that closes this level: *stop. */
+/* Fills the lines up to the one that closes this level, which it writes to *stop: //@else, //@end
+ * or the end of the text. */
 static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const struct scope *scope,
                             bool live, enum line_kind *stop)
 {
@@ -307,7 +308,7 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
 
 /* ---- digests ---- */
 
-/* A missing name holds neither as itself nor negated. */
+/* A missing name is false, and so is its negation. */
 static bool holds_all(const ga__record *record, const char *conditions)
 {
     while (*conditions) {

@@ -11,27 +11,27 @@
 #include "jit/record.h"
 
 /* The template language, line by line:
- *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record that
- * has it
+ *   @name@             a hole, anywhere in a line: the value of `name` in the innermost record
+ *                      that has it
  *   //@each list       the lines up to its //@end once for each record of `list`
- *   //@if name         the lines up to //@else or //@end when `name` has a value other than "" and
+ *   //@if name         the lines up to //@else or //@end when `name` has a value, neither "" nor
  * "0"
  *   //@if !name        the opposite
  *   //@else  //@end
  *   //@include file    another template's lines
- * Blocks nest; a directive is a line of its own, which may be indented. An unknown name, list or
- * file, or an unbalanced block, is an error that names the template and the line. Values are pasted
- * as they are, never scanned for holes. A value that spans lines is allowed. */
+ * Blocks nest. A directive stands on a line of its own and may be indented. An unknown name, list
+ * or file and an unbalanced block are errors that name the template and the line. Values are pasted
+ * without a scan for holes and may span lines. */
 
-/* Adds the names and digests of the template and of the files that it includes under this record:
- * what ga__fill makes of a record differs only where these or the record do. Reads no text, and
- * takes a missing name for one that does not hold, since ga__fill then fails. */
+/* Prints the names and digests of the template and of the files that it includes for this record.
+ * Equal prints and equal records give equal texts. Reads no text. Takes a missing name as false,
+ * since ga__fill() then fails. */
 void ga__template_print(const ga__embedded *template, const ga__record *record, ga__strbuf *out);
 
 /* The filled text of the template; ga__free it. NULL and an error on failure. */
 char *ga__fill(const ga__embedded *template, const ga__record *record);
 
-/* What a kernel's text is made of. */
+/* The parts that make a kernel's text. */
 typedef struct ga__recipe {
     const char *name; /* of the kernel, in messages */
     const ga__embedded *template;
