@@ -26,8 +26,8 @@ enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 
 /* ---- a backend whose machine code is the text itself ---- */
 
-static _Atomic int compiles, loads, unloads;
-static _Atomic bool fail_compile, fail_next_load, slow;
+static _Atomic int compiles, loads, attaches, unloads;
+static _Atomic bool fail_compile, fail_next_load, fail_attach, slow;
 static const char *compiler_version = "fake 1";
 
 /* Never freed, so that a test can look at what was unloaded. */
@@ -81,6 +81,14 @@ static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, 
     return GA_OK;
 }
 
+static ga_status fake_attach(ga__device *on, ga__image *image)
+{
+    assert_string_not_equal(on->name, "fake:0"); /* which loaded it */
+    assert_int_not_equal(image->code[0], '\0');
+    attaches++;
+    return fail_attach ? ga__fail(GA_ERR_DEVICE, "no room on %s", on->name) : GA_OK;
+}
+
 static ga_status fake_find(ga__image *image, const char *name, ga__function **function)
 {
     if (strcmp(name, "missing") == 0)
@@ -124,6 +132,7 @@ static const ga__backend fake = {.name = "fake",
                                  .user.compile = fake_compile_cuda,
                                  .user.key = fake_cuda_key,
                                  .code.load = fake_load,
+                                 .code.attach = fake_attach,
                                  .code.unload = fake_unload,
                                  .code.find = fake_find};
 static const ga__backend fake_host = {.name = "fake",
@@ -156,7 +165,7 @@ static int set_up(void **state)
     dumps = ga__make_temporary_directory();
     setenv("QUARRY_CACHE_DIR", cache, 1);
     unsetenv("QUARRY_DUMP_DIR");
-    compiles = loads = unloads = info_lines = debug_lines = 0;
+    compiles = loads = attaches = unloads = info_lines = debug_lines = 0;
     fail_compile = fail_next_load = slow = false;
     compiler_version = "fake 1";
     ga__module_forget();
@@ -272,10 +281,28 @@ static void everything_is_in_the_key(void **state)
     assert_int_equal(compiles, 3);
     assert_non_null(get_on(&host, "keyed", false));
     assert_int_equal(compiles, 4);
-    /* Another device of the same kind: loaded anew, from the code on disk. */
+    /* Another device of the same architecture shares the image. */
+    assert_int_equal(loads, 4);
+    assert_non_null(get_on(&second, "keyed", false));
     assert_non_null(get_on(&second, "keyed", false));
     assert_int_equal(compiles, 4);
-    assert_int_equal(loads, 5);
+    assert_int_equal(loads, 4);
+    assert_int_equal(attaches, 1);
+}
+
+static void a_device_that_takes_no_image_gets_none(void **state)
+{
+    (void)state;
+    assert_gets("shared");
+    fail_attach = true;
+    assert_null(get_on(&second, "shared", false));
+    assert_string_equal(ga_error_message(), "no room on fake:1");
+    fail_attach = false;
+    ga_clear_error();
+    assert_non_null(get_on(&second, "shared", false));
+    assert_int_equal(compiles, 1);
+    assert_int_equal(loads, 1);
+    assert_int_equal(attaches, 2);
 }
 
 /* The edit of a template's file makes only those kernels compile anew that include the file. */
@@ -628,6 +655,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(memory_comes_before_disk_before_compiler),
         TEST(everything_is_in_the_key),
+        TEST(a_device_that_takes_no_image_gets_none),
         TEST(the_files_included_are_in_the_key),
         TEST(a_template_that_cannot_be_filled_is_an_error),
         TEST(without_a_disk_memory_still_serves),

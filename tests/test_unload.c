@@ -84,6 +84,26 @@ static void all_streams_are_waited_for(void **state)
         ga__stream_reset(&streams[i]);
 }
 
+/* Code that two devices share goes when both are done with it. */
+static void streams_of_all_its_devices_are_waited_for(void **state)
+{
+    (void)state;
+    ga__stream stream = {0};
+    assert_int_equal(ga__stream_init(&stream, other, false), GA_OK);
+    fake.marked = 0;
+    ga__loaded *loaded = load_on(device);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ga__load_also(i % 2 ? device : other, loaded), GA_OK);
+    assert_int_equal(loaded->ndevices, 2);
+    ga__unload(loaded);
+    ga__unload(load_on(device));
+    ga__unload_sweep();
+    assert_int_equal(fake.marked, 3); /* one for each device's own stream, and this one */
+    assert_int_equal(fake.marks, 0);
+    assert_int_equal(fake.unloads, 2);
+    ga__stream_reset(&stream);
+}
+
 static void nothing_is_lost_when_memory_is_out(void **state)
 {
     (void)state;
@@ -97,9 +117,11 @@ static void nothing_is_lost_when_memory_is_out(void **state)
     assert_int_equal(fake.unloads, 0);
     ga__unload_sweep();
     assert_int_equal(fake.unloads, 1);
-    ga__alloc_fail_at(1);
-    assert_int_equal(ga__load(device, "code", 4, &loaded), GA_ERR_MEMORY);
-    ga__alloc_fail_at(0);
+    for (int n = 1; n <= 2; n++) {
+        ga__alloc_fail_at(n);
+        assert_int_equal(ga__load(device, "code", 4, &loaded), GA_ERR_MEMORY);
+        ga__alloc_fail_at(0);
+    }
     ga_clear_error();
     assert_int_equal(ga__alloc_live(), live);
 }
@@ -126,6 +148,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(unused_code_is_unloaded, set_up),
         cmocka_unit_test_setup(code_that_work_may_use_stays, set_up),
         cmocka_unit_test_setup(all_streams_are_waited_for, set_up),
+        cmocka_unit_test_setup(streams_of_all_its_devices_are_waited_for, set_up),
         cmocka_unit_test_setup(nothing_is_lost_when_memory_is_out, set_up),
         cmocka_unit_test_setup(a_sweep_raises_nothing, set_up),
     };

@@ -156,6 +156,9 @@ typedef struct ga__code_verbs {
     void (*key)(ga__device *device, bool fast_math, ga__strbuf *key);
     /* A NUL follows code that is text (PTX). Bytes that are no code at all: GA_ERR_FORMAT. */
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
+    /* Makes an image that another device of the same architecture loaded ready on this one.
+     * Harmless when repeated. NULL where the backend has one device. */
+    ga_status (*attach)(ga__device *device, ga__image *image);
     void (*unload)(ga__image *image);
     /* The kernel of this symbol; GA_ERR_INVALID when there is none. */
     ga_status (*find)(ga__image *image, const char *name, ga__function **function);

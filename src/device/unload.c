@@ -5,13 +5,18 @@
 #include "base/error.h"
 #include "base/os/fork.h"
 
-/* Code of one device, and a mark in each of its streams: behind them nobody uses the code. */
+/* An event in a stream's work. */
+typedef struct mark {
+    ga__device *device;
+    ga__event *event;
+} mark;
+
+/* Codes, and a mark in each stream of their devices: no work after the marks uses the codes. */
 typedef struct batch {
     struct batch *next;
-    ga__device *device;
     ga__loaded *codes;
-    int nmarks;
-    ga__event *marks[];
+    size_t nmarks, room;
+    mark *marks;
 } batch;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,19 +25,64 @@ GA__FORK_GUARD(&lock, GA__FORK_LEAF, NULL)
 static ga__loaded *unmarked;
 static batch *batches;
 
+/* ---- loading ---- */
+
+static void loaded_free(ga__loaded *loaded)
+{
+    ga__free(loaded->devices);
+    ga__free(loaded);
+}
+
+static bool is_on(const ga__loaded *loaded, const ga__device *device)
+{
+    for (size_t i = 0; i < loaded->ndevices; i++)
+        if (loaded->devices[i] == device)
+            return true;
+    return false;
+}
+
+static ga_status add_device(ga__loaded *loaded, ga__device *device)
+{
+    ga__device **devices =
+        ga__realloc(loaded->devices, (loaded->ndevices + 1) * sizeof *loaded->devices);
+    if (devices == NULL)
+        return GA_ERR_MEMORY;
+    devices[loaded->ndevices++] = device;
+    loaded->devices = devices;
+    return GA_OK;
+}
+
 ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__loaded **loaded)
 {
-    ga__loaded *fresh = ga__malloc(sizeof *fresh);
+    ga__loaded *fresh = ga__calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return GA_ERR_MEMORY;
-    fresh->device = device;
-    const ga_status status = device->backend->code.load(device, code, nbytes, &fresh->image);
+    ga_status status = add_device(fresh, device);
+    if (status == GA_OK)
+        status = device->backend->code.load(device, code, nbytes, &fresh->image);
     if (status == GA_OK)
         *loaded = fresh;
     else
-        ga__free(fresh);
+        loaded_free(fresh);
     return status;
 }
+
+ga_status ga__load_also(ga__device *device, ga__loaded *loaded)
+{
+    pthread_mutex_lock(&lock);
+    const bool attached = is_on(loaded, device);
+    pthread_mutex_unlock(&lock);
+    if (attached)
+        return GA_OK;
+    ga_status status = device->backend->code.attach(device, loaded->image);
+    pthread_mutex_lock(&lock);
+    if (status == GA_OK && !is_on(loaded, device)) /* another thread may have been faster */
+        status = add_device(loaded, device);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- giving up ---- */
 
 static void add_unmarked(ga__loaded *list)
 {
@@ -58,44 +108,81 @@ void ga__unload(ga__loaded *loaded)
 
 static void batch_free(batch *b)
 {
-    for (int i = 0; i < b->nmarks; i++)
-        b->device->backend->stream.event_free(b->device, b->marks[i]);
+    for (size_t i = 0; i < b->nmarks; i++)
+        b->marks[i].device->backend->stream.event_free(b->marks[i].device, b->marks[i].event);
+    ga__free(b->marks);
     ga__free(b);
+}
+
+static ga_status make_room(batch *b)
+{
+    if (b->nmarks < b->room)
+        return GA_OK;
+    const size_t room = b->room > 0 ? 2 * b->room : 8;
+    mark *marks = ga__realloc(b->marks, room * sizeof *marks);
+    if (marks == NULL)
+        return GA_ERR_MEMORY;
+    b->marks = marks;
+    b->room = room;
+    return GA_OK;
 }
 
 static ga_status add_mark(batch *b, ga__stream *stream)
 {
-    const ga__backend *backend = b->device->backend;
-    const ga_status status = backend->stream.event_new(b->device, &b->marks[b->nmarks]);
-    return status == GA_OK ? backend->stream.event_record(b->marks[b->nmarks++], stream) : status;
+    ga__device *device = stream->device;
+    const ga__stream_verbs *verbs = &device->backend->stream;
+    ga__event *event;
+    if (make_room(b) != GA_OK || verbs->event_new(device, &event) != GA_OK)
+        return ga_error();
+    b->marks[b->nmarks++] = (mark){device, event};
+    return verbs->event_record(event, stream);
 }
 
-/* Under the device's lock. NULL when a mark cannot be made. */
-static batch *batch_new(ga__device *device)
+static bool is_marked(const batch *b, const ga__device *device)
 {
-    size_t nstreams = 0;
+    for (size_t i = 0; i < b->nmarks; i++)
+        if (b->marks[i].device == device)
+            return true;
+    return false;
+}
+
+static ga_status mark_device(batch *b, ga__device *device)
+{
     ga_status status = GA_OK;
-    for (const ga__stream *s = device->streams; s != NULL; s = s->next)
-        nstreams++;
-    batch *b = ga__malloc(sizeof *b + nstreams * sizeof *b->marks);
-    if (b == NULL)
-        return NULL;
-    *b = (batch){.device = device};
+    pthread_mutex_lock(&device->lock);
     for (ga__stream *s = device->streams; s != NULL && status == GA_OK; s = s->next)
         status = add_mark(b, s);
-    if (status == GA_OK)
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+/* A batch of the codes, with marks in the streams of all their devices. NULL on failure. */
+static batch *batch_new(ga__loaded *codes)
+{
+    batch *b = ga__calloc(1, sizeof *b);
+    ga_status status = b != NULL ? GA_OK : GA_ERR_MEMORY;
+    for (const ga__loaded *code = codes; code != NULL; code = code->next)
+        for (size_t i = 0; i < code->ndevices && status == GA_OK; i++)
+            if (!is_marked(b, code->devices[i]))
+                status = mark_device(b, code->devices[i]);
+    if (status == GA_OK) {
+        b->codes = codes;
         return b;
-    batch_free(b);
+    }
+    if (b != NULL)
+        batch_free(b);
     return NULL;
 }
 
-/* A device that fails is never done: its code stays. */
+/* A batch with a mark on a failed device is never done: its code stays loaded. */
 static bool is_done(const batch *b)
 {
     bool done = true;
-    for (int i = 0; i < b->nmarks && done; i++)
-        if (b->device->backend->stream.event_query(b->device, b->marks[i], &done) != GA_OK)
+    for (size_t i = 0; i < b->nmarks && done; i++) {
+        ga__device *device = b->marks[i].device;
+        if (device->backend->stream.event_query(device, b->marks[i].event, &done) != GA_OK)
             done = false;
+    }
     return done;
 }
 
@@ -104,50 +191,24 @@ static void finish(batch *b)
     while (b->codes != NULL) {
         ga__loaded *code = b->codes;
         b->codes = code->next;
-        b->device->backend->code.unload(code->image);
-        ga__free(code);
+        code->devices[0]->backend->code.unload(code->image);
+        loaded_free(code);
     }
     batch_free(b);
 }
 
 /* ---- sweeping ---- */
 
-/* Takes the code of the first one's device out of the list. */
-static ga__loaded *take_of_one_device(ga__loaded **list)
+/* Puts a batch of the codes before the others. If marking fails, the codes stay unmarked. */
+static batch *mark_all(ga__loaded *codes, batch *others)
 {
-    ga__device *device = (*list)->device;
-    ga__loaded *taken = NULL, **link = list;
-    while (*link != NULL) {
-        ga__loaded *code = *link;
-        if (code->device != device) {
-            link = &code->next;
-            continue;
-        }
-        *link = code->next;
-        code->next = taken;
-        taken = code;
+    batch *b = codes != NULL ? batch_new(codes) : NULL;
+    if (b == NULL) {
+        add_unmarked(codes);
+        return others;
     }
-    return taken;
-}
-
-/* Batches of the code; what gets none goes back to the unmarked. */
-static batch *mark_all(ga__loaded *list, batch *others)
-{
-    while (list != NULL) {
-        ga__loaded *codes = take_of_one_device(&list);
-        ga__device *device = codes->device;
-        pthread_mutex_lock(&device->lock);
-        batch *b = batch_new(device);
-        pthread_mutex_unlock(&device->lock);
-        if (b == NULL) {
-            add_unmarked(codes);
-            continue;
-        }
-        b->codes = codes;
-        b->next = others;
-        others = b;
-    }
-    return others;
+    b->next = others;
+    return b;
 }
 
 static void finish_or_keep(batch *list)

@@ -4,15 +4,19 @@
 
 #include "device/backend.h"
 
-/* An image on its device. */
+/* An image, and the devices of one architecture that use it. */
 typedef struct ga__loaded {
-    ga__device *device;
     ga__image *image;
+    ga__device **devices;
+    size_t ndevices;
     struct ga__loaded *next; /* unload.c's */
 } ga__loaded;
 
 /* As the backend's load(). */
 ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__loaded **loaded);
+
+/* Makes the code ready on another device of the same architecture, unless it is already. */
+ga_status ga__load_also(ga__device *device, ga__loaded *loaded);
 
 /* For code that no later launch uses: ga__unload_sweep() unloads it when all work that the device's
  * streams have by then is done. Cannot fail; NULL does nothing. */

@@ -103,7 +103,7 @@ static ga__entry *entry_new(ga__device *device, const ga__job *job)
 
 static bool same_code(const ga__entry *a, const ga__entry *b)
 {
-    return a->hash == b->hash && a->device == b->device && a->key_bytes == b->key_bytes &&
+    return a->hash == b->hash && a->key_bytes == b->key_bytes &&
            memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
@@ -302,7 +302,9 @@ ga__function *ga__module_function(ga__device *device, const ga__recipe *recipe, 
     ga__free(job.filled);
     if (!entry)
         return NULL;
-    if (device->backend->code.find(entry->module.loaded->image, name, &function) == GA_OK) {
+    ga__loaded *loaded = entry->module.loaded;
+    if (ga__load_also(device, loaded) == GA_OK &&
+        device->backend->code.find(loaded->image, name, &function) == GA_OK) {
         *module = &entry->module;
         return function;
     }

@@ -6,9 +6,9 @@
 #include "jit/packed.h"
 #include "jit/template.h"
 
-/* A template's code, loaded on one device and reference-counted. Each caller that gets or retains a
- * module releases it. The last release drops it from memory; the device unloads it once no launch
- * uses it. */
+/* A template's code, loaded for devices of one architecture and reference-counted. Each caller that
+ * gets or retains a module releases it. The last release drops it from memory; it is unloaded once
+ * no launch uses it. */
 typedef struct ga__module ga__module;
 ga__module *ga__module_retain(ga__module *module);
 void ga__module_release(ga__module *module);

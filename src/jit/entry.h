@@ -1,4 +1,4 @@
-/* One compiled code on one device, and how it is obtained: from the disk or the compiler. */
+/* One compiled code, and how it is obtained: from the disk or the compiler. */
 #ifndef GA_JIT_ENTRY_H
 #define GA_JIT_ENTRY_H
 
@@ -22,17 +22,18 @@ struct ga__module {
     ga__loaded *loaded;
 };
 
-/* One code on one device. While GA__COMPILING it belongs to the thread that made it. The last user
- * removes it from the table and frees it; user sources stay until they take too much memory. */
+/* One code for all devices of one architecture. While GA__COMPILING it belongs to the thread that
+ * made it. The last user removes it from the table and frees it; user sources stay until they take
+ * too much memory. */
 typedef struct ga__entry {
     struct ga__module module; /* first: an entry is its module */
     struct ga__entry *next;
-    ga__device *device;
-    bool is_source; /* a user's source, with `packed` set; else a template, loaded */
-    bool kept;      /* in the table and on disk; else private to one thread */
-    bool listed;    /* in the table now */
-    char *key;      /* all that the code depends on: options, versions, and a user's text or the
-                       digests of a template's files and what fills them */
+    ga__device *device; /* whose thread asked first */
+    bool is_source;     /* a user's source, with `packed` set; else a template, loaded */
+    bool kept;          /* in the table and on disk; else private to one thread */
+    bool listed;        /* in the table now */
+    char *key;          /* all that the code depends on: options, versions, and a user's text or the
+                           digests of a template's files and what fills them */
     size_t key_bytes;
     uint64_t hash;
     ga__entry_state state;

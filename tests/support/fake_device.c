@@ -140,6 +140,12 @@ static ga_status fake_load(ga__device *device, const void *code, size_t nbytes, 
     return GA_OK;
 }
 
+static ga_status fake_attach(ga__device *device, ga__image *image)
+{
+    (void)device, (void)image;
+    return GA_OK;
+}
+
 static void fake_unload(ga__image *image)
 {
     (void)image;
@@ -222,6 +228,7 @@ const ga__backend fake_backend = {.name = "fake",
                                   .code.compile = fake_compile,
                                   .code.key = fake_key,
                                   .code.load = fake_load,
+                                  .code.attach = fake_attach,
                                   .code.unload = fake_unload,
                                   .code.find = fake_find,
                                   .code.resident_blocks = fake_resident_blocks,

@@ -91,6 +91,14 @@ static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, 
     return GA_OK;
 }
 
+/* A library's kernels belong to no context: the driver loads them on each device at first use. */
+static ga_status cuda_attach(ga__device *device, ga__image *image)
+{
+    if (ga__cuda_use(device) != GA_OK)
+        return GA_ERR_DEVICE;
+    return ga__cuda_check(device, load_eagerly((cudaLibrary_t)image), "loading a kernel");
+}
+
 static void cuda_unload(ga__image *image)
 {
     if (cudaLibraryUnload((cudaLibrary_t)image) != cudaSuccess)
@@ -286,6 +294,7 @@ const ga__backend ga__cuda_backend = {
     .code.compile = cuda_compile,
     .code.key = cuda_compiler_key,
     .code.load = cuda_load,
+    .code.attach = cuda_attach,
     .code.unload = cuda_unload,
     .code.find = ga__cuda_find,
     .code.resident_blocks = cuda_resident_blocks,
