@@ -1,5 +1,4 @@
-/* Hands out host memory, counts what is alive, and fails the n-th request when a test asks for it.
- */
+/* Allocates host memory, counts live blocks, and fails the n-th request when a test asks for it. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>
@@ -12,7 +11,7 @@
 static void *(*reallocate_block)(void *, size_t) = realloc;
 static void (*release_block)(void *) = free;
 static _Atomic int64_t live_blocks;
-static _Atomic int64_t requests_left; /* to the one that fails; 0: none will */
+static _Atomic int64_t requests_left; /* requests up to the one that fails; 0: none fails */
 
 void ga__set_allocator(void *(*reallocate)(void *, size_t), void (*release)(void *))
 {

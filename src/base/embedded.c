@@ -1,4 +1,4 @@
-/* Finds an embedded file by its name. */
+/* Finds an embedded file by name. */
 #include "base/embedded.h"
 
 #include <string.h>

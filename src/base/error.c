@@ -1,4 +1,4 @@
-/* Keeps the calling thread's first error in memory of the thread's own. */
+/* Keeps the calling thread's first error in thread-local memory. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -11,14 +11,16 @@
 #define QUARRY_VERSION "0.1.0"
 #endif
 
-/* Fixed, so that running out of memory can be reported and a thread's end leaves nothing behind. */
+/* Fixed size, so that an out-of-memory error can be reported and a thread's end leaves nothing to
+ * free. */
 #define MESSAGE_SIZE 8192
 #define ELLIPSIS "\n[...]\n"
 
 static _Thread_local ga_status thread_status;
 static _Thread_local char thread_message[MESSAGE_SIZE];
 
-/* Keeps both ends of a text too long for the message: a compiler's log says most there. */
+/* Keeps both ends of a text that is too long for the message: those are the most useful parts of a
+ * compiler's log. */
 static void cut_middle(const char *text, size_t length)
 {
     const size_t room = MESSAGE_SIZE - sizeof ELLIPSIS;
@@ -52,7 +54,8 @@ static void record(ga_status status, const char *format, va_list args)
 {
     if (thread_status != GA_OK)
         return;
-    /* Set first: an allocation that fails while the message is made finds an error recorded. */
+    /* Set first: if formatting the message fails to allocate, that failure finds an error
+     * recorded. */
     thread_status = status;
     set_message(format, args);
 }

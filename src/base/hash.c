@@ -17,7 +17,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define SECRET1 UINT64_C(0xe7037ed1a0b428db)
 #define SECRET2 UINT64_C(0x8ebc6af09c88c6e3)
 
-/* Up to 8 bytes as a number, little end first, so that a hash is the same on every machine. */
+/* Loads up to 8 bytes as a little-endian number, so that a hash is the same on every machine. */
 static uint64_t load(const unsigned char *p, size_t nbytes)
 {
     uint64_t word = 0;
@@ -33,7 +33,7 @@ static uint64_t load(const unsigned char *p, size_t nbytes)
     return word;
 }
 
-/* Both halves of the product folded into one: every bit of either factor reaches every bit. */
+/* Folds both halves of the product into one word: every bit of either factor affects every bit. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     const uint128 product = (uint128)a * b;
@@ -154,7 +154,7 @@ ga__hash128 ga__siphash(const void *bytes, size_t nbytes, ga__hash128 key)
 
 static ga__hash128 identity_key;
 
-/* Without the system's random numbers the key is only hard to guess. */
+/* Without the system's random numbers, the key is only hard to guess. */
 static void choose_identity_key(void)
 {
     if (getrandom(&identity_key, sizeof(identity_key), GRND_NONBLOCK) == sizeof(identity_key))

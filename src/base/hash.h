@@ -15,8 +15,8 @@ ga__hash128 ga__hash128_of(const void *bytes, size_t nbytes);
 /* SipHash-2-4 with a result of 128 bits (Aumasson & Bernstein, 2012) under the key. */
 ga__hash128 ga__siphash(const void *bytes, size_t nbytes, ga__hash128 key);
 
-/* Stands for the bytes in this process: equal bytes have equal identities, and no input can be
- * chosen so that two different ones meet, because the key is random and secret. */
+/* Identifies the bytes within this process: equal bytes have equal identities. The key is random
+ * and secret, so no input can be chosen to collide. */
 ga__hash128 ga__identity_of(const void *bytes, size_t nbytes);
 
 #endif

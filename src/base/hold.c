@@ -1,4 +1,4 @@
-/* Keeps the record of what each thread holds, and tells whoever frees what is held. */
+/* Keeps a record of what each thread holds, and reports what is held. */
 #include "base/hold.h"
 
 #include <linux/membarrier.h>
@@ -12,8 +12,8 @@
 _Thread_local ga__holder *ga__thread_holder;
 atomic_bool ga__hold_fences = true;
 
-/* Records are never freed: as many as there were threads at one time. A new thread takes one that
- * an ended thread left. */
+/* Records are never freed: there are as many as the largest number of threads at one time. A new
+ * thread reuses the record of a thread that has ended. */
 static _Atomic(ga__holder *) holders;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -40,7 +40,7 @@ static void end_thread(void *holder)
     leave_record(holder);
 }
 
-/* The child has no thread but the one that forked. */
+/* Only the thread that forked exists in the child. */
 static void start_child(void)
 {
     (void)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
@@ -49,7 +49,8 @@ static void start_child(void)
             leave_record(h);
 }
 
-/* Before any thread has a record, so that none announces without what the barrier needs. */
+/* Runs before any thread has a record, so no thread announces anything before the barrier is
+ * registered. */
 static void begin(void)
 {
     has_exit_key = pthread_key_create(&exit_key, end_thread) == 0;
@@ -85,7 +86,7 @@ ga__holder *ga__holder_new(void)
     if (!holder)
         holder = new_record();
     if (holder && has_exit_key)
-        (void)pthread_setspecific(exit_key, holder); /* failing, the record stays taken */
+        (void)pthread_setspecific(exit_key, holder); /* on failure, the record stays taken */
     return ga__thread_holder = holder;
 }
 
@@ -100,7 +101,7 @@ bool ga__hold_barrier(void)
     return atomic_load(&ga__hold_fences) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-/* Holds are nested, so the first NULL ends what a thread holds. */
+/* Holds are nested, so the first NULL ends a thread's list. */
 bool ga__is_held(const void *item)
 {
     for (ga__holder *h = atomic_load(&holders); h; h = h->next)

@@ -1,6 +1,6 @@
-/* Holds: what a thread uses of a shared table without owning it, announced so that no other thread
- * frees it meanwhile. These are hazard pointers (Michael, 2004): announcing is a store, and whoever
- * frees pays for the order by a barrier in all threads. */
+/* Holds: a thread announces an item of a shared table that it uses without owning it, so that no
+ * other thread frees the item. These are hazard pointers (Michael, 2004): an announcement is one
+ * store, and the thread that frees items pays for the ordering with a barrier in all threads. */
 #ifndef GA_BASE_HOLD_H
 #define GA_BASE_HOLD_H
 
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Nested holds of one thread: an evaluation holds its plan, and meanwhile a kernel. */
+/* Nested holds of one thread; for example, an evaluation holds its plan while it holds a kernel. */
 #define GA__HOLDS 16
 
-/* One thread's holds. Other threads read held[], the rest is the owner's. */
+/* One thread's holds. Other threads read held[]; the other members belong to the owner. */
 typedef struct ga__holder {
     _Atomic(const void *) held[GA__HOLDS]; /* NULL from `depth` on */
     int depth;
@@ -21,13 +21,13 @@ typedef struct ga__holder {
 
 extern _Thread_local ga__holder *ga__thread_holder;
 
-/* Whether announcing takes a fence, as the system has no barrier for all threads. */
+/* Whether an announcement needs a fence because the system has no barrier for all threads. */
 extern atomic_bool ga__hold_fences;
 
-/* Gives the thread a holder until it ends. NULL and an error when memory is out. */
+/* Gives the thread a holder until the thread ends. NULL and an error if memory is out. */
 ga__holder *ga__holder_new(void);
 
-/* The calling thread's holder, with room for one more hold; NULL and an error. */
+/* Reports that the calling thread has no room for another hold: NULL and an error. */
 ga__holder *ga__holder_crowded(void);
 static inline ga__holder *ga__holder_of_thread(void)
 {
@@ -35,8 +35,9 @@ static inline ga__holder *ga__holder_of_thread(void)
     return !holder || holder->depth < GA__HOLDS ? holder : ga__holder_crowded();
 }
 
-/* Announces that the thread is about to use the item. It may, if the table still has the item when
- * it is read again (memory_order_seq_cst) after this. An announcement replaces the one before. */
+/* Announces that the thread is about to use the item. The thread may use it if the table, read
+ * again after this call (memory_order_seq_cst), still has the item. A new announcement replaces the
+ * previous one. */
 static inline void ga__hold_announce(ga__holder *holder, const void *item)
 {
     _Atomic(const void *) *held = &holder->held[holder->depth];
@@ -48,8 +49,8 @@ static inline void ga__hold_announce(ga__holder *holder, const void *item)
     }
 }
 
-/* Makes the announcement a hold, until ga__hold_end(), or takes it back. Holds end in the reverse
- * order. */
+/* ga__hold_begin() turns the announcement into a hold that lasts until ga__hold_end();
+ * ga__hold_retract() withdraws the announcement. Holds end in reverse order. */
 static inline void ga__hold_begin(ga__holder *holder)
 {
     holder->depth++;
@@ -67,8 +68,9 @@ static inline void ga__hold_end(void)
     ga__hold_retract(holder);
 }
 
-/* For whoever took items out of a table: after the barrier, an item that is not held can be freed,
- * as nobody can come to hold it. False when there is no barrier now: nothing can be freed. */
+/* For a thread that has removed items from a table: after the barrier, no thread can begin to hold
+ * them, so any item that is not held can be freed. False if no barrier is available now: nothing
+ * can be freed. */
 bool ga__hold_barrier(void);
 bool ga__is_held(const void *item);
 

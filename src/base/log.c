@@ -22,7 +22,7 @@ static pthread_mutex_t listener_lock = PTHREAD_MUTEX_INITIALIZER;
 GA__FORK_GUARD(&listener_lock, GA__FORK_LEAF, NULL)
 
 static listener current_listener;
-static _Atomic bool listening; /* a callback is set: spares ga__log_wanted the lock */
+static _Atomic bool listening; /* a callback is set; lets ga__log_wanted skip the lock */
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static int environment_level;
 
@@ -57,7 +57,7 @@ bool ga__log_wanted(ga_log_level level)
     return (int)level <= asked_level();
 }
 
-/* One line whatever the text: a longer one ends in "...", line ends become blanks. */
+/* Makes one line of any text: a longer one ends in "...", and line ends become blanks. */
 static void make_line(char *line, const char *format, va_list args)
 {
     const int length = vsnprintf(line, LINE_SIZE, format, args);
@@ -81,7 +81,7 @@ void ga__log(ga_log_level level, const char *format, ...)
     make_line(line, format, args);
     va_end(args);
 
-    /* Called without the lock, so that a callback may itself call ga_set_log. */
+    /* The lock is released first, so that a callback may itself call ga_set_log. */
     pthread_mutex_lock(&listener_lock);
     const listener to = current_listener;
     pthread_mutex_unlock(&listener_lock);

@@ -1,4 +1,4 @@
-/* Log lines, to the user's callback or by QUARRY_LOG to standard error. */
+/* Sends log lines to the user's callback, or to standard error as QUARRY_LOG requests. */
 #ifndef GA_BASE_LOG_H
 #define GA_BASE_LOG_H
 
@@ -6,7 +6,7 @@
 
 #include <quarry/error.h>
 
-/* Whether anyone listens at this level: ask before preparing anything costly. */
+/* Whether anything listens at this level. Check it before preparing anything costly. */
 bool ga__log_wanted(ga_log_level level);
 void ga__log(ga_log_level level, const char *format, ...) GA_PRINTF(2, 3);
 

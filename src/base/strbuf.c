@@ -1,4 +1,4 @@
-/* Grows strings; the first failed append makes all later ones do nothing. */
+/* Grows strings; after the first failed append, later ones do nothing. */
 #include "base/strbuf.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ void ga__strbuf_addf(ga__strbuf *s, const char *format, ...)
 
 char *ga__strbuf_take(ga__strbuf *s)
 {
-    ga__strbuf_add_bytes(s, "", 0); /* an empty text is a text too */
+    ga__strbuf_add_bytes(s, "", 0); /* an empty text is valid */
     if (s->failed) {
         ga__strbuf_reset(s);
         return NULL;
@@ -98,7 +98,7 @@ char *ga__strbuf_hand_out(ga__strbuf *s)
 {
     char *copy = NULL;
 
-    ga__strbuf_add_bytes(s, "", 0); /* an empty text is a text too */
+    ga__strbuf_add_bytes(s, "", 0); /* an empty text is valid */
     if (!s->failed) {
         copy = ga__alloc_fails() ? NULL : malloc(s->length + 1);
         if (copy)

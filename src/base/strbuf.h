@@ -10,7 +10,7 @@
 #include <quarry/export.h>
 
 typedef struct ga__strbuf {
-    char *text; /* always terminated once anything was appended */
+    char *text; /* NUL-terminated after the first append */
     size_t length, capacity;
     bool failed;
 } ga__strbuf;
@@ -25,12 +25,12 @@ void ga__strbuf_add_bytes(ga__strbuf *s, const void *bytes, size_t nbytes);
 void ga__strbuf_addf(ga__strbuf *s, const char *format, ...) GA_PRINTF(2, 3);
 void ga__strbuf_vaddf(ga__strbuf *s, const char *format, va_list args);
 
-/* Hands the text to the caller (ga__free) and resets the buffer; NULL when an append failed. */
+/* Hands the text to the caller (ga__free) and resets the buffer; NULL if an append failed. */
 char *ga__strbuf_take(ga__strbuf *s);
 void ga__strbuf_reset(ga__strbuf *s);
 
-/* As ga__strbuf_take(), in memory that free() takes, whatever allocator the library uses: for texts
- * that the user frees. */
+/* Like ga__strbuf_take(), for texts that the user frees: the memory comes from malloc() whatever
+ * allocator the library uses. */
 char *ga__strbuf_hand_out(ga__strbuf *s);
 
 /* "(3, 4)", "(5,)", "()": a shape as Python writes it. */

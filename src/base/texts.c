@@ -1,4 +1,4 @@
-/* Grows lists of texts; the first failed addition makes all later ones do nothing. */
+/* Grows lists of texts; after the first failed addition, later ones do nothing. */
 #include "base/texts.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { FIRST_CAPACITY = 8 };
 
-/* Adds a text that the list then owns; NULL is one that could not be made. */
+/* Adds a text and takes ownership of it; NULL is a text that could not be made. */
 static void add_owned(ga__texts *texts, char *text)
 {
     if (text && texts->count + 1 >= texts->capacity) {

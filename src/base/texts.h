@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed, it is an empty list. */
+/* A zeroed struct is an empty list. */
 typedef struct ga__texts {
-    char **text; /* `count` texts, then NULL; NULL while empty */
+    char **text; /* `count` texts, then NULL; NULL if the list is empty */
     size_t count, capacity;
     bool failed;
 } ga__texts;
@@ -16,16 +16,16 @@ typedef struct ga__texts {
 void ga__texts_add(ga__texts *texts, const char *text);
 void ga__texts_addn(ga__texts *texts, const char *text, size_t length);
 
-/* Adds the words between blanks and line ends; '...' and "..." keep blanks inside a word, and are
- * left out of it. */
+/* Splits the text at blanks and line ends and adds the words. Quotes, '...' or "...", keep blanks
+ * inside a word; the quotes are removed. */
 void ga__texts_split(ga__texts *texts, const char *text);
 
 void ga__texts_remove(ga__texts *texts, size_t index);
 
-/* Where the text first stands in the list, -1 when it does not. */
+/* The index of the text's first occurrence in the list, or -1. */
 long ga__texts_find(const ga__texts *texts, const char *text);
 
-/* As the list that C functions take: ended by NULL. */
+/* The texts as a NULL-terminated array. */
 const char *const *ga__texts_list(const ga__texts *texts);
 
 void ga__texts_reset(ga__texts *texts);

@@ -1,4 +1,4 @@
-/* A thread that runs one errand at a time for its owner, who meanwhile does something else. */
+/* Runs tasks on a background thread, one at a time. */
 #include "base/worker.h"
 
 #include <signal.h>
@@ -6,128 +6,128 @@
 #include "base/alloc.h"
 #include "base/os/fork.h"
 
-static void run_errand(ga__worker *errand)
+static void run_task(ga__worker *worker)
 {
-    errand->status = errand->run(errand->context);
-    errand->error = ga__error_save();
+    worker->status = worker->run(worker->context);
+    worker->error = ga__error_save();
 }
 
 static void *serve(void *argument)
 {
-    ga__worker *errand = argument;
+    ga__worker *worker = argument;
 
-    pthread_mutex_lock(&errand->lock);
-    while (errand->state != GA__ERRAND_OVER) {
-        if (errand->state == GA__ERRAND_GIVEN) {
-            pthread_mutex_unlock(&errand->lock);
-            run_errand(errand);
-            pthread_mutex_lock(&errand->lock);
-            errand->state = GA__ERRAND_DONE;
-            pthread_cond_signal(&errand->changed);
+    pthread_mutex_lock(&worker->lock);
+    while (worker->state != GA__WORKER_OVER) {
+        if (worker->state == GA__WORKER_GIVEN) {
+            pthread_mutex_unlock(&worker->lock);
+            run_task(worker);
+            pthread_mutex_lock(&worker->lock);
+            worker->state = GA__WORKER_DONE;
+            pthread_cond_signal(&worker->changed);
         } else {
-            pthread_cond_wait(&errand->changed, &errand->lock);
+            pthread_cond_wait(&worker->changed, &worker->lock);
         }
     }
-    pthread_mutex_unlock(&errand->lock);
+    pthread_mutex_unlock(&worker->lock);
     return NULL;
 }
 
-void ga__worker_init(ga__worker *errand, bool wanted)
+void ga__worker_init(ga__worker *worker, bool wanted)
 {
     sigset_t all, before;
 
-    *errand = (ga__worker){.state = GA__ERRAND_IDLE, .forks = ga__fork_count()};
-    pthread_mutex_init(&errand->lock, NULL);
-    pthread_cond_init(&errand->changed, NULL);
+    *worker = (ga__worker){.state = GA__WORKER_IDLE, .forks = ga__fork_count()};
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->changed, NULL);
     if (!wanted)
         return;
     sigfillset(&all); /* signals stay with the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    errand->has_thread = pthread_create(&errand->thread, NULL, serve, errand) == 0;
+    worker->has_thread = pthread_create(&worker->thread, NULL, serve, worker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void change(ga__worker *errand, int state)
+static void change(ga__worker *worker, int state)
 {
-    pthread_mutex_lock(&errand->lock);
-    errand->state = state;
-    pthread_cond_signal(&errand->changed);
-    pthread_mutex_unlock(&errand->lock);
+    pthread_mutex_lock(&worker->lock);
+    worker->state = state;
+    pthread_cond_signal(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
 }
 
-/* In the owner's thread, whose own error stays as it is. */
-static void run_here(ga__worker *errand)
+/* Runs the task in the owner's thread and keeps that thread's own error unchanged. */
+static void run_here(ga__worker *worker)
 {
     const ga__saved_error before = ga__error_save();
 
-    run_errand(errand);
+    run_task(worker);
     ga__error_restore(before);
-    errand->state = GA__ERRAND_DONE;
+    worker->state = GA__WORKER_DONE;
 }
 
-/* In a child that the owner forked, from a function of the user's, the thread is not: what it was
- * given is lost, and the locks are as it left them. */
-static void survive_fork(ga__worker *errand)
+/* After the owner forks (from a function of the user's), the worker's thread does not exist in the
+ * child: its task is lost, and its locks are in the state that it left. */
+static void survive_fork(ga__worker *worker)
 {
-    if (errand->forks == ga__fork_count())
+    if (worker->forks == ga__fork_count())
         return;
-    errand->forks = ga__fork_count();
-    pthread_mutex_init(&errand->lock, NULL);
-    pthread_cond_init(&errand->changed, NULL);
-    if (errand->has_thread && errand->state == GA__ERRAND_GIVEN) {
+    worker->forks = ga__fork_count();
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->changed, NULL);
+    if (worker->has_thread && worker->state == GA__WORKER_GIVEN) {
         const ga__saved_error before = ga__error_save();
-        errand->status = ga__fail(GA_ERR_UNSUPPORTED,
+        worker->status = ga__fail(GA_ERR_UNSUPPORTED,
                                   "the process forked, and the child has no thread to go on with");
-        errand->error = ga__error_save();
+        worker->error = ga__error_save();
         ga__error_restore(before);
-        errand->state = GA__ERRAND_DONE;
+        worker->state = GA__WORKER_DONE;
     }
-    errand->has_thread = false;
+    worker->has_thread = false;
 }
 
-void ga__worker_start(ga__worker *errand, ga_status (*run)(void *context), void *context)
+void ga__worker_start(ga__worker *worker, ga_status (*run)(void *context), void *context)
 {
-    survive_fork(errand);
-    errand->run = run;
-    errand->context = context;
-    if (errand->has_thread)
-        change(errand, GA__ERRAND_GIVEN);
+    survive_fork(worker);
+    worker->run = run;
+    worker->context = context;
+    if (worker->has_thread)
+        change(worker, GA__WORKER_GIVEN);
     else
-        run_here(errand);
+        run_here(worker);
 }
 
-/* Until the thread is idle: whether an errand has been done. */
-static bool await(ga__worker *errand)
+/* Waits until the thread is idle; returns whether a task has been done. */
+static bool await(ga__worker *worker)
 {
-    survive_fork(errand);
-    pthread_mutex_lock(&errand->lock);
-    while (errand->state == GA__ERRAND_GIVEN)
-        pthread_cond_wait(&errand->changed, &errand->lock);
-    const bool done = errand->state == GA__ERRAND_DONE;
-    errand->state = GA__ERRAND_IDLE;
-    pthread_mutex_unlock(&errand->lock);
+    survive_fork(worker);
+    pthread_mutex_lock(&worker->lock);
+    while (worker->state == GA__WORKER_GIVEN)
+        pthread_cond_wait(&worker->changed, &worker->lock);
+    const bool done = worker->state == GA__WORKER_DONE;
+    worker->state = GA__WORKER_IDLE;
+    pthread_mutex_unlock(&worker->lock);
     return done;
 }
 
-ga_status ga__worker_wait(ga__worker *errand)
+ga_status ga__worker_wait(ga__worker *worker)
 {
-    if (!await(errand))
+    if (!await(worker))
         return GA_OK;
-    if (errand->error.status != GA_OK && ga_error() == GA_OK)
-        ga__error_restore(errand->error);
+    if (worker->error.status != GA_OK && ga_error() == GA_OK)
+        ga__error_restore(worker->error);
     else
-        ga__free(errand->error.message);
-    return errand->status;
+        ga__free(worker->error.message);
+    return worker->status;
 }
 
-void ga__worker_reset(ga__worker *errand)
+void ga__worker_reset(ga__worker *worker)
 {
-    if (await(errand))
-        ga__free(errand->error.message);
-    if (errand->has_thread) {
-        change(errand, GA__ERRAND_OVER);
-        pthread_join(errand->thread, NULL);
+    if (await(worker))
+        ga__free(worker->error.message);
+    if (worker->has_thread) {
+        change(worker, GA__WORKER_OVER);
+        pthread_join(worker->thread, NULL);
     }
-    pthread_cond_destroy(&errand->changed);
-    pthread_mutex_destroy(&errand->lock);
+    pthread_cond_destroy(&worker->changed);
+    pthread_mutex_destroy(&worker->lock);
 }

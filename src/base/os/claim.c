@@ -1,4 +1,4 @@
-/* Claims temporary files by flock(2), which the system releases when a process ends. */
+/* Claims temporary files with flock(2); the system releases the lock when the process ends. */
 #include "base/os/claim.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0 or an errno. It never waits: whoever else may open the file could make us wait for ever. */
+/* Returns 0 or an errno. It never waits: anyone who can open the file could block us forever. */
 static int lock(int fd)
 {
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* Claims the temporary file behind the descriptor, which its maker has just made, until every copy
- * of the descriptor is closed. False when a cleaner was there first: the maker makes another. Where
- * the file system has no locks it is true, and no cleaner touches the file. */
+/* Claims a temporary file that the caller has just made. The claim lasts until every copy of the
+ * descriptor is closed. False if a cleaner claimed it first: the caller makes another file. On a
+ * file system without locks it returns true, and no cleaner touches the file. */
 bool ga__claim(int fd);
 
-/* For cleaners: whether the file is a regular one of ours that nobody claims. The caller has the
- * claim then, and may remove the file until it closes the descriptor. */
+/* For cleaners: whether the file is a regular file of this user that no process claims. The caller
+ * then holds the claim, and may remove the file until it closes the descriptor. */
 bool ga__claim_abandoned(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the environment, which a program with raised rights does not trust. */
+/* Reads the environment, unless the program runs with raised rights. */
 #include "base/os/environment.h"
 
 #include <pthread.h>
@@ -42,7 +42,7 @@ const char *ga__search_path(void)
     return default_path;
 }
 
-/* ---- the environment of other programs ---- */
+/* ---- the environment for other programs ---- */
 
 #define PATH "PATH="
 #define TMPDIR "TMPDIR="

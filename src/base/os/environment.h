@@ -1,20 +1,21 @@
-/* The environment, as far as the library may trust it. */
+/* Reads the environment, as far as the library may trust it. */
 #ifndef GA_BASE_OS_ENVIRONMENT_H
 #define GA_BASE_OS_ENVIRONMENT_H
 
-/* The value of a variable; NULL where it is not set, and always in a program that runs with more
- * rights than its caller has (set-user-id, set-group-id, file capabilities: AT_SECURE), whose
- * environment is the caller's. All of src/ and cli/ reads the environment here. */
+/* The value of a variable, or NULL if it is not set. Always NULL in a program that runs with more
+ * rights than its caller (set-user-id, set-group-id, file capabilities: AT_SECURE), because the
+ * caller controls its environment. All of src/ and cli/ reads the environment through this
+ * function. */
 const char *ga__environment(const char *name);
 
-/* The folders to search for programs, as in PATH; where that is not set or not to be trusted, the
- * system's default. */
+/* The folders to search for programs: PATH, or the system's default if PATH is not set or not
+ * trusted. */
 const char *ga__search_path(void);
 
-/* The environment of a program that we start: ours, or where ours is not to be trusted, none of it;
- * with PATH set to the search path and TMPDIR to `temporary`, an absolute path, since compilers
- * take temporary files that begin with "-" for options. A list ended by NULL whose texts belong to
- * it or to ours; ga__free it. */
+/* The environment for a program that we start: ours (empty if ours is not trusted), with PATH set
+ * to the search path and TMPDIR set to `temporary`. That is an absolute path, since compilers take
+ * a temporary file whose name begins with "-" for an option. The list ends with NULL; its texts
+ * belong to it or to our environment. ga__free it. */
 char **ga__child_environment(const char *temporary);
 
 #endif

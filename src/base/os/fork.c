@@ -1,4 +1,5 @@
-/* Keeps locks and what they guard usable in a forked child, where no other thread lives on. */
+/* Keeps locks and the data that they guard usable in a forked child, which has only the forking
+ * thread. */
 #include "base/os/fork.h"
 
 #include <stdatomic.h>
@@ -6,7 +7,7 @@
 #include <stddef.h>
 
 static struct {
-    pthread_mutex_t lock; /* taken before all guarded ones */
+    pthread_mutex_t lock; /* taken before all guarded locks */
     bool watching;
     ga__fork_guard *guards[GA__FORK_RANKS];
 } forks = {.lock = PTHREAD_MUTEX_INITIALIZER};

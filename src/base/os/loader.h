@@ -2,8 +2,8 @@
 #ifndef GA_BASE_OS_LOADER_H
 #define GA_BASE_OS_LOADER_H
 
-/* As dlopen() and dlclose(). A child forked while another thread is inside either finds the
- * loader's lists half changed, and dies at its own first call. */
+/* Like dlopen() and dlclose(). They keep forks out: a child forked while another thread is inside
+ * either function finds the loader's lists inconsistent and dies at its own first call. */
 void *ga__library_open(const char *path, int flags);
 void ga__library_close(void *library);
 

@@ -1,4 +1,5 @@
-/* Runs another program: bounds its output and its time, and sees its end whoever reaps it. */
+/* Runs another program, with bounds on its output and time; learns of its end whichever thread
+ * reaps it. */
 #include "base/os/process.h"
 
 #include <errno.h>
@@ -19,13 +20,15 @@
 #include "base/os/system.h"
 #include "base/strbuf.h"
 
-/* Of the output, the first HEAD bytes are kept and between TAIL / 2 and TAIL of the last ones. */
+/* Keeps the first HEAD bytes of the output, and between TAIL / 2 and TAIL of the last bytes. */
 enum { HEAD = 32768, TAIL = 32768, REASON_SIZE = 128 };
 
-#define WATCH_SECONDS 0.05 /* between two questions of the watch */
-#define POLL_SECONDS 0.005 /* between two looks at the child, on systems without pidfd */
-#define GRACE_SECONDS 1.0  /* from SIGTERM, at which compilers remove their files, to SIGKILL */
-#define LAST_SECONDS 10.0  /* from SIGKILL to giving up on a child that the system cannot end */
+#define WATCH_SECONDS 0.05 /* between two calls of the watch */
+#define POLL_SECONDS 0.005 /* between two checks of the child, on systems without pidfd */
+#define GRACE_SECONDS 1.0  /* from SIGTERM, on which compilers remove their files, to SIGKILL */
+#define LAST_SECONDS                                                                               \
+    10.0 /* from SIGKILL until we give up on a child that the system cannot end                    \
+          */
 
 static _Thread_local ga__watch current_watch;
 
@@ -36,14 +39,14 @@ ga__watch ga__watch_set(ga__watch watch)
     return before;
 }
 
-/* A program that runs, and what it has written so far. */
+/* A running program and its output so far. */
 typedef struct running {
     pid_t child;
-    int output; /* the pipe's reading end; -1: closed */
-    int handle; /* a pidfd, readable when the child has ended; -1: the system has none */
+    int output; /* the pipe's reading end; -1 if closed */
+    int handle; /* a pidfd, readable once the child has ended; -1 if the system has none */
     char *bytes;
     size_t length;  /* at most HEAD + TAIL */
-    size_t dropped; /* bytes left out after the first HEAD */
+    size_t dropped; /* bytes omitted after the first HEAD */
 } running;
 
 /* ---- starting ---- */
@@ -55,8 +58,9 @@ static ga_status fail_run(const char *name, int error)
                     strerror_r(error, reason, sizeof reason));
 }
 
-/* The child's signals are a fresh program's, whatever the calling thread blocks or ignores: one
- * that inherits an ignored SIGCHLD cannot wait for its own children. 0 or an errno. */
+/* Resets the child's signals to their defaults, whatever the calling thread blocks or ignores: a
+ * child that inherits an ignored SIGCHLD cannot wait for its own children. Returns 0 or an
+ * errno. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, defaults;
@@ -75,8 +79,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return error;
 }
 
-/* Both outputs go to `to`. Standard input comes last: `to` may itself be descriptor 0 in a program
- * that closed its own. 0 or an errno. */
+/* Sends both outputs to `to`. Standard input comes last: in a program that closed its own, `to` may
+ * itself be descriptor 0. Returns 0 or an errno. */
 static int set_files(posix_spawn_file_actions_t *actions, int to)
 {
     int error = posix_spawn_file_actions_adddup2(actions, to, STDOUT_FILENO);
@@ -87,7 +91,7 @@ static int set_files(posix_spawn_file_actions_t *actions, int to)
     return error;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int spawn(const char *const *argv, char **environment, int to, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -110,7 +114,7 @@ static int spawn(const char *const *argv, char **environment, int to, pid_t *chi
     return error;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int start(running *r, const char *const *argv, char **environment)
 {
     int ends[2];
@@ -127,9 +131,9 @@ static int start(running *r, const char *const *argv, char **environment)
     return 0;
 }
 
-/* ---- its output ---- */
+/* ---- reading its output ---- */
 
-/* Reads at most so many bytes of what is there; 0 at the end, or at an error, which ends it too. */
+/* Reads at most `most` bytes of what is available; 0 at the end. An error counts as the end. */
 static size_t read_some(running *r, size_t most)
 {
     if (r->length == HEAD + TAIL) {
@@ -152,7 +156,7 @@ static void stop_reading(running *r)
     r->output = -1;
 }
 
-/* What is in the pipe now, but nothing that a process in the background may add. */
+/* Reads what the pipe holds now, but nothing that a background process may add later. */
 static void drain(running *r)
 {
     int left = 0;
@@ -164,7 +168,7 @@ static void drain(running *r)
     }
 }
 
-/* The output as one text (ga__free). */
+/* The output as one text; ga__free it. */
 static char *take_output(const running *r)
 {
     const size_t head = r->length < HEAD ? r->length : HEAD;
@@ -176,9 +180,9 @@ static char *take_output(const running *r)
     return ga__strbuf_take(&text);
 }
 
-/* ---- its end ---- */
+/* ---- waiting for its end ---- */
 
-/* Whether the child has ended; it is reaped then. */
+/* Whether the child has ended; if so, it is reaped. */
 static bool has_ended(const running *r, ga__process_end *end)
 {
     int status = 0;
@@ -196,7 +200,7 @@ static bool has_ended(const running *r, ga__process_end *end)
     return true;
 }
 
-/* Waits until the child has written or ended, a signal comes, or the time is over. */
+/* Waits until the child writes or ends, a signal arrives, or the time is over. */
 static void await_event(running *r, double seconds)
 {
     struct pollfd files[2] = {{.fd = r->output, .events = POLLIN},
@@ -220,18 +224,18 @@ static bool await_end(running *r, double seconds, ga__process_end *end)
     return true;
 }
 
-/* Ends the child and its group. */
+/* Ends the child and its process group. */
 static void stop(running *r)
 {
     ga__process_end unused = {0};
     (void)kill(-r->child, SIGTERM);
     const bool ended = await_end(r, GRACE_SECONDS, &unused);
-    (void)kill(-r->child, SIGKILL); /* who of the group is left */
+    (void)kill(-r->child, SIGKILL); /* the rest of the group */
     if (!ended)
         (void)await_end(r, LAST_SECONDS, &unused);
 }
 
-/* Follows the child to its end; GA_ERR_CANCELLED, without a message, when the watch says no. */
+/* Follows the child to its end; GA_ERR_CANCELLED, without a message, if the watch returns false. */
 static ga_status follow(running *r, double seconds, ga__process_end *end)
 {
     const ga__watch *watch = &current_watch;
@@ -270,7 +274,7 @@ static ga_status run(running *r, const ga__process *process, char **environment,
     return end->output != NULL ? GA_OK : GA_ERR_MEMORY;
 }
 
-/* The environment of the program (ga__free it). */
+/* The program's environment; ga__free it. */
 static char **environment_of(const ga__process *process)
 {
     if (process->temporary != NULL)

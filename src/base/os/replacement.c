@@ -1,4 +1,4 @@
-/* Replaces files whole: writes beside them, then renames. */
+/* Replaces whole files: writes a new file beside the old one, then renames it. */
 #include "base/os/replacement.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #include "base/os/system.h"
 #include "base/strbuf.h"
 
-#define PREFIX ".quarry-" /* then the process, "-", and a number */
+#define PREFIX ".quarry-" /* followed by the process, "-" and a number */
 
 enum { MAX_LINKS = 40, REASON_SIZE = 128 };
 
@@ -36,7 +36,7 @@ static ga_status fail_io(const ga__replacement *r, int error)
 
 /* ---- the target ---- */
 
-/* The path's directory with its "/", "" for the current one; ga__free it. */
+/* The path's directory with its "/", or "" for the current one; ga__free it. */
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -44,14 +44,14 @@ static char *directory_of(const char *path)
     return ga__strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
-/* As directory_of(), as system calls take it. */
+/* The result of directory_of() in the form that system calls take. */
 static const char *as_path(const char *directory)
 {
     return *directory ? directory : ".";
 }
 
 /* Whether the system itself would follow the link (proc(5), protected_symlinks): in a folder where
- * everyone makes files, such as /tmp, not one of another user's. */
+ * everyone can make files, such as /tmp, it does not follow a link of another user. */
 static bool may_follow(const struct stat *link, const char *directory)
 {
     struct stat folder;
@@ -61,7 +61,8 @@ static bool may_follow(const struct stat *link, const char *directory)
            folder.st_uid == link->st_uid;
 }
 
-/* One step: `text` is where the path leads when it is a link, else "". 0 or an errno. */
+/* One step: `text` becomes the target if the path is a link, otherwise "". Returns 0 or an
+ * errno. */
 static int read_link(const char *path, const char *directory, char text[PATH_MAX])
 {
     struct stat status;
@@ -82,7 +83,8 @@ static int read_link(const char *path, const char *directory, char text[PATH_MAX
     return error;
 }
 
-/* One step along the path, whose text it owns; *done: it is no link. 0 or an errno. */
+/* Takes one step along the path, which the caller's variable owns; *done is set when it is no link.
+ * Returns 0 or an errno. */
 static int follow_link(char **path, bool *done)
 {
     char text[PATH_MAX] = "";
@@ -101,7 +103,8 @@ static int follow_link(char **path, bool *done)
     return error;
 }
 
-/* Follows links to where open(2) would write; nothing need be there. 0 or an errno. */
+/* Follows links to the path where open(2) would write; that file need not exist. Returns 0 or an
+ * errno. */
 static int follow_links(const char *path, char **target)
 {
     char *at = ga__strdup(path);
@@ -147,8 +150,8 @@ static void remove_if_abandoned(int directory, const char *name)
     close(fd);
 }
 
-/* Whether the folder is another one than that of the last call: a program that saves a thousand
- * files to one folder lists it once. */
+/* Whether the folder differs from that of the last call: a program that saves a thousand files to
+ * one folder lists it only once. */
 static bool is_another(int directory)
 {
     static _Atomic uint64_t last;
@@ -176,8 +179,8 @@ static void clean(const char *path)
 
 /* ---- the new file ---- */
 
-/* The owner, the group and the mode of the old file, as far as we may set them. A group that cannot
- * be kept leaves the new one no right that the others do not have. */
+/* Gives the new file the owner, group and mode of the old one, where we have the right to. If the
+ * group cannot be kept, the new group gets no right that others do not have. */
 static void keep_attributes(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;
@@ -189,7 +192,7 @@ static void keep_attributes(int fd, const struct stat *old)
     (void)fchmod(fd, mode);
 }
 
-/* A new claimed file in the directory; its descriptor, or -1 and *error. */
+/* Makes a claimed file in the directory; returns its descriptor, or -1 and *error. */
 static int make_file(const char *directory, mode_t mode, char **name, int *error)
 {
     static _Atomic unsigned counter;
@@ -218,7 +221,7 @@ static int make_file(const char *directory, mode_t mode, char **name, int *error
     }
 }
 
-/* The file beside r->target. 0 or an errno. */
+/* Makes the file beside r->target. Returns 0 or an errno. */
 static int open_beside(ga__replacement *r, const struct stat *old)
 {
     int error = 0;
@@ -244,11 +247,12 @@ ga_status ga__replacement_open(ga__replacement *r, const char *what, const char 
 
     if (error)
         return fail_io(&made, error);
-    const bool is_there = lstat(made.target, &old) == 0; /* else making the file finds why */
+    const bool is_there = lstat(made.target, &old) == 0; /* if not, making the file finds the
+                                                          * reason */
     ga_status status = GA_OK;
     if (is_there && S_ISDIR(old.st_mode))
         status = fail_io(&made, EISDIR);
-    else if (is_there && !S_ISREG(old.st_mode)) /* /dev/null is none of our business */
+    else if (is_there && !S_ISREG(old.st_mode)) /* /dev/null, for example, is not ours to replace */
         status = ga__fail(GA_ERR_IO, "%s%s: not a regular file", what, path);
     else if ((error = open_beside(&made, is_there ? &old : NULL)) != 0)
         status = fail_io(&made, error);
@@ -262,8 +266,8 @@ ga_status ga__replacement_open(ga__replacement *r, const char *what, const char 
 
 /* ---- putting it in place ---- */
 
-/* Waits until the file, or the directory's names, are on the disk. 0 or an errno; file systems that
- * cannot tell are believed. */
+/* Waits until the file, or a directory's names, are on the disk. Returns 0 or an errno; a file
+ * system that does not support the call counts as success. */
 static int sync_to_disk(int fd)
 {
     while (fsync(fd) != 0) {
@@ -281,7 +285,8 @@ static int sync_directory(const char *target)
     if (!directory)
         return ENOMEM;
     const int fd = open(as_path(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) { /* else we may make files there, but not look: the system writes in its time */
+    if (fd >= 0) { /* otherwise we may write to the folder but not read it: the system syncs it
+                    * later */
         error = sync_to_disk(fd);
         close(fd);
     }
@@ -307,7 +312,7 @@ ga_status ga__replacement_commit(ga__replacement *r)
         unlink(r->name);
     else
         error = sync_directory(r->target);
-    close(r->fd); /* only now: the claim ends with it */
+    close(r->fd); /* only now: closing ends the claim */
     const ga_status status = error ? fail_io(r, error) : GA_OK;
     reset(r);
     return status;

@@ -1,14 +1,14 @@
-/* How much stack the calling thread has left, and a larger one for who needs more. */
+/* Measures the calling thread's remaining stack, and provides a larger one. */
 #include "base/os/stack.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 
-/* The thread's stack, found once: for the first thread the system reads a file. */
+/* The thread's stack bounds, read once: for the main thread the system reads a file. */
 typedef struct bounds {
     bool known;
-    uintptr_t low, high; /* both 0 when nobody can tell */
+    uintptr_t low, high; /* both 0 if unknown */
 } bounds;
 
 static _Thread_local bounds own;

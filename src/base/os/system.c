@@ -1,4 +1,4 @@
-/* Files, directories, processors and time, by the system's own calls. */
+/* Wraps the system calls for files, directories, processors and time. */
 #include "base/os/system.h"
 
 #include <dirent.h>
@@ -31,7 +31,8 @@ static ga_status fail_io(const char *what, const char *name, int error)
                     strerror_r(error, reason, sizeof reason));
 }
 
-/* Appends all that can still be read; 0 or an errno, ENOMEM when the error is raised already. */
+/* Appends everything that can still be read; returns 0 or an errno. ENOMEM means that the error is
+ * already raised. */
 static int read_all(int fd, ga__strbuf *text)
 {
     char piece[READ_SIZE];
@@ -101,7 +102,7 @@ ga_status ga__write_file(const char *path, const void *bytes, size_t nbytes)
     return error ? fail_io("write", path, error) : GA_OK;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int make_directory(const char *path)
 {
     struct stat status;
@@ -168,8 +169,8 @@ char *ga__make_temporary_directory(void)
     return name;
 }
 
-/* Empties the directory, whose descriptor it closes. Names are looked up in descriptors, so that a
- * folder that someone puts in another's place is not followed. */
+/* Empties the directory and closes its descriptor. Looks names up relative to descriptors, so that
+ * a folder that someone swaps in is not followed. */
 static void remove_entries(int directory)
 {
     DIR *stream = fdopendir(directory);

@@ -1,4 +1,4 @@
-/* Makes temporary folders, and removes those whose process was killed. */
+/* Makes temporary folders, and removes those of killed processes. */
 #include "base/os/temporary.h"
 
 #include <dirent.h>
@@ -17,11 +17,11 @@
 #include "base/strbuf.h"
 
 #define PREFIX "quarry-"
-#define CLAIM "claim" /* in each folder: the file that its process holds */
+#define CLAIM "claim" /* the file in each folder on which its process holds a claim */
 
-/* ---- what killed processes left ---- */
+/* ---- cleaning up after killed processes ---- */
 
-/* Removes the folder if it is ours, holds a claim file, and no process holds that. */
+/* Removes the folder if it is ours, has a claim file, and no process holds the claim. */
 static void remove_if_abandoned(int parent, const char *parent_path, const char *name)
 {
     struct stat status;
@@ -55,7 +55,7 @@ static void remove_abandoned(void)
     ga__free(path);
 }
 
-/* An aid: its failures are nobody's error. */
+/* Best effort: its failures are not reported. */
 static void clean(void)
 {
     ga__saved_error saved = ga__error_save();
@@ -66,7 +66,7 @@ static void clean(void)
 
 /* ---- folders ---- */
 
-/* The claim file of a new folder; -1 when a cleaner was quicker, or with an error. */
+/* Makes the claim file of a new folder; -1 if a cleaner was faster (EAGAIN) or on another error. */
 static int claim_folder(const char *path)
 {
     ga__strbuf name = GA__STRBUF_INIT;
@@ -84,8 +84,8 @@ static int claim_folder(const char *path)
     return fd;
 }
 
-/* One attempt: 0, EAGAIN when a cleaner was quicker, or another errno; a path that is left NULL has
- * raised its error. */
+/* One attempt: returns 0, EAGAIN if a cleaner was faster, or another errno. If the path stays NULL,
+ * the error is already raised. */
 static int make_folder(ga__temporary *t)
 {
     t->path = ga__make_temporary_directory();
@@ -128,7 +128,7 @@ void ga__temporary_reset(ga__temporary *t)
 
 /* ---- files ---- */
 
-/* On file systems that know no O_TMPFILE: a name that goes at once. */
+/* For file systems without O_TMPFILE: makes a named file and unlinks it at once. */
 static int open_unlinked(const char *parent)
 {
     ga__strbuf name = GA__STRBUF_INIT;

@@ -10,14 +10,14 @@ typedef struct ga__temporary {
     int claim;  /* keeps cleaners away while this process lives */
 } ga__temporary;
 
-/* Makes a folder under TMPDIR, or /tmp, mode 0700. The first one of a process also removes what
+/* Makes a folder with mode 0700 under TMPDIR or /tmp. The first call in a process also removes what
  * killed processes of the same user have left there. */
 ga_status ga__temporary_init(ga__temporary *t);
 
-/* Removes the folder with all it holds. */
+/* Removes the folder and its contents. */
 void ga__temporary_reset(ga__temporary *t);
 
-/* A new file under TMPDIR, or /tmp, that has no name; -1 and errno on failure. */
+/* Opens a new unnamed file under TMPDIR or /tmp; -1 and errno on failure. */
 int ga__open_nameless(void);
 
 #endif
