@@ -420,7 +420,7 @@ static void draws(void **state)
 
 /* ---- Posted results ---- */
 
-static void results_are_posted(void **state)
+static void results_are_read_back(void **state)
 {
     (void)state;
     ga__use_device(&simulated_device);
@@ -508,7 +508,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(other_reductions),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
-        cmocka_unit_test(results_are_posted),
+        cmocka_unit_test(results_are_read_back),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

@@ -90,7 +90,7 @@ ga__holder *ga__holder_new(void)
     return ga__thread_holder = holder;
 }
 
-ga__holder *ga__holder_crowded(void)
+ga__holder *ga__holder_full(void)
 {
     return ga__fail_null(GA_ERR_UNSUPPORTED, "calls from callbacks are nested: %d kernels in use",
                          GA__HOLDS);

@@ -28,11 +28,11 @@ extern atomic_bool ga__hold_fences;
 ga__holder *ga__holder_new(void);
 
 /* Reports that the calling thread has no room for another hold: NULL and an error. */
-ga__holder *ga__holder_crowded(void);
+ga__holder *ga__holder_full(void);
 static inline ga__holder *ga__holder_of_thread(void)
 {
     ga__holder *holder = ga__thread_holder ? ga__thread_holder : ga__holder_new();
-    return !holder || holder->depth < GA__HOLDS ? holder : ga__holder_crowded();
+    return !holder || holder->depth < GA__HOLDS ? holder : ga__holder_full();
 }
 
 /* Announces that the thread is about to use the item. The thread may use it if the table, read

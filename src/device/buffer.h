@@ -1,4 +1,4 @@
-/* A piece of a device's memory that arrays share. */
+/* Memory on a device that arrays share. */
 #ifndef GA_DEVICE_BUFFER_H
 #define GA_DEVICE_BUFFER_H
 
@@ -11,19 +11,19 @@ typedef struct ga__buffer ga__buffer;
 /* Memory on a device, shared by an array and its views. */
 struct ga__buffer {
     ga__device *device;
-    void *memory; /* NULL when nbytes is 0 */
+    void *memory; /* NULL if nbytes is 0 */
     size_t nbytes;
-    int references;        /* atomic */
-    _Atomic uint64_t uses; /* stream.h's: see ga__use */
-    const void *posted;    /* readback.h's: what was posted last, */
-    size_t posted_bytes;   /* its size, */
-    _Atomic uint32_t tag;  /* its tag, 0 since others write, */
-    atomic_bool exposed;   /* and whether others may at any time */
-    void *block;           /* the backend's, or the owner's that give_back() serves */
+    int references;          /* atomic */
+    _Atomic uint64_t uses;   /* stream.h's: see ga__use */
+    const void *readback_at; /* readback.h's: the address of the last result */
+    size_t readback_bytes;   /* its size */
+    _Atomic uint32_t tag;    /* its tag; 0 once other work writes the buffer */
+    atomic_bool exposed;     /* unknown code may write the memory at any time */
+    void *block;             /* the backend's handle, or the owner that give_back() needs */
     /* Gives the memory back; NULL: to the backend, in the stream that used it last. */
     void (*give_back)(ga__buffer *buffer);
-    struct ga_graph *graph;      /* whose memory it is, or NULL */
-    ga__buffer *next, *previous; /* among the graph's */
+    struct ga_graph *graph;      /* the owner of the memory, or NULL */
+    ga__buffer *next, *previous; /* in the graph's list */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Tells machine code of CUDA devices from other bytes. */
+/* Recognizes machine code of CUDA devices. */
 #include "device/code.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-/* Opens each device once, and remembers every thread's current one. */
+/* Opens each device once, and keeps each thread's current device. */
 #include "device/context.h"
 
 #include <pthread.h>
@@ -14,19 +14,20 @@
 #include "base/log.h"
 #include "device/stream.h"
 
-/* A device and what the context keeps beside it. Opened under the lock, read without it. */
+/* A device and the context's data about it. Opened under the lock, read without it. */
 typedef struct slot {
     ga__device device; /* first: a device is its slot */
     atomic_bool opened;
-    ga__fork_guard guard; /* of the device's lock, once it is opened */
+    ga__fork_guard guard; /* for the device's lock, once it is opened */
 } slot;
 
 static slot cpu_slot;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local ga__device *current;
 
-/* Opening CUDA takes long, and the driver may fork meanwhile, so that forks do not wait for the
- * lock. A slot is opened or not: the child opens again what another thread was about to. */
+/* Opening CUDA takes long, and the driver may fork meanwhile; therefore forks do not wait for the
+ * lock. A slot is either opened or not: the child opens again a slot that another thread was
+ * opening. */
 static void renew_lock(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -58,7 +59,7 @@ static ga_status open_locked(slot *s, const ga__backend *backend, int index)
     return status;
 }
 
-/* The device of the slot, opened; NULL and the backend's error when it does not work. */
+/* The slot's device, opened; NULL and the backend's error if it does not work. */
 static ga__device *open_slot(slot *s, const ga__backend *backend, int index)
 {
     if (atomic_load_explicit(&s->opened, memory_order_acquire))
@@ -96,7 +97,7 @@ static ga__device *open_cuda(int index)
 }
 #endif
 
-/* The N of "cuda" or "cuda:N"; -1 when the text is neither. */
+/* The N of "cuda" or "cuda:N"; -1 for any other text. */
 static long cuda_index(const char *name)
 {
     if (strcmp(name, "cuda") == 0)
@@ -127,7 +128,7 @@ ga__device *ga__find_device(const char *name)
     return open_cuda((int)index);
 }
 
-/* cuda:0 when it works, else NULL and no error: its failure only means that the host is used. */
+/* cuda:0 if it works, otherwise NULL and no error: its failure only selects the host. */
 static ga__device *first_cuda_device(void)
 {
     if (cuda_count() == 0)

@@ -1,15 +1,15 @@
-/* The devices of the process, and the current one of each thread. */
+/* The devices of the process, and each thread's current device. */
 #ifndef GA_DEVICE_CONTEXT_H
 #define GA_DEVICE_CONTEXT_H
 
 #include "device/backend.h"
 
-/* The calling thread's current device, opened; NULL and an error when QUARRY_DEVICE names none. One
- * thread-local read once it is set. */
+/* The calling thread's current device, opened; NULL and an error if QUARRY_DEVICE names no device.
+ * Once set, this is one thread-local read. */
 ga__device *ga__current_device(void);
 
-/* "cpu", "cuda", "cuda:N"; opened on first use. NULL and GA_ERR_DEVICE (with the number of devices
- * in the message) when there is none such. */
+/* Finds "cpu", "cuda" or "cuda:N"; opens it on first use. NULL and GA_ERR_DEVICE, with the number
+ * of devices in the message, if there is no such device. */
 ga__device *ga__find_device(const char *name);
 void ga__use_device(ga__device *device);
 

@@ -1,4 +1,4 @@
-/* Graphs: records the work of a thread, keeps its memory, and launches it again. */
+/* Graphs: records a thread's work, owns its memory, and launches it again. */
 #include "device/graph.h"
 
 #include <string.h>
@@ -17,11 +17,11 @@ typedef struct use {
     bool writes;
 } use;
 
-/* What recorded work runs. */
-typedef struct keepsake {
+/* Code that the recorded work runs. */
+typedef struct kept_object {
     void *object;
     void (*release)(void *object);
-} keepsake;
+} kept_object;
 
 /* Memory of the graph. */
 typedef struct piece {
@@ -32,22 +32,22 @@ typedef struct piece {
 
 struct ga_graph {
     ga__device *device;
-    int references; /* atomic: the caller's, and one of each live buffer in its memory */
+    int references; /* atomic: one for the caller, one for each live buffer in the graph's memory */
     ga__stream stream;
-    ga__stream *before; /* the thread's stream when the recording began */
+    ga__stream *before; /* the thread's stream before the recording began */
     ga__replay *replay;
     use *uses;
     size_t nuses;
-    keepsake *keepsakes;
-    size_t nkeepsakes;
-    pthread_mutex_t lock; /* of all below, and of launches */
-    ga__fork_guard guard; /* of the lock */
+    kept_object *kept;
+    size_t nkept;
+    pthread_mutex_t lock; /* of everything below, and of launches */
+    ga__fork_guard guard; /* for the lock */
     piece *pieces;
     size_t npieces;
-    ga__buffer *live; /* buffers in its memory */
+    ga__buffer *live; /* buffers in the graph's memory */
 };
 
-/* ---- what it uses ---- */
+/* ---- the buffers it uses ---- */
 
 static ga_status use_outside(ga_graph *graph, ga__buffer *buffer, bool writes)
 {
@@ -69,25 +69,24 @@ static ga_status use_outside(ga_graph *graph, ga__buffer *buffer, bool writes)
 ga_status ga__graph_keep(ga_graph *graph, void *object, void *(*retain)(void *object),
                          void (*release)(void *object))
 {
-    for (size_t i = graph->nkeepsakes; i > 0; i--)
-        if (graph->keepsakes[i - 1].object == object)
+    for (size_t i = graph->nkept; i > 0; i--)
+        if (graph->kept[i - 1].object == object)
             return GA_OK;
-    keepsake *keepsakes =
-        ga__realloc(graph->keepsakes, (graph->nkeepsakes + 1) * sizeof *keepsakes);
-    if (keepsakes == NULL)
+    kept_object *kept = ga__realloc(graph->kept, (graph->nkept + 1) * sizeof *kept);
+    if (kept == NULL)
         return GA_ERR_MEMORY;
-    graph->keepsakes = keepsakes;
-    keepsakes[graph->nkeepsakes++] = (keepsake){retain(object), release};
+    graph->kept = kept;
+    kept[graph->nkept++] = (kept_object){retain(object), release};
     return GA_OK;
 }
 
-static void drop_keepsakes(ga_graph *graph)
+static void drop_kept(ga_graph *graph)
 {
-    for (size_t i = 0; i < graph->nkeepsakes; i++)
-        graph->keepsakes[i].release(graph->keepsakes[i].object);
-    ga__free(graph->keepsakes);
-    graph->keepsakes = NULL;
-    graph->nkeepsakes = 0;
+    for (size_t i = 0; i < graph->nkept; i++)
+        graph->kept[i].release(graph->kept[i].object);
+    ga__free(graph->kept);
+    graph->kept = NULL;
+    graph->nkept = 0;
     ga__unload_sweep();
 }
 
@@ -102,7 +101,7 @@ static void drop_uses(ga_graph *graph)
 
 /* ---- its memory ---- */
 
-/* The smallest free piece that holds nbytes and is not more than twice as large. */
+/* The smallest free piece that holds nbytes and is at most twice as large. */
 static piece *find_piece(ga_graph *graph, size_t nbytes)
 {
     piece *best = NULL;
@@ -129,7 +128,8 @@ static piece *new_piece(ga_graph *graph, size_t nbytes)
     return p;
 }
 
-/* Its launches are done when the caller lets it go; arrays in its memory may have work since. */
+/* The graph's launches are done when the caller releases it, but arrays in its memory may have
+ * later work. */
 static void release_graph(ga_graph *graph)
 {
     if (__atomic_sub_fetch(&graph->references, 1, __ATOMIC_ACQ_REL) > 0)
@@ -162,7 +162,7 @@ static void take_back(ga__buffer *buffer)
     release_graph(graph);
 }
 
-/* What was freed while recording is used again by what is recorded later, and by nothing else. */
+/* Memory that was freed during the recording is reused only by work recorded later. */
 static ga_status alloc_inside(ga_graph *graph, ga__buffer *buffer)
 {
     pthread_mutex_lock(&graph->lock);
@@ -206,7 +206,7 @@ static ga_graph *new_graph(ga__device *device)
     return graph;
 }
 
-/* The tickets are zeroed now: recorded work only keeps them so. */
+/* The tickets are zeroed now, because recorded work only keeps them zero. */
 static ga_status begin(ga_graph *graph)
 {
     const ga__backend *backend = graph->device->backend;
@@ -252,7 +252,8 @@ ga_graph *ga_graph_end(void)
     if (ga_error() != GA_OK)
         backend->graph.cancel(stream);
     else if (backend->graph.end(stream, &graph->replay) == GA_OK &&
-             backend->stream.synchronize(&graph->device->stream) == GA_OK) /* memory is there */
+             backend->stream.synchronize(&graph->device->stream) == GA_OK) /* memory is
+                                                                            * initialized */
         return graph;
     ga_graph_free(graph);
     return NULL;
@@ -260,7 +261,7 @@ ga_graph *ga_graph_end(void)
 
 /* ---- launching ---- */
 
-/* Makes the stream wait for whatever uses what the graph uses. */
+/* Makes the stream wait for other users of the graph's buffers. */
 static ga_status order(ga_graph *graph, ga__stream *stream)
 {
     ga_status status = GA_OK;
@@ -295,7 +296,7 @@ void ga_graph_free(ga_graph *graph)
     if (graph->replay != NULL)
         graph->device->backend->graph.free(graph->replay);
     graph->replay = NULL;
-    drop_keepsakes(graph);
+    drop_kept(graph);
     drop_uses(graph);
     release_graph(graph);
 }

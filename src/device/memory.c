@@ -1,4 +1,5 @@
-/* Memory of arrays: counts references and bytes, keeps to limits, and knows whose memory it is. */
+/* Memory of arrays: counts references and bytes, enforces limits, and returns memory to its
+ * owner. */
 #include "device/memory.h"
 
 #include <stdatomic.h>
@@ -61,8 +62,9 @@ void ga__memory_trim(ga__device *device)
     pthread_mutex_unlock(&device->lock);
 }
 
-/* The second try, after the pools gave back what nobody uses. An error that the first try raised is
- * taken back (`raised`: the thread had none before), so that the final one names the device. */
+/* The second attempt, after the pools have released their unused memory. It clears the error that
+ * the first attempt raised (`raised`: the thread had none before), so that the final error names
+ * the device. */
 static ga_status alloc_again(ga__stream *stream, size_t nbytes, ga__memory *memory, bool raised)
 {
     if (raised)
@@ -99,7 +101,7 @@ void ga__memory_free(ga__stream *stream, const ga__memory *memory, size_t nbytes
 
 /* ---- the user's allocator ---- */
 
-/* One that ga_set_allocator() was given: kept for ever, since buffers name it. */
+/* An allocator that was passed to ga_set_allocator(): kept forever, because buffers refer to it. */
 typedef struct custom {
     ga_allocator allocator;
     struct custom *next;
@@ -184,7 +186,7 @@ static ga_status alloc_buffer(ga__stream *stream, ga__buffer *buffer)
     return status;
 }
 
-/* A buffer over no memory yet, in the order of the thread's current stream. */
+/* A buffer that has no memory yet, in the order of the thread's current stream. */
 static ga__buffer *empty_buffer(ga__device *device, size_t nbytes, ga__stream *stream)
 {
     ga__buffer *buffer = ga__malloc(sizeof *buffer);
@@ -208,45 +210,45 @@ ga__buffer *ga__buffer_new(ga__device *device, size_t nbytes)
     return NULL;
 }
 
-/* Whose memory a buffer is over. */
-typedef struct lender {
+/* The owner of a wrapped buffer's memory. */
+typedef struct wrapped {
     void *owner;
     void (*free_function)(void *owner);
-} lender;
+} wrapped;
 
 static void give_back_wrapped(ga__buffer *buffer)
 {
-    lender *l = buffer->block;
-    if (l->free_function != NULL) {
-        (void)ga__buffer_synchronize(buffer); /* whoever waits meets its errors */
-        l->free_function(l->owner);
+    wrapped *w = buffer->block;
+    if (w->free_function != NULL) {
+        (void)ga__buffer_synchronize(buffer); /* the next wait reports its errors */
+        w->free_function(w->owner);
     }
-    ga__free(l);
+    ga__free(w);
 }
 
 ga__buffer *ga__buffer_wrap(ga__device *device, void *memory, size_t nbytes, void *owner,
                             void (*free_function)(void *owner))
 {
     ga__stream *stream = ga__current_stream(device);
-    lender *l = stream == NULL ? NULL : ga__malloc(sizeof *l);
-    if (l == NULL)
+    wrapped *w = stream == NULL ? NULL : ga__malloc(sizeof *w);
+    if (w == NULL)
         return NULL;
-    *l = (lender){owner, free_function};
+    *w = (wrapped){owner, free_function};
     ga__buffer *buffer = empty_buffer(device, nbytes, stream);
     if (buffer == NULL) {
-        ga__free(l);
+        ga__free(w);
         return NULL;
     }
     buffer->memory = memory;
-    buffer->block = l;
+    buffer->block = w;
     buffer->give_back = give_back_wrapped;
     return buffer;
 }
 
 void ga__buffer_disown(ga__buffer *buffer)
 {
-    lender *l = buffer->block;
-    l->free_function = NULL;
+    wrapped *w = buffer->block;
+    w->free_function = NULL;
 }
 
 ga__buffer *ga__buffer_retain(ga__buffer *buffer)

@@ -1,4 +1,5 @@
-/* The public calls about streams, events and memory: they check arguments and say what is wrong. */
+/* The public functions for streams, events and memory: checks their arguments and reports
+ * errors. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -69,7 +70,7 @@ ga_stream *ga_current_stream(void)
     return ga__chosen_stream();
 }
 
-/* The stream itself, or the default one; NULL and an error when there is none. */
+/* The stream itself, or the default one; NULL and an error if there is none. */
 static ga_stream *or_default(ga_stream *stream)
 {
     ga__device *device = stream != NULL ? NULL : ga__current_device();
@@ -102,7 +103,7 @@ void *ga_stream_handle(const ga_stream *stream)
 
 struct ga_event {
     ga__device *device;
-    ga__event *mark;
+    ga__event *handle;
     atomic_bool recorded;
 };
 
@@ -113,7 +114,7 @@ ga_event *ga_event_new(void)
     if (event == NULL)
         return NULL;
     event->device = device;
-    if (device->backend->stream.event_new(device, &event->mark) == GA_OK)
+    if (device->backend->stream.event_new(device, &event->handle) == GA_OK)
         return event;
     ga__free(event);
     return NULL;
@@ -123,7 +124,7 @@ void ga_event_free(ga_event *event)
 {
     if (event == NULL)
         return;
-    event->device->backend->stream.event_free(event->device, event->mark);
+    event->device->backend->stream.event_free(event->device, event->handle);
     ga__free(event);
 }
 
@@ -138,13 +139,13 @@ ga_status ga_event_record(ga_event *event, ga_stream *stream)
     if (stream->device != event->device)
         return ga__fail(GA_ERR_DEVICE, "event_record: the event is of %s, the stream of %s",
                         event->device->name, stream->device->name);
-    const ga_status status = event->device->backend->stream.event_record(event->mark, stream);
+    const ga_status status = event->device->backend->stream.event_record(event->handle, stream);
     if (status == GA_OK)
         atomic_store(&event->recorded, true);
     return status;
 }
 
-/* Raises, and returns false, unless the event can be waited for. */
+/* Raises and returns false if the event cannot be waited for. */
 static bool is_recorded(const char *name, ga_event *event)
 {
     if (event == NULL)
@@ -163,21 +164,22 @@ ga_status ga_stream_wait_event(ga_stream *stream, ga_event *event)
     if (stream->device->backend != event->device->backend)
         return ga__fail(GA_ERR_DEVICE, "stream_wait_event: the event is of %s, the stream of %s",
                         event->device->name, stream->device->name);
-    return stream->device->backend->stream.event_wait(event->mark, stream);
+    return stream->device->backend->stream.event_wait(event->handle, stream);
 }
 
 ga_status ga_event_synchronize(ga_event *event)
 {
     if (!is_recorded("event_synchronize", event))
         return ga_error();
-    return event->device->backend->stream.event_synchronize(event->device, event->mark);
+    return event->device->backend->stream.event_synchronize(event->device, event->handle);
 }
 
 bool ga_event_query(ga_event *event)
 {
     bool done = false;
     return is_recorded("event_query", event) &&
-           event->device->backend->stream.event_query(event->device, event->mark, &done) == GA_OK &&
+           event->device->backend->stream.event_query(event->device, event->handle, &done) ==
+               GA_OK &&
            done;
 }
 
@@ -190,7 +192,8 @@ double ga_event_elapsed(ga_event *from, ga_event *to)
         ga__fail(GA_ERR_DEVICE, "event_elapsed: the events are of %s and %s", from->device->name,
                  to->device->name);
     else
-        (void)from->device->backend->stream.event_elapsed(from->device, from->mark, to->mark, &ms);
+        (void)from->device->backend->stream.event_elapsed(from->device, from->handle, to->handle,
+                                                          &ms);
     return ms;
 }
 
@@ -240,7 +243,7 @@ ga_status ga_memory_set_limit(const char *name, size_t nbytes)
 
 /* ---- pinned memory ---- */
 
-/* Which device pinned it: the thread that frees it may use another. */
+/* The device that pinned the memory: the thread that frees it may use another one. */
 typedef struct pinned {
     void *memory;
     ga__device *device;
@@ -260,7 +263,7 @@ static pinned *note_pinned(pinned *p)
     return p;
 }
 
-/* Takes the note out; NULL when the memory was not pinned here. */
+/* Removes the note from the list; NULL if the memory was not pinned here. */
 static pinned *take_pinned(const void *memory)
 {
     pthread_mutex_lock(&lists_lock);

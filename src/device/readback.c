@@ -1,4 +1,4 @@
-/* Posts: slots in pinned memory, a tag for each use of one. */
+/* Readbacks: slots in pinned memory, with a tag for each use of a slot. */
 #include "device/readback.h"
 
 #include <string.h>
@@ -6,16 +6,15 @@
 #include "base/error.h"
 #include "base/os/system.h"
 
-/* A result's slot is its tag's remainder: nobody owns one. Of two results whose tags share a slot
- * the later is found, and the other copied from the device. */
+/* A result's slot is the remainder of its tag; slots have no owners. If the tags of two results
+ * share a slot, the later result is found, and the other one is copied from the device. */
 #define SLOTS 4096
 #define WORDS (GA__READBACK_BYTES / sizeof(uint32_t))
-#define SPIN_SECONDS                                                                               \
-    200e-6 /* seconds: a copy would take 10 microseconds and let the thread wait better */
+#define SPIN_SECONDS 200e-6 /* a copy takes 10 microseconds, but lets the thread sleep */
 
 typedef _Atomic uint64_t slot[WORDS];
 
-/* The device's slots, made by whoever needs them first; NULL when there is no memory for them. */
+/* The device's slots, made at first use; NULL if there is no memory for them. */
 static slot *slots_of(ga__device *device)
 {
     void *made, *none = NULL;
@@ -35,7 +34,7 @@ static slot *slots_of(ga__device *device)
     return none;
 }
 
-static bool may_post(const ga__stream *stream, const ga__buffer *buffer, size_t nbytes)
+static bool can_read_back(const ga__stream *stream, const ga__buffer *buffer, size_t nbytes)
 {
     return stream->device->arch != 0 && stream->graph == NULL && nbytes <= GA__READBACK_BYTES &&
            buffer->give_back == NULL && buffer->graph == NULL &&
@@ -46,20 +45,20 @@ ga__readback ga__readback_begin(ga__stream *stream, ga__buffer *buffer, const vo
                                 size_t nbytes)
 {
     static _Atomic uint32_t tags;
-    ga__readback post = {0, 0};
-    slot *slots = may_post(stream, buffer, nbytes) ? slots_of(stream->device) : NULL;
+    ga__readback readback = {0, 0};
+    slot *slots = can_read_back(stream, buffer, nbytes) ? slots_of(stream->device) : NULL;
     if (slots == NULL)
-        return post;
-    while (post.tag == 0)
-        post.tag = atomic_fetch_add_explicit(&tags, 1, memory_order_relaxed) + 1;
-    post.address = (uint64_t)(uintptr_t)slots[post.tag % SLOTS];
-    buffer->posted = at;
-    buffer->posted_bytes = nbytes;
-    atomic_store_explicit(&buffer->tag, post.tag, memory_order_release);
-    return post;
+        return readback;
+    while (readback.tag == 0)
+        readback.tag = atomic_fetch_add_explicit(&tags, 1, memory_order_relaxed) + 1;
+    readback.address = (uint64_t)(uintptr_t)slots[readback.tag % SLOTS];
+    buffer->readback_at = at;
+    buffer->readback_bytes = nbytes;
+    atomic_store_explicit(&buffer->tag, readback.tag, memory_order_release);
+    return readback;
 }
 
-/* Whether all the words have the tag; their lower halves are the result then. */
+/* Whether all the words have the tag; if so, their lower halves are the result. */
 static bool fetch(slot *from, uint32_t tag, uint32_t *words, size_t nwords)
 {
     for (size_t k = 0; k < nwords; k++) {
@@ -74,7 +73,7 @@ static bool fetch(slot *from, uint32_t tag, uint32_t *words, size_t nwords)
 bool ga__readback_read(const ga__buffer *buffer, const void *at, void *to, size_t nbytes)
 {
     const uint32_t tag = atomic_load_explicit(&buffer->tag, memory_order_acquire);
-    if (tag == 0 || at != buffer->posted || nbytes > buffer->posted_bytes ||
+    if (tag == 0 || at != buffer->readback_at || nbytes > buffer->readback_bytes ||
         atomic_load_explicit(&buffer->exposed, memory_order_relaxed))
         return false;
     uint32_t words[WORDS];

@@ -1,9 +1,9 @@
-/* Streams of devices: the list of them, and who waits for whom. */
+/* Streams of devices: their list, and the waits between them. */
 #include "device/stream.h"
 
 #include "base/error.h"
 
-#define OVERFLOW_SLOT (GA__STREAM_BITS - 1) /* the number that streams past the others share */
+#define OVERFLOW_SLOT (GA__STREAM_BITS - 1) /* the number that all streams past the 57th share */
 #define ALL_BITS ((UINT64_C(1) << GA__STREAM_BITS) - 1)
 
 static _Thread_local ga__stream *chosen;
@@ -101,9 +101,9 @@ void ga__stream_reset(ga__stream *stream)
     stream->device->backend->stream.close(stream);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- waits between streams ---- */
 
-/* Makes the stream wait for the others of the set. */
+/* Makes the stream wait for the other streams of the set. */
 static ga_status wait_for(ga__stream *stream, uint64_t set)
 {
     ga__device *device = stream->device;
@@ -121,8 +121,8 @@ static uint64_t only_writer(uint64_t uses)
     return UINT64_C(1) << (uses >> GA__STREAM_BITS);
 }
 
-/* A stream among those that have read has waited for the writer before; of the crowd, some other
- * may have been meant. */
+/* A stream in the set has already waited for the writer. The overflow slot proves nothing: another
+ * of its streams may have waited. */
 static ga_status use_to_read(ga__stream *stream, ga__buffer *buffer, uint64_t uses)
 {
     if ((uses & stream->bit) && stream->exclusive_use != 0)
@@ -133,14 +133,14 @@ static ga_status use_to_read(ga__stream *stream, ga__buffer *buffer, uint64_t us
     return status;
 }
 
-/* A stream that only records has done nothing yet: what is in its memory is nobody's. */
+/* A recording stream has done no work yet, so no stream uses memory that it allocates. */
 uint64_t ga__first_use(const ga__stream *stream)
 {
     if (stream->graph != NULL)
         return stream->device->stream.exclusive_use;
-    const uint64_t crowd = (uint64_t)OVERFLOW_SLOT << GA__STREAM_BITS | UINT64_C(1)
-                                                                            << OVERFLOW_SLOT;
-    return stream->exclusive_use != 0 ? stream->exclusive_use : crowd;
+    const uint64_t overflow = (uint64_t)OVERFLOW_SLOT << GA__STREAM_BITS | UINT64_C(1)
+                                                                               << OVERFLOW_SLOT;
+    return stream->exclusive_use != 0 ? stream->exclusive_use : overflow;
 }
 
 static ga_status use_to_write(ga__stream *stream, ga__buffer *buffer, uint64_t uses)
@@ -159,7 +159,7 @@ ga_status ga__use_other(ga__stream *stream, ga__buffer *buffer, bool writes)
     return writes ? use_to_write(stream, buffer, uses) : use_to_read(stream, buffer, uses);
 }
 
-/* The listed stream that wrote last, unless it is gone or one of the crowd. */
+/* The listed stream that wrote last, unless it is gone or shares the overflow slot. */
 static ga__stream *find_writer(ga__device *device, uint64_t uses)
 {
     ga__stream *found = &device->stream;
@@ -181,7 +181,7 @@ ga__stream *ga__last_user(ga__buffer *buffer)
         return chosen;
     ga__stream *last = find_writer(device, uses);
     if (uses != last->exclusive_use)
-        (void)wait_for(last, uses & ALL_BITS); /* an error will be met by whoever waits for it */
+        (void)wait_for(last, uses & ALL_BITS); /* the next wait reports an error */
     return last;
 }
 

@@ -1,4 +1,4 @@
-/* Counters that the blocks of a launch share: one array of them a stream. */
+/* Counters that the blocks of a launch share: one array of them per stream. */
 #include "device/tickets.h"
 
 #include "base/os/fork.h"

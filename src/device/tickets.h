@@ -4,10 +4,10 @@
 
 #include "device/backend.h"
 
-/* GA__TICKETS 32-bit counters on the device, all zero, that kernels use as tickets and leave zero.
- * No two launches that may run at once share them: a stream of a CUDA device is one order, a host
- * launch is complete before its thread gives another, and a graph runs once at a time. NULL and an
- * error when memory is out. */
+/* GA__TICKETS 32-bit counters on the device, all zero. Kernels use them as tickets and leave them
+ * zero. No two launches that may run at once share them: a stream of a CUDA device runs in order, a
+ * host launch is complete before its thread starts another, and a graph runs once at a time. NULL
+ * and an error if memory is out. */
 #define GA__TICKETS 4096
 void *ga__stream_tickets(ga__stream *stream);
 

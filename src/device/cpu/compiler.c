@@ -1,4 +1,4 @@
-/* Finds the C++ compiler, and describes it for the keys of what it makes. */
+/* Finds the C++ compiler, and describes it for the keys of compiled code. */
 #include "device/cpu/compiler.h"
 
 #include <fcntl.h>
@@ -22,11 +22,12 @@ static bool is_program(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0; /* with the rights it will run with */
+           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0; /* with the rights that it will run
+                                                              * with */
 }
 
-/* The path with the current folder before it, so that it stays the same file when the program
- * changes its folder; ga__free it. */
+/* Prefixes the current folder, so that the path names the same file after the program changes its
+ * folder; ga__free it. */
 static char *absolute(const char *path)
 {
     ga__strbuf text = GA__STRBUF_INIT;
@@ -38,7 +39,7 @@ static char *absolute(const char *path)
     return ga__strbuf_take(&text);
 }
 
-/* FOLDER/name where that is a program in an absolute folder, else NULL; ga__free it. */
+/* FOLDER/name if that is a program in an absolute folder, otherwise NULL; ga__free it. */
 static char *program_in(const char *folder, size_t length, const char *name)
 {
     ga__strbuf text = GA__STRBUF_INIT;
@@ -52,7 +53,7 @@ static char *program_in(const char *folder, size_t length, const char *name)
     return NULL;
 }
 
-/* The program of this name, or at this path; NULL when there is none. ga__free it. */
+/* The program of this name or at this path; NULL if there is none. ga__free it. */
 static char *find_program(const char *name)
 {
     if (strchr(name, '/') != NULL)
@@ -69,7 +70,7 @@ static char *find_program(const char *name)
 
 /* ---- one compiler ---- */
 
-/* The compiler, and the variables that led to it. */
+/* The compiler, and the variables that selected it. */
 typedef struct choice {
     ga__compiler compiler;
     char *wanted, *flags, *path; /* NULL: not set */
@@ -82,7 +83,7 @@ static const char *wanted_compiler(void)
     return wanted != NULL && *wanted != '\0' ? wanted : NULL;
 }
 
-/* Replaces the first word, a program's name, by its path; false when there is no such program. */
+/* Replaces the first word, a program's name, by its path; false if there is no such program. */
 static bool set_program(ga__texts *command, const char *words)
 {
     ga__texts given = {NULL, 0, 0, false};
@@ -112,8 +113,8 @@ static void add_word(ga__strbuf *key, const char *word)
     ga__strbuf_addf(key, "%zu:%s ", strlen(word), word);
 }
 
-/* The compiler is known by its file, not by its --version, which would cost a warm program a
- * process. Both its names matter: links of many names lead to one ccache. */
+/* The key identifies the compiler by its file, not by its --version, which would cost a warm
+ * program a process. Both its names matter: links with many names may lead to one ccache. */
 static char *make_key(const ga__compiler *c)
 {
     const char *program = c->command.text[0];
@@ -149,14 +150,14 @@ static void choice_free(choice *c)
     ga__free(c);
 }
 
-/* A copy, NULL for NULL; false when memory is out. */
+/* Copies the text (NULL gives NULL); false if memory is out. */
 static bool copy(char **to, const char *text)
 {
     *to = text != NULL ? ga__strdup(text) : NULL;
     return text == NULL || *to != NULL;
 }
 
-/* *made is NULL where there is no compiler. GA_ERR_MEMORY. */
+/* *made is NULL if there is no compiler. GA_ERR_MEMORY. */
 static ga_status choice_new(const char *wanted, const char *flags, const char *path, choice **made)
 {
     choice *c = ga__calloc(1, sizeof *c);
@@ -183,7 +184,7 @@ static bool same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Choices are few, never change and are never freed: finding one takes no lock, which a fork could
+/* Choices are few, never change and are never freed. Finding one takes no lock, which a fork could
  * leave locked. */
 static _Atomic(choice *) choices;
 

@@ -1,4 +1,4 @@
-/* The C++ compiler that the environment chooses for the host's kernels. */
+/* Finds the C++ compiler that the environment selects for the host's kernels. */
 #ifndef GA_DEVICE_CPU_COMPILER_H
 #define GA_DEVICE_CPU_COMPILER_H
 
@@ -6,21 +6,21 @@
 
 #include "base/texts.h"
 
-/* What a look at the environment found. */
+/* The compiler and flags that the environment selects. */
 typedef struct ga__compiler {
     ga__texts command; /* the program's path, then the other words of QUARRY_CXX */
     ga__texts flags;   /* the words of QUARRY_CXXFLAGS */
-    char *key;         /* the program's file (path, size, time), all words, the processor: what code
-                          depends on besides the source and our options; ends with a blank */
+    char *key;         /* what code depends on besides the source and our options: the program's
+                        * file (path, size, time), all words, the processor; ends with a blank */
 } ga__compiler;
 
 /* The compiler that the environment names now: QUARRY_CXX, or the first of c++, g++ and clang++ in
- * the absolute folders of the search path; NULL where there is none, which is no error yet. It is
- * looked up once for each setting of the environment: what was found is what is run. It starts no
- * process. The object stays as long as this process. GA_ERR_MEMORY. */
+ * the absolute folders of the search path; NULL if there is none, which is not yet an error. Each
+ * setting of the environment is looked up once, and the program found then is the one that runs.
+ * Starts no process. The object lives as long as the process. GA_ERR_MEMORY. */
 ga_status ga__compiler_find(const ga__compiler **compiler);
 
-/* The same; where there is none, GA_ERR_COMPILE says what to install. */
+/* The same, but GA_ERR_COMPILE, saying what to install, if there is none. */
 ga_status ga__compiler_get(const ga__compiler **compiler);
 
 #endif

@@ -1,4 +1,4 @@
-/* Compiles C++ with the system's compiler into the bytes of a shared object. */
+/* Runs the system's C++ compiler and reads the shared object that it makes. */
 #include "device/cpu/cxx.h"
 
 #include <assert.h>
@@ -23,11 +23,11 @@
 #include "device/cpu/compiler.h"
 #include "device/cpu/processor.h"
 
-#define LOG_LIMIT 4000        /* bytes of the compiler's log that go into a message */
-#define DEFAULT_TIMEOUT 120.0 /* seconds of one compile */
+#define LOG_LIMIT 4000        /* bytes of the compiler's log in a message */
+#define DEFAULT_TIMEOUT 120.0 /* seconds for one compile */
 
 /* A small kernel takes 25 ms. -nostdlib (no start files, no C++ runtime) and -pipe (the assembler
- * runs beside the compiler) save 3 each; other linkers and linker options saved nothing. */
+ * runs beside the compiler) save 3 ms each; other linkers and linker options save nothing. */
 /* clang-format off */
 static const char *const options[] = {
     "-x", "c++", "-std=c++17", "-O3", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno",
@@ -36,18 +36,18 @@ static const char *const options[] = {
 };
 /* clang-format on */
 
-/* After the source: libgcc has the arithmetic that is no instruction (128-bit, complex). -lm would
- * cost 3 ms; the host device makes the process's own libm visible to kernels instead. */
+/* After the source: libgcc implements the arithmetic that has no instruction (128-bit, complex).
+ * -lm would cost 3 ms; instead, the host device makes the process's own libm visible to kernels. */
 static const char *const libraries[] = {"-x", "none", "-lgcc"};
 
-/* Defined where libmvec has all functions of libm for vectors, which it has since glibc 2.35. GCC
- * calls them by itself. */
+/* Defined where libmvec has vector versions of all functions of libm, as it does since glibc 2.35.
+ * GCC calls them by itself. */
 static const char vector_math[] = "-DGA_VECTOR_MATH";
 
 static bool vector_math_found;
 static pthread_once_t vector_math_once = PTHREAD_ONCE_INIT;
 
-/* libmvec stays loaded, for kernels name no library. */
+/* libmvec stays loaded, because kernels name no library. */
 static void find_vector_math(void)
 {
     void *library = NULL;
@@ -73,14 +73,14 @@ static size_t length_of(const char *const *list)
     return n;
 }
 
-/* Appends the list's words where `*end` points. */
+/* Appends the list's words at `*end`. */
 static void add_words(const char ***end, const char *const *list, size_t count)
 {
     memcpy(*end, list, count * sizeof *list);
     *end += count;
 }
 
-/* QUARRY_COMPILE_TIMEOUT; 0: no limit. */
+/* QUARRY_COMPILE_TIMEOUT; 0 means no limit. */
 static double time_limit(void)
 {
     const char *text = ga__environment("QUARRY_COMPILE_TIMEOUT");
@@ -116,7 +116,7 @@ ga_status ga__cxx_run(const char *const *list, const char *directory, const char
     return status;
 }
 
-/* ---- what the compiler left ---- */
+/* ---- reading the compiler's output ---- */
 
 static ga_status fail_compile(const char *name, const char *why, const char *log)
 {
@@ -136,7 +136,7 @@ static ga_status fail_overdue(const char *name, const char *log)
                     name, time_limit(), *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
 }
 
-/* Whether the bytes hold all that an ELF file's header says: loading less would fault. */
+/* Whether the bytes contain everything that the ELF header describes: loading less would fault. */
 static bool is_whole(const char *code, size_t nbytes)
 {
     ElfW(Ehdr) header;
@@ -155,7 +155,7 @@ static bool is_whole(const char *code, size_t nbytes)
     return true;
 }
 
-/* Raises how the compiler ended, unless it ended well as far as anybody knows. */
+/* Raises if the compiler is known to have failed. */
 static ga_status check_end(const char *name, const ga__process_end *end)
 {
     char why[64] = "";
@@ -174,7 +174,9 @@ ga_status ga__cxx_take(const char *name, const char *path, const ga__process_end
     const ga_status status = check_end(name, end);
     if (status != GA_OK)
         return status;
-    const bool written = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0; /* not as the caller */
+    const bool written = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0; /* by the effective
+                                                                            * rights, not the
+                                                                            * caller's */
     if (written && (bytes = ga__read_file(path, &length)) == NULL)
         return ga_error();
     if (bytes != NULL && is_whole(bytes, length)) {
@@ -249,7 +251,7 @@ void ga__cxx_identify(ga__strbuf *key)
         ga__strbuf_add(key, c != NULL ? c->key : "none ");
 }
 
-static char options_text[512]; /* made once: every kernel's key holds it */
+static char options_text[512]; /* made once: every kernel's key contains it */
 static pthread_once_t options_once = PTHREAD_ONCE_INIT;
 
 static void append_options(const char *const *list, size_t count)

@@ -1,4 +1,4 @@
-/* Tells which instructions compiled code may use, and one processor from another. */
+/* Finds the instruction sets that compiled code may use, and tells processors apart. */
 #include "device/cpu/processor.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 /* ---- CPUID ---- */
 
-/* Which rows of ga__cpuid.leaf hold what. */
+/* The rows of ga__cpuid.leaf. */
 enum leaf { BASIC, EXTENDED, EXTENDED_1, AMD };
 
 enum cpuid_register { EAX, EBX, ECX, EDX };
@@ -29,7 +29,7 @@ enum cpuid_register { EAX, EBX, ECX, EDX };
 #define HAS_XGETBV (1u << 27)
 
 #ifdef __x86_64__
-/* In a virtual machine each CPUID is a call of the hypervisor, 4 us and more. */
+/* In a virtual machine each CPUID traps to the hypervisor, which takes 4 us or more. */
 static void read_leaf(uint32_t *leaf, uint32_t number, uint32_t part)
 {
     __cpuid_count(number, part, leaf[EAX], leaf[EBX], leaf[ECX], leaf[EDX]);
@@ -57,7 +57,7 @@ void ga__cpuid_read(ga__cpuid *cpuid)
         read_leaf(cpuid->leaf[EXTENDED], 7, 0);
     if (cpuid->leaf[EXTENDED][EAX] >= 1)
         read_leaf(cpuid->leaf[EXTENDED_1], 7, 1);
-    read_leaf(cpuid->leaf[AMD], 0x80000001, 0); /* every processor of 64 bits has it */
+    read_leaf(cpuid->leaf[AMD], 0x80000001, 0); /* every 64-bit processor has it */
     if (cpuid->leaf[BASIC][ECX] & HAS_XGETBV)
         cpuid->saved = read_saved();
 }
@@ -70,8 +70,8 @@ void ga__cpuid_read(ga__cpuid *cpuid)
 
 /* ---- features ---- */
 
-/* An instruction set: its name in /proc/cpuinfo, where CPUID has its bit, what must be saved for
- * it, and the option that every compiler has for it, NULL for those that only some have. */
+/* An instruction set: its name in /proc/cpuinfo, its bit in CPUID, the register state that it
+ * requires, and its compiler option; the option is NULL if only some compilers have it. */
 static const struct feature {
     const char *name;
     enum leaf leaf;
@@ -149,7 +149,7 @@ static const char *value_of(const char *cpuinfo, const char *name)
     return NULL;
 }
 
-/* Whether the word stands in the rest of the line. */
+/* Whether the word occurs in the rest of the line. */
 static bool has_word(const char *line, const char *word)
 {
     const size_t length = strlen(word);
@@ -167,7 +167,8 @@ static bool names(const char *value, const char *text)
     return strncmp(value, text, strlen(text)) == 0 && strchr("\n", value[strlen(text)]) != NULL;
 }
 
-/* The Intel and AMD manuals: how leaf 1 writes family, model and stepping. */
+/* Compares family, model and stepping, which leaf 1 encodes as the Intel and AMD manuals
+ * describe. */
 static bool is_same_model(const ga__cpuid *cpuid, const char *cpuinfo)
 {
     const uint32_t word = cpuid->leaf[BASIC][EAX];
@@ -197,8 +198,8 @@ bool ga__cpuid_is_emulated(const ga__cpuid *cpuid, const char *cpuinfo)
     return !is_same_model(cpuid, cpuinfo);
 }
 
-/* Whether a line says which instructions there are (others change by themselves, as the clock's
- * rate does). */
+/* Whether a line determines which instructions there are. Other lines change over time, such as the
+ * clock rate. */
 static bool names_processor(const char *line)
 {
     static const char *const starts[] = {"vendor_id", "cpu family", "model",    "stepping",
@@ -222,13 +223,13 @@ uint64_t ga__cpuid_hash(const ga__cpuid *cpuid, const char *cpuinfo)
     return hash;
 }
 
-/* ---- this process's ---- */
+/* ---- this process's processor ---- */
 
 static const char *native_options[] = {
 #ifdef __x86_64__
     "-march=native",
 #else
-    "-mcpu=native", /* elsewhere clang knows only this one, and GCC both */
+    "-mcpu=native", /* clang has only this option on other architectures; GCC has both */
 #endif
     NULL};
 static const char *emulated_options[COUNT(features) + 2];
@@ -236,7 +237,7 @@ static const char *const *chosen_options = native_options;
 static uint64_t chosen_hash;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Looks at the first processor; an empty text when there is no such file. */
+/* Reads the entry of the first processor; the text is empty if there is no such file. */
 static void read_cpuinfo(char *text, size_t size)
 {
     const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -248,8 +249,7 @@ static void read_cpuinfo(char *text, size_t size)
 
 static void look(void)
 {
-    static char
-        cpuinfo[4096]; /* the first processor; the system writes no more than is asked for */
+    static char cpuinfo[4096]; /* the first processor; the system writes no more than requested */
     const uint64_t hints[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
     ga__cpuid cpuid;
     read_cpuinfo(cpuinfo, sizeof cpuinfo);

@@ -1,5 +1,5 @@
-/* A pool of threads that runs the blocks of one launch: claimed by a counter, slept for on futexes.
- */
+/* A pool of threads that runs the blocks of one launch: threads claim blocks from a counter and
+ * sleep on futexes. */
 #include "device/cpu/threads.h"
 
 #include <limits.h>
@@ -19,17 +19,17 @@
 #define MAX_THREADS 1024
 #define SPINS 256 /* some 3 to 30 microseconds of pause instructions before a thread sleeps */
 
-/* The `members` word: workers inside the job, and two flags. */
+/* The `members` word: the number of workers inside the job, and two flags. */
 #define JOB_OPEN 0x80000000u    /* workers may still join */
 #define JOB_AWAITED 0x40000000u /* the caller sleeps until the last worker leaves */
 
-/* The one job of the process. Its fields are written by the caller while no worker is a member, and
- * published by opening `members`; a worker reads them only as a member. */
+/* The only job of the process. The caller writes its fields while no worker is a member, and
+ * publishes them by opening `members`; a worker reads them only as a member. */
 static struct {
     void (*body)(const void *context, int64_t block);
     const void *context;
     int64_t nblocks;
-    _Alignas(64) _Atomic int64_t next; /* the first block that nobody has claimed */
+    _Alignas(64) _Atomic int64_t next; /* the first unclaimed block */
     _Alignas(64) _Atomic uint32_t members;
     _Alignas(64) _Atomic uint32_t generation; /* counts jobs; workers sleep on it */
     _Atomic uint32_t sleepers;
@@ -59,7 +59,7 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/* Returns the word's value once it differs from `value`, or after a while anyway. */
+/* Returns the word's value once it differs from `value`, or after SPINS rounds. */
 static uint32_t spin_while(_Atomic uint32_t *word, uint32_t value)
 {
     uint32_t seen = value;
@@ -97,7 +97,7 @@ static void run_blocks(void)
     }
 }
 
-/* Becomes a member of the job if it is still open. */
+/* Becomes a member of the job if the job is still open. */
 static bool join(void)
 {
     uint32_t members = atomic_load_explicit(&pool.members, memory_order_relaxed);
@@ -116,15 +116,15 @@ static void leave(void)
         futex_wake(&pool.members, 1);
 }
 
-/* Wakes at most `count` sleeping workers. The caller wakes two and each of those two more, so that
- * nobody pays for waking a whole machine. */
+/* Wakes at most `count` sleeping workers. The caller wakes two, and each of them wakes two more, so
+ * that no thread pays for waking a whole machine. */
 static void wake_workers(int count)
 {
     if (count > 0 && atomic_load(&pool.sleepers) > 0)
         futex_wake(&pool.generation, count < 2 ? count : 2);
 }
 
-/* Waits for a job after number `seen`; *slept tells whether somebody had to wake us. */
+/* Waits for a job after generation `seen`; *slept tells whether this thread had to be woken. */
 static uint32_t await_job(uint32_t seen, bool *slept)
 {
     *slept = false;
@@ -157,7 +157,7 @@ static void *worker(void *number)
     return NULL;
 }
 
-/* In a forked child only the forking thread exists: the pool starts anew at its next launch. */
+/* Only the forking thread exists in a forked child: the pool starts again at its next launch. */
 static void forget_threads(void)
 {
     atomic_store(&pool.nthreads, -1);
@@ -169,7 +169,8 @@ static void forget_threads(void)
 
 GA__FORK_GUARD(NULL, GA__FORK_LEAF, forget_threads)
 
-/* Starts the workers, as many as the system grants; signals stay with the program's own threads. */
+/* Starts as many of the workers as the system permits; signals stay with the program's own
+ * threads. */
 static void start_threads(void)
 {
     sigset_t all, before;
@@ -198,7 +199,8 @@ static void open_job(void (*body)(const void *, int64_t), const void *context, i
     wake_workers(nblocks > 2 ? 2 : (int)nblocks - 1);
 }
 
-/* Lets nobody else in and waits for the members to finish the blocks they claimed. */
+/* Closes the job to other workers and waits for its members to finish the blocks that they
+ * claimed. */
 static void close_job(void)
 {
     uint32_t members =

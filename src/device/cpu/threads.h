@@ -4,18 +4,17 @@
 
 #include <stdint.h>
 
-/* Threads that take part in a launch, the caller among them: QUARRY_THREADS, else one per
- * processor. */
+/* The number of threads that take part in a launch, including the caller: QUARRY_THREADS, or one
+ * per processor. */
 int ga__pool_size(void);
 
-/* The number of the calling thread among those of the launch that it works for, less than
- * ga__pool_size(): 0 for a caller that is no thread of the pool. */
+/* The calling thread's index among the threads of its launch, less than ga__pool_size(); 0 for a
+ * caller that is not a thread of the pool. */
 int ga__pool_member(void);
 
-/* Calls body(context, block) for every block of [0, nblocks) and returns when all are done. Blocks
- * are claimed one by one by whoever is free. The threads start at the first call with several
- * blocks; a call from inside a block, or while another thread's call runs, is served by its caller
- * alone. */
+/* Calls body(context, block) for every block of [0, nblocks) and returns when all are done. Idle
+ * threads claim blocks one by one. The threads start at the first call with several blocks. A call
+ * from inside a block, or during another thread's call, runs on its caller alone. */
 void ga__pool_run(void (*body)(const void *context, int64_t block), const void *context,
                   int64_t nblocks);
 

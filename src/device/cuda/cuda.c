@@ -1,4 +1,4 @@
-/* CUDA devices, through the runtime API: what they are, their code, and launches. */
+/* CUDA devices through the runtime API: their properties, their code, and launches. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "device/cuda/module.h"
 #include "device/cuda/nvrtc.h"
 
-#define FREE_SHARED ((size_t)48 << 10) /* dynamic shared memory that needs no asking */
+#define FREE_SHARED ((size_t)48 << 10) /* dynamic shared memory available without an opt-in */
 
 static ga_status cuda_synchronize(ga__device *device)
 {
@@ -51,8 +51,8 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
-/* Loads the machine code now: the driver would put it off to the first launch, and its errors too.
- * A user's module may be variables or templates alone. */
+/* Loads the machine code now: the driver would defer loading, and its errors, to the first launch.
+ * A user's module may contain only variables or templates. */
 static cudaError_t load_eagerly(cudaLibrary_t library)
 {
     unsigned count = 0;
@@ -138,7 +138,7 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                 (int)launch->shared, device->index);
     void *args[] = {
-        (void *)(uintptr_t)launch->words}; /* read only, though its type does not say so */
+        (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
     if (error == cudaSuccess)
         error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
                                  (dim3){(unsigned)launch->block, 1, 1}, args, launch->shared,
@@ -152,8 +152,8 @@ static int device_count;
 static cudaError_t count_error;
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 
-/* The driver reads the variable when it starts: with its default of 8 hardware queues streams wait
- * for each other's work from the ninth on. */
+/* The driver reads this variable when it starts: with its default of 8 hardware queues, streams
+ * from the ninth on wait for each other's work. */
 static void ask_for_queues(void)
 {
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
@@ -165,7 +165,7 @@ static void count_devices(void)
     count_error = cudaGetDeviceCount(&device_count);
     if (count_error == cudaSuccess)
         return;
-    (void)cudaGetLastError(); /* no driver, or none of its devices: both mean 0 */
+    (void)cudaGetLastError(); /* no driver, or no working device: both mean 0 */
     device_count = 0;
 }
 

@@ -1,4 +1,4 @@
-/* Errors of the CUDA runtime, and the device that it has for each thread. */
+/* Errors of the CUDA runtime, and the runtime's current device for each thread. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_fault(cudaError_t error)
     return false;
 }
 
-/* The names of the launched, as: "a", "b". */
+/* Writes the names of the launched kernels: "a", "b". */
 static void list_launched(cuda_state *state, char *text, size_t size)
 {
     size_t length = 0;
@@ -36,7 +36,7 @@ static void list_launched(cuda_state *state, char *text, size_t size)
     }
 }
 
-/* The device tells of a fault when it next waits, and not which kernel it was. */
+/* The device reports a fault at the next wait, without the kernel that caused it. */
 static ga_status fail_fault(const ga__device *device, cudaError_t error, const char *what)
 {
     char launched[GA__LAUNCHED * 70];

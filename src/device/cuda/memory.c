@@ -1,4 +1,4 @@
-/* Memory of CUDA devices: kept in size classes by each stream; copies; pinned host memory. */
+/* Memory of CUDA devices: each stream keeps blocks in size classes; copies; pinned host memory. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -6,22 +6,24 @@
 #include "base/error.h"
 #include "device/cuda/shared.h"
 
-#define SMALLEST ((size_t)512) /* bytes of the first size class: the driver's own granule */
+#define SMALLEST ((size_t)512) /* bytes of the first size class: the driver's own granularity */
 #define FIRST_EXPONENT 9       /* of SMALLEST */
-#define LAST_EXPONENT 25       /* blocks above 32 MiB are the driver's pool's business */
-#define STEPS 8                /* size classes between two powers of two: at most 1/8 wasted */
+#define LAST_EXPONENT 25       /* larger blocks than 32 MiB come from the driver's pool */
+#define STEPS 8                /* size classes between two powers of two: at most 1/8 is wasted */
 #define NCLASSES ((LAST_EXPONENT - FIRST_EXPONENT) * STEPS + 1)
-#define STAGED ((size_t)16 << 10) /* copies to the host up to this go through pinned memory */
+#define STAGED                                                                                     \
+    ((size_t)16 << 10) /* copies to the host of up to this size go through pinned                  \
+                        * memory */
 
-/* A device block that is kept when freed, in the list of its class. */
+/* A device block that is kept when it is freed, in the list of its class. */
 typedef struct block {
     void *memory;
     size_t class_index, capacity;
     struct block *next;
 } block;
 
-/* A stream's state: the memory that it keeps. What the stream frees may be used at once by whatever
- * it is given later. */
+/* A stream's state: the memory that it keeps. Work that the stream receives later may use memory
+ * that it has freed at once. */
 typedef struct lists {
     pthread_mutex_t lock;
     block *classes[NCLASSES];
@@ -34,7 +36,7 @@ typedef struct staging {
     struct staging *next;
 } staging;
 
-/* Makes the driver's pool keep what is freed, instead of giving it back at every wait. */
+/* Makes the driver's pool keep freed memory instead of releasing it at every wait. */
 cudaError_t ga__cuda_open_pool(ga__device *device)
 {
     cuda_state *state = device->state;
@@ -95,7 +97,7 @@ static ga_status driver_alloc(ga__stream *stream, size_t nbytes, void **memory)
     return ga__cuda_check(stream->device, error, "allocation");
 }
 
-/* Errors are those of earlier work, and will be met by whoever waits for it. */
+/* These calls report failures of earlier work; the next synchronisation returns them. */
 static void driver_free(ga__stream *stream, void *memory)
 {
     const cuda_state *state = stream->device->state;
@@ -124,7 +126,8 @@ static ga_status new_block(ga__stream *stream, size_t capacity, size_t class_ind
 ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
 {
     memory->block = NULL;
-    if (nbytes > (size_t)1 << 46) /* past any device: the driver would call it invalid */
+    if (nbytes > (size_t)1 << 46) /* exceeds any device; the driver would call the request
+                                   * invalid */
         return ga__fail(GA_ERR_MEMORY, "%s: out of memory: %zu bytes", stream->device->name,
                         nbytes);
     if (nbytes > (size_t)1 << LAST_EXPONENT)
@@ -145,7 +148,7 @@ void ga__cuda_free(ga__stream *stream, const ga__memory *memory)
         driver_free(stream, memory->address);
 }
 
-/* Takes all blocks out, as one list. */
+/* Removes all blocks and returns them as one list. */
 static block *empty_lists(lists *l)
 {
     block *all = NULL;
@@ -175,7 +178,8 @@ void ga__cuda_trim(ga__stream *stream)
     }
     if (ga__cuda_use(stream->device) != GA_OK || state->pool == NULL)
         return;
-    (void)cudaStreamSynchronize(stream->handle); /* until then what is freed is the stream's */
+    (void)cudaStreamSynchronize(stream->handle); /* until then, freed memory still belongs to the
+                                                  * stream */
     (void)cudaMemPoolTrimTo(state->pool, 0);
 }
 
@@ -189,7 +193,8 @@ ga_status ga__cuda_lists_open(ga__stream *stream)
     return GA_OK;
 }
 
-/* What the stream kept goes to the device's own stream; of that one, to the driver. */
+/* A stream's memory goes to the device's own stream; that of the device's own stream goes to the
+ * driver. */
 void ga__cuda_lists_close(ga__stream *stream)
 {
     ga__stream *heir = &stream->device->stream;
@@ -207,7 +212,7 @@ void ga__cuda_lists_close(ga__stream *stream)
     stream->state = NULL;
 }
 
-/* What the driver's pool keeps: bytes reserved and not in use. */
+/* The bytes that the driver's pool keeps: reserved and not in use. */
 static size_t pool_kept(const cuda_state *state)
 {
     uint64_t reserved = 0, used = 0;
@@ -294,7 +299,7 @@ static staging *new_staging(void)
     return s;
 }
 
-/* As many exist as threads ever copied at the same time. NULL when memory is out. */
+/* There are as many as the largest number of threads that copied at once. NULL if memory is out. */
 static staging *take_staging(cuda_state *state)
 {
     pthread_mutex_lock(&state->lock);
@@ -356,8 +361,8 @@ static ga_status copy_and_wait(ga__stream *stream, void *to, const void *from, s
     return status == GA_OK ? ga__cuda_stream_synchronize(stream) : status;
 }
 
-/* A small copy goes to pinned memory, where the device writes it by itself, right behind the
- * kernel; to pageable memory the driver would first wait, then stage it in the same way. */
+/* A small copy goes to pinned memory, which the device writes directly after the kernel. For
+ * pageable memory the driver would wait first, and then stage the copy in the same way. */
 static ga_status copy_to_host(ga__stream *stream, void *to, const void *from, size_t nbytes)
 {
     cuda_state *state = stream->device->state;
@@ -399,8 +404,8 @@ ga_status ga__cuda_copy(ga__stream *stream, void *to, const void *from, size_t n
     return ga__cuda_copy_async(stream, to, from, nbytes, kind);
 }
 
-/* Lets `reader` use the memory of `device`'s pool, where the two can reach each other: the driver
- * then copies without a detour. */
+/* Lets `reader` access the memory of `device`'s pool if the two devices can reach each other: the
+ * driver then copies directly. */
 static cudaError_t open_pool_to(const ga__device *device, const ga__device *reader)
 {
     const cuda_state *state = device->state;

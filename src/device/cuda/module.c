@@ -13,7 +13,8 @@
 
 /* ---- Kernels by name ---- */
 
-/* Appends one "3add" of a mangled name as "add", after "::" when it is not the first; moves on. */
+/* Appends one "3add" of a mangled name as "add", preceded by "::" unless it is the first; advances
+ * *at. */
 static bool add_component(ga__strbuf *name, const char **at)
 {
     char *start;
@@ -27,9 +28,9 @@ static bool add_component(ga__strbuf *name, const char **at)
     return true;
 }
 
-/* The name that a symbol has in the source, without parameters: "_ZN2ns3addEPf" is "ns::add", and
- * an instance of a template ends in "<...>"; a symbol that is not mangled is its own name. By the
- * Itanium C++ ABI, section 5.1. */
+/* Appends the symbol's name in the source, without parameters: "_ZN2ns3addEPf" becomes "ns::add",
+ * an instance of a template ends in "<...>", and a symbol that is not mangled is its own name.
+ * Follows the Itanium C++ ABI, section 5.1. */
 static void add_source_name(ga__strbuf *name, const char *symbol)
 {
     const char *at = symbol + 2;
@@ -55,7 +56,8 @@ static bool has_source_name(const char *symbol, const char *wanted)
     return same;
 }
 
-/* The kernels of an image (ga__free) and their symbols (in the same block, owned by the driver). */
+/* The kernels of an image (ga__free) and their symbols (in the same block; the driver owns the
+ * texts). */
 typedef struct kernel_list {
     unsigned count;
     cudaKernel_t *kernels;
@@ -83,7 +85,7 @@ static ga_status list_kernels(ga__image *image, kernel_list *list)
     return ga__fail(GA_ERR_DEVICE, "listing a module's kernels: %s", cudaGetErrorString(error));
 }
 
-/* Raises that none, or more than one, has this name. */
+/* Raises that no kernel, or more than one, has this name. */
 static ga_status fail_find(const kernel_list *list, const char *name, int matches)
 {
     ga__strbuf names = GA__STRBUF_INIT;
@@ -107,7 +109,7 @@ static ga_status fail_find(const kernel_list *list, const char *name, int matche
     return status;
 }
 
-/* By the name in the source, which a symbol of C++ holds in other letters. */
+/* Finds a kernel by its name in the source, which a C++ symbol encodes. */
 static ga_status find_in_list(const kernel_list *list, const char *name, ga__function **function)
 {
     int matches = 0;
@@ -170,9 +172,9 @@ ga_status ga__cuda_global(ga__device *device, ga__image *image, const char *symb
     return error == cudaSuccess ? GA_OK : ga__cuda_fail(device, error, "finding a variable");
 }
 
-/* ---- What a launch must know ---- */
+/* ---- Properties that a launch needs ---- */
 
-/* The runtime says how many parameters there are only by refusing the one after the last. */
+/* The runtime reveals the number of parameters only by rejecting the index after the last one. */
 static ga_status read_parameters(const ga__device *device, ga__function *function,
                                  ga__function_info *info)
 {
@@ -192,7 +194,7 @@ static ga_status read_parameters(const ga__device *device, ga__function *functio
     return GA_OK;
 }
 
-/* Lets every launch have all the dynamic shared memory there is, instead of asking at each. */
+/* Permits all available dynamic shared memory once, instead of at each launch. */
 static cudaError_t allow_shared(const ga__device *device, ga__function *function,
                                 ga__function_info *info)
 {

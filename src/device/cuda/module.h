@@ -1,10 +1,10 @@
-/* The CUDA backend's part for users' own modules: kernels by name, variables, launches. */
+/* The CUDA backend's functions for users' own modules: kernels by name, variables, launches. */
 #ifndef GA_DEVICE_CUDA_MODULE_H
 #define GA_DEVICE_CUDA_MODULE_H
 
 #include "device/backend.h"
 
-/* Entries of the backend's table. The source's names are those of kernels that are no templates. */
+/* Entries of the backend's table. Names in the source apply to kernels that are not templates. */
 ga_status ga__cuda_find(ga__image *image, const char *symbol, ga__function **function);
 ga_status ga__cuda_find_by_name(ga__image *image, const char *name, ga__function **function);
 ga_status ga__cuda_global(ga__device *device, ga__image *image, const char *symbol, void **memory,

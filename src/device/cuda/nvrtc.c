@@ -1,4 +1,4 @@
-/* Compiles with NVRTC, which is loaded when it is first needed: most runs find all cached. */
+/* Compiles with NVRTC, which is loaded at first use: most runs find every kernel in a cache. */
 #include "device/cuda/nvrtc.h"
 
 #include <dlfcn.h>
@@ -18,13 +18,13 @@
 #include "base/os/stack.h"
 #include "base/strbuf.h"
 
-#define LOG_LIMIT 4000 /* bytes of the compiler's log that go into a message */
+#define LOG_LIMIT 4000 /* bytes of the compiler's log in a message */
 
-/* The few functions we use, as nvrtc.h of every version from 11.1 on declares them. */
+/* The few functions that we use, declared as in nvrtc.h since version 11.1. */
 typedef struct nvrtc_program *program;
 enum { NVRTC_SUCCESS = 0, NVRTC_OUT_OF_MEMORY = 1, NVRTC_INVALID_OPTION = 5 };
 
-/* Kernels of three lines take 110 KiB of it. */
+/* Kernels of three lines need 110 KiB. */
 #define STACK_NEED ((size_t)2 << 20)
 
 static struct {
@@ -59,7 +59,7 @@ static const struct {
     {&nvrtc.lowered_name, "nvrtcGetLoweredName"},
 };
 
-/* No guard for forks: only CUDA devices need NVRTC, and those do not work in a forked child. */
+/* Needs no fork guard: only CUDA devices use NVRTC, and they do not work in a forked child. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool loaded;
 
@@ -129,7 +129,7 @@ static ga_status load_nvrtc(void)
 
 #define MAX_OPTIONS 64
 
-/* What a program is made of. Lists as in ga__cuda_source; NULL where there are none. */
+/* The inputs of a compile. Lists as in ga__cuda_source; NULL for an empty one. */
 typedef struct request {
     const char *name, *text;
     int arch;
@@ -138,14 +138,14 @@ typedef struct request {
     const char *const *headers, *const *header_names, *const *kernels;
 } request;
 
-/* What a compile gives; `symbols` and `log` only for users' sources. */
+/* The results of a compile; `symbols` and `log` only for users' sources. */
 typedef struct product {
     void *code;
     size_t nbytes;
     char *symbols, *log;
 } product;
 
-/* The compiler's log, NULL when it is empty. */
+/* The compiler's log; NULL if it is empty. */
 static ga_status take_log(program p, char **log)
 {
     size_t nbytes = 0;
@@ -192,7 +192,7 @@ static ga_status take_cubin(program p, const request *r, product *made)
     return GA_OK;
 }
 
-/* The symbols of the request's kernels, each ended by a newline. */
+/* The symbols of the request's kernels, each followed by a newline. */
 static ga_status take_symbols(program p, const request *r, product *made)
 {
     ga__strbuf symbols = GA__STRBUF_INIT;
@@ -254,8 +254,8 @@ static int compile_program(program p, const request *r)
     return call.result;
 }
 
-/* One compile. With `invalid_option`, that NVRTC refuses an option is told there and raises
- * nothing. */
+/* One compile. If `invalid_option` is not NULL, it is set when NVRTC rejects an option, and no
+ * error is raised. */
 static ga_status compile_once(const request *r, bool *invalid_option, product *made)
 {
     program p = NULL;
@@ -280,9 +280,9 @@ static ga_status compile_once(const request *r, bool *invalid_option, product *m
 
 #define NEEDED "--std=c++17", "-default-device"
 #define QUICKER                                                                                    \
-    "--minimal", "--no-cache" /* older versions lack some of these; code does not change */
+    "--minimal", "--no-cache" /* some older versions lack these; they do not change the code */
 
-/* With or without the options that only make it quicker. */
+/* Compiles with or without the options that only speed up the compile. */
 static ga_status compile_template(request *r, bool fast_math, bool quicker, bool *invalid_option,
                                   product *made)
 {
@@ -300,7 +300,7 @@ static ga_status compile_template(request *r, bool fast_math, bool quicker, bool
 ga_status ga__nvrtc_compile(const char *name, const char *text, int arch, bool fast_math,
                             void **code, size_t *nbytes)
 {
-    static atomic_bool plain_only; /* this NVRTC does not know all of the quicker options */
+    static atomic_bool plain_only; /* this NVRTC lacks one of the faster options */
     request r = {.name = name, .text = text, .arch = arch};
     product made = {NULL, 0, NULL, NULL};
     bool invalid_option = atomic_load(&plain_only);
@@ -330,7 +330,7 @@ void ga__nvrtc_describe(char *text, size_t size, bool fast_math)
 
 /* ---- Users' sources ---- */
 
-/* DIRECTORY/include, resolved, when it has the toolkit's headers. */
+/* Writes the resolved path of DIRECTORY/include if it has the toolkit's headers. */
 static bool has_headers(const char *directory, char *include, size_t size)
 {
     char path[PATH_MAX], resolved[PATH_MAX];
@@ -342,7 +342,7 @@ static bool has_headers(const char *directory, char *include, size_t size)
     return (size_t)snprintf(include, size, "--include-path=%s", resolved) < size;
 }
 
-/* The option that lets sources include the toolkit's headers; false when there are none. */
+/* Writes the option that lets sources include the toolkit's headers; false if there are none. */
 static bool find_headers(char *option, size_t size)
 {
     return has_headers(ga__environment("CUDA_HOME"), option, size) ||
@@ -359,7 +359,7 @@ static bool starts_with_any(const char *const *options, const char *first, const
     return false;
 }
 
-/* The user's options and, behind them, ours that they do not contradict. */
+/* Sets the user's options, followed by those of ours that do not contradict them. */
 static ga_status set_options(request *r, const ga__cuda_source *source, const char *arch,
                              const char *include)
 {

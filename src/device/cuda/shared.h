@@ -1,4 +1,4 @@
-/* What the files of the CUDA backend share. */
+/* Declarations that the files of the CUDA backend share. */
 #ifndef GA_DEVICE_CUDA_SHARED_H
 #define GA_DEVICE_CUDA_SHARED_H
 
@@ -7,25 +7,25 @@
 
 #include "device/backend.h"
 
-#define GA__LAUNCHED 8       /* names kept to be told after a fault, */
+#define GA__LAUNCHED 8       /* names kept for the message after a fault */
 #define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */
 
-/* Pinned memory that one piece of a copy to the device passes through; upload.c's. */
+/* Pinned memory for one piece of a copy to the device; upload.c's. */
 typedef struct ga__upload {
-    pthread_mutex_t lock; /* of both */
+    pthread_mutex_t lock; /* of both members below */
     void *memory;
-    cudaEvent_t read; /* the device has read what was last put there */
+    cudaEvent_t read; /* set once the device has read the memory's contents */
 } ga__upload;
 #define GA__UPLOADS 4
 
-/* A user's kernel that was launched, by a copy of its name, since it may be freed before a fault is
- * told. A reader may see part of another name, but always an end. */
+/* The name of a launched user's kernel, copied because the kernel may be freed before a fault is
+ * reported. A concurrent reader may see part of another name, but always a terminator. */
 typedef struct ga__launched {
     _Atomic uint64_t id; /* 0: none */
     _Atomic uint64_t name[GA__LAUNCHED_WORDS];
 } ga__launched;
 
-/* The key holds two paths, of NVRTC and of the toolkit's headers. */
+/* The key contains two paths: NVRTC's and that of the toolkit's headers. */
 #define GA__CUDA_KEY_SIZE (2 * PATH_MAX + 512)
 
 /* A device's own state. */
@@ -33,16 +33,17 @@ typedef struct cuda_state {
     pthread_mutex_t lock; /* of the stagings */
     struct staging *stagings;
     ga__upload uploads[GA__UPLOADS];
-    atomic_uint nuploads;             /* the next piece takes its remainder by GA__UPLOADS */
-    cudaMemPool_t pool;               /* NULL: the device has none, memory comes from cudaMalloc */
-    char keys[2][GA__CUDA_KEY_SIZE];  /* plain, fast math */
-    char cuda_key[GA__CUDA_KEY_SIZE]; /* of users' sources */
+    atomic_uint nuploads;                /* the next piece uses index nuploads % GA__UPLOADS */
+    cudaMemPool_t pool;                  /* NULL if the device has none: memory comes from
+                                          * cudaMalloc */
+    char keys[2][GA__CUDA_KEY_SIZE];     /* plain, fast math */
+    char cuda_key[GA__CUDA_KEY_SIZE];    /* for users' sources */
     ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
-    atomic_uint nlaunched;               /* the next one goes to its remainder by GA__LAUNCHED */
+    atomic_uint nlaunched;               /* the next name goes to index nlaunched % GA__LAUNCHED */
 } cuda_state;
 
-/* Raises a failed call; `what` was being done. cudaGetLastError forgets the error where it can be
- * forgotten; after a fault the message names the kernels that may have caused it. */
+/* Raises a failed call; `what` names the operation. cudaGetLastError clears the error if that is
+ * possible; after a fault the message names the kernels that may have caused it. */
 ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what);
 
 static inline ga_status ga__cuda_check(const ga__device *device, cudaError_t error,
@@ -54,13 +55,13 @@ static inline ga_status ga__cuda_check(const ga__device *device, cudaError_t err
 extern _Thread_local int ga__cuda_thread_device;
 ga_status ga__cuda_switch(const ga__device *device);
 
-/* Makes the device the calling thread's, for the runtime. */
+/* Makes the device the runtime's current one for the calling thread. */
 static inline ga_status ga__cuda_use(const ga__device *device)
 {
     return ga__cuda_thread_device == device->index ? GA_OK : ga__cuda_switch(device);
 }
 
-/* Remembers that a user's kernel is launched. */
+/* Records the launch of a user's kernel. */
 void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch);
 
 /* memory.c */
@@ -85,8 +86,8 @@ void ga__cuda_unpin(ga__device *device, void *memory);
 ga_status ga__cuda_pin_existing(ga__device *device, void *memory, size_t nbytes);
 ga_status ga__cuda_unpin_existing(ga__device *device, void *memory);
 
-/* upload.c: copies from pageable memory that return before the stream has come to them.
- * Whether those of this size do. */
+/* upload.c: copies from pageable memory that return before the stream reaches them. */
+/* Whether this is used for copies of this size. */
 bool ga__cuda_uploads(size_t nbytes);
 ga_status ga__cuda_upload(ga__stream *stream, void *to, const void *from, size_t nbytes);
 void ga__cuda_uploads_open(ga__device *device);

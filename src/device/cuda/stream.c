@@ -10,7 +10,7 @@ static bool is_default(const ga__stream *stream)
     return stream == &stream->device->stream;
 }
 
-/* Streams do not wait for the default one by themselves: arrays make them. */
+/* Streams are non-blocking: they wait for the default stream only where arrays require it. */
 static cudaError_t open_handle(ga__stream *stream)
 {
     if (stream->wrapped || is_default(stream))
@@ -68,7 +68,7 @@ ga_status ga__cuda_stream_synchronize(ga__stream *stream)
     return ga__cuda_check(stream->device, cudaStreamSynchronize(stream->handle), "earlier work");
 }
 
-/* Whether what was asked for is done; "not yet" is no error. */
+/* Sets whether the work is done; "not ready" is not an error. */
 static ga_status answer(ga__device *device, cudaError_t error, bool *done)
 {
     *done = error == cudaSuccess;
@@ -85,7 +85,7 @@ ga_status ga__cuda_stream_query(ga__stream *stream, bool *done)
     return answer(stream->device, cudaStreamQuery(stream->handle), done);
 }
 
-/* ---- marks: cudaEvent_t ---- */
+/* ---- events: cudaEvent_t ---- */
 
 ga_status ga__cuda_event_new(ga__device *device, ga__event **event)
 {
@@ -148,7 +148,8 @@ ga_status ga__cuda_event_elapsed(ga__device *device, ga__event *from, ga__event 
 
 /* ---- recording: cudaGraphExec_t ---- */
 
-/* Relaxed: while it records, the thread may still compile and load kernels and take memory. */
+/* Relaxed mode: while it records, the thread may still compile and load kernels and allocate
+ * memory. */
 ga_status ga__cuda_record_begin(ga__stream *stream)
 {
     if (ga__cuda_use(stream->device) != GA_OK)

@@ -1,11 +1,11 @@
-/* Copies pageable host memory to the device through pinned memory, without waiting for the stream.
- */
+/* Copies pageable host memory to the device through pinned memory, without waiting for the
+ * stream. */
 #include <string.h>
 
 #include "device/cuda/shared.h"
 
 #define PIECE ((size_t)1 << 20)
-#define LEAST ((size_t)64 << 10) /* what the driver sends along with the command anyway */
+#define LEAST ((size_t)64 << 10) /* smaller copies travel with the command anyway */
 
 bool ga__cuda_uploads(size_t nbytes)
 {
@@ -25,8 +25,8 @@ static bool open_upload(ga__upload *u)
     return false;
 }
 
-/* One piece: waits until the device has read what was in the pinned memory before. Where there is
- * none the driver stages the piece in its own way. */
+/* Sends one piece: waits until the device has read the pinned memory's previous contents. If there
+ * is no pinned memory, the driver stages the piece itself. */
 static ga_status send_piece(ga__upload *u, ga__stream *stream, void *to, const void *from,
                             size_t nbytes)
 {

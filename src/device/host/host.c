@@ -1,4 +1,4 @@
-/* The host as a device: its tables, and what it is. */
+/* The host as a device: its tables and its description. */
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static ga_status host_function_info(ga__device *device, ga__function *function,
 
 /* ---- the device ---- */
 
-/* "model name : X" of /proc/cpuinfo; "CPU" where there is none. */
+/* Writes the "model name : X" of /proc/cpuinfo, or "CPU". */
 static void describe(char *description, size_t size)
 {
     char text[4096] = "", *end = NULL;
@@ -65,8 +65,8 @@ static size_t last_level_cache(void)
 
 static ga_status host_open(ga__device *device)
 {
-    /* For kernels, which name no library: a program that loads us by dlopen may have no libm of its
-     * own in the global scope. It is loaded already, so this cannot fail for want of it. */
+    /* For kernels, which name no library: a program that loads us by dlopen may have no libm in its
+     * global scope. The library is loaded already, so this call cannot fail to find it. */
     (void)ga__library_open(LIBM_SO, RTLD_NOW | RTLD_GLOBAL);
     ga__host_memory_open(device);
     snprintf(device->name, sizeof device->name, "cpu");

@@ -1,4 +1,4 @@
-/* The host's code: compiled, loaded from memory, and run block by block on all workers. */
+/* The host's code: compiles it, loads it from memory, and runs its blocks on all workers. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -33,8 +33,8 @@ void ga__host_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
     ga__cxx_key(fast_math, key);
 }
 
-/* dlopen takes two files of one name for one library, and descriptors' numbers come again: so each
- * name writes a count into its slashes, which the system reads as one slash. */
+/* dlopen treats two files of the same name as one library, and descriptor numbers recur. Therefore
+ * each name encodes a count in runs of slashes, which the system reads as single slashes. */
 static void name_descriptor(char *name, size_t size, int fd)
 {
     static _Atomic uint32_t loads;
@@ -49,15 +49,15 @@ static void name_descriptor(char *name, size_t size, int fd)
     snprintf(name, size, "/proc/self/fd/%s%d", unique, fd);
 }
 
-/* A file in memory, or where that is forbidden, one without a name in the temporary directory. */
+/* Opens a file in memory; if that is forbidden, an unnamed file in the temporary directory. */
 static int open_nameless(void)
 {
     int fd = memfd_create("quarry-kernel", MFD_CLOEXEC);
     return fd >= 0 ? fd : ga__open_nameless();
 }
 
-/* Whether code of a file can be mapped, for all the memory and mappings there are: dlerror() says
- * that loading failed, not why. */
+/* Whether memory and mappings suffice to map a file's code: dlerror() reports that loading failed,
+ * not why. */
 static bool has_room(int fd, size_t nbytes)
 {
     void *memory = mmap(NULL, nbytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -131,7 +131,8 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
 void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words)
 {
     call c = {.words = words};
-    memcpy(&c.function, &function, sizeof c.function); /* ISO C casts no object to a function */
+    memcpy(&c.function, &function, sizeof c.function); /* ISO C has no cast from an object pointer
+                                                        * to a function pointer */
     if (grid == 1)
         c.function(c.words, 0);
     else

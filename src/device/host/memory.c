@@ -1,4 +1,4 @@
-/* The host's memory: freed blocks are kept for reuse, and copies run on all workers. */
+/* The host's memory: keeps freed blocks for reuse, and copies on all workers. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,19 +14,21 @@
 
 #define ALIGNMENT ((size_t)256)
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_FROM ((size_t)4 << 20) /* blocks of this size ask for huge pages */
+#define HUGE_FROM ((size_t)4 << 20) /* blocks of at least this size request huge pages */
 #define KEPT_FROM                                                                                  \
-    ((size_t)64 << 10) /* larger freed blocks are kept; malloc is quick for the others */
-#define MOST_KEPT ((size_t)1 << 30) /* bytes kept, unless an eighth of the memory is less */
+    ((size_t)64 << 10) /* larger freed blocks are kept; malloc is fast for the others */
+#define MOST_KEPT ((size_t)1 << 30) /* bytes kept, or an eighth of the memory if that is less */
 #define FIRST_EXPONENT 16           /* of KEPT_FROM */
-#define STEPS 8                     /* size classes between two powers of two: at most 1/8 wasted */
+#define STEPS                                                                                      \
+    8 /* size classes between two powers of two: at most 1/8 is                                    \
+       * wasted */
 #define NCLASSES (32 * STEPS)
 
-/* What stands before each block's memory. */
+/* The header before each block's memory. */
 typedef struct block {
-    void *allocation;   /* what ga__free takes */
-    size_t capacity;    /* of a block that is kept when freed, else 0 */
-    struct block *next; /* among the kept ones of its class */
+    void *allocation;   /* for ga__free */
+    size_t capacity;    /* if the block is kept when freed, otherwise 0 */
+    struct block *next; /* in its class's list of kept blocks */
 } block;
 
 static struct {
@@ -41,7 +43,7 @@ static int exponent_of(size_t n)
     return 63 - __builtin_clzll((unsigned long long)n);
 }
 
-/* n rounded up to its size class; 0 when blocks of this size are not kept. */
+/* Rounds n up to its size class; 0 if blocks of this size are not kept. */
 static size_t class_capacity(size_t n)
 {
     if (n <= KEPT_FROM)
@@ -73,10 +75,11 @@ static block *take_kept(size_t capacity)
 static void advise_huge_pages(char *memory, size_t nbytes)
 {
     nbytes &= ~(HUGE_PAGE - 1);
-    (void)madvise(memory, nbytes, MADV_HUGEPAGE); /* only a hint: kernels without them refuse */
+    (void)madvise(memory, nbytes, MADV_HUGEPAGE); /* only a hint: kernels without huge pages refuse
+                                                   * it */
 }
 
-/* A new block; `capacity` as in its header. */
+/* Makes a block; `capacity` as in its header. */
 static block *new_block(size_t nbytes, size_t capacity)
 {
     size_t alignment = nbytes >= HUGE_FROM ? HUGE_PAGE : ALIGNMENT;
@@ -95,7 +98,7 @@ static block *new_block(size_t nbytes, size_t capacity)
 ga_status ga__host_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
 {
     (void)stream;
-    if (nbytes > (size_t)1 << 46) /* past any address space, and before sums overflow */
+    if (nbytes > (size_t)1 << 46) /* exceeds any address space; avoids overflow in sums */
         return ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
     size_t capacity = class_capacity(nbytes);
     block *b = capacity > 0 ? take_kept(capacity) : NULL;
@@ -116,7 +119,7 @@ static void free_list(block *b)
     }
 }
 
-/* Takes all kept blocks out, as one list. */
+/* Removes all kept blocks and returns them as one list. */
 static block *empty_kept(void)
 {
     block *all = NULL;
@@ -142,7 +145,8 @@ void ga__host_trim(ga__stream *stream)
     ga__simt_trim();
 }
 
-/* Keeps b. When that is too much, what was kept goes first: b's size is the one in use now. */
+/* Keeps b. If that exceeds the limit, it frees the other kept blocks first: b's size is the one in
+ * current use. */
 static void keep(block *b)
 {
     block *all = NULL;
@@ -198,7 +202,7 @@ void ga__host_unpin(ga__device *device, void *memory)
     ga__host_free(&device->stream, &(ga__memory){memory, (block *)memory - 1});
 }
 
-/* All host memory is near enough. */
+/* No-op: kernels reach all host memory. */
 ga_status ga__host_pin_existing(ga__device *device, void *memory, size_t nbytes)
 {
     (void)device, (void)memory, (void)nbytes;
@@ -218,14 +222,14 @@ void ga__host_memory_open(ga__device *device)
     kept.most = memory.total / 8 < MOST_KEPT ? memory.total / 8 : MOST_KEPT;
 }
 
-/* ---- copies: by the pool when one thread would not fill the memory bus ---- */
+/* ---- copies: the pool runs those that exceed one thread's bandwidth ---- */
 
 #define PARALLEL_FROM ((size_t)8 << 20)
 #define PIECE ((size_t)1 << 20)
 
 typedef struct span {
     char *to;
-    const char *from; /* NULL: zeros */
+    const char *from; /* NULL writes zeros */
     size_t nbytes;
 } span;
 

@@ -1,4 +1,4 @@
-/* The host's work: done now, or noted in the list of a recording stream and done again later. */
+/* The host's work: runs it now, or records it in a recording stream's list to run later. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,13 +8,13 @@
 
 typedef struct command {
     struct command *next;
-    ga__function *function; /* NULL: a copy */
-    bool users;             /* the kernel is, launched by `shape` with the words for arguments */
+    ga__function *function; /* NULL for a copy */
+    bool users;             /* a user's kernel: `shape` is its launch, `words` its arguments */
     int64_t grid;
     ga__grid_launch shape;
     struct {
         void *to;
-        const void *from; /* NULL: zeros */
+        const void *from; /* NULL writes zeros */
         size_t nbytes;
     } moved;
     size_t nwords;
@@ -25,7 +25,8 @@ struct ga__replay {
     command *first, **end;
 };
 
-/* Appends a copy of the command, whose words the caller fills; NULL when memory is out. */
+/* Appends a copy of the command and returns it; the caller fills its words. NULL if memory is
+ * out. */
 static command *record(ga__stream *stream, const command *given)
 {
     ga__replay *list = stream->handle;
@@ -68,7 +69,7 @@ ga_status ga__host_launch(ga__stream *stream, ga__function *function, const ga__
     return GA_OK;
 }
 
-/* A user's kernel is one of these. */
+/* A user's kernel has this type. */
 static const ga_simt_kernel *users_kernel(ga__function *function)
 {
     return (const ga_simt_kernel *)(const void *)function;

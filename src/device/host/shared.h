@@ -1,4 +1,4 @@
-/* What the files of the host backend share: entries of its tables, and two steps of them. */
+/* Declarations that the files of the host backend share: entries of its tables, and two helpers. */
 #ifndef GA_DEVICE_HOST_SHARED_H
 #define GA_DEVICE_HOST_SHARED_H
 
@@ -16,7 +16,7 @@ void ga__host_unpin(ga__device *device, void *memory);
 ga_status ga__host_pin_existing(ga__device *device, void *memory, size_t nbytes);
 ga_status ga__host_unpin_existing(ga__device *device, void *memory);
 
-/* Copies the bytes now, or zeroes them when `from` is NULL. */
+/* Copies the bytes now; zeroes them if `from` is NULL. */
 void ga__host_move(void *to, const void *from, size_t nbytes);
 
 /* load.c */
@@ -33,7 +33,7 @@ ga_status ga__host_global(ga__device *device, ga__image *image, const char *symb
 /* Runs all blocks of a template's kernel now. */
 void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words);
 
-/* replay.c: work that is done now, or recorded in a recording stream. */
+/* replay.c: work that runs now, or is recorded in a recording stream. */
 ga_status ga__host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
                               ga__copy_kind kind);
 ga_status ga__host_zero(ga__stream *stream, void *memory, size_t nbytes);

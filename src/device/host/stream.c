@@ -88,6 +88,6 @@ ga_status ga__host_event_elapsed(ga__device *device, ga__event *from, ga__event 
 
 ga_status ga__host_synchronize(ga__device *device)
 {
-    (void)device; /* launches return when they are done */
+    (void)device; /* launches are done when they return */
     return GA_OK;
 }

@@ -1,15 +1,15 @@
-/* Runs the threads of one block after another: each as a plain call until one has to wait, from
- * then on as fibers. */
+/* Runs the threads of one block after another: as plain calls until the first thread has to wait,
+ * and as fibers from then on. */
 #include "device/simt/block.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* All threads of a block run on the operating system's thread of its worker. A flow that returns
- * from the kernel goes on as the next thread of the block, and after the last one as the first of
- * the next block, on the same stack and without a switch. A thread that must wait is set aside, and
- * another flow goes on with the threads that are ready or not yet started. */
+/* All threads of a block run on its worker's operating-system thread. A flow that returns from the
+ * kernel continues as the next thread of the block, and after the last one as the first thread of
+ * the next block, on the same stack and without a switch. A thread that must wait is suspended, and
+ * another flow continues with threads that are ready or not yet started. */
 
 typedef ga__simt_thread thread;
 
@@ -42,7 +42,7 @@ ga_simt_index ga__simt_index_of(int64_t linear, ga_simt_index extent)
 
 /* ---- failure ---- */
 
-/* The first message stays; the launching thread raises it. */
+/* Keeps the first message; the launching thread raises it. */
 static void set_message(ga__grid *grid, ga_status status, const ga_simt_index *block,
                         const ga_simt_index *index, const char *what)
 {
@@ -57,7 +57,7 @@ static void set_message(ga__grid *grid, ga_status status, const ga_simt_index *b
     atomic_store(&grid->failed, true);
 }
 
-/* Gives the block up, with all flows in it. */
+/* Fails the launch and abandons the block with all its flows. */
 __attribute__((noreturn)) static void fail_block(ga__block *b, const thread *t, const char *what)
 {
     set_message(b->grid, GA_ERR_DEVICE, &b->view.index, t == NULL ? NULL : &t->view.index, what);
@@ -93,7 +93,7 @@ static thread *record_on(char *stack)
 _Static_assert(sizeof(thread) <= GA_SIMT_TOP_BYTES, "a thread's record fits above its stack");
 _Static_assert(GA_SIMT_TOP_BYTES % 16 == 0 && GA_SIMT_COLOUR_BYTES % 16 == 0, "stacks are aligned");
 
-/* A flow that is nowhere yet; NULL when memory is out. */
+/* Returns an idle flow, or a new one; NULL if memory is out. */
 static thread *take_flow(ga__block *b)
 {
     thread *t = b->idle;
@@ -112,7 +112,7 @@ static thread *take_flow(ga__block *b)
     return t;
 }
 
-/* Makes the flow thread number `linear` of its block. */
+/* Makes the flow run thread `linear` of its block. */
 static void become(ga__block *b, thread *t, int linear)
 {
     t->linear = linear;
@@ -133,7 +133,7 @@ static void take_ready(ga__block *b, int warp, uint32_t lane)
         b->ready_warps &= ~(1u << warp);
 }
 
-/* The next ready thread behind number `linear`, in a circle; there is one. */
+/* The next ready thread after `linear`, cyclically; there is one. */
 static thread *pick_ready(ga__block *b, int linear)
 {
     int warp = linear / GA_SIMT_WARP;
@@ -161,7 +161,7 @@ static int nwarps(const ga__block *b)
     return (b->nthreads + GA_SIMT_WARP - 1) / GA_SIMT_WARP;
 }
 
-/* The first thread of the block that waits: those before it have returned. */
+/* Called when the first thread of a block waits: all threads before it have returned. */
 static void leave_plain(ga__block *b, thread *t)
 {
     const int linear = linear_of(t->view.index, b->view.dim);
@@ -189,7 +189,8 @@ static unsigned long long result_of_barrier(const ga__block *b)
     }
 }
 
-/* One more thread at the block's barrier; whether all are, and therefore ready. */
+/* Counts a thread that arrives at the block's barrier. Returns whether all threads have arrived,
+ * and so are ready. */
 static bool arrive_at_barrier(ga__block *b, const ga_simt_wait *wait)
 {
     b->op = b->arrived == 0 || b->op == wait->op ? wait->op : -1;
@@ -204,8 +205,8 @@ static bool arrive_at_barrier(ga__block *b, const ga_simt_wait *wait)
     return true;
 }
 
-/* Whether all lanes that `wait` names, but those that have returned, wait for the same operation;
- * then they are ready. */
+/* Whether all lanes of `wait`, except those that have returned, wait for the same operation. If so,
+ * they become ready. */
 static bool complete_lanes(ga__block *b, int warp, const ga_simt_wait *wait)
 {
     thread *const *lanes = &b->threads[warp * GA_SIMT_WARP];
@@ -223,8 +224,8 @@ static bool complete_lanes(ga__block *b, int warp, const ga_simt_wait *wait)
     return true;
 }
 
-/* Where nothing else can go on, lanes of a warp at one __activemask() are those that are active.
- * Whether there are any. */
+/* If nothing else can continue, the lanes of a warp that wait at the same __activemask() are the
+ * active ones. Returns whether there are any. */
 static bool converge(ga__block *b)
 {
     bool any = false;
@@ -247,7 +248,7 @@ static bool converge(ga__block *b)
     return any;
 }
 
-/* Notes that `t` waits; whether it need not. */
+/* Records that `t` waits. Returns whether it may continue at once. */
 static bool arrive(ga__block *b, thread *t)
 {
     const ga_simt_wait *wait = t->wait;
@@ -271,7 +272,7 @@ static bool arrive(ga__block *b, thread *t)
     return complete;
 }
 
-/* The flow that starts the next thread. */
+/* Returns the flow that starts the next thread. */
 static thread *start_next(ga__block *b)
 {
     thread *t = take_flow(b);
@@ -284,7 +285,7 @@ static thread *start_next(ga__block *b)
     return t;
 }
 
-/* Sets `t` aside until it is ready. */
+/* Suspends `t` until it is ready. */
 static void go_on_with_others(ga__block *b, thread *t)
 {
     thread *next;
@@ -312,7 +313,7 @@ static unsigned long long wait_in_kernel(ga_simt_thread *view, const ga_simt_wai
     return wait->op < GA_SIMT_CONVERGE ? b->barrier_result : t->result;
 }
 
-/* Lets threads run that have not yet, then those that are ready. */
+/* Lets threads run that have not started yet, then those that are ready. */
 static void yield_in_kernel(ga_simt_thread *view)
 {
     thread *t = (thread *)view;
@@ -327,9 +328,9 @@ static void yield_in_kernel(ga_simt_thread *view)
 
 /* ---- from thread to thread and from block to block ---- */
 
-#define UNSET 0xff /* uninitialised shared memory: not a number, -1 */
+#define UNSET 0xff /* fills uninitialised shared memory: NaN as a float, -1 as an integer */
 
-/* Shared memory has no values when a block starts; on the GPU those it has are some other's. */
+/* Shared memory is uninitialised at a block's start; on the GPU it holds another block's values. */
 static void unset_shared(ga__block *b)
 {
     const ga__grid *grid = b->grid;
@@ -359,7 +360,7 @@ static void check_red_zone(ga__block *b)
     }
 }
 
-/* Whether there is another block to run; then it is set up. */
+/* Sets up the next block to run; false if there is none. */
 static bool begin_block(ga__block *b)
 {
     ga__grid *grid = b->grid;
@@ -382,7 +383,8 @@ static int next_block(ga__block *b, thread *t)
     return begin_block(b);
 }
 
-/* While no thread of the block waits: every one before this has returned. */
+/* The next thread of the block, while none of its threads waits: all threads before it have
+ * returned. */
 static int next_plain(ga__block *b, thread *t)
 {
     ga_simt_index *index = &t->view.index;
@@ -397,7 +399,7 @@ static int next_plain(ga__block *b, thread *t)
     return next_block(b, t);
 }
 
-/* A lane less to wait for. */
+/* Removes a returned lane from the set of lanes to wait for. */
 static void forget_lane(ga__block *b, const thread *t)
 {
     const int warp = warp_of(t);
@@ -430,7 +432,7 @@ static int next_in_kernel(ga_simt_thread *view)
     return 0;
 }
 
-/* Where each flow starts, and ends when a thread that is ready is to go on, or when all is done. */
+/* Every flow starts here. It ends when a ready thread continues elsewhere, or when all is done. */
 static void enter(void *argument)
 {
     thread *t = argument;
@@ -452,7 +454,8 @@ static ga_simt_index extent_of(const int64_t *n)
     return (ga_simt_index){(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]};
 }
 
-/* Of the C library; gives the calling thread its own instance of a module's variables. */
+/* A struct of the C library: it locates the calling thread's own instance of a module's
+ * variables. */
 struct tls_index {
     unsigned long module, offset;
 };
@@ -472,7 +475,7 @@ static void set_up(ga__block *b, ga__grid *grid)
     b->dynamic = grid->kernel->dynamic != NULL ? grid->kernel->dynamic() : NULL;
 }
 
-/* After a failure: nothing runs on any stack. */
+/* After a failure, no flow runs on any stack. */
 static void make_all_idle(ga__block *b)
 {
     b->idle = NULL;

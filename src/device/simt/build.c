@@ -1,5 +1,5 @@
-/* Compiles users' CUDA modules for the host: the simulator's own text, the user's, and a record of
- * each kernel, by the system's C++ compiler. */
+/* Compiles users' CUDA modules for the host: the system's C++ compiler gets the simulator's own
+ * text, the user's text, and a record of each kernel. */
 #include "device/simt/simt.h"
 
 #include <elf.h>
@@ -21,12 +21,12 @@
 #include "device/simt/options.h"
 #include "device/simt/rewrite.h"
 
-/* In this order before the user's text. */
+/* These precede the user's text in this order. */
 static const char *const prelude[] = {"simt_abi.host", "simt_types.host", "simt_math.host",
                                       "simt_threads.host", NULL};
 
-/* Quick to compile before quick to run. Type punning and signed overflow are as on the GPU; what
- * the module defines is what it means, whatever names the program has. */
+/* These options favour short compiles over fast code. Type punning and signed overflow behave as on
+ * the GPU; the module's own definitions take precedence over the program's. */
 /* clang-format off */
 static const char *const options[] = {
     "-x", "c++", "-std=c++17", "-O2", "-fPIC", "-shared", "-nostdlib", "-pipe",
@@ -36,8 +36,8 @@ static const char *const options[] = {
     "-Wall", "-Wno-unknown-pragmas", "-Wno-sign-compare", "-Wno-unused-function", NULL,
 };
 
-/* Headers of CUDA and of C whose contents are there already; others that a C++ compiler brings with
- * it, like <stdint.h>, it finds itself. */
+/* Headers of CUDA and of C whose contents the prelude already provides. The compiler finds its own
+ * headers, such as <stdint.h>, by itself. */
 static const char *const empty_headers[] = {
     "assert.h", "builtin_types.h", "cassert", "cstdio", "cstdlib", "cstring", "ctime", "cuda.h",
     "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h", "device_launch_parameters.h",
@@ -46,10 +46,10 @@ static const char *const empty_headers[] = {
     "vector_functions.h", "vector_types.h", NULL,
 };
 
-/* Those whose contents are macros alone. */
+/* Headers that contain only macros. */
 static const char *const constant_headers[] = {"cmath", "math.h", "math_constants.h", NULL};
 
-/* Those that are for GPUs alone. */
+/* Headers that work only on GPUs. */
 static const char *const refused_headers[] = {
     "cooperative_groups.h", "cub/cub.cuh", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h",
     "cuda_pipeline.h", "curand_kernel.h", "mma.h", NULL,
@@ -66,13 +66,13 @@ static const char *embedded(const char *name)
 typedef struct build {
     const ga__cuda_source *source;
     ga__temporary folder;
-    char *text;              /* the user's, rewritten */
-    bool dynamic;            /* there is dynamic shared memory */
-    ga__strbuf words, lines; /* of the user's options: see ga__simt_options */
+    char *text;              /* the user's text, rewritten */
+    bool dynamic;            /* the text has dynamic shared memory */
+    ga__strbuf words, lines; /* from the user's options: see ga__simt_options */
     ga__strbuf tu;           /* the translation unit */
 } build;
 
-/* DIRECTORY/name, of which all directories are made; ga__free it. */
+/* DIRECTORY/name; makes all its directories; ga__free it. */
 static char *path_of(const build *b, const char *name)
 {
     ga__strbuf path = GA__STRBUF_INIT;
@@ -124,7 +124,7 @@ static ga_status write_own_headers(const build *b)
     return status;
 }
 
-/* Inside the directory, whatever the user calls it. */
+/* Whether the user's file name stays inside the directory. */
 static bool is_plain_path(const char *name)
 {
     if (*name == '\0' || *name == '/' || name[strlen(name) - 1] == '/')
@@ -152,7 +152,8 @@ static ga_status write_users_headers(build *b)
     return status;
 }
 
-/* The compiler's words, each ended by a NUL: our options, where the files are, the user's. */
+/* Makes the compiler's words, each followed by a NUL: our options, where the files are, the user's
+ * options. */
 static ga_status make_words(build *b)
 {
     for (const char *const *option = options; *option != NULL; option++)
@@ -166,14 +167,14 @@ static ga_status make_words(build *b)
 
 /* ---- the translation unit ---- */
 
-/* The compiler takes the lines it shows from user.cu, which is as the user wrote it. */
+/* Messages quote lines from user.cu, which holds the text as the user wrote it. */
 static ga_status make_unit(build *b)
 {
     ga__strbuf *tu = &b->tu;
     const char *const *kernels = b->source->kernels;
     if (b->dynamic)
         ga__strbuf_add(tu, "#define GA_SIMT_DYNAMIC\n");
-    ga__strbuf_add(tu, "# 1 \"quarry\" 3\n"); /* 3: a system's header, without warnings */
+    ga__strbuf_add(tu, "# 1 \"quarry\" 3\n"); /* 3: a system header, without warnings */
     for (const char *const *file = prelude; *file != NULL; file++)
         ga__strbuf_add(tu, embedded(*file));
     ga__strbuf_addf(tu, "# 1 \"options\"\n%s", b->lines.length > 0 ? b->lines.text : "");
@@ -198,7 +199,7 @@ static ga_status write_files(build *b)
 
 /* ---- the compiler ---- */
 
-/* The words as a list (ga__free) that points into them. */
+/* The words as a list (ga__free it) that points into them. */
 static const char **split(const ga__strbuf *words)
 {
     size_t n = 0;
@@ -213,7 +214,7 @@ static const char **split(const ga__strbuf *words)
     return list;
 }
 
-/* The log with the user's names for files (ga__free it); NULL when memory is out. */
+/* The log with the user's names for the files (ga__free it); NULL if memory is out. */
 static char *tidy(const build *b, const char *log)
 {
     const size_t length = strlen(b->folder.path);
@@ -233,7 +234,7 @@ static char *tidy(const build *b, const char *log)
     return ga__strbuf_take(&out);
 }
 
-/* Its output is tidied. */
+/* Runs the compiler and tidies its output. */
 static ga_status run_compiler(const build *b, const char *output, ga__process_end *end)
 {
     char *input = path_of(b, "kernel.cpp");
@@ -254,8 +255,8 @@ static ga_status run_compiler(const build *b, const char *output, ga__process_en
 
 /* ---- the shared object ---- */
 
-/* GCC makes one of all local statics of a template in the process, as its language demands. Two
- * modules are two programs, though: here each has its own. */
+/* GCC merges the local statics of a template across the process, as C++ requires. But two modules
+ * are two programs: each gets its own. */
 static void separate_statics(char *code)
 {
     const ElfW(Ehdr) *header = (const void *)code;
@@ -272,7 +273,7 @@ static void separate_statics(char *code)
     }
 }
 
-/* *log: the compiler's warnings (ga__free), NULL when there are none. */
+/* *log receives the compiler's warnings (ga__free it), or NULL if there are none. */
 static ga_status make_code(const build *b, void **code, size_t *nbytes, char **log)
 {
     char *output = path_of(b, "kernel.so");

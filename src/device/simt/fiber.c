@@ -12,8 +12,9 @@
 
 /* ---- the switch: ga__fiber_swap(&sp_to_store, sp_to_load) ---- */
 
-/* What a called function must keep goes to the stack, the stack pointer to memory; ga__fiber_start
- * is where a new fiber's first switch returns to. Its caller is unknown to debuggers. */
+/* The switch pushes the registers that a called function must preserve and stores the stack
+ * pointer. A new fiber's first switch returns to ga__fiber_start, whose caller debuggers show as
+ * unknown. */
 void ga__fiber_swap(void **store, void *load) __attribute__((visibility("hidden")));
 void ga__fiber_start(void) __attribute__((visibility("hidden")));
 
@@ -24,8 +25,8 @@ void ga__fiber_start(void) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
 
-/* r15 r14 r13 r12 rbx rbp and the return address, and two words that keep the alignment which a
- * call needs; System V AMD64 ABI, section 3.2. */
+/* r15 r14 r13 r12 rbx rbp, the return address, and two words that keep the stack aligned for a
+ * call; System V AMD64 ABI, section 3.2. */
 enum { FRAME_WORDS = 9, ENTRY = 3, ARGUMENT = 4, RETURN = 6 };
 
 /* clang-format off */
@@ -91,9 +92,10 @@ void ga__fiber_start(void)
 
 #endif
 
-/* ---- the address sanitizer, when the program is built with it, is told of every switch ---- */
+/* ---- reports each switch to the address sanitizer, if the program is built with it ---- */
 
-/* Of <sanitizer/common_interface_defs.h> and <sanitizer/asan_interface.h>; NULL without it. */
+/* From <sanitizer/common_interface_defs.h> and <sanitizer/asan_interface.h>; NULL without the
+ * sanitizer. */
 extern void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t nbytes)
     __attribute__((weak));
 extern void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *nbytes)
@@ -101,7 +103,7 @@ extern void __sanitizer_finish_switch_fiber(void *fake_stack, const void **botto
 extern void __asan_unpoison_memory_region(const volatile void *memory, size_t nbytes)
     __attribute__((weak));
 
-static _Thread_local ga__fiber *switched_from; /* kept only with the sanitizer */
+static _Thread_local ga__fiber *switched_from; /* used only with the sanitizer */
 
 static inline void start_switch(ga__fiber *from, void **fake_stack, const ga__fiber *to)
 {
@@ -111,7 +113,8 @@ static inline void start_switch(ga__fiber *from, void **fake_stack, const ga__fi
     __sanitizer_start_switch_fiber(fake_stack, to->bottom, to->nbytes);
 }
 
-/* Learns where the stack is that was left: nobody else knows the end of a thread's own. */
+/* Learns the bounds of the stack that was left: only the sanitizer knows those of a thread's own
+ * stack. */
 static inline void finish_switch(void *fake_stack)
 {
     const void *bottom;
@@ -130,7 +133,7 @@ void ga__fiber_init(ga__fiber *fiber, char *top, size_t nbytes, void (*entry)(vo
 {
     void **frame = (void **)(void *)top - FRAME_WORDS;
     void (*start)(void) = ga__fiber_start;
-    if (__asan_unpoison_memory_region != NULL) /* what flows that never returned left there */
+    if (__asan_unpoison_memory_region != NULL) /* left by flows that never returned */
         __asan_unpoison_memory_region(top - nbytes, nbytes);
     memset(frame, 0, FRAME_WORDS * sizeof *frame);
     memcpy(&frame[ENTRY], &entry, sizeof entry);

@@ -1,4 +1,4 @@
-/* Runs a grid: checks the launch, and has its blocks run by workers with stacks of their own. */
+/* Runs a grid: checks the launch, then runs its blocks on workers that have stacks of their own. */
 #include "device/simt/simt.h"
 
 #include <dlfcn.h>
@@ -83,14 +83,14 @@ void ga__simt_info(const ga_simt_kernel *kernel, ga__function_info *info)
 
 /* ---- workers: a block's records and stacks, kept from launch to launch ---- */
 
-/* Of one launch, and of those kept unused. Each costs the process two of its mappings, of which
- * Linux allows 65530. */
+/* The limit for one launch, and for the unused ones that are kept. Each stack costs the process two
+ * mappings; Linux allows 65530. */
 enum { MOST_STACKS = 12288 };
 
 static struct {
     pthread_mutex_t lock;
     ga__block *blocks;
-    int nstacks; /* theirs together */
+    int nstacks; /* the number of stacks that they have together */
 } unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GA__FORK_GUARD(&unused.lock, GA__FORK_LEAF, NULL)
 
@@ -202,7 +202,8 @@ ga_status ga__simt_launch(const ga_simt_kernel *kernel, const ga__grid_launch *l
     ga__grid grid = {.kernel = kernel, .launch = launch, .failing = ATOMIC_FLAG_INIT};
     grid.nblocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
     const int nworkers = count_workers(launch, grid.nblocks);
-    const int64_t share = grid.nblocks / (nworkers * 16); /* the last ones should end together */
+    const int64_t share = grid.nblocks / (nworkers * 16); /* small enough that all workers finish at
+                                                           * about the same time */
     grid.chunk = share < 1 ? 1 : share > 64 ? 64 : share;
     find_statics(kernel, &grid.tls_module, &grid.tls_bytes);
     return run_grid(&grid, nworkers);

@@ -1,4 +1,4 @@
-/* In place of the simulator in builds with -Dsimt=disabled: users' CUDA modules need a GPU. */
+/* Replaces the simulator in builds with -Dsimt=disabled: users' CUDA modules need a GPU there. */
 #include <string.h>
 
 #include "base/error.h"

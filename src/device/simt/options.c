@@ -1,4 +1,4 @@
-/* Turns NVRTC's options into those of the host's C++ compiler, by a table. */
+/* Translates NVRTC's options to those of the host's C++ compiler, by a table. */
 #include "device/simt/options.h"
 
 #include <stdbool.h>
@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 
-/* What becomes of an option's value. */
+/* The effect of an option on the host. */
 enum use {
-    NONE, /* there is none, or nobody needs it; `host` are words to give, or NULL */
+    NONE, /* no value, or an unused one; `host` holds the words to pass, or NULL */
     DEFINED,
     UNDEFINED,
     INCLUDED,
@@ -17,11 +17,11 @@ enum use {
     FMAD,     /* true or false */
 };
 
-/* NVRTC's options without their dashes (NVRTC 13.0, section 3.7 of its manual). */
+/* NVRTC's options without their leading dashes (NVRTC 13.0, section 3.7 of its manual). */
 static const struct option {
     const char *name;
     enum use use;
-    const char *host; /* blanks between words */
+    const char *host; /* words separated by blanks */
 } options[] = {
     {"D", DEFINED, NULL},
     {"define-macro", DEFINED, NULL},
@@ -98,7 +98,7 @@ static const struct option {
     {"version-ident", NONE, NULL},
 };
 
-/* Where options go. */
+/* The destinations of options. */
 typedef struct target {
     ga__strbuf *words, *lines;
 } target;
@@ -109,7 +109,7 @@ static void add_word(target to, const char *prefix, const char *value)
     ga__strbuf_add_bytes(to.words, value, strlen(value) + 1);
 }
 
-/* Words of a text with blanks between them. */
+/* Adds the words of a text, which blanks separate. */
 static void add_words(target to, const char *text)
 {
     while (text != NULL && *text != '\0') {
@@ -120,7 +120,7 @@ static void add_words(target to, const char *text)
     }
 }
 
-/* NAME, NAME=TEXT or NAME(X)=TEXT, instead of what the name may mean already. */
+/* Adds a definition NAME, NAME=TEXT or NAME(X)=TEXT, which replaces any previous one. */
 static void add_definition(target to, const char *value)
 {
     const int name = (int)strcspn(value, "=("), head = (int)strcspn(value, "=");
@@ -129,7 +129,7 @@ static void add_definition(target to, const char *value)
                     value[head] == '=' ? value + head + 1 : "1");
 }
 
-/* The simulator's own text needs C++17, of which older standards are all but a part. */
+/* The simulator's own text needs C++17, which is almost a superset of the older standards. */
 static void add_standard(target to, const char *value)
 {
     static const char *const older[] = {"c++03", "c++11", "c++14"};
@@ -168,8 +168,8 @@ static bool is_short(const char *option)
     return option[0] == '-' && option[1] != '\0' && strchr("DUI", option[1]) != NULL;
 }
 
-/* One option, with its value behind it or in the next word; the words that were used, or 0 when
- * there is no such option. */
+/* Translates one option, whose value follows it or is the next word. Returns the number of words
+ * used, or 0 if there is no such option. */
 static int translate(const char *const *list, target to)
 {
     const char *name = list[0] + strspn(list[0], "-"), *next = list[1];

@@ -1,4 +1,4 @@
-/* Says who waits for what in a block that cannot go on. */
+/* Describes which threads wait for what in a block that cannot continue. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_GROUPS = 6 };
 
-/* Threads in one state: at one wait, or returned (NULL). */
+/* Threads in one state: in the same wait, or returned (NULL). */
 typedef struct group {
     const ga_simt_wait *wait;
     int count, first;
@@ -29,7 +29,7 @@ static bool is_same(const ga_simt_wait *a, const ga_simt_wait *b)
     return a->op == b->op && a->line == b->line && a->mask == b->mask;
 }
 
-/* The groups in the order of their first threads; the last one takes all that are too many. */
+/* Makes the groups in the order of their first threads; the last group takes any excess. */
 static int make_groups(const ga__block *b, group groups[MOST_GROUPS])
 {
     int n = 0;

@@ -1,4 +1,4 @@
-/* Rewrites `extern __shared__` and `<<<` in CUDA C++, token by token and without moving a line. */
+/* Rewrites `extern __shared__` and `<<<` in CUDA C++ token by token and keeps line numbers. */
 #include "device/simt/rewrite.h"
 
 #include <assert.h>
@@ -10,8 +10,8 @@
 
 /* ---- tokens ---- */
 
-/* IDENTIFIER, NUMBER, STRING, or the character of a punctuator; LAUNCH is <<<, LINE_END the end of
- * a directive. */
+/* IDENTIFIER, NUMBER, STRING, or a punctuator's character; LAUNCH is <<<, LINE_END the end of a
+ * directive. */
 enum { END = 0, IDENTIFIER = 256, NUMBER, STRING, LAUNCH, LINE_END };
 
 typedef struct token {
@@ -24,21 +24,21 @@ enum { MOST_TOKENS = 256, MOST_DEPTH = 256, MOST_CONDITIONS = 64 };
 typedef struct rewriter {
     const char *text;
     size_t at;
-    bool line_start;   /* no token yet on this line: a # begins a directive */
-    bool in_directive; /* line ends count */
+    bool line_start;   /* no token on this line yet: a # begins a directive */
+    bool in_directive; /* line ends are tokens */
 
     token tokens[MOST_TOKENS]; /* of the declaration, from its extern or __shared__ on */
-    int ntokens;               /* 0: neither was seen */
-    bool is_namespace;         /* the declaration, so far */
+    int ntokens;               /* 0 if neither was seen */
+    bool is_namespace;         /* the declaration so far begins a namespace */
     token previous, before;    /* the last two tokens */
 
-    bool scopes[MOST_DEPTH]; /* of each open brace: whether it is a namespace's */
+    bool scopes[MOST_DEPTH]; /* for each open brace: whether it belongs to a namespace */
     int depth;
     int conditions[MOST_CONDITIONS]; /* the depth at each open #if */
     int nconditions;
 
     ga__strbuf out;
-    size_t copied; /* of the text */
+    size_t copied; /* how much of the text is copied */
     bool *dynamic;
 } rewriter;
 
@@ -52,7 +52,7 @@ static bool starts(const rewriter *r, const char *text)
     return strncmp(r->text + r->at, text, strlen(text)) == 0;
 }
 
-/* Past a backslash at a line's end; whether there was one. */
+/* Skips a backslash at a line's end; whether there was one. */
 static bool skip_continuation(rewriter *r)
 {
     if (starts(r, "\\\n"))
@@ -78,7 +78,7 @@ static void skip_block_comment(rewriter *r)
     r->at = end != NULL ? (size_t)(end - r->text) + 2 : strlen(r->text);
 }
 
-/* A comment, a blank, or a continued line; whether there was one. */
+/* Skips a comment, a blank or a continued line; whether there was one. */
 static bool skip_blank(rewriter *r)
 {
     const char c = r->text[r->at];
@@ -103,7 +103,7 @@ static void skip_quoted(rewriter *r, char quote)
     r->at += r->text[r->at] == quote;
 }
 
-/* R"delimiter( ... )delimiter" */
+/* Skips R"delimiter( ... )delimiter". */
 static void skip_raw(rewriter *r)
 {
     char close[20] = ")";
@@ -191,7 +191,7 @@ static void replace(rewriter *r, token t, const char *text)
 
 /* ---- extern __shared__ ---- */
 
-/* The index behind the brackets that start at `i`; 0 when they do not end. */
+/* The index after the brackets that start at `i`; 0 if they do not close. */
 static int skip_brackets(const rewriter *r, int i)
 {
     int open = 0;
@@ -203,7 +203,7 @@ static int skip_brackets(const rewriter *r, int i)
     return 0;
 }
 
-/* `name[]...` up to a comma or the end: the index of what follows; 0 when it is no declarator. */
+/* The index after `name[]...`, at a comma or the end; 0 if it is not a declarator. */
 static int declarator_end(const rewriter *r, int i)
 {
     if (r->tokens[i].kind != IDENTIFIER || i + 1 >= r->ntokens || r->tokens[i + 1].kind != '[')
@@ -212,9 +212,10 @@ static int declarator_end(const rewriter *r, int i)
     return end > 0 && (end == r->ntokens || r->tokens[end].kind == ',') ? end : 0;
 }
 
-/* Declarator i of the declaration, which ends before token `end`. In a function it becomes a
- * reference to memory found at run time. In a namespace, where that would be found once for all
- * threads, it gets another name for the symbol; in templates GCC forgets such names. */
+/* Rewrites declarator i of the declaration, which ends before token `end`. In a function, the
+ * declarator becomes a reference to memory that is found at run time. In a namespace, such a
+ * reference would be initialised once for all threads; there the variable gets another symbol name
+ * instead. GCC ignores such names in templates. */
 static void rewrite_declarator(rewriter *r, int i, int end, bool in_function)
 {
     if (in_function) {
@@ -253,7 +254,7 @@ static bool in_function(const rewriter *r)
     return false;
 }
 
-/* At the declaration's end. */
+/* Called at the declaration's end. */
 static void end_declaration(rewriter *r, bool function)
 {
     bool has_extern = false, has_shared = false;
@@ -273,7 +274,7 @@ static void add_token(rewriter *r, token t)
     r->is_namespace |= is_text(r, t, "namespace");
     if (r->ntokens == 0 && !begins)
         return;
-    if (r->ntokens == MOST_TOKENS) /* nothing that long is one */
+    if (r->ntokens == MOST_TOKENS) /* no relevant declaration is that long */
         r->ntokens = 0;
     else
         r->tokens[r->ntokens++] = t;
@@ -307,7 +308,7 @@ static void follow_condition(rewriter *r, token name)
     }
 }
 
-/* A macro's body is rewritten as if it stood in a function. */
+/* Rewrites a macro's body as if it were in a function. */
 static void directive(rewriter *r)
 {
     r->in_directive = true;

@@ -1,4 +1,4 @@
-/* Computes what each lane gets from a warp's operation: shuffles, votes, matches and reductions. */
+/* Computes each lane's result of a warp operation: shuffles, votes, matches and reductions. */
 #include <stdbool.h>
 
 #include "device/simt/block.h"
@@ -10,7 +10,7 @@ static int first_lane(uint32_t lanes)
     return __builtin_ctz(lanes);
 }
 
-/* The lanes that brought `value`. */
+/* The lanes whose value is `value`. */
 static uint32_t lanes_with(ga__simt_thread *const lanes[], uint32_t members, word value)
 {
     uint32_t with = 0;
@@ -41,7 +41,7 @@ static word reduce(ga__simt_thread *const lanes[], uint32_t members, int op)
     return total;
 }
 
-/* What all lanes get alike. */
+/* The result that all lanes share. */
 static word common_result(ga__simt_thread *const lanes[], uint32_t members, int op)
 {
     const word first = lanes[first_lane(members)]->wait->value;
@@ -57,8 +57,8 @@ static word common_result(ga__simt_thread *const lanes[], uint32_t members, int 
     }
 }
 
-/* What a shuffle reads from a lane that takes no part has no defined value: not a number, -1. Many
- * correct kernels read it, in lanes whose result nobody uses. */
+/* A shuffle that reads a non-participating lane has an undefined result; this returns NaN or -1.
+ * Many correct kernels do so in lanes whose result is unused. */
 static word read_lane(ga__simt_thread *const lanes[], uint32_t members, int source)
 {
     return members >> source & 1 ? lanes[source]->wait->value : ~(word)0;

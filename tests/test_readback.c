@@ -1,4 +1,4 @@
-/* Tests of posted results: what a read finds after a reduction, whatever happens to the memory. */
+/* Tests of readbacks: the result that a read finds after a reduction and after later writes. */
 #include <complex.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void elements_of_arrays_are_told_apart(void **state)
     }
 }
 
-static void graphs_leave_what_they_leave(void **state)
+static void graphs_clear_readbacks(void **state)
 {
     (void)state;
     gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(10)), *sum = ga_sum(x);
@@ -97,7 +97,7 @@ static void graphs_leave_what_they_leave(void **state)
         assert_true(ga_item_double(sum) == 10 * (k + 1));
     }
     gpuarray *part = ga_slice(x, ":1");
-    ga_sum(part, .out = sum); /* posted; then the graph writes what was posted */
+    ga_sum(part, .out = sum); /* has a readback; then the graph writes the same element */
     assert_int_equal(ga_graph_launch(graph), GA_OK);
     assert_true(ga_item_double(sum) == 50);
     ga_graph_free(graph);
@@ -141,13 +141,13 @@ static void other_streams_read_too(void **state)
     ga_stream_free(stream);
 }
 
-/* ---- What a kernel is told, on a device that only compiles ---- */
+/* ---- The parameters of a kernel, on a device that only compiles ---- */
 
 #ifdef QUARRY_CUDA
 #include "fake_device.h"
 
-/* As the kernels do it. */
-static void post(ga__readback to, const void *bytes, size_t nbytes)
+/* Writes a result as the kernels do. */
+static void write_back(ga__readback to, const void *bytes, size_t nbytes)
 {
     uint64_t *words = (uint64_t *)(uintptr_t)to.address;
     for (size_t k = 0; 4 * k < nbytes; k++) {
@@ -157,7 +157,7 @@ static void post(ga__readback to, const void *bytes, size_t nbytes)
     }
 }
 
-static void posts_are_found_until_others_write(void **state)
+static void readbacks_hold_until_others_write(void **state)
 {
     (void)state;
     ga__use_device(&devices[2]);
@@ -169,7 +169,7 @@ static void posts_are_found_until_others_write(void **state)
         const ga__readback to = ga__readback_begin(stream, buffer, at, nbytes);
         assert_true(to.address != 0 && to.tag != 0);
         assert_false(ga__readback_read(buffer, at, got, nbytes)); /* not there yet */
-        post(to, sent, nbytes);
+        write_back(to, sent, nbytes);
         assert_true(ga__readback_read(buffer, at, got, nbytes));
         assert_memory_equal(got, sent, nbytes);
         assert_false(ga__readback_read(buffer, at + 16, got, nbytes));
@@ -192,17 +192,18 @@ static void slots_come_round(void **state)
     const float value = 1.5f;
     float got;
     const ga__readback mine = ga__readback_begin(stream, first, first->memory, 4);
-    post(mine, &value, 4);
+    write_back(mine, &value, 4);
     for (int k = 0; k < 4096; k++)
-        post(ga__readback_begin(stream, other, other->memory, 4), &value, 4);
-    assert_false(ga__readback_read(first, first->memory, &got, 4)); /* its slot is another's */
-    post(mine, &value, 4);                                          /* and the other way round */
+        write_back(ga__readback_begin(stream, other, other->memory, 4), &value, 4);
+    assert_false(
+        ga__readback_read(first, first->memory, &got, 4)); /* another result took its slot */
+    write_back(mine, &value, 4);                           /* and the other way round */
     assert_false(ga__readback_read(other, other->memory, &got, 4));
     ga__buffer_release(first);
     ga__buffer_release(other);
 }
 
-static void known_addresses_are_not_posted(void **state)
+static void known_addresses_have_no_readback(void **state)
 {
     (void)state;
     ga__use_device(&devices[2]);
@@ -210,9 +211,9 @@ static void known_addresses_are_not_posted(void **state)
     gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(4)), *view = ga_slice(x, "1:");
     const ga__readback to = ga__readback_begin(stream, x->buffer, x->data, 4);
     float value = 2, got;
-    post(to, &value, 4);
+    write_back(to, &value, 4);
     assert_true(ga__readback_read(x->buffer, x->data, &got, 4) && got == 2);
-    assert_non_null(ga_data(view)); /* whoever has it may write at any time */
+    assert_non_null(ga_data(view)); /* its holder may write at any time */
     assert_false(ga__readback_read(x->buffer, x->data, &got, 4));
     assert_true(ga__readback_begin(stream, x->buffer, x->data, 4).address == 0);
     ga_free(view);
@@ -230,13 +231,13 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(sums_are_read_by_all_dtypes, clear),
         cmocka_unit_test_teardown(later_writes_are_found, clear),
         cmocka_unit_test_teardown(elements_of_arrays_are_told_apart, clear),
-        cmocka_unit_test_teardown(graphs_leave_what_they_leave, clear),
+        cmocka_unit_test_teardown(graphs_clear_readbacks, clear),
         cmocka_unit_test_teardown(many_results_wait, clear),
         cmocka_unit_test_teardown(other_streams_read_too, clear),
 #ifdef QUARRY_CUDA
-        cmocka_unit_test_teardown(posts_are_found_until_others_write, clear),
+        cmocka_unit_test_teardown(readbacks_hold_until_others_write, clear),
         cmocka_unit_test_teardown(slots_come_round, clear),
-        cmocka_unit_test_teardown(known_addresses_are_not_posted, clear),
+        cmocka_unit_test_teardown(known_addresses_have_no_readback, clear),
 #endif
     };
 #ifdef QUARRY_CUDA
