@@ -1,5 +1,4 @@
-/* Runs the threads of one block after another: as plain calls until the first thread has to wait,
- * and as fibers from then on. */
+/* Runs a block's threads in turn: as plain calls until one has to wait, then as fibers. */
 #include "device/simt/block.h"
 
 #include <stdbool.h>
@@ -189,8 +188,7 @@ static unsigned long long result_of_barrier(const ga__block *b)
     }
 }
 
-/* Counts a thread that arrives at the block's barrier. Returns whether all threads have arrived,
- * and so are ready. */
+/* Counts a thread at the block's barrier; whether all have arrived, and so are ready. */
 static bool arrive_at_barrier(ga__block *b, const ga_simt_wait *wait)
 {
     b->op = b->arrived == 0 || b->op == wait->op ? wait->op : -1;
@@ -224,8 +222,8 @@ static bool complete_lanes(ga__block *b, int warp, const ga_simt_wait *wait)
     return true;
 }
 
-/* If nothing else can continue, the lanes of a warp that wait at the same __activemask() are the
- * active ones. Returns whether there are any. */
+/* If nothing else can continue, the lanes at one __activemask() of a warp are the active ones.
+ * Returns whether there are any. */
 static bool converge(ga__block *b)
 {
     bool any = false;
@@ -383,8 +381,7 @@ static int next_block(ga__block *b, thread *t)
     return begin_block(b);
 }
 
-/* The next thread of the block, while none of its threads waits: all threads before it have
- * returned. */
+/* The next thread of the block while none waits: all threads before it have returned. */
 static int next_plain(ga__block *b, thread *t)
 {
     ga_simt_index *index = &t->view.index;
@@ -454,8 +451,7 @@ static ga_simt_index extent_of(const int64_t *n)
     return (ga_simt_index){(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]};
 }
 
-/* A struct of the C library: it locates the calling thread's own instance of a module's
- * variables. */
+/* The C library's: locates the calling thread's own instance of a module's variables. */
 struct tls_index {
     unsigned long module, offset;
 };
