@@ -1,4 +1,4 @@
-/* Reads the argument lists and the use of arguments in the texts of custom kernels. */
+/* Parses the argument lists of custom kernels, and finds how their texts use the arguments. */
 #include "user/arguments.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/word.h"
 
-/* ---- A scanner of C tokens: words, numbers, strings and punctuation, comments left out ---- */
+/* ---- A scanner of C tokens: words, numbers, strings and punctuation; it skips comments ---- */
 
 typedef struct token {
     const char *text;
@@ -150,7 +150,7 @@ static ga_status check_new_name(const ga__arguments *arguments, const char *kern
     return GA_OK;
 }
 
-/* The length up to the comma that ends this argument; commas in <> belong to a type. */
+/* The length up to the comma that ends this argument; commas within <> belong to a type. */
 static size_t part_length(const char *text)
 {
     int depth = 0;
@@ -210,14 +210,14 @@ static bool assigns(token t)
            !is(t, "<=") && !is(t, ">=");
 }
 
-/* What one walk over the operation finds about one array. */
+/* The uses of one array in an operation. */
 typedef struct uses {
     bool other; /* a use that is not name[i] */
     bool reads, writes;
-    bool surely_written; /* so far, by an unconditional assignment before any read */
+    bool surely_written; /* so far: by an unconditional assignment before any read */
 } uses;
 
-/* One name[i] between the tokens `before` and `after`. */
+/* Records one name[i] between the tokens `before` and `after`. */
 static void note_use(uses *u, token before, token after, bool statement_start)
 {
     const bool step = is(after, "++") || is(after, "--") || is(before, "++") || is(before, "--");
@@ -233,7 +233,7 @@ static void note_use(uses *u, token before, token after, bool statement_start)
     }
 }
 
-/* Whether the expression from `at` to its semicolon names the array, which it is assigned to. */
+/* Whether the expression from `at` to its semicolon reads the array `name`. */
 static bool reads_in_statement(const char *at, const char *name)
 {
     for (token t = next_token(&at); t.length > 0 && !is(t, ";"); t = next_token(&at))
@@ -271,15 +271,15 @@ static uses find_uses(const char *operation, const char *name)
     return u;
 }
 
-/* Jumps past the rest of an operation make no assignment sure. (It stands in a loop of one turn.)
- */
+/* After a jump, no assignment in the operation is certain. (The operation is the body of a loop
+ * that runs once.) */
 static bool jumps(const char *operation)
 {
     return names(operation, "return") || names(operation, "continue") ||
            names(operation, "break") || names(operation, "goto");
 }
 
-/* Where the line that starts at `text` ends, with those that a backslash joins to it. */
+/* The end of the line that starts at `text`, including lines joined by backslashes. */
 static const char *line_end(const char *text)
 {
     const char *end = text + strcspn(text, "\n");
@@ -288,7 +288,7 @@ static const char *line_end(const char *text)
     return end;
 }
 
-/* Whether the replacement of a macro, up to `end`, may jump, or open or close a block. */
+/* Whether a macro's replacement, up to `end`, may jump, or open or close a block. */
 static bool replaces_flow(const char *text, const char *end)
 {
     static const char *const parts[] = {"{", "}", "return", "continue", "break", "goto"};
@@ -307,9 +307,9 @@ static bool names_token(const char *text, token name)
     return false;
 }
 
-/* Whether the operation may have other jumps and blocks than those that stand there: by directives
- * of its own, by macros of the preamble (it names one, and that one or another has some), or by
- * files that are included. */
+/* Whether the operation may contain jumps or blocks that its text does not show: through its own
+ * directives, through macros of the preamble (it uses one, and any of them has such tokens), or
+ * through included files. */
 static bool is_rewritten(const char *operation, const char *preamble)
 {
     bool named = false, flow = false;
@@ -342,7 +342,8 @@ static void use_argument(ga__argument *argument, const char *operation, const ch
         return;
     }
     argument->access = GA__ELEMENT;
-    argument->writes = u.writes && !argument->is_const; /* its compiler says no to the rest */
+    argument->writes = u.writes && !argument->is_const; /* the compiler rejects writes to a const
+                                                         * array */
     argument->reads =
         u.reads || (u.writes && (jumps(operation) || is_rewritten(operation, preamble)));
 }

@@ -1,4 +1,4 @@
-/* Reads CUDA C++ declaration by declaration, as far as the names of kernels and variables need. */
+/* Parses CUDA C++ declarations just enough to find the names of kernels and variables. */
 #include "user/cuda_names.h"
 
 #include <ctype.h>
@@ -14,12 +14,12 @@ typedef enum token_kind { END, WORD, NUMBER, STRING, MARK } token_kind;
 typedef struct token {
     token_kind kind;
     const char *text; /* in the source */
-    size_t length;    /* of a MARK 1, of "::" 2 */
+    size_t length;    /* 1 for a MARK, 2 for "::" */
 } token;
 
 typedef struct reader {
     const char *at;
-    int conditions; /* #if inside #if, around `at` */
+    int conditions; /* the number of #if around `at` */
     token token;    /* the current one */
 } reader;
 
@@ -28,7 +28,7 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Past a # line and the lines that continue it. */
+/* Skips a # line and its continuation lines. */
 static void skip_directive(reader *r)
 {
     const char *at = r->at + 1 + strspn(r->at + 1, " \t");
@@ -65,7 +65,7 @@ static void skip_blanks(reader *r)
     }
 }
 
-/* The end of what begins at `at` with a quote. */
+/* The end of the quoted text that begins at `at`. */
 static const char *end_of_quoted(const char *at)
 {
     const char quote = *at++;
@@ -86,7 +86,8 @@ static const char *end_of_raw(const char *at)
     return at + strlen(at);
 }
 
-/* A word that stands before a string and is part of it ends in R for a raw one. */
+/* The end of the word at `at`. A prefix of a string literal is part of the string; a prefix that
+ * ends in R makes it a raw string. */
 static const char *end_of_word(const char *at, token_kind *kind)
 {
     const char *start = at;
@@ -142,12 +143,12 @@ static bool is_any(const reader *r, const char *const *texts)
     return false;
 }
 
-/* With `open` as the current token, past the `close` that belongs to it. */
+/* With `open` as the current token, skips past the matching `close`. */
 static void skip_balanced(reader *r, const char *open, const char *close)
 {
     int depth = 0;
     while (r->token.kind != END) {
-        if (strcmp(open, "<") == 0 && is(r, "(")) { /* where > may be greater */
+        if (strcmp(open, "<") == 0 && is(r, "(")) { /* here > may mean "greater" */
             skip_balanced(r, "(", ")");
             continue;
         }
@@ -159,7 +160,7 @@ static void skip_balanced(reader *r, const char *open, const char *close)
     }
 }
 
-/* The same with any bracket but <; false when the current token is none. */
+/* The same for any bracket but <; false if the current token is not a bracket. */
 static bool skip_bracket(reader *r)
 {
     if (is(r, "("))
@@ -182,7 +183,7 @@ typedef struct parser {
     ga__cuda_names *names;
     /* The namespaces and extern "C" { around the current declaration. */
     ga__strbuf path;             /* "ns::inner::" */
-    size_t lengths[MOST_SCOPES]; /* of the path outside each */
+    size_t lengths[MOST_SCOPES]; /* the path's length outside each scope */
     int nscopes;
     /* The current declaration. */
     bool is_kernel, is_variable, is_template, is_function;
@@ -206,7 +207,8 @@ static void begin_declaration(parser *p)
     cut(&p->declarator, 0);
 }
 
-/* A name that is defined twice, as overloads are, names none of them. */
+/* Adds a kernel's name. A name that is defined twice, as overloads are, identifies neither
+ * kernel. */
 static void add_kernel(ga__cuda_names *names, const char *name, bool is_plain)
 {
     const long earlier = ga__texts_find(&names->kernels, name);
@@ -257,7 +259,7 @@ static void leave_scope(parser *p)
     begin_declaration(p);
 }
 
-/* namespace a::b {, or the name of one after another. */
+/* Reads namespace a::b {, with one or several names. */
 static void read_namespace(parser *p)
 {
     reader *r = &p->r;
@@ -287,7 +289,7 @@ static void read_extern(parser *p)
         enter_scope(p, p->path.length);
 }
 
-/* template <class T>, or an explicit instantiation, which defines no name either. */
+/* Reads template <class T>, or an explicit instantiation, which defines no name. */
 static void read_template(parser *p)
 {
     next(&p->r);
@@ -333,7 +335,7 @@ static void read_word(parser *p)
         read_template(p);
     } else if (is(r, "__global__")) {
         p->is_kernel = true;
-        p->is_function = false; /* whatever macro stood before */
+        p->is_function = false; /* overrides a preceding macro */
         p->is_conditional = r->conditions > 0;
         next(r);
     } else if (is_any(r, attributes)) {
@@ -359,7 +361,7 @@ static void read_initialiser(parser *p)
     cut(&p->declarator, 0);
 }
 
-/* What stands in brackets: parameters, a function's body, a struct's, an array's length. */
+/* Skips brackets: parameters, a function's body, a struct's members, an array's length. */
 static void read_bracket(parser *p)
 {
     const bool parameters = is(&p->r, "(");

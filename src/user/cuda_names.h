@@ -6,20 +6,20 @@
 
 #include "base/texts.h"
 
-/* Names as they are used outside all namespaces: "add", "ns::add". */
+/* Names in the form used outside all namespaces: "add", "ns::add". */
 typedef struct ga__cuda_names {
-    ga__texts kernels;   /* defined once, in every case: no templates, and not within #if */
-    ga__texts others;    /* the other kernels: "scale<...>" is a template */
+    ga__texts kernels;   /* defined exactly once: no templates, and not within #if */
+    ga__texts others;    /* the other kernels; "scale<...>" is a template */
     ga__texts variables; /* __device__, __constant__ and __managed__ at namespace scope */
 } ga__cuda_names;
 
-/* What a reader sees in the text; macros are not expanded, and what follows from them, or from
- * files included, is not found. GA_ERR_MEMORY; then nothing is to be reset. */
+/* Reads the names in the text. It does not expand macros, so names from macros or from included
+ * files are not found. On GA_ERR_MEMORY there is nothing to reset. */
 ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text);
 void ga__cuda_names_reset(ga__cuda_names *names);
 
-/* The symbol of a variable (ga__free it): "ns::v" is _ZN2ns1vE, by the Itanium C++ ABI,
- * section 5.1; a name outside all namespaces is its own. NULL and an error when memory is out. */
+/* The symbol of a variable (ga__free it): "ns::v" is _ZN2ns1vE, by the Itanium C++ ABI, section
+ * 5.1; a name outside all namespaces is its own symbol. NULL and an error if memory is out. */
 char *ga__cuda_variable_symbol(const char *name);
 
 #endif

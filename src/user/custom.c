@@ -1,4 +1,4 @@
-/* The user's own kernels: elementwise operations and reductions as texts. */
+/* The user's own kernels: elementwise operations and reductions, given as texts. */
 #include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,13 +14,13 @@
 #include "user/kernel.h"
 #include "kernels/reduce.h"
 
-/* A kernel owns copies of all its texts. Threads may run it at once: only `direct` changes, one
- * way. */
+/* A kernel owns copies of all its texts. Several threads may run it at once: only `direct` changes,
+ * and only from false to true. */
 typedef struct custom {
     ga_kernel base; /* its name as the user wrote it */
     ga__arguments arguments;
     bool fast_math;
-    char *identifier;                                     /* the same, fit for C */
+    char *identifier;                                     /* the name as a C identifier */
     char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
     ga_dtype dtype_out;
@@ -70,8 +70,8 @@ void ga_kernel_free(ga_kernel *kernel)
         free_custom((custom *)kernel);
 }
 
-/* Gives a complete kernel its ids, which stand for all that its texts depend on besides the arrays
- * of a run. */
+/* Sets the ids of a complete kernel. They identify everything that its texts depend on, except the
+ * arrays of a run. */
 static ga_status set_ids(custom *kernel, const char *arguments)
 {
     const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
@@ -91,7 +91,7 @@ static ga_status set_ids(custom *kernel, const char *arguments)
     return status;
 }
 
-/* A kernel with its names and arguments. */
+/* A kernel with its name and arguments. */
 static custom *new_kernel(ga__kernel_kind kind, const char *name, const char *arguments)
 {
     name = name && *name ? name : "kernel";
@@ -200,13 +200,13 @@ failed:
 
 /* ---- One run ---- */
 
-/* What a run gets from its arguments. */
+/* The state of one run. */
 typedef struct run {
     ga__device *device;
     ga__operand operands[GA__MAX_ARGUMENTS];
     gpuarray
         *temporaries[GA__MAX_ARGUMENTS]; /* flattened views and copies, freed after the launch */
-    bool flat;                           /* its arrays have several shapes of one size */
+    bool flat;                           /* its arrays have several shapes of the same size */
     int ndim;
     int64_t shape[GA_MAX_NDIM];
 } run;
@@ -246,8 +246,8 @@ static ga_status check_arguments(const custom *kernel, int count, const ga_value
     return status;
 }
 
-/* Written arrays must be writable; an array that is only indexed freely and read may be read-only.
- */
+/* Raises unless the written arrays are writable; an ACCESSOR array that is only read may be
+ * read-only. */
 static ga_status check_writable(const custom *kernel, const run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
@@ -286,8 +286,8 @@ static bool gives_size(const custom *kernel, int k)
     return argument->array && argument->access == GA__ELEMENT;
 }
 
-/* The shape of the run is that of the arrays indexed by [i] alone, else of the first array. Arrays
- * of one size but several shapes are all run flat. */
+/* The run has the shape of the arrays that are only indexed by [i], or else of the first array.
+ * Arrays of the same size but different shapes run flat. */
 static ga_status choose_shape(const custom *kernel, const ga_value *args, run *r)
 {
     int first = -1;
@@ -315,8 +315,8 @@ static ga_status choose_shape(const custom *kernel, const ga_value *args, run *r
     return GA_OK;
 }
 
-/* Reshapes streamed arrays to the run's shape; what cannot be viewed so is indexed freely instead.
- */
+/* Reshapes streamed arrays to the run's shape; an array that has no such view becomes an
+ * accessor. */
 static ga_status match_shapes(const custom *kernel, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
@@ -336,8 +336,8 @@ static ga_status match_shapes(const custom *kernel, run *r)
     return GA_OK;
 }
 
-/* An input that partly overlaps a written array is copied first: every element is read before it is
- * written, as if all were. Freely indexed arrays are the user's own affair. */
+/* Copies an input that partly overlaps a written array: every element is read before it is written,
+ * as if all were read first. Overlap of accessors is up to the user. */
 static ga_status separate_inputs(const custom *kernel, run *r)
 {
     for (int w = 0; w < kernel->arguments.count; w++) {
@@ -368,7 +368,7 @@ static bool any_free_access(const custom *kernel, const run *r)
     return false;
 }
 
-/* Everything up to the launch, for either kind of kernel. */
+/* Does everything up to the launch, for either kind of kernel. */
 static ga_status prepare(const custom *kernel, bool direct, const ga_value *args, run *r)
 {
     memset(r->temporaries, 0, sizeof(r->temporaries[0]) * (size_t)kernel->arguments.count);
@@ -383,8 +383,9 @@ static ga_status prepare(const custom *kernel, bool direct, const ga_value *args
     return status;
 }
 
-/* A formula's id stands for its texts and how each name is used: freely indexed streamed arrays (a
- * mismatch of shapes) change the texts as `direct` does, so they take its id and its form. */
+/* A formula's id identifies its texts and how each name is used. A shape mismatch turns streamed
+ * arrays into accessors, which changes the texts as `direct` does; such a run therefore uses the
+ * direct id and form. */
 static ga__formula make_formula(const custom *kernel, bool direct, const run *r)
 {
     const char *loop_prep = kernel->loop_prep && *kernel->loop_prep ? kernel->loop_prep : NULL;
@@ -444,8 +445,8 @@ static ga_status run_reduction(const custom *kernel, bool direct, const ga_value
     return status;
 }
 
-/* Tries with elements in registers first; text that takes an element's address in ways the scanner
- * did not see compiles only against memory, and its own errors are those reported. */
+/* Tries with elements in registers first. Text that takes an element's address in a way that the
+ * scanner missed compiles only against memory; the errors of that second attempt are reported. */
 static ga_status run_either_way(custom *kernel, const ga_value *args, run *r, gpuarray *out)
 {
     ga_status (*const go)(const custom *, bool, const ga_value *, run *, gpuarray *) =

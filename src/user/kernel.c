@@ -1,4 +1,4 @@
-/* Tells a user who runs a kernel by another kind's function which one is its own. */
+/* Checks a kernel's kind; the message names the function that runs it. */
 #include "user/kernel.h"
 
 #include "base/error.h"

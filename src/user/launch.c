@@ -1,15 +1,15 @@
-/* Launches modules' kernels: checks the numbers, packs the arguments, and moves host memory. */
+/* Launches modules' kernels: checks the launch, packs the arguments, and copies host memory. */
 #include <string.h>
 
 #include "array/array.h"
 #include "base/error.h"
 #include "user/module.h"
 
-/* Every CUDA device's, and so the host's. */
+/* The limits of every CUDA device; the host has the same ones. */
 static const int64_t most_blocks[3] = {INT32_MAX, 65535, 65535};
 static const int64_t most_threads[3] = {1024, 1024, 64};
 
-/* An argument in host memory, and the device's memory that the kernel gets for it. */
+/* An argument in host memory, and the device memory that the kernel gets instead. */
 typedef struct host_memory {
     int argument;
     ga__buffer *buffer;
@@ -20,7 +20,7 @@ typedef struct packed {
     const ga__module_kernel *kernel;
     ga__stream *stream;
     void *addresses[GA__MAX_PARAMS];   /* of each argument's bytes */
-    uint64_t bytes[GA__MAX_PARAMS][2]; /* of those that are in no memory of the user's */
+    uint64_t bytes[GA__MAX_PARAMS][2]; /* of the arguments that are not in the user's memory */
     int nhost;
     host_memory host[GA__MAX_PARAMS];
 } packed;
@@ -104,7 +104,7 @@ static ga_status pack_array(packed *p, int k, const gpuarray *x)
     if (x->buffer->device != kernel->device)
         return ga__fail(GA_ERR_DEVICE, "%s: argument %d is on %s, the kernel on %s",
                         kernel->base.name, k + 1, x->buffer->device->name, kernel->device->name);
-    const ga_status status = ga__use(p->stream, x->buffer, true); /* it may be written */
+    const ga_status status = ga__use(p->stream, x->buffer, true); /* the kernel may write it */
     return status == GA_OK ? pack_pointer(p, k, "an array's address", x->data) : status;
 }
 
@@ -116,7 +116,7 @@ static ga_status pack_struct(packed *p, int k, ga_value value)
     return GA_OK;
 }
 
-/* The address is packed when there is one; see send(). */
+/* Packs the address if there is one; see send(). */
 static ga_status pack_host(packed *p, int k, ga_value value)
 {
     if (!value.as.host.memory.from && value.as.host.nbytes > 0)
@@ -159,7 +159,7 @@ static ga_status pack(packed *p, const ga__module_kernel *kernel, int count, con
 
 /* ---- Host memory ---- */
 
-/* Gives each host argument memory on the device, and copies there what the kernel reads. */
+/* Allocates device memory for each host argument, and copies the kernel's inputs there. */
 static ga_status send(packed *p, const ga_value *args)
 {
     ga__stream *stream = p->stream;
@@ -181,7 +181,7 @@ static ga_status send(packed *p, const ga_value *args)
     return status;
 }
 
-/* Copies back what the kernel wrote; waits for it. */
+/* Copies the kernel's results back and waits for them. */
 static ga_status receive(const packed *p, const ga_value *args)
 {
     ga__stream *stream = p->stream;
@@ -205,7 +205,7 @@ static void free_host(const packed *p)
 
 /* ---- The launch ---- */
 
-/* On the thread's current stream. */
+/* Launches in the thread's current stream. */
 static ga_status launch_here(const ga__module_kernel *kernel, const ga__grid_launch *shape,
                              int count, const ga_value *args)
 {
@@ -262,9 +262,10 @@ ga_status(ga_launch)(ga_kernel *kernel, ga_dim grid, ga_dim block, int count, co
     return (ga_launch_with)(kernel, grid, block, (ga_launch_options){0}, count, args);
 }
 
-/* ---- What a kernel needs ---- */
+/* ---- Properties of a kernel ---- */
 
-/* The largest block of those that keep the most threads running, and how many those are. */
+/* The largest block size among those that keep the most threads resident, and that number of
+ * threads. */
 static int64_t suggest_block(const ga__module_kernel *kernel, int *suggested)
 {
     ga__device *device = kernel->device;

@@ -16,7 +16,7 @@
 #include "jit/compile.h"
 #include "user/cuda_names.h"
 
-/* Loaded code. A module has one, and one more for each template's instance it was not told of. */
+/* Loaded code. A module has one, plus one for each template instance that was not declared. */
 typedef struct loaded {
     ga__image *image;
     struct loaded *next;
@@ -26,13 +26,13 @@ struct ga_module {
     int references; /* atomic: the user's, and one of each array over a variable */
     ga__device *device;
     char *name;
-    char *text; /* NULL: loaded from a file */
+    char *text; /* NULL if loaded from a file */
     ga__texts options, header_names, header_texts;
     ga__cuda_names names;
-    ga__texts compiled, symbols; /* names given to the compiler, and what they became */
-    ga__image *image;            /* where variables are */
+    ga__texts compiled, symbols; /* names given to the compiler, and the resulting symbols */
+    ga__image *image;            /* contains the variables */
     pthread_mutex_t lock;        /* of the two lists, which grow at their heads */
-    ga__fork_guard guard;        /* of the lock */
+    ga__fork_guard guard;        /* for the lock */
     loaded *code;
     ga__module_kernel *kernels;
 };
@@ -57,7 +57,7 @@ static ga_module *module_new(const char *name)
     return NULL;
 }
 
-/* Code must stay while a kernel runs. What the wait finds wrong is not this call's affair. */
+/* Unloads the code once its kernels are done. Errors that the wait finds are not reported here. */
 static void unload(ga_module *m)
 {
     const ga__backend *backend = m->device->backend;
@@ -108,7 +108,7 @@ void ga_module_free(ga_module *module)
         module_release(module);
 }
 
-/* Loads code and gives it to the module. */
+/* Loads code and adds it to the module. */
 static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image **image)
 {
     loaded *code = ga__malloc(sizeof *code);
@@ -129,7 +129,7 @@ static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image 
 
 /* ---- Compiling ---- */
 
-/* Adds the names between commas, semicolons and line ends outside brackets. */
+/* Adds the names, which commas, semicolons and line ends outside brackets separate. */
 static void split_names(ga__texts *names, const char *text)
 {
     int depth = 0;
@@ -178,8 +178,9 @@ static ga_status get_code(ga_module *m, const ga__texts *kernels, ga__code *code
     return ga__module_code(m->device, &source, code);
 }
 
-/* The reader of names takes a macro for a kernel, or one that another macro hides: then the source
- * compiles without the names it found, and its kernels are found when they are asked for. */
+/* Compiles the source with the names found in it. The name reader may mistake a macro for a kernel,
+ * or list a kernel that a macro removes. If the compile fails, the source is compiled without those
+ * names, and kernels are looked up when they are requested. */
 static ga_status compile(ga_module *m, const char *wanted, ga__code *code)
 {
     ga__texts alone = {0};
@@ -208,7 +209,7 @@ done:
     return status;
 }
 
-/* Loads what was compiled, and keeps the symbols. */
+/* Loads the compiled code and keeps its symbols. */
 static ga_status load_compiled(ga_module *m, ga__code *code)
 {
     ga_status status = load(m, code->bytes, code->nbytes, &m->image);
@@ -307,7 +308,8 @@ static ga_status fail_variables(const ga_module *m, const char *name)
     return status;
 }
 
-/* Raises for a name that does not compile; an instance's own error says more. */
+/* Raises for a name that does not compile; for a template instance, the compiler's own error says
+ * more. */
 static ga_status fail_plain(const ga_module *m, const char *name)
 {
     if (ga__texts_find(&m->names.others, name) < 0)
@@ -327,8 +329,8 @@ static ga_status load_instance(ga_module *m, ga__code *code, ga__function **func
     return m->device->backend->code.find(image, code->symbols, function);
 }
 
-/* Compiles the source once more, for this kernel: an instance of a template, or what the reader of
- * names did not see or did not trust. */
+/* Compiles the source again for this kernel: a template instance, or a name that the name reader
+ * missed or rejected. */
 static ga_status find_instance(ga_module *m, const char *name, ga__function **function)
 {
     ga__code code;
@@ -353,7 +355,7 @@ static ga_status find_instance(ga_module *m, const char *name, ga__function **fu
     return status;
 }
 
-/* As the backend finds it; quietly, as there may be another way. */
+/* Looks the name up with the backend, without raising: there may be another way. */
 static bool find_by_name(ga_module *m, const char *name, ga__function **function)
 {
     const ga__backend *backend = m->device->backend;
@@ -410,7 +412,8 @@ static ga__module_kernel *find_kernel(ga_module *m, const char *name)
     return kernel;
 }
 
-/* Gives the module its new kernel, unless another thread was quicker; the one that stands. */
+/* Adds the new kernel to the module, unless another thread has added one of that name; returns the
+ * kernel in the list. */
 static ga__module_kernel *keep_kernel(ga_module *m, ga__module_kernel *kernel)
 {
     pthread_mutex_lock(&m->lock);
@@ -425,8 +428,8 @@ static ga__module_kernel *keep_kernel(ga_module *m, ga__module_kernel *kernel)
     return stands;
 }
 
-/* Compiles without the lock: threads that want the same share the code, and other kernels of the
- * module, and forks, do not wait. */
+/* Compiles without the lock: threads that want the same kernel share the code, and other kernels of
+ * the module, and forks, do not wait. */
 ga_kernel *ga_module_kernel(ga_module *module, const char *name)
 {
     if (!module || !name)
