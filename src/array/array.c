@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "device/readback.h"
 
-/* The object alone, over no buffer yet. */
+/* Makes the object without a buffer. */
 static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int64_t size)
 {
     gpuarray *x = ga__malloc(sizeof *x + 2 * (size_t)ndim * sizeof x->dims[0]);
@@ -30,7 +30,7 @@ static gpuarray *object_new(ga_dtype dtype, int ndim, const int64_t *shape, int6
     return x;
 }
 
-/* Gives a complete object to the open scope; frees it when the scope cannot take it. */
+/* Gives a complete object to the open scope; frees it if that fails. */
 static gpuarray *registered(gpuarray *x)
 {
     if (ga__scope_add(x) == GA_OK)
@@ -93,7 +93,7 @@ bool ga__array_writable(const char *name, const gpuarray *x)
     return false;
 }
 
-/* The addresses that an array with elements reaches: [*first, *end). */
+/* The address range of an array with elements: [*first, *end). */
 static void reached(const gpuarray *x, intptr_t *first, intptr_t *end)
 {
     const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
@@ -140,11 +140,11 @@ void ga_free(gpuarray *x)
     ga__free(x);
 }
 
-/* No processor of today gives a program more bytes of addresses. */
+/* Current processors give a program at most this many bytes of address space. */
 #define MOST_ADDRESSES (INT64_C(1) << 57)
 
-/* The extent in bytes around the first element, at `address`; false when it leaves all addresses.
- */
+/* The extent in bytes around the first element at `address`; false if it exceeds the address
+ * space. */
 static bool find_extent(uintptr_t address, int ndim, const int64_t *shape, const int64_t *strides,
                         int64_t itemsize, int64_t *low, int64_t *high)
 {
@@ -166,8 +166,8 @@ static bool find_extent(uintptr_t address, int ndim, const int64_t *shape, const
            !__builtin_add_overflow(address, (uintptr_t)*high, &end);
 }
 
-/* Checks a shape and strides over memory of others; the extent in bytes around its first element.
- */
+/* Checks a shape and strides over foreign memory; sets the extent in bytes around the first
+ * element. */
 static ga_status check_layout(const char *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                               const int64_t *strides, int64_t *low, int64_t *high)
 {
@@ -184,7 +184,7 @@ static ga_status check_layout(const char *pointer, ga_dtype dtype, int ndim, con
     return GA_OK;
 }
 
-/* Sets a complete object's strides, C order when none are given. */
+/* Sets a complete object's strides; C order if none are given. */
 static void set_strides(gpuarray *x, const int64_t *strides)
 {
     const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
@@ -196,7 +196,7 @@ static void set_strides(gpuarray *x, const int64_t *strides)
     x->contiguous = ga__is_contiguous(x->ndim, x->shape, x->strides, itemsize);
 }
 
-/* x over the caller's memory, or freed and NULL. */
+/* Gives x the caller's memory; on failure frees x and returns NULL. */
 static gpuarray *over_memory(gpuarray *x, ga__device *device, char *pointer, void *owner,
                              void (*free_function)(void *owner))
 {

@@ -18,40 +18,39 @@ struct gpuarray {
     bool readonly;   /* a broadcast view */
     int64_t size;
     ga__buffer *buffer;
-    char *data;              /* first element; NULL when the buffer is empty */
+    char *data;              /* first element; NULL if the buffer is empty */
     struct ga__scope *scope; /* the scope that owns one reference, or NULL */
     int64_t scope_slot;
     int64_t *shape, *strides; /* ndim each, in dims; strides in bytes */
     int64_t dims[];
 };
 
-/* A new uninitialised C-order array on `device`, owned as every public result (by the scope, if one
- * is open). The shape is checked: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
+/* A new uninitialised C-order array on `device`, owned like every public result (by the scope, if
+ * one is open). Checks the shape: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
 gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* A C-order array over the buffer, whose reference it takes, on failure too. The shape has been
- * checked, and fits. */
+/* A C-order array over the buffer. Takes the caller's reference, also on failure. The shape must be
+ * valid and must fit. */
 gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* A view of x's buffer; the caller vouches for it. Strides in bytes, `offset` bytes after x's data.
- */
+/* A view of x's buffer; the caller guarantees that it fits. Strides in bytes; `offset` is in bytes
+ * from x's data. */
 gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int64_t *shape,
                          const int64_t *strides, int64_t offset);
 
-/* Raises GA_ERR_INVALID, and returns false, when the array cannot be written: `name` starts the
- * message. */
+/* Raises GA_ERR_INVALID and returns false if the array is read-only; `name` starts the message. */
 bool ga__array_writable(const char *name, const gpuarray *x);
 
-/* Copies nbytes between a contiguous array, from its byte `at` on, and host memory; both directions
- * wait. */
+/* Copies nbytes between host memory and a contiguous array, starting at its byte `at`; both
+ * directions wait. */
 ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes);
 ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes);
 
-/* The stream for work that reads and writes these arrays of one device, which it makes wait for
- * whatever other streams do with them; either may be NULL. NULL and an error on failure. */
+/* The stream for work that reads and writes these arrays of one device. It waits for other streams'
+ * work on them; either array may be NULL. NULL and an error on failure. */
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written);
 
-/* Whether the memory of two arrays on one device overlaps (by extent). */
+/* Whether the memory extents of two arrays on one device overlap. */
 bool ga__arrays_overlap(const gpuarray *a, const gpuarray *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scopes: which arrays each thread frees when a block ends. */
+/* Scopes: the arrays that each thread frees when a block ends. */
 #include "array/scope.h"
 
 #include <pthread.h>
@@ -7,12 +7,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Opening a scope only counts; its list is made when the first array comes, so that opening cannot
- * fail. */
+/* Opening a scope only increments a count, so it cannot fail; the scope's list is made for its
+ * first array. */
 struct ga__scope {
-    struct ga__scope *outer;       /* the next one that owns anything */
+    struct ga__scope *outer;       /* the next one that owns arrays */
     int64_t depth;                 /* 1 is the outermost */
-    int64_t count, live, capacity; /* slots used, those not cleared, slots there */
+    int64_t count, live, capacity; /* slots used, slots not cleared, slots allocated */
     gpuarray **slots;
     gpuarray *first_slots[16];
 };
@@ -25,7 +25,7 @@ static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 static int exit_key_error;
 
-/* Atomic only because ga_keep may look at an array that another thread's scope is letting go. */
+/* Atomic only because ga_keep may read an array that another thread's scope is releasing. */
 static void set_owner(gpuarray *x, struct ga__scope *scope)
 {
     __atomic_store_n(&x->scope, scope, __ATOMIC_RELAXED);
@@ -49,7 +49,7 @@ static void make_exit_key(void)
     exit_key_error = pthread_key_create(&exit_key, close_all);
 }
 
-/* Sees to it that scopes left open end with the thread. */
+/* Makes scopes that are left open end with the thread. */
 static ga_status close_at_exit(void)
 {
     if (closes_at_exit)
@@ -61,7 +61,7 @@ static ga_status close_at_exit(void)
     return GA_OK;
 }
 
-/* The list of the scope at `depth`, made and linked at its place when there is none yet. */
+/* The list of the scope at `depth`; makes and links it at its place if there is none yet. */
 static struct ga__scope *scope_at(int64_t depth)
 {
     struct ga__scope **place = &innermost;
@@ -84,7 +84,7 @@ static struct ga__scope *scope_at(int64_t depth)
     return scope;
 }
 
-/* Closes the gaps that arrays freed early left. */
+/* Closes the gaps of arrays that were freed early. */
 static void compact(struct ga__scope *scope)
 {
     int64_t kept = 0;

@@ -1,11 +1,11 @@
-/* The scopes of the calling thread, as the array object sees them. */
+/* The scopes of the calling thread, as the array object uses them. */
 #ifndef GA_ARRAY_SCOPE_H
 #define GA_ARRAY_SCOPE_H
 
 #include "array/array.h"
 
-/* Gives the only reference of a new array to the innermost scope; does nothing when none is open.
- * On failure the reference stays the caller's. */
+/* Gives the only reference of a new array to the innermost scope; does nothing if none is open. On
+ * failure the caller keeps the reference. */
 ga_status ga__scope_add(gpuarray *x);
 
 /* Makes the scope that owns x forget it. */

@@ -1,4 +1,4 @@
-/* Moves bytes between arrays and what reads or writes host memory: files. */
+/* Transfers bytes between arrays and files (or any other reader or writer of host memory). */
 #include "array/staging.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 #define PIECE_BYTES ((size_t)8 << 20)
-/* From here on it pays to pin memory, which takes milliseconds. */
+/* Pinning takes milliseconds; it pays from this size on. */
 #define PINNED_FROM ((size_t)64 << 20)
 
 static ga_status pin_pieces(ga__staging *staging)
@@ -64,7 +64,7 @@ static size_t part_of(size_t nbytes, size_t done)
     return nbytes - done < PIECE_BYTES ? nbytes - done : PIECE_BYTES;
 }
 
-/* While a piece is copied the next one is read. */
+/* Reads one piece while the previous one is copied. */
 static ga_status stage_in_pinned(ga__staging *staging, gpuarray *x, size_t at, size_t nbytes,
                                  ga_status (*read)(void *context, void *bytes, size_t nbytes),
                                  void *context)
@@ -77,7 +77,7 @@ static ga_status stage_in_pinned(ga__staging *staging, gpuarray *x, size_t at, s
         char *piece = staging->pieces[done / PIECE_BYTES % 2];
         const size_t part = part_of(nbytes, done);
         status = read(context, piece, part);
-        if (status == GA_OK) /* the other piece is copied then, and free */
+        if (status == GA_OK) /* the other piece's copy is done, so it is free */
             status = backend->stream.synchronize(stream);
         if (status == GA_OK)
             status = backend->memory.copy_async(stream, x->data + at + done, piece, part,
@@ -109,7 +109,7 @@ ga_status ga__staging_in(ga__staging *staging, gpuarray *x, size_t at, size_t nb
     return status;
 }
 
-/* Starts the copy of the piece from byte `done` on, if there is one. */
+/* Starts to copy the piece from byte `done` on, if there is one. */
 static ga_status fetch(ga__staging *staging, const gpuarray *x, size_t at, size_t nbytes,
                        size_t done)
 {
@@ -120,7 +120,7 @@ static ga_status fetch(ga__staging *staging, const gpuarray *x, size_t at, size_
         part_of(nbytes, done), GA__DEVICE_TO_HOST);
 }
 
-/* While a piece is written the next one is copied. */
+/* Copies one piece while the previous one is written. */
 static ga_status
 stage_out_pinned(ga__staging *staging, const gpuarray *x, size_t at, size_t nbytes,
                  ga_status (*write)(void *context, const void *bytes, size_t nbytes), void *context)
@@ -137,7 +137,7 @@ stage_out_pinned(ga__staging *staging, const gpuarray *x, size_t at, size_t nbyt
         if (status == GA_OK)
             status = write(context, staging->pieces[done / PIECE_BYTES % 2], part_of(nbytes, done));
     }
-    if (status != GA_OK) /* the pieces are not to be written to any more */
+    if (status != GA_OK) /* no copy may write to the pieces any more */
         (void)backend->stream.synchronize(&staging->stream);
     return status;
 }
