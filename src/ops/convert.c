@@ -22,7 +22,8 @@ ga__operand ga__number_operand(const char *name, ga_dtype type, ga_value number)
     return (ga__operand){.name = name, .number = number, .type = type, .reads = true};
 }
 
-/* The result is declared in the source's type, so that the store converts in one rounding. */
+/* The result is declared in the source's type, so that the store converts with a single
+ * rounding. */
 ga_status ga__copy_elements(gpuarray *to, const gpuarray *from)
 {
     static const ga__formula formula = {.id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a"};

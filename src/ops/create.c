@@ -4,7 +4,7 @@
 #include "ops/convert.h"
 #include "ops/range.h"
 
-/* Frees x when making its content failed. */
+/* Returns x, or frees it if filling it failed. */
 static gpuarray *made(gpuarray *x, ga_status status)
 {
     if (status == GA_OK)
@@ -70,10 +70,10 @@ static gpuarray *make(const ga__formula *formula, ga_dtype dtype, ga_dtype type,
     return NULL;
 }
 
-/* Complex ranges have real numbers: they are computed as such. */
+/* Complex ranges have real elements, so they are computed in the real dtype. */
 gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step)
 {
-    /* As NumPy: the first two are stored, and their difference is the step of the others. */
+    /* Like NumPy: stores the first two elements; the others continue with their difference. */
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(2),
         .name = "arange",
@@ -95,7 +95,7 @@ gpuarray *(ga_arange)(ga_dtype dtype, double start, double stop, double step)
                             ga_value_double(step));
 }
 
-/* numpy.linspace: start + i * step, the last one stop itself; integers are rounded down. */
+/* numpy.linspace: start + i * step, where the last element is stop itself; integers round down. */
 #define LAST_OR(number) "i > 0 && i == n - 1 ? b : a + ga::times(" number ", c)"
 static const ga__formula linspace_floats = {.id = GA__FORMULA_ID(3),
                                             .name = "linspace",
@@ -105,7 +105,7 @@ static const ga__formula linspace_integers = {.id = GA__FORMULA_ID(4),
                                               .name = "linspace",
                                               .body = "r = ga::floor(" LAST_OR("(double)i") ")",
                                               .uses_index = true};
-/* Where the step underflows: the share of the whole way. */
+/* If the step underflows: multiplies the whole gap by i / steps. */
 static const ga__formula linspace_shares = {.id = GA__FORMULA_ID(17),
                                             .name = "linspace",
                                             .body = "r = " LAST_OR("(double)i / d"),

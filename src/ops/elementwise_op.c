@@ -1,17 +1,17 @@
-/* From a row of the elementwise tables to a call of the engine. */
+/* Applies a row of the elementwise tables: checks the operands and calls the engine. */
 #include "ops/elementwise_op.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-/* One application: what is known before there is a result. */
+/* One application: everything that is known before there is a result. */
 typedef struct call {
     const ga__row *op;
     ga__device *device;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
-    const gpuarray *arrays[GA__MAX_INPUTS]; /* NULL: a number */
+    const gpuarray *arrays[GA__MAX_INPUTS]; /* NULL for a number */
     ga_dtype loop[GA__MAX_INPUTS];
     ga_dtype common;
 } call;
@@ -45,7 +45,7 @@ static ga_status fail_broadcast(const call *c, const gpuarray *x)
                     ga__broadcast_problem(c->ndim, c->shape, x->ndim, x->shape));
 }
 
-/* Checks the inputs; sets device, shape and dtypes. */
+/* Checks the inputs; sets the device, the shape and the dtypes. */
 static ga_status prepare(call *c, const ga__row *op, const ga_value *inputs)
 {
     ga__operand_type types[GA__MAX_INPUTS];

@@ -1,4 +1,4 @@
-/* Writes arrays as text, the way numpy.array2string does with NumPy's default options. */
+/* Formats arrays as text like numpy.array2string with NumPy's default options. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,21 +20,21 @@ enum { WORD_SIZE = 160 };
 /* ---- Real numbers in columns ---- */
 
 typedef struct real_format {
-    ga_dtype dtype; /* whose digits count */
-    bool plus;      /* a sign also before positive numbers */
+    ga_dtype dtype; /* determines the digits */
+    bool plus;      /* also prints the sign of positive numbers */
     bool scientific;
-    int precision; /* digits behind the point, when scientific */
+    int precision; /* digits after the point, if scientific */
     int exponent_digits;
-    int pad_left, pad_right; /* characters before and behind the point */
+    int pad_left, pad_right; /* characters before and after the point */
 } real_format;
 
-/* What one pass over the numbers finds out. */
+/* The results of one pass over the numbers. */
 typedef struct survey {
     bool any_finite, any_other, any_negative_infinity;
-    double least, greatest; /* absolute, of those that are not 0; 0 when there are none */
+    double least, greatest; /* of the absolute values other than 0; 0 if there are none */
 } survey;
 
-/* The decimal digits that every number of this dtype keeps, as numpy.finfo(dtype).precision. */
+/* The number of decimal digits that the dtype preserves, like numpy.finfo(dtype).precision. */
 static int decimal_precision(ga_dtype dtype)
 {
     int bits = 0;
@@ -73,8 +73,8 @@ static bool wants_scientific(ga_dtype dtype, const survey *s)
            ga__dtype_rounded(dtype, s->greatest / s->least) > 1000;
 }
 
-/* The digits that a column shows of x: the shortest, but no more than PRECISION behind the point.
- */
+/* The digits of x that a column shows: the shortest that identify it, at most PRECISION after the
+ * point. */
 static void column_digits(const real_format *f, double x, ga__decimal *d)
 {
     ga__decimal_shortest(f->dtype, fabs(x), d);
@@ -109,7 +109,7 @@ static void widen(real_format *f, double x)
     at_least(&f->exponent_digits, ga__decimal_exponent_length(&d));
 }
 
-/* Ends the pass over the numbers that widen() made. */
+/* Completes the format after the pass of widen() over the numbers. */
 static void settle(real_format *f, const survey *s)
 {
     if (f->scientific) {
@@ -129,7 +129,7 @@ static const char *name_of_special(double x, bool plus)
     return x < 0 ? "-inf" : plus ? "+inf" : "inf";
 }
 
-/* One word of a column; returns its length. */
+/* Writes one word of a column; returns its length. */
 static int write_real(const real_format *f, double x, char *word)
 {
     char text[WORD_SIZE / 2];
@@ -150,9 +150,9 @@ static int write_real(const real_format *f, double x, char *word)
                    f->pad_right - ga__decimal_fraction_length(&d), "");
 }
 
-/* ---- One number alone, as str() of a NumPy scalar ---- */
+/* ---- A single number, like str() of a NumPy scalar ---- */
 
-/* `point_zero`: "1.0" rather than "1". Returns the length. */
+/* `point_zero` selects "1.0" instead of "1". Returns the length. */
 static int write_lone_real(ga_dtype dtype, double x, bool point_zero, bool plus, char *word)
 {
     const int digits = decimal_precision(dtype);
@@ -173,7 +173,7 @@ static int write_lone_real(ga_dtype dtype, double x, bool point_zero, bool plus,
         return n;
     }
     n += ga__decimal_scientific(word + n, &d, ga__decimal_exponent_length(&d));
-    if (d.count == 1) { /* "1.e+16" to "1e+16" */
+    if (d.count == 1) { /* turns "1.e+16" into "1e+16" */
         char *point = strchr(word, '.');
         memmove(point, point + 1, strlen(point));
         n--;
@@ -204,8 +204,8 @@ typedef struct element_format {
     real_format re, im;
 } element_format;
 
-/* The dtype whose digits a real number of `dtype` shows: one that NumPy does not have ("V2") shows
- * those of the type it computes in. */
+/* The dtype that determines the digits of a real number of `dtype`: for a dtype that NumPy does not
+ * have ("V2"), the type that it computes in. */
 static ga_dtype digits_dtype(ga_dtype dtype)
 {
     const ga_dtype real = ga__dtype_real(dtype);
@@ -252,7 +252,7 @@ static int write_lone_element(ga_dtype dtype, ga_value number, char *word)
     return write_integer(kind, number, 0, word);
 }
 
-/* The numbers to be shown, on the host, in C order. */
+/* The numbers to show: on the host, in C order. */
 typedef struct sample {
     ga_dtype dtype;
     int64_t count;
@@ -303,7 +303,7 @@ typedef struct writer {
     const gpuarray *x;
     bool summarised;
     sample sample;
-    int64_t next; /* of the sample */
+    int64_t next; /* the index in the sample */
     element_format format;
     ga__strbuf text;
 } writer;
@@ -320,7 +320,7 @@ static void strip_blanks(ga__strbuf *text)
         text->length--;
 }
 
-/* Adds a word to the current line of row `axis`, or to a new one; returns the line's length. */
+/* Adds a word to the current line at `axis`, or to a new line; returns the line's length. */
 static int add_word(writer *w, int axis, int line, const char *word, int length)
 {
     const int indent = axis + 1, width = LINE_WIDTH - axis - 1;
@@ -367,7 +367,8 @@ static void add_row(writer *w, int axis)
     }
 }
 
-/* The next of the blocks that `axis` counts goes on a new line, or after blank ones. */
+/* Starts the next block of `axis` on a new line, after blank lines if the blocks have several
+ * axes. */
 static void start_block(writer *w, int axis)
 {
     add_repeated(&w->text, '\n', w->x->ndim - axis - 1);
@@ -395,8 +396,8 @@ static void add_block(writer *w, int axis)
 
 /* ---- The elements to show ---- */
 
-/* Only the first and last EDGE of each longer axis: such an axis becomes two of the view, of
- * lengths 2 and EDGE, the stride of the first leading from one end to the other. */
+/* A view of the first and last EDGE elements of each longer axis. Such an axis becomes two axes, of
+ * lengths 2 and EDGE; the first one's stride leads from one end to the other. */
 static gpuarray *edges_of(const gpuarray *x)
 {
     int64_t shape[2 * GA_MAX_NDIM], strides[2 * GA_MAX_NDIM];
@@ -420,7 +421,7 @@ static gpuarray *edges_of(const gpuarray *x)
     return ga__array_view(x, x->dtype, ndim, shape, strides, 0);
 }
 
-/* Copies what is shown of x to the host (ga__free it); NULL on failure. */
+/* Copies the elements of x that are shown to the host (ga__free it); NULL on failure. */
 static void *take_sample(const gpuarray *x, bool summarised, sample *s)
 {
     gpuarray *edges = summarised ? edges_of(x) : NULL;
@@ -438,7 +439,7 @@ static void *take_sample(const gpuarray *x, bool summarised, sample *s)
     return elements;
 }
 
-/* The only element of an array without axes: with all its digits, or as in a column of its own. */
+/* Adds the only element of a 0-d array: with all its digits, or formatted as a column of one. */
 static void add_lone_element(writer *w, bool all_digits)
 {
     const ga_value number = sample_at(&w->sample, 0);
@@ -451,7 +452,7 @@ static void add_lone_element(writer *w, bool all_digits)
     ga__strbuf_add(&w->text, word);
 }
 
-/* As numpy.array2string() writes it, or as str() does, which gives all digits of one number. */
+/* Formats like numpy.array2string(), or like str(), which prints all digits of a single number. */
 static char *text_of(const gpuarray *x, bool all_digits)
 {
     writer w;

@@ -1,4 +1,4 @@
-/* Tells what there is: compilers, and the cache on disk. */
+/* Reports the compilers and the disk cache. */
 #include <limits.h>
 #include <string.h>
 

@@ -42,7 +42,7 @@ static ga_status read_at(const ga__npy_reader *r, int64_t offset, void *bytes, s
     return GA_OK;
 }
 
-/* The next bytes of what stands before the elements, of a file of `size` bytes. */
+/* Reads the next bytes before the elements, in a file of `size` bytes. */
 static ga_status read_next(ga__npy_reader *r, int64_t size, void *bytes, size_t nbytes)
 {
     if (nbytes > (size_t)(size - r->start))
@@ -58,8 +58,8 @@ static ga_status open_file(ga__npy_reader *r, const char *path, int64_t *size)
     struct stat status;
 
     *r = (ga__npy_reader){.path = path};
-    r->fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hang */
+    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe without a writer must
+                                                            * not block */
     if (r->fd < 0)
         return fail_io("load", path, errno);
     if (fstat(r->fd, &status) != 0)
@@ -72,7 +72,7 @@ static ga_status open_file(ga__npy_reader *r, const char *path, int64_t *size)
     return GA_OK;
 }
 
-/* The magic, the version, and the length of the header. */
+/* Reads the magic, the version and the length of the header. */
 static ga_status read_header_length(ga__npy_reader *r, int64_t size, size_t *length)
 {
     unsigned char start[GA__NPY_MAGIC_SIZE + 2], count[4] = {0, 0, 0, 0};
@@ -113,7 +113,7 @@ static ga_status read_header(ga__npy_reader *r, int64_t size)
     return status;
 }
 
-/* Raises GA_ERR_FORMAT unless the rest of the file is just the elements. */
+/* Raises GA_ERR_FORMAT unless the rest of the file is exactly the elements. */
 static ga_status check_data_size(const ga__npy_reader *r, size_t left)
 {
     const ga__npy_header *h = &r->header;
@@ -168,7 +168,7 @@ ga_status ga__npy_read(const ga__npy_reader *r, int64_t first, int64_t count, vo
     return GA_OK;
 }
 
-/* Where a load has come. */
+/* The position of a load. */
 typedef struct cursor {
     const ga__npy_reader *file;
     int64_t next;

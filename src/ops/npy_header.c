@@ -1,4 +1,4 @@
-/* The headers of .npy files: a Python dict literal that tells dtype, order and shape. */
+/* The headers of .npy files: Python dict literals with the dtype, order and shape. */
 #include "ops/npy_header.h"
 
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include "base/error.h"
 
 #define HEADER_ALIGNMENT ((size_t)64)
-/* NumPy leaves room for the first length to grow to this many characters. */
+/* NumPy reserves space for the first length to grow to this many characters. */
 #define GROWTH_DIGITS 21
 #define DESCR_SIZE 64
 
 /* ---- Reading ---- */
 
-/* The text, and where reading it has come. */
+/* The text and the current position in it. */
 typedef struct reader {
     const char *path;
     const char *text, *at, *end;
@@ -42,7 +42,7 @@ static bool take(reader *r, const char *word)
     return true;
 }
 
-/* A string without escapes, which no key and no descr of ours needs. */
+/* Reads a string without escapes: no key and no supported descr needs any. */
 static ga_status read_string(reader *r, char *string, size_t room)
 {
     skip_blanks(r);
@@ -112,7 +112,7 @@ static ga_status read_shape(reader *r, ga__npy_header *h)
     return GA_OK;
 }
 
-/* A list stands for a structured dtype: its text goes into the message. */
+/* A list is a structured dtype; its text goes into the message. */
 static ga_status fail_structured(const reader *r)
 {
     const char *end = memchr(r->at, ']', (size_t)(r->end - r->at));
@@ -134,7 +134,7 @@ static ga_status read_descr(reader *r, ga__npy_header *h)
         return status;
     h->dtype = ga__dtype_from_npy(descr, &h->swapped);
     if (strcmp(descr, ga_dtype_name(GA_BFLOAT16)) ==
-        0) /* NumPy has no descr for it, so writers differ */
+        0) /* NumPy has no descr for bfloat16, so writers differ */
         h->dtype = GA_BFLOAT16;
     if (h->dtype == GA_NO_DTYPE)
         return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is none of the dtypes", r->path,

@@ -1,5 +1,5 @@
-/* The distributions of integers, bytes and permutations: what each checks and asks of the engine.
- */
+/* The distributions of integers, bytes and permutations: checks their arguments and prepares
+ * draws. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "kernels/draw.h"
 #include "kernels/elementwise.h"
 
-/* An integer of any size: its sign, and its value modulo 2^64. */
+/* A 64-bit integer with a sign: its value modulo 2^64. */
 typedef struct integer {
     bool negative;
     uint64_t bits;
@@ -24,7 +24,7 @@ static bool is_below(integer a, integer b)
     return a.negative != b.negative ? a.negative : a.bits < b.bits;
 }
 
-/* The least and the greatest of an integer dtype. */
+/* The least and the greatest value of an integer dtype. */
 static integer least(ga_dtype dtype)
 {
     if (ga__dtype_kind(dtype) != 'i')
@@ -48,8 +48,8 @@ static const char *integer_text(integer number, char text[24])
     return text;
 }
 
-/* The first and last of a range, called low and high; `shown` is what the caller gave for the last.
- */
+/* Checks the first and last integers of a range, called low and high; `shown` is the caller's value
+ * for the last one. */
 static ga_status check_bounds(ga_dtype dtype, integer first, integer last, integer shown)
 {
     char text[24];
@@ -60,7 +60,7 @@ static ga_status check_bounds(ga_dtype dtype, integer first, integer last, integ
                     integer_text(low ? first : shown, text), ga_dtype_name(dtype));
 }
 
-/* Every integer from low to high, both included; ranges up to 2^32 take a word of 32 bits. */
+/* Draws every integer from low to high, both included; ranges up to 2^32 use a word of 32 bits. */
 static void draw_range(ga__draw *draw, integer low, integer high)
 {
     static const ga__distribution all = {
@@ -215,7 +215,8 @@ gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
     return result;
 }
 
-/* The bits of a Feistel network over 0 .. n - 1: at least 8, so that small n are a part of many. */
+/* The bits of a Feistel network over 0 .. n - 1: at least 8, so that a small n is a small part of
+ * the network's domain. */
 static int network_bits(int64_t n)
 {
     int bits = 8;

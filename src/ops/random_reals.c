@@ -1,4 +1,4 @@
-/* The distributions of real numbers: what each checks of its arguments and asks of the engine. */
+/* The distributions of real numbers: checks their arguments and prepares draws. */
 #include <math.h>
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ static void add_real(ga__draw *draw, double number)
     ga__draw_add(draw, draw->drawn, ga_value_double(number));
 }
 
-/* The number as it is once stored in dtype. */
+/* The number after rounding to dtype. */
 static double stored(ga_dtype dtype, double number)
 {
     uint64_t element[2] = {0, 0};
@@ -25,7 +25,7 @@ static double stored(ga_dtype dtype, double number)
     return ga__number_double(ga__dtype_fetch(dtype, element));
 }
 
-/* The next number of dtype below one that it has, by the order of their bits. */
+/* The next smaller number of dtype, from the order of the bits; `number` is one of dtype. */
 static double next_below(ga_dtype dtype, double number)
 {
     uint64_t element[2] = {0, 0};
@@ -66,7 +66,7 @@ static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
     static const ga__distribution random = {
         {.id = GA__FORMULA_ID(7), .name = "random", .body = "r = z"}, "unit", false};
     const ga_status status = plan_real(draw, &random, rng, dtype);
-    if (status == GA_OK && ga__dtype_size(dtype) == 2) /* rounding could make it 1 */
+    if (status == GA_OK && ga__dtype_size(dtype) == 2) /* rounding could produce 1 */
         return plan_uniform(draw, "random", rng, dtype, 0, 1);
     return status;
 }
@@ -86,7 +86,7 @@ static ga_status check_scale(const char *name, const char *what, double scale)
                     scale);
 }
 
-/* Of a place and a scale. */
+/* A distribution with a location and a scale. */
 static ga_status plan_scaled(ga__draw *draw, const ga__distribution *distribution,
                              const ga_rng *rng, ga_dtype dtype, const char *const names[2],
                              double place, double scale)

@@ -1,4 +1,4 @@
-/* The arithmetic of ranges: Python's, exact for integers of any size that numbers here have. */
+/* The arithmetic of ranges: Python's, exact for all integers that values can hold. */
 #include "ops/range.h"
 
 #include <inttypes.h>
@@ -9,11 +9,11 @@
 
 __extension__ typedef __int128 int128;
 
-/* A real number of Python's: an integer, or a float. */
+/* A real number as in Python: an integer or a float. */
 typedef struct real {
     bool whole;
     int128 integer;
-    double number; /* the integer, too, as a float */
+    double number; /* an integer is stored here as a float too */
 } real;
 
 static real from_integer(int128 integer)
@@ -38,7 +38,7 @@ static real difference(real a, real b)
                               : from_float(a.number - b.number);
 }
 
-/* False for what is no real number. */
+/* False if the value is not a real number. */
 static bool read_real(ga_value value, real *number)
 {
     const bool known = value.kind == GA_VALUE_NUMBER && ga__dtype_valid(value.dtype);
@@ -54,7 +54,7 @@ static bool read_real(ga_value value, real *number)
 
 /* ---- Messages ---- */
 
-/* "from -3 to 3 by 1", in the buffer. */
+/* "from -3 to 3 by 1", in a buffer of this size. */
 enum { TEXT_SIZE = 120 };
 
 static int add_real(char *text, size_t room, const char *before, real x)
@@ -77,8 +77,8 @@ static const char *range_text(real start, real stop, real step, char *text)
 
 /* ---- The length ---- */
 
-/* As a float: NaN or out of an int64's range where there is no such length. A quotient that
- * underflows still counts as one step, or none, by its sign. */
+/* The length as a float: NaN or outside the range of int64 if there is no such length. A quotient
+ * that underflows counts as one step or none, depending on its sign. */
 static double float_length(real gap, real step)
 {
     const double steps = gap.number / step.number;
@@ -115,7 +115,7 @@ static bool find_length(real start, real stop, real step, int64_t *length)
 
 /* ---- Elements ---- */
 
-/* The number cut to an integer, as Python's int() does; false when the dtype does not hold it. */
+/* Truncates the number to an integer like Python's int(); false if the dtype cannot hold it. */
 static bool to_integer(ga_dtype dtype, real x, ga_value *element)
 {
     const bool negative = ga__dtype_kind(dtype) == 'i';
@@ -130,7 +130,7 @@ static bool to_integer(ga_dtype dtype, real x, ga_value *element)
     return integer >= low && integer <= high;
 }
 
-/* The number as an element; false when it does not fit. */
+/* Converts the number to an element; false if it does not fit. */
 static bool convert(ga_dtype dtype, real x, ga_value *element)
 {
     const char kind = ga__dtype_kind(dtype);

@@ -1,4 +1,4 @@
-/* From a row of the reductions' table to a call of the engine. */
+/* Applies a row of the reductions' table: checks the axes and calls the engine. */
 #include "ops/reduction_op.h"
 
 #include <string.h>
@@ -104,7 +104,7 @@ static bool is_scalar(const ga__reduce_part *part)
     return part->short_circuits || strcmp(part->accumulator, "T") == 0;
 }
 
-/* One that is more than a T is at most a T, its real type and a count of 8 bytes. */
+/* Other accumulators are at most a T, its real type, and an 8-byte count. */
 static size_t accumulator_bytes(const ga__reduce_part *part)
 {
     const size_t type = ga__dtype_size(ga__dtype_compute(part->type));
@@ -113,7 +113,7 @@ static size_t accumulator_bytes(const ga__reduce_part *part)
 
 size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts)
 {
-    const size_t alignment = 2 * sizeof(double); /* no type has more */
+    const size_t alignment = 2 * sizeof(double); /* the maximum of all types */
     size_t bytes = accumulator_bytes(&parts[0]);
     if (nparts == 1 && is_scalar(&parts[0]))
         return bytes;
@@ -135,7 +135,7 @@ ga__reduce_part ga__part_of(const ga__row *op, ga_dtype loop, double ddof)
                              .rounds = op->rounds && ga__dtype_rounds(loop)};
 }
 
-/* A pass of one part whose result is what it finishes with. */
+/* A pass with one part, whose finished value is the result. */
 static ga__reduction single(ga__hash128 id, const char *name, const char *map, ga__reduce_part part,
                             ga_dtype result)
 {
@@ -165,7 +165,7 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
             kept_shape[kept] = out[0]->shape[axis];
             strides[kept++] = out[0]->strides[axis];
         }
-    /* Of the others only address and dtype count: they lie as the first one does. */
+    /* Only the address and dtype of the others are used: they have the layout of the first one. */
     memcpy(views, out, sizeof(views[0]) * (size_t)reduction->nresults);
     views[0] = ga__array_view(out[0], out[0]->dtype, kept, kept_shape, strides, 0);
     if (!views[0])

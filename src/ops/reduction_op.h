@@ -1,4 +1,4 @@
-/* From a row of the reductions' table to a call of the engine. */
+/* Applies a row of the reductions' table: checks the axes and calls the engine. */
 #ifndef GA_OPS_REDUCTION_OP_H
 #define GA_OPS_REDUCTION_OP_H
 
@@ -10,7 +10,7 @@
 /* The row as part of a pass, in the dtype `loop`. */
 ga__reduce_part ga__part_of(const ga__row *row, ga_dtype loop, double ddof);
 
-/* Bytes that the accumulators of the parts do not exceed together; the kernels assert it. */
+/* An upper bound of the accumulators' size in bytes; the kernels assert it. */
 size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts);
 
 /* ga__reduce() into results that may keep the reduced axes with length 1. */

@@ -7,13 +7,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* No slice that fits has more parts: each axis an index or a range, each new one a newaxis. */
+/* The most parts of a valid slice: an index or a range for each axis, and a newaxis for each new
+ * one. */
 #define MAX_PARTS (2 * GA_MAX_NDIM + 1)
 
 /* ---- The grammar ---- */
 
 typedef struct reader {
-    const char *text; /* the whole, for messages */
+    const char *text; /* the complete text, for messages */
     const char *at;
 } reader;
 
@@ -23,7 +24,7 @@ static ga_status fail_syntax(const reader *r, const char *expected)
                     (int)(r->at - r->text), "");
 }
 
-/* Not <ctype.h>'s: the grammar is the same in every locale. */
+/* Unlike <ctype.h>'s, the same in every locale. */
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -45,7 +46,7 @@ static void skip_blanks(reader *r)
         r->at++;
 }
 
-/* Takes the word when it is next and no longer one is. */
+/* Consumes the word if it comes next and is not the start of a longer one. */
 static bool take_word(reader *r, const char *word)
 {
     size_t length = 0;
@@ -61,8 +62,7 @@ static bool take_word(reader *r, const char *word)
     return true;
 }
 
-/* A whole number; one that does not fit 64 bits gives the nearest that does, as Python's slices do.
- */
+/* Consumes an integer; one outside 64 bits becomes the nearest that fits, as in Python's slices. */
 static bool take_number(reader *r, int64_t *number)
 {
     reader ahead = *r;
@@ -89,7 +89,7 @@ static bool take_none(reader *r)
     return take_word(r, "None") || take_word(r, "newaxis");
 }
 
-/* What may follow a colon: a number, or None or nothing for the default. */
+/* Consumes a bound after a colon: a number, or None or nothing for the default. */
 static bool take_bound(reader *r, int64_t *number)
 {
     if (take_number(r, number))
@@ -98,7 +98,7 @@ static bool take_bound(reader *r, int64_t *number)
     return false;
 }
 
-/* The rest of a range whose start, if any, was read. */
+/* Reads the rest of a range; its start, if any, is already read. */
 static void read_range(reader *r, ga_range *part)
 {
     part->kind = 0;
@@ -150,15 +150,15 @@ static ga_status read_slice(const char *text, ga_range *parts, int *count)
 
 /* ---- The view ---- */
 
-typedef struct cutting {
+typedef struct builder {
     const gpuarray *x;
-    int axis; /* of x: the next one to cut */
-    int ndim; /* of the view, so far */
+    int axis; /* of x: the next axis to slice */
+    int ndim; /* of the view so far */
     int64_t offset;
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
-} cutting;
+} builder;
 
-static ga_status add_axis(cutting *c, int64_t length, int64_t stride)
+static ga_status add_axis(builder *c, int64_t length, int64_t stride)
 {
     if (c->ndim == GA_MAX_NDIM)
         return ga__fail(GA_ERR_INDEX, "slice: the result has more than %d dimensions", GA_MAX_NDIM);
@@ -167,7 +167,7 @@ static ga_status add_axis(cutting *c, int64_t length, int64_t stride)
     return GA_OK;
 }
 
-/* A bound, negative ones counted from the end, moved into [low, high]. */
+/* Moves a bound into [low, high]; negative bounds count from the end. */
 static int64_t clamp_bound(int64_t bound, int64_t length, int64_t low, int64_t high)
 {
     if (bound < 0)
@@ -175,8 +175,8 @@ static int64_t clamp_bound(int64_t bound, int64_t length, int64_t low, int64_t h
     return bound < low ? low : bound > high ? high : bound;
 }
 
-/* start:stop:step on one axis, as Python's slice.indices counts. */
-static ga_status cut_range(cutting *c, const ga_range *part)
+/* Applies start:stop:step to one axis, like Python's slice.indices. */
+static ga_status add_range(builder *c, const ga_range *part)
 {
     const int64_t length = c->x->shape[c->axis], stride = c->x->strides[c->axis];
     const int64_t step = part->step < -INT64_MAX ? -INT64_MAX : part->step;
@@ -196,14 +196,14 @@ static ga_status cut_range(cutting *c, const ga_range *part)
     if (count > 0)
         c->offset += start * stride;
     c->axis++;
-    /* The product may not fit when the axis is not walked; its stride then means nothing. */
+    /* With at most one element the product may overflow; the stride is unused then. */
     int64_t walked = stride;
     if (count > 0 && __builtin_mul_overflow(stride, step, &walked))
         walked = stride;
     return add_axis(c, count, walked);
 }
 
-static ga_status cut_index(cutting *c, int64_t index)
+static ga_status add_index(builder *c, int64_t index)
 {
     const int64_t length = c->x->shape[c->axis];
 
@@ -216,8 +216,8 @@ static ga_status cut_index(cutting *c, int64_t index)
     return GA_OK;
 }
 
-/* As many whole axes as an ellipsis stands for. */
-static ga_status take_whole_axes(cutting *c, int count)
+/* Takes the whole axes that an ellipsis stands for. */
+static ga_status take_whole_axes(builder *c, int count)
 {
     ga_status status = GA_OK;
 
@@ -226,40 +226,40 @@ static ga_status take_whole_axes(cutting *c, int count)
     return status;
 }
 
-/* How many axes of x the parts leave whole. */
+/* Counts the axes of x that the parts leave whole. */
 static ga_status count_whole_axes(const gpuarray *x, int n, const ga_range *parts, int *whole)
 {
-    int cut = 0, ellipses = 0;
+    int used = 0, ellipses = 0;
 
     for (int i = 0; i < n; i++) {
         if (parts[i].kind < 0 || parts[i].kind > 3)
             return ga__fail(GA_ERR_INVALID, "slice: part %d has kind %d, not 0 to 3", i,
                             parts[i].kind);
-        cut += parts[i].kind <= 1;
+        used += parts[i].kind <= 1;
         ellipses += parts[i].kind == 3;
     }
     if (ellipses > 1)
         return ga__fail(GA_ERR_INDEX, "slice: %d ellipses, more than one", ellipses);
-    if (cut > x->ndim)
-        return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", cut,
+    if (used > x->ndim)
+        return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", used,
                         ga__shape_text(x->ndim, x->shape));
-    *whole = x->ndim - cut;
+    *whole = x->ndim - used;
     return GA_OK;
 }
 
-static ga_status cut_part(cutting *c, const ga_range *part, int whole)
+static ga_status add_part(builder *c, const ga_range *part, int whole)
 {
     switch (part->kind) {
-    case 0: return cut_range(c, part);
-    case 1: return cut_index(c, part->start);
+    case 0: return add_range(c, part);
+    case 1: return add_index(c, part->start);
     case 2: return add_axis(c, 1, 0);
     default: return take_whole_axes(c, whole);
     }
 }
 
-static gpuarray *cut(const gpuarray *x, int n, const ga_range *parts)
+static gpuarray *make_view(const gpuarray *x, int n, const ga_range *parts)
 {
-    cutting c;
+    builder c;
     int whole = 0;
 
     c.x = x;
@@ -267,7 +267,7 @@ static gpuarray *cut(const gpuarray *x, int n, const ga_range *parts)
     c.offset = 0;
     ga_status status = count_whole_axes(x, n, parts, &whole);
     for (int i = 0; i < n && status == GA_OK; i++)
-        status = cut_part(&c, &parts[i], whole);
+        status = add_part(&c, &parts[i], whole);
     if (status == GA_OK)
         status = take_whole_axes(&c, x->ndim - c.axis);
     if (status != GA_OK)
@@ -282,7 +282,7 @@ gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
     if (n < 0 || (n > 0 && !ranges))
         return ga__fail_null(GA_ERR_INVALID, "slice: %d parts at address %p", n,
                              (const void *)ranges);
-    return cut(x, n, ranges);
+    return make_view(x, n, ranges);
 }
 
 static gpuarray *slice_text(const gpuarray *x, const char *text)
@@ -290,10 +290,10 @@ static gpuarray *slice_text(const gpuarray *x, const char *text)
     ga_range parts[MAX_PARTS];
     int count = 0;
 
-    return read_slice(text, parts, &count) == GA_OK ? cut(x, count, parts) : NULL;
+    return read_slice(text, parts, &count) == GA_OK ? make_view(x, count, parts) : NULL;
 }
 
-/* The formatted text, in `small` or, when it is longer, in memory of its own. */
+/* Formats the text into `small`, or into memory of its own if it is longer. */
 static char *format_text(char *small, size_t room, const char *format, va_list args)
 {
     va_list again;

@@ -1,4 +1,4 @@
-/* The functions of the tables: one or two wrappers a row. */
+/* The functions of the tables: one or two wrappers per row. */
 #include <quarry/array.h>
 #include <quarry/ops.h>
 

@@ -50,7 +50,7 @@ static ga_status check_host_buffer(const char *name, const gpuarray *x, const vo
     return GA_OK;
 }
 
-/* The host's copy of x's elements comes in C order: into a view of another it goes by a copy. */
+/* Host data is in C order: a view with another layout is set through a copy. */
 static ga_status set_view(const char *name, gpuarray *x, const void *data, size_t nbytes)
 {
     if (!ga__array_writable(name, x))
@@ -127,7 +127,7 @@ ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes)
     return status;
 }
 
-/* The one element of x; false and an error when it has not just one. */
+/* Reads the only element of x; false and an error if x does not have exactly one. */
 static bool fetch_item(const gpuarray *x, ga_value *number)
 {
     uint64_t element[2] = {0, 0};
@@ -190,8 +190,8 @@ const char *ga_device_of(const gpuarray *x)
     return x ? x->buffer->device->name : NULL;
 }
 
-/* Between two GPUs: in the order of the source's stream, which waits for the target's, since the
- * new array's memory is of that order; and the target's then waits for the copy. */
+/* Copies between two GPUs in the source's stream. That stream waits for the target's, which owns
+ * the new array's memory; then the target's stream waits for the copy. */
 static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
 {
     ga__stream *source = ga__array_stream(from, NULL), *target = ga__array_stream(NULL, to);
@@ -206,8 +206,8 @@ static ga_status copy_to_peer(gpuarray *to, const gpuarray *from)
     return status == GA_OK ? backend->stream.wait(target, source) : status;
 }
 
-/* Between contiguous arrays of two devices; the memory of "cpu" is host memory, where work is done
- * when its call returns. */
+/* Copies between contiguous arrays of two devices; the memory of "cpu" is host memory, and its work
+ * is done when its call returns. */
 static ga_status copy_across(gpuarray *to, const gpuarray *from)
 {
     if (to->size == 0)
@@ -219,13 +219,13 @@ static ga_status copy_across(gpuarray *to, const gpuarray *from)
     return copy_to_peer(to, from);
 }
 
-/* x itself. A scope owns one reference of each of its arrays, so inside one it is a view of its
- * own. */
+/* Returns x itself. In a scope it returns a view, because a scope owns one reference of each of its
+ * arrays. */
 static gpuarray *same_array(const gpuarray *x)
 {
     if (ga__scope_is_open())
         return ga__array_view(x, x->dtype, x->ndim, x->shape, x->strides, 0);
-    return ga_retain((gpuarray *)x); /* only the count of references changes */
+    return ga_retain((gpuarray *)x); /* only changes the reference count */
 }
 
 gpuarray *ga_to_device(const gpuarray *x, const char *device)

@@ -21,7 +21,7 @@ static ga_status fail_reshape(const gpuarray *x, int ndim, const int64_t *wanted
                     ga__shape_text(ndim, wanted));
 }
 
-/* `wanted` with its -1 filled in. */
+/* Copies `wanted` with its -1 resolved. */
 static ga_status resolve_shape(const gpuarray *x, int ndim, const int64_t *wanted, int64_t *shape)
 {
     int unknown = -1;
@@ -48,7 +48,7 @@ static ga_status resolve_shape(const gpuarray *x, int ndim, const int64_t *wante
     return GA_OK;
 }
 
-/* Shape and strides of x without its axes of length 1; returns how many are left. */
+/* The shape and strides of x without its axes of length 1; returns the number of axes left. */
 static int without_unit_axes(const gpuarray *x, int64_t *shape, int64_t *strides)
 {
     int ndim = 0;
@@ -62,9 +62,9 @@ static int without_unit_axes(const gpuarray *x, int64_t *shape, int64_t *strides
     return ndim;
 }
 
-/* The strides with which x has this shape without a copy, as NumPy finds them: the axes of both are
- * taken in the smallest groups of equal product, and each group of x must be evenly spaced. False
- * when there are none. x is not empty. */
+/* The strides that give x this shape without a copy, found as in NumPy: both shapes are divided
+ * into the smallest groups of axes with equal products, and each group of x must be evenly spaced.
+ * False if there are none. x is not empty. */
 static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *shape,
                                  int64_t *strides)
 {
@@ -91,7 +91,7 @@ static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *sha
         begin = end;
         old_begin = old_end;
     }
-    for (int axis = begin; axis < ndim; axis++) /* what is left has length 1 */
+    for (int axis = begin; axis < ndim; axis++) /* the remaining axes have length 1 */
         strides[axis] = axis > 0 ? strides[axis - 1] : itemsize_of(x);
     return true;
 }
@@ -191,7 +191,7 @@ gpuarray *ga_expand_dims(const gpuarray *x, int axis)
     return view_as(x, x->ndim + 1, shape, strides);
 }
 
-/* A broadcast view that is known to fit. */
+/* A broadcast view; the shape must fit. */
 static gpuarray *repeated(const gpuarray *x, int ndim, const int64_t *shape)
 {
     int64_t strides[GA_MAX_NDIM];
@@ -238,7 +238,7 @@ gpuarray *ga_real(const gpuarray *x)
     return ga__array_view(x, ga__dtype_real(x->dtype), x->ndim, x->shape, x->strides, 0);
 }
 
-/* One zero of x's dtype, seen in x's shape. */
+/* One zero of x's dtype, broadcast to x's shape. */
 static gpuarray *zeros_in_shape_of(const gpuarray *x)
 {
     const uint64_t element[2] = {0, 0};
@@ -261,7 +261,7 @@ gpuarray *ga_imag(const gpuarray *x)
     return ga__array_view(x, real, x->ndim, x->shape, x->strides, (int64_t)ga__dtype_size(real));
 }
 
-/* Fits the last axis of a view to elements of another size; the strides of the others stay. */
+/* Adapts the last axis of a view to another element size; the other strides stay. */
 static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *shape,
                                   int64_t *strides)
 {
@@ -284,7 +284,7 @@ static ga_status resize_last_axis(const gpuarray *x, ga_dtype dtype, int64_t *sh
     return GA_OK;
 }
 
-/* Raises GA_ERR_SHAPE when an element of the view would lie across its own alignment. */
+/* Raises GA_ERR_SHAPE if the view's elements would not be aligned. */
 static bool check_alignment(const gpuarray *x, ga_dtype dtype, const int64_t *shape,
                             const int64_t *strides)
 {
