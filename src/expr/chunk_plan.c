@@ -1,4 +1,4 @@
-/* How a plan goes through data that does not fit memory: in sweeps, each over chunks of rows. */
+/* Plans the evaluation of data that does not fit memory: sweeps over chunks of rows. */
 #include "expr/chunk_plan.h"
 
 #include <inttypes.h>
@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "kernels/request.h"
 
-/* How one step can be cut: along its first axis longer than 1. */
-typedef struct cut {
-    int depth; /* axes up to that one; 0: it cannot be */
+/* The axis along which a step can be split: its first one longer than 1. */
+typedef struct split_axis {
+    int depth; /* the number of axes up to and including it; 0: the step cannot be split */
     int64_t length;
-    bool local; /* its result is cut as its data is: no reduction over these axes */
+    bool local; /* its result is split like its data: these axes are not reduced */
     bool kept;
-    int level; /* how many sweeps must come first */
-} cut;
+    int level; /* the number of sweeps that must come before */
+} split_axis;
 
 typedef struct splitter {
     const ga__plan *plan;
@@ -23,10 +23,10 @@ typedef struct splitter {
     const char *text;
     const ga__room *room;
     bool at_once;
-    cut *cuts;        /* by step */
-    bool *placed;     /* by step: a sweep has it among those kept */
-    uint64_t whole;   /* sources loaded whole so far */
-    int64_t resident; /* bytes of arrays that every chunk needs */
+    split_axis *split_axes; /* by step */
+    bool *placed;           /* by step: its kept result belongs to a sweep already */
+    uint64_t whole;         /* sources that are loaded completely so far */
+    int64_t resident;       /* bytes of the arrays that every chunk needs */
     ga__split *split;
 } splitter;
 
@@ -59,7 +59,7 @@ static const ga_source *source_of(const ga_named *args, const ga__input *input)
     return value->kind == GA_VALUE_SOURCE ? value->as.source : NULL;
 }
 
-/* Whether the step's result has, on its first `depth` axes, one element for each of its data. */
+/* Whether the result keeps the first `depth` axes of the step's data. */
 static bool keeps_axes(const ga__step *step, const ga__node *domain, int depth)
 {
     for (int axis = 0; axis < depth; axis++)
@@ -68,29 +68,29 @@ static bool keeps_axes(const ga__step *step, const ga__node *domain, int depth)
     return true;
 }
 
-/* Whether it has one for all of them. */
+/* Whether the step reduces all of them. */
 static bool reduces_axes(const ga__step *step, const ga__node *domain, int depth)
 {
     for (int axis = 0; axis < depth; axis++)
         if (domain->shape[axis] > 1 && !(step->axes >> axis & 1))
             return false;
-    return step->cut.nparts > 0;
+    return step->group.nparts > 0;
 }
 
-/* Whether every axis before `depth` is that of the domain. */
+/* Whether the node has the domain's axes before `depth`. */
 static bool spans(const ga__node *node, const ga__node *domain, int depth)
 {
     return node->ndim == domain->ndim &&
            memcmp(node->shape, domain->shape, (size_t)depth * sizeof(int64_t)) == 0;
 }
 
-/* ---- What can be done chunk by chunk ---- */
+/* ---- Steps that can run chunk by chunk ---- */
 
-static void find_cut(const splitter *s, const ga__step *step, cut *c)
+static void find_split_axis(const splitter *s, const ga__step *step, split_axis *c)
 {
     const ga__node *domain = domain_of(s, step);
     int axis = 0;
-    *c = (cut){.depth = 0};
+    *c = (split_axis){.depth = 0};
     while (axis < domain->ndim && domain->shape[axis] == 1)
         axis++;
     if (axis == domain->ndim || ga__shape_size(domain->ndim, domain->shape) == 0)
@@ -102,32 +102,32 @@ static void find_cut(const splitter *s, const ga__step *step, cut *c)
     c->length = domain->shape[axis];
 }
 
-static bool cut_alike(const cut *a, const cut *b)
+static bool split_alike(const split_axis *a, const split_axis *b)
 {
     return a->depth == b->depth && a->length == b->length;
 }
 
-/* Whether chunk by chunk `user` can take in what `step` leaves. */
+/* Whether `user` can read the results of `step` chunk by chunk. */
 static bool feeds(const splitter *s, int step, int user)
 {
-    const cut *from = &s->cuts[step], *to = &s->cuts[user];
+    const split_axis *from = &s->split_axes[step], *to = &s->split_axes[user];
     const ga__step *steps = s->plan->steps;
-    return from->local && from->depth > 0 && cut_alike(from, to) &&
-           spans(node_of(s, steps[step].cut.result[0]), domain_of(s, &steps[user]), to->depth);
+    return from->local && from->depth > 0 && split_alike(from, to) &&
+           spans(node_of(s, steps[step].group.result[0]), domain_of(s, &steps[user]), to->depth);
 }
 
-static void find_cuts(splitter *s)
+static void find_split_axes(splitter *s)
 {
     const int last = s->plan->nsteps - 1;
     for (int k = 0; k <= last; k++) {
         const ga__step *step = &s->plan->steps[k];
-        cut *c = &s->cuts[k];
-        find_cut(s, step, c);
+        split_axis *c = &s->split_axes[k];
+        find_split_axis(s, step, c);
         c->kept = !c->local || k == last;
         for (int i = 0; i < step->ninputs; i++) {
             if (step->inputs[i].source != GA__FROM_STEP)
                 continue;
-            cut *from = &s->cuts[step->inputs[i].index];
+            split_axis *from = &s->split_axes[step->inputs[i].index];
             const bool fed = feeds(s, step->inputs[i].index, k);
             const int level = from->level + (from->depth > 0 && !fed);
             from->kept |= !fed;
@@ -150,10 +150,10 @@ static bool takes_chunks(const splitter *s, const ga__part *part, int depth, con
            spans(node_of(s, input->node), domain_of(s, step), depth);
 }
 
-/* Which sources the sweep reads chunk by chunk, and which it needs whole. */
+/* Finds the sources that the sweep reads chunk by chunk, and those that it needs completely. */
 static void find_reads(const splitter *s, ga__sweep *sweep, int depth)
 {
-    sweep->cut = sweep->whole = 0;
+    sweep->streamed_args = sweep->whole = 0;
     for (int p = 0; p < sweep->nparts; p++) {
         const ga__step *step = &s->plan->steps[sweep->parts[p].step];
         for (int i = 0; i < step->ninputs; i++) {
@@ -161,16 +161,16 @@ static void find_reads(const splitter *s, ga__sweep *sweep, int depth)
             if (!source_of(s->args, input))
                 continue;
             if (takes_chunks(s, &sweep->parts[p], depth, input))
-                sweep->cut |= (uint64_t)1 << input->index;
+                sweep->streamed_args |= (uint64_t)1 << input->index;
             else
                 sweep->whole |= (uint64_t)1 << input->index;
         }
     }
-    sweep->whole |= sweep->cut & s->whole; /* loaded already */
-    sweep->cut &= ~sweep->whole;
+    sweep->whole |= sweep->streamed_args & s->whole; /* loaded already */
+    sweep->streamed_args &= ~sweep->whole;
 }
 
-/* Bytes of one row of all that a chunk holds. */
+/* The bytes of one row of everything that a chunk holds. */
 static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
 {
     uint64_t counted = 0;
@@ -178,12 +178,13 @@ static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
     for (int p = 0; p < sweep->nparts; p++) {
         const int k = sweep->parts[p].step;
         const ga__step *step = &s->plan->steps[k];
-        const bool stays = s->cuts[k].kept && !(k == s->plan->nsteps - 1 && s->room->saves);
-        if (s->cuts[k].local && !stays)
-            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->cut.result[0]), depth));
+        const bool stays = s->split_axes[k].kept && !(k == s->plan->nsteps - 1 && s->room->saves);
+        if (s->split_axes[k].local && !stays)
+            bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->group.result[0]), depth));
         for (int i = 0; i < step->ninputs; i++) {
             const uint64_t bit = (uint64_t)1 << (step->inputs[i].index & 63);
-            if (!source_of(s->args, &step->inputs[i]) || !(sweep->cut & bit) || counted & bit)
+            if (!source_of(s->args, &step->inputs[i]) || !(sweep->streamed_args & bit) ||
+                counted & bit)
                 continue;
             counted |= bit;
             bytes = ga__add_sizes(bytes, bytes_within(node_of(s, step->inputs[i].node), depth));
@@ -192,7 +193,7 @@ static int64_t row_bytes(const splitter *s, const ga__sweep *sweep, int depth)
     return bytes;
 }
 
-/* Whether all parts can be cut along one axis more. */
+/* Whether all parts can be split along one more axis. */
 static bool goes_deeper(const splitter *s, const ga__sweep *sweep, int depth)
 {
     const ga__node *first = domain_of(s, &s->plan->steps[sweep->parts[0].step]);
@@ -202,8 +203,8 @@ static bool goes_deeper(const splitter *s, const ga__sweep *sweep, int depth)
         const ga__node *domain = domain_of(s, step);
         if (domain->ndim <= depth || domain->shape[depth] != first->shape[depth])
             return false;
-        if (s->cuts[k].local ? !keeps_axes(step, domain, depth + 1)
-                             : !reduces_axes(step, domain, depth + 1))
+        if (s->split_axes[k].local ? !keeps_axes(step, domain, depth + 1)
+                                   : !reduces_axes(step, domain, depth + 1))
             return false;
     }
     return true;
@@ -221,12 +222,12 @@ static void choose_rows(ga__sweep *sweep, int64_t bytes, int64_t room)
         sweep->chunks *= sweep->lengths[axis];
 }
 
-/* The fewest axes that leave rows small enough. */
+/* Chooses the smallest number of axes whose rows fit. */
 static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
 {
     const int k = sweep->parts[sweep->nparts - 1].step;
     const ga__node *domain = domain_of(s, &s->plan->steps[k]);
-    int depth = s->cuts[k].depth;
+    int depth = s->split_axes[k].depth;
     sweep->rows = sweep->chunks = 1;
     find_reads(s, sweep, depth);
     if (depth == 0 || s->at_once)
@@ -237,7 +238,7 @@ static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
         bytes = row_bytes(s, sweep, depth);
     }
     if (bytes > s->room->chunk)
-        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].cut.result[0])->at,
+        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].group.result[0])->at,
                              GA_ERR_UNSUPPORTED,
                              "one row here takes %" PRId64 " bytes, and a chunk has %" PRId64,
                              bytes, s->room->chunk);
@@ -258,12 +259,12 @@ static ga_status add_resident(splitter *s, const char *what, size_t at, int64_t 
                          what, s->resident, whole_limit(s));
 }
 
-/* Settles how each part meets its inputs, and counts what stays in memory. */
-static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
+/* Decides how a part gets its inputs, and counts the bytes that stay in memory. */
+static ga_status place_part(splitter *s, ga__sweep *sweep, ga__part *part)
 {
     const ga__step *step = &s->plan->steps[part->step];
-    const cut *c = &s->cuts[part->step];
-    const ga__node *result = node_of(s, step->cut.result[0]);
+    const split_axis *c = &s->split_axes[part->step];
+    const ga__node *result = node_of(s, step->group.result[0]);
     part->combined = !c->local && sweep->chunks > 1;
     for (int i = 0; i < step->ninputs; i++) {
         const ga__input *input = &step->inputs[i];
@@ -272,7 +273,7 @@ static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
         if (!source_of(s->args, input))
             continue;
         const uint64_t bit = (uint64_t)1 << input->index;
-        part->cut |= sweep->cut & bit ? (uint64_t)1 << i : 0;
+        part->streamed_inputs |= sweep->streamed_args & bit ? (uint64_t)1 << i : 0;
         if (!(sweep->whole & ~s->whole & bit))
             continue;
         s->whole |= bit;
@@ -287,13 +288,13 @@ static ga_status settle_part(splitter *s, ga__sweep *sweep, ga__part *part)
     return collected ? add_resident(s, "this", result->at, bytes_within(result, 0)) : GA_OK;
 }
 
-static ga_status settle(splitter *s, ga__sweep *sweep)
+static ga_status place_sweep(splitter *s, ga__sweep *sweep)
 {
     ga_status status = choose_depth(s, sweep);
     for (int p = 0; p < sweep->nparts && status == GA_OK; p++)
-        status = settle_part(s, sweep, &sweep->parts[p]);
+        status = place_part(s, sweep, &sweep->parts[p]);
     for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
-        if (sweep->cut >> k & 1) {
+        if (sweep->streamed_args >> k & 1) {
             const ga_source *x = s->args[k].value.as.source;
             const int64_t itemsize = (int64_t)ga__dtype_size(x->dtype);
             sweep->bytes =
@@ -301,10 +302,10 @@ static ga_status settle(splitter *s, ga__sweep *sweep)
         }
     for (int p = 0; p < sweep->nparts; p++) {
         const int k = sweep->parts[p].step;
-        s->placed[k] |= s->cuts[k].kept;
+        s->placed[k] |= s->split_axes[k].kept;
         if (k == s->plan->nsteps - 1 && s->room->saves)
             sweep->bytes = ga__add_sizes(
-                sweep->bytes, bytes_within(node_of(s, s->plan->steps[k].cut.result[0]), 0));
+                sweep->bytes, bytes_within(node_of(s, s->plan->steps[k].group.result[0]), 0));
     }
     s->split->bytes = ga__add_sizes(s->split->bytes, sweep->bytes);
     return status;
@@ -312,30 +313,31 @@ static ga_status settle(splitter *s, ga__sweep *sweep)
 
 /* ---- All sweeps ---- */
 
-/* Adds to those marked what feeds them and is not kept elsewhere. */
-static int mark_feeders(const splitter *s, bool *marked)
+/* Also marks the steps that feed the marked ones and are not kept elsewhere. */
+static int mark_producers(const splitter *s, bool *marked)
 {
     int count = 0;
     for (int k = s->plan->nsteps - 1; k >= 0; k--) {
         const ga__step *step = &s->plan->steps[k];
         for (int i = 0; marked[k] && i < step->ninputs; i++)
-            if (step->inputs[i].source == GA__FROM_STEP && !s->cuts[step->inputs[i].index].kept)
+            if (step->inputs[i].source == GA__FROM_STEP &&
+                !s->split_axes[step->inputs[i].index].kept)
                 marked[step->inputs[i].index] = true;
         count += marked[k];
     }
     return count;
 }
 
-/* The sweep that has step `first` and all others that can go with it. */
+/* Adds the sweep that has step `first` and all others that can run with it. */
 static ga_status add_sweep(splitter *s, int first, bool *marked)
 {
     const int nsteps = s->plan->nsteps;
     ga__sweep *sweep = &s->split->sweeps[s->split->nsweeps];
     memset(marked, 0, (size_t)nsteps * sizeof(*marked));
     for (int k = first; k < nsteps; k++)
-        marked[k] = s->cuts[k].kept && s->cuts[k].level == s->cuts[first].level &&
-                    cut_alike(&s->cuts[k], &s->cuts[first]);
-    const int count = mark_feeders(s, marked);
+        marked[k] = s->split_axes[k].kept && s->split_axes[k].level == s->split_axes[first].level &&
+                    split_alike(&s->split_axes[k], &s->split_axes[first]);
+    const int count = mark_producers(s, marked);
     sweep->parts = ga__calloc((size_t)count, sizeof(*sweep->parts));
     if (!sweep->parts)
         return ga_error();
@@ -343,31 +345,32 @@ static ga_status add_sweep(splitter *s, int first, bool *marked)
     for (int k = 0; k < nsteps; k++)
         if (marked[k])
             sweep->parts[sweep->nparts++].step = k;
-    return settle(s, sweep);
+    return place_sweep(s, sweep);
 }
 
-/* Level by level; on each, what is not cut comes first, for others may use it. */
+/* Adds the sweeps level by level. On each level, steps that are not split come first, because
+ * others may use them. */
 static ga_status add_sweeps(splitter *s, bool *marked)
 {
     const int nsteps = s->plan->nsteps;
     ga_status status = GA_OK;
-    for (int level = 0; level <= s->cuts[nsteps - 1].level; level++)
+    for (int level = 0; level <= s->split_axes[nsteps - 1].level; level++)
         for (int pass = 0; pass < 2; pass++)
             for (int k = 0; k < nsteps && status == GA_OK; k++)
-                if (s->cuts[k].kept && !s->placed[k] && s->cuts[k].level == level &&
-                    (s->cuts[k].depth > 0) == (pass == 1))
+                if (s->split_axes[k].kept && !s->placed[k] && s->split_axes[k].level == level &&
+                    (s->split_axes[k].depth > 0) == (pass == 1))
                     status = add_sweep(s, k, marked);
     return status;
 }
 
-/* The bytes of the sources that the plan reads and of the results of all its steps. */
+/* The bytes of the sources that the plan reads, plus those of all steps' results. */
 static int64_t plan_bytes(const ga__plan *plan, const ga_named *args)
 {
     uint64_t counted = 0;
     int64_t bytes = 0;
     for (int k = 0; k < plan->nsteps; k++) {
         const ga__step *step = &plan->steps[k];
-        bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[step->cut.result[0]], 0));
+        bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[step->group.result[0]], 0));
         for (int i = 0; i < step->ninputs; i++) {
             const ga__input *input = &step->inputs[i];
             const uint64_t bit = (uint64_t)1 << (input->index & 63);
@@ -385,19 +388,20 @@ static ga_status split_plan(splitter *s)
     const size_t n = (size_t)s->plan->nsteps;
     ga__split *split = s->split;
     *split = (ga__split){.nsweeps = 0};
-    s->cuts = ga__calloc(n + 1, sizeof(*s->cuts));
+    s->split_axes = ga__calloc(n + 1, sizeof(*s->split_axes));
     s->placed = ga__calloc(2 * n + 1, sizeof(*s->placed));
     split->sweeps = ga__calloc(n + 1, sizeof(*split->sweeps));
     split->kept = ga__calloc(n + 1, sizeof(*split->kept));
-    ga_status status = s->cuts && s->placed && split->sweeps && split->kept ? GA_OK : ga_error();
+    ga_status status =
+        s->split_axes && s->placed && split->sweeps && split->kept ? GA_OK : ga_error();
     if (status == GA_OK && n > 0) {
-        find_cuts(s);
+        find_split_axes(s);
         for (size_t k = 0; k < n; k++)
-            split->kept[k] = s->cuts[k].kept;
+            split->kept[k] = s->split_axes[k].kept;
         status = add_sweeps(s, s->placed + n);
     }
     ga__free(s->placed);
-    ga__free(s->cuts);
+    ga__free(s->split_axes);
     if (status != GA_OK)
         ga__split_reset(split);
     return status;

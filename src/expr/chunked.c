@@ -7,18 +7,18 @@
 #include "expr/eval.h"
 #include "expr/sweep.h"
 
-/* Arrays that every chunk needs may always take this much, however small the chunks. */
+/* Arrays that every chunk needs may always take this much, however small the chunks are. */
 #define LEAST_WHOLE ((int64_t)1 << 20)
-/* Default bytes of a chunk. On the host what was read is still in the cache when it is
- * computed; on a GPU launches and copies must not be small. */
+/* Default bytes of a chunk. On the host, data that was just read is still in the cache when it is
+ * computed; on a GPU, launches and copies must not be small. */
 #define HOST_CHUNK ((int64_t)4 << 20)
 #define CUDA_CHUNK ((int64_t)256 << 20)
 
-/* Nothing is read while a compiler runs, but the caller may still stop. */
+/* Nothing is read while a compiler runs, but the caller can still cancel. */
 static bool go_on(void *context)
 {
     ga__evaluation *s = context;
-    return ga__evaluation_tell(s, 0) == GA_OK;
+    return ga__evaluation_report(s, 0) == GA_OK;
 }
 
 static ga__watch watch_of(ga__evaluation *s)
@@ -40,7 +40,7 @@ static ga_status run_sweeps(ga__evaluation *s)
     return status;
 }
 
-/* Writes what was not written chunk by chunk. */
+/* Writes the result if it was not written chunk by chunk. */
 static ga_status save_kept(ga__evaluation *s, const gpuarray *x)
 {
     ga__staging staging;
@@ -53,13 +53,13 @@ static ga_status save_kept(ga__evaluation *s, const gpuarray *x)
         status =
             ga__staging_out(&staging, x, (size_t)at, (size_t)part, ga__evaluation_append, s->file);
         if (status == GA_OK)
-            status = ga__evaluation_tell(s, 0);
+            status = ga__evaluation_report(s, 0);
     }
     ga__staging_reset(&staging);
     return status;
 }
 
-/* Computes into the file, or into a new array. */
+/* Computes into the file or into a new array. */
 static ga_status compute(ga__evaluation *s, gpuarray **result)
 {
     const int last = s->plan->nsteps - 1;
@@ -101,8 +101,8 @@ static ga_status compute_to_file(ga__evaluation *s, const char *path)
     return status;
 }
 
-/* By default chunks are of one size whatever memory is free, so that sums have the same bits from
- * run to run. */
+/* The default chunk size does not depend on the free memory, so that sums have the same bits in
+ * every run. */
 ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *device, bool saves)
 {
     const int64_t bytes = chunks ? chunks->bytes : 0;
@@ -121,7 +121,7 @@ ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *dev
     return GA_OK;
 }
 
-/* Into a file at `path`, or when that is NULL into a new array. */
+/* Evaluates into a file at `path`, or into a new array if that is NULL. */
 static ga_status evaluate(const char *path, const ga_chunks *chunks, const char *expression,
                           int count, const ga_named *args, gpuarray **result)
 {

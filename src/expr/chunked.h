@@ -1,4 +1,4 @@
-/* What evaluation by chunks and its explanation share. */
+/* Shared by evaluation by chunks and its explanation. */
 #ifndef GA_EXPR_CHUNKED_H
 #define GA_EXPR_CHUNKED_H
 
@@ -6,7 +6,7 @@
 
 #include "expr/chunk_plan.h"
 
-/* What there is room for on the device; `chunks` may be NULL. */
+/* Finds the memory available on the device; `chunks` may be NULL. */
 ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *device, bool saves);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes the statements of planned kernels: one for each value, in names of our own. */
+/* Writes the statements of planned kernels: one for each value, with generated names. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 typedef struct coder {
     ga__step *step;
     const ga__graph *graph;
-    const int *left_as;
-    const ga__cut *cut;
-    bool literal_numbers; /* constants are written out, when there are too many operands */
+    const int *value_of;
+    const ga__fusion_group *group;
+    bool literal_numbers; /* writes constants as literals, if there are too many operands */
     bool *needed;
-    char (*name)[8]; /* of each node in the text being written; "" when it has none */
+    char (*name)[8]; /* of each node in the current text; "" if it has none */
     int arrays, numbers;
-    int statements, literals; /* of the text */
-    int stored;               /* the node that the text leaves: storing it rounds it; -1 */
+    int statements, literals; /* in the current text */
+    int stored;               /* the node that the text stores, which rounds it; -1 if none */
     ga__strbuf text;
 } coder;
 
@@ -36,7 +36,7 @@ static const ga__node *node_at(const coder *c, int k)
 static bool is_leaf(const coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
-    return c->left_as[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
+    return c->value_of[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
            node->key.kind == GA__NODE_NUMBER;
 }
 
@@ -47,7 +47,7 @@ static void add_input(coder *c, int k, ga__origin source, int index)
     memcpy(input->name, c->name[k], sizeof(input->name));
 }
 
-/* A constant as C++, from its value as the dtype; never the user's text. */
+/* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
 static void add_literal(coder *c, ga_dtype dtype, ga_value number)
 {
     uint64_t element[2] = {0, 0};
@@ -91,20 +91,20 @@ static void add_leaf(coder *c, int k)
     const ga__node *node = node_at(c, k);
     if (c->step->ninputs > GA__MOST_INPUTS)
         return;
-    if (c->left_as[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
+    if (c->value_of[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
         add_number(c, k);
         return;
     }
     snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
-    if (c->left_as[k] >= 0)
-        add_input(c, k, GA__FROM_STEP, c->left_as[k]);
+    if (c->value_of[k] >= 0)
+        add_input(c, k, GA__FROM_STEP, c->value_of[k]);
     else
         add_input(c, k, GA__FROM_ARGUMENT, node->key.row);
 }
 
 /* ---- Statements ---- */
 
-/* The expression with its whole words a, b and c replaced by the operands' names. */
+/* Writes the expression with the words a, b and c replaced by the operands' names. */
 static void add_expression(coder *c, const char *expression, const ga__node *node)
 {
     for (const char *at = expression; *at;) {
@@ -131,7 +131,7 @@ static const char *expression_of(const ga__node *node)
     }
 }
 
-/* const TYPE tK = EXPRESSION; 16-bit floats round here as they would in an array. */
+/* Writes const TYPE tK = EXPRESSION; 16-bit floats are rounded as an array would round them. */
 static void add_statement(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
@@ -153,16 +153,16 @@ static void add_statement(coder *c, int k)
     ga__strbuf_add(&c->text, rounds || node->key.kind == GA__NODE_CAST ? ");\n" : ";\n");
 }
 
-/* The reduction's own number among those of the kernel, -1. */
-static int part_number(const coder *c, int k)
+/* The reduction's index among those of the kernel, or -1. */
+static int part_index(const coder *c, int k)
 {
-    for (int p = 0; p < c->cut->nparts; p++)
-        if (c->cut->part[p] == k)
+    for (int p = 0; p < c->group->nparts; p++)
+        if (c->group->part[p] == k)
             return p;
     return -1;
 }
 
-/* What one of the kernel's reductions has come to, as it would be stored. */
+/* Defines a name for the result of one of the kernel's reductions, rounded as if it were stored. */
 static void add_part(coder *c, int k, int p)
 {
     const ga_dtype dtype = node_at(c, k)->dtype;
@@ -173,13 +173,13 @@ static void add_part(coder *c, int k, int p)
                     rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
 }
 
-/* Marks what leads to `node` from operands and from reductions of the kernel. */
+/* Marks the nodes between `node` and the operands and reductions of the kernel. */
 static void mark_needed(coder *c, int node)
 {
     c->needed[node] = true;
     for (int k = node; k >= 0; k--) {
         const ga__node *n = node_at(c, k);
-        if (!c->needed[k] || is_leaf(c, k) || part_number(c, k) >= 0)
+        if (!c->needed[k] || is_leaf(c, k) || part_index(c, k) >= 0)
             continue;
         const bool one = n->key.kind == GA__NODE_CAST || n->key.bits[0];
         for (int i = 0; i < (one ? 1 : ga__rows[n->key.row].inputs); i++)
@@ -187,11 +187,11 @@ static void mark_needed(coder *c, int node)
     }
 }
 
-/* The statements that lead to all nodes marked. */
+/* Adds the statements of all marked nodes. */
 static void add_statements(coder *c)
 {
     for (int k = 0; k <= c->graph->root; k++) {
-        const int part = c->needed[k] ? part_number(c, k) : -1;
+        const int part = c->needed[k] ? part_index(c, k) : -1;
         if (!c->needed[k] || c->name[k][0])
             continue;
         if (part >= 0)
@@ -205,7 +205,7 @@ static void add_statements(coder *c)
 
 /* ---- Kernels ---- */
 
-/* A text of its own scope, in which only the inputs so far have names. */
+/* Begins a text with a scope of its own, in which only the inputs so far have names. */
 static void start_text(coder *c, int stored)
 {
     const size_t n = (size_t)c->graph->root + 1;
@@ -229,25 +229,25 @@ static void code_elementwise(coder *c, int node)
 
 static int operand_of(const coder *c, int part)
 {
-    return node_at(c, c->cut->part[part])->key.operand[0];
+    return node_at(c, c->group->part[part])->key.operand[0];
 }
 
 static void code_map(coder *c)
 {
     start_text(c, -1);
-    for (int p = 0; p < c->cut->nparts; p++)
+    for (int p = 0; p < c->group->nparts; p++)
         mark_needed(c, operand_of(c, p));
     add_statements(c);
-    for (int p = 0; p < c->cut->nparts; p++)
+    for (int p = 0; p < c->group->nparts; p++)
         ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
     ga__strbuf_add(&c->text, "}");
     c->step->text = ga__strbuf_take(&c->text);
 }
 
-/* "ga_finish0(a)", or "[&] { statements; return ...; }()" */
+/* Writes "ga_finish0(a)", or "[&] { statements; return ...; }()". */
 static char *code_finish(coder *c, int node)
 {
-    const int part = part_number(c, node);
+    const int part = part_index(c, node);
     if (part >= 0) {
         ga__strbuf_addf(&c->text, "ga_finish%d(a)", part);
         return ga__strbuf_take(&c->text);
@@ -262,14 +262,14 @@ static char *code_finish(coder *c, int node)
 
 static void set_reduction(ga__step *step, const ga__graph *graph)
 {
-    const ga__node_key *first = &graph->nodes[step->cut.part[0]].key;
+    const ga__node_key *first = &graph->nodes[step->group.part[0]].key;
     ga__reduction *r = &step->reduction;
     *r = (ga__reduction){
-        .map = step->text, .nparts = step->cut.nparts, .nresults = step->cut.nresults};
+        .map = step->text, .nparts = step->group.nparts, .nresults = step->group.nresults};
     step->axes = first->axes;
     step->keepdims = first->keepdims;
     for (int p = 0; p < r->nparts; p++) {
-        const ga__node *node = &graph->nodes[step->cut.part[p]];
+        const ga__node *node = &graph->nodes[step->group.part[p]];
         const ga__row *op = &ga__rows[node->key.row];
         double ddof;
         memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
@@ -280,45 +280,44 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
     r->accumulator_bytes = ga__accumulator_bytes(r->nparts, r->parts);
     for (int k = 0; k < r->nresults; k++)
         r->results[k] =
-            (ga__reduce_result){step->finish[k], graph->nodes[step->cut.result[k]].dtype};
+            (ga__reduce_result){step->finish[k], graph->nodes[step->group.result[k]].dtype};
 }
 
 static void code_reductions(coder *c)
 {
     code_map(c);
-    for (int k = 0; k < c->cut->nresults; k++)
-        c->step->finish[k] = code_finish(c, c->cut->result[k]);
+    for (int k = 0; k < c->group->nresults; k++)
+        c->step->finish[k] = code_finish(c, c->group->result[k]);
     set_reduction(c->step, c->graph);
 }
 
-/* "eval" and the reductions, in messages and the kernel's name. */
+/* Joins "eval" and the reductions' names, for messages and the kernel's name. */
 static void set_formula_name(ga__step *step, const ga__graph *graph)
 {
     size_t length = (size_t)snprintf(step->formula_name, sizeof(step->formula_name), "eval");
-    for (int p = 0; p < step->cut.nparts && length < sizeof(step->formula_name); p++)
-        length +=
-            (size_t)snprintf(step->formula_name + length, sizeof(step->formula_name) - length,
-                             "_%s", ga__rows[graph->nodes[step->cut.part[p]].key.row].formula.name);
+    for (int p = 0; p < step->group.nparts && length < sizeof(step->formula_name); p++)
+        length += (size_t)snprintf(
+            step->formula_name + length, sizeof(step->formula_name) - length, "_%s",
+            ga__rows[graph->nodes[step->group.part[p]].key.row].formula.name);
 }
 
-/* The id stands for all that the kernel's text depends on: the statements, the reductions, and the
- * names by which the statements call the operands, in the operands' order. The engines add the
- * operands' types. */
+/* The id identifies everything that the kernel's text depends on: the statements, the reductions,
+ * and the operands' names in their order. The engines add the operands' types. */
 static ga_status set_id(ga__step *step, const ga__graph *graph)
 {
     ga__strbuf s = GA__STRBUF_INIT;
-    const ga__cut *cut = &step->cut;
+    const ga__fusion_group *group = &step->group;
     set_formula_name(step, graph);
-    ga__strbuf_addf(&s, "eval %d %d %d %d ", graph->fast_math, step->ninputs, cut->nparts,
-                    cut->nparts > 0 ? cut->nresults : 0);
+    ga__strbuf_addf(&s, "eval %d %d %d %d ", graph->fast_math, step->ninputs, group->nparts,
+                    group->nparts > 0 ? group->nresults : 0);
     for (int k = 0; k < step->ninputs; k++)
         ga__describe(&s, step->inputs[k].name);
     ga__describe(&s, step->text);
-    for (int p = 0; p < cut->nparts; p++) {
-        ga__describe(&s, ga__rows[graph->nodes[cut->part[p]].key.row].formula.name);
+    for (int p = 0; p < group->nparts; p++) {
+        ga__describe(&s, ga__rows[graph->nodes[group->part[p]].key.row].formula.name);
         ga__describe(&s, ga_dtype_name(step->reduction.parts[p].type));
     }
-    for (int k = 0; cut->nparts > 0 && k < cut->nresults; k++) {
+    for (int k = 0; group->nparts > 0 && k < group->nresults; k++) {
         ga__describe(&s, step->finish[k]);
         ga__describe(&s, ga_dtype_name(step->reduction.results[k].dtype));
     }
@@ -331,7 +330,7 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     return status;
 }
 
-/* The largest arrays first: the reduction engine lays its threads out along the first one. */
+/* Puts the largest arrays first: the reduction engine lays out its threads along the first one. */
 static void sort_inputs(ga__step *step, const ga__graph *graph)
 {
     for (int k = 1; k < step->ninputs; k++) {
@@ -349,10 +348,10 @@ static void sort_inputs(ga__step *step, const ga__graph *graph)
     }
 }
 
-/* Which inputs each part's shape depends on, once the inputs are in order. */
+/* Finds the inputs that each part's shape depends on, once the inputs are in order. */
 static void set_reads(coder *c)
 {
-    for (int p = 0; p < c->cut->nparts; p++) {
+    for (int p = 0; p < c->group->nparts; p++) {
         memset(c->needed, 0, (size_t)c->graph->root + 1);
         mark_needed(c, operand_of(c, p));
         for (int k = 0; k < c->step->ninputs; k++)
@@ -373,26 +372,26 @@ void ga__step_reset(ga__step *step)
 static bool is_complete(const ga__step *step)
 {
     bool complete = step->text != NULL;
-    for (int k = 0; step->cut.nparts > 0 && k < step->cut.nresults; k++)
+    for (int k = 0; step->group.nparts > 0 && k < step->group.nresults; k++)
         complete &= step->finish[k] != NULL;
     return complete;
 }
 
-/* One attempt; ninputs is above the limit when there were too many. */
+/* One attempt; if there are too many operands, ninputs exceeds the limit. */
 static ga_status code(coder *c)
 {
     ga__step *step = c->step;
-    *step = (ga__step){.cut = *c->cut, .domain = c->cut->result[0]};
-    if (c->cut->nparts > 0)
-        step->domain = c->graph->nodes[c->cut->part[0]].key.operand[0];
+    *step = (ga__step){.group = *c->group, .domain = c->group->result[0]};
+    if (c->group->nparts > 0)
+        step->domain = c->graph->nodes[c->group->part[0]].key.operand[0];
     step->inputs = ga__calloc(GA__MOST_INPUTS + 1, sizeof(*step->inputs));
     if (!step->inputs)
         return ga_error();
     c->arrays = c->numbers = 0;
-    if (c->cut->nparts > 0)
+    if (c->group->nparts > 0)
         code_reductions(c);
     else
-        code_elementwise(c, c->cut->result[0]);
+        code_elementwise(c, c->group->result[0]);
     if (!is_complete(step))
         return ga_error();
     step->reduction.maps_math = ga__program_calls_math(step->text);
@@ -412,11 +411,11 @@ static ga_status code_within_limits(coder *c)
     return status == GA_OK && c->step->ninputs > GA__MOST_INPUTS ? GA_ERR_UNSUPPORTED : status;
 }
 
-ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *left_as,
-                        const ga__cut *cut)
+ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *value_of,
+                        const ga__fusion_group *group)
 {
     const size_t n = (size_t)graph->root + 1;
-    coder c = {.step = step, .graph = graph, .left_as = left_as, .cut = cut};
+    coder c = {.step = step, .graph = graph, .value_of = value_of, .group = group};
     c.needed = ga__malloc(n);
     c.name = ga__malloc(n * sizeof(c.name[0]));
     ga_status status = c.needed && c.name ? code_within_limits(&c) : ga_error();

@@ -1,5 +1,5 @@
-/* Runs expressions: finds the plan by one lookup, binds this call's arrays and numbers, launches.
- */
+/* Runs expressions: finds the plan with one lookup, binds the call's arrays and numbers,
+ * launches. */
 #include "expr/eval.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "expr/run.h"
 #include "expr/fold.h"
 
-#define MOST_PLANS 1024 /* kept for next time; past that many, those used least recently go */
-#define KEY_BYTES 1024  /* of a usual key */
+#define MOST_PLANS 1024 /* plans kept; beyond that, the least recently used ones are freed */
+#define KEY_BYTES 1024  /* of a typical key */
 
 struct ga_expr {
     char *text;
@@ -24,12 +24,13 @@ typedef struct call {
     const ga__plan *plan;
     const ga_named *args;
     ga__device *device;
-    gpuarray *out;   /* the caller's, or NULL */
-    gpuarray **left; /* by value: what a step left */
+    gpuarray *out;     /* the caller's, or NULL */
+    gpuarray **values; /* by value: the results of the steps */
     ga__numbers numbers;
 } call;
 
-/* How a plan fared: STALE when these arguments need a plan, or an error, of their own. */
+/* The outcome of running a plan: STALE if these arguments need a plan, or an error, of their
+ * own. */
 typedef enum outcome { DONE, FAILED, STALE } outcome;
 
 /* ---- Arguments ---- */
@@ -81,7 +82,7 @@ static ga_status check_other(const ga_named *arg, bool takes_sources)
     return GA_OK;
 }
 
-/* All but what the names are. */
+/* Checks everything except the names. */
 static ga_status check_values(int count, const ga_named *args, bool takes_sources,
                               ga__device **device)
 {
@@ -132,11 +133,11 @@ static void free_plan(void *plan)
 
 static ga__key_table plans = GA__KEY_TABLE_INIT(MOST_PLANS, free_plan);
 
-/* Everything a plan depends on but the values of numbers and the lengths of axes: the text, and of
- * each argument the name, dtype, and number of axes. */
+/* Everything that a plan depends on, except the values of numbers and the lengths of axes: the
+ * text, and the name, dtype and number of axes of each argument. */
 typedef struct plan_key {
     size_t nbytes;
-    unsigned char *bytes; /* `own`, or allocated when that is too small */
+    unsigned char *bytes; /* `own`, or allocated if that is too small */
     unsigned char own[KEY_BYTES];
 } plan_key;
 
@@ -169,7 +170,7 @@ static void key_reset(plan_key *key)
         ga__free(key->bytes);
 }
 
-/* The plan that stands under the key afterwards, held; NULL: this one was not kept. */
+/* Returns the plan that is in the table under the key, held; NULL if this one is not kept. */
 static ga__plan *keep_plan(const plan_key *key, ga__plan *plan)
 {
     if (plan->graph.value_typed)
@@ -187,7 +188,7 @@ static const gpuarray *input_array(const call *c, const ga__input *input)
     if (input->source == GA__FROM_NUMBER)
         return NULL;
     return input->source == GA__FROM_ARGUMENT ? c->args[input->index].value.as.array
-                                              : c->left[input->index];
+                                              : c->values[input->index];
 }
 
 /* Replaces an operand that overlaps `out`, which a reduction is about to write, by a copy. */
@@ -211,7 +212,7 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
         const gpuarray **array = &b->operands[1 + k].array;
         if (status != GA_OK)
             copies[k] = NULL;
-        else if (step->cut.nparts == 0)
+        else if (step->group.nparts == 0)
             status = ga__separate(out, array, &copies[k]);
         else
             status = separate_reduced(out, array, &copies[k]);
@@ -232,21 +233,21 @@ static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpu
     return status;
 }
 
-/* Makes what the step leaves; but the last one writes the caller's out itself when it can. */
+/* Makes the step's results; the last step writes the caller's out directly if possible. */
 static ga_status make_results(const call *c, const ga__step *step, int ndim, const int64_t *shape)
 {
-    gpuarray **left = c->left + step->first_value;
-    for (int k = 0; k < step->cut.nresults; k++) {
-        const ga_dtype dtype = c->plan->graph.nodes[step->cut.result[k]].dtype;
+    gpuarray **values = c->values + step->first_value;
+    for (int k = 0; k < step->group.nresults; k++) {
+        const ga_dtype dtype = c->plan->graph.nodes[step->group.result[k]].dtype;
         const bool last = step->first_value + k == c->plan->nvalues - 1 && c->out;
         if (last && ga__check_out("ga_eval", c->out, ndim, shape, dtype) != GA_OK)
             return ga_error();
         if (last &&
-            (step->cut.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
-            left[k] = c->out;
+            (step->group.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
+            values[k] = c->out;
         else
-            left[k] = ga__array_new(c->device, dtype, ndim, shape);
-        if (!left[k])
+            values[k] = ga__array_new(c->device, dtype, ndim, shape);
+        if (!values[k])
             return ga_error();
     }
     return GA_OK;
@@ -265,35 +266,35 @@ static outcome run_step(call *c, const ga__step *step)
         return STALE;
     if (make_results(c, step, ndim, shape) != GA_OK)
         return FAILED;
-    return launch(c, step, &b, c->left + step->first_value) == GA_OK ? DONE : FAILED;
+    return launch(c, step, &b, c->values + step->first_value) == GA_OK ? DONE : FAILED;
 }
 
-/* Runs the steps; *result is the last one's array, and what the others left is freed. */
+/* Runs the steps; *result is the last one's array, and the other results are freed. */
 static outcome run_steps(call *c, gpuarray **result)
 {
-    gpuarray *few[8] = {NULL}, **left = few;
+    gpuarray *few[8] = {NULL}, **values = few;
     const int nvalues = c->plan->nvalues;
     if (nvalues > (int)(sizeof(few) / sizeof(few[0])))
-        left = ga__calloc((size_t)nvalues, sizeof(*left));
-    if (!left)
+        values = ga__calloc((size_t)nvalues, sizeof(*values));
+    if (!values)
         return FAILED;
-    c->left = left;
+    c->values = values;
     outcome how = DONE;
     for (int k = 0; k < c->plan->nsteps && how == DONE; k++)
         how = run_step(c, &c->plan->steps[k]);
     if (how == DONE) {
-        *result = left[nvalues - 1];
-        left[nvalues - 1] = NULL;
+        *result = values[nvalues - 1];
+        values[nvalues - 1] = NULL;
     }
     for (int k = 0; k < nvalues; k++)
-        if (left[k] != c->out)
-            ga_free(left[k]);
-    if (left != few)
-        ga__free(left);
+        if (values[k] != c->out)
+            ga_free(values[k]);
+    if (values != few)
+        ga__free(values);
     return how;
 }
 
-/* An expression of numbers only. */
+/* Gives the value of an expression of numbers only. */
 static outcome give_number(const call *c, gpuarray **result)
 {
     const ga_value number = ga__number_of(&c->numbers, c->plan, c->plan->graph.root);
@@ -330,8 +331,8 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
 
 /* ---- Evaluation ---- */
 
-/* With a plan made for this very call, which raises what is wrong with it. Names are checked here
- * alone: no plan is kept under any that are wrong. */
+/* Runs with a plan made for this call, which raises any error in it. Names are checked only here:
+ * no plan is kept under wrong names. */
 static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device, int count,
                         const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
 {

@@ -1,4 +1,4 @@
-/* Shows how an expression is run: its kernels, what they read and write, and their statements. */
+/* Explains how an expression runs: its kernels, their inputs and outputs, and their statements. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +32,10 @@ static void add_array(writer *w, const ga__node *node)
 static void add_origin(writer *w, int value)
 {
     int k = 0;
-    while (value >= w->plan->steps[k].first_value + w->plan->steps[k].cut.nresults)
+    while (value >= w->plan->steps[k].first_value + w->plan->steps[k].group.nresults)
         k++;
     const ga__step *step = &w->plan->steps[k];
-    if (step->cut.nresults == 1)
+    if (step->group.nresults == 1)
         ga__strbuf_addf(&w->text, "the result of kernel %d, ", k + 1);
     else
         ga__strbuf_addf(&w->text, "result %d of kernel %d, ", value - step->first_value + 1, k + 1);
@@ -61,7 +61,7 @@ static void add_input(writer *w, const ga__input *input)
     add_array(w, node);
 }
 
-/* A text of a kernel, each of its lines indented. */
+/* Adds a text of a kernel with each of its lines indented. */
 static void add_lines(writer *w, const char *label, const char *lines)
 {
     ga__strbuf_addf(&w->text, "  %s\n", label);
@@ -87,14 +87,14 @@ static void add_axes(writer *w, uint32_t axes)
 
 static const char *part_name(const writer *w, const ga__step *step, int p)
 {
-    return ga__rows[w->plan->graph.nodes[step->cut.part[p]].key.row].formula.name;
+    return ga__rows[w->plan->graph.nodes[step->group.part[p]].key.row].formula.name;
 }
 
 static void add_title(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
-    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->cut.nparts ? "" : "elementwise");
-    for (int p = 0; p < step->cut.nparts; p++)
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->group.nparts ? "" : "elementwise");
+    for (int p = 0; p < step->group.nparts; p++)
         ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
     add_axes(w, step->axes);
 }
@@ -106,20 +106,20 @@ static void add_step(writer *w, int k)
     add_title(w, k);
     for (int i = 0; i < step->ninputs; i++)
         add_input(w, &step->inputs[i]);
-    for (int i = 0; i < step->cut.nresults; i++) {
-        const ga__node *node = &w->plan->graph.nodes[step->cut.result[i]];
+    for (int i = 0; i < step->group.nresults; i++) {
+        const ga__node *node = &w->plan->graph.nodes[step->group.result[i]];
         ga__strbuf_add(&w->text, "  writes ");
         add_array(w, node);
         w->written = ga__add_sizes(w->written, node_bytes(node));
     }
-    add_lines(w, step->cut.nparts ? "each element" : "computes", step->text);
-    for (int p = 0; p < step->cut.nparts; p++) {
+    add_lines(w, step->group.nparts ? "each element" : "computes", step->text);
+    for (int p = 0; p < step->group.nparts; p++) {
         snprintf(label, sizeof(label), "%s takes its x", part_name(w, step, p));
         add_lines(w, label, step->reduction.parts[p].step);
         snprintf(label, sizeof(label), "and has at the end, as ga_finish%d(a)", p);
         add_lines(w, label, step->reduction.parts[p].finish);
     }
-    for (int i = 0; step->cut.nparts && i < step->cut.nresults; i++)
+    for (int i = 0; step->group.nparts && i < step->group.nresults; i++)
         add_lines(w, "leaves", step->finish[i]);
 }
 
@@ -133,7 +133,7 @@ static void add_plan(writer *w, const char *expression, const ga__device *device
                     ga__add_sizes(w->read, w->written), w->read, w->written);
 }
 
-/* "x, y": the arguments whose bits are set. */
+/* Adds "x, y": the arguments whose bits are set. */
 static void add_names(writer *w, const char *before, uint64_t arguments)
 {
     for (int k = 0; k < GA__MAX_EVAL_ARGS; k++)
@@ -152,7 +152,7 @@ static void add_sweep(writer *w, int number, const ga__sweep *sweep)
     if (sweep->chunks > 1)
         ga__strbuf_addf(&w->text, " in %" PRId64 " chunks of at most %" PRId64 " rows of axis %d",
                         sweep->chunks, sweep->rows, sweep->depth - 1);
-    add_names(w, "\n  reads chunk by chunk ", sweep->cut);
+    add_names(w, "\n  reads chunk by chunk ", sweep->streamed_args);
     add_names(w, "\n  needs whole ", sweep->whole);
     before = "\n  combines kernel ";
     for (int p = 0; p < sweep->nparts; p++)
@@ -176,7 +176,7 @@ static ga_status add_split(writer *w, const char *expression, const ga__room *ro
     return GA_OK;
 }
 
-/* With how the sources are gone through, or when `room` is NULL without. */
+/* Explains the expression, and how its sources are read unless `room` is NULL. */
 static char *explain(const char *expression, int count, const ga_named *args, ga__device *device,
                      const ga__room *room)
 {

@@ -1,4 +1,4 @@
-/* Arithmetic of numbers that met no array yet: Python's, so that they stay weak scalars. */
+/* Arithmetic of numbers before they meet an array: Python's, so that they stay weak scalars. */
 #include "expr/fold.h"
 
 #include <complex.h>
@@ -6,7 +6,7 @@
 
 __extension__ typedef __int128 int128;
 
-/* Python's integers are unbounded; these are until they are used. */
+/* Python's integers are unbounded; here only the results must fit 64 bits. */
 static const char too_large[] = "the number does not fit 64 bits";
 static const char by_zero[] = "division by the integer 0";
 static const char not_taken[] = "this operator does not take these numbers";
@@ -140,7 +140,7 @@ static double floor_remainder(double a, double b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : copysign(rest, b);
 }
 
-/* CPython's, of float_divmod() in floatobject.c. */
+/* The algorithm of CPython's float_divmod() in floatobject.c. */
 static double float_quotient(double a, double b)
 {
     if (b == 0)
@@ -183,7 +183,8 @@ static const char *complex_apply(int row, double _Complex a, double _Complex b, 
     }
 }
 
-/* An integer beside a float that is no NaN, exactly: float64 lacks most integers past 2^53. */
+/* Compares an integer with a float that is not NaN, exactly: float64 lacks most integers past
+ * 2^53. */
 static int order_of_mixed(int128 a, double b)
 {
     if (fabs(b) > 0x1p100)
@@ -192,7 +193,8 @@ static int order_of_mixed(int128 a, double b)
     return a != whole ? (a > whole) - (a < whole) : (b < (double)whole) - (b > (double)whole);
 }
 
-/* -1, 0, 1, or 2 when a NaN stands in no order; integers exactly, complex numbers as NumPy. */
+/* Returns -1, 0 or 1, or 2 if a NaN makes them unordered. Integers compare exactly, complex numbers
+ * as in NumPy. */
 static int order(ga_value a, ga_value b)
 {
     const bool whole_a = !is_float(a) && !is_complex(a), whole_b = !is_float(b) && !is_complex(b);

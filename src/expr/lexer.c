@@ -1,4 +1,4 @@
-/* Cuts the text of an expression into tokens, and shows where it is wrong. */
+/* Splits the text of an expression into tokens, and shows the place of an error. */
 #include "expr/lexer.h"
 
 #include <errno.h>
@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 
-/* The characters of the text around `at` on one line, blanks for those that would move the caret.
- */
+/* Writes the line of the text around `at`; blanks replace characters that would move the caret. */
 static size_t excerpt(const char *text, size_t at, char *line, size_t size)
 {
     const size_t length = strlen(text), before = at < size / 2 ? at : size / 2;
@@ -73,7 +72,7 @@ static bool is_hex_digit(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* strtod with a decimal point whatever the locale of the process. */
+/* For strtod with a decimal point in every locale of the process. */
 static locale_t c_locale;
 static void open_locale(void)
 {
@@ -87,7 +86,7 @@ static double read_double(const char *text)
     return c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
 }
 
-/* The length of "12", "1.5", ".5", "1e-3"; *is_float says whether it is more than digits. */
+/* The length of "12", "1.5", ".5" or "1e-3"; *is_float says whether it has more than digits. */
 static size_t decimal_length(const char *s, bool *is_float)
 {
     size_t n = strspn(s, "0123456789");

@@ -24,33 +24,33 @@ typedef struct ga__token {
 
 typedef struct ga__lexer {
     const char *text;
-    ga__token next; /* the token not yet taken */
+    ga__token next; /* the next token to take */
 } ga__lexer;
 
 #define GA__LEXER_FAILED (-1)
 
-/* Moves to the next token; 0, or GA__LEXER_FAILED with an error raised. */
+/* Moves to the next token; returns 0, or GA__LEXER_FAILED with an error raised. */
 int ga__lexer_advance(ga__lexer *l);
 
 /* Whether the next token is this name or mark. */
 bool ga__lexer_next_is(const ga__lexer *l, const char *text);
 
-/* 1: the token was next and is taken; 0: it is not next; GA__LEXER_FAILED. */
+/* Takes the token if it is next. 1: taken; 0: not next; GA__LEXER_FAILED. */
 int ga__lexer_accept(ga__lexer *l, const char *text);
 
-/* 0: the token was next and is taken; else GA__LEXER_FAILED with an error raised. */
+/* Takes the token, which must be next. 0: taken; GA__LEXER_FAILED with an error raised. */
 int ga__lexer_expect(ga__lexer *l, const char *text);
 
-/* Raises GA_ERR_INVALID at byte `at` of the text; GA__LEXER_FAILED. */
+/* Raises GA_ERR_INVALID at byte `at` of the text; returns GA__LEXER_FAILED. */
 int ga__lexer_fail(const ga__lexer *l, size_t at, const char *what);
 
-/* Whether the name is one of the language's first `nwords` words. */
+/* Whether the name is one of the first `nwords` words of the language. */
 bool ga__lexer_is_word(const char *name, size_t length, size_t nwords);
 
-/* Whether the name can stand in an expression for an operand. */
+/* Whether an expression can use the name for an operand. */
 bool ga__eval_is_name(const char *name);
 
-/* Raises "ga_eval: MESSAGE", the line of the text, and a caret under its byte `at`. */
+/* Raises "ga_eval: MESSAGE" with the line of the text and a caret under its byte `at`. */
 ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)
     GA_PRINTF(4, 5);
 

@@ -1,4 +1,4 @@
-/* Reads expressions by recursive descent: Python's syntax and precedence over the op tables. */
+/* Parses expressions by recursive descent: Python's syntax and precedence over the op tables. */
 #include "expr/parse.h"
 
 #include <stdio.h>
@@ -16,11 +16,11 @@ typedef struct parser {
 
 #define FAILED GA__LEXER_FAILED /* a node that could not be made */
 
-/* The stack that must be left for what the deepest operand takes, messages included. */
+/* The stack that the deepest operand needs, including error messages. */
 #define STACK_RESERVE ((size_t)24 << 10)
 
-/* Of functions with large frames that are entered between two levels of an expression: inlined,
- * they would make each level as large. */
+/* Marks functions with large frames that run between two levels of an expression: inlined, they
+ * would make the frame of each level as large. */
 #define LEAF __attribute__((noinline))
 
 /* ---- Nodes ---- */
@@ -74,7 +74,7 @@ static int add_options(parser *p, const ga__options *options)
 
 static int parse_expression(parser *p);
 
-/* An integer with its sign; FAILED, or 0 and *number. */
+/* Parses an integer with its sign; returns FAILED, or 0 and sets *number. */
 static int parse_integer(parser *p, const char *what, int *number)
 {
     const size_t at = p->lexer.next.at;
@@ -100,7 +100,7 @@ static int add_axis(parser *p, ga__options *options)
     return 0;
 }
 
-/* axis=1, axis=(0, -1), axis=None */
+/* Parses axis=1, axis=(0, -1) or axis=None. */
 static int parse_axes(parser *p, ga__options *options)
 {
     const int none = ga__lexer_accept(&p->lexer, "None");
@@ -146,7 +146,7 @@ static int parse_ddof(parser *p, ga__options *options, int row)
     return 0;
 }
 
-/* The options after a reduction's operand; a first one without a name is the axis. */
+/* Parses the options after a reduction's operand; an unnamed first one is the axis. */
 static int parse_options(parser *p, int row, ga__options *options)
 {
     bool first = true;
@@ -181,7 +181,7 @@ static int parse_options(parser *p, int row, ga__options *options)
     return 0;
 }
 
-/* What follows the operand. */
+/* Parses the rest of a reduction after its operand. */
 static LEAF int end_reduction(parser *p, int row, size_t at, int operand)
 {
     ga__options options;
@@ -232,7 +232,7 @@ static int parse_arguments(parser *p, ga__ast_node *call, int inputs)
                                              : ga__lexer_expect(&p->lexer, ")");
 }
 
-/* Sets what is called, and *inputs; or raises that there is nothing of this name. */
+/* Finds the called function and sets *inputs; raises if there is none of this name. */
 static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *call, int *inputs)
 {
     const char *text = p->lexer.text + at;
@@ -258,7 +258,7 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
     return 0;
 }
 
-/* NAME(...), the name and the parenthesis taken. */
+/* Parses NAME(...); the name and the parenthesis are taken already. */
 static int parse_call(parser *p, size_t at, size_t length)
 {
     ga__ast_node call;
@@ -371,7 +371,7 @@ static int next_binary(const parser *p)
     return FAILED;
 }
 
-/* Operators that associate to the left, of this level and stronger ones (Clarke's precedence
+/* Parses left-associative operators of this level and stronger ones (Clarke's precedence
  * climbing). */
 static int parse_binary(parser *p, int level)
 {
@@ -402,7 +402,7 @@ static int next_comparison(const parser *p)
     return FAILED;
 }
 
-/* a < b < c is (a < b) and (b < c). */
+/* a < b < c means (a < b) and (b < c). */
 static int parse_comparison(parser *p)
 {
     int left = parse_binary(p, 0), all = FAILED;

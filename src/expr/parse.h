@@ -1,4 +1,5 @@
-/* Reads the text of an expression into a tree, with limits, or says where it is wrong. */
+/* Parses the text of an expression into a tree, within limits, or reports the place of the
+ * error. */
 #ifndef GA_EXPR_PARSE_H
 #define GA_EXPR_PARSE_H
 
@@ -8,13 +9,13 @@
 #include "model/rows.h"
 
 #define GA__EVAL_TEXT 65536  /* bytes of an expression */
-#define GA__EVAL_NODES 10000 /* operands and operations in it */
-#define GA__EVAL_DEPTH 200   /* parentheses, calls and prefixes in each other */
+#define GA__EVAL_NODES 10000 /* its operands and operations */
+#define GA__EVAL_DEPTH 200   /* nested parentheses, calls and prefixes */
 
 typedef enum ga__ast_kind {
     GA__AST_NUMBER,
     GA__AST_NAME,
-    GA__AST_OPERATOR, /* of numbers only it gives a number, as Python's does */
+    GA__AST_OPERATOR, /* applied to numbers only, it gives a number, as in Python */
     GA__AST_CALL,
     GA__AST_REDUCTION,
     GA__AST_CAST
@@ -23,14 +24,14 @@ typedef enum ga__ast_kind {
 typedef struct ga__ast_node {
     ga__ast_kind kind;
     int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype */
-    int operand[3]; /* numbers of earlier nodes */
-    size_t at;      /* where in the text */
+    int operand[3]; /* indices of earlier nodes */
+    size_t at;      /* in the text */
     size_t length;  /* of a name */
     ga_value number;
     int options; /* of a reduction */
 } ga__ast_node;
 
-/* What follows a reduction's operand. */
+/* The options after a reduction's operand. */
 typedef struct ga__options {
     size_t at;
     int naxes; /* -1: every axis */
@@ -39,7 +40,7 @@ typedef struct ga__options {
     double ddof;
 } ga__options;
 
-/* Every node comes after its operands; the last one is the whole expression. */
+/* The parsed tree. Every node comes after its operands; the last one is the whole expression. */
 typedef struct ga__ast {
     const char *text; /* borrowed */
     bool fast_math;   /* kernels may approximate: ga_compile_fast_expr() */
@@ -49,7 +50,7 @@ typedef struct ga__ast {
     ga__options *options;
 } ga__ast;
 
-/* GA_ERR_INVALID shows the place. Nothing is to be freed after a failure. */
+/* GA_ERR_INVALID shows the place. After a failure there is nothing to free. */
 ga_status ga__ast_parse(ga__ast *ast, const char *text);
 void ga__ast_reset(ga__ast *ast);
 

@@ -1,5 +1,5 @@
-/* Plans expressions: a kernel for the reductions that share what they read, with their maps and
- * what follows, and one for the rest. */
+/* Plans expressions: one kernel for the reductions that share inputs, with their maps and the
+ * values that follow, and one kernel for the rest. */
 #include "expr/plan.h"
 
 #include <string.h>
@@ -7,27 +7,28 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* What a value depends on besides numbers: nothing, the one group of that number, or more. */
-enum { NOTHING = -1, MUCH = -2 };
+/* A value depends, besides numbers, on nothing, on one group (its index), or on several things. */
+enum { NOTHING = -1, SEVERAL = -2 };
 
-/* Reductions that one kernel makes. */
-typedef struct group {
-    ga__cut cut;
+/* Reductions that one kernel computes. */
+typedef struct planned_group {
+    ga__fusion_group fused;
     int level;
-    uint64_t reads; /* a bit for each argument that is an array of the whole reduced shape */
-    bool apart; /* more is used of what follows than the kernel can leave: it leaves the parts */
-} group;
+    uint64_t reads;   /* a bit for each array argument that has the whole reduced shape */
+    bool keeps_parts; /* too many of the values that follow are used elsewhere: the results are the
+                       * parts */
+} planned_group;
 
 typedef struct planner {
     const ga__graph *graph;
     int most_parts;
-    bool *used;   /* by the root */
-    bool *mark;   /* scratch */
-    int *level;   /* how many reductions lead to a node, one after the other */
-    int *depends; /* NOTHING, MUCH or a group */
-    int *left_as; /* the value of a step that a node is, -1 */
+    bool *used;    /* by the root */
+    bool *mark;    /* scratch */
+    int *level;    /* the longest chain of reductions that leads to a node */
+    int *depends;  /* NOTHING, SEVERAL or a group's index */
+    int *value_of; /* the index of the value that a step computes for a node, or -1 */
     int ngroups;
-    group *groups;
+    planned_group *groups;
 } planner;
 
 static int inputs_of(const ga__node *node)
@@ -69,7 +70,7 @@ static void find_levels(planner *p)
     }
 }
 
-/* ---- Groups: reductions that read the same array over the same axes go together ---- */
+/* ---- Groups: reductions of the same array over the same axes ---- */
 
 static uint64_t arrays_read(planner *p, int reduction)
 {
@@ -91,13 +92,13 @@ static uint64_t arrays_read(planner *p, int reduction)
     return reads;
 }
 
-static bool may_join(const planner *p, const group *g, int reduction, uint64_t reads)
+static bool may_join(const planner *p, const planned_group *g, int reduction, uint64_t reads)
 {
     const ga__node *nodes = p->graph->nodes;
-    const ga__node_key *a = &nodes[g->cut.part[0]].key, *b = &nodes[reduction].key;
+    const ga__node_key *a = &nodes[g->fused.part[0]].key, *b = &nodes[reduction].key;
     const ga__node *x = &nodes[a->operand[0]], *y = &nodes[b->operand[0]];
-    return g->level == p->level[reduction] && g->cut.nparts < p->most_parts && (g->reads & reads) &&
-           a->axes == b->axes && a->keepdims == b->keepdims &&
+    return g->level == p->level[reduction] && g->fused.nparts < p->most_parts &&
+           (g->reads & reads) && a->axes == b->axes && a->keepdims == b->keepdims &&
            ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
 }
 
@@ -110,24 +111,24 @@ static void find_groups(planner *p)
         int to = 0;
         while (to < p->ngroups && !may_join(p, &p->groups[to], k, reads))
             to++;
-        group *g = &p->groups[to];
+        planned_group *g = &p->groups[to];
         if (to == p->ngroups) {
-            *g = (group){.level = p->level[k]};
+            *g = (planned_group){.level = p->level[k]};
             p->ngroups++;
         }
         g->reads |= reads;
-        g->cut.part[g->cut.nparts++] = k;
+        g->fused.part[g->fused.nparts++] = k;
         p->depends[k] = to;
     }
 }
 
-/* ---- What each group leaves ---- */
+/* ---- The results of each group ---- */
 
 static int merge(int a, int b)
 {
     if (a == NOTHING || a == b)
         return b;
-    return b == NOTHING ? a : MUCH;
+    return b == NOTHING ? a : SEVERAL;
 }
 
 static void find_dependences(planner *p)
@@ -136,25 +137,25 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        p->depends[k] = node->key.kind == GA__NODE_ARRAY ? MUCH : NOTHING;
+        p->depends[k] = node->key.kind == GA__NODE_ARRAY ? SEVERAL : NOTHING;
         for (int i = 0; i < inputs_of(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
     }
 }
 
-/* Someone outside what follows the group uses `node`. */
-static void leave(planner *p, int number, int node)
+/* Makes `node` a result of the group, because a value outside the group uses it. */
+static void add_result(planner *p, int index, int node)
 {
-    if (number < 0)
+    if (index < 0)
         return;
-    group *g = &p->groups[number];
-    for (int k = 0; k < g->cut.nresults; k++)
-        if (g->cut.result[k] == node)
+    planned_group *g = &p->groups[index];
+    for (int k = 0; k < g->fused.nresults; k++)
+        if (g->fused.result[k] == node)
             return;
-    if (g->cut.nresults < g->cut.nparts)
-        g->cut.result[g->cut.nresults++] = node;
+    if (g->fused.nresults < g->fused.nparts)
+        g->fused.result[g->fused.nresults++] = node;
     else
-        g->apart = true;
+        g->keeps_parts = true;
 }
 
 static void find_results(planner *p)
@@ -164,35 +165,35 @@ static void find_results(planner *p)
         for (int i = 0; p->used[k] && i < inputs_of(node); i++) {
             const int operand = node->key.operand[i];
             if (reduces(p, k) || p->depends[k] != p->depends[operand])
-                leave(p, p->depends[operand], operand);
+                add_result(p, p->depends[operand], operand);
         }
     }
-    leave(p, p->depends[p->graph->root], p->graph->root);
+    add_result(p, p->depends[p->graph->root], p->graph->root);
     for (int k = 0; k < p->ngroups; k++) {
-        ga__cut *cut = &p->groups[k].cut;
-        if (!p->groups[k].apart)
+        ga__fusion_group *group = &p->groups[k].fused;
+        if (!p->groups[k].keeps_parts)
             continue;
-        cut->nresults = cut->nparts;
-        memcpy(cut->result, cut->part, sizeof(cut->part));
+        group->nresults = group->nparts;
+        memcpy(group->result, group->part, sizeof(group->part));
     }
 }
 
 /* ---- Steps ---- */
 
-static ga_status make_step(planner *p, ga__plan *plan, const ga__cut *cut)
+static ga_status make_step(planner *p, ga__plan *plan, const ga__fusion_group *group)
 {
     ga__step *step = &plan->steps[plan->nsteps];
-    const ga_status status = ga__step_code(step, p->graph, p->left_as, cut);
+    const ga_status status = ga__step_code(step, p->graph, p->value_of, group);
     if (status != GA_OK)
         return status;
     plan->nsteps++;
     step->first_value = plan->nvalues;
-    for (int k = 0; k < cut->nresults; k++)
-        p->left_as[cut->result[k]] = plan->nvalues++;
+    for (int k = 0; k < group->nresults; k++)
+        p->value_of[group->result[k]] = plan->nvalues++;
     return GA_OK;
 }
 
-/* The steps, each after those it reads from; the kernel of the rest is last. */
+/* Makes the steps, each after those that it reads from; the kernel of the rest comes last. */
 static ga_status make_steps(planner *p, ga__plan *plan)
 {
     const int root = p->graph->root;
@@ -203,12 +204,12 @@ static ga_status make_steps(planner *p, ga__plan *plan)
         for (int k = 0; k < p->ngroups; k++) {
             if (p->groups[k].level != level)
                 continue;
-            const ga_status status = make_step(p, plan, &p->groups[k].cut);
+            const ga_status status = make_step(p, plan, &p->groups[k].fused);
             if (status != GA_OK)
                 return status;
         }
-    const ga__cut rest = {.nresults = 1, .result = {root}};
-    return p->left_as[root] >= 0 ? GA_OK : make_step(p, plan, &rest);
+    const ga__fusion_group rest = {.nresults = 1, .result = {root}};
+    return p->value_of[root] >= 0 ? GA_OK : make_step(p, plan, &rest);
 }
 
 static void discard_steps(ga__plan *plan)
@@ -220,12 +221,12 @@ static void discard_steps(ga__plan *plan)
     plan->nsteps = plan->nvalues = 0;
 }
 
-/* Cuts the graph into kernels of at most so many reductions each. */
-static ga_status cut_graph(planner *p, ga__plan *plan, int most_parts)
+/* Divides the graph into kernels of at most `most_parts` reductions each. */
+static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
 {
     p->most_parts = most_parts;
     p->ngroups = 0;
-    memset(p->left_as, 0xff, ((size_t)p->graph->root + 1) * sizeof(*p->left_as));
+    memset(p->value_of, 0xff, ((size_t)p->graph->root + 1) * sizeof(*p->value_of));
     memset(p->depends, 0xff, ((size_t)p->graph->root + 1) * sizeof(*p->depends));
     find_groups(p);
     find_dependences(p);
@@ -257,16 +258,16 @@ static int count_reductions(const planner *p)
     return count;
 }
 
-static ga_status cut_all(planner *p, ga__plan *plan, int most_parts)
+static ga_status plan_kernels(planner *p, ga__plan *plan, int most_parts)
 {
     p->groups = ga__calloc((size_t)count_reductions(p) + 1, sizeof(*p->groups));
     if (!p->groups)
         return ga_error();
     find_levels(p);
-    ga_status status = cut_graph(p, plan, most_parts);
+    ga_status status = make_kernels(p, plan, most_parts);
     if (status == GA_ERR_UNSUPPORTED) {
         discard_steps(plan);
-        status = cut_graph(p, plan, 1);
+        status = make_kernels(p, plan, 1);
     }
     if (status == GA_ERR_UNSUPPORTED)
         ga__fail(status, "ga_eval: more than %d arrays and numbers meet in one kernel",
@@ -286,12 +287,12 @@ static ga_status plan_graph(ga__plan *plan, int most_parts)
         p.mark = flags + n;
         p.level = numbers;
         p.depends = numbers + n;
-        p.left_as = numbers + 2 * n;
+        p.value_of = numbers + 2 * n;
         find_used(&p);
         status = find_varying(plan, p.used);
     }
     if (status == GA_OK && !ga__node_is_weak(&plan->graph.nodes[plan->graph.root]))
-        status = cut_all(&p, plan, most_parts);
+        status = plan_kernels(&p, plan, most_parts);
     ga__free(flags);
     ga__free(numbers);
     return status;

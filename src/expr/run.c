@@ -1,4 +1,4 @@
-/* Runs the steps of a plan: this call's numbers, the operands bound, the launch. */
+/* Runs the steps of a plan: computes this call's numbers, binds the operands, and launches. */
 #include "expr/run.h"
 
 #include "expr/fold.h"
@@ -40,10 +40,10 @@ gpuarray *ga__number_array(ga__device *device, ga_value number)
     return NULL;
 }
 
-/* Whether each reduction of a step by itself would run over the shape that all inputs have. */
+/* Whether each reduction of a step would also run over the common shape of all inputs by itself. */
 static bool parts_agree(const ga__step *step, const ga__binding *b)
 {
-    for (int p = 0; p < step->cut.nparts; p++) {
+    for (int p = 0; p < step->group.nparts; p++) {
         int ndim = 0;
         int64_t shape[GA_MAX_NDIM];
         for (int k = 0; k < step->ninputs; k++) {
@@ -79,7 +79,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
             !ga__number_fits(operand->number, input->dtype))
             return false;
     }
-    return step->cut.nparts < 2 || parts_agree(step, b);
+    return step->group.nparts < 2 || parts_agree(step, b);
 }
 
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)
@@ -103,7 +103,7 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
                                  .body = step->text,
                                  .fast_math = plan->graph.fast_math,
                                  .fast_path = step->fast_path};
-    const ga_dtype type = plan->graph.nodes[step->cut.result[0]].dtype;
+    const ga_dtype type = plan->graph.nodes[step->group.result[0]].dtype;
     b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);
 }
@@ -126,6 +126,6 @@ static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
-    return step->cut.nparts > 0 ? launch_reduction(step, device, b, out, carry)
-                                : launch_elementwise(step, plan, device, b, out[0]);
+    return step->group.nparts > 0 ? launch_reduction(step, device, b, out, carry)
+                                  : launch_elementwise(step, plan, device, b, out[0]);
 }

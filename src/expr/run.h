@@ -1,4 +1,4 @@
-/* Runs the steps of a plan: this call's numbers, the operands bound, the launch. */
+/* Runs the steps of a plan: computes this call's numbers, binds the operands, and launches. */
 #ifndef GA_EXPR_RUN_H
 #define GA_EXPR_RUN_H
 
@@ -9,33 +9,33 @@ typedef struct ga__numbers {
     ga_value varying[GA__MAX_VARYING];
 } ga__numbers;
 
-/* Computes the numbers; false when one has no value or another kind than the plan's. */
+/* Computes the numbers; false if one has no value, or another kind than in the plan. */
 bool ga__numbers_make(ga__numbers *numbers, const ga__plan *plan, const ga_named *args);
 
 /* The value of a weak node. */
 ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int node);
 
-/* A 0-d array of an expression of numbers only; NULL on failure. */
+/* A 0-d array for an expression of numbers only; NULL on failure. */
 gpuarray *ga__number_array(ga__device *device, ga_value number);
 
-/* The operands of a step and the shape they broadcast to. The first operand is left for the result.
- */
+/* The operands of a step and the shape they broadcast to. The first operand is reserved for the
+ * result. */
 typedef struct ga__binding {
     ga__operand operands[GA__MAX_OPERANDS];
     int ndim;
     int64_t shape[GA_MAX_NDIM];
 } ga__binding;
 
-/* Binds the arrays, one for each input of the step that is no number. False when a number does not
- * fit its dtype or shapes do not broadcast as they did for the plan. */
+/* Binds the arrays, one for each input of the step that is not a number. False if a number does not
+ * fit its dtype, or the shapes do not broadcast as in the plan. */
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays);
 
-/* The shape of what the step leaves; false when it has no answer. */
+/* The shape of the step's results; false if there is none. */
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape);
 
-/* Computes into out[0..nresults-1], which overlap no operand partly. `carry` is for one reduction
- * whose elements come in several launches, else NULL. */
+/* Computes into out[0..nresults-1], none of which partly overlaps an operand. `carry` is for one
+ * reduction whose elements come in several launches, otherwise NULL. */
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry);
 

@@ -99,7 +99,7 @@ int64_t ga__box_size(const ga__box *box, int ndim)
     return size;
 }
 
-/* The axis that is number k from the slowest one in the source's order. */
+/* The k-th axis, counted from the slowest one in the source's order. */
 static int axis_at(const ga_source *s, int k)
 {
     return s->fortran ? s->ndim - 1 - k : k;
@@ -113,20 +113,20 @@ int ga__source_slow_axis(const ga_source *source)
     return -1;
 }
 
-/* A walk over the runs of neighbouring elements that a box is made of. */
+/* Iterates over the runs of neighbouring elements in a box. */
 typedef struct walk {
     const ga_source *source;
     const ga__box *box;
-    int outer;                  /* so many slow axes lead from run to run */
-    int64_t index[GA_MAX_NDIM]; /* of this run on them, slowest first */
+    int outer;                  /* the number of slow axes outside the runs */
+    int64_t index[GA_MAX_NDIM]; /* of this run on those axes, slowest first */
     int64_t run;                /* elements of a run */
-    int64_t done;               /* of this run */
+    int64_t done;               /* elements of this run that are done */
 } walk;
 
 static void walk_init(walk *w, const ga_source *s, const ga__box *box)
 {
     *w = (walk){.source = s, .box = box, .outer = s->ndim, .run = 1};
-    bool whole = true; /* what is inside: its runs are neighbours too */
+    bool whole = true; /* the inner axes are complete, so their runs are adjacent */
     while (w->outer > 0 && whole) {
         const int axis = axis_at(s, --w->outer);
         const int64_t length = box->high[axis] - box->low[axis];
@@ -137,7 +137,7 @@ static void walk_init(walk *w, const ga_source *s, const ga__box *box)
         w->index[k] = box->low[axis_at(s, k)];
 }
 
-/* The number, in the source's order, of the run's first element. */
+/* The index of the run's first element in the source's order. */
 static int64_t run_start(const walk *w)
 {
     const ga_source *s = w->source;
@@ -161,7 +161,7 @@ static void next_run(walk *w)
     }
 }
 
-/* An error that the user's function did not raise itself is raised here. */
+/* Reads a part of a run; raises an error that the user's function has not raised itself. */
 static ga_status read_run(const ga_source *s, int64_t first, int64_t count, void *elements)
 {
     const ga_status status = s->read(s->user, first, count, elements);
@@ -194,7 +194,7 @@ static ga_status read_walk(void *context, void *bytes, size_t nbytes)
     return GA_OK;
 }
 
-ga_status ga__source_pour(const ga_source *source, const ga__box *box, ga__staging *staging,
+ga_status ga__source_load(const ga_source *source, const ga__box *box, ga__staging *staging,
                           gpuarray *x, size_t at)
 {
     walk w;

@@ -1,4 +1,4 @@
-/* Runs a sweep over sources: each chunk is computed while the next is read and the one before is
+/* Runs a sweep over sources: computes each chunk while the next one is read and the previous one is
  * written. */
 #include "expr/sweep.h"
 
@@ -10,15 +10,15 @@
 #include "base/error.h"
 #include "base/os/process.h"
 
-/* What one chunk is read into and computed into. */
+/* The memory that one chunk is read and computed into. */
 typedef struct buffers {
     ga__box box;
     gpuarray *read[GA__MAX_EVAL_ARGS]; /* by argument: room for the largest chunk */
-    gpuarray *result; /* when that goes to the file: room for the largest chunk's */
+    gpuarray *result; /* for a result that goes to the file: room for the largest chunk */
     size_t nbytes;    /* of this chunk's result */
 } buffers;
 
-/* One sweep under way. */
+/* The state of a running sweep. */
 typedef struct pass {
     ga__evaluation *s;
     const ga__sweep *sweep;
@@ -26,13 +26,13 @@ typedef struct pass {
     buffers slots[2];
     ga__worker reader, writer;
     ga__staging in, out;
-    int64_t reading, writing; /* the chunks they are at */
-    ga__buffer **levels;      /* by part: the accumulators of the chunks before */
+    int64_t reading, writing; /* the chunks that they process */
+    ga__buffer **levels;      /* by part: the accumulators of the previous chunks */
 } pass;
 
 /* ---- Progress ---- */
 
-ga_status ga__evaluation_tell(ga__evaluation *s, int64_t bytes)
+ga_status ga__evaluation_report(ga__evaluation *s, int64_t bytes)
 {
     s->done += bytes;
     if (!s->how || !s->how->progress || s->how->progress(s->done, s->split.bytes, s->how->user))
@@ -41,7 +41,7 @@ ga_status ga__evaluation_tell(ga__evaluation *s, int64_t bytes)
                     (long long)s->done, (long long)s->split.bytes);
 }
 
-/* ---- Sources needed whole ---- */
+/* ---- Sources that are needed completely ---- */
 
 static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__staging *staging,
                             gpuarray *memory)
@@ -50,8 +50,8 @@ static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__stag
     ga__source_box(source, &box);
     const int axis = ga__source_slow_axis(source);
     if (axis < 0) {
-        const ga_status status = ga__source_pour(source, &box, staging, memory, 0);
-        return status == GA_OK ? ga__evaluation_tell(s, (int64_t)ga__dtype_size(source->dtype))
+        const ga_status status = ga__source_load(source, &box, staging, memory, 0);
+        return status == GA_OK ? ga__evaluation_report(s, (int64_t)ga__dtype_size(source->dtype))
                                : status;
     }
     const int64_t length = source->shape[axis];
@@ -62,9 +62,9 @@ static ga_status load_slabs(ga__evaluation *s, const ga_source *source, ga__stag
     for (int64_t low = 0; low < length && status == GA_OK; low += rows) {
         box.low[axis] = low;
         box.high[axis] = length - low < rows ? length : low + rows;
-        status = ga__source_pour(source, &box, staging, memory, (size_t)(low * row));
+        status = ga__source_load(source, &box, staging, memory, (size_t)(low * row));
         if (status == GA_OK)
-            status = ga__evaluation_tell(s, (box.high[axis] - low) * row);
+            status = ga__evaluation_report(s, (box.high[axis] - low) * row);
     }
     return status;
 }
@@ -98,7 +98,8 @@ static ga_status load_whole(ga__evaluation *s, uint64_t whole, ga__staging *stag
 
 /* ---- Reading and writing, in threads of their own ---- */
 
-/* The box on a source's own axes: those that are cut are the sweep's. */
+/* The chunk's box on a source's own axes: the split axes come from the chunk, the others are
+ * complete. */
 static void source_box(const ga__sweep *sweep, const ga_source *source, const ga__box *chunk,
                        ga__box *box)
 {
@@ -114,12 +115,12 @@ static ga_status read_chunk(void *context)
     ga_status status = GA_OK;
     ga__sweep_box(p->sweep, p->reading, &slot->box);
     for (int k = 0; k < GA__MAX_EVAL_ARGS && status == GA_OK; k++) {
-        if (!(p->sweep->cut >> k & 1))
+        if (!(p->sweep->streamed_args >> k & 1))
             continue;
         const ga_source *source = p->s->args[k].value.as.source;
         ga__box box;
         source_box(p->sweep, source, &slot->box, &box);
-        status = ga__source_pour(source, &box, &p->in, slot->read[k], 0);
+        status = ga__source_load(source, &box, &p->in, slot->read[k], 0);
     }
     return status;
 }
@@ -139,7 +140,8 @@ static ga_status write_chunk(void *context)
 
 /* ---- Computing a chunk ---- */
 
-/* The part of an array that meets the chunk when it broadcasts with data of `ndim` axes. */
+/* The part of an array that corresponds to the chunk when it broadcasts with data of `ndim`
+ * axes. */
 static gpuarray *restricted(const pass *p, const ga__box *box, const gpuarray *x, int ndim)
 {
     int64_t shape[GA_MAX_NDIM], offset = 0;
@@ -154,7 +156,7 @@ static gpuarray *restricted(const pass *p, const ga__box *box, const gpuarray *x
     return ga__array_view(x, x->dtype, x->ndim, shape, x->strides, offset);
 }
 
-/* A new reference to what stands for an input of a part in this chunk. */
+/* A new reference to a part's input in this chunk. */
 static gpuarray *input_array(const pass *p, const buffers *slot, const ga__part *part, int i)
 {
     const ga__evaluation *s = p->s;
@@ -168,7 +170,7 @@ static gpuarray *input_array(const pass *p, const buffers *slot, const ga__part 
     const ga_value *value = &s->args[input->index].value;
     if (value->kind == GA_VALUE_ARRAY)
         return restricted(p, &slot->box, value->as.array, ndim);
-    if (!(part->cut >> i & 1))
+    if (!(part->streamed_inputs >> i & 1))
         return restricted(p, &slot->box, s->loaded[input->index], ndim);
     ga__box box;
     source_box(p->sweep, value->as.source, &slot->box, &box);
@@ -177,10 +179,10 @@ static gpuarray *input_array(const pass *p, const buffers *slot, const ga__part 
 
 static const ga__node *result_node(const ga__evaluation *s, int step)
 {
-    return &s->plan->graph.nodes[s->plan->steps[step].cut.result[0]];
+    return &s->plan->graph.nodes[s->plan->steps[step].group.result[0]];
 }
 
-/* The array that outlives the chunks, made by the first of them. */
+/* The array that outlives the chunks; the first chunk makes it. */
 static gpuarray *kept_array(ga__evaluation *s, int k)
 {
     const ga__node *node = result_node(s, k);
@@ -189,7 +191,7 @@ static gpuarray *kept_array(ga__evaluation *s, int k)
     return s->kept[k];
 }
 
-/* Where a part computes to, a reference of the caller's. */
+/* A reference, which the caller owns, to the array that a part computes into. */
 static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int ndim,
                               const int64_t *shape)
 {
@@ -211,8 +213,8 @@ static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int 
 }
 
 /* Chunks are counted in base CARRY_BASE: a level holds the accumulators of up to CARRY_BASE - 1
- * times as many chunks as the level below, so that a sum of n chunks takes each of them through
- * log n additions of a few terms, not n. */
+ * times as many chunks as the level below. In a sum of n chunks, each chunk therefore passes
+ * through log n additions of a few terms, not n. */
 enum { CARRY_BASE = 4 };
 
 static int carry_levels(int64_t chunks)
@@ -236,7 +238,7 @@ static void carry_over(ga__carry *carry, int64_t chunk, int64_t chunks)
     carry->level = chunk == chunks - 1 ? GA__CARRY_DONE : level;
 }
 
-/* What a combined part carries on in this chunk. */
+/* Sets the carry of a combined part for this chunk. */
 static ga_status make_carry(pass *p, const buffers *slot, int index, const gpuarray *out,
                             int64_t chunk, ga__carry *carry)
 {
@@ -326,7 +328,7 @@ static ga_status open_slot(pass *p, buffers *slot)
     for (int axis = 0; axis < p->sweep->depth; axis++)
         outer *= p->sweep->lengths[axis];
     for (int k = 0; k < GA__MAX_EVAL_ARGS; k++) {
-        if (!(p->sweep->cut >> k & 1))
+        if (!(p->sweep->streamed_args >> k & 1))
             continue;
         const ga_source *source = s->args[k].value.as.source;
         const int64_t size = ga__shape_size(source->ndim, source->shape) / outer * p->sweep->rows;
@@ -348,7 +350,7 @@ static ga_status pass_init(pass *p, ga__evaluation *s, const ga__sweep *sweep)
     *p = (pass){.s = s, .sweep = sweep};
     const ga__part *last = &sweep->parts[sweep->nparts - 1];
     p->writes = s->file && threads && last->step == s->plan->nsteps - 1 && !last->combined;
-    ga__worker_init(&p->reader, threads && sweep->cut);
+    ga__worker_init(&p->reader, threads && sweep->streamed_args);
     ga__worker_init(&p->writer, p->writes);
     ga_status status = ga__staging_init(&p->in, s->device, (size_t)sweep->bytes);
     if (status == GA_OK)
@@ -378,7 +380,7 @@ static void pass_reset(pass *p)
     ga__staging_reset(&p->out);
 }
 
-/* Before the next chunk is launched, or reading would wait for it. */
+/* Called before the next chunk is launched: reading would wait for that launch. */
 static ga_status start_reading(pass *p, int64_t chunk)
 {
     ga_status status = GA_OK;
@@ -395,7 +397,7 @@ static ga_status start_reading(pass *p, int64_t chunk)
     return GA_OK;
 }
 
-/* Likewise. */
+/* Called at the same point as start_reading(). */
 static ga_status start_writing(pass *p, int64_t chunk)
 {
     if (chunk < 0 || !p->writes)
@@ -416,7 +418,8 @@ static ga_status run_chunks(pass *p, int64_t bytes)
     ga_status status = stream ? start_reading(p, 0) : ga_error();
     for (int64_t c = 0; c <= chunks && status == GA_OK; c++) {
         status = ga__worker_wait(&p->reader);
-        if (status == GA_OK) /* chunk c - 1 is computed then: its slot is free, its result there */
+        if (status == GA_OK) /* chunk c - 1 is computed: its slot is free, and its result is
+                              * there */
             status = stream->device->backend->stream.synchronize(stream);
         if (status == GA_OK)
             status = ga__worker_wait(&p->writer);
@@ -427,7 +430,7 @@ static ga_status run_chunks(pass *p, int64_t bytes)
         if (c < chunks && status == GA_OK)
             status = compute_chunk(p, c);
         if (c < chunks && status == GA_OK)
-            status = ga__evaluation_tell(p->s, bytes / chunks + (c < bytes % chunks));
+            status = ga__evaluation_report(p->s, bytes / chunks + (c < bytes % chunks));
     }
     const ga_status written = ga__worker_wait(&p->writer);
     return status == GA_OK ? written : status;

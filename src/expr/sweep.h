@@ -8,26 +8,27 @@
 #include "expr/run.h"
 #include "ops/npy.h"
 
-/* A file is loaded or saved whole in slabs of this size, between which progress is told. */
+/* A file that is loaded or saved completely goes in slabs of this size; progress is reported
+ * between them. */
 #define GA__SLAB_BYTES ((int64_t)64 << 20)
 
 /* One evaluation. */
 typedef struct ga__evaluation {
     const ga__plan *plan;
     const ga_named *args;
-    const ga_chunks *how; /* or NULL */
+    const ga_chunks *how; /* may be NULL */
     ga__device *device;
     ga__split split;
     ga__numbers numbers;
-    ga__npy_writer *file;                /* of the result, or NULL */
-    gpuarray *loaded[GA__MAX_EVAL_ARGS]; /* sources that were needed whole */
-    gpuarray **kept;                     /* by step: what outlives its chunk */
-    gpuarray **local;                    /* by step: what it left for this chunk */
+    ga__npy_writer *file;                /* for the result, or NULL */
+    gpuarray *loaded[GA__MAX_EVAL_ARGS]; /* sources that are in memory completely */
+    gpuarray **kept;                     /* by step: results that outlive their chunk */
+    gpuarray **local;                    /* by step: the result for this chunk */
     int64_t done;                        /* bytes of files read and written */
 } ga__evaluation;
 
-/* Counts bytes read or written, and tells the caller's progress function; GA_ERR_CANCELLED. */
-ga_status ga__evaluation_tell(ga__evaluation *s, int64_t bytes);
+/* Counts bytes read or written and calls the caller's progress function; GA_ERR_CANCELLED. */
+ga_status ga__evaluation_report(ga__evaluation *s, int64_t bytes);
 
 /* Appends bytes to the result's file, a ga__npy_writer. */
 ga_status ga__evaluation_append(void *context, const void *bytes, size_t nbytes);

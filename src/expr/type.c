@@ -1,4 +1,4 @@
-/* Types expressions: NEP 50 and broadcasting node by node, equal values found once. */
+/* Types expressions: applies NEP 50 and broadcasting node by node, and merges equal values. */
 #include "expr/type.h"
 
 #include <math.h>
@@ -18,21 +18,21 @@
 typedef struct typer {
     ga__graph *graph;
     const ga__ast *ast;
-    const ga__ast_node *tree; /* the node being typed */
+    const ga__ast_node *ast_node; /* the node being typed */
     int count;
     const ga_named *args;
-    bool had_error; /* before: it stays the thread's error */
+    bool had_error; /* before this call: it stays the thread's error */
 } typer;
 
 /* ---- Errors ---- */
 
 static int fail(const typer *t, ga_status status, const char *what)
 {
-    ga__eval_fail(t->ast->text, t->tree->at, status, "%s", what);
+    ga__eval_fail(t->ast->text, t->ast_node->at, status, "%s", what);
     return FAILED;
 }
 
-/* Shows the place of an error that a function below has raised. */
+/* Adds the place to an error that a called function has raised. */
 static int fail_here(const typer *t)
 {
     if (t->had_error || ga_error() == GA_ERR_MEMORY)
@@ -82,7 +82,7 @@ static bool make_room(ga__graph *g)
     return true;
 }
 
-/* The node of this key, and whether it is new and so without its other members. */
+/* Finds or makes the node of this key; *is_new: its other members are not set yet. */
 static int find_node(typer *t, const ga__node_key *key, bool *is_new)
 {
     ga__graph *g = t->graph;
@@ -94,12 +94,12 @@ static int find_node(typer *t, const ga__node_key *key, bool *is_new)
         if (memcmp(&g->nodes[g->slots[slot]].key, key, sizeof(*key)) == 0)
             return g->slots[slot];
     g->slots[slot] = g->nnodes;
-    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->tree->at};
+    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->ast_node->at};
     *is_new = true;
     return g->nnodes++;
 }
 
-/* A value is never larger than an array may be, although most of them are not stored. */
+/* Adds a value. No value is larger than an array may be, although most are not stored. */
 static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
                     const int64_t *shape)
 {
@@ -184,7 +184,7 @@ static int add_number(typer *t, int weak, ga_dtype dtype)
 
 /* ---- Conversions ---- */
 
-/* The node as this dtype. */
+/* The node converted to this dtype. */
 static int convert(typer *t, int k, ga_dtype dtype)
 {
     const ga__node *node = node_at(t, k);
@@ -225,7 +225,8 @@ static bool divides_by_zero(const typer *t, int row, int divisor)
     return divides && ga__node_is_weak(b) && !b->varies && ga__weak_is_zero(b->number);
 }
 
-/* 2, 3 or 4 when the exponent is that constant: such powers are products. */
+/* Returns 2, 3 or 4 if the exponent is that constant: such powers are computed as products.
+ * Otherwise 0. */
 static int small_exponent(const typer *t, int row, int exponent, ga_dtype loop)
 {
     const ga__node *b = node_at(t, exponent);
@@ -238,7 +239,7 @@ static int small_exponent(const typer *t, int row, int exponent, ga_dtype loop)
     return power >= 2 && power <= most && power == floor(power) ? (int)power : 0;
 }
 
-/* Whether a comparison took the number as it is because it does not fit the others' dtype. */
+/* Notes that a comparison used the number unconverted because it does not fit the others' dtype. */
 static void note_value_typed(typer *t, int k, ga_dtype loop, ga_dtype common)
 {
     const ga__node *node = node_at(t, k);
@@ -294,19 +295,19 @@ static int apply_operator(typer *t, int row, const int *operand)
 static int read_axes(const typer *t, const ga__options *options, int ndim, uint32_t *axes)
 {
     typer there = *t;
-    ga__ast_node place = *t->tree;
+    ga__ast_node place = *t->ast_node;
     place.at = options->at;
-    there.tree = &place;
+    there.ast_node = &place;
     *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
-    if (options->naxes >= 0 && ga__check_axes(ga__rows[t->tree->row].formula.name, options->naxes,
-                                              options->axis, ndim, axes) != GA_OK)
+    if (options->naxes >= 0 && ga__check_axes(ga__rows[t->ast_node->row].formula.name,
+                                              options->naxes, options->axis, ndim, axes) != GA_OK)
         return fail_here(&there);
     return 0;
 }
 
 static int reduce(typer *t, const ga__options *options, int operand)
 {
-    const int row_id = t->tree->row;
+    const int row_id = t->ast_node->row;
     const ga__row *op = &ga__rows[row_id];
     ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
     const ga__node *x = node_at(t, operand);
@@ -365,8 +366,8 @@ static int find_name(typer *t)
                      {"nan", (double)NAN, GA_FLOAT64},
                      {"True", 1, GA_BOOL},
                      {"False", 0, GA_BOOL}};
-    const char *name = t->ast->text + t->tree->at;
-    const size_t length = t->tree->length;
+    const char *name = t->ast->text + t->ast_node->at;
+    const size_t length = t->ast_node->length;
     char what[128];
     for (int k = 0; k < t->count; k++)
         if (strncmp(t->args[k].name, name, length) == 0 && t->args[k].name[length] == 0)
@@ -383,19 +384,19 @@ static int find_name(typer *t)
 
 /* ---- The whole expression ---- */
 
-static int type_tree(typer *t, const int *node)
+static int type_node(typer *t, const int *node)
 {
-    const ga__ast_node *tree = t->tree;
+    const ga__ast_node *ast_node = t->ast_node;
     int operand[3];
     for (int k = 0; k < 3; k++)
-        operand[k] = node[tree->operand[k]];
-    switch (tree->kind) {
-    case GA__AST_NUMBER: return add_constant(t, tree->number);
+        operand[k] = node[ast_node->operand[k]];
+    switch (ast_node->kind) {
+    case GA__AST_NUMBER: return add_constant(t, ast_node->number);
     case GA__AST_NAME: return find_name(t);
-    case GA__AST_OPERATOR: return apply_operator(t, tree->row, operand);
-    case GA__AST_CALL: return apply(t, tree->row, operand);
-    case GA__AST_CAST: return convert(t, operand[0], (ga_dtype)tree->row);
-    case GA__AST_REDUCTION: return reduce(t, &t->ast->options[tree->options], operand[0]);
+    case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
+    case GA__AST_CALL: return apply(t, ast_node->row, operand);
+    case GA__AST_CAST: return convert(t, operand[0], (ga_dtype)ast_node->row);
+    case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     }
     return FAILED;
 }
@@ -407,8 +408,8 @@ ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const 
     *graph = (ga__graph){.root = FAILED, .fast_math = ast->fast_math};
     int *node = ga__calloc((size_t)ast->nnodes, sizeof(*node));
     for (int k = 0; node && k < ast->nnodes; k++) {
-        t.tree = &ast->nodes[k];
-        graph->root = node[k] = type_tree(&t, node);
+        t.ast_node = &ast->nodes[k];
+        graph->root = node[k] = type_node(&t, node);
         if (graph->root == FAILED)
             break;
     }

@@ -110,7 +110,7 @@ static void widen(real_format *f, double x)
 }
 
 /* Completes the format after the pass of widen() over the numbers. */
-static void settle(real_format *f, const survey *s)
+static void complete_format(real_format *f, const survey *s)
 {
     if (f->scientific) {
         f->precision = f->pad_right;
@@ -277,7 +277,7 @@ static void fit_real(real_format *f, const sample *s, int part, bool plus)
     f->scientific = found.any_finite && wants_scientific(f->dtype, &found);
     for (int64_t i = 0; i < s->count; i++)
         widen(f, sample_at(s, i).as.z[part]);
-    settle(f, &found);
+    complete_format(f, &found);
 }
 
 static void fit(element_format *f, const sample *s)
