@@ -1,4 +1,4 @@
-/* Reads name=value arguments: numbers as numbers, all else as .npy files. */
+/* Reads name=value arguments: numbers as numbers, all others as .npy files. */
 #include "cli.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static bool is_integer(const char *digits)
     return *digits && strspn(digits, "0123456789") == strlen(digits);
 }
 
-/* As in Python: digits with a point or an exponent, no hexadecimal fractions, no "inf". */
+/* As in Python: digits with a point or an exponent; no hexadecimal fractions, no "inf". */
 static bool is_float(const char *digits)
 {
     char *end;
@@ -60,7 +60,7 @@ static reading read_number(const char *text, ga_value *number)
 
 /* ---- Arguments ---- */
 
-/* A name=value as it stands: splits it and looks what it is, but opens nothing. */
+/* Splits a name=value and determines its kind, but opens nothing. */
 static bool read_argument(arguments *a, const char *text)
 {
     const char *equals = strchr(text, '='), *value = equals ? equals + 1 : text;
@@ -87,7 +87,7 @@ static bool read_argument(arguments *a, const char *text)
 
 bool arguments_init(arguments *a, int count, char **texts)
 {
-    const size_t room = (size_t)count + 1; /* calloc(0) may give NULL */
+    const size_t room = (size_t)count + 1; /* calloc(0) may return NULL */
 
     *a = (arguments){0, calloc(room, sizeof *a->named), calloc(room, sizeof *a->names),
                      calloc(room, sizeof *a->paths), calloc(room, sizeof *a->sources)};
@@ -102,7 +102,7 @@ bool arguments_init(arguments *a, int count, char **texts)
     return false;
 }
 
-/* The file of an earlier argument is not opened again. */
+/* Opens the file, unless an earlier argument has opened it. */
 static const ga_source *open_source(arguments *a, int k)
 {
     for (int i = 0; i < k; i++)

@@ -1,4 +1,4 @@
-/* quarry bench: becomes the benchmark program that was installed, or built, with this one. */
+/* quarry bench: becomes the benchmark program that is installed or built with this one. */
 #include "cli.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where quarry-bench may be, seen from this program: installed, and in a build folder. */
+/* Where quarry-bench can be, relative to this program: installed, or in a build folder. */
 static const char *const places[] = {"quarry-bench", "../bench/quarry-bench"};
 
-/* This program's folder with a slash at its end; "" when the system does not tell. */
+/* This program's folder with a slash at its end; "" if the system does not provide it. */
 static void find_folder(char folder[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -44,14 +44,14 @@ static int run_bench(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry bench [--json FILE] [--cases NAME,...] [--n LOG2] [--list]\n"
     "\n"
-    "Times every operation beside the machine's own limit; runs quarry-bench, which is installed\n"
-    "beside this program, with these options, and ends with its exit status.\n"
+    "Times every operation against the machine's own limit. Runs quarry-bench, which is installed\n"
+    "next to this program, with these options, and exits with its status.\n"
     "\n"
     "  --json FILE      writes the results as JSON too\n"
-    "  --cases NAME,... only cases whose name contains one of these\n"
+    "  --cases NAME,... runs only the cases whose names contain one of these\n"
     "  --n LOG2         2^LOG2 elements (default: 2^28 on CUDA, 10^7 on the host)\n"
     "  --list           prints the names of the cases over large arrays\n"
     "  -h, --help       prints this\n";
 
-const command bench_command = {"bench", "operations beside the limits of this machine", help,
+const command bench_command = {"bench", "time operations against the limits of this machine", help,
                                run_bench};

@@ -32,7 +32,8 @@ static int act(const char *action)
     char *directory = ga_cache_directory();
 
     if (!directory)
-        return complain("cache: there is none: QUARRY_CACHE_DIR is empty, or there is no home");
+        return complain(
+            "cache: no folder: QUARRY_CACHE_DIR is empty, or there is no home directory");
     if (strcmp(action, "list") == 0)
         ga_cache_list(show_entry, NULL);
     if (strcmp(action, "clear") == 0)
@@ -54,19 +55,19 @@ static int run_cache(const command *c, int argc, char **argv)
     if (optind < argc && strcmp(action, "list") != 0 && strcmp(action, "clear") != 0)
         return complain_usage(c, "cache: \"%s\" is neither list nor clear", action);
     if (optind + 1 < argc)
-        return complain_usage(c, "cache: one word too many: \"%s\"", argv[optind + 1]);
+        return complain_usage(c, "cache: unexpected argument \"%s\"", argv[optind + 1]);
     return act(action);
 }
 
 static const char help[] =
     "usage: quarry cache [list | clear]\n"
     "\n"
-    "Prints the place and size of the cache of compiled kernels.\n"
+    "Prints the location and size of the cache of compiled kernels.\n"
     "\n"
-    "  list        prints when each was last used, its bytes and its file, too\n"
-    "  clear       removes them all\n"
+    "  list        also prints when each kernel was last used, its size in bytes and its file\n"
+    "  clear       removes all kernels\n"
     "  -h, --help  prints this\n"
     "\n"
-    "QUARRY_CACHE_DIR says where it is, QUARRY_CACHE_SIZE how large it may grow.\n";
+    "QUARRY_CACHE_DIR sets the location, QUARRY_CACHE_SIZE the maximum size.\n";
 
 const command cache_command = {"cache", "the cache of compiled kernels", help, run_cache};

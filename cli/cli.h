@@ -1,4 +1,4 @@
-/* What the parts of the quarry command share: its subcommands, options, and messages. */
+/* Shared by the parts of the quarry command: its subcommands, options and messages. */
 #ifndef QUARRY_CLI_H
 #define QUARRY_CLI_H
 
@@ -8,7 +8,7 @@
 
 #include <quarry.h>
 
-/* The exit status of every failure, whatever its cause. */
+/* The exit status of every failure. */
 enum { STATUS_BAD = 2 };
 
 /* A subcommand. argv[0] is its name; `run` returns the exit status. */
@@ -26,67 +26,68 @@ extern const command info_command, eval_command, cache_command, bench_command;
 /* Writes "quarry: ", the message and a newline to standard error; returns STATUS_BAD. */
 int complain(const char *format, ...) GA_PRINTF(1, 2);
 
-/* The same with the library's message; forgets the error. */
+/* The same with the library's message; clears the error. */
 int complain_error(void);
 
-/* The same with a hint at the command's help (NULL: quarry's own). */
+/* The same with a reference to the command's help (NULL: quarry's own). */
 int complain_usage(const command *c, const char *format, ...) GA_PRINTF(2, 3);
 
-/* The next option as getopt_long() gives it, -1 at the end. "-h" and "--help" print the help and
- * give DONE; an unknown option, and one without its argument, are complained of and give WRONG. */
+/* The next option, as from getopt_long(), or -1 at the end. For "-h" and "--help" it prints the
+ * help and returns OPTION_DONE; for an unknown option, or one without its argument, it complains
+ * and returns OPTION_WRONG. */
 enum { OPTION_DONE = 1000, OPTION_WRONG = 1001 };
 int next_option(const command *c, int argc, char **argv, const char *letters,
                 const struct option *names);
 
-/* The exit status once all is printed: what standard output could not take is an error too. */
+/* The exit status after all output: a failed write to standard output is an error too. */
 int finish_output(void);
 
-/* The bytes of "65536", "64K", "64M" or "1G"; 0 when it is none of these, or 0. */
+/* The bytes of "65536", "64K", "64M" or "1G"; 0 for any other text. */
 int64_t read_size(const char *text);
 
-/* "12.3 MiB". A static string of the thread, good for one use in each printf. */
+/* "12.3 MiB". A static string of the thread; usable once in each printf. */
 const char *size_text(double bytes);
 
 /* ---- arguments.c ---- */
 
-/* A command line's name=value pairs; the sources are its own. */
+/* A command line's name=value pairs; owns the sources. */
 typedef struct arguments {
     int count;
     ga_named *named;
     char **names;        /* owned */
-    const char **paths;  /* by argument: of the file it is, NULL for a number */
-    ga_source **sources; /* likewise; NULL where an earlier one is of the same path */
+    const char **paths;  /* by argument: its file, or NULL for a number */
+    ga_source **sources; /* by argument; NULL if an earlier one has the same path */
 } arguments;
 
-/* Reads the texts "name=2.5" and "name=file.npy", but no file yet. On failure it has complained,
- * and nothing is left to reset. */
+/* Reads the texts "name=2.5" and "name=file.npy", but no file yet. On failure it complains, and
+ * there is nothing to reset. */
 bool arguments_init(arguments *a, int count, char **texts);
 
-/* Opens the files and reads their headers. On failure it has complained. */
+/* Opens the files and reads their headers. Complains on failure. */
 bool arguments_open(arguments *a);
 void arguments_reset(arguments *a);
 
 /* ---- interrupt.c ---- */
 
-/* Between hold and release an interrupt only takes note, so that no temporary file is left behind;
- * a third one kills at once. The release ends the process as the signal would have. */
+/* Between hold and release an interrupt is only noted, so that no temporary file is left behind;
+ * the third one kills at once. The release ends the process as the signal would have. */
 void interrupts_hold(void);
 bool interrupts_noted(void);
 void interrupts_release(void);
 
 /* ---- progress.c ---- */
 
-/* A bar with rate and time left on standard error, when that is a terminal. */
+/* A progress bar with rate and time left on standard error, if that is a terminal. */
 typedef struct progress {
     bool shown;              /* to a terminal */
-    int width;               /* of what stands there now; 0: nothing */
+    int width;               /* of the current line; 0 if it is empty */
     double started, painted; /* seconds; 0: not yet */
 } progress;
 
-/* Shows that `done` of `total` bytes are done, now and then. */
+/* Shows from time to time that `done` of `total` bytes are done. */
 void progress_show(progress *p, int64_t done, int64_t total);
 
-/* Leaves the line empty. */
+/* Clears the line. */
 void progress_clear(progress *p);
 
 #endif

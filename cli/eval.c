@@ -8,7 +8,7 @@
 
 typedef struct request {
     const char *expression, *output, *device;
-    int64_t chunk; /* bytes; 0: as the library chooses */
+    int64_t chunk; /* bytes; 0: the library's choice */
     bool explain;
 } request;
 
@@ -20,7 +20,7 @@ static bool same_file(const char *a, const char *b)
            left.st_ino == right.st_ino;
 }
 
-/* Whether the output is none of the inputs, under whatever name. */
+/* Complains if the output is one of the inputs, under any name. */
 static bool check_output(const request *r, const arguments *a)
 {
     for (int k = 0; r->output && k < a->count; k++)
@@ -86,7 +86,7 @@ static int evaluate(const request *r, arguments *a)
     return status;
 }
 
-/* False, and a complaint, when the text is no size. */
+/* Complains and returns false if the text is not a size. */
 static bool read_chunk(const command *c, const char *text, request *r)
 {
     r->chunk = read_size(text);
@@ -96,7 +96,7 @@ static bool read_chunk(const command *c, const char *text, request *r)
     return r->chunk > 0;
 }
 
-/* 0 when there is something to do, else as next_option(). */
+/* Returns 0 if there is something to do, otherwise as next_option(). */
 static int read_options(const command *c, int argc, char **argv, request *r)
 {
     static const struct option names[] = {
@@ -140,19 +140,17 @@ static int run_eval(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry eval EXPRESSION [NAME=FILE.npy | NAME=NUMBER]... [OPTION]...\n"
     "\n"
-    "Prints the value of the expression as NumPy would, or saves it. Its names are those given:\n"
-    "a number such as 3, 0x1f or -2.5e3 is one, anything else is a .npy file (./3 for one named "
-    "3).\n"
+    "Prints the value of the expression as NumPy does, or saves it. An argument defines each "
+    "name:\n"
+    "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy file\n"
+    "(a file named 3 is ./3).\n"
     "\n"
-    "  -o, --output FILE.npy  saves the result there instead; FILE.npy is replaced when all is "
-    "done\n"
+    "  -o, --output FILE.npy  saves the result in FILE.npy, which is replaced when it is complete\n"
     "  -d, --device DEVICE    computes on cpu, cuda or cuda:N\n"
-    "  -c, --chunk BYTES      reads and computes so much at a time (65536, 64K, 64M, 1G); without "
-    "it\n"
-    "                         files that do not fit the device's memory are cut as well\n"
-    "  -e, --explain          prints the kernels, the bytes they move and how files are cut, and "
-    "no\n"
-    "                         values\n"
+    "  -c, --chunk BYTES      processes this much of the files at a time: 65536, 64K, 64M or 1G\n"
+    "                         (default: 4M on the CPU, 256M on a GPU)\n"
+    "  -e, --explain          prints the kernels, the bytes they move, and how files are split,\n"
+    "                         instead of the value\n"
     "  -h, --help             prints this\n"
     "\n"
     "Exit status: 0, or 2 and no output file after any error.\n"

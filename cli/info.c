@@ -1,4 +1,4 @@
-/* quarry info: what there is, and what is missing and how to get it. */
+/* quarry info: shows what is available, and what is missing and how to get it. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static int run_info(const command *c, int argc, char **argv)
     if (found != -1)
         return found == OPTION_DONE ? 0 : STATUS_BAD;
     if (optind < argc)
-        return complain_usage(c, "info: takes no arguments, but \"%s\" is given", argv[optind]);
+        return complain_usage(c, "info: unexpected argument \"%s\"", argv[optind]);
     printf("%-12s %s\n", "quarry", ga_version());
     show_devices();
     show_compiler("cpu kernels", "cpu");
@@ -90,9 +90,8 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers of their kernels, and the "
-    "place\n"
-    "and size of the cache of compiled kernels; and what is missing, and how to get it.\n"
+    "Prints the version, the devices and their memory, the compilers of their kernels, and the\n"
+    "location and size of the cache of compiled kernels; also what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
 

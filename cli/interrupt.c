@@ -1,4 +1,4 @@
-/* Holds Ctrl-C back while there are temporary files, and lets it act when they are gone. */
+/* Delays Ctrl-C while there are temporary files, and lets it act when they are removed. */
 #include "cli.h"
 
 #include <signal.h>
@@ -10,14 +10,14 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction before[SIGNALS];
 static volatile sig_atomic_t noted, times;
 
-/* timeout(1) sends each signal twice, so that only a third one is impatience. */
-enum { SPIN_SECONDS = 3 };
+/* timeout(1) sends each signal twice, so only the third one means impatience. */
+enum { KILLING_SIGNAL = 3 };
 
 static void note(int number)
 {
     noted = number;
     times++;
-    if (times >= SPIN_SECONDS) {
+    if (times >= KILLING_SIGNAL) {
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -33,7 +33,8 @@ void interrupts_hold(void)
         if (before[i].sa_handler != SIG_IGN) /* as nohup wants it */
             sigaction(signals[i], &action, NULL);
     }
-    signal(SIGXFSZ, SIG_IGN); /* a file past the shell's limit is an error to tell, not the end */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the shell's file size limit is reported as an error,
+                               * instead of ending the process */
 }
 
 bool interrupts_noted(void)

@@ -1,4 +1,4 @@
-/* Reads options, and writes the messages that are the same in every subcommand. */
+/* Reads options, and writes the messages that all subcommands share. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 static void say(const char *format, va_list args)
 {
-    fflush(stdout); /* in the order in which it happened, where both are one terminal */
+    fflush(stdout); /* keeps the order of both outputs if they go to one terminal */
     fputs("quarry: ", stderr);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
@@ -44,7 +44,7 @@ int complain_usage(const command *c, const char *format, ...)
     return STATUS_BAD;
 }
 
-/* What getopt_long() did not take: argv[optind - 1], or the letter optopt. */
+/* Complains about what getopt_long() rejected: argv[optind - 1], or the letter optopt. */
 static int complain_option(const command *c, int found, const char *word)
 {
     if (found == ':')
@@ -53,8 +53,7 @@ static int complain_option(const command *c, int found, const char *word)
         complain_usage(c, optopt ? "%s: option %s takes no value" : "%s: unknown option %s",
                        c->name, word);
     else
-        complain_usage(c,
-                       "%s: unknown option -%c (what starts with - but is no option goes after --)",
+        complain_usage(c, "%s: unknown option -%c (arguments that start with - go after --)",
                        c->name, optopt);
     return OPTION_WRONG;
 }

@@ -1,4 +1,4 @@
-/* A bar with rate and time left, on a terminal. */
+/* A progress bar with rate and time left, on a terminal. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds: what is over sooner shows no bar; how often it is painted. */
-static const double patience = 0.3, interval = 0.1;
+/* Seconds: a shorter run shows no bar; the interval between updates. */
+static const double delay = 0.3, interval = 0.1;
 
 enum { MOST_COLUMNS = 200, TEXT_COLUMNS = 80 };
 
@@ -67,9 +67,9 @@ void progress_show(progress *p, int64_t done, int64_t total)
 
     if (!p->shown || done <= 0 || done > total)
         return;
-    if (p->started == 0) /* what came before was compiling, which says nothing about the rest */
+    if (p->started == 0) /* the time before was compiling, which predicts nothing about the rest */
         p->started = time;
-    if (time - p->started < patience || time - p->painted < interval)
+    if (time - p->started < delay || time - p->painted < interval)
         return;
     p->painted = time;
     const double rate = (double)done / (time - p->started);

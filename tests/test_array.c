@@ -79,11 +79,11 @@ static void bad_shapes_are_errors(void **state)
     assert_null(ga_empty(GA_INT8, 2, NULL));
     assert_error(GA_ERR_INVALID, "NULL");
     assert_null(ga_empty(GA_NO_DTYPE, GA_SHAPE(1)));
-    assert_error(GA_ERR_DTYPE, "0 is no dtype");
+    assert_error(GA_ERR_DTYPE, "0 is not a dtype");
     assert_null(ga_empty((ga_dtype)999, GA_SHAPE(1)));
-    assert_error(GA_ERR_DTYPE, "999 is no dtype");
+    assert_error(GA_ERR_DTYPE, "999 is not a dtype");
     assert_null(ga_scalar((ga_dtype)999, 1));
-    assert_error(GA_ERR_DTYPE, "999 is no dtype");
+    assert_error(GA_ERR_DTYPE, "999 is not a dtype");
     gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(0, INT64_MAX, 4));
     ga_free(x); /* empty whatever the other lengths, or refused */
     ga_clear_error();
@@ -149,7 +149,7 @@ static void copies_have_memory_of_their_own(void **state)
         assert_numbers(ga_astype(ga_astype(x, GA_BOOL), GA_INT32), NUMBERS(0, 1, 1, 1, 1, 1));
         assert_ptr_not_equal(ga_data(ga_astype(x, GA_INT32)), ga_data(x));
         assert_null(ga_astype(x, GA_NO_DTYPE));
-        assert_error(GA_ERR_DTYPE, "no dtype");
+        assert_error(GA_ERR_DTYPE, "not a dtype");
         assert_int_equal(ga_ndim(ga_copy(ga_scalar(GA_INT8, 1))), 0);
         assert_shape(ga_copy(ga_slice(x, ":0")), GA_SHAPE(0, 3));
     }
@@ -183,7 +183,7 @@ static void scalars_give_their_items_back(void **state)
         ga_clear_error();
         assert_true(ga_item_double(ga_scalar(GA_FLOAT64, ga_slice(x, "1"))) == 1.0);
         assert_null(ga_scalar(GA_FLOAT64, x));
-        assert_error(GA_ERR_SHAPE, "shape (3,) is no scalar");
+        assert_error(GA_ERR_SHAPE, "shape (3,) is not a scalar");
     }
 }
 

@@ -421,23 +421,22 @@ static void says_what_cannot_be_cut(void **state)
         add_operand(&o, "tall", GA_FLOAT64, GA_SHAPE(4, 1));
         const ga_chunks small = {.bytes = 100}, few = {.bytes = 3}, large = {.bytes = 2 << 20};
         expect((ga_eval_chunked)(&small, "1 + sum(x, axis=0)", 3, o.sources), GA_ERR_UNSUPPORTED,
-               "one row here takes 400 bytes, and a chunk has 100\n"
+               "one row takes 400 bytes here, more than the chunk size 100\n"
                "    1 + sum(x, axis=0)\n"
                "      ^");
         expect((ga_eval_chunked)(&few, "x + 2", 3, o.sources), GA_ERR_UNSUPPORTED,
-               "takes 4 bytes, and a chunk has 3");
-        expect(
-            (ga_eval_chunked)(&large, "tall + long", 3, o.sources), GA_ERR_UNSUPPORTED,
-            "long is needed whole, which makes 2400000 bytes with what else is, and there is room "
-            "for 2097152\n"
-            "    tall + long\n"
-            "           ^");
+               "takes 4 bytes here, more than the chunk size 3");
+        expect((ga_eval_chunked)(&large, "tall + long", 3, o.sources), GA_ERR_UNSUPPORTED,
+               "long must be in memory completely: that takes 2400000 bytes with the other such "
+               "arrays, and 2097152 are available\n"
+               "    tall + long\n"
+               "           ^");
         /* By default what fits the device is computed at once then. */
         gpuarray *r = (ga_eval_chunked)(NULL, "max(tall + long)", 3, o.sources);
         assert_true(ga_item_double(r) ==
                     ga_item_double((ga_eval)("max(tall + long)", 3, o.arrays)));
         expect((ga_eval_chunked)(&(ga_chunks){.bytes = -1}, "x", 3, o.sources), GA_ERR_INVALID,
-               "chunks of -1 bytes");
+               "chunk size -1 is negative");
         reset_operands(&o);
     }
 }
@@ -484,7 +483,7 @@ static void failures_and_stops_are_errors(void **state)
     o.all[0].memory.fails_from = INT64_MAX;
     assert_true(ga__alloc_live() <= live);
     expect((ga_eval)("sum(x)", 1, o.sources), GA_ERR_INVALID,
-           "x is a source, which ga_eval_chunked() takes");
+           "x is a source: use ga_eval_chunked()");
     const ga_source *none = NULL;
     expect(ga_eval_chunked(NULL, "x", GA_NAMED("x", none)), GA_ERR_INVALID, "x is NULL");
     expect(ga_add(none, 1), GA_ERR_INVALID, "neither");
@@ -694,7 +693,7 @@ static void sources_check_what_they_are_given(void **state)
     int64_t shape[] = {4, -1};
     memory m = {GA_FLOAT32, NULL, 0, 0};
     assert_null(ga_source_new(GA_NO_DTYPE, 1, shape, read_memory, &m));
-    expect(NULL, GA_ERR_DTYPE, "no dtype");
+    expect(NULL, GA_ERR_DTYPE, "not a dtype");
     assert_null(ga_source_new(GA_FLOAT32, 2, shape, read_memory, &m));
     expect(NULL, GA_ERR_SHAPE, "(4, -1)");
     assert_null(ga_source_new(GA_FLOAT32, 33, shape, read_memory, &m));

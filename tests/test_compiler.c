@@ -148,7 +148,7 @@ static int fail_in_time(void)
     const double start = ga__now();
     setenv("QUARRY_COMPILE_TIMEOUT", "0.4", 1);
     if (compiles_custom("x[i] = 3") || ga_error() != GA_ERR_IO ||
-        !strstr(ga_error_message(), "did not end within 0.4 s") ||
+        !strstr(ga_error_message(), "did not finish within 0.4 s") ||
         !strstr(ga_error_message(), "QUARRY_COMPILE_TIMEOUT") ||
         !strstr(ga_error_message(), "thinking"))
         return 1;
@@ -221,11 +221,11 @@ static void nobody_waits_for_what_a_compiler_leaves_running(void **state)
 static int fail_for_want_of_output(void)
 {
     if (compiles_custom("x[i] = 8") || ga_error() != GA_ERR_COMPILE ||
-        !strstr(ga_error_message(), "no whole shared object"))
+        !strstr(ga_error_message(), "not a complete shared object"))
         return 1;
     ga_clear_error();
     if (compiles_module("*x = 7;") || ga_error() != GA_ERR_COMPILE ||
-        !strstr(ga_error_message(), "no whole shared object"))
+        !strstr(ga_error_message(), "not a complete shared object"))
         return 2;
     ga_clear_error();
     return 0;

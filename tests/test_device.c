@@ -271,7 +271,7 @@ static void too_much_memory_is_an_error_with_the_numbers(void **state)
     static const size_t sizes[] = {(size_t)1 << 47, (size_t)1 << 60, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char expected[128];
-        snprintf(expected, sizeof expected, "out of memory: asked %zu bytes on %s (", sizes[i],
+        snprintf(expected, sizeof expected, "out of memory: requested %zu bytes on %s (", sizes[i],
                  device->name);
         assert_null(ga__buffer_new(device, sizes[i]));
         assert_int_equal(ga_error(), GA_ERR_MEMORY);

@@ -283,7 +283,7 @@ static void what_needs_values_is_named(void **state)
     REFUSED(ga_memory_trim(NULL), "memory_trim: cannot be recorded");
     REFUSED(ga_save(x, "/tmp/never-written.npy"), "save: cannot be recorded");
     REFUSED(ga_load("/tmp/never-read.npy"), "load: cannot be recorded");
-    REFUSED(ga_set_stream(NULL), "set_stream: the thread records a graph");
+    REFUSED(ga_set_stream(NULL), "set_stream: the thread is recording a graph");
     char *text = NULL;
     REFUSED(text = ga_format(x), "cannot be recorded");
     assert_null(text);
@@ -298,7 +298,7 @@ static void recordings_do_not_nest(void **state)
     gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(4));
     ga_graph *graph, *inner = NULL;
     assert_null(ga_graph_end());
-    assert_error(GA_ERR_INVALID, "graph_end: the thread records no graph");
+    assert_error(GA_ERR_INVALID, "graph_end: the thread is not recording a graph");
     GA_GRAPH(inner)
     {
         ga_add_into(x, x, 1);
@@ -306,7 +306,7 @@ static void recordings_do_not_nest(void **state)
     GA_GRAPH(graph)
     {
         assert_int_equal(ga_graph_begin(), GA_ERR_INVALID);
-        assert_error(GA_ERR_INVALID, "records a graph of");
+        assert_error(GA_ERR_INVALID, "already recording a graph on");
         assert_int_equal(ga_graph_launch(inner), GA_ERR_UNSUPPORTED);
     }
     assert_null(graph);

@@ -320,7 +320,7 @@ static void properties_are_told(void **state)
     assert_int_not_equal(ga_kernel_info(NULL, &p), GA_OK);
     assert_error(GA_ERR_INVALID, "kernel info: the kernel is NULL");
     assert_int_not_equal(ga_kernel_info(kernel("many"), NULL), GA_OK);
-    assert_error(GA_ERR_INVALID, "many: the properties to be written are NULL");
+    assert_error(GA_ERR_INVALID, "many: the result is NULL");
 }
 
 /* ---- Streams and graphs ---- */
@@ -463,13 +463,13 @@ static void other_kernels_run_by_other_functions(void **state)
         ga_kernel *reduction =
             ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]", "float *x", "total");
         ga_launch(elementwise, GA_DIM(1), GA_DIM(10), x);
-        assert_error(GA_ERR_INVALID, "ones: an elementwise kernel runs by ga_run");
+        assert_error(GA_ERR_INVALID, "ones: this is an elementwise kernel: run it with ga_run");
         ga_launch(reduction, GA_DIM(1), GA_DIM(10), x);
-        assert_error(GA_ERR_INVALID, "total: a reduction kernel runs by ga_reduce");
+        assert_error(GA_ERR_INVALID, "total: this is a reduction kernel: run it with ga_reduce");
         ga_run(kernel("add"), x, x, x);
-        assert_error(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
+        assert_error(GA_ERR_INVALID, "add: this is a module's kernel: run it with ga_launch");
         assert_null(ga_reduce(kernel("add"), x));
-        assert_error(GA_ERR_INVALID, "add: a module's kernel runs by ga_launch");
+        assert_error(GA_ERR_INVALID, "add: this is a module's kernel: run it with ga_launch");
         ga_launch(NULL, GA_DIM(1), GA_DIM(1), x);
         assert_error(GA_ERR_INVALID, "launch: the kernel is NULL");
         ga_kernel_free(elementwise);

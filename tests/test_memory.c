@@ -61,7 +61,7 @@ static void a_limit_is_kept_and_named(void **state)
     assert_non_null(x);
     assert_null(ga_empty(GA_INT8, GA_SHAPE(1001)));
     snprintf(expected, sizeof expected,
-             "out of memory: asked 1001 bytes on %s (%zu in use, the limit set is %zu)",
+             "out of memory: requested 1001 bytes on %s (%zu in use, the limit is %zu)",
              ga_current_device(), used + 4000, used + 5000);
     assert_error(GA_ERR_MEMORY, expected);
     gpuarray *y = ga_empty(GA_INT8, GA_SHAPE(1000));
@@ -136,7 +136,7 @@ static void arrays_come_from_the_users_allocator(void **state)
     seen.refuse = 1;
     assert_int_equal(ga_set_allocator(&mine), GA_OK);
     assert_null(ga_empty(GA_INT8, GA_SHAPE(100)));
-    assert_error(GA_ERR_MEMORY, "asked 100 bytes");
+    assert_error(GA_ERR_MEMORY, "requested 100 bytes");
     assert_int_equal(ga_set_allocator(&(ga_allocator){lend, NULL, NULL}), GA_ERR_INVALID);
     assert_error(GA_ERR_INVALID, "set_allocator: free is NULL");
     ga_set_allocator(NULL);
@@ -288,7 +288,7 @@ static void registered_memory_is_copied_too(void **state)
     ga_clear_error();
     int other;
     ga_pinned_free(&other);
-    assert_error(GA_ERR_INVALID, "is not of ga_pinned_alloc()");
+    assert_error(GA_ERR_INVALID, "was not allocated by ga_pinned_alloc()");
 }
 
 static void host_buffers_are_checked(void **state)

@@ -223,7 +223,7 @@ static void bad_dtypes_are_errors(void **state)
     assert_int_equal(ga_error(), GA_ERR_DTYPE);
     ga_clear_error();
     assert_int_equal(ga_result_type(GA_INT8, (ga_dtype)99), GA_NO_DTYPE);
-    assert_string_equal(ga_error_message(), "result_type: 99 is no dtype");
+    assert_string_equal(ga_error_message(), "result_type: 99 is not a dtype");
     ga_clear_error();
     assert_false(ga_can_cast(GA_NO_DTYPE, GA_INT8));
     assert_false(ga_can_cast(GA_INT8, GA_DTYPE_COUNT));

@@ -134,13 +134,13 @@ static void refusals_name_the_numbers(void **state)
     expect_refusal(ga_arange(GA_UINT64, 1, -1.5, -2), GA_ERR_INVALID,
                    "from 1 to -1.5 by -2 do not fit uint64");
     expect_refusal(ga_arange(GA_BOOL, 0, 3, 1), GA_ERR_INVALID,
-                   "3 numbers from 0 to 3 by 1 as bool");
+                   "3 numbers from 0 to 3 by 1 do not fit bool");
     expect_refusal(ga_arange(GA_INT64, 0, 3, 0), GA_ERR_INVALID, "from 0 to 3 by 0");
     expect_refusal(ga_arange(GA_INT64, INT64_MIN, UINT64_MAX, 1), GA_ERR_INVALID,
-                   "no finite number of steps from -9223372036854775808");
+                   "the length of the range from -9223372036854775808");
     expect_refusal(ga_arange(GA_FLOAT64, 0, INFINITY, 1), GA_ERR_INVALID, "to inf");
     expect_refusal(ga_arange(GA_INT64, x, 3, 1), GA_ERR_INVALID, "real numbers");
-    expect_refusal(ga_arange((ga_dtype)99, 0, 3, 1), GA_ERR_DTYPE, "99 is no dtype");
+    expect_refusal(ga_arange((ga_dtype)99, 0, 3, 1), GA_ERR_DTYPE, "99 is not a dtype");
     expect_refusal(ga_arange(GA_INT8, 0, INT64_MAX, 1), GA_ERR_MEMORY, "");
     expect_refusal(ga_arange(GA_INT64, 0, INT64_MAX, 1), GA_ERR_SHAPE, "more than 2^63 bytes");
     ga_free(x);

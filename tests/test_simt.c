@@ -892,11 +892,11 @@ static void divergent_barriers_are_told(void **state)
     (void)state;
     need_host("a GPU hangs or goes on");
     refused("if (threadIdx.x >= 200) return;\n__syncthreads();", line(3, 256),
-            "its 256 threads wait for one another: 200 at __syncthreads() (line 3), the first "
+            "its 256 threads wait for each other: 200 at __syncthreads() (line 3), the first "
             "(0, 0, 0); 56 returned, the first (200, 0, 0)");
     refused("if (threadIdx.x % 2) __syncthreads(); else\n__syncthreads_count(1);",
             (shape){{1, 1, 1}, {8, 4, 1}, 0},
-            "test: block (0, 0, 0): its 32 threads wait for one another: 16 at "
+            "test: block (0, 0, 0): its 32 threads wait for each other: 16 at "
             "__syncthreads_count() (line 3), the first (0, 0, 0); 16 at __syncthreads() (line 2), "
             "the first (1, 0, 0)");
     refused("if (threadIdx.x < 5) __shfl_sync(0xffffffff, 1, 0);\nelse __syncthreads();",
@@ -914,9 +914,8 @@ static void misused_operations_are_told(void **state)
 {
     (void)state;
     need_host("it has no meaning on a GPU");
-    refused(
-        "__any_sync(0xff, 1);", line(1, 32),
-        "thread (8, 0, 0): __any_sync() (line 2): mask 0x000000ff leaves out the calling lane 8");
+    refused("__any_sync(0xff, 1);", line(1, 32),
+            "thread (8, 0, 0): __any_sync() (line 2): mask 0x000000ff excludes the calling lane 8");
     refused("out[0] = __shfl_sync(0xff, 1, 0, 12);", line(1, 8),
             "a shuffle's width is a power of two up to 32 (line 2)");
     refused("assert(threadIdx.x < 3);", line(1, 8),
@@ -926,7 +925,7 @@ static void misused_operations_are_told(void **state)
     shape s = line(1, 4);
     s.shared = 16;
     refused("extern __shared__ int a[]; a[threadIdx.x + 1] = 1;", s,
-            "wrote byte 16 of 16 bytes of dynamic shared memory");
+            "wrote byte 16, past the 16 bytes of dynamic shared memory");
 }
 
 /* As in many a kernel, lane 0 gets the right sum and others what has no meaning. */

@@ -277,7 +277,7 @@ static void headers_are_found(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         source.header_names = KERNELS(names[i]);
         assert_message(build_source(&p, &source), GA_ERR_INVALID,
-                       "a header's name is a relative path");
+                       "a header's name must be a relative path");
     }
 }
 

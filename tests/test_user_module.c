@@ -101,7 +101,7 @@ static void an_unknown_name_lists_those_there_are(void **state)
                                      .name = "few");
     assert_null(ga_module_kernel(m, "ad"));
     assert_error(GA_ERR_INVALID,
-                 "few: there is no kernel \"ad\"; the kernels: add, n::s, scale<...>");
+                 "few: the module has no kernel \"ad\"; its kernels: add, n::s, scale<...>");
     assert_null(ga_module_kernel(m, "scale<nothing>"));
     assert_error(GA_ERR_COMPILE, "nothing");
     assert_null(ga_module_kernel(m, ""));
@@ -112,7 +112,7 @@ static void an_unknown_name_lists_those_there_are(void **state)
     ga_module_free(m);
     m = ga_module_compile("__device__ int f() { return 1; }");
     assert_null(ga_module_kernel(m, "f"));
-    assert_error(GA_ERR_INVALID, "there is no kernel \"f\"; the kernels: none");
+    assert_error(GA_ERR_INVALID, "the module has no kernel \"f\"; its kernels: none");
     ga_module_free(m);
 }
 
@@ -208,8 +208,9 @@ static void unknown_variables_list_those_there_are(void **state)
     (void)state;
     ga_module *m = ga_module_compile(variables_source, .name = "vars");
     assert_null(ga_module_global(m, "tabel"));
-    assert_error(GA_ERR_INVALID,
-                 "vars: there is no variable \"tabel\"; the variables: table, counter, ns::inner");
+    assert_error(
+        GA_ERR_INVALID,
+        "vars: the module has no variable \"tabel\"; its variables: table, counter, ns::inner");
     assert_null(ga_module_global(m, "inner"));
     assert_error(GA_ERR_INVALID, "no variable \"inner\"");
     ga_module_free(m);
@@ -449,7 +450,7 @@ static void device_code_is_loaded_from_files(void **state)
     ga_module *m = ga_module_load(path);
     if (on_host()) {
         assert_null(m);
-        assert_error(GA_ERR_UNSUPPORTED, "a GPU's code does not run on cpu");
+        assert_error(GA_ERR_UNSUPPORTED, "GPU code does not run on cpu");
     } else {
         assert_int_equal(run(m, "answer"), 42);
         assert_null(ga_module_kernel(m, "question"));

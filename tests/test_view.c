@@ -241,7 +241,7 @@ static void views_reinterpret_bytes(void **state)
         assert_null(ga_view(ga_slice(x, "0, 0"), GA_INT8));
         assert_error(GA_ERR_SHAPE, "0-d");
         assert_null(ga_view(x, GA_NO_DTYPE));
-        assert_error(GA_ERR_DTYPE, "no dtype");
+        assert_error(GA_ERR_DTYPE, "not a dtype");
         assert_shape(ga_view(ga_empty(GA_INT32, GA_SHAPE(3, 0)), GA_INT64), GA_SHAPE(3, 0));
         assert_int_equal(ga_error(), GA_OK);
     }

@@ -179,7 +179,7 @@ static ga_status check_layout(const char *pointer, ga_dtype dtype, int ndim, con
                             ga__shape_text(ndim, strides), (long long)itemsize);
     if (!find_extent((uintptr_t)pointer, ndim, shape, strides, itemsize, low, high))
         return ga__fail(GA_ERR_INVALID,
-                        "wrap: shape %s with strides %s, from %p on, leaves all memory",
+                        "wrap: shape %s with strides %s at %p exceeds the address space",
                         ga__shape_text(ndim, shape), ga__shape_text(ndim, strides), pointer);
     return GA_OK;
 }

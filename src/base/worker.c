@@ -76,8 +76,9 @@ static void survive_fork(ga__worker *worker)
     pthread_cond_init(&worker->changed, NULL);
     if (worker->has_thread && worker->state == GA__WORKER_GIVEN) {
         const ga__saved_error before = ga__error_save();
-        worker->status = ga__fail(GA_ERR_UNSUPPORTED,
-                                  "the process forked, and the child has no thread to go on with");
+        worker->status =
+            ga__fail(GA_ERR_UNSUPPORTED,
+                     "the process forked, and the background thread does not exist in the child");
         worker->error = ga__error_save();
         ga__error_restore(before);
         worker->state = GA__WORKER_DONE;

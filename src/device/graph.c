@@ -223,7 +223,8 @@ ga_status ga_graph_begin(void)
     if (device == NULL)
         return ga_error();
     if (now != NULL && now->graph != NULL)
-        return ga__fail(GA_ERR_INVALID, "graph_begin: the thread records a graph of %s already",
+        return ga__fail(GA_ERR_INVALID,
+                        "graph_begin: the thread is already recording a graph on %s",
                         now->device->name);
     ga_graph *graph = new_graph(device);
     if (graph == NULL)
@@ -243,7 +244,7 @@ ga_graph *ga_graph_end(void)
 {
     ga__stream *stream = ga_current_stream();
     if (stream == NULL || stream->graph == NULL)
-        return ga__fail_null(GA_ERR_INVALID, "graph_end: the thread records no graph");
+        return ga__fail_null(GA_ERR_INVALID, "graph_end: the thread is not recording a graph");
     ga_graph *graph = stream->graph;
     const ga__backend *backend = graph->device->backend;
     ga__choose_stream(graph->before);

@@ -45,11 +45,12 @@ static ga_status out_of_memory(ga__device *device, size_t nbytes)
     device->backend->memory.state(device, &state);
     if (!fits_limit(device, nbytes))
         return ga__fail(GA_ERR_MEMORY,
-                        "out of memory: asked %zu bytes on %s (%zu in use, the limit set is %zu)",
+                        "out of memory: requested %zu bytes on %s (%zu in use, the limit is %zu)",
                         nbytes, device->name, used, limit);
-    return ga__fail(GA_ERR_MEMORY,
-                    "out of memory: asked %zu bytes on %s (%zu in use, %zu kept, %zu of %zu free)",
-                    nbytes, device->name, used, state.kept, state.available, state.total);
+    return ga__fail(
+        GA_ERR_MEMORY,
+        "out of memory: requested %zu bytes on %s (%zu in use, %zu kept, %zu of %zu free)", nbytes,
+        device->name, used, state.kept, state.available, state.total);
 }
 
 /* ---- the backend's memory ---- */

@@ -59,7 +59,7 @@ ga_status ga_set_stream(ga_stream *stream)
 {
     const ga__stream *before = ga__chosen_stream();
     if (before != NULL && before->graph != NULL)
-        return ga__fail(GA_ERR_UNSUPPORTED, "set_stream: the thread records a graph of %s",
+        return ga__fail(GA_ERR_UNSUPPORTED, "set_stream: the thread is recording a graph on %s",
                         before->device->name);
     (void)ga__choose_stream(stream);
     return GA_OK;
@@ -137,7 +137,7 @@ ga_status ga_event_record(ga_event *event, ga_stream *stream)
     if (stream == NULL)
         stream = ga__current_stream(event->device);
     if (stream->device != event->device)
-        return ga__fail(GA_ERR_DEVICE, "event_record: the event is of %s, the stream of %s",
+        return ga__fail(GA_ERR_DEVICE, "event_record: the event is on %s, the stream on %s",
                         event->device->name, stream->device->name);
     const ga_status status = event->device->backend->stream.event_record(event->handle, stream);
     if (status == GA_OK)
@@ -162,7 +162,7 @@ ga_status ga_stream_wait_event(ga_stream *stream, ga_event *event)
     if (stream == NULL)
         stream = ga__current_stream(event->device);
     if (stream->device->backend != event->device->backend)
-        return ga__fail(GA_ERR_DEVICE, "stream_wait_event: the event is of %s, the stream of %s",
+        return ga__fail(GA_ERR_DEVICE, "stream_wait_event: the event is on %s, the stream on %s",
                         event->device->name, stream->device->name);
     return stream->device->backend->stream.event_wait(event->handle, stream);
 }
@@ -189,7 +189,7 @@ double ga_event_elapsed(ga_event *from, ga_event *to)
     if (!is_recorded("event_elapsed", from) || !is_recorded("event_elapsed", to))
         return ms;
     if (from->device != to->device)
-        ga__fail(GA_ERR_DEVICE, "event_elapsed: the events are of %s and %s", from->device->name,
+        ga__fail(GA_ERR_DEVICE, "event_elapsed: the events are on %s and %s", from->device->name,
                  to->device->name);
     else
         (void)from->device->backend->stream.event_elapsed(from->device, from->handle, to->handle,
@@ -290,7 +290,7 @@ void *ga_pinned_alloc(size_t nbytes)
     if (status == GA_OK)
         return note_pinned(p)->memory;
     ga__free(p);
-    return ga__fail_null(GA_ERR_MEMORY, "pinned_alloc: out of memory: asked %zu bytes for %s",
+    return ga__fail_null(GA_ERR_MEMORY, "pinned_alloc: out of memory: requested %zu bytes for %s",
                          nbytes, device->name);
 }
 
@@ -300,7 +300,7 @@ void ga_pinned_free(void *memory)
     if (p != NULL)
         p->device->backend->memory.unpin(p->device, memory);
     else if (memory != NULL)
-        ga__fail(GA_ERR_INVALID, "pinned_free: %p is not of ga_pinned_alloc()", memory);
+        ga__fail(GA_ERR_INVALID, "pinned_free: %p was not allocated by ga_pinned_alloc()", memory);
     ga__free(p);
 }
 

@@ -42,9 +42,10 @@ bool ga__not_recording(const char *name)
 {
     if (!ga__recording())
         return true;
-    ga__fail(GA_ERR_UNSUPPORTED,
-             "%s: cannot be recorded in a graph: it needs values that are only there when it runs",
-             name);
+    ga__fail(
+        GA_ERR_UNSUPPORTED,
+        "%s: cannot be recorded in a graph: it needs values that exist only when the graph runs",
+        name);
     return false;
 }
 

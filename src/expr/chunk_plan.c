@@ -238,10 +238,10 @@ static ga_status choose_depth(const splitter *s, ga__sweep *sweep)
         bytes = row_bytes(s, sweep, depth);
     }
     if (bytes > s->room->chunk)
-        return ga__eval_fail(s->text, node_of(s, s->plan->steps[k].group.result[0])->at,
-                             GA_ERR_UNSUPPORTED,
-                             "one row here takes %" PRId64 " bytes, and a chunk has %" PRId64,
-                             bytes, s->room->chunk);
+        return ga__eval_fail(
+            s->text, node_of(s, s->plan->steps[k].group.result[0])->at, GA_ERR_UNSUPPORTED,
+            "one row takes %" PRId64 " bytes here, more than the chunk size %" PRId64, bytes,
+            s->room->chunk);
     sweep->depth = depth;
     memcpy(sweep->lengths, domain->shape, (size_t)depth * sizeof(int64_t));
     choose_rows(sweep, bytes, s->room->chunk);
@@ -254,8 +254,8 @@ static ga_status add_resident(splitter *s, const char *what, size_t at, int64_t 
     if (s->resident <= whole_limit(s))
         return GA_OK;
     return ga__eval_fail(s->text, at, GA_ERR_UNSUPPORTED,
-                         "%s is needed whole, which makes %" PRId64
-                         " bytes with what else is, and there is room for %" PRId64,
+                         "%s must be in memory completely: that takes %" PRId64
+                         " bytes with the other such arrays, and %" PRId64 " are available",
                          what, s->resident, whole_limit(s));
 }
 

@@ -107,7 +107,8 @@ ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *dev
 {
     const int64_t bytes = chunks ? chunks->bytes : 0;
     if (bytes < 0)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: chunks of %lld bytes", (long long)bytes);
+        return ga__fail(GA_ERR_INVALID, "ga_eval: the chunk size %lld is negative",
+                        (long long)bytes);
     *room = (ga__room){.chunk = bytes, .whole = bytes, .saves = saves};
     if (bytes == 0) {
         ga__memory_state memory;

@@ -72,7 +72,7 @@ static ga_status check_other(const ga_named *arg, bool takes_sources)
     if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
         return GA_OK;
     if (is_source && !takes_sources)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is a source, which ga_eval_chunked() takes",
+        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is a source: use ga_eval_chunked()",
                         arg->name);
     if (value->kind != GA_VALUE_ARRAY && !is_source)
         return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is neither a gpuarray nor a number",

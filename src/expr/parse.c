@@ -92,7 +92,7 @@ static int add_axis(parser *p, ga__options *options)
 {
     int axis = 0;
     const size_t at = p->lexer.next.at;
-    if (parse_integer(p, "an axis is an integer", &axis) == FAILED)
+    if (parse_integer(p, "an axis must be an integer", &axis) == FAILED)
         return FAILED;
     if (options->naxes == GA_MAX_NDIM)
         return ga__lexer_fail(&p->lexer, at, "more axes than an array can have");
@@ -130,7 +130,7 @@ static int parse_keepdims(parser *p, ga__options *options)
     if (yes == FAILED || no == FAILED)
         return FAILED;
     if (!yes && !no)
-        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "keepdims is True or False");
+        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "keepdims must be True or False");
     options->keepdims = yes == 1;
     return 0;
 }
@@ -140,7 +140,7 @@ static int parse_ddof(parser *p, ga__options *options, int row)
     int ddof = 0;
     if (row != GA__ROW_var && row != GA__ROW_std)
         return ga__lexer_fail(&p->lexer, p->lexer.next.at, "only var and std take ddof");
-    if (parse_integer(p, "ddof is an integer", &ddof) == FAILED)
+    if (parse_integer(p, "ddof must be an integer", &ddof) == FAILED)
         return FAILED;
     options->ddof = ddof;
     return 0;
@@ -173,7 +173,7 @@ static int parse_options(parser *p, int row, ga__options *options)
             status = parse_ddof(p, options, row);
         else
             status = ga__lexer_fail(&p->lexer, key.at,
-                                    "a reduction takes axis=, keepdims= and ddof= only");
+                                    "a reduction takes only axis=, keepdims= and ddof=");
         if (status == FAILED)
             return FAILED;
         first = false;
@@ -212,7 +212,7 @@ static LEAF int fail_arguments(const parser *p, const ga__ast_node *call, int in
     const char *name =
         casts ? ga_dtype_name((ga_dtype)call->row) : ga__rows[call->row].formula.name;
     if (given > inputs)
-        snprintf(what, sizeof(what), "%s takes no more than %d operand%s", name, inputs,
+        snprintf(what, sizeof(what), "%s takes at most %d operand%s", name, inputs,
                  inputs > 1 ? "s" : "");
     else
         snprintf(what, sizeof(what), "%s takes %d operands, not %d", name, inputs, given);
@@ -247,7 +247,7 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
         return ga__lexer_fail(&p->lexer, at,
                               split
                                   ? "a function with two results cannot be called in an expression"
-                                  : "no function has this name");
+                                  : "unknown function");
     }
     *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
     if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].accumulator)) {

@@ -270,7 +270,7 @@ static ga_status plan_kernels(planner *p, ga__plan *plan, int most_parts)
         status = make_kernels(p, plan, 1);
     }
     if (status == GA_ERR_UNSUPPORTED)
-        ga__fail(status, "ga_eval: more than %d arrays and numbers meet in one kernel",
+        ga__fail(status, "ga_eval: one kernel needs more than %d arrays and numbers",
                  GA__MOST_INPUTS);
     ga__free(p->groups);
     return status;

@@ -53,7 +53,7 @@ ga_status ga__check_shape(const char *name, ga_dtype dtype, int ndim, const int6
                           int64_t *size)
 {
     if (!ga__dtype_valid(dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: %d is no dtype", name, (int)dtype);
+        return ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", name, (int)dtype);
     if (ga__check_ndim(name, ndim, shape) != GA_OK)
         return GA_ERR_INVALID;
     const int64_t itemsize = (int64_t)ga__dtype_size(dtype);

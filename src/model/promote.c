@@ -93,7 +93,7 @@ ga_dtype ga_result_type(ga_dtype a, ga_dtype b)
 {
     if (ga__dtype_valid(a) && ga__dtype_valid(b))
         return promote(a, b);
-    ga__fail(GA_ERR_DTYPE, "result_type: %d is no dtype", ga__dtype_valid(a) ? (int)b : (int)a);
+    ga__fail(GA_ERR_DTYPE, "result_type: %d is not a dtype", ga__dtype_valid(a) ? (int)b : (int)a);
     return GA_NO_DTYPE;
 }
 

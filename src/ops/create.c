@@ -36,9 +36,10 @@ static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int
                          ga_value fill)
 {
     if (fill.kind != GA_VALUE_NUMBER && fill.kind != GA_VALUE_ARRAY)
-        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a pointer that is no array");
+        return ga__fail_null(GA_ERR_INVALID,
+                             "full: the fill is a pointer, not an array or a number");
     if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "full: the fill has no dtype (%d)", (int)fill.dtype);
+        return ga__fail_null(GA_ERR_DTYPE, "full: the fill: %d is not a dtype", (int)fill.dtype);
     if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
         return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
     gpuarray *x = ga__array_new(device, dtype, ndim, shape);
@@ -114,9 +115,10 @@ static const ga__formula linspace_shares = {.id = GA__FORMULA_ID(17),
 gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
 {
     if (!ga__dtype_valid(dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is no dtype", (int)dtype);
+        return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is not a dtype", (int)dtype);
     if (num < 0)
-        return ga__fail_null(GA_ERR_INVALID, "linspace: %lld numbers", (long long)num);
+        return ga__fail_null(GA_ERR_INVALID, "linspace: the length %lld is negative",
+                             (long long)num);
     const double gap = stop - start, steps = num > 1 ? (double)(num - 1) : 1.0;
     const double step = gap / steps;
     const bool shares = step == 0 && gap != 0;
@@ -180,7 +182,7 @@ gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
 static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
 {
     if (number->ndim > 0)
-        return ga__fail_null(GA_ERR_SHAPE, "scalar: an array of shape %s is no scalar",
+        return ga__fail_null(GA_ERR_SHAPE, "scalar: an array of shape %s is not a scalar",
                              ga__shape_text(number->ndim, number->shape));
     return ga_astype(number, dtype);
 }
@@ -194,7 +196,7 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
                    ? scalar_of_array(dtype, number.as.array)
                    : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
     if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
-        return ga__fail_null(GA_ERR_INVALID, "scalar: the value is no number");
+        return ga__fail_null(GA_ERR_INVALID, "scalar: the value is not a number");
     gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
     if (!x)
         return NULL;

@@ -46,8 +46,8 @@ static ga_status read_at(const ga__npy_reader *r, int64_t offset, void *bytes, s
 static ga_status read_next(ga__npy_reader *r, int64_t size, void *bytes, size_t nbytes)
 {
     if (nbytes > (size_t)(size - r->start))
-        return ga__fail(GA_ERR_FORMAT, "load: %s: the file ends where %zu bytes should follow",
-                        r->path, nbytes);
+        return ga__fail(GA_ERR_FORMAT, "load: %s: the file ends within the next %zu bytes", r->path,
+                        nbytes);
     const ga_status status = read_at(r, r->start, bytes, nbytes);
     r->start += (int64_t)nbytes;
     return status;

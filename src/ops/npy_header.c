@@ -78,7 +78,8 @@ static ga_status read_length(reader *r, int64_t *length)
     for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
         const int digit = *r->at - '0';
         if (value > (INT64_MAX - digit) / 10)
-            return ga__fail(GA_ERR_FORMAT, "load: %s: a length of the shape is past 2^63", r->path);
+            return ga__fail(GA_ERR_FORMAT, "load: %s: a length of the shape exceeds 2^63 - 1",
+                            r->path);
         value = value * 10 + digit;
     }
     if (r->at < r->end && *r->at == 'L') /* as Python 2 wrote it */
@@ -108,7 +109,7 @@ static ga_status read_shape(reader *r, ga__npy_header *h)
         comma = take(r, ",");
     }
     if (h->ndim == 1 && !comma)
-        return fail_header(r, "a tuple before here, as in (3,),");
+        return fail_header(r, "the ',' of a 1-tuple, as in (3,),");
     return GA_OK;
 }
 
@@ -137,7 +138,7 @@ static ga_status read_descr(reader *r, ga__npy_header *h)
         0) /* NumPy has no descr for bfloat16, so writers differ */
         h->dtype = GA_BFLOAT16;
     if (h->dtype == GA_NO_DTYPE)
-        return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is none of the dtypes", r->path,
+        return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is not a supported dtype", r->path,
                         descr);
     return GA_OK;
 }

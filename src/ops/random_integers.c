@@ -102,7 +102,7 @@ static ga_status to_integer(const char *which, ga_value value, integer *number)
 {
     const char kind = value.kind == GA_VALUE_NUMBER ? ga__dtype_kind(value.dtype) : '-';
     if (kind != 'b' && kind != 'i' && kind != 'u')
-        return ga__fail(GA_ERR_INVALID, "integers: %s is no C integer", which);
+        return ga__fail(GA_ERR_INVALID, "integers: %s is not a C integer", which);
     *number = kind == 'u' ? (integer){false, value.as.u} : from_signed(value.as.i);
     return GA_OK;
 }
@@ -146,9 +146,9 @@ static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype,
     if (status != GA_OK)
         return status;
     if (!(lam >= 0))
-        return ga__fail(GA_ERR_INVALID, "poisson: lam is %g, not a number from 0 on", lam);
+        return ga__fail(GA_ERR_INVALID, "poisson: lam is %g, not a non-negative number", lam);
     if (lam + 10 * sqrt(lam) > (double)greatest(dtype).bits)
-        return ga__fail(GA_ERR_INVALID, "poisson: a lam of %g is too much for %s", lam,
+        return ga__fail(GA_ERR_INVALID, "poisson: lam %g is too large for %s", lam,
                         ga_dtype_name(dtype));
     draw->distribution = is_small ? &small : &large;
     draw->drawn = is_small ? GA_FLOAT64 : GA_NO_DTYPE;
@@ -204,7 +204,8 @@ gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
     if (ga__draw_init(&draw, "bytes", rng, GA_UINT32, "u", "unsigned") != GA_OK)
         return NULL;
     if (nbytes < 0)
-        return ga__fail_null(GA_ERR_INVALID, "bytes: a length of %lld", (long long)nbytes);
+        return ga__fail_null(GA_ERR_INVALID, "bytes: the length %lld is negative",
+                             (long long)nbytes);
     const int64_t nwords = nbytes / 4 + (nbytes % 4 > 0);
     draw_range(&draw, (integer){false, 0}, (integer){false, UINT32_MAX});
     gpuarray *drawn = ga__draw_new(&draw, GA_OK, rng, GA_UINT32, 1, &nwords);
@@ -255,7 +256,8 @@ gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n)
     if (!rng)
         return ga__fail_null(GA_ERR_INVALID, "permutation: the generator is NULL");
     if (n < 0)
-        return ga__fail_null(GA_ERR_INVALID, "permutation: of %lld numbers", (long long)n);
+        return ga__fail_null(GA_ERR_INVALID, "permutation: the length %lld is negative",
+                             (long long)n);
     if (!ga__not_recording("permutation"))
         return NULL;
     gpuarray *out = ga_empty(GA_INT64, 1, &n);

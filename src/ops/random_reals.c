@@ -51,8 +51,8 @@ static ga_status plan_uniform(ga__draw *draw, const char *name, const ga_rng *rn
     const double first = stored(dtype, low), end = stored(dtype, high);
     const double range = stored(draw->drawn, end - first);
     if (!isfinite(first) || !isfinite(end) || !isfinite(range))
-        return ga__fail(GA_ERR_INVALID, "%s: from %g to %g is no finite distance in %s", name, low,
-                        high, ga_dtype_name(dtype));
+        return ga__fail(GA_ERR_INVALID, "%s: the distance from %g to %g is not finite in %s", name,
+                        low, high, ga_dtype_name(dtype));
     if (low > high)
         return ga__fail(GA_ERR_INVALID, "%s: low %g is above high %g", name, low, high);
     add_real(draw, first);
@@ -82,8 +82,7 @@ static ga_status check_scale(const char *name, const char *what, double scale)
 {
     if (scale >= 0 && isfinite(scale))
         return GA_OK;
-    return ga__fail(GA_ERR_INVALID, "%s: %s is %g, not a finite number from 0 on", name, what,
-                    scale);
+    return ga__fail(GA_ERR_INVALID, "%s: %s is %g, not finite and non-negative", name, what, scale);
 }
 
 /* A distribution with a location and a scale. */

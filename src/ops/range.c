@@ -149,14 +149,14 @@ ga_status ga__range_make(ga_dtype dtype, ga_value start, ga_value stop, ga_value
     char text[TEXT_SIZE];
 
     if (!ga__dtype_valid(dtype))
-        return ga__fail(GA_ERR_DTYPE, "arange: %d is no dtype", (int)dtype);
+        return ga__fail(GA_ERR_DTYPE, "arange: %d is not a dtype", (int)dtype);
     if (!read_real(start, &first) || !read_real(stop, &end) || !read_real(step, &by))
         return ga__fail(GA_ERR_INVALID, "arange: start, stop and step must be real numbers");
     if (!find_length(first, end, by, &made.length))
-        return ga__fail(GA_ERR_INVALID, "arange: no finite number of steps %s",
+        return ga__fail(GA_ERR_INVALID, "arange: the length of the range %s is not finite",
                         range_text(first, end, by, text));
     if (made.length > 2 && ga__dtype_kind(dtype) == 'b')
-        return ga__fail(GA_ERR_INVALID, "arange: %lld numbers %s as bool, which has two",
+        return ga__fail(GA_ERR_INVALID, "arange: %lld numbers %s do not fit bool",
                         (long long)made.length, range_text(first, end, by, text));
     const bool fits = convert(dtype, first, &made.first);
     const bool second_fits = convert(dtype, sum(first, by), &made.second);

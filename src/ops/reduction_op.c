@@ -53,7 +53,7 @@ static ga_status find_dtypes(call *c, const ga__row *op, const ga_reduce_args *a
         return status;
     if (args->dtype != GA_NO_DTYPE) {
         if (!ga__dtype_valid(args->dtype))
-            return ga__fail(GA_ERR_DTYPE, "%s: dtype %d is no dtype", op->formula.name,
+            return ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", op->formula.name,
                             (int)args->dtype);
         if (ga__dtype_kind(c->x->dtype) == 'c' && ga__dtype_kind(args->dtype) != 'c')
             return ga__fail(GA_ERR_DTYPE, "%s: %s does not reduce as %s", op->formula.name,
@@ -216,7 +216,7 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
         return NULL;
     if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
         return ga__fail_null(GA_ERR_SHAPE,
-                             "dot: shapes %s and %s, not two 1-D arrays of one length",
+                             "dot: shapes %s and %s are not of two 1-D arrays of equal length",
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     const ga_dtype type = ga_result_type(a->dtype, b->dtype);
     gpuarray *out = ga__array_new(device, type, 0, NULL);

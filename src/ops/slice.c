@@ -239,7 +239,7 @@ static ga_status count_whole_axes(const gpuarray *x, int n, const ga_range *part
         ellipses += parts[i].kind == 3;
     }
     if (ellipses > 1)
-        return ga__fail(GA_ERR_INDEX, "slice: %d ellipses, more than one", ellipses);
+        return ga__fail(GA_ERR_INDEX, "slice: more than one ellipsis (%d)", ellipses);
     if (used > x->ndim)
         return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", used,
                         ga__shape_text(x->ndim, x->shape));

@@ -306,7 +306,7 @@ gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "view: the array is NULL");
     if (!ga__dtype_valid(dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "view: %d is no dtype", (int)dtype);
+        return ga__fail_null(GA_ERR_DTYPE, "view: %d is not a dtype", (int)dtype);
     if (x->ndim > 0) {
         memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
         memcpy(strides, x->strides, (size_t)x->ndim * sizeof *strides);

@@ -118,7 +118,8 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
         }
         if (is(t, "*")) {
             if (argument->array)
-                return fail_argument(kernel, part, length, "pointers to pointers are no arrays");
+                return fail_argument(kernel, part, length,
+                                     "a pointer to a pointer is not an array");
             if (name.length > 0 && !extend_type(type, sizeof(type), name))
                 return fail_argument(kernel, part, length, "the type is too long");
             name.length = 0;
@@ -132,10 +133,10 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
     if (name.length == 0 || !starts_word(name.text[0]) || type[0] == 0)
         return fail_argument(kernel, part, length, "expected a type and a name");
     if (is(name, "i") || is(name, "n"))
-        return fail_argument(kernel, part, length, "the names i and n are the kernel's own");
+        return fail_argument(kernel, part, length, "the names i and n are reserved");
     argument->dtype = ga__dtype_from_c(type);
     if (argument->dtype == GA_NO_DTYPE)
-        return fail_argument(kernel, part, length, "not a type of array elements");
+        return fail_argument(kernel, part, length, "not an element type");
     argument->name = ga__strndup(name.text, name.length);
     return argument->name ? GA_OK : ga_error();
 }

@@ -151,7 +151,7 @@ static ga_status check_reduction(const custom *kernel, const ga_reduction_args *
         return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, not 1 to 1024", kernel->base.name,
                         args->struct_bytes);
     if (!args->struct_name && !ga__dtype_valid(args->dtype_out))
-        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out %d is no dtype", kernel->base.name,
+        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out: %d is not a dtype", kernel->base.name,
                         (int)args->dtype_out);
     return GA_OK;
 }

@@ -6,9 +6,9 @@
 ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kernel_kind kind)
 {
     static const char *const runs[] = {
-        [GA__ELEMENTWISE_KERNEL] = "an elementwise kernel runs by ga_run",
-        [GA__REDUCTION_KERNEL] = "a reduction kernel runs by ga_reduce",
-        [GA__MODULE_KERNEL] = "a module's kernel runs by ga_launch",
+        [GA__ELEMENTWISE_KERNEL] = "this is an elementwise kernel: run it with ga_run",
+        [GA__REDUCTION_KERNEL] = "this is a reduction kernel: run it with ga_reduce",
+        [GA__MODULE_KERNEL] = "this is a module's kernel: run it with ga_launch",
     };
     if (!kernel)
         return ga__fail(GA_ERR_INVALID, "%s: the kernel is NULL", caller);

@@ -86,7 +86,7 @@ static ga_status pack_pointer(packed *p, int k, const char *what, const void *po
 static ga_status pack_number(packed *p, int k, ga_value number)
 {
     if (!ga__dtype_valid(number.dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: argument %d has no dtype (%d)", p->kernel->base.name,
+        return ga__fail(GA_ERR_DTYPE, "%s: argument %d: %d is not a dtype", p->kernel->base.name,
                         k + 1, (int)number.dtype);
     const size_t nbytes = ga__dtype_size(number.dtype);
     if (p->kernel->info.param_bytes[k] != nbytes)
@@ -140,7 +140,7 @@ static ga_status pack_one(packed *p, int k, ga_value value)
     case GA_VALUE_OUT:
     case GA_VALUE_INOUT: return pack_host(p, k, value);
     }
-    return ga__fail(GA_ERR_INVALID, "%s: argument %d is of no kind (%d)", p->kernel->base.name,
+    return ga__fail(GA_ERR_INVALID, "%s: argument %d has the unknown kind %d", p->kernel->base.name,
                     k + 1, (int)value.kind);
 }
 
@@ -230,7 +230,7 @@ static ga_status launch_on(ga_stream *stream, const ga__module_kernel *kernel,
                            const ga__grid_launch *shape, int count, const ga_value *args)
 {
     if (stream->device != kernel->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the stream is of %s, the kernel of %s",
+        return ga__fail(GA_ERR_DEVICE, "%s: the stream is on %s, the kernel on %s",
                         kernel->base.name, stream->device->name, kernel->device->name);
     if (ga__recording())
         return ga__fail(GA_ERR_UNSUPPORTED, "%s: a launch on another stream cannot be recorded",
@@ -288,8 +288,7 @@ ga_status ga_kernel_info(const ga_kernel *handle, ga_kernel_properties *properti
     if (status != GA_OK)
         return status;
     if (!properties)
-        return ga__fail(GA_ERR_INVALID, "%s: the properties to be written are NULL",
-                        kernel->base.name);
+        return ga__fail(GA_ERR_INVALID, "%s: the result is NULL", kernel->base.name);
     const ga__device *device = kernel->device;
     const ga__function_info *info = &kernel->info;
     int suggested = info->max_threads;

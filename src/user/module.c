@@ -248,19 +248,18 @@ static ga_status load_file(ga_module *m, const char *path)
 {
     size_t nbytes;
     if (!m->device->backend->user.find)
-        return ga__fail(GA_ERR_UNSUPPORTED,
-                        "%s: a GPU's code does not run on %s: compile its "
-                        "source by ga_module_compile",
-                        path, m->device->name);
+        return ga__fail(
+            GA_ERR_UNSUPPORTED,
+            "%s: GPU code does not run on %s: compile its source with ga_module_compile", path,
+            m->device->name);
     char *bytes = ga__read_file(path, &nbytes);
     if (!bytes)
         return ga_error();
-    ga_status status = ga__is_device_code(bytes, nbytes)
-                           ? load(m, bytes, nbytes, &m->image)
-                           : ga__fail(GA_ERR_FORMAT,
-                                      "%s: neither a cubin, nor a fatbin, nor PTX "
-                                      "(%zu bytes)",
-                                      path, nbytes);
+    ga_status status =
+        ga__is_device_code(bytes, nbytes)
+            ? load(m, bytes, nbytes, &m->image)
+            : ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are not a cubin, fat binary or PTX", path,
+                       nbytes);
     ga__free(bytes);
     return status;
 }
@@ -289,8 +288,9 @@ static ga_status fail_no_kernel(const ga_module *m, const char *name)
     ga__strbuf list = GA__STRBUF_INIT;
     add_names(&list, &m->names.kernels);
     add_names(&list, &m->names.others);
-    ga_status status = ga__fail(GA_ERR_INVALID, "%s: there is no kernel \"%s\"; the kernels: %s",
-                                m->name, name, list.text ? list.text : "none");
+    ga_status status =
+        ga__fail(GA_ERR_INVALID, "%s: the module has no kernel \"%s\"; its kernels: %s", m->name,
+                 name, list.text ? list.text : "none");
     ga__strbuf_reset(&list);
     return status;
 }
@@ -448,8 +448,8 @@ static ga_status fail_no_variable(const ga_module *m, const char *name)
     ga__strbuf list = GA__STRBUF_INIT;
     add_names(&list, &m->names.variables);
     ga_status status =
-        ga__fail(GA_ERR_INVALID, "%s: there is no variable \"%s\"%s%s", m->name, name,
-                 list.text ? "; the variables: " : "", list.text ? list.text : "");
+        ga__fail(GA_ERR_INVALID, "%s: the module has no variable \"%s\"%s%s", m->name, name,
+                 list.text ? "; its variables: " : "", list.text ? list.text : "");
     ga__strbuf_reset(&list);
     return status;
 }

@@ -116,7 +116,7 @@ def bad():
     add("negative", "a length", raw(dictionary(shape="(-3,)"), data))
     add("float_shape", "',' or ')'", raw(dictionary(shape="(3.0,)"), data))
     add("two_commas", "a length", raw(dictionary(shape="(3,,)"), data))
-    add("length_overflow", "past 2^63", raw(dictionary(shape="(9223372036854775808,)"), data))
+    add("length_overflow", "exceeds 2^63", raw(dictionary(shape="(9223372036854775808,)"), data))
     add("size_overflow", "2^63 bytes", raw(dictionary(shape="(4294967296, 4294967296)"), data))
     add("bytes_overflow", "2^63 bytes", raw(dictionary(shape="(4611686018427387904,)"), data))
     add("huge", "the file 12", raw(dictionary(shape="(1000000000000,)"), data))

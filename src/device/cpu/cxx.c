@@ -131,7 +131,7 @@ static ga_status fail_compile(const char *name, const char *why, const char *log
 static ga_status fail_overdue(const char *name, const char *log)
 {
     return ga__fail(GA_ERR_IO,
-                    "%s: the compiler did not end within %g s and was stopped (the limit is "
+                    "%s: the compiler did not finish within %g s and was stopped (the limit is "
                     "QUARRY_COMPILE_TIMEOUT, in seconds, 0 for none)%s%.*s",
                     name, time_limit(), *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
 }
@@ -186,7 +186,7 @@ ga_status ga__cxx_take(const char *name, const char *path, const ga__process_end
     }
     ga__free(bytes);
     if (end->how == GA__PROCESS_EXITED)
-        snprintf(why, sizeof why, ", which wrote %zu bytes, no whole shared object", length);
+        snprintf(why, sizeof why, ", which wrote %zu bytes, not a complete shared object", length);
     return fail_compile(name, why, end->output);
 }
 

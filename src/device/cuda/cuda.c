@@ -74,7 +74,7 @@ static cudaError_t load_eagerly(cudaLibrary_t library)
 static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, ga__image **image)
 {
     if (!ga__is_device_code(code, nbytes))
-        return ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are no cubin, fat binary or PTX",
+        return ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are not a cubin, fat binary or PTX",
                         device->name, nbytes);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;

@@ -42,12 +42,12 @@ static ga_status fail_fault(const ga__device *device, cudaError_t error, const c
     char launched[GA__LAUNCHED * 70];
     list_launched(device->state, launched, sizeof launched);
     return ga__fail(GA_ERR_DEVICE,
-                    "%s: %s: a kernel faulted%s%s: %s (%s); the process must be restarted to use "
+                    "%s: %s: a kernel faulted%s%s%s: %s (%s); the process must be restarted to use "
                     "the device again",
                     device->name, what,
-                    launched[0] != '\0' ? ", of those launched since the last ga_synchronize: "
-                                        : "",
-                    launched, cudaGetErrorString(error), cudaGetErrorName(error));
+                    launched[0] != '\0' ? " (launched since the last ga_synchronize: " : "",
+                    launched, launched[0] != '\0' ? ")" : "", cudaGetErrorString(error),
+                    cudaGetErrorName(error));
 }
 
 ga_status ga__cuda_fail(const ga__device *device, cudaError_t error, const char *what)

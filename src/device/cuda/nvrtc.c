@@ -184,7 +184,7 @@ static ga_status take_cubin(program p, const request *r, product *made)
         result = nvrtc.cubin(p, bytes);
     if (result != NVRTC_SUCCESS) {
         ga__free(bytes);
-        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC gives no cubin: %s", r->name,
+        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC returned no cubin: %s", r->name,
                         nvrtc.error_string(result));
     }
     made->code = bytes;
@@ -202,7 +202,7 @@ static ga_status take_symbols(program p, const request *r, product *made)
         int result = nvrtc.lowered_name(p, *kernel, &symbol);
         if (result != NVRTC_SUCCESS) {
             ga__strbuf_reset(&symbols);
-            return ga__fail(GA_ERR_COMPILE, "%s: NVRTC has no symbol of \"%s\": %s", r->name,
+            return ga__fail(GA_ERR_COMPILE, "%s: NVRTC has no symbol for \"%s\": %s", r->name,
                             *kernel, nvrtc.error_string(result));
         }
         ga__strbuf_addf(&symbols, "%s\n", symbol);

@@ -258,7 +258,7 @@ static bool arrive(ga__block *b, thread *t)
         b->converging[warp] |= bit_of(t);
     } else if ((wait->mask & bit_of(t)) == 0) {
         char text[200];
-        snprintf(text, sizeof text, "%s (line %d): mask 0x%08x leaves out the calling lane %d",
+        snprintf(text, sizeof text, "%s (line %d): mask 0x%08x excludes the calling lane %d",
                  wait->name, wait->line, wait->mask, t->linear % GA_SIMT_WARP);
         fail_block(b, t, text);
     } else {
@@ -352,7 +352,7 @@ static void check_red_zone(ga__block *b)
     for (int i = 0; b->dynamic != NULL && i < GA_SIMT_RED_ZONE; i++) {
         if ((unsigned char)b->dynamic[shared + (size_t)i] == UNSET)
             continue;
-        snprintf(text, sizeof text, "wrote byte %zu of %zu bytes of dynamic shared memory",
+        snprintf(text, sizeof text, "wrote byte %zu, past the %zu bytes of dynamic shared memory",
                  shared + (size_t)i, shared);
         fail_block(b, NULL, text);
     }

@@ -143,7 +143,8 @@ static ga_status write_users_headers(build *b)
     ga_status status = GA_OK;
     for (int i = 0; names != NULL && names[i] != NULL && status == GA_OK; i++) {
         if (!is_plain_path(names[i]))
-            return ga__fail(GA_ERR_INVALID, "%s: a header's name is a relative path, not \"%s\"",
+            return ga__fail(GA_ERR_INVALID,
+                            "%s: a header's name must be a relative path, not \"%s\"",
                             b->source->name, names[i]);
         char *text = ga__simt_rewrite(b->source->header_texts[i], &b->dynamic);
         status = text == NULL ? GA_ERR_MEMORY : write_header(b, names[i], text);

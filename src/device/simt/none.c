@@ -6,10 +6,10 @@
 
 static ga_status unsupported(const char *what)
 {
-    return ga__fail(GA_ERR_UNSUPPORTED,
-                    "%s: this Quarry runs users' CUDA code on GPUs alone: it was built with "
-                    "-Dsimt=disabled",
-                    what);
+    return ga__fail(
+        GA_ERR_UNSUPPORTED,
+        "%s: this Quarry runs users' CUDA code only on GPUs: it was built with -Dsimt=disabled",
+        what);
 }
 
 ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *nbytes,

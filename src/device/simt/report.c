@@ -75,7 +75,7 @@ void ga__block_describe(const ga__block *b, char *text, size_t size)
 {
     group groups[MOST_GROUPS];
     const int n = make_groups(b, groups);
-    snprintf(text, size, "its %d threads wait for one another: ", b->nthreads);
+    snprintf(text, size, "its %d threads wait for each other: ", b->nthreads);
     for (int i = 0; i < n; i++) {
         describe_group(b, &groups[i], text, size);
         append(text, size, "%s", i + 1 < n ? "; " : "");
