@@ -5,9 +5,17 @@
 #define QUARRY_EACH_H
 
 /* clang-format off */
-#define GA_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, picked, ...) picked
-#define GA_NARGS_(...) GA_PICK_(__VA_ARGS__, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define GA_MANY_(...) GA_PICK_(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, ONE, ONE)
+#define GA_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, \
+                 a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, \
+                 picked, ...) \
+    picked
+#define GA_NARGS_(...) \
+    GA_PICK_(__VA_ARGS__, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, \
+             15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define GA_MANY_(...) \
+    GA_PICK_(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
+             MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
+             MANY, MANY, MANY, MANY, MANY, MANY, ONE, ONE)
 #define GA_JOIN_(a, b) GA_JOIN2_(a, b)
 #define GA_JOIN2_(a, b) a##b
 #define GA_CALL_(f, ...) GA_JOIN_(GA_CALL_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__)
@@ -16,7 +24,9 @@
 
 /* Values, as the two arguments "count, values". */
 #define GA_NO_VALUES_ 0, (const ga_value *)0
-#define GA_VALUES_(...) GA_NARGS_(__VA_ARGS__), ((const ga_value[]){GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
+#define GA_VALUES_(...) \
+    GA_NARGS_(__VA_ARGS__), \
+    ((const ga_value[]){GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
 #define GA_VALUES1(v) GA_V(v)
 #define GA_VALUES2(v, ...) GA_V(v), GA_VALUES1(__VA_ARGS__)
 #define GA_VALUES3(v, ...) GA_V(v), GA_VALUES2(__VA_ARGS__)

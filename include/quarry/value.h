@@ -202,8 +202,14 @@ inline ga_value GA_V(unsigned long long v) { return ga_value_ullong(v); }
 inline ga_value GA_V(float v) { return ga_value_float(v); }
 inline ga_value GA_V(double v) { return ga_value_double(v); }
 inline ga_value GA_V(long double v) { return ga_value_ldouble(v); }
-inline ga_value GA_V(std::complex<float> v) { return ga_value_floating(GA_COMPLEX64, v.real(), v.imag()); }
-inline ga_value GA_V(std::complex<double> v) { return ga_value_floating(GA_COMPLEX128, v.real(), v.imag()); }
+inline ga_value GA_V(std::complex<float> v)
+{
+    return ga_value_floating(GA_COMPLEX64, v.real(), v.imag());
+}
+inline ga_value GA_V(std::complex<double> v)
+{
+    return ga_value_floating(GA_COMPLEX128, v.real(), v.imag());
+}
 /* clang-format on */
 #define GA_LIST_(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
 #define GA_COUNT_(type, ...) ((int)std::initializer_list<type>{__VA_ARGS__}.size())
