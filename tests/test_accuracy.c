@@ -1,5 +1,5 @@
-/* Sums of positive floats against long double: any dtype, axes, layout and length within 32 units
- * in the last place of what they accumulate in. */
+/* Sums of positive floats against long double: for any dtype, axes, layout and length, within 32
+ * units in the last place of the accumulator's type. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,8 @@ static uint64_t random_below(uint64_t n)
     return (seed >> 16) % n;
 }
 
-/* What the elements are. LEAD: one, and the others so small that each rounds when it is added. */
+/* The values of the elements. LEAD: one large element, and the others so small that each addition
+ * rounds. */
 typedef enum content { TENTH, THIRD, UNIFORM, LEAD, CONTENTS } content;
 
 static double new_element(content c, bool first, double epsilon)
@@ -48,7 +49,7 @@ static double new_element(content c, bool first, double epsilon)
     }
 }
 
-/* 2 to the minus the bits after the point of what sums of this dtype accumulate in. */
+/* 2 to the power of minus the fraction bits of the type that sums of this dtype accumulate in. */
 static double epsilon_of(ga_dtype dtype)
 {
     const size_t size = ga_dtype_size(dtype);
@@ -93,8 +94,8 @@ static long double (*elements_of(const gpuarray *x))[2]
     return all;
 }
 
-/* A sum of positive numbers that is exact to a long double's end: with what each addition left out
- * (M. Pichat and A. Neumaier). */
+/* A sum of positive numbers, exact to the precision of long double: it also sums the rounding error
+ * of each addition (M. Pichat and A. Neumaier). */
 typedef struct exact_sum {
     long double sum, left_out;
 } exact_sum;
@@ -124,7 +125,7 @@ static gpuarray *reduce_it(operation op, const gpuarray *x, int naxes, const int
     return functions[op]((ga_reduce_args){.x = x, .naxes = naxes, .axes = axes});
 }
 
-/* From the sum, the sum of squares about the mean, and the count. */
+/* From the sum, the sum of squared differences from the mean, and the count. */
 static long double result_of(operation op, long double sum, long double squares, long double count)
 {
     switch (op) {
@@ -137,7 +138,7 @@ static long double result_of(operation op, long double sum, long double squares,
 }
 
 static char case_text[256];
-static long double worst; /* of all cases, in units in the last place */
+static long double worst; /* over all cases, in units in the last place */
 
 static void check_one(ga_dtype computed, ga_dtype stored, long double got, long double expected)
 {
@@ -152,7 +153,7 @@ static void check_one(ga_dtype computed, ga_dtype stored, long double got, long 
                  ulps);
 }
 
-/* The number of element k's output: its place on the axes that stay. */
+/* The index of element k's output: its position on the kept axes. */
 static int64_t output_of(const gpuarray *x, const bool *gone, int64_t k)
 {
     int64_t output = 0, step = 1;
@@ -260,10 +261,9 @@ static void random_case(int number)
     operation op = (operation)random_below(OPERATIONS);
     content what = (content)random_below(CONTENTS);
     if (op >= VAR || (what == LEAD && dtype == GA_FLOAT16))
-        what =
-            UNIFORM; /* halves have no elements as small, and of a constant there is no variance */
+        what = UNIFORM; /* halves have no such small elements, and a constant has no variance */
     if (dtype == GA_FLOAT16 && (op == SUM || op == NANSUM))
-        op = op == SUM ? MEAN : NANMEAN; /* a sum would be past the largest half */
+        op = op == SUM ? MEAN : NANMEAN; /* a sum would exceed the largest half */
     char layout[32];
     int64_t shape[3];
     int axes[4], naxes = 0;
@@ -280,7 +280,7 @@ static void random_case(int number)
         int64_t count = 1;
         for (int k = 0; k < naxes; k++)
             count *= ga_shape(x)[axes[k]];
-        if (op >= VAR && count < 16) /* of few elements that are nearly equal none is exact */
+        if (op >= VAR && count < 16) /* with few, nearly equal elements no result is exact */
             op = MEAN;
         snprintf(case_text, sizeof case_text, "case %d: %s of %s, content %d, %d axes of %d, %s",
                  number, operation_names[op], ga_dtype_name(dtype), (int)what, naxes, ga_ndim(x),
@@ -304,7 +304,7 @@ static void sums_of_any_shape_are_within_the_bound(void **state)
 
 /* ---- Long sums: few elements, repeated ---- */
 
-/* Elements of each case: what a GPU sums in a few milliseconds. */
+/* Elements of each case: as many as a GPU sums in a few milliseconds. */
 static int64_t most_elements(void)
 {
     if (on_host())
@@ -312,8 +312,8 @@ static int64_t most_elements(void)
     return (int64_t)1 << (reduced() ? 28 : 33);
 }
 
-/* The elements of `inner` (0: none) repeated along axis `axis` of as many elements as make up the
- * rest. */
+/* The elements of `inner` (0: none), repeated along axis `axis`, which has the rest of the
+ * elements. */
 static gpuarray *repeated(ga_dtype dtype, content c, int ndim, const int64_t *shape)
 {
     int64_t inner[3], outer[3], others = 1;
@@ -326,8 +326,8 @@ static gpuarray *repeated(ga_dtype dtype, content c, int ndim, const int64_t *sh
     return ga_broadcast_to(new_array(dtype, c, ndim, inner), ndim, outer);
 }
 
-/* Of the cases' elements, in the order in which they lie, the sums that the outputs must have: each
- * element of the array before it was repeated counts as often as it was. */
+/* The sums that the outputs must have, computed from the case's elements in memory order: each
+ * element of the array counts as often as it is repeated. */
 static void check_long(operation op, ga_dtype dtype, content c, int ndim, const int64_t *shape,
                        const char *slice, int naxes, const int *axes)
 {
@@ -343,7 +343,7 @@ static void check_long(operation op, ga_dtype dtype, content c, int ndim, const 
         gpuarray *r = reduce_it(op, view, naxes, axes);
         if (!r)
             fail_msg("%s: %s", case_text, ga_error_message());
-        /* The same of one element of each repeated axis. */
+        /* The same for one element of each repeated axis. */
         int64_t times = 1;
         const gpuarray *once = view;
         for (int axis = 0; axis < ndim; axis++)

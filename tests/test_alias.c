@@ -1,4 +1,5 @@
-/* Results written over their own operands: views of one array in every relation, against loops. */
+/* Results written over their own operands: views of one array in every relation, compared with
+ * loops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 /* ---- One call against a loop ---- */
 
-/* What is written into `out`, of two operands: a + 2*b in all of them. */
+/* Writes the result of two operands to `out`: a + 2*b in all cases. */
 typedef struct way {
     const char *name;
     ga_status (*run)(gpuarray *out, const gpuarray *a, const gpuarray *b);
@@ -22,7 +23,7 @@ typedef struct way {
 
 static ga_kernel *combination;
 
-/* b + b is in memory of its own: out meets a alone. */
+/* b + b has its own memory: out overlaps only a. */
 static ga_status run_sum(gpuarray *out, const gpuarray *a, const gpuarray *b)
 {
     return ga_add_into(out, a, ga_add(b, b));
@@ -113,7 +114,7 @@ static void squares_and_cubes_take_themselves_turned(void **state)
     every_axis_order_of_itself(3, 20);
 }
 
-/* Other sizes of elements go other ways: x += x.T of 1 to 16 bytes each. */
+/* Other element sizes take other paths: x += x.T for 1 to 16 bytes. */
 static void every_size_of_elements_takes_itself_turned(void **state)
 {
     (void)state;
@@ -187,7 +188,7 @@ static size_t bytes_used(void)
     return stats.used;
 }
 
-/* There is no memory for copies here. */
+/* No memory is available for copies here. */
 static void operands_are_copied_only_where_they_overlap(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Allocation failures: programs over the whole API run with each of their requests failing in turn.
- */
+/* Allocation failures: programs over the whole API run with each of their requests failing in
+ * turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +15,7 @@
 #include "jit/compile.h"
 #include "run.h"
 
-/* A program makes what it likes in the scope that is open around it, and needs not check anything.
- */
+/* A program may make anything in the enclosing scope, and need not check anything. */
 typedef void (*program)(void);
 
 static void run(program body)
@@ -26,9 +25,9 @@ static void run(program body)
     }
 }
 
-/* Caches give blocks back when memory is out: there may be fewer than before, never more.
- * A request may be mended (the pool is drained and asked again), so that a run without an error is
- * not yet the end: the end is many such runs after another. */
+/* Caches release blocks when memory is out: there may be fewer than before, never more. A failed
+ * request may be recovered (the pool is drained and the request repeated), so one run without an
+ * error is not the end; many such runs in a row are. */
 enum { QUIET_RUNS = 25, MOST_RUNS = 5000 };
 
 static void fail_every_request(const char *name, program body)
@@ -167,7 +166,7 @@ static void running_new_kernels(void)
     ga_kernel_free(k);
 }
 
-/* The first run of a kernel may keep something; so these are made once. */
+/* The first run of a kernel may keep something, so these are made only once. */
 static ga_kernel *elementwise, *reduction;
 
 static void running_kernels(void)
@@ -224,8 +223,8 @@ static void saving_and_loading(void)
     ga_save(ga_transpose(x), file_name);
 }
 
-/* From the start of the stream, whatever failed before: from another place in it the kernel may be
- * another one, which would be there from then on. */
+/* Restarts the stream, whatever failed before: at another position the kernel might be another one,
+ * which would stay loaded from then on. */
 static ga_rng *restarted(ga_rng *rng)
 {
     const ga_rng_state start = {.seed = 1};
@@ -249,7 +248,7 @@ static void drawing(void)
     ga_rng_free(rng);
 }
 
-/* Wrong calls make messages, which allocate too. */
+/* Wrong calls format messages, which allocate too. */
 static void complaining(void)
 {
     gpuarray *x = sample();
@@ -313,8 +312,8 @@ static void no_failing_request_leaks(void **state)
     unlink(file_name);
 }
 
-/* Kernels found on disk again: loaded code stays, so blocks may; but nothing crashes and a second
- * try works. */
+/* Kernels found on disk again: loaded code stays, so blocks may stay; but nothing crashes, and a
+ * second attempt works. */
 static void a_failing_kernel_load_is_tried_again(void **state)
 {
     (void)state;
@@ -330,7 +329,7 @@ static void a_failing_kernel_load_is_tried_again(void **state)
     }
 }
 
-/* A failed call leaves what it would have written. */
+/* A failed call leaves its output unchanged. */
 static void a_failed_write_changes_nothing_or_all(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void bad_shapes_are_errors(void **state)
     assert_null(ga_scalar((ga_dtype)999, 1));
     assert_error(GA_ERR_DTYPE, "999 is not a dtype");
     gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(0, INT64_MAX, 4));
-    ga_free(x); /* empty whatever the other lengths, or refused */
+    ga_free(x); /* empty whatever the other lengths are, or rejected */
     ga_clear_error();
 }
 
@@ -187,7 +187,7 @@ static void scalars_give_their_items_back(void **state)
     }
 }
 
-/* Inside a scope a view, so that the scope's one reference stays the only one it gives back. */
+/* In a scope the result is a view, because the scope owns only one reference of each array. */
 static void the_same_device_gives_the_same_array(void **state)
 {
     const int64_t live = live_blocks();

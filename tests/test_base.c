@@ -28,7 +28,7 @@
 #include "base/texts.h"
 #include "run.h"
 
-/* Every test ends as it began: no error, nothing allocated, no request about to fail. */
+/* Every test ends as it began: no error, no allocation, no request that is about to fail. */
 static int clean(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static char *build_text(void)
     return ga__strbuf_take(&s);
 }
 
-/* Whatever room there is, the text is whole. */
+/* The text is complete, whatever space is left. */
 static void strings_of_every_length_are_whole(void **state)
 {
     char digits[400];
@@ -255,8 +255,7 @@ static void strings_grow_as_they_are_added_to(void **state)
     ga__free(text);
 }
 
-/* Fails each allocation of `work` in turn, until it makes fewer; it returns whether it succeeded.
- */
+/* Fails each allocation of `work` in turn, until it makes fewer; returns whether it succeeded. */
 static void fail_each(bool (*work)(void))
 {
     bool worked = false;
@@ -357,7 +356,7 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keys that differ little must neither collide nor fill some buckets more than others. */
+/* Similar keys neither collide nor fill some buckets more than others. */
 /* The first vectors of the authors' reference implementation: bytes 0, 1, 2, ... under the key of
  * bytes 0 to 15. */
 static void siphash_gives_the_published_vectors(void **state)
@@ -471,7 +470,7 @@ static void log_lines_go_to_the_callback(void **state)
     assert_int_equal(lines_seen, 2);
 }
 
-/* What this program, started again with QUARRY_LOG=level, logs: see main. */
+/* The log of this program, started again with QUARRY_LOG=level: see main. */
 static void check_environment(const char *level, const char *want)
 {
     const char *const argv[] = {"/proc/self/exe", "--log", NULL};
@@ -496,7 +495,7 @@ static void the_environment_sets_the_log_level(void **state)
 
 /* ---- Files ---- */
 
-static char *directory; /* a fresh one for the tests below */
+static char *directory; /* a new one for the tests below */
 
 static int make_directory(void **state)
 {
@@ -579,7 +578,7 @@ static void file_errors_name_the_file(void **state)
     assert_int_equal(nbytes, 99);
     assert_int_equal(ga__write_file_atomic(inside("no/such"), "x", 1), GA_ERR_IO);
     ga_clear_error();
-    /* A directory cannot be renamed over: the temporary file must not stay. */
+    /* A directory cannot be replaced by rename: the temporary file must be removed. */
     assert_int_equal(ga__make_directories(inside("full/of")), GA_OK);
     assert_int_equal(ga__write_file_atomic(inside("full"), "x", 1), GA_ERR_IO);
     assert_int_equal(entries_in(directory), 1);

@@ -1,7 +1,6 @@
-/* Bounds of memory: any number of distinct expressions in a few kernels' room, and what is in use
- * when others come stays.
- *
- * QUARRY_TEST_EXPRESSIONS=100000 makes the first test as long as docs/reliability.md says. */
+/* Bounds of memory: any number of distinct expressions in the space of a few kernels; code in use
+ * stays while others come. QUARRY_TEST_EXPRESSIONS=100000 makes the first test as long as
+ * docs/reliability.md says. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,25 +26,25 @@ enum {
     MAPPINGS = 4,  /* of a loaded kernel */
     PLANS = 1024,  /* that ga_eval keeps: eval.c's MOST_PLANS */
     BITS = 20,     /* distinct expressions: 2^BITS */
-    FORMULAS = 40, /* of those that are really compiled */
+    FORMULAS = 40, /* the number that is really compiled */
     THREADS = 16,
     ROUNDS = 100,
     EXPRESSIONS = 3000
 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 }; /* which keeps freed memory for a while */
+enum { SANITIZED = 1 }; /* the sanitizer keeps freed memory for a while */
 #else
 enum { SANITIZED = 0 };
 #endif
 
 #ifdef QUARRY_CHECK_KEYS
-enum { KEYS_CHECKED = 1 }; /* by texts that are kept */
+enum { KEYS_CHECKED = 1 }; /* used by texts that are kept */
 #else
 enum { KEYS_CHECKED = 0 };
 #endif
 
-/* Expression k over x, and its value: x + x or times x, from the left, for each bit of k. */
+/* Expression k over x, and its value: for each bit of k, from the left, + x or * x. */
 static void write_text(char *text, int bits, int k)
 {
     memset(text, '(', (size_t)bits);
@@ -89,8 +88,8 @@ static long resident_kilobytes(void)
 
 /* ---- very many expressions ---- */
 
-/* Every formula compiles to the same prepared code: only the compiler is not the real one, and
- * results are not looked at. */
+/* Every formula compiles to the same prepared code: only the compiler is simulated, and results are
+ * not checked. */
 static struct {
     void *bytes;
     size_t nbytes;
@@ -132,7 +131,7 @@ static void evaluate(const gpuarray *x, int k)
     ga_free(y);
 }
 
-/* The most of each that the process had in some stretch of the expressions. */
+/* The maxima over a stretch of the expressions. */
 typedef struct peak {
     int mappings;
     int64_t loaded, blocks, kilobytes;
@@ -172,7 +171,8 @@ static void distinct_expressions_take_no_more_memory(void **state)
     setenv("QUARRY_CACHE_DIR", "", 1);
     cpu->backend = &prepared.backend;
     const int mappings = count_mappings();
-    /* Plans go by the eighth of PLANS, so that each stretch sees several such rounds. */
+    /* Plans are evicted an eighth of PLANS at a time, so each stretch contains several
+     * evictions. */
     evaluate_from_to(x, 0, PLANS);
     const peak first = evaluate_from_to(x, PLANS, 3 * PLANS / 2);
     const peak last = evaluate_from_to(x, 3 * PLANS / 2, count);
@@ -198,7 +198,7 @@ static void distinct_expressions_take_no_more_memory(void **state)
 
 /* ---- in use when others come ---- */
 
-/* Evaluates formula k and compares; what is wrong, or NULL. */
+/* Evaluates formula k and compares; returns the error, or NULL. */
 static const char *check(int k, int length, double x)
 {
     char text[8 * BITS];
@@ -217,7 +217,7 @@ static const char *check(int k, int length, double x)
     return trouble;
 }
 
-/* Enough others that nothing stays by itself. */
+/* Enough others to evict everything that is not held. */
 static void evict_all(void)
 {
     for (int k = 0; k < 2 * LIMIT; k++)
@@ -352,8 +352,7 @@ static void kernels_of_the_user_come_back(void **state)
     ga_free(x);
 }
 
-/* A child has room of its own: it neither waits for its parent's threads, nor frees what is theirs.
- */
+/* A child has its own space: it neither waits for its parent's threads nor frees what they use. */
 static void a_child_evicts_too(void **state)
 {
     (void)state;

@@ -35,7 +35,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-/* Element `value` of dtype (bool, int32, float32 or float64) at place k. */
+/* Stores `value` as element k of dtype (bool, int32, float32 or float64). */
 static void store(ga_dtype dtype, void *to, int64_t k, double value)
 {
     if (dtype == GA_BOOL)
@@ -57,8 +57,8 @@ static double fetch(ga_dtype dtype, const void *from, int64_t k)
     return dtype == GA_FLOAT32 ? (double)((const float *)from)[k] : ((const double *)from)[k];
 }
 
-/* How a random operand lies in memory: axis `order[k]` of it is axis k of its base, every step-th
- * place from `start` on, perhaps backwards. */
+/* The memory layout of a random operand: its axis k is axis `order[k]` of its base, every step-th
+ * element from `start` on, possibly backwards. */
 typedef struct arrangement {
     int order[GA_MAX_NDIM], inverse[GA_MAX_NDIM];
     int64_t base[GA_MAX_NDIM], step[GA_MAX_NDIM], start[GA_MAX_NDIM];
@@ -84,7 +84,7 @@ static void arrange(arrangement *m, const operand *o, uint64_t *seed)
     }
 }
 
-/* Where element `index` (in the operand's axes) lies in the base. */
+/* The position in the base of element `index` (in the operand's axes). */
 static int64_t base_place(const arrangement *m, const operand *o, const int64_t *index)
 {
     int64_t place = 0;
@@ -119,7 +119,7 @@ static bool next_index(int ndim, const int64_t *shape, int64_t *index)
     return false;
 }
 
-/* Fills values and array of an operand whose shape is set. */
+/* Fills the values and the array of an operand whose shape is set. */
 static void operand_fill(operand *o, ga_dtype dtype, uint64_t *seed)
 {
     arrangement m;
@@ -140,7 +140,7 @@ static void operand_fill(operand *o, ga_dtype dtype, uint64_t *seed)
     free(host);
 }
 
-/* A random shape that broadcasts to `shape`, and an operand of it. */
+/* A random shape that broadcasts to `shape`, and an operand of that shape. */
 static void operand_init(operand *o, ga_dtype dtype, int ndim, const int64_t *shape, uint64_t *seed)
 {
     int dropped = below(seed, 3) == 0 ? (int)below(seed, ndim + 1) : 0;
@@ -150,7 +150,7 @@ static void operand_init(operand *o, ga_dtype dtype, int ndim, const int64_t *sh
     operand_fill(o, dtype, seed);
 }
 
-/* The element that the operand has at an index of the broadcast shape. */
+/* The operand's element at an index of the broadcast shape. */
 static double broadcast_element(const operand *o, int ndim, const int64_t *index)
 {
     int64_t place = 0;
@@ -296,7 +296,7 @@ static void arrays_of_eight_and_32_axes_work(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Far apart rows: strides past 32 bits of elements are not needed, large ones in bytes are. */
+/* Rows that are far apart: strides are large in bytes, but their elements fit 32 bits. */
 static void a_transpose_of_a_large_array_is_copied_right(void **state)
 {
     (void)state;
@@ -457,7 +457,7 @@ static void wrong_outs_are_errors(void **state)
     }
 }
 
-/* With no error before it, the NULL itself may be one. */
+/* With no earlier error, NULL itself may be one. */
 static void expect_nothing(const gpuarray *got)
 {
     assert_null(got);
@@ -465,7 +465,7 @@ static void expect_nothing(const gpuarray *got)
     ga_clear_error();
 }
 
-/* A failed result passes through a chain; the first error is the one kept. */
+/* A failed result passes through a chain; the first error is kept. */
 static void null_passes_through(void **state)
 {
     (void)state;

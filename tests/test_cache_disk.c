@@ -1,4 +1,4 @@
-/* Tests of jit/cache_disk.c: what is stored comes back, and whatever else lies there is a miss. */
+/* Tests of jit/cache_disk.c: stored code comes back, and anything else in the folder is a miss. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "jit/cache_disk.h"
 #include "run.h"
 
-enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* what a file holds besides key and code */
+enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* bytes of a file besides key and code */
 
 static char *directory;
 static int info_lines;
@@ -75,7 +75,7 @@ static void put(const char *key, const char *code)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Whether the key is there, and with exactly this code. */
+/* Whether the key is stored, with exactly this code. */
 static bool has(const char *key, const char *code)
 {
     void *got = NULL;
@@ -242,7 +242,7 @@ static void any_altered_byte_is_a_miss(void **state)
     ga__free(bytes);
 }
 
-/* The file of one key under the name of another: the key is compared, not only its hash. */
+/* The file of one key under the name of another: the whole key is compared, not only its hash. */
 static void keys_are_compared_in_full(void **state)
 {
     char path[PATH_SIZE], other[PATH_SIZE];
@@ -297,7 +297,8 @@ static void a_directory_others_may_write_is_not_used(void **state)
     assert_false(has("key 2", "code"));
 }
 
-/* An entry that others may write is not loaded, though its checksum be right; storing mends it. */
+/* An entry that others may write is not loaded, even if its checksum is right; storing replaces
+ * it. */
 static void entries_others_may_write_are_misses(void **state)
 {
     static const mode_t modes[] = {0660, 0606, 0620, 0602, 0666};
@@ -318,7 +319,7 @@ static void entries_others_may_write_are_misses(void **state)
 static void a_read_only_directory_is_still_read(void **state)
 {
     (void)state;
-    if (geteuid() == 0) { /* root may write anywhere, so be someone else for a while */
+    if (geteuid() == 0) { /* root may write anywhere, so become another user for a while */
         assert_int_equal(chown(directory, 65534, 65534), 0);
         assert_int_equal(seteuid(65534), 0);
     }
@@ -364,7 +365,7 @@ static void links_pipes_and_directories_are_no_entries(void **state)
     assert_int_equal(symlink(target, path), 0);
     assert_false(has("key", "code"));
     assert_int_equal(file_count(NULL), 0);
-    put("key", "code"); /* replaces the link, not what it points at */
+    put("key", "code"); /* replaces the link, not its target */
     assert_true(has("key", "code"));
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -377,7 +378,7 @@ static void links_pipes_and_directories_are_no_entries(void **state)
     rmdir(path);
 }
 
-/* Gives the one entry there is another age. */
+/* Sets the age of the only entry. */
 static void age_entry(time_t seconds)
 {
     const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
@@ -416,7 +417,7 @@ static void the_least_recently_used_go_first(void **state)
     put("key 3", "3");
     assert_int_equal(file_count(&bytes), 3);
     assert_int_equal(bytes, 3 * (OVERHEAD + 6));
-    assert_true(has("key 1", "1")); /* used: now key 2 is the oldest */
+    assert_true(has("key 1", "1")); /* used, so key 2 is now the oldest */
     put("key 4", "4");
     assert_false(has("key 2", "2"));
     assert_true(has("key 3", "3"));
@@ -486,10 +487,10 @@ static void stale_temporary_files_go(void **state)
     assert_int_not_equal(access(old, F_OK), 0);
     assert_int_equal(access(young, F_OK), 0);
     assert_int_equal(ga__disk_cache_clear(), 1);
-    assert_int_equal(access(foreign, F_OK), 0); /* what is not ours is left alone */
+    assert_int_equal(access(foreign, F_OK), 0); /* other files are left alone */
 }
 
-/* Stores and reads the same few keys; the code tells whose it is and is long enough to tear. */
+/* Stores and reads the same few keys; the code identifies its key and is long enough to tear. */
 static int hammer(char letter)
 {
     static char code[60000];
@@ -517,7 +518,7 @@ static void two_processes_share_the_directory(void **state)
 {
     int status = -1;
     (void)state;
-    setenv("QUARRY_CACHE_SIZE", "200K", 1); /* three of the five fit: both evict */
+    setenv("QUARRY_CACHE_SIZE", "200K", 1); /* three of the five fit, so both evict */
     pid_t child = fork();
     if (child == 0)
         _exit(hammer('b'));
@@ -526,7 +527,7 @@ static void two_processes_share_the_directory(void **state)
     assert_int_equal(status, 0);
     int64_t bytes, files = file_count(&bytes);
     assert_in_range(files, 1, 5);
-    put("last", "code"); /* counts anew, if it must */
+    put("last", "code"); /* counts again if necessary */
     assert_true(has("last", "code"));
     for (int i = 0; i < 40; i++)
         put("last", "code");

@@ -1,5 +1,5 @@
-/* Tests of jit/cache_mem.c: keys, growth, eviction, what is held, readers beside writers, forks,
- * and every failed allocation. */
+/* Tests of jit/key_table.c: keys, growth, eviction, holds, readers beside writers, forks, and every
+ * failed allocation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void keys_give_their_values(void **state)
     static ga__key_table table = TABLE(KEYS);
     ga__key key = key_of(1), longer = key, empty = {0, {0}};
     (void)state;
-    longer.nwords = 4; /* the same words and a zero: another key */
+    longer.nwords = 4; /* the same words and a zero are another key */
     assert_null(get(&table, &key));
     assert_ptr_equal(put(&table, &key, &values[0]), &values[0]);
     assert_ptr_equal(get(&table, &key), &values[0]);
@@ -71,7 +71,7 @@ static void keys_give_their_values(void **state)
     assert_ptr_equal(put(&table, &empty, &values[2]), &values[2]);
     releases = 0;
     assert_ptr_equal(put(&table, &key, &values[3]), &values[0]);
-    assert_int_equal(releases, 1); /* of the value that came second */
+    assert_int_equal(releases, 1); /* the value that came second */
     assert_ptr_equal(get(&table, &longer), &values[1]);
     assert_ptr_equal(get(&table, &empty), &values[2]);
 }
@@ -108,7 +108,7 @@ static void the_least_recently_used_go(void **state)
         put(&table, &key, &values[k]);
     }
     ga__key first = key_of(0), second = key_of(1), third = key_of(2), next = key_of(16);
-    assert_non_null(get(&table, &first)); /* now 1 and 2 are those used least recently */
+    assert_non_null(get(&table, &first)); /* now 1 and 2 are the least recently used */
     assert_int_equal(releases, 0);
     put(&table, &next, &values[16]);
     assert_int_equal(releases, 2); /* an eighth */
@@ -121,7 +121,7 @@ static void the_least_recently_used_go(void **state)
     }
 }
 
-/* However many come, no more than the limit stay, and memory is what it was. */
+/* However many values come, at most the limit stays, and memory use is unchanged. */
 static void memory_is_bounded(void **state)
 {
     static const size_t limits[] = {1, 2, 7, 64, 100};
@@ -159,7 +159,7 @@ static void what_is_held_is_not_released(void **state)
     }
     assert_null(get(&table, &held)); /* out of the table, */
     const int before = releases;
-    assert_in_range(before, 50 - FEW - 2, 50 - 2 - 1); /* and not released: neither is inner */
+    assert_in_range(before, 50 - FEW - 2, 50 - 2 - 1); /* but not released, and neither is inner */
     ga__key_table_leave();
     ga__key_table_leave();
     ga__key more[2] = {key_of(50), key_of(51)};
@@ -189,7 +189,7 @@ static void holds_are_nested_only_so_deep(void **state)
 
 static ga__key_table shared = TABLE(KEYS);
 
-/* Stores all keys in an order of the thread's own, and reads each back at once. */
+/* Stores all keys in the thread's own order, and reads each one back at once. */
 static void *store_all(void *argument)
 {
     intptr_t thread = (intptr_t)argument;
@@ -227,7 +227,7 @@ static void threads_store_beside_each_other(void **state)
     }
 }
 
-/* Values that say when they are used after their release. */
+/* Values that detect use after their release. */
 typedef struct canary {
     _Atomic uint64_t number; /* ~0: released */
 } canary;
@@ -253,7 +253,7 @@ static const canary *get_or_put(uint64_t number)
     return ga__key_table_put(&churned, &key, fresh);
 }
 
-/* Asks for more values than the table has room for; each stays as it is while it is held. */
+/* Requests more values than the table has room for; each stays intact while it is held. */
 static void *churn(void *argument)
 {
     uint64_t next = (uint64_t)(intptr_t)argument + 1;
@@ -276,7 +276,7 @@ static void threads_evict_beside_each_other(void **state)
     run_threads(churn);
 }
 
-/* Where the system has no barrier for all threads. */
+/* For systems without a barrier for all threads. */
 static void threads_evict_by_fences(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void records_are_taken_again(void **state)
 
 /* ---- forks ---- */
 
-/* In the child: what only threads that are not there hold is released. */
+/* In the child: releases what is held only by threads that no longer exist. */
 static void check_child(ga__key_table *table)
 {
     releases = 0;
@@ -360,8 +360,8 @@ static void *churn_on(void *argument)
     return trouble;
 }
 
-/* In the child: whoever asks for what is not there takes the writers' lock. It allocates nothing,
- * for sanitizers' allocators do not survive such a fork. */
+/* In the child: a lookup of an absent key takes the writers' lock. It allocates nothing, because
+ * sanitizers' allocators do not survive such a fork. */
 static void look_in_child(void)
 {
     alarm(HANG_SECONDS);
@@ -373,7 +373,7 @@ static void look_in_child(void)
     _exit(0);
 }
 
-/* A fork at any moment leaves the child a table that works. */
+/* A fork at any moment leaves the child a working table. */
 static void forks_beside_writers_leave_a_table_that_works(void **state)
 {
     pthread_t threads[THREADS];

@@ -34,7 +34,7 @@ static void check_answer(int item, const gpuarray *got, const char *how)
     ga_clear_error();
 }
 
-/* Layouts matter to no element, except where 16-bit floats take a way of their own. */
+/* The layout affects no element, except that 16-bit floats take another path. */
 static void cast_array(int item)
 {
     const golden_case *c = &file->cases[item];
@@ -55,7 +55,7 @@ static void arrays_are_cast_as_numpys(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* The host's own, which numbers take on their way to kernels. */
+/* The host's own conversion, which numbers take on their way to kernels. */
 static void cast_numbers(int item)
 {
     unsigned char got[16];

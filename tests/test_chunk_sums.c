@@ -1,4 +1,4 @@
-/* Reductions over chunks: any number of them, and of two sources whose rows are not alike. */
+/* Reductions over chunks: any number of them, and over two sources with different rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ static ga_source *new_source(int ndim, const int64_t *shape)
 
 /* ---- So many chunks ---- */
 
-/* Of columns `column`, of `width`: the sum, and where its first largest and smallest elements are.
- */
+/* For column `column` of `width`: the sum, and the positions of its first largest and smallest
+ * elements. */
 static void reduce_column(int64_t rows, int64_t width, int64_t column, int64_t *want)
 {
     int64_t most = INT64_MIN, least = INT64_MAX;
@@ -53,7 +53,7 @@ static void reduce_column(int64_t rows, int64_t width, int64_t column, int64_t *
     }
 }
 
-/* Rows of one chunk each. */
+/* Chunks of one row each. */
 static void check_chunks(int64_t chunks, int64_t width)
 {
     static const char *const texts[] = {"sum(x, axis=0)", "argmax(x, axis=0)", "argmin(x, axis=0)"};
@@ -102,7 +102,7 @@ static int64_t bytes_from(const box *b, int axis)
     return bytes;
 }
 
-/* Whether rows of both fit the chunk, cut along as many axes as are the same in both. */
+/* Whether rows of both fit the chunk, split along all axes that the two share. */
 static bool rows_fit(const box *a, const box *b, int64_t bytes)
 {
     int depth = 1;

@@ -1,5 +1,5 @@
-/* Tests of expressions over sources: what comes chunk by chunk is what ga_eval gives, and errors
- * leave nothing behind. */
+/* Tests of expressions over sources: results by chunks equal ga_eval's, and errors leave nothing
+ * behind. */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +29,7 @@
 typedef struct memory {
     ga_dtype dtype;
     char *bytes;
-    int64_t most; /* elements ever asked for at once */
+    int64_t most; /* most elements requested at once */
     int64_t fails_from;
 } memory;
 
@@ -52,7 +52,7 @@ typedef struct operand {
     memory memory;
 } operand;
 
-/* Small whole numbers, so that sums and products of few are exact; some zeros, some repeated. */
+/* Small integers, so that sums and products of a few are exact; some are zero, some repeat. */
 static void operand_init(operand *o, const char *name, ga_dtype dtype, int ndim,
                          const int64_t *shape)
 {
@@ -113,7 +113,7 @@ static double tolerance(const operands *o, ga_dtype result)
     return most;
 }
 
-/* Elements of both on the host, the same to the bit, or if they are floating ones nearly so. */
+/* Elements of both on the host: equal to the bit, or nearly equal if they are floating. */
 static void assert_same(const operands *o, const char *text, int64_t bytes, const gpuarray *got,
                         const gpuarray *want)
 {
@@ -222,7 +222,7 @@ static void as_ga_eval_in_any_chunks(void **state)
             }
 }
 
-/* Rows larger than a chunk: further axes are cut, down to single elements. */
+/* Rows larger than a chunk: more axes are split, down to single elements. */
 static void cuts_as_many_axes_as_it_takes(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void cuts_as_many_axes_as_it_takes(void **state)
         assert_true(o.all[0].memory.most <= 50);
         reset_operands(&o);
     }
-    GA_SCOPE { /* leading axes of length 1 are no rows */
+    GA_SCOPE { /* leading axes of length 1 are not rows */
         operands o = {.count = 0};
         add_operand(&o, "x", GA_FLOAT32, GA_SHAPE(1, 1, 50));
         const ga_chunks chunks = {.bytes = 16};
@@ -266,7 +266,7 @@ static void cuts_as_many_axes_as_it_takes(void **state)
     }
 }
 
-/* Arrays and numbers are arguments beside sources, and numbers may be the whole expression. */
+/* Arrays and numbers can be arguments beside sources, and numbers can be the whole expression. */
 static void takes_arrays_and_numbers_too(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void takes_arrays_and_numbers_too(void **state)
     }
 }
 
-/* One element a chunk: a sum that was added up one by one would be wrong in the fourth digit. */
+/* Chunks of one element: a sum that adds them one by one would be wrong in the fourth digit. */
 static void sums_of_many_chunks_are_accurate(void **state)
 {
     (void)state;
@@ -431,7 +431,7 @@ static void says_what_cannot_be_cut(void **state)
                "arrays, and 2097152 are available\n"
                "    tall + long\n"
                "           ^");
-        /* By default what fits the device is computed at once then. */
+        /* By default, data that fits the device is then computed at once. */
         gpuarray *r = (ga_eval_chunked)(NULL, "max(tall + long)", 3, o.sources);
         assert_true(ga_item_double(r) ==
                     ga_item_double((ga_eval)("max(tall + long)", 3, o.arrays)));
@@ -464,7 +464,7 @@ static void failures_and_stops_are_errors(void **state)
     (void)state;
     operands o = {.count = 0};
     add_operand(&o, "x", GA_FLOAT32, GA_SHAPE(1000));
-    ga_free((ga_eval_chunked)(NULL, "sum(x)", 1, o.sources)); /* kernels stay */
+    ga_free((ga_eval_chunked)(NULL, "sum(x)", 1, o.sources)); /* kernels stay loaded */
     const int64_t live = ga__alloc_live();
     int calls = 0;
     int64_t last = 0;
@@ -504,7 +504,7 @@ static int remove_scratch(void **state)
     return close_scratch((const char *const[]){"a.npy", "b.npy", "r.npy", "want.npy", NULL});
 }
 
-/* The result of each text as the file that ga_save() makes of ga_eval()'s. */
+/* The result of each text, compared with the file that ga_save() makes of ga_eval()'s result. */
 static void check_saving(const char *path_a, const char *path_b)
 {
     static const char *const all[] = {"a + b",           "a*2 > b",
@@ -543,7 +543,7 @@ static void saves_what_ga_save_would(void **state)
     assert_int_equal(files_in_scratch(), 4);
 }
 
-/* Enough for the pieces that large files go through on a GPU. */
+/* Enough data for the pieces in which large files reach a GPU. */
 static ga_status read_ramp(void *user, int64_t first, int64_t count, void *elements)
 {
     (void)user;
@@ -580,7 +580,7 @@ static void large_files_arrive_whole(void **state)
     ga_source_free(x);
 }
 
-/* A file of another order of axes or bytes, written out here. */
+/* A file with another axis order or byte order, written here. */
 static void write_raw(const char *path, const char *descr, const char *fortran, const char *shape,
                       const void *bytes, size_t nbytes)
 {
@@ -679,7 +679,7 @@ static void what_was_there_stays_until_the_end(void **state)
     ga_clear_error();
     GA_SCOPE {
         assert_true(ga_item_double(ga_sum(ga_load(in_scratch("a.npy")))) == 1000);
-        /* Even onto its own source, which is read from the file that was. */
+        /* The output can be the source itself, which is read from the old file. */
         assert_int_equal(save_sum(in_scratch("a.npy"), a, &chunks), GA_OK);
         assert_true(ga_item_double(ga_sum(ga_load(in_scratch("a.npy")))) == 2000);
     }

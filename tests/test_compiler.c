@@ -1,5 +1,5 @@
 /* Tests of compilers that misbehave, and of programs that make it hard to watch one: scripts stand
- * in for the compiler, each in a child with no cache. */
+ * in for the compiler, each in a child without a cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static long count_attempts(void)
     return stat(attempts_path, &status) == 0 ? (long)status.st_size : 0;
 }
 
-/* $out is where the compiler is to write; NULL: the real compiler. */
+/* $out is the compiler's output file; NULL selects the real compiler. */
 static void use_compiler(const char *script)
 {
     unsetenv("QUARRY_CXX");
@@ -65,7 +65,7 @@ static void use_compiler(const char *script)
     setenv("QUARRY_CXX", script_path, 1);
 }
 
-/* Runs `body` under that compiler in a child; it must return 0 and leave no temporary file. */
+/* Runs `body` with that compiler in a child; it must return 0 and leave no temporary file. */
 static void compiling_with(const char *script, int (*body)(void))
 {
     use_compiler(script);
@@ -83,7 +83,7 @@ static bool compiles_template(void)
 
 static bool compiles_custom(const char *operation)
 {
-    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10)); /* which takes no kernel */
+    gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(10)); /* which accepts no kernel */
     ga_kernel *kernel = ga_elementwise_kernel("float *x", operation, "custom");
     const bool compiled = ga_run(kernel, x) == GA_OK;
     ga_kernel_free(kernel);
@@ -108,7 +108,7 @@ static int compile_all_ways(void)
     return !compiles_template() || !compiles_custom("x[i] = 2*x[i]") || !compiles_module("*x = 7;");
 }
 
-/* The compiler's exit status is lost, its words are not. */
+/* The compiler's exit status is lost, but its output is not. */
 static int see_errors(void)
 {
     if (compiles_custom("x[i] = nonsense") || ga_error() != GA_ERR_COMPILE ||

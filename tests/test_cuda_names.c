@@ -1,4 +1,4 @@
-/* Tests of the reader of kernels' and variables' names in CUDA source. */
+/* Tests of the scanner that finds the names of kernels and variables in CUDA source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void join(ga__strbuf *all, const ga__texts *texts)
     ga__strbuf_add(all, "|");
 }
 
-/* `expected` is "kernels|others|variables|", names between blanks. */
+/* `expected` is "kernels|others|variables|", with blanks between names. */
 static void reads(const char *text, const char *expected)
 {
     ga__cuda_names names;
@@ -137,7 +137,7 @@ static void variables_are_found(void **state)
     reads("__constant__ float a; __constant__ float a;", "||a|");
 }
 
-/* Anything may be given to the compiler, so anything may come here. */
+/* Users may pass any text to the compiler, so the scanner must survive any text. */
 static void broken_texts_end(void **state)
 {
     (void)state;

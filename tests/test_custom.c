@@ -282,7 +282,7 @@ static void the_same_text_compiles_once(void **state)
     }
 }
 
-/* A program that makes the same kernel again and again does not grow. */
+/* A program that makes the same kernel repeatedly does not grow. */
 static void kernels_of_one_text_keep_one_entry(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static void compile_errors_show_the_users_line(void **state)
     }
 }
 
-/* 7 numbers repeated 2^32 times: an index past 2^31 finds the number of its remainder. */
+/* 7 numbers repeated 2^32 times: an index past 2^31 finds the number at its remainder. */
 static void indices_past_32_bits_find_their_elements(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What custom kernels leave alone: elements that they do not assign keep their values. */
+/* Custom kernels keep the elements that they do not assign. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "run.h"
 #include "user/arguments.h"
 
-/* Each operation over "const int *x, int *z", the new element for the old ones and its index i, and
- * whether the kernel may leave out the load of z. `x` is i % 5. */
+/* Each operation over "const int *x, int *z", the new element as a function of the old ones and the
+ * index i, and whether the kernel may skip loading z. `x` is i % 5. */
 typedef struct operation {
     const char *text;
     int (*element)(int x, int z, int i);
@@ -39,7 +39,7 @@ ELEMENT(is_third, i % 3 ? z : x)
 ELEMENT(is_7_every_third, i % 3 ? z : 7)
 
 static const operation operations[] = {
-    /* Sure to be assigned before it is read. */
+    /* Certainly assigned before it is read. */
     {"z[i] = x[i]", is_x, false},
     {"int t = x[i]; z[i] = t;", is_x, false},
     {"{ int t = x[i]; (void)t; } z[i] = x[i];", is_x, false},
@@ -75,11 +75,11 @@ static const operation operations[] = {
     {"int t = 0; if (x[i] == 2) goto end; t = x[i]; z[i] = t; end: ;", is_x_unless_2, true},
     {"for (int k = 0; k < 2; k++) { if (x[i] == 2) continue; z[i] = x[i]; }", is_x_unless_2, true},
     {"do { if (x[i] == 2) break; z[i] = x[i]; } while (0)", is_x_unless_2, true},
-    /* The same by way of the preprocessor. */
+    /* The same through the preprocessor. */
     {"SKIP_2; z[i] = x[i]", is_x_unless_2, true},
     {"UNLESS_2 ; z[i] = x[i]; END", is_x_unless_2, true},
     {"int t = 0;\n#ifdef NOT_DEFINED\nt = 1; z[i] = t;\n#endif\n(void)t", is_old, true},
-    /* Reads of what was. */
+    /* Reads of the old value. */
     {"z[i] = z[i] + x[i]", is_sum, true},
     {"z[i] += x[i]", is_sum, true},
     {"int t = z[i]; z[i] = x[i]; z[i] += t", is_sum, true},
@@ -115,7 +115,7 @@ static void the_scanner_knows_what_must_be_loaded(void **state)
     }
 }
 
-/* Macros that are but names of values take nothing from what is known; files may hold any. */
+/* Macros that only name values change nothing; files may contain anything. */
 static void only_macros_that_may_jump_are_feared(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@
 #include "device_support.h"
 #include "run.h"
 
-/* out[i] = in[i] + bias, CHUNK elements per block: words are out, in, n, bias. */
+/* out[i] = in[i] + bias, CHUNK elements per block: the words are out, in, n, bias. */
 enum { CHUNK = 256 };
 
 static const char *const host_text =
@@ -88,7 +88,7 @@ static int *numbers(int64_t n)
     return values;
 }
 
-/* Adds `bias` to n numbers on the device; the number of wrong results. */
+/* Adds `bias` to n numbers on the device; returns the number of wrong results. */
 static int64_t add_bias_errors(ga__function *function, int64_t n, int64_t bias)
 {
     size_t nbytes = (size_t)n * sizeof(int);
@@ -305,7 +305,8 @@ static void every_failed_allocation_is_survived(void **state)
             assert_int_equal(ga_error(), GA_ERR_MEMORY);
             failures++;
         } else {
-            assert_int_equal(ga_error(), GA_OK); /* mended by the second try, or not reached */
+            assert_int_equal(ga_error(), GA_OK); /* recovered by the second attempt, or not
+                                                  * reached */
         }
         ga__buffer_release(buffer);
         ga__memory_trim(device);
@@ -477,7 +478,7 @@ static void the_compiler_key_is_stable_and_tells_fast_math(void **state)
 static void compiling_survives_every_failed_allocation(void **state)
 {
     (void)state;
-    ga__image *image = load_add_bias(); /* what is made once is made */
+    ga__image *image = load_add_bias(); /* resources that are made once exist now */
     backend->code.unload(image);
     int64_t live = ga__alloc_live();
     for (int n = 1; n < 40; n++) {
@@ -520,8 +521,8 @@ static void the_compiler_is_chosen_by_the_environment(void **state)
     assert_int_equal(in_child(compile_with_words), 0);
 }
 
-/* The room for addresses is used up: whoever asks for more gets no memory, which is no fault of the
- * kernel's. */
+/* The address space is used up: a request for more fails for want of memory, which is not the
+ * kernel's fault. */
 static int load_without_addresses(void)
 {
     const ga__source source = {"add_bias", host_text, false};

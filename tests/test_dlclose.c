@@ -1,4 +1,5 @@
-/* Tests that a program may close the library while threads that used it, and its pool, live on. */
+/* Tests that a program may close the library while threads that used it, and its pool, still
+ * run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void find(const char *name, void *pointer)
     memcpy(pointer, &address, sizeof address);
 }
 
-/* Uses scopes, errors and the pool: all that a thread of the program leaves behind. */
+/* Uses scopes, errors and the pool: everything that a thread of the program leaves behind. */
 static void *use(void *unused)
 {
     gpuarray *(*zeros)(ga_dtype, int, const int64_t *);
@@ -42,7 +43,7 @@ static void *use(void *unused)
     find("ga_load", &load);
     find("ga_error", &error);
     find("ga_scope_begin", &open_scope);
-    open_scope(); /* stays open: it closes as the thread ends */
+    open_scope(); /* stays open; it closes when the thread ends */
     const int64_t shape[] = {5000000};
     assert_non_null(zeros(GA_FLOAT32, 1, shape)); /* by the pool */
     assert_non_null(ones(GA_FLOAT32, 1, shape));  /* by a kernel */

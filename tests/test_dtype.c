@@ -159,7 +159,8 @@ static void every_half_comes_back(void **state)
     }
 }
 
-/* Between two neighbours the middle goes to the even one, and the next double to the nearer one. */
+/* The midpoint between two neighbours rounds to the even one, and the next double to the nearer
+ * one. */
 static void check_between(uint16_t low, uint16_t (*narrow)(double), int nfraction, int bias)
 {
     const double a = by_definition(low, nfraction, bias);
@@ -284,7 +285,7 @@ static void complex_numbers_keep_their_parts(void **state)
     assert_true(stored_real(GA_FLOAT32, ga_value_floating(GA_COMPLEX128, 4, 5)) == 4);
 }
 
-/* Every element's bytes come back, also from an odd address, and nothing beside them is written. */
+/* Every element's bytes come back, also from an odd address, and no other bytes are written. */
 static void every_elements_bytes_come_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Which kernel an elementwise call gets, on an H200 that need not be there and on the host: the
- * loop nest covers all elements, and vectors, tails, squares and blocks fit it. */
+/* The kernel of each elementwise call, planned for an H200 (without one) and for the host: the loop
+ * nest covers all elements, and vectors, tails, tiles and blocks fit it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 
 enum { PROCESSORS = 132, THREADS = 2048, MOST = 4, RESULT = 0 };
 
-/* A call of up to MOST arrays, the result first, and its plan, which points into the rest. */
+/* A call with up to MOST arrays, the result first, and its plan, which points into the other
+ * members. */
 typedef struct planned {
     ga__device device;
     ga__formula formula;
@@ -44,7 +45,7 @@ static bool in_c_order(const gpuarray *x)
     return memcmp(strides, x->strides, sizeof *strides * (size_t)x->ndim) == 0;
 }
 
-/* One more operand; strides in elements, or NULL for C order. */
+/* Adds an operand; strides in elements, or NULL for C order. */
 static ga__operand *add(planned *p, ga_dtype dtype, uintptr_t data, int ndim, const int64_t *shape,
                         const int64_t *strides)
 {
@@ -66,7 +67,7 @@ static ga__operand *add(planned *p, ga_dtype dtype, uintptr_t data, int ndim, co
     return &p->operands[k];
 }
 
-/* Over the result's shape. */
+/* With the result's shape. */
 static const ga__elementwise_plan *plan_it(planned *p)
 {
     p->plan.n = p->x[RESULT].size;
@@ -81,7 +82,7 @@ static const ga__elementwise_plan *plan_it(planned *p)
     }
 #define STRIDES(...) ((int64_t[]){__VA_ARGS__})
 
-/* Of n elements each, in C order from these addresses. */
+/* n elements each, in C order from these addresses. */
 static const ga__elementwise_plan *plan_two(planned *p, ga_dtype to, uintptr_t at, ga_dtype from,
                                             uintptr_t from_at, int64_t n)
 {
@@ -123,7 +124,7 @@ static void vectors_start_where_a_load_can(void **state)
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->lanes, 1);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 8, GA_FLOAT32, 4096, 1000)->lanes, 1);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 16, GA_FLOAT32, 4096, 1000)->lanes, 4);
-    /* An item of 1 byte moves with one of 8 two at a time: from any even address. */
+    /* A 1-byte item and an 8-byte item move two at a time: from any even address. */
     assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 2, 1000)->lanes, 2);
     assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 1, 1000)->lanes, 1);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->lanes, 1);
@@ -157,7 +158,7 @@ static void repeated_elements_need_no_address(void **state)
     planned p;
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
-    add(&p, GA_FLOAT32, 4096 + 4, SHAPE(100, 1), NULL); /* a column: read once a vector */
+    add(&p, GA_FLOAT32, 4096 + 4, SHAPE(100, 1), NULL); /* a column: read once per vector */
     const ga__elementwise_plan *q = plan_it(&p);
     assert_int_equal(q->lanes, 4);
     start(&p, 90);
@@ -187,7 +188,7 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
     start(&p, 90);
     p.formula.fast_path = true;
     add(&p, GA_FLOAT32, 4096 + 4, SHAPE(1000), NULL);
-    assert_false(plan_it(&p)->fast_path); /* it takes whole vectors */
+    assert_false(plan_it(&p)->fast_path); /* whole vectors */
 }
 
 /* ---- The width of indices ---- */
@@ -195,7 +196,7 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
 static void indices_are_as_wide_as_any_operand_needs(void **state)
 {
     (void)state;
-    const int64_t most = INT32_MAX; /* less those that threads past the end would have */
+    const int64_t most = INT32_MAX; /* minus those that threads past the end would have */
     const int64_t wide[] = {most - 512, most, most + 1, INT64_C(1) << 32, (INT64_C(1) << 32) + 5};
     planned p;
     for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
@@ -263,14 +264,13 @@ static void transposed_operands_go_through_squares(void **state)
     add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
     add(&p, GA_FLOAT32, (1 << 20) + 8, SHAPE(1024, 512), STRIDES(1, 1024));
     assert_int_equal(plan_it(&p)->lanes, 1);
-    start(&p, 90); /* and too few rows for squares */
+    start(&p, 90); /* and too few rows for tiles */
     add(&p, GA_FLOAT32, 4096, SHAPE(8, 512), NULL);
     add(&p, GA_FLOAT32, 1 << 20, SHAPE(8, 512), STRIDES(1, 8));
     assert_false(plan_it(&p)->tiled);
 }
 
-/* A square has its own place in shared memory for each operand that is turned, and one other axis.
- */
+/* Each transposed operand has its own place in shared memory for a tile, and one other axis. */
 static void squares_fit_and_share_an_axis(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void host_blocks_are_of_a_worthwhile_size(void **state)
     add(&p, GA_FLOAT32, 4096, SHAPE(100000), NULL);
     q = plan_it(&p);
     assert_int_equal(q->chunk, 1 << 15);
-    assert_int_equal(q->grid, 4); /* the last is a part */
+    assert_int_equal(q->grid, 4); /* the last one is partial */
     start(&p, 0);
     add(&p, GA_FLOAT32, 4096, SHAPE(1 << 30), NULL);
     q = plan_it(&p);
@@ -332,7 +332,7 @@ static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void
         ga__operand *x = add(&p, GA_FLOAT32, why == 0 ? 4096 : 8192, p.x[0].ndim, p.shape[0],
                              why == 2 ? STRIDES(256, 2) : NULL);
         if (why == 3)
-            x->access = GA__ACCESSOR; /* reaches anywhere */
+            x->access = GA__ACCESSOR; /* has unlimited extent */
         p.formula.user_text = p.formula.uses_index = why == 4;
         if (why == 5)
             p.strides[RESULT][0] *= 2, p.x[RESULT].contiguous = false; /* rows of 128 */
@@ -348,7 +348,7 @@ static void only_texts_that_cannot_tell_are_given_more_elements(void **state)
     ga__operand *x =
         (add(&p, GA_FLOAT32, 4096, SHAPE(100), NULL), add(&p, GA_FLOAT32, 8192, SHAPE(100), NULL));
     assert_true(plan_it(&p)->pads);
-    p.formula.uses_index = true; /* a text of ours is known */
+    p.formula.uses_index = true; /* the cost of our own text is known */
     assert_true(plan_it(&p)->pads);
     p.formula.user_text = true;
     assert_false(plan_it(&p)->pads);
@@ -375,7 +375,7 @@ static void add_any(planned *p, uint64_t *seed, int ndim, const int64_t *shape)
         of[axis] = result || next_random(seed) % 6 ? shape[from + axis] : 1;
         order[axis] = own - 1 - axis;
     }
-    if (next_random(seed) % 2) { /* any order of the axes */
+    if (next_random(seed) % 2) { /* the axes in any order */
         const int a = (int)(next_random(seed) % (uint64_t)own), b = order[0];
         order[0] = order[a];
         order[a] = b;
@@ -403,7 +403,8 @@ static int64_t offset_of(const planned *p, int k, int ndim, const int64_t *at)
 
 enum { LARGEST = 4096 };
 
-/* Where each operand is at each of the result's elements: found by the result's offset there. */
+/* The position of each operand at each of the result's elements, found by the result's offset
+ * there. */
 static void check_nest(const planned *p, const ga__elementwise_plan *q)
 {
     static int64_t wanted[LARGEST][MOST];
@@ -425,7 +426,7 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
                 got[operand] += place[axis] * q->nest.strides[q->row[operand]][axis];
         while (k < q->n && results[k] != got[RESULT])
             k++;
-        assert_true(k < q->n); /* each element once: a result's are all apart */
+        assert_true(k < q->n); /* each element once: a result's elements are all distinct */
         results[k] = INT64_MIN;
         assert_memory_equal(got, wanted[k], sizeof *got * (size_t)q->noperands);
         met++;
@@ -435,7 +436,8 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
     assert_int_equal(met, q->n);
 }
 
-/* Each vector is one access: at the first of its elements, on axis 0 or a turned operand's own. */
+/* Each vector is one access: at its first element, on axis 0 or on a transposed operand's own fast
+ * axis. */
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
     for (int k = 0; k < q->noperands && q->lanes > 1; k++) {
@@ -480,7 +482,7 @@ static void any_call_is_covered(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    int kinds[2][3] = {{0}}; /* single elements, vectors, squares */
+    int kinds[2][3] = {{0}}; /* single elements, vectors, tiles */
     for (int round = 0; round < 8000; round++) {
         planned p;
         int64_t shape[4], n = 1;

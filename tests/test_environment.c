@@ -1,4 +1,4 @@
-/* Tests of what the environment chooses, and that it chooses nothing in a set-user-id program. */
+/* Tests of what the environment selects, and that it selects nothing in a set-user-id program. */
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void make_script(const char *name, const char *text)
     assert_int_equal(chmod(in_scratch(name), 0755), 0);
 }
 
-/* A program that says it was run by making the file `caught`. */
+/* A program that records that it ran by making the file `caught`. */
 static void make_trap(const char *name)
 {
     char text[4200];
@@ -66,7 +66,8 @@ static bool is_there(const char *name)
 
 /* ---- set-user-id programs ---- */
 
-/* What the program does that runs with another user's rights: see main. A sum needs a compiler. */
+/* The part of the program that runs with another user's rights: see main. A sum needs a
+ * compiler. */
 static int compute(void)
 {
     if (ga_set_device("cpu") != GA_OK)
@@ -84,7 +85,7 @@ static int run_raised(void)
     return getauxval(AT_SECURE) ? compute() : NO_RIGHTS;
 }
 
-/* Everything in the environment that leads anywhere leads into the scratch folder. */
+/* Makes every variable that names a place lead into the scratch folder. */
 static char **hostile_environment(void)
 {
     static char texts[24][4200];
@@ -189,7 +190,7 @@ static void a_set_user_id_program_trusts_no_environment(void **state)
         print_message("skipped: only LD_LIBRARY_PATH leads to this program's libraries\n");
         skip();
     }
-    /* Without the rights the traps work. */
+    /* Without the extra rights the traps work. */
     assert_int_not_equal(in_child(run_copy_plain), 0);
     assert_true(is_there("caught"));
     assert_int_equal(unlink(in_scratch("caught")), 0);
@@ -233,8 +234,8 @@ static const ga__compiler *chosen(void)
     return c;
 }
 
-/* A relative folder of PATH, the empty one too, is the current one, wherever that is: a program
- * there is not run. Nor is it when PATH is searched for a second time. */
+/* A relative folder of PATH, or an empty one, means the current folder, wherever that is: a program
+ * there is not run, also not when PATH is searched a second time. */
 static int compile_among_traps(void)
 {
     char path[8192];
@@ -268,7 +269,7 @@ static void no_path_means_the_systems_default(void **state)
     assert_int_equal(in_child(compile_without_path), 0);
 }
 
-/* A compiler deep in folders, after which come many long words: all of them reach it. */
+/* A compiler deep in folders, followed by many long words: all of them reach it. */
 static int compile_with_long_words(void)
 {
     enum { WORDS = 60, LENGTH = 1500 };
@@ -342,7 +343,7 @@ static void the_key_follows_the_environment(void **state)
     assert_int_equal(in_child(change_the_compiler), 0);
 }
 
-/* The temporary folder is the current one, and begins with a dash. */
+/* The temporary folder is the current one, and its name begins with a dash. */
 static int compile_in_odd_folder(void)
 {
     setenv("TMPDIR", "-x", 1);
@@ -384,7 +385,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 &&
         strncmp(argv[1], "--", 2) ==
-            0) /* without the leak checker, which cannot look into a set-user-id program */
+            0) /* without the leak checker, which cannot inspect a set-user-id program */
         _exit(run_mode(argv[1]));
     const struct CMUnitTest tests[] = {
         TEST(a_set_user_id_program_trusts_no_environment),

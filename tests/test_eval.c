@@ -100,7 +100,8 @@ static bool within(ga_dtype dtype, const unsigned char *got, const unsigned char
     return true;
 }
 
-/* Whether each element is within its bound, or without one the same bytes; if not, where. */
+/* Whether each element is within its bound, or has the same bytes if there is no bound; if not, the
+ * place. */
 static bool same_elements(const answer *a, const gpuarray *r, char *why, size_t why_bytes)
 {
     unsigned char got[1024];
@@ -150,7 +151,7 @@ static ga_status read_array(void *user, int64_t first, int64_t count, void *elem
     return status;
 }
 
-/* In the smallest chunks of 2^n bytes that there can be. */
+/* Evaluates in the smallest possible chunks of 2^n bytes. */
 static void check_chunked(const answer *a)
 {
     ga_named args[MOST_NAMES];
@@ -289,9 +290,9 @@ static void numbers_and_precedence(void **state)
 /* ---- Errors ---- */
 
 static const struct {
-    const char *text, *word; /* that the message has */
+    const char *text, *word; /* a part of the message */
     ga_status status;
-    int caret; /* its column in the shown line, -1: none */
+    int caret; /* the caret's column in the shown line, or -1 */
 } mistakes[] = {
     {"", "too early", GA_ERR_INVALID, 0},
     {"x +", "too early", GA_ERR_INVALID, 3},
@@ -408,7 +409,7 @@ static void limits_and_bad_arguments(void **state)
         expect_error((ga_eval_expr)(NULL, 0, NULL), GA_ERR_INVALID);
         assert_null(ga_compile_expr("1 +"));
         ga_clear_error();
-        /* The first error of a chain stays. */
+        /* The first error of a chain is kept. */
         gpuarray *bad = ga_add(x, ga_ones(GA_FLOAT32, GA_SHAPE(5)));
         assert_null(ga_eval("bad + 1", GA(bad)));
         assert_int_equal(ga_error(), GA_ERR_SHAPE);
@@ -439,7 +440,7 @@ static const struct {
     {"sum(x - mean(x))", 2},
     {"float32(sum(int32(x > 0), axis=0))", 1},
     {"where(x > 0, x, 0.5) + clip(y, 0, 1)", 1},
-    /* Reductions of what is read anyway go together, four at most. */
+    /* Reductions of data that is read anyway share a kernel, up to four. */
     {"max(x) - min(x)", 1},
     {"mean(x, axis=1) / sqrt(var(x, axis=1) + 1)", 1},
     {"(x - mean(x)) / std(x)", 2},
@@ -449,7 +450,7 @@ static const struct {
     {"max(x) + min(x) + sum(x) + prod(x)", 1},
     {"max(x) + min(x) + sum(x) + prod(x) + mean(x)", 3},
     {"max(x)*x + max(x)*min(x)*x + min(x)*x", 2},
-    /* Others do not: of two arrays, over other axes, of another level. */
+    /* Others do not: reductions of two arrays, over other axes, of another level. */
     {"max(x) + max(y)", 3},
     {"sum(x) + sum(x, axis=0)", 3},
     {"sum(x, axis=0) + sum(x, axis=0, keepdims=True)", 3},
@@ -624,7 +625,7 @@ static void many_operands(void **state)
 
 /* ---- Several reductions in one kernel ---- */
 
-/* Counts up and down, so that every sum is exact and the extremes come again and again. */
+/* Counts up and down, so that every sum is exact and the extremes recur. */
 static gpuarray *hills(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     int64_t size = 1;
@@ -688,7 +689,7 @@ static void reductions_together_are_as_alone(void **state)
             }
 }
 
-/* A plan made for arrays of one shape, then run where its reductions have different ones. */
+/* A plan made for arrays of one shape, then run with shapes for which its reductions differ. */
 static void reductions_that_part_again(void **state)
 {
     (void)state;
@@ -704,7 +705,7 @@ static void reductions_that_part_again(void **state)
     }
 }
 
-/* More operands together than a kernel takes: each reduction has its own again. */
+/* More operands together than a kernel supports: each reduction gets a kernel of its own again. */
 static void reductions_with_too_many_operands(void **state)
 {
     (void)state;
@@ -765,7 +766,7 @@ static void results_go_where_they_are_told(void **state)
     }
 }
 
-/* `expression` changes its sign when its two arguments change places; `with_s_first` is the sum of
+/* `expression` changes its sign when its two arguments are swapped; `with_s_first` is the sum of
  * its elements when `s` comes first. */
 static void check_exchanged(const char *expression, const gpuarray *s, const gpuarray *v,
                             double with_s_first)
@@ -784,8 +785,8 @@ static void check_exchanged(const char *expression, const gpuarray *s, const gpu
     }
 }
 
-/* The planner orders a kernel's inputs by their size, so that the same statements are met with the
- * operands in either order. */
+/* The planner orders a kernel's inputs by size, so the same statements occur with the operands in
+ * either order. */
 static void arguments_of_unlike_shapes_may_change_places(void **state)
 {
     (void)state;
@@ -825,7 +826,7 @@ static void evaluate_all(void)
              *out = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 4));
     static int unique;
     char text[96];
-    /* A text of its own each time, so that the whole way is gone. */
+    /* A new text each time, so that every step runs. */
     snprintf(text, sizeof text, "x / sum(x + %d, axis=1, keepdims=True)", unique++ % 1000);
     ga_eval(text, GA(x));
     ga_eval_into(out, "x / sum(x)", GA(x));
@@ -863,7 +864,7 @@ static void every_request_may_fail(void **state)
     }
 }
 
-/* With no scope open: what a failing evaluation made is gone, what a good one made is one array. */
+/* Without an open scope: a failing evaluation leaves no arrays, a successful one leaves one. */
 static void nothing_is_left_behind(void **state)
 {
     (void)state;
@@ -904,7 +905,7 @@ static void digest(const char *text)
     ga_clear_error();
 }
 
-/* The fuzzer's corpus, and what its runs found. */
+/* The fuzzer's corpus, and its findings. */
 static void texts_of_the_corpus_do_no_harm(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Tests of the lines listed beside a compiler's message. */
+/* Tests of the source lines that follow a compiler's message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* Tests of files as others see them: what is replaced, what is left behind, and temporary folders.
- */
+/* Tests of files as other processes see them: replacement, leftovers, and temporary folders. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ static void note(char what)
         order[length] = what;
 }
 
-/* The C library's, noted: this program's own definitions come first. */
+/* The C library's functions, recorded: this program's own definitions come first. */
 int fsync(int fd)
 {
     struct stat status;
@@ -145,7 +144,7 @@ static void a_replaced_file_keeps_its_owner(void **state)
     assert_int_equal(status.st_mode & 0777, 0660);
 }
 
-/* As another user, in a folder that everybody may write, over a file of root's. */
+/* As another user, in a folder that everybody can write to, over a file of root's. */
 static int replace_as_another(void)
 {
     if (setgid(OTHER_USER) != 0 || setuid(OTHER_USER) != 0)
@@ -210,8 +209,8 @@ static void links_that_lead_nowhere_are_errors(void **state)
     assert_int_equal(files_in_scratch(), 5);
 }
 
-/* In a folder like /tmp a link of another user's could lead to a file of ours: the system's own
- * rule (protected_symlinks) holds here too. */
+/* In a folder like /tmp, a link of another user could lead to a file of ours: the system's own rule
+ * (protected_symlinks) applies here too. */
 static void another_users_link_in_a_shared_folder_is_refused(void **state)
 {
     (void)state;
@@ -247,7 +246,7 @@ static void kill_while_replacing(const char *name)
     assert_true(WIFSIGNALED(status));
 }
 
-/* The folder that was looked at last is not looked at again: now that is this one. */
+/* The folder that was searched last is not searched again: now it is this one. */
 static void look_elsewhere(void)
 {
     (void)mkdir(in_scratch("other"), 0755);
@@ -262,14 +261,14 @@ static void what_a_killed_save_left_is_removed(void **state)
     ga__replacement open_one;
     look_elsewhere();
     kill_while_replacing("file");
-    kill_while_replacing("file"); /* removes what the first one left */
+    kill_while_replacing("file"); /* removes the leftover of the first one */
     assert_int_equal(files_in_scratch(), 2);
     for (int i = 0; i < 4; i++)
         assert_int_equal(ga__write_file(in_scratch(foreign[i]), "", 0), GA_OK);
     assert_int_equal(ga__replacement_open(&open_one, "", in_scratch("file")), GA_OK);
     assert_int_equal(files_in_scratch(), 1 + 4 + 1); /* the folder, the foreign ones, ours */
     look_elsewhere();
-    write_text("another", "x"); /* looks here once more: an open one is not touched */
+    write_text("another", "x"); /* searches here once more; an open file is not touched */
     assert_int_equal(files_in_scratch(), 1 + 4 + 1 + 1);
     assert_int_equal(ga__write_all(open_one.fd, "whole", 5), 0);
     assert_int_equal(ga__replacement_commit(&open_one), GA_OK);
@@ -298,7 +297,7 @@ static void what_another_user_left_stays(void **state)
 
 /* ---- temporary folders ---- */
 
-/* A child makes a temporary folder and tells its path; it ends when `hold` is closed. */
+/* A child makes a temporary folder and reports its path; it ends when `hold` is closed. */
 static pid_t start_holder(int hold, char path[4096])
 {
     int tell[2];

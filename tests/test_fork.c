@@ -27,7 +27,7 @@ static char script_path[128], started_path[128];
 
 /* ---- A thread that compiles for long ---- */
 
-/* From now on a compile takes two seconds, and leaves a sign when it begins. */
+/* From now on a compile takes two seconds, and leaves a mark when it begins. */
 static void use_slow_compiler(void)
 {
     FILE *file = fopen(script_path, "we");
@@ -74,7 +74,7 @@ static void *in_thread(void *body)
     return (void *)(intptr_t)run();
 }
 
-/* A thread and a child, forked while the thread compiles, want the same kernel. */
+/* A thread, and a child forked while the thread compiles, request the same kernel. */
 static void both_get_it(int (*body)(void))
 {
     pthread_t thread;
@@ -146,7 +146,7 @@ static int use_formulas(void)
     return !right;
 }
 
-/* Loads code anew each time, from the cache on disk. */
+/* Loads code again each time, from the cache on disk. */
 static int use_loader(void)
 {
     ga__module_forget();
@@ -203,7 +203,7 @@ static int use_everything(void)
     return run_wanted() ? 10 : 0;
 }
 
-/* The child's child has children's locks. */
+/* The child's child has the child's locks. */
 static int use_everything_and_fork(void)
 {
     const int failed = use_everything();
@@ -266,7 +266,7 @@ static void fork_once(int level, const char *text, void *user)
     }
 }
 
-/* The child is forked by the thread that compiles, and goes on with it. */
+/* The thread that compiles forks the child, which continues the compile. */
 static void the_compiling_thread_itself_forks(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static bool fork_at_third_chunk(int64_t done, int64_t total, void *user)
     return true;
 }
 
-/* The reading thread is not in the child, which reads for itself then, or gets an error when a
+/* The reading thread does not exist in the child, which then reads by itself, or gets an error if a
  * chunk was being read. */
 static void a_child_of_the_evaluating_thread_does_not_hang(void **state)
 {
@@ -339,7 +339,7 @@ static int make_folder(void **state)
         return -1;
     snprintf(script_path, sizeof script_path, "%s/compiler", folder);
     snprintf(started_path, sizeof started_path, "%s/started", folder);
-    setenv("QUARRY_CACHE_DIR", folder, 1); /* what is wanted is in no cache */
+    setenv("QUARRY_CACHE_DIR", folder, 1); /* the request is in no cache */
     setenv("QUARRY_DEVICE", "cpu", 1);     /* CUDA does not survive a fork */
     setenv("QUARRY_THREADS", "3", 1);
     return 0;

@@ -1,5 +1,5 @@
-/* Formulas whose plans are kept from call to call, joined in kernels, or written by a thread of
- * their own: what only a second call, a like shape or a full disk shows. */
+/* Formulas whose plans are reused, fused in kernels, or written by another thread: errors that only
+ * a second call, a similar shape or a full disk shows. */
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -25,7 +25,7 @@ static double first_of(const gpuarray *x)
     return value;
 }
 
-/* Powers of constants are products; of an argument the next call may have another value. */
+/* Constant powers are products; a power that is an argument may differ in the next call. */
 static void exponents_may_change(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void nan_is_equal_to_nothing(void **state)
         }
 }
 
-/* Both read x over axis 0, and as many elements, of which the axes are others. */
+/* Both read x over axis 0 and have equally many elements, but different axes. */
 static void reductions_of_like_shapes_stay_apart(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void reductions_of_like_shapes_stay_apart(void **state)
     }
 }
 
-/* One text, with and without the accuracy of special values. */
+/* One text, with and without accuracy for special values. */
 static void fast_formulas_are_plans_of_their_own(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void fast_formulas_are_plans_of_their_own(void **state)
     ga_expr_free(exact);
 }
 
-/* One text over a number, arrays of one axis and of none. */
+/* One text over a number, over arrays of one axis, and over 0-d arrays. */
 static void arguments_of_other_kinds_are_other_plans(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void arguments_of_other_kinds_are_other_plans(void **state)
     }
 }
 
-/* What the last chunk meets when it is written is met by the call. */
+/* The call reports an error from writing the last chunk. */
 static void a_disk_that_fills_up_is_an_error(void **state)
 {
     (void)state;

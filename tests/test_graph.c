@@ -1,4 +1,4 @@
-/* Graphs: recorded work runs when launched, as often as launched, in memory of its own. */
+/* Graphs: recorded work runs on each launch, as often as launched, in memory of its own. */
 #include <pthread.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static size_t used(void)
     return stats.used;
 }
 
-/* What a graph or a stream took for itself counts until it is freed, and no longer. */
+/* Memory that a graph or a stream takes for itself counts until it is freed, and no longer. */
 static void accounts_end_as_they_began(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void accounts_end_as_they_began(void **state)
     for (int i = 0; i < 100; i++) {
         ga_stream *stream = ga_stream_new();
         assert_int_equal(ga_set_stream(stream), GA_OK);
-        gpuarray *sum = ga_sum(x); /* of several blocks, which need tickets */
+        gpuarray *sum = ga_sum(x); /* several blocks, which need tickets */
         assert_true(ga_item_double(sum) == 1000000);
         ga_free(sum);
         ga_set_stream(NULL);
@@ -123,7 +123,7 @@ static void arrays_made_in_it_live_in_it(void **state)
         assert_true(item(others[i], 5) == -1);
         ga_free(others[i]);
     }
-    ga_free(x); /* the graph keeps what it uses */
+    ga_free(x); /* the graph keeps what it uses alive */
     assert_int_equal(ga_graph_launch(graph), GA_OK);
     ga_graph_free(graph);
     assert_true(ga_item_double(rms) == 3); /* and arrays keep the memory */
@@ -138,7 +138,8 @@ static size_t used_bytes(void)
     return stats.used;
 }
 
-/* Arrays that live at the same time share no memory of the graph's; of others it is used again. */
+/* Arrays that live at the same time share no memory of the graph; the memory of others is
+ * reused. */
 static void memory_of_a_graph_is_shared_in_turns(void **state)
 {
     (void)state;
@@ -287,7 +288,7 @@ static void what_needs_values_is_named(void **state)
     char *text = NULL;
     REFUSED(text = ga_format(x), "cannot be recorded");
     assert_null(text);
-    assert_true(item(x, 3) == 1); /* and all is as before */
+    assert_true(item(x, 3) == 1); /* and everything is as before */
     ga_free(x);
     ga_free(one);
 }
@@ -343,7 +344,7 @@ static void failures_while_recording_lose_nothing(void **state)
     gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(100000));
     GA_SCOPE {
         ga_add_into(x, x, ga_sum(x));
-    } /* the kernels are there */
+    } /* the kernels are loaded */
     ga_assign(x, 2);
     ga_memory_trim(NULL);
     const int64_t live = ga__alloc_live();

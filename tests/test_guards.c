@@ -1,5 +1,5 @@
-/* Bounds: kernels neither read, write nor compute past the ends of their arrays, and memory that is
- * kept for the next request stays below its limit. */
+/* Bounds: kernels neither read, write nor compute past the ends of their arrays, and memory kept
+ * for later requests stays below its limit. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,8 +42,8 @@ static void unmap(void *owner)
     free(g);
 }
 
-/* An array whose first element begins where the forbidden page before it ends, or whose last one
- * ends where the one behind it begins. Elements are 1, 2, 3, 1, 2, ... */
+/* An array whose first element follows the inaccessible page before it, or whose last element
+ * precedes the one after it. The elements are 1, 2, 3, 1, 2, ... */
 static gpuarray *beside_guard(int side, ga_dtype dtype, int64_t n)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), itemsize = ga_dtype_size(dtype);
@@ -64,7 +64,7 @@ static gpuarray *beside_guard(int side, ga_dtype dtype, int64_t n)
     return x;
 }
 
-/* Of every width, those that are computed in another, and those of functions of libm. */
+/* Every width, dtypes that are computed in another one, and functions of libm. */
 static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
@@ -147,7 +147,7 @@ static int32_t number_at(const gpuarray *x, int64_t k)
     return ((const int32_t *)(const void *)x->data)[k];
 }
 
-/* What is reached for by `i` is inside for i < n alone. */
+/* Elements accessed through `i` exist only for i < n. */
 static void gathers_stay_inside(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void texts_with_i_run_for_elements_alone(void **state)
     ga_kernel_free(number);
 }
 
-/* What looks like an array or its index, and is not. */
+/* Texts that look like an array or its index, but are not. */
 static void texts_are_read_as_they_are_meant(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void texts_are_read_as_they_are_meant(void **state)
         "float *x, float *y", "const float t[] = {1, 2, 3, 4}; y[i] = x[i] + t[i % 4]", "local");
     GA_SCOPE {
         gpuarray *x = ga_multiply(ga_arange(GA_FLOAT32, 0, N, 1), 2), *y = ga_zeros_like(x);
-        gpuarray *sum = ga_add(ga_slice(x, ":-1"), 1); /* of x as it is */
+        gpuarray *sum = ga_add(ga_slice(x, ":-1"), 1); /* the old x */
         assert_int_equal(ga_run(local, ga_zeros_like(x), y), GA_OK);
         assert_true(ga_item_double(ga_slice(y, "2")) == 3 &&
                     ga_item_double(ga_slice(y, "-1")) == 3);
@@ -223,7 +223,8 @@ static void texts_are_read_as_they_are_meant(void **state)
     ga_kernel_free(local);
 }
 
-/* One kernel, whatever the axes of what it reaches into; reading makes no array a result. */
+/* One kernel, whatever the axes of the arrays that it indexes; reading does not make an array a
+ * result. */
 static void views_of_any_rank_are_reached_into(void **state)
 {
     (void)state;
@@ -262,7 +263,7 @@ static void assignments_over_themselves_read_first(void **state)
     }
 }
 
-/* The last row gets its own sum when the others are there. */
+/* The last row gets its own sum after the others. */
 static void sums_over_their_operands_read_first(void **state)
 {
     (void)state;
@@ -314,7 +315,7 @@ static void kept_memory_has_a_limit(void **state)
     const size_t most = eighth < gigabyte ? eighth : gigabyte;
     const int64_t share = (int64_t)(most / 3) & ~(((int64_t)4 << 20) - 1);
     gpuarray *x[BLOCKS];
-    for (int k = 0; k < BLOCKS; k++) /* pages that nobody touches cost nothing */
+    for (int k = 0; k < BLOCKS; k++) /* untouched pages cost nothing */
         assert_non_null(x[k] = ga_empty(GA_INT8, GA_SHAPE(share - k)));
     for (int k = 0; k < BLOCKS; k++) {
         ga_free(x[k]);
@@ -324,7 +325,7 @@ static void kept_memory_has_a_limit(void **state)
     assert_int_equal(kept(), 0);
     gpuarray *larger = ga_empty(GA_INT8, GA_SHAPE((int64_t)most + 1));
     assert_non_null(larger);
-    ga_free(larger); /* one that is more than all that may be kept */
+    ga_free(larger); /* one that exceeds the limit */
     assert_int_equal(kept(), 0);
 }
 
@@ -342,8 +343,8 @@ static void small_blocks_are_not_kept(void **state)
     assert_int_equal(kept(), once);
 }
 
-/* Operands that the result overlaps are copied, and the copies freed, when it works and when not.
- */
+/* Operands that the result overlaps are copied, and the copies are freed, on success and on
+ * failure. */
 static void what_a_call_copies_is_freed(void **state)
 {
     (void)state;
@@ -351,7 +352,7 @@ static void what_a_call_copies_is_freed(void **state)
              *high = ga_slice(x, "1:");
     ga_kernel *kernel =
         ga_elementwise_kernel("const float *x, float *y", "y[i] = x[i] + 1", "add_one");
-    for (int round = 0; round < 2; round++) { /* once for what is kept for ever */
+    for (int round = 0; round < 2; round++) { /* once for what is kept forever */
         const int64_t live = live_blocks();
         assert_int_equal(ga_add_into(high, low, low), GA_OK);
         assert_int_equal(ga_assign(high, low), GA_OK);

@@ -1,4 +1,4 @@
-/* Tests of telling which sources depend on files of the user's. */
+/* Tests of the check whether a source depends on files of the user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Tests of api/info.c: what it tells of the machine, and that it never fails halfway. */
+/* Tests of ops/info.c: what it reports about the machine, and that it never fails halfway. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,8 @@ static void compilers_have_paths(void **state)
     assert_int_equal(ga_error(), GA_ERR_COMPILE);
     assert_non_null(strstr(ga_error_message(), "QUARRY_CXX"));
     ga_clear_error();
-    found = ga_compiler("cuda"); /* here or not: one says what there is, the other what to do */
+    found = ga_compiler("cuda"); /* available or not: the result names the compiler, or the message
+                                  * says what to install */
     assert_int_equal(found == NULL, ga_error() != GA_OK);
     free(found);
     ga_clear_error();

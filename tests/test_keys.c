@@ -1,5 +1,5 @@
-/* Calls that differ by one property, one after another in one process and in both orders: each gets
- * the kernel of its own. A process for each order, so that the first call is the first. */
+/* Calls that differ in one property, one after another in one process and in both orders: each gets
+ * its own kernel. Each order has its own process, so that the first call is the first. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void compare(const char *what, int call, const gpuarray *got, const doubl
 
 /* ---- Elementwise ---- */
 
-/* out = a + b. The comment says what the call has in common with which other one. */
+/* out = a + b. Each comment names the property that differs from another call. */
 typedef struct sum_call {
     ga_dtype out, a, b;
     enum how lies, how_a, how_b;
@@ -85,7 +85,7 @@ typedef struct sum_call {
 static const sum_call sums[] = {
     {F32, DENSE, DENSE, DENSE, 40, 50},
     {F32, DENSE, DENSE, DENSE, 39, 51}, /* no vectors of whole rows */
-    /* Steps. */
+    /* Strides. */
     {F32, DENSE, EVERY_2ND, DENSE, 40, 50},
     {F32, DENSE, DENSE, EVERY_2ND, 40, 50},
     {F32, DENSE, FLIPPED, DENSE, 40, 50},
@@ -97,13 +97,13 @@ static const sum_call sums[] = {
     {F32, DENSE, PART, DENSE, 40, 50},
     {F32, DENSE, PART, DENSE, 40, 52},
     {F32, PART, PART, PART, 40, 52},
-    /* Which one is turned: of two that both stride along rows. */
+    /* Which operand is transposed: of two that both stride along rows. */
     {F32, DENSE, EVERY_2ND, TURNED, 40, 50},
     {F32, DENSE, TURNED, EVERY_2ND, 40, 50},
     {F32, DENSE, TURNED, TURNED, 40, 50},
     {F32, DENSE, TURNED, FLIPPED, 40, 50},
     {F32, DENSE, FLIPPED, TURNED, 40, 50},
-    {F32, DENSE, TURNED, TURNED, 70, 90}, /* larger squares */
+    {F32, DENSE, TURNED, TURNED, 70, 90}, /* larger tiles */
     {F32, DENSE, TURNED, DENSE, 70, 90},
     {F32, DENSE, TURNED, DENSE, 7, 9}, /* none */
     /* Numbers. */
@@ -152,7 +152,7 @@ typedef struct reduction_call {
 #define ONE(dtype) dtype, GA_NO_DTYPE
 #define TWO(dtype) dtype, dtype
 static const reduction_call reductions[] = {
-    /* Rows of 2, 4 and 8, taken apart or not; of two arrays one, the other or both. */
+    /* Rows of 2, 4 and 8, deinterleaved or not; from one of two arrays, the other or both. */
     {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 8, 1},
     {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 4, 1},
     {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 100, 2, 1},
@@ -180,14 +180,14 @@ static const reduction_call reductions[] = {
     {"sum(a)", ONE(GA_FLOAT32), PART, 0, 20, 300, -1},
     {"sum(a)", ONE(GA_FLOAT32), PART, 0, 1000, 300, -1},
     {"sum(a)", ONE(GA_FLOAT32), ONE_ROW, 0, 20, 300, -1},
-    /* Formulas of the same letters. */
+    /* Formulas with the same letters. */
     {"max(a) - min(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
     {"min(a) - max(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
     {"sum(a - b)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 20, 300, -1},
     {"sum(b - a)", TWO(GA_FLOAT32), DENSE, ONE_COLUMN, 20, 300, -1},
     {"sum(a - b)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 20, 300, -1},
     {"sum(b - a)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 20, 300, -1},
-    /* First of equals, by elements in the order of their numbers or not. */
+    /* The first of equal elements, with elements in index order or not. */
     {"argmax(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
     {"argmax(a)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, -1},
     {"argmax(a)", ONE(GA_FLOAT32), PART, 0, 20, 300, -1},
@@ -195,7 +195,7 @@ static const reduction_call reductions[] = {
     {"argmax(a, axis=0)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, 0},
 };
 
-/* What the formulas above need of one output's elements. */
+/* The properties of one output that the formulas above need. */
 typedef struct tally {
     double sum, product, difference, least, most, place;
     int64_t count;
@@ -256,7 +256,7 @@ static void run_reduction(int call)
     free(want);
 }
 
-/* The dtype that is computed in, the result's, and how it lies: columns of three 2**24 + 1. */
+/* The dtype of the computation, of the result, and its layout: columns of three 2**24 + 1. */
 static void run_result(int call)
 {
     static const struct {
@@ -277,12 +277,12 @@ static void run_result(int call)
     compare("result", call, ga_sum(x, GA_AXIS(0), .dtype = calls[call].type, .out = out), want);
 }
 
-/* Sums, or places of the largest elements, over some of three axes. */
+/* Sums, or positions of the largest elements, over some of three axes. */
 typedef struct deep_call {
     bool place;
     unsigned reduced; /* a bit for each axis */
-    bool transposed;  /* the first axes are exchanged, */
-    int part;         /* and one of them is cut; -1: none */
+    bool transposed;  /* the first axes are swapped, */
+    int part;         /* and one of them is split; -1: none */
 } deep_call;
 
 static const deep_call deep[] = {
@@ -301,7 +301,7 @@ static view deep_view(const deep_call *c, float *numbers)
     return c->part < 0 ? v : view_range(v, c->part, 0, v.shape[c->part] - 1, 1);
 }
 
-/* Which output element k, in C order, goes to. */
+/* The output of element k, in C order. */
 static int64_t output_of(const view *v, unsigned reduced, int64_t k)
 {
     int64_t to = 0, stride = 1;
@@ -342,7 +342,7 @@ static ga_status read_sevens(void *user, int64_t first, int64_t count, void *ele
     return GA_OK;
 }
 
-/* The same sum at once and chunk by chunk. */
+/* The same sum at once and by chunks. */
 static void run_chunks(int call)
 {
     const int64_t length = 70;
@@ -406,7 +406,7 @@ static void run_kernel(int call)
     compare("kernel", call, z.array, want);
 }
 
-/* NaN in a kernel that may forget it, and in one of the same text that may not: `x == x`. */
+/* NaN in a kernel that may ignore it, and in one with the same text that must not: `x == x`. */
 static void run_special(int call)
 {
     static const float numbers[] = {1, NAN, 2, NAN};
@@ -454,8 +454,8 @@ static void run_total(int call)
 
 /* ---- Both orders ---- */
 
-/* All calls of a family, in a process of their own that ends with the number of failures; twice,
- * for then every kernel is there. */
+/* All calls of a family, in a process of their own that exits with the number of failures; twice,
+ * because every kernel exists the second time. */
 static int run_apart(void (*run)(int call), int count, bool backwards)
 {
     int status = -1;

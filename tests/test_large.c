@@ -1,5 +1,5 @@
-/* Arrays of more than 2^31 elements: sums, indices and slices at the far end; and reductions that
- * take more blocks than run at once. Runs on a GPU only. */
+/* Arrays of more than 2^31 elements: sums, indices and slices at the far end, and reductions with
+ * more blocks than run at once. Runs only on a GPU. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -106,7 +106,7 @@ static void the_index_in_a_kernel_is_wide(void **state)
     }
 }
 
-/* Numbers 0 to 6 over and over, 1000 rows of whole turns. */
+/* Numbers 0 to 6 repeated, in 1000 rows of whole periods. */
 enum { ROWS = 1000, ROW = 7 * 40000 };
 
 static gpuarray *turns(ga_dtype dtype)

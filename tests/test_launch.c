@@ -88,7 +88,7 @@ static const char *const kernels =
     "           v + w + x + y + z + a1 + a2 + a3 + a4 + 100 * a5;\n"
     "}\n";
 
-/* Fails the test with the message when a call did not do. */
+/* Fails the test with the message if a call failed. */
 static void ok(ga_status status)
 {
     if (status != GA_OK || ga_error() != GA_OK)
@@ -197,7 +197,7 @@ static void host_memory_goes_there_and_back(void **state)
     assert_elements(GA_FLOAT32, N, a, a_before);
 }
 
-/* Around the sizes at which the way there or back changes. */
+/* Around the sizes at which the copy method changes. */
 static void host_memory_of_every_size_arrives(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void host_memory_of_every_size_arrives(void **state)
     assert_int_equal(untouched, 5);
 }
 
-/* IN memory is free again when the launch returns, although the kernel may not have run yet. */
+/* IN memory may be reused when the launch returns, although the kernel may not have run yet. */
 static void in_memory_may_change_at_once(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static const char *const faulty = "__global__ void stray(int *x) { x[threadIdx.x
                                   "__global__ void trap() { __trap(); }\n"
                                   "__global__ void right(int *x) { *x = 1; }\n";
 
-/* A GPU can do nothing more; 0, or the number of what is not as it should be. */
+/* A GPU cannot continue; returns 0, or the number of the failed check. */
 static int check_broken(ga_kernel *right)
 {
     int host = 0;
@@ -516,7 +516,7 @@ static int check_broken(ga_kernel *right)
     return ga_zeros(GA_INT32, GA_SHAPE(1 << 20)) || ga_error() != GA_ERR_DEVICE ? 5 : 0;
 }
 
-/* The host goes on. */
+/* The host continues. */
 static int check_whole(ga_kernel *right)
 {
     int host = 0;
@@ -525,7 +525,7 @@ static int check_whole(ga_kernel *right)
     return host == 1 ? 0 : 6;
 }
 
-/* Exits with 0 when all goes as it should, else with the number of what does not. */
+/* Exits with 0 if all checks pass, otherwise with the number of the failed one. */
 static int run_fault(const char *name)
 {
     alarm(60);
@@ -693,7 +693,7 @@ static void occupancy_suggests_a_block(void **state)
     on_fake(2);
     ga_module *m = ga_module_compile("__global__ void f(int a) {}");
     ga_kernel_properties p;
-    /* The device runs 132 * 1536 threads whatever the block, less what its size wastes. */
+    /* The device runs 132 * 1536 threads for any block size, minus the waste of that size. */
     ok(ga_kernel_info(ga_module_kernel(m, "f"), &p));
     assert_int_equal(p.suggested_block, 1024);
     assert_true(p.occupancy == 0.75);

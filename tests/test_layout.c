@@ -150,7 +150,7 @@ typedef struct point {
     int64_t offset[MAX_OPERANDS];
 } point;
 
-/* The offsets each step of the nest visits, in its order; how many. */
+/* The offsets that each step of the nest visits, in order; returns their number. */
 static int64_t walk(const ga__nest *nest, point *points)
 {
     int64_t index[GA_MAX_NDIM] = {0}, count = 0;
@@ -179,7 +179,8 @@ static int compare_points(const void *a, const void *b)
     return 0;
 }
 
-/* Random lengths; strides random, or those of permuted, reversed, stepped or repeated arrays. */
+/* Random lengths, with strides that are random or those of permuted, reversed, stepped or repeated
+ * arrays. */
 static void random_nest(ga__nest *nest)
 {
     static const int64_t choices[] = {-16, -8, 0, 4, 8, 24, 96};
@@ -237,7 +238,7 @@ static void collapsed_nests_visit_the_same_elements(void **state)
     }
 }
 
-/* Whatever permutation of its axes an array comes in, it collapses to the one run that it is. */
+/* Any permutation of a contiguous array's axes collapses to a single run. */
 static void permuted_axes_collapse_to_one(void **state)
 {
     (void)state;

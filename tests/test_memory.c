@@ -1,4 +1,4 @@
-/* Memory: what is counted, limits, other allocators, wrapped and pinned memory. */
+/* Memory: statistics, limits, other allocators, wrapped and pinned memory. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void arrays_are_counted(void **state)
     ga_free(view);
     assert_int_equal(stats().used, before.used);
     assert_true(stats().peak >= with.peak);
-    assert_true(stats().held >= before.used + 8000000); /* kept for the next */
+    assert_true(stats().held >= before.used + 8000000); /* kept for the next request */
     assert_int_equal(ga_memory_trim(NULL), GA_OK);
     assert_true(stats().held < before.used + 8000000);
 }
@@ -91,7 +91,7 @@ static struct {
     size_t nbytes;
 } seen;
 
-/* On a GPU, memory of the test's own arrays stands in for another library's. */
+/* On a GPU, memory of the test's own arrays replaces another library's. */
 static gpuarray *pieces[8];
 
 static void *lend(size_t nbytes, const char *device, void *stream, void *user)

@@ -1,4 +1,5 @@
-/* Tests of jit/module.c on a backend that only pretends: who compiles, waits, gets the error. */
+/* Tests of jit/compile.c on a simulated backend: which thread compiles, waits and gets the
+ * error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,7 +188,7 @@ static void remove_all(char *path)
     ga__free(path);
 }
 
-/* What the test has asked for. */
+/* The requests of the test so far. */
 static ga__module *asked[FUNCTIONS];
 static _Atomic int nasked;
 
@@ -209,7 +210,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The template is the text's hole: what differs is in the record. */
+/* The template is the text's hole: the record holds all differences. */
 static ga__embedded used = {.name = "used.tmpl", .digest = "used"};
 static ga__embedded left_out = {.name = "left_out.tmpl", .digest = "left_out"};
 static const ga__include included[] = {{"text", &used}, {"!text", &left_out}, {NULL, NULL}};
@@ -305,7 +306,7 @@ static void a_device_that_takes_no_image_gets_none(void **state)
     assert_int_equal(attaches, 2);
 }
 
-/* The edit of a template's file makes only those kernels compile anew that include the file. */
+/* After the edit of a template's file, only those kernels compile again that include it. */
 static void the_files_included_are_in_the_key(void **state)
 {
     (void)state;
@@ -409,7 +410,7 @@ static void a_failure_is_told_to_all_and_not_kept(void **state)
     (void)state;
     fail_compile = true;
     ask_together(askers, (const char *const[]){"broken\ncode"}, 1);
-    /* A thread that came when the first attempt was over made one of its own. */
+    /* A thread that came after the first attempt made one of its own. */
     assert_in_range(compiles, 1, THREADS);
     assert_int_equal(loads, 0);
     for (int i = 0; i < THREADS; i++) {
@@ -438,7 +439,7 @@ static void the_users_text_is_marked(void **state)
                                             ">    1 | z[i] = x[i]\n>    2 | + y[i]\n");
 }
 
-/* The calling thread's first error stays; those who wait are told of the compile all the same. */
+/* The calling thread keeps its first error; waiting threads still get the compile's error. */
 static void an_older_error_stays(void **state)
 {
     (void)state;
@@ -508,7 +509,7 @@ static void filled_templates_are_dumped(void **state)
     only_dump(name, "odd");
     assert_memory_equal(name, "___a_b-", 7);
     ga__module_forget();
-    assert_gets("to be dumped"); /* found on disk, dumped all the same */
+    assert_gets("to be dumped"); /* found on disk, and dumped anyway */
     only_dump(name, "to be dumped");
     fail_compile = true;
     assert_null(get_on(&device, "bad", false));
@@ -539,7 +540,7 @@ static void every_failed_allocation_is_survived(void **state)
     }
 }
 
-/* The same where the compile fails: the message may be lost, the error not. */
+/* The same if the compile fails: the message may be lost, but not the error. */
 static void every_failed_allocation_of_a_failure_is_survived(void **state)
 {
     int64_t live = ga__alloc_live();
@@ -557,13 +558,13 @@ static void every_failed_allocation_of_a_failure_is_survived(void **state)
     }
 }
 
-/* The code leaves memory with its last user, and comes back from the disk. */
+/* The code leaves memory with its last user, and is loaded from disk again. */
 static void the_last_release_unloads(void **state)
 {
     const int64_t loaded = ga__module_count().loaded, live = ga__alloc_live();
     (void)state;
     assert_gets("released");
-    assert_gets("released"); /* both askers use it, */
+    assert_gets("released"); /* both users, */
     ga__module_retain(asked[0]);
     assert_int_equal(ga__module_count().loaded, loaded + 1);
     ga__module *third = asked[0]; /* and a third */
@@ -580,7 +581,8 @@ static void the_last_release_unloads(void **state)
     assert_int_equal(loads, 2);
 }
 
-/* Many threads ask for few texts and release them at once: whoever gets code gets it loaded. */
+/* Many threads request a few texts and release them at once: every thread that gets code gets it
+ * loaded. */
 static void *ask_and_release(void *unused)
 {
     for (int i = 0; i < 200; i++) {
@@ -631,7 +633,7 @@ static bool source_is_in_memory(int number)
     return ga__module_count().memory_hits > hits;
 }
 
-/* Of users' sources memory keeps those used last. */
+/* Memory keeps the most recently used of the users' sources. */
 static void sources_are_bounded(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* .npy files: NumPy's own, malformed ones, and those that cannot be written. */
+/* .npy files: NumPy's own, malformed ones, and files that cannot be written. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static void truncated_files_are_errors(void **state)
     }
 }
 
-/* Whatever the bytes are, loading them ends in an array or in an error. */
+/* Loading ends in an array or in an error, for any bytes. */
 static void any_bytes_end_in_an_array_or_an_error(void **state)
 {
     static const char letters[] = "'\"{}()[],: 0123456789LTrueFalsedescrshape<>|=biufcV\n\\";
@@ -230,7 +230,7 @@ static void errors_name_the_file(void **state)
     assert_true(files_in_scratch() <= 1);
 }
 
-/* A write that fails half way leaves the old file and nothing else. */
+/* A write that fails halfway leaves only the old file. */
 static void a_full_disk_leaves_the_old_file(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tests that NULL where something is needed is an error with a message, in every public call that
- * takes a list, a text or a place for its results; and that strides cannot leave all memory. */
+/* Tests that NULL for a required argument is an error with a message, in every public call that
+ * takes a list, a text or a result pointer; and that strides cannot exceed the address space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const int64_t shape[] = {3, 4};
 static const ga_named no_name[] = {{NULL, {GA_VALUE_NUMBER, GA_INT32, {0}}}};
 static const ga_value null_array[] = {{GA_VALUE_ARRAY, GA_NO_DTYPE, {0}}};
 
-/* Makes the call of this number, which must fail; its text, or NULL when there is none. */
+/* Makes the call with this number, which must fail; returns its text, or NULL if there is none. */
 static const char *call(int number)
 {
     int next = 0;
@@ -111,7 +111,7 @@ static const char *call(int number)
     return NULL;
 }
 
-/* In a child, so that a crash names the call that it is in. */
+/* In a child, so that a crash identifies its call. */
 static void null_is_an_error_everywhere(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void null_is_an_error_everywhere(void **state)
         const pid_t child = fork();
         if (child == 0) {
             alarm(20);
-            signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the next test */
+            signal(SIGSEGV, SIG_DFL); /* cmocka's handler would continue with the next test */
             ga_clear_error();
             const char *text = call(number);
             if (text && (ga_error() == GA_OK || !*ga_error_message()))
@@ -135,7 +135,7 @@ static void null_is_an_error_everywhere(void **state)
     assert_true(number > 70);
 }
 
-/* A list's NULL is told from a wrong number of arguments. */
+/* A NULL list and a wrong number of arguments give different messages. */
 static void the_message_says_what_is_null(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void strides_stay_in_memory(void **state)
     wraps(3, 4, 32, 8, true);
     wraps(3, 4, -32, 8, true);
     wraps(3, 4, 0, 8, true);
-    wraps(1, 4, most, 8, true); /* a stride that is never taken */
+    wraps(1, 4, most, 8, true); /* a stride that is never used */
     wraps(1, 4, least, -8, true);
     wraps(0, 4, most, least, true);
     wraps(2, 4, most, 8, false);

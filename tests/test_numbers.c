@@ -1,5 +1,5 @@
-/* Numbers in formulas: alone as Python has them, beside arrays as NumPy does, as literals and as
- * arguments of plans that are kept. */
+/* Numbers in formulas: alone as in Python, beside arrays as in NumPy, as literals and as arguments
+ * of cached plans. */
 #include <complex.h>
 #include <math.h>
 #include <setjmp.h>
@@ -44,13 +44,13 @@ static int free_lines(void **state)
     return 0;
 }
 
-/* Cuts the next word off a line. */
+/* Splits the next word off a line. */
 static char *cut_word(char **line)
 {
     return strtok_r(NULL, " ", line);
 }
 
-/* Two floats are the same as bits are, but any NaN is as good as another. */
+/* Floats are equal if their bits are, but any NaN equals any other. */
 static bool same_element(ga_dtype dtype, const unsigned char *got, const unsigned char *want)
 {
     double a, b;
@@ -166,7 +166,7 @@ static void formulas_of_numbers_are_pythons(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* A zero is that of its own dtype, and a 1 too, whichever stands first. */
+/* A zero has its own dtype, and so has a 1, whichever comes first. */
 static void equal_numbers_of_two_kinds_stay_apart(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void equal_numbers_of_two_kinds_stay_apart(void **state)
     }
 }
 
-/* As ga_astype: cut, and saturated; with the plan of the first. */
+/* Like ga_astype: truncated and saturated, with the plan of the first call. */
 static void floats_are_cast_to_integers(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void floats_are_cast_to_integers(void **state)
 /* ---- Numbers beside arrays ---- */
 
 /* "DTYPE OPERATOR NUMBER ANSWER": as a literal, and as an argument after one that fits and before
- * others, for the plan of the first is kept. */
+ * others, because the plan of the first one is cached. */
 static void check_weak(char *line, const gpuarray *x)
 {
     char text[100], what[140];
@@ -261,7 +261,7 @@ static void integers_at_the_ends_of_a_dtype_are_numpys(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        /* First, while there is room to keep plans. */
+        /* First, while there is room for plans. */
         cmocka_unit_test(integers_at_the_ends_of_a_dtype_are_numpys),
         cmocka_unit_test(equal_numbers_of_two_kinds_stay_apart),
         cmocka_unit_test(floats_are_cast_to_integers),

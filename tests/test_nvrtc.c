@@ -1,4 +1,4 @@
-/* Compiling with NVRTC where there is no GPU: every architecture, errors, and no NVRTC at all. */
+/* Compiles with NVRTC without a GPU: every architecture, errors, and a missing NVRTC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +138,7 @@ static void the_description_tells_the_options(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_nvrtc_the_message_says_what_to_do), /* first: a loaded NVRTC stays */
+        TEST(without_nvrtc_the_message_says_what_to_do), /* first: a loaded NVRTC stays loaded */
         TEST(every_architecture_compiles),
         TEST(the_same_source_gives_the_same_code),
         TEST(fast_math_changes_the_code),

@@ -64,7 +64,7 @@ static ga_status call_into(const op *o, gpuarray *out, const ga_value *v)
     return o->two ? o->two_into(out, v[0], v[1]) : o->three_into(out, v[0], v[1], v[2]);
 }
 
-/* The case's arguments in a layout, under a shape of as many elements as they have. */
+/* The case's arguments in a layout, under a shape with the same number of elements. */
 static void arguments(const golden_case *c, layout how, int ndim, const int64_t *shape, ga_value *v)
 {
     for (int k = 0; k < c->nargs; k++) {
@@ -158,8 +158,8 @@ static void check_zero_d(const golden_case *c, const op *o, int64_t k)
     ga_clear_error();
 }
 
-/* Layouts are the engine's work, not the op's: three dtypes run in all of them. complex64 and int16
- * take every third op, so that the host backend has fewer kernels to compile. */
+/* The engine handles layouts, not the op: three dtypes run in all of them. complex64 and int16 run
+ * with every third op, so that the host backend compiles fewer kernels. */
 static bool takes_layouts(const golden_case *c, int item)
 {
     ga_dtype dtype = c->arg[0] ? c->arg[0]->dtype : GA_NO_DTYPE;
@@ -210,7 +210,7 @@ static void every_row_answers_as_numpy(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Each C type is a weak number of its kind: the dtype stays the array's. */
+/* Each C type is a weak number of its kind: the array's dtype stays. */
 static void every_c_type_is_a_weak_number(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Who waits for whom: streams, graphs and engines on a device that does nothing but note it. */
+/* The waits between streams, graphs and engines, on a device that only records them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 
 enum { MANY = 70, N = 1000 };
 
-/* What the device was asked for, as a text: "b<ac" is that stream b waits for a and c, "b!" a
+/* The requests to the device, as a text: "b<ac" means that stream b waits for a and c, "b!" a
  * launch in b, "b=" a copy, "b*" a graph's launch, "b-" memory freed in b's order, "b~" that the
- * host waits for b. Streams are letters in the order they were opened; '0' is the device's own. */
+ * host waits for b. Streams are letters in the order of their creation; '0' is the device's own. */
 static struct {
     char text[2000];
     size_t length;
-    char waiting, awaited[MANY]; /* a stream's waits so far that are not in the text yet */
-    bool fails;                  /* as waits and requests for memory do */
+    char waiting, awaited[MANY]; /* a stream's waits that are not in the text yet */
+    bool fails;                  /* for both waits and memory requests */
     int opened;
 } seen;
 
@@ -44,7 +44,7 @@ static int compare_letters(const void *a, const void *b)
     return *(const unsigned char *)a - *(const unsigned char *)b;
 }
 
-/* Waits in a row are put in the order of their letters: theirs means nothing. */
+/* Consecutive waits are sorted by letter: their order means nothing. */
 static void put_waits(void)
 {
     if (!seen.waiting)
@@ -322,7 +322,7 @@ static int close_device(void **state)
     return 0;
 }
 
-/* Does what follows in a stream. */
+/* Does the following work in a stream. */
 static void in(ga_stream *stream)
 {
     assert_int_equal(ga_set_stream(stream), GA_OK);
@@ -334,7 +334,7 @@ static void write_in(ga_stream *stream, gpuarray *x)
     assert_int_equal(ga_assign(x, 1), GA_OK);
 }
 
-/* By a copy to host memory, which is one use and no array. */
+/* By a copy to host memory, which is one use and needs no array. */
 static void read_in(ga_stream *stream, const gpuarray *x)
 {
     static char bytes[1 << 20];
@@ -380,10 +380,10 @@ static void a_writer_waits_for_all_who_read(void **state)
     expect("a! b<a b= c<a c=");
     write_in(d, x);
     expect("d<abc d!");
-    write_in(d, x); /* nobody else since */
+    write_in(d, x); /* no other stream since then */
     expect("d!");
     read_in(d, x);
-    read_in(a, x); /* it wrote before, which says nothing of d */
+    read_in(a, x); /* it wrote before, which implies nothing about d */
     expect("d= a<d a=");
     write_in(a, x);
     expect("a<d a!");
@@ -409,7 +409,7 @@ static void a_use_that_cannot_wait_is_not_noted(void **state)
     assert_int_equal(ga_assign(x, 2), GA_ERR_DEVICE);
     ga_clear_error();
     seen.fails = false;
-    read_in(b, x); /* waits still */
+    read_in(b, x); /* still waits */
     write_in(b, x);
     expect("b<a b= b<a b!");
     ga_free(x);
@@ -476,8 +476,7 @@ static void wrapped_memory_is_given_back_when_all_is_done(void **state)
     expect("b<c b~ .");
 }
 
-/* A stream is done when it is freed: who uses its buffers then waits for no stream of its number.
- */
+/* A freed stream has no work left: users of its buffers then wait for no stream with its number. */
 static void what_a_freed_stream_did_is_done(void **state)
 {
     (void)state;
@@ -490,7 +489,7 @@ static void what_a_freed_stream_did_is_done(void **state)
     expect("d~");
     read_in(b, x);
     expect("b=");
-    ga_free(x); /* in an order that is there */
+    ga_free(x); /* in an existing order */
     expect("0<ab 0-");
     in(NULL);
     d = ga_stream_new();
@@ -506,7 +505,7 @@ static void streams_that_share_a_number_wait_for_each_other(void **state)
         assert_non_null(streams[k] = ga_stream_new());
     gpuarray *x = new_array(streams[MANY - 1]);
     const char late[] = {letter_of(streams[MANY - 1]), letter_of(streams[MANY - 2])};
-    for (int round = 0; round < 2; round++) { /* of one number nothing is concluded */
+    for (int round = 0; round < 2; round++) { /* the shared number proves nothing */
         write_in(streams[MANY - 1], x);
         seen.length = 0;
         read_in(streams[MANY - 2], x);
@@ -518,12 +517,13 @@ static void streams_that_share_a_number_wait_for_each_other(void **state)
         assert_non_null(strchr(seen.text, late[1]));
         seen.length = 0;
     }
-    read_in(a, x); /* one with a number waits for all that share the writer's */
+    read_in(a, x); /* a stream with a number waits for all that share the writer's */
     assert_int_equal(seen.text[0], 'a');
     assert_non_null(strchr(seen.text, late[0]));
     seen.length = 0;
     ga_free(x);
-    assert_non_null(strstr(seen.text, "0<a")); /* and memory is the device's own stream's then */
+    assert_non_null(strstr(seen.text, "0<a")); /* and the memory then belongs to the device's own
+                                                * stream */
     assert_non_null(strchr(seen.text, late[0]));
     for (int k = 0; k < MANY; k++)
         ga_stream_free(streams[k]);
@@ -545,7 +545,7 @@ static void scatter(gpuarray *x, gpuarray *y, gpuarray *z)
     seen.text[0] = '\0';
 }
 
-/* What was written in d is waited for by b, which then frees it. */
+/* b waits for what was written in d, and then frees it. */
 static void leave(gpuarray *z)
 {
     read_in(b, z);
@@ -631,7 +631,7 @@ static void custom_kernels_wait(void **state)
     in(d);
     assert_int_equal(ga_run(kernel, x, y, z), GA_OK);
     expect("d<aabc d!");
-    write_in(c, y); /* it may be written: no const says otherwise */
+    write_in(c, y); /* the kernel may write it: it is not const */
     expect("c<d c!");
     leave(z);
     ga_kernel_free(kernel);
@@ -679,7 +679,7 @@ static void launches_wait_as_writers(void **state)
                                       (ga_launch_options){.stream = c}, 1,
                                       (ga_value[]){ga_value_array(x)}),
                      GA_OK);
-    assert_ptr_equal(ga_current_stream(), a); /* for that launch alone */
+    assert_ptr_equal(ga_current_stream(), a); /* only for that launch */
     expect("c<bd c!");
     ga_free(x);
     expect("c-");
@@ -687,8 +687,8 @@ static void launches_wait_as_writers(void **state)
 
 /* ---- Graphs ---- */
 
-/* The letters of streams that only record, and of graphs' memory, are left out of the texts below:
- * what is recorded is not looked at. */
+/* The texts below omit the letters of streams that only record, and of graphs' memory: recorded
+ * work is not checked. */
 static void forget(void)
 {
     put_waits();
@@ -739,7 +739,7 @@ static void a_graph_only_reads_what_it_only_reads(void **state)
     forget();
     in(c);
     assert_int_equal(ga_graph_launch(graph), GA_OK);
-    expect("c<ab c*"); /* not for d, which reads */
+    expect("c<ab c*"); /* but not for d, which reads */
     read_in(b, x);
     expect("b<a b=");
     write_in(a, x);
@@ -817,7 +817,7 @@ static void copies_between_devices_wait_on_both(void **state)
 
 int main(int argc, char **argv)
 {
-    setenv("QUARRY_CACHE_DIR", "", 1); /* what this device calls code is nobody else's */
+    setenv("QUARRY_CACHE_DIR", "", 1); /* this device's code is used by no other device */
     const struct CMUnitTest tests[] = {
         TEST(a_reader_waits_for_the_writer_alone),
         TEST(a_writer_waits_for_all_who_read),

@@ -1,5 +1,5 @@
-/* Powers: complex ones beside NumPy's, infinities too, and the same bits however they are asked
- * for. */
+/* Powers: complex ones beside NumPy's, infinities too, and the same bits for every way to request
+ * them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,8 @@ static void fetch(const golden_blob *b, const void *data, int64_t i, double *z)
     z[0] = v.as.z[0], z[1] = v.as.z[1];
 }
 
-/* Where NumPy's power is infinite, ours is, and in the same parts where NumPy knows both. */
+/* Where NumPy's power is infinite, so is ours, with the same parts where NumPy's parts are not
+ * NaN. */
 static bool keeps_infinity(const double *numpys, const double *got)
 {
     if (isnan(numpys[0]) || isnan(numpys[1]))
@@ -179,7 +180,7 @@ static void every_way_gives_the_same_bits(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Products are rounded one by one, so that of conjugates has no imaginary part. */
+/* Each product is rounded, so a number times its conjugate has no imaginary part. */
 static void a_product_of_conjugates_is_real(void **state)
 {
     uint64_t seed = 5;

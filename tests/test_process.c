@@ -1,4 +1,4 @@
-/* Tests of how other programs are run: their end, output, time, signals, and what they leave. */
+/* Tests of running other programs: their end, output, time, signals and leftovers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static int clean(void **state)
     return ga__alloc_live() == 0 ? 0 : -1;
 }
 
-/* Runs the shell's words; 0 seconds: no limit. */
+/* Runs the shell's words; 0 seconds means no limit. */
 static ga_status run(const char *script, double seconds, ga__process_end *end)
 {
     const char *const argv[] = {"sh", "-c", script, NULL};
@@ -187,7 +187,7 @@ static void children_that_others_reap_are_no_failure(void **state)
     assert_int_equal(in_child(run_reaping_children), 0);
 }
 
-/* The shell itself waits for a child, which an inherited SIG_IGN would not let it. */
+/* The shell itself waits for a child, which an inherited SIG_IGN would prevent. */
 static int run_with_odd_signals(void)
 {
     sigset_t all;
@@ -227,7 +227,7 @@ static void long_output_keeps_both_ends(void **state)
     ga__free(end.output);
 }
 
-/* The second one's child never stops writing, until nobody reads. */
+/* The second one's child writes until nothing reads. */
 static void nobody_waits_for_a_process_in_the_background(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void nobody_waits_for_a_process_in_the_background(void **state)
 
 /* ---- Time ---- */
 
-/* Whether a process of this id runs; zombies do not. */
+/* Whether a process with this id runs; zombies do not count. */
 static bool is_running(pid_t process)
 {
     char path[64], text[512] = "";
@@ -263,7 +263,7 @@ static bool ends_soon(pid_t process)
     return !is_running(process);
 }
 
-/* The script prints the ids of two processes that would run for long. */
+/* The script prints the ids of two processes that would run for a long time. */
 static void is_stopped_whole(const char *script)
 {
     ga__process_end end;

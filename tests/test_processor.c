@@ -1,4 +1,5 @@
-/* Tests of which instructions compiled code may use, and of what tells processors apart. */
+/* Tests of the instruction sets that compiled code may use, and of the hash that distinguishes
+ * processors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +61,7 @@ static void an_emulators_instructions_are_named(void **state)
     assert_true(has(options, "-mavx2") && has(options, "-mfma") && has(options, "-mlzcnt"));
     assert_false(has(options, "-mavx512f"));
     ga__cpuid without_avx = haswell;
-    without_avx.saved = 3; /* the system does not keep the registers of AVX */
+    without_avx.saved = 3; /* the system does not save the registers of AVX */
     ga__cpuid_options(&without_avx, options);
     assert_false(has(options, "-mavx") || has(options, "-mavx2") || has(options, "-mf16c"));
     assert_true(has(options, "-msse4.2") && has(options, "-mbmi2"));
@@ -78,14 +79,14 @@ static void every_difference_of_instructions_is_another_hash(void **state)
     }
     assert_true(ga__cpuid_hash(&haswell, larger_machine) != hash);
     assert_true(ga__cpuid_hash(&haswell, other_machine) != hash);
-    /* What changes by itself, and other processors' lines, do not count. */
+    /* Lines that change over time, and those of other processors, do not count. */
     char longer[1024];
     snprintf(longer, sizeof longer, "cpu MHz\t: 1234.5\nbogomips\t: 1\n%sflags\t: none\n",
              same_machine);
     assert_true(ga__cpuid_hash(&haswell, longer) == hash);
 }
 
-/* Every option that may be chosen is one that the compiler knows. */
+/* The compiler accepts every option that can be chosen. */
 static void the_compiler_takes_every_option(void **state)
 {
     (void)state;

@@ -271,7 +271,7 @@ static void messages_name_the_dtypes(void **state)
     assert_true(loop[0] == GA_BOOL && loop[1] == GA_BOOL && common == GA_BOOL);
 }
 
-/* The ends of each integer dtype fit; one further does not. */
+/* The ends of each integer dtype fit; one beyond does not. */
 static void the_ends_of_each_dtype_fit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tests of kernels by quick functions: the same results as by the exact ones, rare operands or not.
- */
+/* Tests of kernels with quick functions: the same results as with the exact ones, for rare operands
+ * too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static float number_of(uint32_t *seed, uint32_t least, uint32_t count)
     return from_bits((bits & 0x807fffffu) | (least + next_bits(seed) % count) << 23);
 }
 
-/* Numbers of all sizes, of which one in `rare` is special; 0: all from 2^-20 to 2^20. */
+/* Numbers of all magnitudes, with one special value for every `rare` numbers; 0: all from 2^-20 to
+ * 2^20. */
 static void make_numbers(float *numbers, size_t n, uint32_t seed, uint32_t rare)
 {
     static const float special[] = {0,     -0.0f, INFINITY, -INFINITY, NAN,       1e-45f, -1e-39f,
@@ -68,7 +69,7 @@ static void make_numbers(float *numbers, size_t n, uint32_t seed, uint32_t rare)
     }
 }
 
-/* In units of the last place of `exact`; 0 for the same, or both NaN. */
+/* In units in the last place of `exact`; 0 if they are equal or both NaN. */
 static double error_of(float got, double exact)
 {
     int exponent;
@@ -117,7 +118,7 @@ static void run(size_t n, uint32_t rare)
             assert_int_equal(r->dtype, GA_FLOAT32);
             assert_int_equal(ga_to_host(r, got, n * sizeof *got), GA_OK);
             compare(x, y, got, n, function);
-            /* in place: what was given up is computed from operands that are still there */
+            /* in place: rejected elements are computed from operands that still exist */
             assert_int_equal(ga_eval_into(a, CHOSEN, GA_NAMED("x", a), GA_NAMED("y", b),
                                           GA_NAMED("k", function)),
                              GA_OK);
@@ -153,7 +154,8 @@ static void every_size_is_whole(void **state)
     }
 }
 
-/* Other layouts, types and kernels for few calls do without; results stay what eager ones are. */
+/* Other layouts, types and kernels that need few calls do not use them; results stay equal to eager
+ * ones. */
 static void other_kernels_agree(void **state)
 {
     (void)state;

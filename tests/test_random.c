@@ -1,5 +1,5 @@
-/* Random numbers: known answers, the same numbers however they are drawn, their statistics, and
- * what is refused. */
+/* Random numbers: known answers, equal numbers for every way to draw them, statistics, and rejected
+ * arguments. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void the_generator_gives_the_known_answers(void **state)
     }
 }
 
-/* What CUDA's kernels do: the rest of the rounds, from what their launch has in common. */
+/* The work of CUDA's kernels: the remaining rounds, from the values that a launch computes once. */
 static void lanes_give_the_words_of_the_counters(void **state)
 {
     static const uint64_t blocks[] = {0, 5, 1023, GA__RNG_RUN - 3, GA__RNG_RUN + 6, UINT64_MAX - 1};
@@ -176,8 +176,8 @@ static void bytes_are_those_of_the_words(void **state)
 
 /* ---- The same numbers, however they are drawn ---- */
 
-/* Every distribution and dtype, and a hash of the elements 5 to 1000007 of seed 11: these numbers
- * stay what they are, on every device and from version to version. */
+/* Every distribution and dtype, and a hash of elements 5 to 1000007 of seed 11: these numbers are
+ * the same on every device and in every version. */
 typedef struct row {
     const char *name;
     ga_dtype dtype;
@@ -292,7 +292,7 @@ static void many_calls_give_the_elements_of_one(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Through every layout of `out`: elements in C order, and none beside it. */
+/* In every layout of `out`: elements in C order, and no other memory is written. */
 static void layouts_are_filled_in_c_order(void **state)
 {
     static const int64_t shape[] = {7, 1, 33, 5};
@@ -405,7 +405,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each call of a thread has EACH elements in a row, and nobody has any twice. */
+/* Each call of a thread gets EACH consecutive elements, and no element occurs twice. */
 static void threads_may_share_a_generator(void **state)
 {
     static uint64_t host[THREADS * CALLS][EACH], want[THREADS * CALLS];
@@ -489,15 +489,15 @@ static void graphs_refuse_random_numbers(void **state)
 
 /* ---- Statistics ---- */
 
-/* Fixed seeds: what passes once passes always. The bounds are those that numbers of the
- * distribution miss once in some ten thousand tests. */
+/* Fixed seeds: a test that passes once always passes. Correct numbers miss the bounds once in some
+ * ten thousand tests. */
 static int64_t how_many(void)
 {
     return getenv("QUARRY_TEST_REDUCED") ? 1000000 : 10000000;
 }
 
-/* A chi-square statistic of these degrees of freedom as a standard normal number: E. B. Wilson and
- * M. M. Hilferty, "The distribution of chi-square" (1931). */
+/* Transforms a chi-square statistic of these degrees of freedom to a standard normal number: E. B.
+ * Wilson and M. M. Hilferty, "The distribution of chi-square" (1931). */
 static double chi_square_deviate(double statistic, int freedom)
 {
     const double v = 2.0 / (9.0 * freedom);
@@ -510,7 +510,7 @@ static void expect_deviate(const char *what, double deviate)
         fail_later("%s: %.1f deviations", what, deviate);
 }
 
-/* Counts that should be alike. */
+/* Counts that should be about equal. */
 static void expect_even(const char *what, const int64_t *count, int cells)
 {
     double total = 0, statistic = 0;
@@ -569,10 +569,10 @@ static const law laws[] = {
 
 enum { CELLS = 4096, SIDE = 64, LAGS = 5 };
 
-/* What is counted of numbers made even by their integral. */
+/* The counts of numbers that their integral makes uniform. */
 typedef struct counts {
     int64_t cell[CELLS];
-    int64_t pair[LAGS][SIDE * SIDE]; /* with the number so many places on: */
+    int64_t pair[LAGS][SIDE * SIDE]; /* against the number this many places later: */
     double power[4];
 } counts;
 static const int lags[LAGS] = {1, 128, 256, 384, 512};
@@ -602,7 +602,7 @@ static void count(counts *c, const law *l, const gpuarray *x)
     free(host);
 }
 
-/* Kolmogorov's statistic at the cells' edges: not too far from the law, and not too near. */
+/* Kolmogorov's statistic at the cells' edges: neither too far from the law nor too near. */
 static void expect_kolmogorov(const char *what, const int64_t *cell, int64_t n)
 {
     double worst = 0, below = 0;
@@ -651,8 +651,8 @@ static void real_numbers_follow_their_laws(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* The four normal numbers of a block are two points of the plane: how far from 0 and in which
- * direction one is tells nothing of the other, nor of its own other coordinate. */
+/* The four normal numbers of a block are two points in the plane: the distance and direction of one
+ * point tell nothing about the other, nor do its own coordinates about each other. */
 static void normal_numbers_of_a_block_are_independent(void **state)
 {
     static int64_t pair[4][4][SIDE * SIDE];
@@ -684,7 +684,7 @@ static void normal_numbers_of_a_block_are_independent(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* How many are past 3, 3.5 .. 5.5 deviations, of ten times as many. */
+/* How many exceed 3, 3.5 .. 5.5 deviations, among ten times as many. */
 static void the_tails_are_there(void **state)
 {
     static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64};
@@ -757,7 +757,7 @@ static int64_t *int64_numbers(gpuarray *x)
     return host;
 }
 
-/* [low, low + cells) of a dtype, each as often as any other. */
+/* [low, low + cells) of a dtype, each equally often. */
 static void check_even_integers(ga_dtype dtype, int64_t low, int cells)
 {
     static int64_t number[1000];
@@ -776,7 +776,8 @@ static void check_even_integers(ga_dtype dtype, int64_t low, int cells)
     ga_rng_free(rng);
 }
 
-/* A range of two thirds of 2^64: its quarters as often, which taking a remainder would spoil. */
+/* A range of two thirds of 2^64: its quarters occur equally often, which taking a remainder would
+ * break. */
 static void check_wide_integers(void)
 {
     const int64_t n = how_many(), third = INT64_MAX / 3;
@@ -806,7 +807,8 @@ static void bits_are_even(void)
     ga_rng_free(rng);
 }
 
-/* Of 2^k numbers each is as many upper bits of the generator's word, and none is drawn again. */
+/* Each of 2^k numbers comes from an equal share of the upper bits of the generator's word, and none
+ * is rejected. */
 static void ranges_of_powers_of_two_are_the_upper_bits(void **state)
 {
     (void)state;
@@ -867,7 +869,7 @@ static void check_poisson(double lam)
         assert_true(host[k] >= 0 && host[k] < MOST);
         number[host[k]]++;
     }
-    for (int k = 0; k < MOST; k++) { /* cells of 20 and more, and all others as one */
+    for (int k = 0; k < MOST; k++) { /* cells of 20 and more, and the others as one */
         const double expected = (double)n * exp(k * log(lam) - lam - lgamma(k + 1.0));
         if (expected < 20)
             continue;
@@ -893,7 +895,7 @@ static void poissons_numbers_follow_their_law(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Of a mean that no table holds: mean and variance. */
+/* For a mean that no table contains: mean and variance. */
 static void large_poisson_numbers(void **state)
 {
     const int64_t n = 1000000;
@@ -938,7 +940,7 @@ static void every_order_is_as_likely(void **state)
         ga_free(four), ga_free(ten);
     }
     expect_even("orders of four", orders, 24);
-    /* Rows and columns of a table of places have sums that are known: 81 free cells. */
+    /* The rows and columns of a table of positions have known sums: 81 free cells. */
     double statistic = 0;
     for (int k = 0; k < 100; k++)
         statistic += pow((double)places[k] - 2000, 2) / 2000;
@@ -974,7 +976,8 @@ static void permutations_have_every_number_once(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Two generators' numbers beside each other: of neighbouring seeds, and of a parent and a child. */
+/* The numbers of two generators side by side: of neighbouring seeds, and of a parent and a
+ * child. */
 static void generators_are_independent(void **state)
 {
     static int64_t pair[2][SIDE * SIDE];
@@ -1106,7 +1109,7 @@ static void wrong_arrays_are_refused(void **state)
     ga_rng_free(g);
 }
 
-/* Of calls that fail for want of memory, the elements come again. */
+/* Calls that fail for want of memory do not consume elements. */
 static void failed_calls_take_nothing(void **state)
 {
     ga_rng_state after;

@@ -1,4 +1,4 @@
-/* Which shares of a generator's numbers a draw has, on an H200 that need not be there and on the
+/* The shares of a generator's numbers in a draw, planned for an H200 (without one) and for the
  * host: all elements, each once. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ typedef struct planned {
     ga__random_plan plan;
 } planned;
 
-/* `rows` numbers of a block of the generator make as many elements. */
+/* `rows` numbers of a generator's block produce this many elements. */
 static const ga__random_plan *plan_it(planned *p, int arch, ga_dtype dtype, int rows,
                                       uintptr_t data, int64_t count, uint64_t position)
 {
@@ -77,7 +77,7 @@ static void thread_blocks_come_in_waves_where_numbers_are_computed(void **state)
     assert_int_equal(q->grid, q->shares);
 }
 
-/* Share by share: how many of its elements are the array's. */
+/* Share by share: the number of its elements that belong to the array. */
 static void check_shares(const ga__random_plan *q, uint64_t position)
 {
     int64_t found = 0, whole = 0;

@@ -1,4 +1,4 @@
-/* ga_arange and ga_linspace against NumPy's answers, bit for bit, and the numbers they take. */
+/* ga_arange and ga_linspace against NumPy's answers, bit for bit, and the numbers they accept. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void ranges_have_numpys_bits(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* The number of an element is a float32 too, which is not exact past 2^24. */
+/* The index of an element as a float32 is not exact past 2^24. */
 static void numbers_past_a_floats_integers_round(void **state)
 {
     enum { LENGTH = (1 << 24) + 9 };
@@ -100,7 +100,7 @@ static void expect_integers(gpuarray *x, int count, const int64_t *want)
     ga_free(x);
 }
 
-/* Through the macro, and as the function that programs call with doubles. */
+/* Through the macro, and through the function that programs call with doubles. */
 static void any_c_numbers_are_taken(void **state)
 {
     const int64_t past = (INT64_C(1) << 53) + 1, small[] = {1, 3, 5};

@@ -62,7 +62,7 @@ static void later_writes_are_found(void **state)
     }
 }
 
-/* An element of a larger array: others of it are not the result. */
+/* An element of a larger array: its other elements are not the result. */
 static void elements_of_arrays_are_told_apart(void **state)
 {
     (void)state;

@@ -151,7 +151,7 @@ static void every_row_answers_as_numpy(void **state)
 
 /* ---- Properties ---- */
 
-/* Sums, largest elements and their places of a C-order array over the marked axes, in double. */
+/* Sums, largest elements and their positions in a C-order array over the marked axes, in double. */
 typedef struct loop_result {
     int64_t count;
     double *sum, *max;
@@ -178,7 +178,7 @@ static void loop_result_init(loop_result *r, int ndim, const int64_t *shape, uns
         r->max[i] = -INFINITY;
 }
 
-/* Where element number k goes: its output, and its number among that output's elements. */
+/* The output of element k, and k's index among that output's elements. */
 static void place_of(int64_t k, int ndim, const int64_t *shape, unsigned reduced, int64_t *to,
                      int64_t *number)
 {
@@ -228,7 +228,7 @@ static void read_all(const gpuarray *x, void *to, size_t nbytes)
     ga_clear_error();
 }
 
-/* `repeats`: each element was taken that often (a broadcast axis was reduced). */
+/* `repeats`: the number of times that each element counts (a broadcast axis was reduced). */
 static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args args,
                           const loop_result *r, int repeats)
 {
@@ -288,7 +288,7 @@ static void any_axes_of_any_layout_agree_with_loops(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Long, thin and wide arrays: every rung of the ladder of kernels. */
+/* Long, narrow and wide arrays: every kind of kernel. */
 static const struct {
     int64_t shape[2];
     unsigned reduced;
@@ -326,7 +326,7 @@ static void every_rung_of_the_ladder_agrees_with_loops(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Whether rows that follow each other give what the same rows give as columns. */
+/* Whether rows that follow each other give the same results as columns. */
 static void compare_rows_with_columns(ga_dtype dtype, int64_t count, int64_t length)
 {
     GA_SCOPE {
@@ -360,7 +360,7 @@ static void short_rows_of_any_dtype_agree_with_columns(void **state)
                 compare_rows_with_columns(some_dtypes[d], counts[c], length);
 }
 
-/* Columns are taken several rows at a time, and what is left over alone. */
+/* Columns are processed several rows at a time, and the remainder row by row. */
 static void wide_columns_of_any_dtype_agree_with_rows(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ static void wide_columns_of_any_dtype_agree_with_rows(void **state)
         compare_rows_with_columns(some_dtypes[d], 4099, 29);
     for (int64_t length = 3; length <= 16; length++)
         compare_rows_with_columns(GA_FLOAT32, 1030, length);
-    compare_rows_with_columns(GA_FLOAT32, 12000, 300); /* narrow tiles, where many run at once */
+    compare_rows_with_columns(GA_FLOAT32, 12000, 300); /* narrow tiles, many of which run at once */
     GA_SCOPE {
         gpuarray *x =
             ga_eval("arange % 23", GA_NAMED("arange", ga_arange(GA_FLOAT32, 0, 4099 * 29, 1)));
@@ -383,7 +383,7 @@ static void wide_columns_of_any_dtype_agree_with_rows(void **state)
     }
 }
 
-/* Outputs of several runs each are taken in turn, a run of each. */
+/* Outputs of several runs each: one run of each at a time, in turn. */
 static void runs_of_many_outputs_agree_with_rows(void **state)
 {
     (void)state;
@@ -530,7 +530,7 @@ static void wrong_axes_are_errors(void **state)
     }
 }
 
-/* Axes 0 and -1 of an array that has none, as NumPy takes them. */
+/* Axes 0 and -1 of a 0-d array, which NumPy accepts. */
 static void arrays_of_no_axes_take_axis_0(void **state)
 {
     const int axes[] = {0, -1};

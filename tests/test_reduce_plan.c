@@ -1,5 +1,5 @@
-/* Which kernel a reduction gets on a CUDA device, and how many blocks share its rows: planned for
- * an H200 that need not be there. */
+/* The kernel of each reduction on a CUDA device, and the number of blocks that share its rows,
+ * planned for an H200 (without one). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 
 enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) };
 
-/* Of a sum, half a unit in the last place each. */
+/* For a sum; half a unit in the last place each. */
 #define MOST_ROUNDINGS 64
 
-/* A reduction of one array, and its plan, which points into the rest. */
+/* A reduction of one array, and its plan, which points into the other members. */
 typedef struct planned {
     ga__device device;
     gpuarray x, out;
@@ -85,7 +85,7 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
     return &p->plan;
 }
 
-/* Of n elements, all of them. */
+/* Of n elements, over all axes. */
 static ga__reduce_plan *plan_all(planned *p, ga__row_id row, ga_dtype dtype, uintptr_t data,
                                  int64_t n)
 {
@@ -94,7 +94,7 @@ static ga__reduce_plan *plan_all(planned *p, ga__row_id row, ga_dtype dtype, uin
     return plan_it(p, row);
 }
 
-/* Of a float32 matrix or cube, one axis. */
+/* Of a float32 matrix or cube, over one axis. */
 static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim,
                                   const int64_t *shape)
 {
@@ -109,8 +109,8 @@ static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim
         __VA_ARGS__                                                                                \
     }
 
-/* Blocks that share a row are so many that chains are short; tiles of columns are as few as
- * without, and their threads add their chains up. Nothing else has either. */
+/* Enough blocks share a row to keep chains short. Tiles of columns are as few as without chains,
+ * and their threads add their chains up. No other reduction has either. */
 static void long_sums_of_floats_have_short_chains(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void long_reductions_come_in_whole_waves(void **state)
     assert_int_equal(q->segments, 8 * 3 * PROCESSORS);
 
     q = plan_all(&p, GA__ROW_sum, GA_FLOAT16, 4096,
-                 INT64_C(1) << 28); /* 16384 stretches of 32 KiB */
+                 INT64_C(1) << 28); /* 16384 segments of 32 KiB */
     assert_int_equal(q->lanes, 8);
     assert_int_equal(q->waves, 7);
     assert_int_equal(q->segments, 7 * AT_ONCE);
@@ -158,8 +158,7 @@ static void shorter_ones_in_one_wave_or_less(void **state)
     const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 10000000);
     assert_int_equal(q->waves, 1);
     assert_int_equal(q->segments, AT_ONCE);
-    q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096,
-                 100000); /* 25000 vectors in stretches of 2048 */
+    q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 100000); /* 25000 vectors in segments of 2048 */
     assert_int_equal(q->segments, 13);
     q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 1000);
     assert_int_equal(q->segments, 1);
@@ -228,7 +227,7 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     assert_int_equal(q->segments, 1);
     q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(256, 4096, 256));
     assert_true(q->columns);
-    assert_int_equal(q->across, 16); /* two waves nearly */
+    assert_int_equal(q->across, 16); /* nearly two waves */
     assert_int_equal(q->tiles, 1024);
     assert_int_equal(q->segments, 1);
     q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(1 << 26, 4));
@@ -237,7 +236,7 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     assert_int_equal(q->segments, 8 * AT_ONCE);
 }
 
-/* Where a vector ends outside the row there is a tail, which such a kernel has not. */
+/* A row that ends within a vector needs a tail, which such a kernel does not have. */
 static void thin_rows_are_of_whole_vectors(void **state)
 {
     (void)state;
@@ -254,7 +253,7 @@ static void thin_rows_are_of_whole_vectors(void **state)
     }
 }
 
-/* Columns that are no whole vectors are taken singly, wherever their rows begin. */
+/* Columns that do not form whole vectors are loaded singly, wherever their rows begin. */
 static void ragged_columns_are_loaded_singly(void **state)
 {
     (void)state;
@@ -280,7 +279,7 @@ static void rows_without_tickets_are_not_shared(void **state)
     assert_true(q->tiles == 4100 && q->segments == 1 && !q->split);
 }
 
-/* Each vector is one load: of whole rows, from where a load can begin. */
+/* Each vector is one load, within a row, from an aligned address. */
 static void check_vectors(const planned *p, const ga__reduce_plan *q)
 {
     const ga__nest *nest = q->columns ? &q->kept : &q->reduced;
@@ -310,14 +309,14 @@ static int log2_of(int64_t n)
     return bits;
 }
 
-/* Roundings of columns' results in a block: in warps, in groups of four, and the groups'. */
+/* Roundings of columns' results in a block: in warps, in groups of four, and between the groups. */
 static int64_t roundings_down(int64_t across, int64_t block)
 {
     const int64_t groups = (block / (across > 32 ? across : 32) + 3) / 4;
     return (across < 32 ? log2_of(32 / across) : 0) + 3 + groups - 1;
 }
 
-/* How often a sum rounds on an element's way to the result, at most: in its thread's batches and
+/* The most roundings of a sum on an element's way to the result: in its thread's batches and
  * chains, among the block's threads, and among the blocks that share its row. */
 static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
 {
@@ -348,7 +347,7 @@ static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
     return n + (q->columns ? roundings_down(width, q->block) : log2_of(q->block));
 }
 
-/* What holds of every plan: the blocks cover the outputs and no segment is empty. */
+/* Properties of every plan: the blocks cover the outputs and no segment is empty. */
 static void check_plan(ga__reduce_plan *q, int64_t at_once)
 {
     const int64_t together = q->columns ? q->block / q->across : q->team;

@@ -14,7 +14,7 @@
 
 #include "run.h"
 
-/* What a process has to say of its generators and of numbers drawn. */
+/* The state of a process's generators, and the numbers that they draw. */
 typedef struct account {
     ga_rng_state own;   /* of the default generator */
     ga_rng_state users; /* of one with a seed of the user's */
@@ -26,14 +26,14 @@ static bool tell(ga_rng *users, account *a)
     memset(a, 0, sizeof *a);
     bool done = ga_rng_get_state(ga_rng_default(), &a->own) == GA_OK &&
                 ga_rng_get_state(users, &a->users) == GA_OK;
-    /* A CUDA device is no longer there in a child. */
+    /* A CUDA device does not work in a child. */
     gpuarray *x = done && ga_set_device("cpu") == GA_OK ? ga_random(GA_SHAPE(4)) : NULL;
     done = x && ga_to_host(x, a->numbers, sizeof a->numbers) == GA_OK;
     ga_free(x);
     return done;
 }
 
-/* The child's account. */
+/* The child's report. */
 static void ask_child(ga_rng *users, account *a)
 {
     int ends[2], status = -1;
@@ -92,7 +92,7 @@ static void *keep_busy(void *rng)
     return NULL;
 }
 
-/* In the child no thread is left that would give a lock back. */
+/* The child has no thread that would release a lock. */
 static void no_lock_is_left_to_a_child(void **state)
 {
     pthread_t thread;

@@ -1,5 +1,5 @@
-/* Rows that do not follow each other: short ones in every layout, and long ones that are cut within
- * a row, against loops over the same elements. */
+/* Rows that are not adjacent: short ones in every layout, and long ones that are split within a
+ * row, compared with loops over the same elements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static view short_rows(gpuarray *array, int how, int64_t count, int64_t length)
     }
 }
 
-/* The base's rows are as long as those that are summed, or three times that. */
+/* The base's rows are as long as the summed ones, or three times as long. */
 static void check_short_rows(ga_dtype dtype, int64_t count, int64_t length, bool tight, int how)
 {
     uint64_t seed = (uint64_t)(count * 8 + length);
@@ -180,7 +180,7 @@ static void short_rows_of_two_layouts_agree_with_loops(void **state)
 
 /* ---- Long rows, cut between processors ---- */
 
-/* A view of two or three axes of which neither follows the other, of 2 * 10^5 elements and more. */
+/* A view of two or three axes that cannot merge, with at least 2 * 10^5 elements. */
 static view long_rows(base *b, ga_dtype dtype, int most, uint64_t *seed)
 {
     const bool three = random_below(seed, 3) == 0;
@@ -235,7 +235,7 @@ static void long_rows_are_reduced_as_by_loops(void **state)
         }
 }
 
-/* The sum of two such arrays into a third one, which has elements of its own between. */
+/* The sum of two such arrays into a third one, with other elements between its own. */
 static void check_long_sum(ga_dtype dtype, int round)
 {
     uint64_t seed = (uint64_t)round * 57 + dtype;

@@ -1,4 +1,5 @@
-/* The runner itself: which tests and rows a program's arguments select, and that others fail. */
+/* The runner itself: the tests and rows that a program's arguments select, and the failure of other
+ * arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void table_of_rows(void **state)
             note(rows[k]);
 }
 
-/* Runs with these arguments, ended by NULL: the status, and what runs. */
+/* Runs with these arguments, ended by NULL: the status, and the tests that ran. */
 static void expect(const char *const *args, int status, const char *wanted)
 {
     const struct CMUnitTest tests[] = {

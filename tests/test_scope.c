@@ -1,4 +1,4 @@
-/* Reference counts and scopes: who owns what, and when it goes. */
+/* Reference counts and scopes: the owner of each array, and when it is freed. */
 
 #include <pthread.h>
 
@@ -126,7 +126,7 @@ static void arrays_may_be_freed_early(void **state)
         ga_free(first);
         gpuarray *before = small();
         for (int i = 0; i < 1000;
-             i++) { /* one more alive at all times; the list must not grow for ever */
+             i++) { /* one more is alive at all times; the list must not grow without bound */
             gpuarray *next = small();
             ga_free(before);
             before = next;
@@ -202,7 +202,7 @@ static void *leave_scopes_open(void *unused)
 static void a_threads_end_closes_its_scopes(void **state)
 {
     (void)state;
-    ga_free(small()); /* what the device keeps is there before the count */
+    ga_free(small()); /* memory that the device keeps is counted before */
     const int64_t live = live_blocks();
     for (int round = 0; round < 3; round++) {
         pthread_t thread;

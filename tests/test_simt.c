@@ -1,5 +1,5 @@
-/* Users' CUDA kernels on the current device: what CUDA C++ gives a kernel, against plain C; and on
- * the host what goes wrong there. */
+/* Users' CUDA kernels on the current device: the features of CUDA C++ against plain C; and, on the
+ * host, error reports. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -143,8 +143,8 @@ static void barriers_count_and_vote(void **state)
     }
 }
 
-/* In a kernel, in a template, in a namespace, at file scope, with an alignment, two of one memory,
- * an array of arrays, by a macro. */
+/* In a kernel, in a template, in a namespace, at file scope, with an alignment, two with one
+ * memory, an array of arrays, through a macro. */
 static void dynamic_shared_memory(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void warps_vote_match_and_reduce(void **state)
     }
 }
 
-/* Lanes of two branches, and of one that others have left. */
+/* Lanes of two branches, and of one branch that other lanes have left. */
 static void parts_of_a_warp_work_together(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ static void block_sums_by_shuffles(void **state)
         assert_int_equal(out[i], THREADS * (THREADS - 1) / 2 * (i + 1));
 }
 
-/* A thread that sleeps until another one of its block has written. */
+/* A thread that sleeps until another thread of its block has written. */
 static void sleeping_lets_others_run(void **state)
 {
     (void)state;
@@ -710,7 +710,7 @@ static void parameters_of_all_kinds(void **state)
     short d = 5000;
     void *null = NULL;
     unsigned long long f = 60000ull << 32;
-    memcpy(bytes + 1, v, sizeof v); /* an address that is no multiple of 16 */
+    memcpy(bytes + 1, v, sizeof v); /* an address that is not a multiple of 16 */
     assert_ok(launch_at(p.kernels[0], line(1, n),
                         (void *[]){&buffer->memory, &a, &b, bytes + 1, &c, &e, &d, &null, &f}));
     assert_ok(
@@ -836,7 +836,7 @@ static void loads_memory_and_clocks(void **state)
     assert_int_equal(out[3], 1);
 }
 
-/* What the function writes to standard output (free it). */
+/* The function's output to standard output (free it). */
 static char *printed_by(program *p)
 {
     FILE *file = tmpfile();
@@ -928,7 +928,7 @@ static void misused_operations_are_told(void **state)
             "wrote byte 16, past the 16 bytes of dynamic shared memory");
 }
 
-/* As in many a kernel, lane 0 gets the right sum and others what has no meaning. */
+/* As in many kernels, lane 0 gets the right sum, and other lanes get undefined values. */
 static void lanes_that_take_no_part_may_be_read(void **state)
 {
     (void)state;
@@ -994,7 +994,7 @@ static void launches_beyond_the_limits_are_refused(void **state)
     backend->code.unload(p.image);
 }
 
-/* Blocks that were given up leave nothing that later launches meet. */
+/* Abandoned blocks leave nothing that affects later launches. */
 static void launches_work_after_failures(void **state)
 {
     (void)state;
@@ -1020,7 +1020,7 @@ static void launches_work_after_failures(void **state)
 
 /* ---- stacks, threads, memory ---- */
 
-/* A GPU's thread may have 512 KiB of local memory. */
+/* A GPU thread may have 512 KiB of local memory. */
 static void threads_have_stacks(void **state)
 {
     (void)state;

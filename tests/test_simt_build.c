@@ -1,5 +1,5 @@
-/* Compiling users' CUDA modules for the host: what is rewritten, options, headers, messages, and
- * what the code depends on. */
+/* Compiling users' CUDA modules for the host: rewriting, options, headers, messages, and the code's
+ * dependencies. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void dynamic_shared_memory_in_namespaces(void **state)
         "extern \"C\" { extern __thread  int a[]" SYMBOL "; }\nextern \"C\" void f() {   int "
         "(&b)[]" REFERENCE "; }",
         true);
-    /* The braces of both branches are one. */
+    /* The braces of both branches are the same. */
     rewrites("#if A\nvoid f() {\n#elif B\nvoid g() {\n#else\nvoid h() {\n#endif\n}\nextern "
              "__shared__ int a[];",
              "#if A\nvoid f() {\n#elif B\nvoid g() {\n#else\nvoid h() {\n#endif\n}\nextern "
@@ -91,8 +91,8 @@ static void everything_else_stays(void **state)
     stays("}}} ; # if 1 \n }");
 }
 
-/* What lacks a name, or a bracket, is no declarator: the words go, the rest stays for the compiler.
- */
+/* A declarator without a name or a bracket is left to the compiler; only the keywords are
+ * removed. */
 static void declarations_with_parts_missing_stay_whole(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void errors_have_the_users_lines(void **state)
     fails("__global__ void k(double *x) { *x = sin(1); }\n", "k", "ambiguous");
 }
 
-/* Code that is not compiled may hold what is not supported. */
+/* Code that is not compiled may contain unsupported constructs. */
 static void conditions_hide_code(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void options_are_those_of_nvrtc(void **state)
     takes("#if N != 4 || M != 1 || !defined(P) || Q != 2\n#error no\n#endif\n__global__ void k() "
           "{}\n",
           KERNELS("-DN=4", "--define-macro=M", "-D", "P", "-D Q=2"));
-    /* Names that our own text has too. */
+    /* Names that the simulator's own text has too. */
     takes("#define grid 3\n#define wait 4\n__global__ void k(T *x) {\n"
           "    extern __shared__ T values[];\n    values[threadIdx.x] = x[blockIdx.x % N];\n"
           "    __syncthreads();\n    assert(x);\n    x[gridDim.y] = atomicAdd(values, SQUARE(a)) * "

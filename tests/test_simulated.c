@@ -1,5 +1,5 @@
-/* CUDA's own kernels without a GPU: run by the simulator of users' modules, each gives what the
- * host's kernel of the same call gives. */
+/* CUDA's own kernels without a GPU: the simulator of users' modules runs them, and each gives the
+ * result of the host's kernel for the same call. */
 #include <math.h>
 #include <string.h>
 
@@ -12,22 +12,22 @@
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
 
 /* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their
- * block, and where it lies 16 bytes into a page the sanitizer's runtime takes what stands before it
- * for the header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
+ * block. If it lies 16 bytes into a page, the sanitizer's runtime takes the bytes before it for the
+ * header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
     return "use_tls=0";
 }
 
-/* Without thread-local memory it does not find what holds the loader's own. */
+/* Without thread-local memory it does not find the loader's own memory. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:ld-linux\n";
 }
 
-/* A deterministic array: small whole numbers, of which sums are exact in any order. */
+/* A deterministic array: small integers, whose sums are exact in any order. */
 static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     static char bytes[MOST_BYTES];
@@ -48,7 +48,7 @@ static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape)
 
 typedef gpuarray *(*work)(int64_t n);
 
-/* Runs the work on the device; its result in host memory. */
+/* Runs the work on the device; returns its result in host memory. */
 static size_t result_on(ga__device *device, work make, int64_t n, char *bytes, ga_dtype *dtype)
 {
     size_t nbytes = 0;
@@ -84,7 +84,7 @@ static void compare(const char *what, work make, int64_t n, double tolerance)
     }
 }
 
-/* Of each length: ends within vectors, blocks and waves. */
+/* For each length: ends within vectors, blocks and waves. */
 #define COMPARE(work, tolerance, ...)                                                              \
     do {                                                                                           \
         static const int64_t lengths[] = {__VA_ARGS__};                                            \
@@ -153,7 +153,7 @@ static gpuarray *numbers_of_elements(int64_t n)
     return y;
 }
 
-/* Both arrays are contiguous along the first axis, along which `i` goes in steps of n. */
+/* Both arrays are contiguous along the first axis, along which `i` advances by n. */
 static gpuarray *numbers_of_columns(int64_t n)
 {
     gpuarray *x = ga_transpose(given(GA_FLOAT32, GA_SHAPE(n, 20))),
@@ -175,7 +175,7 @@ static gpuarray *backwards(int64_t n)
     return y;
 }
 
-/* An array that takes 64 bits to index. */
+/* An array that needs 64-bit indices. */
 static gpuarray *from_afar(int64_t n)
 {
     gpuarray *x = ga_broadcast_to(given(GA_INT32, GA_SHAPE(7)), GA_SHAPE(INT64_C(1) << 32, 7));
@@ -187,7 +187,7 @@ static gpuarray *from_afar(int64_t n)
     return y;
 }
 
-/* The same kernel's text with indices of 32 and of 64 bits. */
+/* The same kernel's text with 32-bit and 64-bit indices. */
 static gpuarray *from_any_size(int64_t n)
 {
     gpuarray *x =
@@ -236,7 +236,7 @@ static gpuarray *quick_functions(int64_t n)
                    GA_NAMED("x", given(GA_FLOAT32, GA_SHAPE(n))));
 }
 
-/* Arguments that quick functions leave to the exact ones, among others. */
+/* Arguments that quick functions reject, among others. */
 static gpuarray *rare_arguments(int64_t n)
 {
     return ga_eval("log(x) + sqrt(x/7)/x", GA_NAMED("x", given(GA_FLOAT32, GA_SHAPE(n))));
@@ -429,7 +429,7 @@ static void results_are_read_back(void **state)
         const double wanted = ga_item_double(sum);
         ga__use_device(ga__find_device("cpu"));
         assert_true(ga_item_double(ga_sum(given(GA_INT32, GA_SHAPE(100003)))) == wanted);
-        ga_data(sum); /* what is there now is read from its memory alone */
+        ga_data(sum); /* the current value is read from its memory */
         assert_true(ga_item_double(sum) == wanted);
     }
 }
@@ -442,7 +442,7 @@ static int open_devices(void **state)
 
 /* ---- Sums of many ---- */
 
-/* Of n rows of `width` tenths, or thirds, all the same row. */
+/* n rows of `width` tenths, or thirds, all equal. */
 static gpuarray *repeated(ga_dtype dtype, int64_t n, int64_t width)
 {
     const gpuarray *row = ga_full(dtype, GA_SHAPE(width), dtype == GA_FLOAT64 ? 1.0 / 3 : 0.1);

@@ -1,4 +1,4 @@
-/* Sizes past 2^63: everything that multiplies lengths and bytes refuses them, as NumPy does. */
+/* Sizes past 2^63: everything that multiplies lengths and bytes rejects them, as NumPy does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void expect_shape(gpuarray *x, int ndim, const int64_t *shape)
     assert_elements(GA_INT64, ndim, ga_shape(x), shape);
 }
 
-/* Lengths that are not 0 count although another is 0. */
+/* Lengths that are not 0 count even if another is 0. */
 static void arrays_and_wrapped_memory(void **state)
 {
     int64_t memory[2] = {0};
@@ -82,7 +82,7 @@ static void views(void **state)
     }
 }
 
-/* Operands of little memory that broadcast to 2^64 elements. */
+/* Operands with little memory that broadcast to 2^64 elements. */
 static void broadcast_operands(void **state)
 {
     static const char *const formulas[] = {"sum(a + b)",
@@ -120,7 +120,7 @@ static void broadcast_operands(void **state)
     }
 }
 
-/* The plan that a formula has from earlier operands is not run over shapes that it cannot have. */
+/* A formula's plan for earlier operands does not run over shapes that it cannot have. */
 static void plans_of_earlier_operands(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void sources_and_chunks(void **state)
     ga_source_free(b);
 }
 
-/* Sums of sizes that each fit stay at the largest number. */
+/* Sums of sizes that fit individually saturate at the largest number. */
 static void sums_of_sizes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Slices against NumPy's answers, and the ways of asking that NumPy does not have. */
+/* Slices against NumPy's answers, and the interfaces that NumPy does not have. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "files.h"
 #include "run.h"
 
-/* "3,4" into numbers; "" is none. Returns the count. */
+/* Parses "3,4" into numbers; "" has none. Returns the count. */
 static int parse_numbers(const char *text, int64_t *numbers)
 {
     int count = 0;
@@ -25,7 +25,7 @@ static int parse_numbers(const char *text, int64_t *numbers)
     return count;
 }
 
-/* Cuts `line` at its next "|". */
+/* Splits `line` at its next "|". */
 static char *field(char **line)
 {
     char *begin = *line, *bar = strchr(begin, '|');

@@ -1,4 +1,4 @@
-/* Tests that first calls, which plan and compile, do on threads whose stacks have 128 KiB. */
+/* Tests that first calls, which plan and compile, work on threads with stacks of 128 KiB. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void *run_job(void *argument)
     return NULL;
 }
 
-/* A page below the stack faults, so that more than STACK ends the test; says what was used. */
+/* A page below the stack faults, so using more than STACK ends the test; returns the bytes used. */
 static void on_stack(size_t nbytes, const char *name, bool (*body)(void))
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -250,7 +250,7 @@ static void first_calls_need_little_stack(void **state)
         on_small_stack(firsts[i].name, firsts[i].body);
 }
 
-/* A call that would not have 128 KiB: the error names what is lacking. */
+/* A call with less than 128 KiB: the error says what is missing. */
 static bool work_or_tell(void)
 {
     const bool worked = add();

@@ -1,4 +1,4 @@
-/* Streams and events: order across streams without asking for it, waiting, time, many streams. */
+/* Streams and events: implicit order across streams, waiting, timing, many streams. */
 #include <math.h>
 #include <pthread.h>
 
@@ -11,8 +11,7 @@
 
 enum { TIMES = 40, STREAMS = 70, THREADS = 16 };
 
-/* Elements: on a GPU large enough for TIMES operations to be far from done when their calls return.
- */
+/* Elements: on a GPU enough that TIMES operations are far from done when their calls return. */
 static int64_t slow = 1 << 24;
 
 static int clear(void **state)
@@ -79,7 +78,7 @@ static void a_writer_waits_for_the_readers(void **state)
     ga_stream_free(b);
 }
 
-/* What the other tests rely on: without the note of who wrote x, its reader would not wait. */
+/* The other tests rely on this: without the record of x's writer, its reader would not wait. */
 static void without_the_order_the_reader_is_early(void **state)
 {
     (void)state;
@@ -95,7 +94,7 @@ static void without_the_order_the_reader_is_early(void **state)
         assert_int_equal(ga_synchronize(), GA_OK);
         assert_int_equal(ga_assign(x, 0), GA_OK);
         ga_set_stream(b);
-        gpuarray *out = ga_copy(x); /* memory and kernels are there: nothing below takes time */
+        gpuarray *out = ga_copy(x); /* memory and kernels exist: nothing below takes time */
         assert_int_equal(ga_assign(out, x), GA_OK);
         assert_true(last_item(out) == 0);
         ga_set_stream(a);
@@ -123,7 +122,7 @@ static void memory_is_reused_only_when_all_are_done(void **state)
         results[round] = ga_zeros_like(x);
         for (int i = 0; i < TIMES; i++)
             ga_add_into(results[round], results[round], x);
-        ga_free(x); /* b still reads it, and a may have its memory next */
+        ga_free(x); /* b still reads it, and a may get its memory next */
         ga_set_stream(a);
         gpuarray *poison = ga_full(GA_FLOAT32, GA_SHAPE(slow / 8), -1e6);
         ga_free(poison);

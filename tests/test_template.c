@@ -167,7 +167,7 @@ static void includes_become_their_text(void **state)
 {
     char directive[128];
     (void)state;
-    /* Any embedded text without holes and directives includes as itself. */
+    /* Any embedded text without holes and directives includes unchanged. */
     for (const ga__embedded *file = ga__templates; file->name; file++) {
         size_t length = strlen(file->text);
         if (strchr(file->text, '@') || !length || file->text[length - 1] != '\n')
@@ -219,7 +219,7 @@ static void print_tells_records_apart(void **state)
         ga__record_free(plain);
         ga__record_free(other);
     }
-    /* A value is no structure, whatever it looks like. */
+    /* A value is never parsed as structure. */
     ga__record *nested = ga__record_new(), *flat = ga__record_new();
     ga__record_list(nested, "x");
     ga__record_set(flat, "x", "]");
@@ -273,7 +273,7 @@ static bool has_digest_of(const char *printed, const ga__embedded *file)
     return strstr(printed, line);
 }
 
-/* Under each choice of flags the digests are those of the files of which ga__fill takes text. */
+/* For each choice of flags, the digests are those of the files whose text ga__fill uses. */
 static void digests_are_those_of_the_files_filled(void **state)
 {
     static const char *const flags[] = {"cuda",  "complex",       "integer",      "functions",
@@ -302,7 +302,7 @@ static void digests_are_those_of_the_files_filled(void **state)
     }
 }
 
-/* Of the elementwise engine's kernels each flag chooses one. */
+/* Each flag selects one kernel of the elementwise engine. */
 static void digests_name_one_kernel(void **state)
 {
     static const char *const kernels[2][2][2] = {

@@ -1,5 +1,5 @@
-/* Many threads at once: one compile for all, right answers, errors and scopes of each thread's own.
- */
+/* Many threads at once: one compile for all, right answers, and errors and scopes of each thread's
+ * own. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 enum { THREADS = 8 };
 
 static pthread_barrier_t start;
-static char fresh_text[200]; /* an operation that no cache has seen */
+static char fresh_text[200]; /* an operation that is in no cache */
 static gpuarray *shared;
 
 static void run_threads(void *(*body)(void *))
@@ -154,7 +154,7 @@ static void errors_and_scopes_are_each_threads_own(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* References are counted right when many threads take views of one array and drop them. */
+/* Reference counts stay right when many threads take views of one array and drop them. */
 static void *take_views(void *number)
 {
     int t = *(int *)number;

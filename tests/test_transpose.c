@@ -19,7 +19,7 @@ static unsigned char *make_bytes(size_t nbytes)
     return bytes;
 }
 
-/* Element numbers of the transposed array in C order, counted in the original. */
+/* Indices of the transposed array's elements in C order, in the original. */
 static void fill_order(int ndim, const int64_t *shape, const int *axes, int64_t *order)
 {
     int64_t strides[5], step = 1, index[5] = {0}, n = 1;
@@ -97,7 +97,8 @@ static void every_order_of_axes_is_copied_right(void **state)
         }
 }
 
-/* x.T + y with views that start off a vector's boundary, beside the same in another order. */
+/* x.T + y with views that start off a vector's boundary, compared with the same operation in
+ * another order. */
 static void check_sum(ga_dtype a, ga_dtype b, int64_t rows, int64_t columns, int64_t skip)
 {
     GA_SCOPE {
@@ -137,8 +138,8 @@ static void sums_with_transposes_are_right(void **state)
         }
 }
 
-/* Results that go past the cache, in an array wider than they are: whole lines belong to one band
- * of columns, whatever place in a line a row starts at, and what lies beside them stays. */
+/* Results stored past the cache, in an array wider than they are: whole cache lines belong to one
+ * band of columns, wherever in a line a row starts, and neighbouring elements stay unchanged. */
 static void check_large(ga_dtype dtype, int64_t rows, int64_t columns, int64_t beside)
 {
     const size_t item = ga_dtype_size(dtype);

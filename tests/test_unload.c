@@ -1,4 +1,4 @@
-/* Tests of device/unload.c on a device that only pretends: code goes when no launch can use it. */
+/* Tests of device/unload.c on a simulated device: code is unloaded once no launch can use it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void code_that_work_may_use_stays(void **state)
     assert_int_equal(ga__alloc_live(), live);
 }
 
-/* Marks are made in every stream there is when code is given up, and freed. */
+/* An event is recorded in every stream when code is given up, and freed later. */
 static void all_streams_are_waited_for(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void nothing_is_lost_when_memory_is_out(void **state)
     assert_int_equal(ga__alloc_live(), live);
 }
 
-/* The thread's own error is none of the sweep's. */
+/* The sweep does not change the thread's own error. */
 static void a_sweep_raises_nothing(void **state)
 {
     (void)state;

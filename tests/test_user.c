@@ -1,4 +1,4 @@
-/* A program as users write it: the public header alone, with the strictest warnings, run and
+/* A program as users write it: only the public header, with the strictest warnings, run and
  * checked. */
 #include <quarry.h>
 #include <stdio.h>

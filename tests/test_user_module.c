@@ -23,7 +23,7 @@ static int clear(void **state)
     return 0;
 }
 
-/* Runs a kernel(int *out) on one thread; what it wrote. */
+/* Runs a kernel(int *out) on one thread; returns what it wrote. */
 static int run(ga_module *m, const char *name)
 {
     int out = -1;
@@ -119,7 +119,7 @@ static void an_unknown_name_lists_those_there_are(void **state)
 static void a_kernel_of_an_odd_name_is_no_reason_to_fail(void **state)
 {
     (void)state;
-    /* The reader of names takes `name` for a kernel's. */
+    /* The name scanner takes `name` for a kernel's name. */
     ga_module *m = ga_module_compile("#define NAMED(name) name##_kernel\n"
                                      "__global__ void NAMED(add)(int *out) { *out = 5; }\n");
     assert_int_equal(run(m, "add_kernel"), 5);
@@ -216,7 +216,7 @@ static void unknown_variables_list_those_there_are(void **state)
     ga_module_free(m);
 }
 
-/* An instance of its own would count in a counter of its own. */
+/* A separate instance would count in a counter of its own. */
 static void instances_share_variables_or_are_refused(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(ga__write_file_atomic(path, text, strlen(text)), GA_OK);
 }
 
-/* Nobody follows the file, so that what is cached may be stale. */
+/* Quarry does not track the file, so the cached code may be stale. */
 static void files_included_are_read_each_time(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void nulls_pass_the_first_error_on(void **state)
     assert_error(GA_ERR_INVALID, "kernel: the name is NULL");
     assert_null(ga_module_global(m, NULL));
     assert_error(GA_ERR_INVALID, "global: the name is NULL");
-    ga_kernel_free(ga_module_kernel(m, "f")); /* its module does that */
+    ga_kernel_free(ga_module_kernel(m, "f")); /* its module frees it */
     assert_int_equal(ga_launch(ga_module_kernel(m, "f"), GA_DIM(1), GA_DIM(1)), GA_OK);
     ga_module_free(m);
     ga_module_free(NULL);
@@ -517,7 +517,7 @@ static void other_files_are_refused(void **state)
     assert_error(GA_ERR_INVALID, "path of the module is NULL");
 }
 
-/* A failure is told to those who ask while it happens, and to nobody later. */
+/* A failure is reported to the threads that ask while it happens, and to none later. */
 static void sources_that_failed_are_tried_again(void **state)
 {
     char text[128];
@@ -529,7 +529,7 @@ static void sources_that_failed_are_tried_again(void **state)
     const char *set = getenv("TMPDIR");
     char *before = set ? strdup(set) : NULL;
     snprintf(text, sizeof text, "extern \"C\" __global__ void again(long *x) { *x = %ld%ld; }",
-             (long)getpid(), (long)time(NULL)); /* no cache has it */
+             (long)getpid(), (long)time(NULL)); /* it is in no cache */
     setenv("TMPDIR", "/nonexistent/folder", 1);
     assert_null(ga_module_compile(text));
     assert_true(ga_error() != GA_OK);

@@ -1,5 +1,4 @@
-/* Tests that every kernel the engines can ask for compiles with NVRTC: a device that only compiles.
- */
+/* Tests that every kernel of the engines compiles with NVRTC, on a device that only compiles. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +31,7 @@ int main(void)
 
 /* ---- What is compiled ---- */
 
-static _Thread_local ga_dtype compiled_dtype; /* GA_NO_DTYPE: of no single dtype */
+static _Thread_local ga_dtype compiled_dtype; /* GA_NO_DTYPE: more than one dtype */
 
 /* "cbrt float16 on fake:90" */
 static const char *kernel_text(const char *what)
@@ -48,7 +47,7 @@ static void check(const char *what)
 {
     if (ga_error() == GA_OK)
         return;
-    /* The tables say which dtypes a row takes; a refusal is an answer, a failed compile is not. */
+    /* The tables define the dtypes of a row; a rejected dtype is fine, a failed compile is not. */
     if (ga_error() != GA_ERR_DTYPE)
         fail_msg("%s: %s", kernel_text(what), ga_error_message());
     ga_clear_error();
@@ -226,7 +225,7 @@ static ga_status read_zeros(void *user, int64_t first, int64_t count, void *elem
     return GA_OK;
 }
 
-/* Reductions that carry on from launch to launch. */
+/* Reductions that continue from launch to launch. */
 static void chunked_variants(ga_dtype dtype)
 {
     static const int64_t shapes[][2] = {{64, 3000}, {20000, 4}};

@@ -1,4 +1,4 @@
-/* Views: what they show, when they are copies, and what they refuse. */
+/* Views: their elements, when they are copies, and rejected arguments. */
 
 #include <complex.h>
 
@@ -57,7 +57,7 @@ static void wrong_reshapes_are_errors(void **state)
     }
 }
 
-/* As NumPy: a view when the strides allow it. */
+/* As in NumPy: a view if the strides allow it. */
 static void reshape_copies_only_where_it_must(void **state)
 {
     static const struct {

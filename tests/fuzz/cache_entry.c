@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as an entry of the cache on disk; none but what was stored is loaded. */
+/* Fuzz target: any bytes as an entry of the cache on disk; only stored code is loaded. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void start(void)
     atexit(remove_folder);
 }
 
-/* Storing what was loaded makes the file anew, byte for byte. */
+/* Storing the loaded code writes the same file, byte for byte. */
 static void check_genuine(const void *code, size_t nbytes, const uint8_t *data, size_t size)
 {
     size_t length = 0;

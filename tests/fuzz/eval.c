@@ -4,7 +4,7 @@
 #include "array/array.h"
 #include "expr/plan.h"
 
-/* An array that is only looked at: dtype and shape. */
+/* An array of which only dtype and shape are used. */
 static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     gpuarray *x = calloc(1, sizeof(*x) + 2 * sizeof(int64_t) * GA_MAX_NDIM);

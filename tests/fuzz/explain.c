@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as a compiler's message and, after a NUL, the text it speaks of. */
+/* Fuzz target: any bytes as a compiler's message and, after a NUL, the text that it refers to. */
 #include "fuzz.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as an array, of which the first ones are dtype and shape, are printed. */
+/* Fuzz target: any bytes as an array to print; the first ones are its dtype and shape. */
 #include "fuzz.h"
 
 enum { HEAD = 4, DTYPES = GA_DTYPE_COUNT - 1 };

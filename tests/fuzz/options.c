@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as the compiler options of a user's module, a NUL after each. */
+/* Fuzz target: any bytes as the compiler options of a user's module, each followed by a NUL. */
 #include "fuzz.h"
 
 #include "device/simt/options.h"

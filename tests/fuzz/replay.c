@@ -1,4 +1,4 @@
-/* Gives a fuzz target every file of the folders given, once: without libFuzzer, in every build. */
+/* Gives a fuzz target every file of the given folders, once: without libFuzzer, in every build. */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 
-/* In a block of just its size, as libFuzzer gives it. */
+/* In a block of exactly its size, as libFuzzer does. */
 static void replay_file(const char *path)
 {
     size_t nbytes = 0;
@@ -18,7 +18,7 @@ static void replay_file(const char *path)
         memcpy(data, text, nbytes);
     ga__free(text);
     printf("%s\n", path);
-    fflush(stdout); /* the last line tells which file is at fault */
+    fflush(stdout); /* the last line names the file at fault */
     LLVMFuzzerTestOneInput(data, nbytes);
     free(data);
 }
@@ -46,5 +46,5 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         files += replay_folder(argv[i]);
     printf("%d files\n", files);
-    return files == 0; /* a corpus that is not found is no corpus */
+    return files == 0; /* a missing corpus is an error */
 }

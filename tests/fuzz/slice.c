@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as a slice; what it gives lies within the array. */
+/* Fuzz target: any bytes as a slice; the result lies within the array. */
 #include "fuzz.h"
 
 #include "array/array.h"

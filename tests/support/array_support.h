@@ -4,7 +4,7 @@
 
 #include <quarry.h>
 
-/* Asserts the thread's error and that its message holds `text`; then forgets it. */
+/* Asserts the thread's error and that its message contains `text`; then clears it. */
 void assert_error(ga_status status, const char *text);
 
 /* The same, with both errors in the failure's message. */
@@ -26,11 +26,11 @@ void assert_numbers(const gpuarray *x, int64_t count, const int32_t *numbers);
 /* The number of live allocations, without the memory that the device's pool keeps. */
 int64_t live_blocks(void);
 
-/* Fails each allocation of `work` in turn. It must return false with GA_ERR_MEMORY, or mend the
- * failure and return true, and leave nothing allocated either way. */
+/* Fails each allocation of `work` in turn. It must return false with GA_ERR_MEMORY, or recover and
+ * return true; in both cases it must leave nothing allocated. */
 void survive_failures(bool (*work)(void));
 
-/* Whether the current device is the host. Without any device nothing is a result: it exits. */
+/* Whether the current device is the host. Exits if there is no device. */
 bool on_host(void);
 
 #endif

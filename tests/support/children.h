@@ -2,11 +2,11 @@
 #ifndef GA_TESTS_CHILDREN_H
 #define GA_TESTS_CHILDREN_H
 
-/* The exit status of a child that runs `body` and exits with its result; -1: a signal ended it,
+/* The exit status of a child that runs `body` and exits with its result; -1 if a signal ended it,
  * such as the alarm after a minute. */
 int in_child(int (*body)(void));
 
-/* From now on this process waits for every child as soon as it ends, whoever started it. */
+/* From now on this process waits for every child as soon as it ends, whatever started it. */
 void reap_children(void);
 
 #endif

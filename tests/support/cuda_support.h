@@ -12,7 +12,7 @@ int clear_error(void **state);
 
 void assert_ok(ga_status status);
 
-/* Asserts the status, and that the error's message holds `part`; then forgets the error. */
+/* Asserts the status, and that the error's message contains `part`; then clears the error. */
 void assert_message(ga_status status, ga_status wanted, const char *part);
 
 /* A loaded module and its kernels, in the order in which they were named. */
@@ -39,10 +39,10 @@ typedef struct shape {
 
 shape line(int64_t grid, int64_t block);
 
-/* With the addresses of the arguments. */
+/* Launches with the addresses of the arguments. */
 ga_status launch_at(ga__function *kernel, shape s, void **args);
 
-/* Runs kernel(out, n): `out` are n elements that the kernel gets as they are and that come back. */
+/* Runs kernel(out, n): the kernel gets the n elements of `out`, which are copied there and back. */
 ga_status run(ga__function *kernel, shape s, void *out, int n, size_t itemsize);
 
 /* Builds the text and runs its kernel k(T *out, int n). */

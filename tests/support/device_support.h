@@ -7,10 +7,10 @@
 extern ga__device *device;
 extern const ga__backend *backend;
 
-/* A group setup: sets both, and prints which device it is. */
+/* A group setup: sets both, and prints the device. */
 int choose_device(void **state);
 
-/* Skips the test elsewhere, and prints the reason. */
+/* Skips the test on other devices, and prints the reason. */
 void need_host(const char *reason);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "device/context.h"
 
-/* What it is to say of modules, and what it was given. */
+/* The answers it gives about modules, and the requests it received. */
 extern struct fake {
     ga__function_info info; /* of every kernel of a module */
     unsigned char variable[32];
-    char symbol[128]; /* the last one asked for */
+    char symbol[128]; /* the last one requested */
     int launches, unloads;
     bool busy, broken; /* work is never done; waiting for it fails */
-    int marks, marked; /* there are now; were set */
+    int marks, marked; /* existing now; recorded so far */
     ga__grid_launch last;
     unsigned char args[16][64];
 } fake;

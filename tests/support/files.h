@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/* The path of a golden file: under QUARRY_GOLDEN, or else in the source tree. Good for three more
+/* The path of a golden file: under QUARRY_GOLDEN, or in the source tree. Valid for three more
  * calls. */
 const char *golden_path(const char *name);
 
-/* A whole file and a NUL behind it; the caller frees it. Fails the test when it cannot. */
+/* A whole file with a NUL after it; the caller frees it. Fails the test on an error. */
 char *read_bytes(const char *path, size_t *nbytes);
 
 void write_bytes(const char *path, const void *bytes, size_t nbytes);
@@ -16,7 +16,7 @@ void write_bytes(const char *path, const void *bytes, size_t nbytes);
 /* Fails the test at the first byte in which two files differ. */
 void assert_same_files(const char *what, const char *path_a, const char *path_b);
 
-/* The bytes that pairs of hexadecimal digits stand for; how many they are. */
+/* Parses pairs of hexadecimal digits to bytes; returns their number. */
 size_t parse_hex(const char *text, unsigned char *bytes);
 
 #endif

@@ -174,12 +174,12 @@ static bool normwise_match(const golden_case *c, ga_dtype real, const unsigned c
         bool found = isinf(gr) || isinf(gi);
         return infinite == found && (infinite || isnan(gr) || isnan(gi));
     }
-    if ((isinf(wr) && isnan(wi)) || (isnan(wr) && isinf(wi))) /* C99 leaves the sign open */
+    if ((isinf(wr) && isnan(wi)) || (isnan(wr) && isinf(wi))) /* C99 leaves the sign unspecified */
         return isnan(gr) == isnan(wr) && isnan(gi) == isnan(wi) && (isinf(gr) || isinf(gi));
     return both_parts_match(c, real, want, got, 0x1p20);
 }
 
-/* Which of several complex numbers with a NaN is the smallest depends on the order they meet in. */
+/* The smallest of several complex numbers with a NaN depends on the order of comparison. */
 static bool both_have_nan(const golden_case *c, ga_dtype real, const unsigned char *want,
                           const unsigned char *got)
 {
@@ -255,7 +255,7 @@ void assert_elements(ga_dtype dtype, int64_t count, const void *found, const voi
         }
 }
 
-/* As == has it: a NaN equals nothing, and -0 equals 0. */
+/* Compares like ==: a NaN equals nothing, and -0 equals 0. */
 static bool equal_numbers(ga_dtype dtype, const unsigned char *a, const unsigned char *b)
 {
     const char kind = ga__dtype_kind(dtype);

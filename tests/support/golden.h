@@ -1,4 +1,4 @@
-/* Golden files: reading NumPy's answers, comparing results with them. */
+/* Golden files: reads NumPy's answers, and compares results with them. */
 #ifndef GA_TESTS_GOLDEN_H
 #define GA_TESTS_GOLDEN_H
 
@@ -44,19 +44,19 @@ typedef struct golden_file {
     unsigned char *memory;
 } golden_file;
 
-/* Reads a golden file (files.h); exits when it cannot. */
+/* Reads a golden file (files.h); exits on an error. */
 golden_file *golden_open(const char *name);
 void golden_close(golden_file *file);
 
-/* "element 7 is 2, wanted 1": how element number i differs; both are elements of the dtype. Returns
- * the text's length. */
+/* "element 7 is 2, wanted 1": how element i differs; both are elements of the dtype. Returns the
+ * text's length. */
 int golden_difference(char *text, size_t nbytes, ga_dtype dtype, int64_t i, const void *found,
                       const void *wanted);
 
 /* Fails the test at the first element whose bytes differ. */
 void assert_elements(ga_dtype dtype, int64_t count, const void *found, const void *wanted);
 
-/* Whether both have the same dtype and shape, and equal numbers; if not, `why` says where. */
+/* Whether both have the same dtype, shape and numbers; if not, `why` says where they differ. */
 bool equal_arrays(const gpuarray *found, const gpuarray *wanted, char *why, size_t why_bytes);
 
 void assert_arrays_equal(const gpuarray *found, const gpuarray *wanted);

@@ -37,7 +37,8 @@ static gpuarray *fortran_array(const void *data, ga_dtype dtype, int ndim, const
     return view;
 }
 
-/* The rows of the last axis spread to every `step`-th of twice as many places, or reversed. */
+/* Spreads the rows of the last axis to every `step`-th of twice as many elements, or reverses
+ * them. */
 static gpuarray *stepped_array(const void *data, ga_dtype dtype, int ndim, const int64_t *shape,
                                bool reverse, char *room, size_t count)
 {
@@ -50,7 +51,7 @@ static gpuarray *stepped_array(const void *data, ga_dtype dtype, int ndim, const
         size_t to = reverse ? k / width * width + (width - 1 - k % width) : 2 * k;
         memcpy(room + to * size, (const char *)data + k * size, size);
     }
-    /* 0x55 is no bool. */
+    /* 0x55 is not a bool */
     if (dtype == GA_BOOL)
         for (size_t k = 0; k < 2 * count; k++)
             room[k] = room[k] == 0x55 ? 1 : room[k];

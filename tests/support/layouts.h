@@ -4,7 +4,7 @@
 
 #include <quarry.h>
 
-/* How test arrays lie in memory. BROADCAST adds a leading axis of length 3 and stride 0. */
+/* Memory layouts of test arrays. BROADCAST adds a leading axis of length 3 and stride 0. */
 typedef enum layout {
     LAYOUT_CONTIGUOUS,
     LAYOUT_FORTRAN,

@@ -1,4 +1,5 @@
-/* Many small checks at once: a thread per processor, and failures that wait for its end. */
+/* Many small checks at once: one thread per processor, and failures that are reported at the
+ * end. */
 #include "parallel.h"
 
 #include <pthread.h>
@@ -9,7 +10,7 @@
 
 #include "run.h"
 
-/* Items are places in `item_list`, or numbers where there is none. */
+/* Items are indices into `item_list`, or plain numbers if there is no list. */
 static atomic_int next_item;
 static int item_count, item_step;
 static const int *item_list;

@@ -13,7 +13,7 @@ static char **words;
 static int nwords;
 static atomic_bool found[MOST_WORDS]; /* whether the word selected something */
 static bool by_row;                   /* of the current table test */
-static atomic_int rows;               /* that were named, and ran */
+static atomic_int rows;               /* that were selected, and ran */
 
 static bool is_letter(char c)
 {
@@ -74,7 +74,7 @@ static int select_every_row(void **state)
     return 0;
 }
 
-/* The tests to run: those selected, and the table tests, for the sake of rows that are. */
+/* The tests to run: those selected, and the table tests, because of their rows. */
 static size_t select_tests(struct CMUnitTest *selected, const struct CMUnitTest *tests,
                            size_t count)
 {
@@ -92,7 +92,7 @@ static size_t select_tests(struct CMUnitTest *selected, const struct CMUnitTest 
     return n;
 }
 
-/* How many words selected nothing. */
+/* The number of words that selected nothing. */
 static int complain(const struct CMUnitTest *tests, size_t count)
 {
     int unknown = 0;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 /* Replaces cmocka_run_group_tests(). Each argument selects the tests whose names contain it, and
- * within table tests the rows whose texts contain it as whole words: "log" is no part of "log10".
+ * within table tests the rows whose texts contain it as whole words: "log" does not match "log10".
  * An argument that selects nothing fails the program, which then lists its tests. */
 #define run_named_tests(argc, argv, tests, setup, teardown)                                        \
     run_selected_tests(argc, argv, tests, sizeof(tests) / sizeof *(tests), setup, teardown)

@@ -8,10 +8,11 @@ extern char *scratch; /* its path */
 
 bool open_scratch(void);
 
-/* Removes these files, ended by NULL, where they are there, and the folder: not 0 if others are. */
+/* Removes these files (a list ended by NULL) if they exist, and then the folder; not 0 if other
+ * files are left. */
 int close_scratch(const char *const *names);
 
-/* The path of a file there; good for three more calls. */
+/* The path of a file there; valid for three more calls. */
 const char *in_scratch(const char *name);
 
 int files_in_scratch(void);

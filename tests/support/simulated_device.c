@@ -1,5 +1,5 @@
-/* A CUDA device without a GPU: it gets the kernels of a GPU, which the simulator of users' modules
- * runs on the host. Slow to compile for, so that tests take few kernels of each kind. */
+/* A CUDA device without a GPU: the simulator of users' modules runs its kernels on the host.
+ * Compiling for it is slow, so tests use few kernels of each kind. */
 #include "simulated_device.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "device/simt/simt.h"
 #include "device/stream.h"
 
-/* What PTX in the templates does, for the host: by its instruction, in C++ over its operands. */
+/* The host's equivalent of PTX in the templates: for each instruction, C++ over its operands. */
 static const struct {
     const char *instruction, *meaning;
 } ptx[] = {
@@ -34,7 +34,7 @@ static const char *meaning_of(const char *statement)
     return "#error PTX that the test has no meaning for\n";
 }
 
-/* Where NVRTC takes an attribute that C++ has elsewhere. */
+/* NVRTC accepts an attribute where C++ does not. */
 static const char nvrtc_order[] = "__shared__ alignas(16)", cxx_order[] = "alignas(16) __shared__";
 
 static const char *next_change(const char *text)
@@ -43,7 +43,8 @@ static const char *next_change(const char *text)
     return !ptx_at || (order_at && order_at < ptx_at) ? order_at : ptx_at;
 }
 
-/* The text with C++ for its PTX; the macros of the simulator's own words are the template's. */
+/* The text with C++ for its PTX; the template defines the macros that replace the simulator's own
+ * words. */
 static char *without_ptx(const char *text)
 {
     ga__strbuf out = GA__STRBUF_INIT;
@@ -125,7 +126,7 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .threads_per_processor = 2048,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All but code is the host's. */
+/* Everything except code is the host's. */
 bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;

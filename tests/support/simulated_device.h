@@ -1,11 +1,11 @@
-/* A CUDA device without a GPU: it gets the kernels of a GPU, which the simulator of users' modules
- * runs on the host. Slow to compile for, so that tests take few kernels of each kind. */
+/* A CUDA device without a GPU: the simulator of users' modules runs its kernels on the host.
+ * Compiling for it is slow, so tests use few kernels of each kind. */
 #ifndef GA_TESTS_SIMULATED_DEVICE_H
 #define GA_TESTS_SIMULATED_DEVICE_H
 
 #include "device/context.h"
 
-/* What it was given. */
+/* The requests it received. */
 extern struct simulated {
     int launches;
     ga__launch last;
@@ -13,7 +13,7 @@ extern struct simulated {
 
 extern ga__device simulated_device;
 
-/* `processors`: few, so that small problems are large ones. */
+/* `processors`: few, so that small problems count as large ones. */
 bool open_simulated_device(int processors);
 
 #endif

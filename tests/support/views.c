@@ -1,4 +1,4 @@
-/* Views of a base array, and beside each of them where in the base its elements lie. */
+/* Views of a base array, and the positions of their elements in the base. */
 #include "views.h"
 
 #include <stdlib.h>
