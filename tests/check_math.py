@@ -50,7 +50,7 @@ def table(name):
 
 
 def types_of(kinds, rule):
-    """The types a row computes in: its rule leaves out what is converted beforehand."""
+    """The types that a row computes in: its rule omits those that are converted beforehand."""
     if rule in ("FLOAT", "DOUBLE", "LDEXP", "MEAN"):
         kinds = [k for k in kinds if k in "fc"]
     elif rule == "SUM":
@@ -67,7 +67,7 @@ def result_of(t, result):
 # --- values
 
 def floats(t, rng, n):
-    """Special values, then random ones of every size."""
+    """Special values, then random ones of every magnitude."""
     info = np.finfo(t)
     tiny, big = info.tiny, info.max
     near = [np.nextafter(np.dtype(t).type(v), np.dtype(t).type(w)) for v in (1, 2, .5) for w in (0, 9)]
@@ -202,7 +202,7 @@ def ulps(got, exact):
 
 
 def classes(z):
-    """What part of a complex result is NaN, in or finite."""
+    """Which parts of a complex result are NaN, inf or finite."""
     code = lambda p, q: np.where(np.isnan(p), 9, np.where(np.isinf(p), np.where(np.isnan(q), 1, np.sign(p)), 5))
     return code(z.real, z.imag), code(z.imag, z.real)
 
@@ -280,7 +280,7 @@ def numpy_of(name, t):
 
 
 def log1p(a):
-    """NumPy's loses what is small next to 1."""
+    """NumPy's result loses terms that are small next to 1."""
     x, y = a.real, a.imag
     near = .5 * np.log1p(x * (2 + x) + y * y)
     out = np.log(1 + a)
@@ -289,7 +289,7 @@ def log1p(a):
 
 
 def exp2_bound(a):
-    """The error of large angles grows with them."""
+    """The error grows with the angle."""
     return COMPLEX_ULP + np.where(np.abs(a.imag) > 4096, np.abs(a.imag), 0)
 
 
@@ -387,7 +387,7 @@ def check_elementwise(check, lib, names, rng):
 
 
 def compare_exactly(name, a, b):
-    """By Python's integers."""
+    """Computed with Python's integers."""
     if name.startswith("logical"):
         return getattr(np, name)(a, b)
     return getattr(np, name)(a.astype(object), b.astype(object)).astype(bool)
@@ -459,7 +459,7 @@ def as_bits16(exact):
 
 
 def cast_as_numpy(values_, a, b):
-    """What cast<b> makes of values of type a; bfloat16 as its bits."""
+    """The results of cast<b> for values of type a; bfloat16 as its bits."""
     wide = (values_.astype("I") << 16).view("f") if a == "w" else values_
     if b == "?":
         return wide != 0

@@ -80,7 +80,7 @@ open('descr.npy', 'wb').write(whole.replace(b'<f8', b'<M8'))
 open('none.npy', 'wb').close()
 END
 
-# Values. What NumPy prints stands here as text.
+# Values. NumPy's output is given here as text.
 gives '5.0' eval 'sqrt(x*x + y*y)' x=3.0 y=4
 gives '[[5.         1.         1.        ]
  [4.12310563 2.23606798 8.        ]]' eval 'sqrt(x*x + y*y)' x=x.npy y=y.npy
@@ -119,7 +119,7 @@ else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed"
 fi
 
-# Chunks: small ones give what the whole does.
+# Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do
     gives '[[5.         1.         1.        ]
  [4.12310563 2.23606798 8.        ]]' eval 'sqrt(x*x + y*y)' x=x.npy y=y.npy --chunk $chunk
@@ -178,13 +178,13 @@ nested=$(printf '%5000s' '' | tr ' ' '(')
 fails 'nest\|deep' eval "$nested" -o r.npy
 QUARRY_CXX=/nonexistent/c++ fails 'install one or set QUARRY_CXX' eval 'x * 3.75 - x' x=x.npy -o r.npy -d cpu
 
-# A result that is there stays when a later run fails.
+# An existing result stays if a later run fails.
 run eval 'x + 1' x=x.npy -o kept.npy
 cp kept.npy kept-before.npy
 run eval 'x + i' x=x.npy i=i.npy -o kept.npy
 { [ $status = 2 ] && cmp -s kept.npy kept-before.npy; } || complain "an error changed kept.npy"
 
-# An output over a link replaces what the link leads to, and keeps its mode.
+# An output path that is a link replaces the link's target, and keeps its mode.
 mkdir real
 cp kept.npy real/target.npy
 chmod 640 real/target.npy
@@ -243,7 +243,7 @@ says "$files kernels removed" cache clear
 QUARRY_CACHE_DIR='' fails 'no folder' cache
 QUARRY_CACHE_DIR='' says '^cache  *none' info
 
-# quarry-bench is found beside the program, whatever the way to it.
+# quarry-bench is found next to the program, whatever path leads to it.
 mkdir alone
 cp "$quarry" alone/quarry
 LD_LIBRARY_PATH=$(ldd "$quarry" | awk '/libquarry/ { print $3 }' | xargs dirname)
@@ -256,7 +256,7 @@ chmod +x alone/quarry-bench
 alone/quarry bench > out
 [ $? = 7 ] || complain "bench does not pass the status on"
 
-# More than memory has: 4 GiB where a process may have half of that. Holes in the file are zeros.
+# More data than memory: 4 GiB, where a process may have half of that. Holes in the file are zeros.
 huge=4294967296
 [ -z "${QUARRY_TEST_REDUCED-}" ] || huge=67108864
 python3 - $huge << 'END'
@@ -287,7 +287,7 @@ END
     exit $wrong
 ) || wrong=$((wrong + 1))
 
-# On a terminal a bar, which goes when the value comes.
+# On a terminal a bar is shown, and removed before the value.
 python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / 65536)) -d cpu << 'END' || complain "the bar is wrong"
 import os
 import pty
@@ -310,7 +310,7 @@ if process.wait() != 0 or value != b'9.0\n' or not bar or not re.search(rb'\r +\
     sys.exit(f'status {process.returncode}, value {value}, shown {shown}')
 END
 
-# An interrupt leaves nothing half done, whenever it comes.
+# An interrupt at any time leaves no partial result.
 timeout -s INT 1 "$quarry" eval 'x*2.5 + 1' x=huge.npy -o s.npy --chunk 16M -d cpu > out 2> err
 status=$?
 nothing_left "an interrupt among chunks"
@@ -324,7 +324,7 @@ for delay in 0.02 0.05 0.1 0.2; do
     rm -f s.npy
 done
 
-# ... also while a compiler runs, which goes too. This one would take a minute.
+# ... also while a compiler runs, which ends too. This one would take a minute.
 cat > slow-compiler << 'END'
 #!/bin/sh
 echo $$ > compiling
@@ -332,7 +332,7 @@ echo $$ > compiling
 sleep 60
 END
 chmod +x slow-compiler
-# A shell starts commands in the background with SIGINT ignored, nohup all with SIGHUP; python3 takes both back.
+# A shell starts background commands with SIGINT ignored, nohup with SIGHUP ignored; python3 restores both.
 uninterrupted='import os, sys; from signal import *
 for s in SIGINT, SIGHUP: signal(s, SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares what examples/terrain prints and saves with NumPy's numbers: terrain.sh TERRAIN SOURCE-ROOT.
+# Compares the output of examples/terrain with NumPy's numbers: terrain.sh TERRAIN SOURCE-ROOT.
 set -eu
 
 terrain=$1

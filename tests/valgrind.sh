@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a program's kernels under Valgrind, whose processor is another than the machine's, with a cache
-# of its own and with one that the machine has filled: valgrind.sh PROGRAM.
+# Runs a program's kernels under Valgrind, whose processor differs from the machine's, with a separate
+# cache and with one that the machine has filled: valgrind.sh PROGRAM.
 set -u
 
 program=$1
@@ -21,7 +21,7 @@ run() { # WHAT, COMMAND...
     wrong=1
 }
 
-# A signal such as SIGILL, an error of memory, and a wrong result all end with a status.
+# A signal such as SIGILL, a memory error and a wrong result all give a nonzero status.
 QUARRY_CACHE_DIR=$work/own run "with its own cache" "$valgrind" -q --error-exitcode=99 "$program"
 QUARRY_CACHE_DIR=$work/shared run "without Valgrind" "$program"
 natively=$(find "$work/shared" -name '*.qk' | wc -l)

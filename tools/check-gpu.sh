@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test, the sanitizers and the bench on a GPU: check-gpu.sh BUILD [OUT].
-# BUILD is a Meson build folder or what prepare-gpu.sh made; tables and logs go to OUT (BUILD/out).
+# BUILD is a Meson build folder or a folder made by prepare-gpu.sh; tables and logs go to OUT (BUILD/out).
 #   STAGES      which of "tests examples memcheck racecheck bench" to run (default: all)
 #   SANITIZE    the tests that run under compute-sanitizer (default: all)
 #   TEST_LIMIT  seconds for one test under a sanitizer (default: 600)
@@ -79,8 +79,8 @@ if wants examples; then
     done
 fi
 
-# A test's own process under the sanitizer: the errors that a child provokes are its business, and
-# calls that the driver refuses are what tests of bad input ask for. 77 where nothing is launched.
+# Runs a test's own process under the sanitizer: errors in its children are intended, and tests of bad
+# input make calls that the driver rejects. 77 if nothing is launched.
 sanitize() { # TOOL, TEST
     local output status
     output=$(QUARRY_TEST_REDUCED=1 timeout "$limit" "$sanitizer" --tool "$1" --error-exitcode 99 \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the rules of the house that a program can check: check-style.sh [--fix].
+# Checks the style rules that a program can check: check-style.sh [--fix].
 # With --fix it runs clang-format over the files first.
 set -u
 cd "$(dirname "$0")/.."
@@ -47,7 +47,7 @@ grep -nE '\bcase GA_(BOOL|U?INT(8|16|32|64)|B?FLOAT(16|32|64)|COMPLEX(64|128))\b
 grep -nE 'getenv *\(|\benviron\b' $(echo "$c_files" | grep -E '^(src|cli)/' | grep -v '^src/base/os/environment\.') |
     complain "the environment is read by base/os/environment.h alone"
 
-python3 tools/floors.py --check src | complain "rooms of src/"
+python3 tools/floors.py --check src | complain "folders of src/"
 
 grep -nE '[[:space:]]+$' $c_files $tables $templates $scripts | complain "trailing blanks"
 

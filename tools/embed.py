@@ -10,7 +10,7 @@ PER_LINE = 18
 
 
 def element(byte):
-    # A character constant has the value that a char of this machine holds, whatever its sign.
+    # A character constant has the value of a char on this machine, whatever its sign.
     return str(byte) if byte < 128 else f"'\\x{byte:02x}'"
 
 
@@ -83,7 +83,7 @@ def digest(data):
 
 
 def definitions(i, data, included, names):
-    """The file's text, in numbers, as C11 promises string literals of only 4095 characters; and what it includes."""
+    """The file's text as numbers, because C11 guarantees string literals of only 4095 characters; and its includes."""
     rows = [f'    {{"{conditions}", &ga__templates[{names.index(name)}]}},\n' for conditions, name in included]
     text = f"static const char t{i}[] = {{\n{initialiser(data)}}};\n"
     return text + (f"static const ga__include i{i}[] = {{\n{''.join(rows)}    {{NULL, NULL}}}};\n" if rows else "")

@@ -1,11 +1,11 @@
-"""The floors of src/: makes the include tree of one, or checks the rooms of all.
+"""The floors of src/: makes the include tree of one floor, or checks all folders.
 
 floors.py SOURCE TREE FOLDER...
-    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header of each folder, and nothing else is there: a file of the
-    floor that includes a header of another folder does not compile.
+    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header of each folder, and TREE has no other files: a file of
+    the floor that includes a header of another folder does not compile.
 floors.py --check SOURCE
-    No circle of includes between the modules (x.c and x.h) but those of CIRCLES, no folder of more than MOST_FILES .c
-    files, no file of more than MOST_LINES lines.
+    No include cycles between the modules (x.c and x.h) except CYCLES, at most MOST_FILES .c files in a folder, at most
+    MOST_LINES lines in a file.
 """
 import os
 import re
@@ -14,9 +14,9 @@ import sys
 
 MOST_FILES = 15
 MOST_LINES = 500
-# An error needs memory for its message, and an allocation that fails raises one; an array leaves its scope when it is
+# An error needs memory for its message, and a failed allocation raises an error; an array leaves its scope when it is
 # freed, and a scope frees its arrays.
-CIRCLES = [{"base/alloc", "base/error"}, {"array/array", "array/scope"}]
+CYCLES = [{"base/alloc", "base/error"}, {"array/array", "array/scope"}]
 
 
 def make_tree(source, tree, folders):
@@ -34,17 +34,17 @@ def read_modules(source):
     modules, complaints = {}, []
     for folder, _, names in os.walk(source):
         files = sorted(name for name in names if name.endswith((".c", ".h")))
-        room = os.path.relpath(folder, source)
+        folder_name = os.path.relpath(folder, source)
         count = sum(name.endswith(".c") for name in files)
         if count > MOST_FILES:
-            complaints.append("%s: %d .c files, more than %d" % (room, count, MOST_FILES))
+            complaints.append("%s: %d .c files, more than %d" % (folder_name, count, MOST_FILES))
         for name in files:
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 text = file.read()
             lines = text.count("\n")
             if lines > MOST_LINES:
-                complaints.append("%s/%s: %d lines, more than %d" % (room, name, lines, MOST_LINES))
-            module = "%s/%s" % (room, name[:-2])
+                complaints.append("%s/%s: %d lines, more than %d" % (folder_name, name, lines, MOST_LINES))
+            module = "%s/%s" % (folder_name, name[:-2])
             included = set(re.findall(r'#include "([a-z_0-9/]+)\.h"', text)) - {module}
             modules.setdefault(module, set()).update(included)
     return modules, complaints
@@ -60,21 +60,21 @@ def reachable(modules, start):
     return found
 
 
-def find_circles(modules):
+def find_cycles(modules):
     beyond = {module: reachable(modules, module) for module in modules}
-    circles = []
+    cycles = []
     for module in sorted(modules):
-        circle = {other for other in beyond[module] if module in beyond.get(other, ())}
-        if circle and circle not in circles:
-            circles.append(circle)
-    return circles
+        cycle = {other for other in beyond[module] if module in beyond.get(other, ())}
+        if cycle and cycle not in cycles:
+            cycles.append(cycle)
+    return cycles
 
 
 def check(source):
     modules, complaints = read_modules(source)
-    for circle in find_circles(modules):
-        if circle not in CIRCLES:
-            complaints.append("a circle of includes: %s" % ", ".join(sorted(circle)))
+    for cycle in find_cycles(modules):
+        if cycle not in CYCLES:
+            complaints.append("a cycle of includes: %s" % ", ".join(sorted(cycle)))
     for complaint in complaints:
         print(complaint)
     return not complaints

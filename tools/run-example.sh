@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sets the machine up, builds Quarry and runs the terrain example: run-example.sh [DIRECTORY].
-# hillshade.npy and hillshade.png go to DIRECTORY, the current one when none is given.
+# hillshade.npy and hillshade.png go to DIRECTORY (default: the current one).
 set -eu
 
 output=$(cd "${1:-.}" && pwd)

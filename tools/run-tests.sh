@@ -29,7 +29,7 @@ build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
     python3 -m venv build/python && build/python/bin/pip install -q 'numpy>=2' ml_dtypes
 } || { echo "run-tests: cannot install NumPy into build/python"; exit 1; }
 
-# Both builds ask for the same kernels: the second finds them compiled.
+# Both builds use the same kernels: the second finds them compiled.
 QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$PWD/build/kernels}
 export QUARRY_CACHE_DIR
 logs=

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that a build needs and that are missing; elsewhere it only checks:
-# setup.sh [PACKAGE...], which are needed too.
+# Installs the missing Debian packages that a build needs; on other systems it only checks for them:
+# setup.sh [PACKAGE...]; these packages are needed too.
 set -eu
 
 packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 python3-venv valgrind $*"

@@ -19,7 +19,7 @@ import report
 HERE = Path(__file__).resolve().parent
 TITLES = {'cub': 'CUB', 'cupy': 'CuPy', 'numpy': 'NumPy', 'numexpr': 'numexpr', 'torch': 'PyTorch', 'jax': 'JAX',
           'torch.compile': 'torch.compile'}
-# torch.compile comes last: it takes the longest, should time run out.
+# torch.compile comes last: it takes the longest, in case the time runs out.
 PEERS = {'cuda': ['cub', 'cupy', 'torch', 'jax', 'torch.compile'],
          'cpu': ['numpy', 'numexpr', 'torch', 'torch.compile']}
 
@@ -39,7 +39,7 @@ def options():
 
 
 def end_session(process):
-    """Ends the program with all that it has started: a library's compilers may outlive it."""
+    """Ends the program and its children: a library's compilers may outlive it."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -57,7 +57,7 @@ class Comparison:
         return max(self.end - time.monotonic(), 0)
 
     def arguments(self):
-        """What all programs understand."""
+        """The options that all programs understand."""
         return ['--cases', self.chosen.cases] if self.chosen.cases else []
 
     def all_rounds(self):

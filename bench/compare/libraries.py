@@ -24,12 +24,12 @@ NUMPY = Words(np, np.vectorize(math.erf, otypes=[np.float32]))
 
 
 def finished(operation, finish):
-    """The operation, and after it what remains to be done with its result."""
+    """The operation, followed by the necessary use of its result."""
     return (lambda *inputs: finish(operation(*inputs), inputs[0])) if finish else operation
 
 
 class Numpy:
-    """NumPy, and what other libraries do the same way."""
+    """NumPy, and the common part of other libraries."""
     takes_out, device = True, 'cpu'
     words = NUMPY
 
@@ -51,14 +51,14 @@ class Numpy:
         return x.view(kind) if kind == 'complex64' else x.astype(kind)
 
     def missing(self, case):
-        """Why it sits this case out; None when it takes part."""
+        """The reason why the library skips this case; None if it takes part."""
         return 'no erf' if 'Black-Scholes' in case.name else None
 
     def operation(self, case):
         return lambda *inputs, **out: case.formula(self.words, *inputs, **out)
 
     def draw(self, what, n):
-        """What makes n float32 random numbers of its fastest counter-based generator."""
+        """A function that makes n float32 random numbers with its fastest counter-based generator."""
         generator = np.random.Generator(np.random.Philox(1))
         return lambda: getattr(generator, what)(n, dtype=np.float32)
 

@@ -22,7 +22,7 @@ REPEATS = 3                 # new kernels
 
 
 def random_floats(count):
-    """+-[1, 2) with every bit of the fraction random, as quarry-bench has them."""
+    """+-[1, 2) with every bit of the fraction random, like quarry-bench's data."""
     bits = np.random.default_rng(20).integers(0, 1 << 32, count, dtype=np.uint32)
     return (np.uint32(0x3f800000) | bits >> np.uint32(9) | bits << np.uint32(31)).view(np.float32)
 
@@ -117,7 +117,7 @@ def time_case(library, base, case, n):
 
 
 def time_draw(library, case, n):
-    """The same of random numbers, whose first million must have the mean that they should."""
+    """The same for random numbers, whose first million must have the expected mean."""
     draw = library.draw(case.draws, n)
     last = [draw(), draw()]
 
@@ -130,7 +130,7 @@ def time_draw(library, case, n):
     return us, bool(abs(float(np.mean(library.download(last[0][:1000000]))) - wanted) < 0.01)
 
 
-# ---- What the host spends ----
+# ---- The host's time ----
 
 def batch_us(library, run):
     library.wait()
@@ -152,7 +152,7 @@ def find(name):
 
 
 def small_operation(library, name):
-    """What calls the operation once on 1024 elements; None when the library sits it out."""
+    """A function that calls the operation once on 1024 elements; None if the library skips it."""
     if library.missing(find(name)):
         return None
     x, y = (library.window(library.upload(random_floats(4096)), start, 1024) for start in (0, 2000))
@@ -210,7 +210,7 @@ HOST_CASES = {
 # ---- The run ----
 
 def row_of(name, measure):
-    """What `measure` gives as a row; what goes wrong is one row's loss."""
+    """The result of `measure` as a row; an error loses only that row."""
     try:
         us, right = measure()
         if us is None:

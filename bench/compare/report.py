@@ -32,7 +32,7 @@ def best_peer(results, case):
 
 
 def shortfalls(row, kind):
-    """What the row promises and does not reach, in words; None when it promises nothing."""
+    """The goal that the row misses, in words; None if it has no goal."""
     case, found, promised = row['case'], [], False
     if 'of_limit' in row:
         least, promised = OF_LIMIT_ROW.get((kind, case), OF_LIMIT[kind]), True
@@ -183,7 +183,7 @@ STYLE = ('text{font:13px sans-serif;fill:#222}.title{font-size:15px;font-weight:
 
 
 def place(fraction):
-    """Where a fraction of the limit's speed stands, from 0 to 1.1."""
+    """The position of a fraction of the limit's speed, from 0 to 1.1."""
     return LEFT + min(max(fraction, 0), 1.1) / 1.1 * (WIDTH - LEFT - 24)
 
 

@@ -100,7 +100,7 @@ class Runs(unittest.TestCase):
         return path
 
     def fake_bench(self, status=0):
-        """What gives a bench's results at once and ends with that status."""
+        """A program that prints a bench's results at once and exits with that status."""
         results = self.folder / 'fake.json'
         results.write_text(json.dumps({'device': 'cpu', 'description': 'fake', 'n': 65536, 'limits_gbps': {},
                                        'cases': [{'case': 'add f32', 'us': 2, 'checked': True}]}))

@@ -189,7 +189,7 @@ def special_operands(name, dtype, side):
     return base
 
 
-# ---- Quarry's answers where they are not simply NumPy's ----
+# ---- Quarry's answers where they differ from NumPy's ----
 
 
 def wrapped_power(dtype, a, b):
@@ -269,7 +269,7 @@ def reciprocal(x):
 
 
 def by_mpmath(function):
-    """What NumPy lacks, from mpmath's value to 40 digits."""
+    """Functions that NumPy lacks, from mpmath's value to 40 digits."""
 
     def value(x):
         if x == 0:
@@ -292,7 +292,7 @@ def by_mpmath(function):
 
 
 def clip(x, low, high):
-    """NumPy's own does not pass on NaN in complex bounds."""
+    """NumPy's clip does not propagate NaN in complex bounds."""
     return np.minimum(np.maximum(x, low), high)
 
 
@@ -337,7 +337,7 @@ def strong(args):
 
 
 def bfloat16_types(row, args):
-    """(common, result) where NumPy cannot be asked, since an operand is bfloat16."""
+    """(common, result) if an operand is bfloat16, which NumPy lacks."""
     common = float_of(strong(args)) if row[2] in ("FLOAT", "DOUBLE") else strong(args)
     if row[2] == "WHERE":
         common = strong(args[1:]) if strong(args[1:]) else promote(args[1].dtype, args[2].dtype)
@@ -444,7 +444,7 @@ def tolerance(name, row, args, common, result):
     return ulp, flags
 
 
-# Rows where the table, and not NumPy, decides; with the reason.
+# Rows where the table decides instead of NumPy; with the reason.
 DEVIATIONS = {
     ("angle", "bool"): "NumPy gives float64, since it passes a Python 0; FLOAT is float16",
     ("round", "bool"): "NumPy gives float16; rounding a bool is an error in the table",
@@ -461,7 +461,7 @@ def takes(row, args):
 
 
 def answer(file, name, row, args):
-    """Adds one case. Says where the table and NumPy disagree about what is an error."""
+    """Adds one case. Prints a note if only one of the table and NumPy gives an error."""
     arrays = [a.dtype for a in args if isinstance(a, Array)]
     deviates = (name, arrays[0]) in DEVIATIONS
     if "bfloat16" in arrays:
@@ -556,7 +556,7 @@ def number_cases(file):
 
 
 def skipped(name, dtype, number):
-    """Weak numbers whose answers are not NumPy's to give."""
+    """Weak numbers for which NumPy has no answer."""
     return (
         name == "power"
         and (number in (300, 1 << 40, 1 << 63))

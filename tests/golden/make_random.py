@@ -92,7 +92,7 @@ def uniform(seed, position, dtype, low, high):
 
 
 def above_zero(w, dtype):
-    """What the logarithm is taken of, over 2^32 or 2^64: rounded, as the distributions say."""
+    """The argument of the logarithm, over 2^32 or 2^64: rounded as the distributions specify."""
     if dtype == "float64":
         return mpmath.mpf(float(w[0] << 32) + (w[1] + 0.5)) / 2**64
     return mpmath.mpf(float(np.float32(np.float32(w) + np.float32(0.5)))) / 2**32
@@ -115,7 +115,7 @@ def fraction(w):
 
 
 def normal_numbers(seed, position, dtype):
-    """The exponential number, the angle in [-1/2, 1/2) half turns, the sign, which of the pair."""
+    """The exponential number, the angle in [-1/2, 1/2) half turns, the sign, and the index in the pair."""
     if dtype == "float64":
         counter, row = block(position, 2)
         w = words(seed, counter, FOR_64_BITS)

@@ -1,4 +1,4 @@
-"""Makes range.bin: what numpy.arange and numpy.linspace give, and where they raise.
+"""Makes range.bin: the results of numpy.arange and numpy.linspace, and their errors.
 
 Arguments are random numbers of every kind, and the edges: ends of dtypes, integers past 2**53, steps
 that underflow, lengths that are not finite. Where an exact integer range has another length than

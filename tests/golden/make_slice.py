@@ -58,7 +58,7 @@ def main():
             texts = FIXED + SPACED
             texts = texts + [",".join(part() for _ in range(random.randint(1, 4))) for _ in range(120)]
             for text in texts:
-                # what overflows a stride in NumPy wraps there
+                # a stride that overflows in NumPy wraps there
                 out.write(f"{','.join(map(str, shape))}|{text}|{answer(shape, text)}\n")
 
 

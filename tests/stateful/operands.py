@@ -13,7 +13,7 @@ def numpy_dtype(name):
 
 
 def elements(rng, dtype, shape):
-    """Small integers but zero: what formulas make of them is exact in every dtype."""
+    """Small integers other than zero: the results of formulas are exact in every dtype."""
     dtype = numpy_dtype(dtype)
     if dtype.kind == "b":
         return rng.random(shape) < 0.5
@@ -49,13 +49,13 @@ def view_of(library, base, like, layout):
 
 
 def base_shape(shape, layout):
-    """The shape of which `layout` leaves `shape`."""
+    """The shape that `layout` turns into `shape`."""
     grown = {"every second": lambda n: 2 * n, "tail": lambda n: n + 1, "inner": lambda n: n + 2}.get(layout)
     return tuple(grown(n) for n in shape) if grown else shape[::-1] if layout == "transposed" else shape
 
 
 def narrowed(rng, shape, layout):
-    """What broadcasts to `shape`: without leading axes, or with axes of one element."""
+    """A shape that broadcasts to `shape`: without leading axes, or with axes of one element."""
     if layout == "one":
         return ()
     if layout == "ones":

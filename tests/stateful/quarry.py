@@ -1,4 +1,4 @@
-"""Quarry through ctypes: what a binding needs, with NumPy arrays in and out.
+"""Quarry through ctypes: a minimal binding, with NumPy arrays in and out.
 
 The functions behind the C macros take the same structs as C does; see value.h, ops.h and eval.h.
 """
@@ -15,7 +15,7 @@ ARRAY, NUMBER, SOURCE = 0, 1, 2
 
 
 class Value(Structure):
-    """ga_value. The union is two words here, because ctypes passes no union by value."""
+    """ga_value. The union is two words here, because ctypes cannot pass a union by value."""
 
     _fields_ = [("kind", c_int), ("dtype", c_int), ("words", c_uint64 * 2)]
 

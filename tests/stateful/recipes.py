@@ -1,5 +1,5 @@
-"""Recipes of calls: each fixes what a kernel's text depends on for the most part, and leaves sizes, values, names
-and the order of arguments to chance. A call gives (what, [(got, wanted, exact)])."""
+"""Recipes of calls: each fixes most of the properties that a kernel's text depends on, and randomises sizes, values,
+names and the order of arguments. A call returns (description, [(got, wanted, exact)])."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 REAL = [d for d in DTYPES if d != "bool" and not d.startswith("c")]
 
 
-# ---- What NumPy gives, with sums that are exact ----
+# ---- NumPy's results, with exact sums ----
 
 
 def exact_sum(x, **options):
@@ -46,7 +46,7 @@ def pick(rng, items):
 
 
 class Recipe:
-    """Dtypes and layouts that stay, so that a run needs few kernels."""
+    """Fixed dtypes and layouts, so that a run needs few kernels."""
 
     kinds = REAL
     inputs = 2
@@ -193,7 +193,7 @@ class Eval(Recipe):
         self.formula = pick(rng, self.FORMULAS)
 
     def bind(self, rng, shape):
-        """The text in names drawn anew, and what the names stand for."""
+        """The text with new random names, and the operands of the names."""
         names = [self.NAMES[int(k)] for k in rng.permutation(len(self.NAMES))[:3]]
         text = self.formula.format(p=names[0], q=names[1], r=names[2])
         operands = dict(zip(names, self.operands(rng, shape)))

@@ -1,4 +1,4 @@
-"""Thousands of random calls in one process against NumPy: whatever is cached must not mix calls up.
+"""Thousands of random calls in one process, compared with NumPy: caches must not mix calls up.
 
 stateful.py LIBRARY [--seed S] [--calls N] [--recipes R] [--threads T] [--seconds S]: draws R recipes, then calls them
 in random order with random sizes, layouts, values, names and orders of arguments. The seed is printed; the first wrong
@@ -55,7 +55,7 @@ class Run:
         self.wrong = None
 
     def call(self):
-        """None, or what went wrong."""
+        """None, or the error."""
         recipe = self.recipes[int(self.rng.integers(len(self.recipes)))]
         try:
             what, pairs = recipe.call(self.rng)
