@@ -74,11 +74,11 @@ static void all_streams_are_waited_for(void **state)
     ga__stream streams[3] = {{0}};
     for (int i = 0; i < 3; i++)
         assert_int_equal(ga__stream_init(&streams[i], device, false), GA_OK);
-    fake.marked = 0;
+    fake.recorded = 0;
     ga__unload(load_on(device));
     ga__unload_sweep();
-    assert_int_equal(fake.marked, 4); /* and the device's own */
-    assert_int_equal(fake.marks, 0);
+    assert_int_equal(fake.recorded, 4); /* and the device's own */
+    assert_int_equal(fake.events, 0);
     assert_int_equal(fake.unloads, 1);
     for (int i = 0; i < 3; i++)
         ga__stream_reset(&streams[i]);
@@ -90,7 +90,7 @@ static void streams_of_all_its_devices_are_waited_for(void **state)
     (void)state;
     ga__stream stream = {0};
     assert_int_equal(ga__stream_init(&stream, other, false), GA_OK);
-    fake.marked = 0;
+    fake.recorded = 0;
     ga__loaded *loaded = load_on(device);
     for (int i = 0; i < 3; i++)
         assert_int_equal(ga__load_also(i % 2 ? device : other, loaded), GA_OK);
@@ -98,8 +98,8 @@ static void streams_of_all_its_devices_are_waited_for(void **state)
     ga__unload(loaded);
     ga__unload(load_on(device));
     ga__unload_sweep();
-    assert_int_equal(fake.marked, 3); /* one for each device's own stream, and this one */
-    assert_int_equal(fake.marks, 0);
+    assert_int_equal(fake.recorded, 3); /* one for each device's own stream, and this one */
+    assert_int_equal(fake.events, 0);
     assert_int_equal(fake.unloads, 2);
     ga__stream_reset(&stream);
 }

@@ -51,7 +51,7 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
 
 build_and_test build/test "" --buildtype=debugoptimized
 if [ "$fuzz" ]; then
-    # The targets wait for nothing but the processor: five at once take 40 seconds.
+    # The targets are bound by the processor: five at once take 40 seconds.
     build_and_test build/fuzz "--suite=fuzz --num-processes=5" --native-file tools/clang.ini --buildtype=debug \
         -Doptimization=1 -Dfuzz=true -Dfuzz_seconds=20 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
         -Dexamples=false -Dbench=false -Dcli=false

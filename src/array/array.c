@@ -105,7 +105,7 @@ static void reached(const gpuarray *x, intptr_t *first, intptr_t *end)
     *end = (intptr_t)x->data + high;
 }
 
-/* Whether the backend allocated the memory, so that no other buffer has any of it. */
+/* Whether the backend allocated the memory, so that no other buffer overlaps it. */
 static bool is_allocated(const ga__buffer *buffer)
 {
     return buffer->give_back == NULL;

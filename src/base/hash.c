@@ -49,7 +49,7 @@ uint64_t ga__hash64(const void *bytes, size_t nbytes, uint64_t seed)
 
     for (; left > 16; left -= 16, p += 16)
         state = fold(load(p, 8) ^ SECRET1, load(p + 8, 8) ^ state);
-    if (nbytes >= 16) { /* the last 16 bytes: some may be hashed already, but no word is cut */
+    if (nbytes >= 16) { /* the last 16 bytes: hashes some twice, but only whole words */
         const uint64_t a = load(p + left - 16, 8), b = load(p + left - 8, 8);
         return fold(SECRET0 ^ nbytes, fold(a ^ SECRET2, b ^ state));
     }

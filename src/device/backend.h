@@ -160,8 +160,8 @@ typedef struct ga__code_verbs {
     /* Code that is text (PTX) is followed by a NUL. GA_ERR_FORMAT if the bytes are not code at
      * all. */
     ga_status (*load)(ga__device *device, const void *code, size_t nbytes, ga__image **image);
-    /* Makes an image that another device of the same architecture loaded ready on this one.
-     * Harmless when repeated. NULL where the backend has one device. */
+    /* Prepares an image that another device of the same architecture loaded for this device.
+     * Harmless when repeated. NULL if the backend has one device. */
     ga_status (*attach)(ga__device *device, ga__image *image);
     void (*unload)(ga__image *image);
     /* The kernel of this symbol; GA_ERR_INVALID if there is none. */

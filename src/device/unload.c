@@ -1,28 +1,28 @@
-/* Unloads code in batches, each once the work that streams had when it began is done. */
+/* Unloads code in batches, each when the work is done that the streams had when the batch began. */
 #include "device/unload.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os/fork.h"
 
-/* An event in a stream's work. */
-typedef struct mark {
+/* An event in a stream of a device. */
+typedef struct device_event {
     ga__device *device;
     ga__event *event;
-} mark;
+} device_event;
 
-/* Codes, and a mark in each stream of their devices: no work after the marks uses the codes. */
+/* Code, and an event in each stream of its devices: after these events, no work uses the code. */
 typedef struct batch {
     struct batch *next;
     ga__loaded *codes;
-    size_t nmarks, room;
-    mark *marks;
+    size_t nevents, room;
+    device_event *events;
 } batch;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 GA__FORK_GUARD(&lock, GA__FORK_LEAF, NULL)
 
-static ga__loaded *unmarked;
+static ga__loaded *waiting;
 static batch *batches;
 
 /* ---- loading ---- */
@@ -82,15 +82,15 @@ ga_status ga__load_also(ga__device *device, ga__loaded *loaded)
     return status;
 }
 
-/* ---- giving up ---- */
+/* ---- giving code up ---- */
 
-static void add_unmarked(ga__loaded *list)
+static void add_waiting(ga__loaded *list)
 {
     pthread_mutex_lock(&lock);
     while (list != NULL) {
         ga__loaded *next = list->next;
-        list->next = unmarked;
-        unmarked = list;
+        list->next = waiting;
+        waiting = list;
         list = next;
     }
     pthread_mutex_unlock(&lock);
@@ -101,70 +101,70 @@ void ga__unload(ga__loaded *loaded)
     if (loaded == NULL)
         return;
     loaded->next = NULL;
-    add_unmarked(loaded);
+    add_waiting(loaded);
 }
 
 /* ---- batches ---- */
 
 static void batch_free(batch *b)
 {
-    for (size_t i = 0; i < b->nmarks; i++)
-        b->marks[i].device->backend->stream.event_free(b->marks[i].device, b->marks[i].event);
-    ga__free(b->marks);
+    for (size_t i = 0; i < b->nevents; i++)
+        b->events[i].device->backend->stream.event_free(b->events[i].device, b->events[i].event);
+    ga__free(b->events);
     ga__free(b);
 }
 
 static ga_status make_room(batch *b)
 {
-    if (b->nmarks < b->room)
+    if (b->nevents < b->room)
         return GA_OK;
     const size_t room = b->room > 0 ? 2 * b->room : 8;
-    mark *marks = ga__realloc(b->marks, room * sizeof *marks);
-    if (marks == NULL)
+    device_event *events = ga__realloc(b->events, room * sizeof *events);
+    if (events == NULL)
         return GA_ERR_MEMORY;
-    b->marks = marks;
+    b->events = events;
     b->room = room;
     return GA_OK;
 }
 
-static ga_status add_mark(batch *b, ga__stream *stream)
+static ga_status add_event(batch *b, ga__stream *stream)
 {
     ga__device *device = stream->device;
     const ga__stream_verbs *verbs = &device->backend->stream;
     ga__event *event;
     if (make_room(b) != GA_OK || verbs->event_new(device, &event) != GA_OK)
         return ga_error();
-    b->marks[b->nmarks++] = (mark){device, event};
+    b->events[b->nevents++] = (device_event){device, event};
     return verbs->event_record(event, stream);
 }
 
-static bool is_marked(const batch *b, const ga__device *device)
+static bool has_events(const batch *b, const ga__device *device)
 {
-    for (size_t i = 0; i < b->nmarks; i++)
-        if (b->marks[i].device == device)
+    for (size_t i = 0; i < b->nevents; i++)
+        if (b->events[i].device == device)
             return true;
     return false;
 }
 
-static ga_status mark_device(batch *b, ga__device *device)
+static ga_status add_events(batch *b, ga__device *device)
 {
     ga_status status = GA_OK;
     pthread_mutex_lock(&device->lock);
     for (ga__stream *s = device->streams; s != NULL && status == GA_OK; s = s->next)
-        status = add_mark(b, s);
+        status = add_event(b, s);
     pthread_mutex_unlock(&device->lock);
     return status;
 }
 
-/* A batch of the codes, with marks in the streams of all their devices. NULL on failure. */
+/* Makes a batch of the code, with events in the streams of all its devices. NULL on failure. */
 static batch *batch_new(ga__loaded *codes)
 {
     batch *b = ga__calloc(1, sizeof *b);
     ga_status status = b != NULL ? GA_OK : GA_ERR_MEMORY;
     for (const ga__loaded *code = codes; code != NULL; code = code->next)
         for (size_t i = 0; i < code->ndevices && status == GA_OK; i++)
-            if (!is_marked(b, code->devices[i]))
-                status = mark_device(b, code->devices[i]);
+            if (!has_events(b, code->devices[i]))
+                status = add_events(b, code->devices[i]);
     if (status == GA_OK) {
         b->codes = codes;
         return b;
@@ -174,13 +174,13 @@ static batch *batch_new(ga__loaded *codes)
     return NULL;
 }
 
-/* A batch with a mark on a failed device is never done: its code stays loaded. */
+/* A batch with an event on a failed device is never done: its code stays loaded. */
 static bool is_done(const batch *b)
 {
     bool done = true;
-    for (size_t i = 0; i < b->nmarks && done; i++) {
-        ga__device *device = b->marks[i].device;
-        if (device->backend->stream.event_query(device, b->marks[i].event, &done) != GA_OK)
+    for (size_t i = 0; i < b->nevents && done; i++) {
+        ga__device *device = b->events[i].device;
+        if (device->backend->stream.event_query(device, b->events[i].event, &done) != GA_OK)
             done = false;
     }
     return done;
@@ -199,12 +199,13 @@ static void finish(batch *b)
 
 /* ---- sweeping ---- */
 
-/* Puts a batch of the codes before the others. If marking fails, the codes stay unmarked. */
-static batch *mark_all(ga__loaded *codes, batch *others)
+/* Puts a batch of the code before the others. If recording the events fails, the code goes back to
+ * the waiting list. */
+static batch *add_batch(ga__loaded *codes, batch *others)
 {
     batch *b = codes != NULL ? batch_new(codes) : NULL;
     if (b == NULL) {
-        add_unmarked(codes);
+        add_waiting(codes);
         return others;
     }
     b->next = others;
@@ -230,14 +231,14 @@ static void finish_or_keep(batch *list)
 void ga__unload_sweep(void)
 {
     pthread_mutex_lock(&lock);
-    ga__loaded *codes = unmarked;
-    batch *marked = batches;
-    unmarked = NULL;
+    ga__loaded *codes = waiting;
+    batch *old = batches;
+    waiting = NULL;
     batches = NULL;
     pthread_mutex_unlock(&lock);
-    if (codes == NULL && marked == NULL)
+    if (codes == NULL && old == NULL)
         return;
     const ga__saved_error before = ga__error_save();
-    finish_or_keep(mark_all(codes, marked));
+    finish_or_keep(add_batch(codes, old));
     ga__error_restore(before);
 }

@@ -1,4 +1,5 @@
-/* Loaded code, and when it may be unloaded: a launch may use it long after its call returned. */
+/* Loaded code, and the time at which it can be unloaded: a launch may use it long after its call
+ * returned. */
 #ifndef GA_DEVICE_UNLOAD_H
 #define GA_DEVICE_UNLOAD_H
 
@@ -12,18 +13,19 @@ typedef struct ga__loaded {
     struct ga__loaded *next; /* unload.c's */
 } ga__loaded;
 
-/* As the backend's load(). */
+/* Like the backend's load(). */
 ga_status ga__load(ga__device *device, const void *code, size_t nbytes, ga__loaded **loaded);
 
-/* Makes the code ready on another device of the same architecture, unless it is already. */
+/* Prepares the code for another device of the same architecture; does nothing if that is done
+ * already. */
 ga_status ga__load_also(ga__device *device, ga__loaded *loaded);
 
-/* For code that no later launch uses: ga__unload_sweep() unloads it when all work that the device's
- * streams have by then is done. Cannot fail; NULL does nothing. */
+/* For code that no later launch uses: ga__unload_sweep() unloads it once all work is done that its
+ * devices' streams had at that time. Cannot fail; NULL is allowed. */
 void ga__unload(ga__loaded *loaded);
 
-/* Unloads what is no longer in use, and marks in all streams when the rest will not be. Waits for
- * nothing and raises nothing: what cannot be unloaded now is left for the next call. */
+/* Unloads code that is no longer in use, and records events in all streams for the rest. Does not
+ * wait or raise: code that cannot be unloaded now is left for the next call. */
 void ga__unload_sweep(void);
 
 #endif

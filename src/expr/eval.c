@@ -53,7 +53,7 @@ static ga_status check_names(int count, const ga_named *args)
     return GA_OK;
 }
 
-/* Sets *device to the array's; fails unless it is the one that others have set. */
+/* Sets *device to the array's; fails if an earlier array has set another one. */
 static ga_status check_device(const gpuarray *x, ga__device **device)
 {
     ga__device *its = x->buffer->device;
@@ -203,7 +203,7 @@ static ga_status separate_reduced(const gpuarray *out, const gpuarray **array, g
 }
 
 /* Replaces operands that overlap `out`, which the step is about to write, by copies. Sets every
- * copy, to NULL where there is none. */
+ * copy, to NULL if there is none. */
 static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding *b,
                           gpuarray **copies)
 {

@@ -81,31 +81,31 @@ static ga_status fake_synchronize(ga__device *device)
     return GA_OK;
 }
 
-static ga_status fake_mark_new(ga__device *device, ga__event **mark)
+static ga_status fake_event_new(ga__device *device, ga__event **event)
 {
     (void)device;
-    fake.marks++;
-    *mark = calloc(1, 1);
-    return *mark ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
+    fake.events++;
+    *event = calloc(1, 1);
+    return *event ? GA_OK : ga__fail(GA_ERR_MEMORY, "out of memory");
 }
 
-static void fake_mark_free(ga__device *device, ga__event *mark)
+static void fake_event_free(ga__device *device, ga__event *event)
 {
     (void)device;
-    fake.marks--;
-    free(mark);
+    fake.events--;
+    free(event);
 }
 
-static ga_status fake_mark_set(ga__event *mark, ga__stream *stream)
+static ga_status fake_event_record(ga__event *event, ga__stream *stream)
 {
-    (void)mark, (void)stream;
-    fake.marked++;
+    (void)event, (void)stream;
+    fake.recorded++;
     return GA_OK;
 }
 
-static ga_status fake_mark_query(ga__device *device, ga__event *mark, bool *done)
+static ga_status fake_event_query(ga__device *device, ga__event *event, bool *done)
 {
-    (void)device, (void)mark;
+    (void)device, (void)event;
     *done = !fake.busy;
     return fake.broken ? ga__fail(GA_ERR_DEVICE, "the device is broken") : GA_OK;
 }
@@ -212,10 +212,10 @@ const ga__backend fake_backend = {.name = "fake",
                                   .stream.open = fake_stream_open,
                                   .stream.close = fake_stream_close,
                                   .stream.synchronize = fake_stream_synchronize,
-                                  .stream.event_new = fake_mark_new,
-                                  .stream.event_free = fake_mark_free,
-                                  .stream.event_record = fake_mark_set,
-                                  .stream.event_query = fake_mark_query,
+                                  .stream.event_new = fake_event_new,
+                                  .stream.event_free = fake_event_free,
+                                  .stream.event_record = fake_event_record,
+                                  .stream.event_query = fake_event_query,
                                   .memory.alloc = fake_alloc,
                                   .memory.free = fake_free,
                                   .memory.trim = fake_trim,

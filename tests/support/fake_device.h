@@ -11,8 +11,8 @@ extern struct fake {
     unsigned char variable[32];
     char symbol[128]; /* the last one requested */
     int launches, unloads;
-    bool busy, broken; /* work is never done; waiting for it fails */
-    int marks, marked; /* existing now; recorded so far */
+    bool busy, broken;    /* work is never done; waiting for it fails */
+    int events, recorded; /* existing now; recorded so far */
     ga__grid_launch last;
     unsigned char args[16][64];
 } fake;
