@@ -112,7 +112,7 @@ static long double value_of(const exact_sum *s)
     return s->sum + s->left_out;
 }
 
-/* ---- What is reduced, and what it must give ---- */
+/* ---- Operands and expected results ---- */
 
 typedef enum operation { SUM, MEAN, NANSUM, NANMEAN, VAR, STD, OPERATIONS } operation;
 

@@ -81,7 +81,7 @@ static gpuarray *new_base(int ndim, int64_t length)
     return base;
 }
 
-/* ---- An array and itself, turned ---- */
+/* ---- An array and its transpose ---- */
 
 static void every_axis_order_of_itself(int ndim, int64_t length)
 {

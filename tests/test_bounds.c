@@ -62,7 +62,7 @@ static double value_of(int bits, int k, double x)
     return value;
 }
 
-/* ---- what the process has ---- */
+/* ---- the process's resources ---- */
 
 static int count_mappings(void)
 {
@@ -86,7 +86,7 @@ static long resident_kilobytes(void)
     return kilobytes;
 }
 
-/* ---- very many expressions ---- */
+/* ---- many expressions ---- */
 
 /* Every formula compiles to the same prepared code: only the compiler is simulated, and results are
  * not checked. */
@@ -196,7 +196,7 @@ static void distinct_expressions_take_no_more_memory(void **state)
     assert_true(SANITIZED || last.kilobytes <= first.kilobytes + 1024);
 }
 
-/* ---- in use when others come ---- */
+/* ---- code in use during evictions ---- */
 
 /* Evaluates formula k and compares; returns the error, or NULL. */
 static const char *check(int k, int length, double x)

@@ -35,7 +35,7 @@ static ga_source *new_source(int ndim, const int64_t *shape)
     return source;
 }
 
-/* ---- So many chunks ---- */
+/* ---- Numbers of chunks ---- */
 
 /* For column `column` of `width`: the sum, and the positions of its first largest and smallest
  * elements. */
@@ -87,7 +87,7 @@ static void any_number_of_chunks_is_combined_right(void **state)
         check_chunks(4370, 1); /* 0x1112 */
 }
 
-/* ---- Sources whose rows are not alike ---- */
+/* ---- Sources with different rows ---- */
 
 typedef struct box {
     int ndim;

@@ -23,7 +23,7 @@
 #include "run.h"
 #include "scratch.h"
 
-/* ---- Arrays and the sources that give the same ---- */
+/* ---- Arrays and sources with the same elements ---- */
 
 /* Host elements in C order, behind a source. */
 typedef struct memory {
@@ -142,7 +142,7 @@ static void assert_same(const operands *o, const char *text, int64_t bytes, cons
     free(w);
 }
 
-/* ---- Whatever the expression, the dtypes, the shapes and the chunks ---- */
+/* ---- Any expression, dtypes, shapes and chunks ---- */
 
 /* m is (n, 6), c (n, 1), v (6,), l (n,) and t (n, 6) of another dtype. */
 static const char *const texts[] = {
@@ -348,7 +348,7 @@ static void numbers_elements_past_32_bits(void **state)
     ga_source_free(x);
 }
 
-/* ---- How data is gone through ---- */
+/* ---- How the data is processed ---- */
 
 static const struct {
     const char *text;
@@ -400,7 +400,7 @@ static void goes_through_data_no_more_than_needed(void **state)
     reset_operands(&o);
 }
 
-/* ---- What cannot be cut ---- */
+/* ---- Data that cannot be split ---- */
 
 static void expect(gpuarray *r, ga_status status, const char *words)
 {
@@ -441,7 +441,7 @@ static void says_what_cannot_be_cut(void **state)
     }
 }
 
-/* ---- Failures on the way ---- */
+/* ---- Failures of single steps ---- */
 
 static bool stop_halfway(int64_t done, int64_t total, void *user)
 {

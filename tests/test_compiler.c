@@ -26,7 +26,7 @@
 static char folder[] = "/tmp/quarry-test-compiler-XXXXXX";
 static char script_path[128], temporary[128], attempts_path[128];
 
-/* ---- A compiler of the test's, in a child of the test's ---- */
+/* ---- The test's own compiler, in a child ---- */
 
 static int count_entries(const char *path)
 {
@@ -73,7 +73,7 @@ static void compiling_with(const char *script, int (*body)(void))
     assert_int_equal(count_entries(temporary), 0);
 }
 
-/* ---- The three ways to a compile ---- */
+/* ---- Three ways to compile ---- */
 
 static bool compiles_template(void)
 {
@@ -186,7 +186,7 @@ static void other_limits_are_no_limits(void **state)
     compiling_with("exec c++ \"$@\"", work_with_limit);
 }
 
-/* ---- Compilers that talk, linger, lie and die ---- */
+/* ---- Compilers that print, stay, fail and crash ---- */
 
 static int fail_small(void)
 {

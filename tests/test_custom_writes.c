@@ -94,7 +94,7 @@ static const char preamble[] = "#define SKIP_2 if (x[i] == 2) \\\n return\n"
                                "#define UNLESS_2 if (x[i] != 2) {\n"
                                "#define END }\n";
 
-/* ---- What the scanner says ---- */
+/* ---- Results of the scanner ---- */
 
 static void the_scanner_knows_what_must_be_loaded(void **state)
 {
@@ -140,7 +140,7 @@ static void only_macros_that_may_jump_are_feared(void **state)
     }
 }
 
-/* ---- What kernels do ---- */
+/* ---- Features of kernels ---- */
 
 static void check_elements(const operation *o, const gpuarray *z, const char *how)
 {

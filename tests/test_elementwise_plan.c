@@ -232,7 +232,7 @@ static void arrays_that_are_indexed_freely_count_by_their_size(void **state)
     }
 }
 
-/* ---- Squares ---- */
+/* ---- Tiles ---- */
 
 static void transposed_operands_go_through_squares(void **state)
 {
@@ -358,7 +358,7 @@ static void only_texts_that_cannot_tell_are_given_more_elements(void **state)
     assert_false(plan_it(&p)->pads);
 }
 
-/* ---- Whatever the call ---- */
+/* ---- Any call ---- */
 
 /* An array of any layout over a part of the shape's last axes, some of them repeated. */
 static void add_any(planned *p, uint64_t *seed, int ndim, const int64_t *shape)

@@ -211,7 +211,7 @@ static void a_set_user_id_program_trusts_no_environment(void **state)
         assert_int_equal(rmdir(in_scratch(folders[i])), 0); /* it is empty */
 }
 
-/* ---- which compiler ---- */
+/* ---- choosing the compiler ---- */
 
 static const char source_text[] = "#ifndef GIVEN\n#define GIVEN 1\n#endif\n"
                                   "static_assert(GIVEN == 1, \"another\");\n"

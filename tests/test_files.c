@@ -20,7 +20,7 @@
 
 enum { OTHER_USER = 65534 };
 
-/* ---- what reaches the disk, and when ---- */
+/* ---- order of writes to disk ---- */
 
 static char order[64]; /* "F" for a file that is synced, "D" for a folder, "R" for a rename */
 
@@ -231,7 +231,7 @@ static void another_users_link_in_a_shared_folder_is_refused(void **state)
     holds("ours", "written");
 }
 
-/* ---- what killed processes leave ---- */
+/* ---- leftovers of killed processes ---- */
 
 /* Opens a replacement in a child that is killed before it commits. */
 static void kill_while_replacing(const char *name)

@@ -25,7 +25,7 @@
 static char folder[] = "/tmp/quarry-test-fork-XXXXXX";
 static char script_path[128], started_path[128];
 
-/* ---- A thread that compiles for long ---- */
+/* ---- A thread with a long compile ---- */
 
 /* From now on a compile takes two seconds, and leaves a mark when it begins. */
 static void use_slow_compiler(void)
@@ -104,7 +104,7 @@ static void a_child_compiles_the_kernel_of_a_module_too(void **state)
     ga_module_free(module);
 }
 
-/* ---- Threads that do everything all the time ---- */
+/* ---- Threads that use everything continuously ---- */
 
 static atomic_bool stopping;
 static atomic_int rounds;
@@ -250,7 +250,7 @@ static void a_child_does_everything_meanwhile(void **state)
     ga_rng_free(rng);
 }
 
-/* ---- Forks in functions of the user's ---- */
+/* ---- Forks in users' functions ---- */
 
 static pid_t forked;
 

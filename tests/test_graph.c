@@ -259,7 +259,7 @@ static void launches_follow_each_other_across_streams(void **state)
     ga_free(x);
 }
 
-/* ---- What cannot be recorded ---- */
+/* ---- Calls that cannot be recorded ---- */
 
 #define REFUSED(statement, text)                                                                   \
     GA_GRAPH(graph)                                                                                \

@@ -26,7 +26,7 @@ static void need_host_memory(void)
     skip();
 }
 
-/* ---- Arrays beside pages that nobody may touch ---- */
+/* ---- Arrays next to inaccessible pages ---- */
 
 enum { BEFORE, BEHIND, SIDES };
 
@@ -140,7 +140,7 @@ static void draws_stay_inside(void **state)
     ga_rng_free(rng);
 }
 
-/* ---- Texts of the user's ---- */
+/* ---- Users' texts ---- */
 
 static int32_t number_at(const gpuarray *x, int64_t k)
 {
@@ -294,7 +294,7 @@ static void arrays_of_one_size_run_flat(void **state)
     ga_kernel_free(add);
 }
 
-/* ---- Memory that is kept ---- */
+/* ---- Kept memory ---- */
 
 static size_t kept(void)
 {

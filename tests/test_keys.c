@@ -359,7 +359,7 @@ static void run_chunks(int call)
     ga_source_free(source);
 }
 
-/* ---- Kernels of the user's ---- */
+/* ---- Users' kernels ---- */
 
 typedef struct kernel_call {
     const char *operation;

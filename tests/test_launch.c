@@ -564,7 +564,7 @@ static void a_fault_names_the_kernel_and_ends(void **state)
     }
 }
 
-/* ---- Packing and compiling where there is no GPU ---- */
+/* ---- Packing and compiling without a GPU ---- */
 
 #ifdef QUARRY_CUDA
 #include "fake_device.h"

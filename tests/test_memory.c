@@ -84,7 +84,7 @@ static void bad_names_and_results_are_refused(void **state)
     ga_clear_error();
 }
 
-/* ---- An allocator of the user's ---- */
+/* ---- Users' allocators ---- */
 
 static struct {
     int allocs, frees, refuse;

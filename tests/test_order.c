@@ -292,7 +292,7 @@ static const ga__backend noting = {.name = "noting",
     }
 static ga__device devices[2] = {NOTING(0), NOTING(1)};
 
-/* ---- What the tests share: streams a to d of the first device ---- */
+/* ---- Shared by the tests: streams a to d of the first device ---- */
 
 static ga_stream *a, *b, *c, *d;
 

@@ -94,7 +94,7 @@ static void complex_powers_keep_numpys_infinities(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* ---- One power, asked for in several ways ---- */
+/* ---- One power, requested in several ways ---- */
 
 static const ga_dtype dtypes[] = {GA_INT32,   GA_UINT8,   GA_FLOAT16,   GA_BFLOAT16,
                                   GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};

@@ -144,7 +144,7 @@ static void the_temporary_folder_is_the_callers_choice(void **state)
     ga__free(end.output);
 }
 
-/* ---- Signals of the program that runs it ---- */
+/* ---- Signals of the calling program ---- */
 
 static void do_nothing(int number)
 {

@@ -214,7 +214,7 @@ static void tables_are_numpys(void **state)
     assert_int_equal(entries_wrong, 0);
 }
 
-/* ---- What the tables cannot say ---- */
+/* ---- Cases that the tables do not cover ---- */
 
 static void bad_dtypes_are_errors(void **state)
 {

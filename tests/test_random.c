@@ -174,7 +174,7 @@ static void bytes_are_those_of_the_words(void **state)
     ga_rng_free(rng), ga_rng_free(same);
 }
 
-/* ---- The same numbers, however they are drawn ---- */
+/* ---- The same numbers for every way to draw them ---- */
 
 /* Every distribution and dtype, and a hash of elements 5 to 1000007 of seed 11: these numbers are
  * the same on every device and in every version. */
@@ -1003,7 +1003,7 @@ static void generators_are_independent(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* ---- What is refused ---- */
+/* ---- Rejected arguments ---- */
 
 static void null_generators_are_refused(void **state)
 {

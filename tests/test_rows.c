@@ -14,7 +14,7 @@
 #include "run.h"
 #include "views.h"
 
-/* ---- Elements on both sides ---- */
+/* ---- Elements on host and device ---- */
 
 /* A base array and its elements, integers, on the host. */
 typedef struct base {
@@ -178,7 +178,7 @@ static void short_rows_of_two_layouts_agree_with_loops(void **state)
         }
 }
 
-/* ---- Long rows, cut between processors ---- */
+/* ---- Long rows, split between processors ---- */
 
 /* A view of two or three axes that cannot merge, with at least 2 * 10^5 elements. */
 static view long_rows(base *b, ga_dtype dtype, int most, uint64_t *seed)

@@ -16,7 +16,7 @@
 #include "device/memory.h"
 #include "run.h"
 
-/* ---- which thread this is ---- */
+/* ---- thread indices ---- */
 
 static void threads_know_where_they_are(void **state)
 {
@@ -875,7 +875,7 @@ static void kernels_print(void **state)
     backend->code.unload(p.image);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static void refused(const char *body, shape s, const char *message)
 {
@@ -1136,7 +1136,7 @@ static void any_allocation_may_fail(void **state)
     assert_true(failures > (device->arch == 0 ? 30 : 3));
 }
 
-/* ---- how fast ---- */
+/* ---- speed ---- */
 
 static void report(const char *what, double seconds, double count)
 {

@@ -418,7 +418,7 @@ static void draws(void **state)
     COMPARE(draw_dice, 0, 7, 20001);
 }
 
-/* ---- Posted results ---- */
+/* ---- Readbacks ---- */
 
 static void results_are_read_back(void **state)
 {
@@ -440,7 +440,7 @@ static int open_devices(void **state)
     return open_simulated_device(PROCESSORS) ? 0 : -1;
 }
 
-/* ---- Sums of many ---- */
+/* ---- Long sums ---- */
 
 /* n rows of `width` tenths, or thirds, all equal. */
 static gpuarray *repeated(ga_dtype dtype, int64_t n, int64_t width)

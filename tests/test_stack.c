@@ -170,7 +170,7 @@ static bool other(void)
     return made;
 }
 
-/* ---- NVRTC, whose own appetite is larger ---- */
+/* ---- NVRTC, which needs a larger stack ---- */
 
 #ifdef QUARRY_CUDA
 static bool nvrtc(void)
@@ -200,7 +200,7 @@ static void nvrtc_has_a_stack_of_its_own(void **state)
     skip();
 }
 
-/* ---- Deep formulas: computed, or refused ---- */
+/* ---- Deep formulas: computed or rejected ---- */
 
 /* "((( x )))", "-(-( x ))" and so on, `depth` times. */
 static char *nested(const char *open, const char *close, int depth)

@@ -29,7 +29,7 @@ int main(void)
 
 #include "fake_device.h"
 
-/* ---- What is compiled ---- */
+/* ---- Compiled kernels ---- */
 
 static _Thread_local ga_dtype compiled_dtype; /* GA_NO_DTYPE: more than one dtype */
 

@@ -153,7 +153,7 @@ static void add_sweep(writer *w, int number, const ga__sweep *sweep)
         ga__strbuf_addf(&w->text, " in %" PRId64 " chunks of at most %" PRId64 " rows of axis %d",
                         sweep->chunks, sweep->rows, sweep->depth - 1);
     add_names(w, "\n  reads chunk by chunk ", sweep->streamed_args);
-    add_names(w, "\n  needs whole ", sweep->whole);
+    add_names(w, "\n  loads completely ", sweep->whole);
     before = "\n  combines kernel ";
     for (int p = 0; p < sweep->nparts; p++)
         if (sweep->parts[p].combined) {

@@ -122,7 +122,7 @@ static int follow_links(const char *path, char **target)
     return error;
 }
 
-/* ---- what killed processes left ---- */
+/* ---- cleaning up after killed processes ---- */
 
 /* PREFIX, digits, "-", digits. */
 static bool is_temporary(const char *name)

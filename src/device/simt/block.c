@@ -324,7 +324,7 @@ static void yield_in_kernel(ga_simt_thread *view)
         ga__fiber_switch(&t->fiber, &next->fiber);
 }
 
-/* ---- from thread to thread and from block to block ---- */
+/* ---- moving between threads and blocks ---- */
 
 #define UNSET 0xff /* fills uninitialised shared memory: NaN as a float, -1 as an integer */
 
