@@ -140,13 +140,13 @@ static void errors_name_template_and_line(void **state)
     assert_error(r, "\n//@include nope\n", "t:2: no template nope");
     assert_error(r, "\n\n//@if name\nx\n", "t:3: //@if has no //@end");
     assert_error(r, "//@each none\nx\n", "t:1: //@each has no //@end");
-    assert_error(r, "//@each none\n//@else\n//@end\n", "t:1: //@each has an //@else too many");
-    assert_error(r, "//@if name\n//@else\n//@else\n//@end\n", "t:1: //@if has an //@else too many");
+    assert_error(r, "//@each none\n//@else\n//@end\n", "t:1: //@each has a second //@else");
+    assert_error(r, "//@if name\n//@else\n//@else\n//@end\n", "t:1: //@if has a second //@else");
     assert_error(r, "x\n//@end\n", "t:2: //@end outside any block");
     assert_error(r, "//@else\n", "t:1: //@else outside any block");
-    assert_error(r, "  //@endif \n", "t:1: //@endif is no directive");
-    assert_error(r, "//@if\n//@end\n", "t:1: //@if is no directive");
-    assert_error(r, "//@if name\n//@end name\n", "t:2: //@end name is no directive");
+    assert_error(r, "  //@endif \n", "t:1: //@endif is not a directive");
+    assert_error(r, "//@if\n//@end\n", "t:1: //@if is not a directive");
+    assert_error(r, "//@if name\n//@end name\n", "t:2: //@end name is not a directive");
     assert_error(r, "x\n//@include nope.tmpl\n", "t:2: no template nope.tmpl");
     ga__record_free(r);
 }
@@ -158,7 +158,7 @@ static void depth_is_bounded(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         ga__strbuf_add(&text, "//@if name\n");
-    assert_error(r, text.text, "t:64: more than 64 blocks and files inside one another");
+    assert_error(r, text.text, "t:64: more than 64 nested blocks and files");
     ga__strbuf_reset(&text);
     ga__record_free(r);
 }

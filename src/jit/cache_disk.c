@@ -60,7 +60,8 @@ static bool is_private(int directory, const char *path)
     if (status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)))
         return true;
     ga__log(GA_LOG_INFO,
-            "cache directory %s is not used: owner %ld (we: %ld), mode %04o; none but us may write",
+            "cache directory %s is not used: owner %ld (this user: %ld), mode %04o; only this user "
+            "may have write access",
             path, (long)status.st_uid, (long)geteuid(), (unsigned)status.st_mode & 07777u);
     return false;
 }

@@ -244,7 +244,8 @@ static bool await(ga__entry *entry, bool is_builder)
     modules.counts.memory_hits += ready && !is_builder;
     if (!ready)
         ga__fail(entry->status, "%s",
-                 entry->message ? entry->message : "a kernel failed, and no memory to say why");
+                 entry->message ? entry->message
+                                : "a kernel failed, and memory ran out before its message");
     pthread_mutex_unlock(&modules.lock);
     if (!ready)
         leave(entry);
@@ -272,7 +273,7 @@ static bool has_stack(const ga__job *job)
     const size_t left = ga__stack_left();
     if (left >= LEAST_STACK)
         return true;
-    ga__fail(GA_ERR_MEMORY, "%s: the thread has %zu bytes of its stack left, a first call needs %d",
+    ga__fail(GA_ERR_MEMORY, "%s: the thread has %zu bytes of stack left; a first call needs %d",
              ga__job_name(job), left, LEAST_STACK);
     return false;
 }

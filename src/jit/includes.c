@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/cxx_token.h"
+
 static bool names_files(const char *option)
 {
     static const char *const prefixes[] = {"-I",    "--include-path", "-include", "--pre-include",
@@ -21,36 +23,30 @@ static bool is_given(const char *name, size_t length, const char *const *given)
     return false;
 }
 
-static const char *skip_blanks(const char *at)
+/* Whether a # line includes anything but <...> and the given names. A macro may stand for any file.
+ */
+static bool directive_includes(ga__scanner *s, const char *const *given)
 {
-    return at + strspn(at, " \t");
-}
-
-/* Whether the line is an #include of anything but <...> and the given names. A macro may stand for
- * any file. */
-static bool line_includes(const char *line, const char *const *given)
-{
-    const char *at = skip_blanks(line);
-    if (*at != '#')
+    if (!ga__token_is(ga__scan(s), "include"))
         return false;
-    at = skip_blanks(at + 1);
-    if (strncmp(at, "include", 7) != 0)
-        return false;
-    at = skip_blanks(at + 7);
-    if (*at != '"')
-        return *at != '<';
-    return !is_given(at + 1, strcspn(at + 1, "\"\n"), given);
+    const ga__token name = ga__scan(s);
+    if (name.kind != GA__TOKEN_STRING)
+        return !ga__token_is(name, "<");
+    return !is_given(name.text + 1, strcspn(name.text + 1, "\"\n"), given);
 }
 
 static bool text_includes(const char *text, const char *const *given)
 {
-    while (*text) {
-        if (line_includes(text, given))
+    ga__scanner s = {.at = text, .line_start = true};
+    for (;;) {
+        const ga__token t = ga__scan(&s);
+        if (t.kind == GA__TOKEN_END)
+            return false;
+        s.in_directive = t.line_start && ga__token_is(t, "#");
+        if (s.in_directive && directive_includes(&s, given))
             return true;
-        text += strcspn(text, "\n");
-        text += *text == '\n';
+        s.in_directive = false;
     }
-    return false;
 }
 
 bool ga__includes_files(const ga__cuda_source *source)

@@ -164,7 +164,7 @@ static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const 
 static ga_status unclosed(const struct cursor *start, const char *word, enum line_kind stop)
 {
     return ga__fail(GA_ERR_INVALID, "%s:%d: //@%s has %s", start->name, line_number(start), word,
-                    stop == ELSE ? "an //@else too many" : "no //@end");
+                    stop == ELSE ? "a second //@else" : "no //@end");
 }
 
 /* Reads a skipped block to find its end, and adds no text. */
@@ -264,7 +264,7 @@ static ga_status fill_line(struct filler *filler, struct cursor *cursor, const s
     case INCLUDE: return live ? fill_include(filler, cursor, scope, argument) : GA_OK;
     case UNKNOWN:
         line = trimmed(line);
-        return ga__fail(GA_ERR_INVALID, "%s:%d: %.*s is no directive", cursor->name,
+        return ga__fail(GA_ERR_INVALID, "%.*s is not a directive", cursor->name,
                         line_number(cursor), span_length(line), line.begin);
     default: return live ? fill_text_line(filler, cursor, scope, line) : GA_OK;
     }
@@ -277,8 +277,8 @@ static ga_status fill_lines(struct filler *filler, struct cursor *cursor, const 
 {
     ga_status status = GA_OK;
     if (filler->depth == MAX_DEPTH)
-        return ga__fail(GA_ERR_INVALID, "%s:%d: more than %d blocks and files inside one another",
-                        cursor->name, line_number(cursor), MAX_DEPTH);
+        return ga__fail(GA_ERR_INVALID, "%s:%d: more than %d nested blocks and files", cursor->name,
+                        line_number(cursor), MAX_DEPTH);
     filler->depth++;
     while (status == GA_OK) {
         struct span line, argument = {NULL, NULL};
@@ -297,13 +297,13 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
     struct filler filler = {GA__STRBUF_INIT, 0};
     const struct scope scope = {record, NULL};
     if (ga__record_failed(record))
-        return ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the template's values", name);
+        return ga__fail_null(GA_ERR_MEMORY, "%s: out of memory for the template's values", name);
     if (fill_template(&filler, template, &scope) != GA_OK) {
         ga__strbuf_reset(&filler.out);
         return NULL;
     }
     char *filled = ga__strbuf_take(&filler.out);
-    return filled ? filled : ga__fail_null(GA_ERR_MEMORY, "%s: no memory for the text", name);
+    return filled ? filled : ga__fail_null(GA_ERR_MEMORY, "%s: out of memory for the text", name);
 }
 
 /* ---- digests ---- */

@@ -1,83 +1,29 @@
 /* Parses the argument lists of custom kernels, and finds how their texts use the arguments. */
 #include "user/arguments.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_token.h"
 #include "base/error.h"
 #include "base/word.h"
 
-/* ---- A scanner of C tokens: words, numbers, strings and punctuation; it skips comments ---- */
-
-typedef struct token {
-    const char *text;
-    size_t length; /* 0 at the end */
-} token;
-
-static bool starts_word(char c)
-{
-    return isalpha((unsigned char)c) || c == '_';
-}
-
-static const char *skip_blank(const char *at)
-{
-    for (;;) {
-        while (isspace((unsigned char)*at))
-            at++;
-        if (at[0] == '/' && at[1] == '/') {
-            at += strcspn(at, "\n");
-        } else if (at[0] == '/' && at[1] == '*') {
-            const char *end = strstr(at + 2, "*/");
-            at = end ? end + 2 : at + strlen(at);
-        } else {
-            return at;
-        }
-    }
-}
-
-static size_t quoted_length(const char *at)
-{
-    size_t length = 1;
-    while (at[length] && at[length] != at[0])
-        length += at[length] == '\\' && at[length + 1] ? 2 : 1;
-    return at[length] ? length + 1 : length;
-}
-
-static size_t punctuation_length(const char *at)
-{
-    static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
-                                        "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
-                                        "*=",  "/=",  "%=",  "&=", "^=", "|=", "::"};
-    for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
-        if (*at == *marks[k] && strncmp(at, marks[k], strlen(marks[k])) == 0)
-            return strlen(marks[k]);
-    return 1;
-}
+typedef ga__token token;
 
 static token next_token(const char **at)
 {
-    token t = {skip_blank(*at), 0};
-    const char *start = t.text;
-    if (*start == 0)
-        ;
-    else if (starts_word(*start))
-        while (ga__in_word(start[t.length]))
-            t.length++;
-    else if (isdigit((unsigned char)*start) || (*start == '.' && isdigit((unsigned char)start[1])))
-        while (ga__in_word(start[t.length]) || start[t.length] == '.')
-            t.length++;
-    else if (*start == '"' || *start == '\'')
-        t.length = quoted_length(start);
-    else
-        t.length = punctuation_length(start);
-    *at = start + t.length;
+    static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
+                                        "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                        "*=",  "/=",  "%=",  "&=", "^=", "|=", "::", NULL};
+    ga__scanner scanner = {.at = *at, .marks = marks};
+    const token t = ga__scan(&scanner);
+    *at = scanner.at;
     return t;
 }
 
 static bool is(token t, const char *text)
 {
-    return t.length == strlen(text) && strncmp(t.text, text, t.length) == 0;
+    return ga__token_is(t, text);
 }
 
 /* ---- The argument list ---- */
@@ -91,7 +37,7 @@ static ga_status fail_argument(const char *kernel, const char *part, size_t leng
 static bool extend_type(char *type, size_t size, token t)
 {
     const size_t used = strlen(type);
-    const bool space = used > 0 && ga__in_word(type[used - 1]) && starts_word(t.text[0]);
+    const bool space = used > 0 && ga__in_word(type[used - 1]) && t.kind == GA__TOKEN_WORD;
     if (used + t.length + 2 > size)
         return false;
     if (space)
@@ -106,7 +52,7 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
 {
     char type[128] = "";
     const char *at = part, *const end = part + length;
-    token name = {NULL, 0};
+    token name = {.length = 0};
     *argument = (ga__argument){.dtype = GA_NO_DTYPE};
     for (;;) {
         const token t = next_token(&at);
@@ -130,7 +76,7 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
             return fail_argument(kernel, part, length, "the type is too long");
         name = t;
     }
-    if (name.length == 0 || !starts_word(name.text[0]) || type[0] == 0)
+    if (name.length == 0 || name.kind != GA__TOKEN_WORD || type[0] == 0)
         return fail_argument(kernel, part, length, "expected a type and a name");
     if (is(name, "i") || is(name, "n"))
         return fail_argument(kernel, part, length, "the names i and n are reserved");
@@ -246,7 +192,7 @@ static bool reads_in_statement(const char *at, const char *name)
 static uses find_uses(const char *operation, const char *name)
 {
     uses u = {false, false, false, false};
-    token before = {";", 1};
+    token before = {.text = ";", .length = 1};
     int depth = 0;
     const char *at = operation;
     for (token t = next_token(&at); t.length > 0; t = next_token(&at)) {
@@ -359,7 +305,7 @@ void ga__arguments_use(ga__arguments *arguments, const char *operation, const ch
 
 bool ga__text_uses_index(const char *text)
 {
-    token before = {";", 1};
+    token before = {.text = ";", .length = 1};
     for (token t = next_token(&text); t.length > 0; t = next_token(&text)) {
         if (is(t, "i") && !is(before, ".") && !is(before, "->")) {
             const char *ahead = text;

@@ -1,138 +1,43 @@
 /* Parses CUDA C++ declarations just enough to find the names of kernels and variables. */
 #include "user/cuda_names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_token.h"
 #include "base/strbuf.h"
 
 /* ---- Tokens ---- */
 
-typedef enum token_kind { END, WORD, NUMBER, STRING, MARK } token_kind;
-
-typedef struct token {
-    token_kind kind;
-    const char *text; /* in the source */
-    size_t length;    /* 1 for a MARK, 2 for "::" */
-} token;
-
 typedef struct reader {
-    const char *at;
-    int conditions; /* the number of #if around `at` */
-    token token;    /* the current one */
+    ga__scanner scanner;
+    int conditions; /* the number of #if around the current token */
+    ga__token token;
 } reader;
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-/* Skips a # line and its continuation lines. */
+/* Skips a # line and counts conditions. */
 static void skip_directive(reader *r)
 {
-    const char *at = r->at + 1 + strspn(r->at + 1, " \t");
-    if (strncmp(at, "if", 2) == 0)
+    r->scanner.in_directive = true;
+    ga__token t = ga__scan(&r->scanner);
+    if (t.kind == GA__TOKEN_WORD && strncmp(t.text, "if", 2) == 0)
         r->conditions++;
-    if (strncmp(at, "endif", 5) == 0 && r->conditions > 0)
+    if (ga__token_is(t, "endif") && r->conditions > 0)
         r->conditions--;
-    for (at = r->at; *at && *at != '\n'; at++) {
-        if (*at == '\\' && at[1] == '\n')
-            at++;
-        if (strncmp(at, "/*", 2) == 0) {
-            const char *end = strstr(at + 2, "*/");
-            at = end ? end + 1 : at + strlen(at) - 1;
-        }
-    }
-    r->at = at;
-}
-
-static void skip_blanks(reader *r)
-{
-    for (;;) {
-        if (*r->at == '#') {
-            skip_directive(r);
-        } else if (strncmp(r->at, "//", 2) == 0) {
-            r->at += strcspn(r->at, "\n");
-        } else if (strncmp(r->at, "/*", 2) == 0) {
-            const char *end = strstr(r->at + 2, "*/");
-            r->at = end ? end + 2 : r->at + strlen(r->at);
-        } else if (isspace((unsigned char)*r->at) || *r->at == '\\') {
-            r->at++;
-        } else {
-            return;
-        }
-    }
-}
-
-/* The end of the quoted text that begins at `at`. */
-static const char *end_of_quoted(const char *at)
-{
-    const char quote = *at++;
-    for (; *at && *at != quote && *at != '\n'; at++)
-        if (*at == '\\' && at[1])
-            at++;
-    return *at == quote ? at + 1 : at;
-}
-
-/* The end of a raw string whose quote is at `at`: R"delimiter(...)delimiter". */
-static const char *end_of_raw(const char *at)
-{
-    const char *open = strchr(at, '(');
-    const size_t length = open ? (size_t)(open - at) - 1 : 0;
-    for (const char *close = open; close; close = strchr(close + 1, ')'))
-        if (strncmp(close + 1, at + 1, length) == 0 && close[1 + length] == '"' && *close == ')')
-            return close + length + 2;
-    return at + strlen(at);
-}
-
-/* The end of the word at `at`. A prefix of a string literal is part of the string; a prefix that
- * ends in R makes it a raw string. */
-static const char *end_of_word(const char *at, token_kind *kind)
-{
-    const char *start = at;
-    while (is_word_char(*at))
-        at++;
-    if (*at != '"' || at - start > 3 || !strchr("RLuU8", at[-1]))
-        return at;
-    *kind = STRING;
-    return at[-1] == 'R' ? end_of_raw(at) : end_of_quoted(at);
-}
-
-static const char *end_of_number(const char *at)
-{
-    while (is_word_char(*at) || *at == '.' || (*at == '\'' && is_word_char(at[1])))
-        at++;
-    return at;
+    while (t.kind != GA__TOKEN_LINE_END && t.kind != GA__TOKEN_END)
+        t = ga__scan(&r->scanner);
+    r->scanner.in_directive = false;
 }
 
 static void next(reader *r)
 {
-    skip_blanks(r);
-    const char *at = r->at;
-    token t = {MARK, at, 1};
-    if (!*at) {
-        t = (token){END, at, 0};
-    } else if (isdigit((unsigned char)*at)) {
-        t.kind = NUMBER;
-        t.length = (size_t)(end_of_number(at) - at);
-    } else if (is_word_char(*at)) {
-        t.kind = WORD;
-        t.length = (size_t)(end_of_word(at, &t.kind) - at);
-    } else if (*at == '"' || *at == '\'') {
-        t.kind = STRING;
-        t.length = (size_t)(end_of_quoted(at) - at);
-    } else if (strncmp(at, "::", 2) == 0) {
-        t.length = 2;
-    }
-    r->at = at + t.length;
-    r->token = t;
+    while (ga__token_is(r->token = ga__scan(&r->scanner), "#"))
+        skip_directive(r);
 }
 
 static bool is(const reader *r, const char *text)
 {
-    const token *t = &r->token;
-    return t->kind != STRING && strlen(text) == t->length && strncmp(t->text, text, t->length) == 0;
+    return ga__token_is(r->token, text);
 }
 
 static bool is_any(const reader *r, const char *const *texts)
@@ -147,7 +52,7 @@ static bool is_any(const reader *r, const char *const *texts)
 static void skip_balanced(reader *r, const char *open, const char *close)
 {
     int depth = 0;
-    while (r->token.kind != END) {
+    while (r->token.kind != GA__TOKEN_END) {
         if (strcmp(open, "<") == 0 && is(r, "(")) { /* here > may mean "greater" */
             skip_balanced(r, "(", ")");
             continue;
@@ -264,8 +169,8 @@ static void read_namespace(parser *p)
 {
     reader *r = &p->r;
     const size_t outside = p->path.length;
-    for (next(r); r->token.kind != END && !is(r, "{") && !is(r, ";");) {
-        if (r->token.kind == WORD && !is(r, "inline")) {
+    for (next(r); r->token.kind != GA__TOKEN_END && !is(r, "{") && !is(r, ";");) {
+        if (r->token.kind == GA__TOKEN_WORD && !is(r, "inline")) {
             ga__strbuf_add_bytes(&p->path, r->token.text, r->token.length);
             ga__strbuf_add(&p->path, "::");
         }
@@ -282,7 +187,7 @@ static void read_extern(parser *p)
 {
     reader *r = &p->r;
     next(r);
-    if (r->token.kind != STRING)
+    if (r->token.kind != GA__TOKEN_STRING)
         return;
     next(r);
     if (is(r, "{") && p->nscopes < MOST_SCOPES)
@@ -301,7 +206,7 @@ static void read_template(parser *p)
 
 static void read_name(parser *p)
 {
-    const token *t = &p->r.token;
+    const ga__token *t = &p->r.token;
     if (!p->is_function) {
         if (p->joins)
             ga__strbuf_add(&p->declarator, "::");
@@ -355,7 +260,7 @@ static void read_initialiser(parser *p)
 {
     reader *r = &p->r;
     end_declarator(p);
-    while (r->token.kind != END && !is(r, ";") && !is(r, ","))
+    while (r->token.kind != GA__TOKEN_END && !is(r, ";") && !is(r, ","))
         if (!skip_bracket(r))
             next(r);
     cut(&p->declarator, 0);
@@ -377,7 +282,7 @@ static void read_bracket(parser *p)
 static void read_token(parser *p)
 {
     reader *r = &p->r;
-    if (r->token.kind == WORD) {
+    if (r->token.kind == GA__TOKEN_WORD) {
         read_word(p);
     } else if (is(r, "}")) {
         leave_scope(p);
@@ -401,11 +306,12 @@ static void read_token(parser *p)
 
 ga_status ga__cuda_names_find(ga__cuda_names *names, const char *text)
 {
-    parser p = {.r = {.at = text}, .names = names};
+    static const char *const marks[] = {"::", NULL};
+    parser p = {.r.scanner = {.at = text, .marks = marks, .line_start = true}, .names = names};
     *names = (ga__cuda_names){0};
     next(&p.r);
     begin_declaration(&p);
-    while (p.r.token.kind != END)
+    while (p.r.token.kind != GA__TOKEN_END)
         read_token(&p);
     const bool failed = p.path.failed || p.declarator.failed || names->kernels.failed ||
                         names->others.failed || names->variables.failed;
