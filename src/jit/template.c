@@ -264,7 +264,7 @@ static ga_status fill_line(struct filler *filler, struct cursor *cursor, const s
     case INCLUDE: return live ? fill_include(filler, cursor, scope, argument) : GA_OK;
     case UNKNOWN:
         line = trimmed(line);
-        return ga__fail(GA_ERR_INVALID, "%.*s is not a directive", cursor->name,
+        return ga__fail(GA_ERR_INVALID, "%s:%d: %.*s is not a directive", cursor->name,
                         line_number(cursor), span_length(line), line.begin);
     default: return live ? fill_text_line(filler, cursor, scope, line) : GA_OK;
     }
