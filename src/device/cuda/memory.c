@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/cuda/shared.h"
+#include "device/size_class.h"
 
 #define SMALLEST ((size_t)512) /* bytes of the first size class: the driver's own granularity */
 #define FIRST_EXPONENT 9       /* of SMALLEST */
 #define LAST_EXPONENT 25       /* larger blocks than 32 MiB come from the driver's pool */
-#define STEPS 8                /* size classes between two powers of two: at most 1/8 is wasted */
-#define NCLASSES ((LAST_EXPONENT - FIRST_EXPONENT) * STEPS + 1)
+#define NCLASSES ((LAST_EXPONENT - FIRST_EXPONENT) * GA__CLASS_STEPS + 1)
 #define STAGED                                                                                     \
     ((size_t)16 << 10) /* copies to the host of up to this size go through pinned                  \
                         * memory */
@@ -53,18 +53,6 @@ cudaError_t ga__cuda_open_pool(ga__device *device)
 }
 
 /* ---- blocks ---- */
-
-static size_t class_of(size_t nbytes, size_t *capacity)
-{
-    if (nbytes < SMALLEST)
-        nbytes = SMALLEST;
-    size_t step = (size_t)1 << (63 - __builtin_clzll((unsigned long long)nbytes) - 3);
-    size_t rounded = (nbytes + step - 1) & ~(step - 1);
-    int exponent = 63 - __builtin_clzll((unsigned long long)rounded);
-    *capacity = rounded;
-    return (size_t)(exponent - FIRST_EXPONENT) * STEPS +
-           ((rounded >> (exponent - 3)) & (STEPS - 1));
-}
 
 static block *take_block(lists *l, size_t class_index)
 {
@@ -132,7 +120,8 @@ ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
                         nbytes);
     if (nbytes > (size_t)1 << LAST_EXPONENT)
         return driver_alloc(stream, nbytes, &memory->address);
-    size_t capacity, class_index = class_of(nbytes, &capacity);
+    const size_t capacity = ga__class_capacity(nbytes < SMALLEST ? SMALLEST : nbytes);
+    const size_t class_index = ga__class_index(capacity, FIRST_EXPONENT);
     block *b = take_block(stream->state, class_index);
     ga_status status = b != NULL ? GA_OK : new_block(stream, capacity, class_index, &b);
     if (status == GA_OK)

@@ -10,6 +10,7 @@
 #include "base/os/system.h"
 #include "device/cpu/threads.h"
 #include "device/host/shared.h"
+#include "device/size_class.h"
 #include "device/simt/simt.h"
 
 #define ALIGNMENT ((size_t)256)
@@ -19,10 +20,7 @@
     ((size_t)64 << 10) /* larger freed blocks are kept; malloc is fast for the others */
 #define MOST_KEPT ((size_t)1 << 30) /* bytes kept, or an eighth of the memory if that is less */
 #define FIRST_EXPONENT 16           /* of KEPT_FROM */
-#define STEPS                                                                                      \
-    8 /* size classes between two powers of two: at most 1/8 is                                    \
-       * wasted */
-#define NCLASSES (32 * STEPS)
+#define NCLASSES (32 * GA__CLASS_STEPS)
 
 /* The header before each block's memory. */
 typedef struct block {
@@ -38,31 +36,16 @@ static struct {
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GA__FORK_GUARD(&kept.lock, GA__FORK_LEAF, NULL)
 
-static int exponent_of(size_t n)
+/* The list of kept blocks of this capacity. */
+static block **list_of(size_t capacity)
 {
-    return 63 - __builtin_clzll((unsigned long long)n);
-}
-
-/* Rounds n up to its size class; 0 if blocks of this size are not kept. */
-static size_t class_capacity(size_t n)
-{
-    if (n <= KEPT_FROM)
-        return 0;
-    size_t step = (size_t)1 << (exponent_of(n) - 3);
-    return (n + step - 1) & ~(step - 1);
-}
-
-static size_t class_index(size_t capacity)
-{
-    int exponent = exponent_of(capacity);
-    return (size_t)(exponent - FIRST_EXPONENT) * STEPS +
-           ((capacity >> (exponent - 3)) & (STEPS - 1));
+    return &kept.classes[ga__class_index(capacity, FIRST_EXPONENT)];
 }
 
 static block *take_kept(size_t capacity)
 {
     pthread_mutex_lock(&kept.lock);
-    block **list = &kept.classes[class_index(capacity)];
+    block **list = list_of(capacity);
     block *b = *list;
     if (b != NULL) {
         *list = b->next;
@@ -100,7 +83,7 @@ ga_status ga__host_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
     (void)stream;
     if (nbytes > (size_t)1 << 46) /* exceeds any address space; avoids overflow in sums */
         return ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
-    size_t capacity = class_capacity(nbytes);
+    const size_t capacity = nbytes > KEPT_FROM ? ga__class_capacity(nbytes) : 0;
     block *b = capacity > 0 ? take_kept(capacity) : NULL;
     if (b == NULL)
         b = new_block(capacity > 0 ? capacity : nbytes, capacity);
@@ -153,7 +136,7 @@ static void keep(block *b)
     pthread_mutex_lock(&kept.lock);
     if (kept.nbytes + b->capacity > kept.most)
         all = empty_kept();
-    block **list = &kept.classes[class_index(b->capacity)];
+    block **list = list_of(b->capacity);
     b->next = *list;
     *list = b;
     kept.nbytes += b->capacity;
