@@ -203,8 +203,11 @@ static void random_nest(ga__nest *nest)
 static void check_nest(const ga__nest *before, bool reordered)
 {
     static point want[MAX_POINTS], got[MAX_POINTS];
+    int64_t strides[MAX_OPERANDS][GA_MAX_NDIM];
     ga__nest after = *before;
 
+    memcpy(strides, before->strides, sizeof strides);
+    after.strides = strides;
     if (reordered)
         ga__nest_collapse(&after);
     else
@@ -229,7 +232,8 @@ static void check_nest(const ga__nest *before, bool reordered)
 static void collapsed_nests_visit_the_same_elements(void **state)
 {
     (void)state;
-    ga__nest nest = {.ndim = 0};
+    int64_t strides[MAX_OPERANDS][GA_MAX_NDIM] = {{0}};
+    ga__nest nest = {.strides = strides};
 
     for (int trial = 0; trial < TRIALS; trial++) {
         random_nest(&nest);
@@ -243,8 +247,8 @@ static void permuted_axes_collapse_to_one(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 500; trial++) {
-        ga__nest nest = {.ndim = 5, .noperands = 2};
-        int64_t shape[5], strides[5];
+        int64_t shape[5], strides[5], nest_strides[2][GA_MAX_NDIM];
+        ga__nest nest = {.ndim = 5, .noperands = 2, .strides = nest_strides};
         for (int k = 0; k < 5; k++)
             shape[k] = 1 + below(4);
         ga__contiguous_strides(5, shape, 4, strides);
@@ -268,12 +272,24 @@ static void nests_collapse_as_far_as_they_can(void **state)
 {
     (void)state;
     ga__nest none = {.ndim = 0, .noperands = 2};
-    ga__nest units = {.ndim = 3, .noperands = 1, .shape = {1, 1, 1}, .strides = {{4, 8, 12}}};
-    ga__nest empty = {.ndim = 3, .noperands = 1, .shape = {4, 0, 3}, .strides = {{8, 32, 0}}};
-    ga__nest transposed = {
-        .ndim = 2, .noperands = 2, .shape = {3, 5}, .strides = {{40, 8}, {8, 24}}};
-    ga__nest repeated = {.ndim = 2, .noperands = 2, .shape = {3, 5}, .strides = {{8, 0}, {40, 8}}};
-    ga__nest reversed = {.ndim = 2, .noperands = 1, .shape = {5, 3}, .strides = {{-8, -40}}};
+    ga__nest units = {.ndim = 3,
+                      .noperands = 1,
+                      .shape = {1, 1, 1},
+                      .strides = (int64_t[][GA_MAX_NDIM]){{4, 8, 12}}};
+    ga__nest empty = {.ndim = 3,
+                      .noperands = 1,
+                      .shape = {4, 0, 3},
+                      .strides = (int64_t[][GA_MAX_NDIM]){{8, 32, 0}}};
+    ga__nest transposed = {.ndim = 2,
+                           .noperands = 2,
+                           .shape = {3, 5},
+                           .strides = (int64_t[][GA_MAX_NDIM]){{40, 8}, {8, 24}}};
+    ga__nest repeated = {.ndim = 2,
+                         .noperands = 2,
+                         .shape = {3, 5},
+                         .strides = (int64_t[][GA_MAX_NDIM]){{8, 0}, {40, 8}}};
+    ga__nest reversed = {
+        .ndim = 2, .noperands = 1, .shape = {5, 3}, .strides = (int64_t[][GA_MAX_NDIM]){{-8, -40}}};
 
     ga__nest_collapse(&none);
     assert_int_equal(none.ndim, 0);

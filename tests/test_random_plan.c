@@ -50,15 +50,15 @@ static void neighbours_are_stored_together_where_they_can_be(void **state)
         for (uintptr_t at = 0; at < 9; at++) {
             const ga__random_plan *q = plan_it(&p, 90, GA_FLOAT32, 4, 4096 + 4 * at, 100000,
                                                UINT64_C(4096) * 1000000 + position);
-            assert_int_equal(q->lanes, 4);
+            assert_int_equal(ga__draw_lanes(&q->v), 4);
             assert_int_equal(q->before, position);
-            assert_int_equal(q->together, position % 4 == 0 && at % 4 == 0);
+            assert_int_equal(q->v.together, position % 4 == 0 && at % 4 == 0);
             q = plan_it(&p, 90, GA_FLOAT64, 2, 4096 + 8 * at, 100000, position);
-            assert_int_equal(q->lanes, 2);
-            assert_int_equal(q->together, position % 2 == 0 && at % 2 == 0);
+            assert_int_equal(ga__draw_lanes(&q->v), 2);
+            assert_int_equal(q->v.together, position % 2 == 0 && at % 2 == 0);
         }
-    assert_true(plan_it(&p, 90, GA_INT8, 4, 4096 + 4, 1000, 8)->together);
-    assert_false(plan_it(&p, 90, GA_INT8, 4, 4096 + 2, 1000, 8)->together);
+    assert_true(plan_it(&p, 90, GA_INT8, 4, 4096 + 4, 1000, 8)->v.together);
+    assert_false(plan_it(&p, 90, GA_INT8, 4, 4096 + 2, 1000, 8)->v.together);
 }
 
 static void thread_blocks_come_in_waves_where_numbers_are_computed(void **state)
@@ -110,12 +110,13 @@ static void any_draw_is_covered(void **state)
             plan_it(&p, next_random(&seed) % 2 ? 90 : 0, dtype, 1 << next_random(&seed) % 3,
                     4096 + next_random(&seed) % 4 * ga_dtype_size(dtype), count, position);
         check_shares(q, position);
-        if (q->host) {
-            assert_true(q->turns >= 1 && q->turns * q->share <= (1 << 15));
-            assert_true(q->grid * q->turns >= q->shares && (q->grid - 1) * q->turns < q->shares);
+        if (q->v.host) {
+            assert_true(q->tiles_per_block >= 1 && q->tiles_per_block * q->share <= (1 << 15));
+            assert_true(q->grid * q->tiles_per_block >= q->shares &&
+                        (q->grid - 1) * q->tiles_per_block < q->shares);
         } else {
             assert_true(q->grid >= 1 && q->grid <= q->shares && q->grid <= MOST_BLOCKS);
-            assert_int_equal(q->share, (int64_t)q->rows * q->lanes * 256);
+            assert_int_equal(q->share, (int64_t)q->rows * ga__draw_lanes(&q->v) * 256);
         }
     }
 }

@@ -30,6 +30,7 @@ typedef struct planned {
     ga__operand operand;
     ga__reduction reduction;
     gpuarray *results[1];
+    int64_t nest_strides[4][GA_MAX_NDIM];
     ga__reduce_plan plan;
 } planned;
 
@@ -64,23 +65,20 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
     ga__contiguous_strides(p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype),
                            p->kept_strides);
     p->operand = (ga__operand){.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true};
-    const ga__row *op = &ga__rows[row];
-    p->reduction = (ga__reduction){
-        .formula = {.name = op->formula.name, .uses_index = op->result == GA__RESULT_INDEX},
-        .maps_nothing = true,
-        .nparts = 1,
-        .nresults = 1,
-        .parts = {ga__part_of(op, p->x.dtype, 0)},
-        .results = {{"ga_finish0(a)", p->x.dtype}}};
-    p->reduction.accumulator_bytes = ga__accumulator_bytes(1, p->reduction.parts);
+    p->reduction = (ga__reduction){.formula = {.base = {.name = ga__rows[row].formula.name},
+                                               .maps_nothing = true,
+                                               .nresults = 1,
+                                               .results = {"ga_finish0(a)"}}};
+    ga__add_part(&p->reduction, &ga__rows[row].part, p->x.dtype, 0);
     p->results[0] = &p->out;
     p->plan = (ga__reduce_plan){.reduction = &p->reduction,
                                 .device = &p->device,
                                 .noperands = 1,
                                 .operands = &p->operand,
-                                .out = &p->out,
-                                .all = p->results,
-                                .outputs = p->out.size};
+                                .out = p->results,
+                                .outputs = p->out.size,
+                                .kept.strides = p->nest_strides,
+                                .reduced.strides = p->nest_strides + 2};
     ga__reduce_plan_make(&p->plan, p->x.ndim, p->shape, p->reduced);
     return &p->plan;
 }
@@ -117,16 +115,17 @@ static void long_sums_of_floats_have_short_chains(void **state)
     planned p;
     const int64_t n = INT64_C(1) << 28;
     const int64_t chain = 4 * 16; /* elements */
-    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->chains, 0);
+    assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, n)->v.chain_levels, 0);
     assert_int_equal(p.plan.least, n / 4 / 512 / chain);
     assert_int_equal(plan_all(&p, GA__ROW_sum, GA_FLOAT64, 4096, n)->least, n / 2 / 512 / chain);
     assert_int_equal(plan_all(&p, GA__ROW_sum, GA_INT64, 4096, n)->least, 1);
     assert_int_equal(plan_all(&p, GA__ROW_max, GA_FLOAT32, 4096, n)->least, 1);
-    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(n / 1024, 1024))->chains, 1);
-    assert_int_equal(plan_axis(&p, GA__ROW_max, 0, SHAPE(n / 1024, 1024))->chains, 0);
-    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(64, n / 64))->chains, 0);
-    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(5000, INT64_C(1) << 24))->chains, 2);
-    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(n / 1000, 1000))->chains, 0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(n / 1024, 1024))->v.chain_levels, 1);
+    assert_int_equal(plan_axis(&p, GA__ROW_max, 0, SHAPE(n / 1024, 1024))->v.chain_levels, 0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE(64, n / 64))->v.chain_levels, 0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(5000, INT64_C(1) << 24))->v.chain_levels,
+                     2);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 1, SHAPE(n / 1000, 1000))->v.chain_levels, 0);
 }
 
 static void long_reductions_come_in_whole_waves(void **state)
@@ -134,11 +133,11 @@ static void long_reductions_come_in_whole_waves(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, INT64_C(1) << 28);
-    assert_false(q->columns);
-    assert_true(q->split && q->posted && !q->wide);
-    assert_int_equal(q->block, 512);
-    assert_int_equal(q->lanes, 4);
-    assert_int_equal(q->unroll, 4);
+    assert_false(q->v.columns);
+    assert_true(q->v.split && q->v.posted && !q->v.wide);
+    assert_int_equal(q->v.block, 512);
+    assert_int_equal(q->v.lanes, 4);
+    assert_int_equal(q->v.unroll, 4);
     assert_int_equal(q->waves, 8);
     assert_int_equal(q->tiles * q->segments, 8 * AT_ONCE);
     ga__reduce_plan_share(&p.plan, 3 * PROCESSORS); /* registers let three run at once */
@@ -146,7 +145,7 @@ static void long_reductions_come_in_whole_waves(void **state)
 
     q = plan_all(&p, GA__ROW_sum, GA_FLOAT16, 4096,
                  INT64_C(1) << 28); /* 16384 segments of 32 KiB */
-    assert_int_equal(q->lanes, 8);
+    assert_int_equal(q->v.lanes, 8);
     assert_int_equal(q->waves, 7);
     assert_int_equal(q->segments, 7 * AT_ONCE);
 }
@@ -162,8 +161,8 @@ static void shorter_ones_in_one_wave_or_less(void **state)
     assert_int_equal(q->segments, 13);
     q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, 1000);
     assert_int_equal(q->segments, 1);
-    assert_int_equal(q->team, 32);
-    assert_false(q->split);
+    assert_int_equal(q->v.team, 32);
+    assert_false(q->v.split);
 }
 
 static void what_may_stop_early_stays_in_one_wave(void **state)
@@ -180,16 +179,16 @@ static void accumulators_choose_the_block(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_all(&p, GA__ROW_argmax, GA_FLOAT32, 4096, INT64_C(1) << 28);
-    assert_int_equal(q->block, 512);
-    assert_int_equal(q->unroll, 4);
-    assert_true(q->ascending);
-    assert_int_equal(ga__reduce_plan_min_blocks(q), 3);
+    assert_int_equal(q->v.block, 512);
+    assert_int_equal(q->v.unroll, 4);
+    assert_true(q->v.ascending);
+    assert_int_equal(q->v.min_blocks, 3);
     q = plan_all(&p, GA__ROW_var, GA_FLOAT32, 4096, INT64_C(1) << 28);
-    assert_int_equal(q->block, 256);
-    assert_int_equal(q->unroll, 8);
-    assert_int_equal(ga__reduce_plan_min_blocks(q), 0);
+    assert_int_equal(q->v.block, 256);
+    assert_int_equal(q->v.unroll, 8);
+    assert_int_equal(q->v.min_blocks, 0);
     q = plan_all(&p, GA__ROW_argmax, GA_INT8, 4096, INT64_C(3) << 30);
-    assert_true(q->wide);
+    assert_true(q->v.wide);
 }
 
 static void misaligned_elements_are_loaded_singly_and_more_at_a_time(void **state)
@@ -197,9 +196,9 @@ static void misaligned_elements_are_loaded_singly_and_more_at_a_time(void **stat
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4100, INT64_C(1) << 28);
-    assert_int_equal(q->lanes, 1);
-    assert_int_equal(q->block, 512);
-    assert_int_equal(q->unroll, 8);
+    assert_int_equal(q->v.lanes, 1);
+    assert_int_equal(q->v.block, 512);
+    assert_int_equal(q->v.unroll, 8);
 }
 
 static void rows_are_shared_where_they_are_few(void **state)
@@ -213,7 +212,7 @@ static void rows_are_shared_where_they_are_few(void **state)
     assert_int_equal(q->tiles, 16384);
     assert_int_equal(q->segments, 1);
     q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 26, 4));
-    assert_true(q->thin);
+    assert_true(q->v.short_rows);
 }
 
 static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
@@ -221,17 +220,17 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(16384, 16384));
-    assert_true(q->columns);
-    assert_int_equal(q->across, 8);
+    assert_true(q->v.columns);
+    assert_int_equal(q->v.across, 8);
     assert_int_equal(q->tiles, 512);
     assert_int_equal(q->segments, 1);
     q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(256, 4096, 256));
-    assert_true(q->columns);
-    assert_int_equal(q->across, 16); /* nearly two waves */
+    assert_true(q->v.columns);
+    assert_int_equal(q->v.across, 16); /* nearly two waves */
     assert_int_equal(q->tiles, 1024);
     assert_int_equal(q->segments, 1);
     q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(1 << 26, 4));
-    assert_true(q->columns);
+    assert_true(q->v.columns);
     assert_int_equal(q->tiles, 1);
     assert_int_equal(q->segments, 8 * AT_ONCE);
 }
@@ -246,10 +245,10 @@ static void thin_rows_are_of_whole_vectors(void **state)
         p.strides[0] = 32; /* columns of a matrix of 8 */
         p.reduced[1] = true;
         const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
-        assert_false(q->columns);
-        assert_int_equal(q->lanes, 4);
-        assert_int_equal(q->thin, width % 4 == 0);
-        assert_int_equal(q->tail, width % 4 != 0);
+        assert_false(q->v.columns);
+        assert_int_equal(q->v.lanes, 4);
+        assert_int_equal(q->v.short_rows, width % 4 == 0);
+        assert_int_equal(q->v.tail, width % 4 != 0);
     }
 }
 
@@ -263,8 +262,8 @@ static void ragged_columns_are_loaded_singly(void **state)
         p.strides[0] = 32;
         p.reduced[0] = true;
         const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
-        assert_true(q->columns);
-        assert_int_equal(q->lanes, width == 8 ? 4 : 1);
+        assert_true(q->v.columns);
+        assert_int_equal(q->v.lanes, width == 8 ? 4 : 1);
     }
 }
 
@@ -274,26 +273,26 @@ static void rows_without_tickets_are_not_shared(void **state)
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4000, 1 << 20));
-    assert_true(q->tiles == 4000 && q->segments == 8 && q->split);
+    assert_true(q->tiles == 4000 && q->segments == 8 && q->v.split);
     q = plan_axis(&p, GA__ROW_var, 1, SHAPE(4100, 1 << 20));
-    assert_true(q->tiles == 4100 && q->segments == 1 && !q->split);
+    assert_true(q->tiles == 4100 && q->segments == 1 && !q->v.split);
 }
 
 /* Each vector is one load, within a row, from an aligned address. */
 static void check_vectors(const planned *p, const ga__reduce_plan *q)
 {
-    const ga__nest *nest = q->columns ? &q->kept : &q->reduced;
-    const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->lanes;
-    if (q->lanes == 1)
+    const ga__nest *nest = q->v.columns ? &q->kept : &q->reduced;
+    const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->v.lanes;
+    if (q->v.lanes == 1)
         return;
-    assert_true(nest->shape[0] % q->lanes == 0 || q->tail);
-    assert_true(!q->tail || (!q->columns && nest->ndim == 1));
+    assert_true(nest->shape[0] % q->v.lanes == 0 || q->v.tail);
+    assert_true(!q->v.tail || (!q->v.columns && nest->ndim == 1));
     assert_int_equal(nest->strides[0][0], 1);
     assert_int_equal((uintptr_t)p->x.data % bytes, 0);
-    for (int axis = q->columns; axis < q->kept.ndim; axis++)
-        assert_int_equal(q->kept.strides[0][axis] % q->lanes, 0);
-    for (int axis = !q->columns; axis < q->reduced.ndim; axis++)
-        assert_int_equal(q->reduced.strides[0][axis] % q->lanes, 0);
+    for (int axis = q->v.columns; axis < q->kept.ndim; axis++)
+        assert_int_equal(q->kept.strides[0][axis] % q->v.lanes, 0);
+    for (int axis = !q->v.columns; axis < q->reduced.ndim; axis++)
+        assert_int_equal(q->reduced.strides[0][axis] % q->v.lanes, 0);
 }
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -321,61 +320,64 @@ static int64_t roundings_down(int64_t across, int64_t block)
 static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
 {
     const int64_t turns = (stretches + q->segments - 1) / q->segments;
-    int64_t n = q->tail;
-    n += q->batch == GA__BATCH_APART ? q->unroll : 0;
-    n += q->batch == GA__BATCH_PAIRS ? log2_of(q->unroll) + 1 : 0;
-    n += (q->chains ? q->turns : turns) * (q->batch == GA__BATCH_SINGLY ? q->unroll : 1);
-    int64_t chains = q->chains ? (turns + q->turns - 1) / q->turns : 0;
-    for (int k = 1; k <= q->chains; k++) {
-        n += k < q->chains ? GA__CUDA_CHAINS : chains + 1;
+    int64_t n = q->v.tail;
+    n += q->v.batch == GA__BATCH_APART ? q->v.unroll : 0;
+    n += q->v.batch == GA__BATCH_PAIRS ? log2_of(q->v.unroll) + 1 : 0;
+    n += (q->v.chain_levels ? q->v.batches_per_chain : turns) *
+         (q->v.batch == GA__BATCH_SINGLY ? q->v.unroll : 1);
+    int64_t chains =
+        q->v.chain_levels ? (turns + q->v.batches_per_chain - 1) / q->v.batches_per_chain : 0;
+    for (int k = 1; k <= q->v.chain_levels; k++) {
+        n += k < q->v.chain_levels ? GA__CUDA_CHAINS : chains + 1;
         chains = (chains + GA__CUDA_CHAINS - 1) / GA__CUDA_CHAINS;
     }
-    if (q->columns)
-        n += roundings_down(q->across, q->block);
+    if (q->v.columns)
+        n += roundings_down(q->v.across, q->v.block);
     else
-        n += log2_of(q->lanes) + log2_of(q->team);
+        n += log2_of(q->v.lanes) + log2_of(q->v.team);
     if (q->segments == 1)
         return n;
-    const int64_t width = least_of((int64_t)q->across * q->lanes, q->block),
-                  threads = q->columns ? q->block / width : q->block;
-    const size_t bytes = q->reduction->accumulator_bytes;
+    const int64_t width = least_of((int64_t)q->v.across * q->v.lanes, q->v.block),
+                  threads = q->v.columns ? q->v.block / width : q->v.block;
+    const int bytes = q->v.accumulator_bytes;
     const int64_t unroll = bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
     const int64_t rounds = (q->segments + threads * unroll - 1) / (threads * unroll);
     n += log2_of(unroll) + rounds / 1024 + 1;
     for (int64_t below = 1; below <= 256; below *= 4)
         n += least_of(rounds / below, 4);
-    return n + (q->columns ? roundings_down(width, q->block) : log2_of(q->block));
+    return n + (q->v.columns ? roundings_down(width, q->v.block) : log2_of(q->v.block));
 }
 
 /* Properties of every plan: the blocks cover the outputs and no segment is empty. */
 static void check_plan(ga__reduce_plan *q, int64_t at_once)
 {
-    const int64_t together = q->columns ? q->block / q->across : q->team;
-    const int64_t stretches = (q->vectors + together * q->unroll - 1) / (together * q->unroll);
-    const int64_t a_tile = q->columns ? (int64_t)q->across * q->lanes
-                                      : (int64_t)q->block / q->team * (q->thin ? q->unroll : 1);
+    const int64_t together = q->v.columns ? q->v.block / q->v.across : q->v.team;
+    const int64_t stretches = (q->vectors + together * q->v.unroll - 1) / (together * q->v.unroll);
+    const int64_t a_tile =
+        q->v.columns ? (int64_t)q->v.across * q->v.lanes
+                     : (int64_t)q->v.block / q->v.team * (q->v.short_rows ? q->v.unroll : 1);
     assert_true(q->tiles * a_tile >= q->outputs);
     assert_true((q->tiles - 1) * a_tile < q->outputs);
-    assert_int_equal(q->block % together, 0);
+    assert_int_equal(q->v.block % together, 0);
     assert_true(q->segments >= 1);
     assert_true(q->segments == 1 || q->segments <= stretches);
-    assert_int_equal(q->split, q->segments > 1);
+    assert_int_equal(q->v.split, q->segments > 1);
     assert_true(q->waves >= 1 && q->waves <= 8);
-    assert_int_equal(q->posted, q->outputs == 1);
+    assert_int_equal(q->v.posted, q->outputs == 1);
     const int64_t before = q->segments;
     ga__reduce_plan_share(q, at_once);
     assert_true(q->segments >= 1 && q->segments <= q->useful);
     assert_true(q->segments <= before);
     assert_true(q->segments <= q->least || q->tiles * q->segments <= q->waves * at_once ||
                 q->tiles * (q->segments - 1) < q->tiles * q->least + at_once);
-    const bool simple = q->sums && q->reduction->accumulator_bytes <= 16; /* no moments */
+    const bool simple = q->sums && q->v.accumulator_bytes <= 16; /* no moments */
     if (simple && (double)q->count * (double)q->outputs <= 0x1p33 &&
         roundings(q, stretches) > MOST_ROUNDINGS)
         fail_msg("%lld roundings: %lld elements of %lld outputs, %s, %d lanes, unroll %d, %d "
                  "chains, block %d, across %d, %lld tiles of %lld segments",
                  (long long)roundings(q, stretches), (long long)q->count, (long long)q->outputs,
-                 q->columns ? "columns" : "rows", q->lanes, q->unroll, q->chains, q->block,
-                 q->across, (long long)q->tiles, (long long)q->segments);
+                 q->v.columns ? "columns" : "rows", q->v.lanes, q->v.unroll, q->v.chain_levels,
+                 q->v.block, q->v.across, (long long)q->tiles, (long long)q->segments);
 }
 
 static void any_shape_is_covered(void **state)

@@ -264,23 +264,19 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
 {
     const ga__node_key *first = &graph->nodes[step->group.part[0]].key;
     ga__reduction *r = &step->reduction;
-    *r = (ga__reduction){
-        .map = step->text, .nparts = step->group.nparts, .nresults = step->group.nresults};
+    *r = (ga__reduction){.formula = {.map = step->text, .nresults = step->group.nresults}};
     step->axes = first->axes;
     step->keepdims = first->keepdims;
-    for (int p = 0; p < r->nparts; p++) {
+    for (int p = 0; p < step->group.nparts; p++) {
         const ga__node *node = &graph->nodes[step->group.part[p]];
         const ga__row *op = &ga__rows[node->key.row];
         double ddof;
         memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
-        r->parts[p] = ga__part_of(op, node->loop, ddof);
-        r->formula.uses_index |= op->result == GA__RESULT_INDEX;
+        ga__add_part(r, &op->part, node->loop, ddof);
         step->empty_is_error |= op->empty_is_error;
     }
-    r->accumulator_bytes = ga__accumulator_bytes(r->nparts, r->parts);
-    for (int k = 0; k < r->nresults; k++)
-        r->results[k] =
-            (ga__reduce_result){step->finish[k], graph->nodes[step->group.result[k]].dtype};
+    for (int k = 0; k < step->group.nresults; k++)
+        r->formula.results[k] = step->finish[k];
 }
 
 static void code_reductions(coder *c)
@@ -315,18 +311,19 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     ga__describe(&s, step->text);
     for (int p = 0; p < group->nparts; p++) {
         ga__describe(&s, ga__rows[graph->nodes[group->part[p]].key.row].formula.name);
-        ga__describe(&s, ga_dtype_name(step->reduction.parts[p].type));
+        ga__describe(&s, ga_dtype_name(step->reduction.type[p]));
     }
     for (int k = 0; group->nparts > 0 && k < group->nresults; k++) {
         ga__describe(&s, step->finish[k]);
-        ga__describe(&s, ga_dtype_name(step->reduction.results[k].dtype));
+        ga__describe(&s, ga_dtype_name(graph->nodes[group->result[k]].dtype));
     }
     const ga_status status = ga__description_id(&s, &step->id);
     ga__strbuf_reset(&s);
-    step->reduction.formula.id = step->id;
-    step->reduction.formula.name = step->formula_name;
-    step->reduction.formula.body = "";
-    step->reduction.formula.fast_math = graph->fast_math;
+    ga__formula *formula = &step->reduction.formula.base;
+    formula->id = step->id;
+    formula->name = step->formula_name;
+    formula->body = "";
+    formula->fast_math = graph->fast_math;
     return status;
 }
 
@@ -394,7 +391,7 @@ static ga_status code(coder *c)
         code_elementwise(c, c->group->result[0]);
     if (!is_complete(step))
         return ga_error();
-    step->reduction.maps_math = ga__program_calls_math(step->text);
+    step->reduction.formula.maps_math = ga__program_calls_math(step->text);
     sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

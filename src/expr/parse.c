@@ -250,7 +250,7 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
                                   : "unknown function");
     }
     *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
-    if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].accumulator)) {
+    if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].part.accumulator)) {
         call->kind = GA__AST_CAST;
         call->row = dtype;
         *inputs = 1;
@@ -265,7 +265,7 @@ static int parse_call(parser *p, size_t at, size_t length)
     int inputs;
     if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
-    if (call.kind == GA__AST_CALL && ga__rows[call.row].accumulator)
+    if (call.kind == GA__AST_CALL && ga__rows[call.row].part.accumulator)
         return parse_reduction(p, call.row, at);
     return parse_arguments(p, &call, inputs) == FAILED ? FAILED : add_node(p, call);
 }

@@ -256,7 +256,7 @@ static ga_status make_carry(pass *p, const buffers *slot, int index, const gpuar
     if (!p->levels[index])
         p->levels[index] =
             ga__buffer_new(p->s->device, (size_t)(out->size * carry_levels(p->sweep->chunks)) *
-                                             step->reduction.accumulator_bytes);
+                                             ga__accumulator_bytes(&step->reduction));
     *carry = (ga__carry){.levels = p->levels[index], .first = first, .count = count};
     carry_over(carry, chunk, p->sweep->chunks);
     return carry->levels ? GA_OK : ga_error();

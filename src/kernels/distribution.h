@@ -5,12 +5,13 @@
 #include "kernels/operand.h"
 
 /* How the elements of a distribution are made: the function `source` of distributions.tmpl makes
- * numbers z of a block of the generator, several at a time, and the body sets `r` from z, the
- * call's numbers, `key` (the seed) and the element's number in the generator, `i`. */
+ * several numbers z of a block of the generator, and the body sets `r` from z, the call's numbers
+ * `a`, `b`, `c`, `key` (the seed) and `i`, the element's index in the generator. The formula's id
+ * stands for the source too. */
 typedef struct ga__distribution {
     ga__formula formula;
     const char *source;
-    bool computes; /* the source makes more of the bits than a number of them */
+    bool computes; /* the source does more than convert the bits */
 } ga__distribution;
 
 /* One call, its arguments checked. */
@@ -19,7 +20,8 @@ typedef struct ga__draw {
     const ga__distribution *distribution;
     ga_dtype drawn; /* of z: float32, float64, uint32 or uint64; none: a block's words */
     int nnumbers;
-    ga__operand numbers[GA__MAX_NUMBERS];
+    ga_dtype type[GA__MAX_NUMBERS]; /* each number has its compute type */
+    ga_value number[GA__MAX_NUMBERS];
 } ga__draw;
 
 #endif

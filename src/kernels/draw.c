@@ -1,6 +1,7 @@
 /* The random engine: plans one call, finds its kernel by a small key, and launches it. */
 #include "kernels/draw.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -9,116 +10,72 @@
 
 typedef ga__random_plan plan;
 
-enum {
-    WORD_DATA,
-    WORD_COUNTER,
-    WORD_TURNS,
-    WORD_BEFORE,
-    WORD_COUNT,
-    WORD_STEPS,
-    WORD_BYTES,
-    WORD_KEYS,
-    WORD_LANES = WORD_KEYS + GA__RNG_ROUNDS
-};
+#define MOST_PARAMS                                                                                \
+    (sizeof(ga__draw_params) / sizeof(uint64_t) + GA__RNG_LANE_WORDS +                             \
+     GA__NUMBER_WORDS * GA__MAX_NUMBERS)
 
-static void add_lanes(ga__params *words, uint64_t seed, uint64_t block, int rows)
+/* ---- The parameters ---- */
+
+static void add_head(ga__params *params, const plan *p, uint64_t seed, uint64_t block)
 {
-    uint64_t lanes[GA__RNG_LANE_WORDS];
-    ga__rng_lanes(seed, block, rows, lanes);
-    for (int k = 0; k < GA__RNG_LANE_WORDS; k++)
-        ga__params_add(words, lanes[k]);
+    ga__draw_params *head = ga__params_reserve(params, sizeof *head);
+    const uint64_t size = ga__dtype_size(p->out->dtype);
+    *head = (ga__draw_params){.address = (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size,
+                              .counter = block,
+                              .shares = p->v.host
+                                            ? (uint64_t)p->tiles_per_block
+                                            : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32,
+                              .before = (uint32_t)p->before,
+                              .whole = (uint32_t)ga__random_plan_whole(p),
+                              .count = (uint64_t)p->count,
+                              .next_share = (uint32_t)p->grid,
+                              .next_second = (uint32_t)(p->grid * p->share / p->rows / 4),
+                              .next_byte = (uint64_t)(p->grid * p->share) * size};
+    ga__rng_round_keys(seed, head->round_keys); /* all threads have the same */
 }
 
-static void add_words(plan *p, uint64_t seed, uint64_t position)
+static void add_params(ga__params *params, const plan *p, uint64_t seed, uint64_t position)
 {
-    uint64_t keys[GA__RNG_ROUNDS];
-    ga__params *words = &p->words;
-    const size_t size = ga__dtype_size(p->out->dtype);
     const uint64_t block = (position - (uint64_t)p->before) / (uint64_t)p->rows;
-    words->n = 0;
-    ga__params_add(words, (uint64_t)(uintptr_t)p->data - (uint64_t)p->before * size);
-    ga__params_add(words, block);
-    ga__params_add(words, p->host ? (uint64_t)p->turns
-                                  : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32);
-    ga__params_add(words, (uint64_t)p->before | (uint64_t)ga__random_plan_whole(p) << 32);
-    ga__params_add(words, (uint64_t)p->count);
-    ga__params_add(words, (uint64_t)p->grid | (uint64_t)(p->grid * p->share / p->rows / 4) << 32);
-    ga__params_add(words, (uint64_t)(p->grid * p->share) * size);
-    ga__rng_round_keys(seed, keys); /* these are the same for all threads: made once, here */
-    for (int round = 0; round < GA__RNG_ROUNDS; round++)
-        ga__params_add(words, keys[round]);
-    if (!p->host)
-        add_lanes(words, seed, block, p->rows);
+    add_head(params, p, seed, block);
+    if (!p->v.host)
+        ga__rng_lanes(seed, block, p->rows,
+                      ga__params_reserve(params, GA__RNG_LANE_WORDS * sizeof(uint64_t)));
     for (int k = 0; k < p->draw->nnumbers; k++)
-        p->number_word[k] =
-            ga__params_add_number(words, p->draw->numbers[k].type, p->draw->numbers[k].number);
+        ga__params_add_number(params, p->draw->type[k], p->draw->number[k]);
+    assert(params->n == ga__draw_param_words(&p->v));
 }
 
-static void make_key(const plan *p, ga__key *key)
-{
-    ga__key_init(key, &p->draw->distribution->formula, p->device, GA__RANDOM);
-    ga__key_add(key, (uint64_t)p->out->dtype | (uint64_t)p->draw->drawn << 8 |
-                         (uint64_t)p->together << 16 | (uint64_t)p->past_cache << 17);
-}
-
-static void fill_numbers(ga__record *record, const plan *p)
-{
-    ga__record_list(record, "operand");
-    for (int k = 0; k < p->draw->nnumbers; k++) {
-        ga__record *number = ga__record_append(record, "operand");
-        const ga__declaration d = ga__declaration_of(&p->draw->numbers[k]);
-        const ga__operand_variant v = ga__operand_variant_of(&p->draw->numbers[k], 0, false);
-        ga__program_operand(number, 1 + k, &d, &v);
-        ga__record_setf(number, "word", "%zu", p->number_word[k]);
-        ga__record_setf(number, "word1", "%zu", p->number_word[k] + 1);
-    }
-}
+/* ---- The kernel ---- */
 
 static ga__record *describe(const void *planned)
 {
     const plan *p = planned;
-    const ga__distribution *d = p->draw->distribution;
-    const char *texts[] = {d->formula.body, NULL};
-    const ga__declaration result = {.writes = true};
-    const ga__operand_variant out = {.type = (uint8_t)p->out->dtype,
-                                     .memory = (uint8_t)p->out->dtype};
-    ga__record *record = ga__program_record(&d->formula, p->host, p->words.n, false, texts);
-    ga__record_set(record, "distributions", "1");
-    ga__program_operand(record, 0, &result, &out);
-    ga__record_set(record, "draw",
-                   p->rows == 1 ? "ga::words" : ga__dtype_compute_type(p->draw->drawn));
-    ga__record_set(record, "source", d->source);
-    ga__record_setf(record, "keys", "%d", WORD_KEYS);
-    ga__record_setf(record, "lane_words", "%d", WORD_LANES);
-    ga__record_setf(record, "block", "%d", GA__RANDOM_BLOCK);
-    ga__record_setf(record, "resident", "%d", GA__RANDOM_RESIDENT);
-    ga__record_setf(record, "column", "%d", GA__RANDOM_COLUMN);
-    ga__record_setf(record, "lanes", "%d", p->lanes);
-    ga__record_set(record, "together", p->together ? "1" : "");
-    ga__record_set(record, "past_cache", p->past_cache ? "1" : "");
-    fill_numbers(record, p);
-    return record;
+    return ga__draw_text(p->draw->distribution, &p->v);
 }
 
 static const ga__loaded_program *find_program(const plan *p)
 {
+    const ga__formula *formula = &p->draw->distribution->formula;
     ga__key key;
-    make_key(p, &key);
-    const ga__program program = {
-        &p->draw->distribution->formula, p->device, "random.tmpl", describe, p, 0};
+    ga__key_init(&key, formula, p->device, GA__RANDOM);
+    ga__key_add_bytes(&key, &p->v, sizeof p->v);
+    const ga__program program = {formula, p->device, "random.tmpl", describe, p, 0};
     return ga__program_find(&key, &program);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 {
+    uint64_t words[MOST_PARAMS];
+    ga__params params = {.most = MOST_PARAMS, .word = words};
     ga__random_plan_make(p, position);
-    add_words(p, seed, position);
+    add_params(&params, p, seed, position);
     const ga__loaded_program *program = find_program(p);
     if (!program)
         return ga_error();
     ga__stream *stream = ga__current_stream(p->device);
     ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
-    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, p->words.word, p->words.n};
+    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, params.word, params.n};
     if (status == GA_OK)
         status = ga__program_launch(program, stream, &launch);
     ga__program_leave();
@@ -132,7 +89,7 @@ static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state
     p.draw = draw;
     p.device = out->buffer->device;
     p.out = out;
-    p.rows = draw->drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga__dtype_size(draw->drawn));
+    p.rows = ga__draw_rows(draw->drawn);
     const uint64_t run = GA__RNG_RUN * (uint64_t)p.rows;
     ga_status status = GA_OK;
     for (int64_t done = 0; done < out->size && status == GA_OK; done += p.count) {
@@ -187,10 +144,9 @@ ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_
 
 void ga__draw_add(ga__draw *draw, ga_dtype type, ga_value number)
 {
-    static const char *const names[GA__MAX_NUMBERS] = {"a", "b", "c"};
     const int k = draw->nnumbers++;
-    draw->numbers[k] =
-        (ga__operand){.name = names[k], .number = number, .type = type, .reads = true};
+    draw->number[k] = number;
+    draw->type[k] = type;
 }
 
 ga_dtype ga__draw_dtype(const char *name, const gpuarray *out)

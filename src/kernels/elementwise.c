@@ -31,7 +31,7 @@ static void add_operand(plan *p, int k)
 static void add_words(plan *p)
 {
     ga__params *words = &p->words;
-    words->n = 0;
+    *words = (ga__params){.most = GA__MAX_PARAM_WORDS, .word = p->word};
     ga__params_add(words, (uint64_t)p->n);
     const int first = p->tiled ? 2 : 0;
     ga__params_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));

@@ -13,6 +13,7 @@ typedef struct ga__elementwise_plan {
     const ga__operand *operands;
     int64_t n;
     ga__nest nest;
+    int64_t strides[GA__MAX_OPERANDS][GA_MAX_NDIM]; /* the nest's */
     int row[GA__MAX_OPERANDS];  /* nest operand of operand k, GA__NO_ROW for others */
     int index_row;              /* nest operand of the index */
     int step[GA__MAX_OPERANDS]; /* by nest operand */
@@ -24,6 +25,7 @@ typedef struct ga__elementwise_plan {
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
     ga__params words;
+    uint64_t word[GA__MAX_PARAM_WORDS]; /* theirs */
 } ga__elementwise_plan;
 
 /* From the formula, its operands and the count n > 0 of elements in *p, all of the plan but its

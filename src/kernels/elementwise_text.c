@@ -18,7 +18,7 @@ typedef struct layout {
 } layout;
 
 /* As add_words() of elementwise.c appends them. */
-static layout layout_of(const ga__formula *f, const ga__declaration *d, const variant *v)
+static layout layout_of(const ga__formula *f, const variant *v)
 {
     layout l;
     l.n = 3 + (v->head.host && v->head.tiled);
@@ -30,7 +30,7 @@ static layout layout_of(const ga__formula *f, const ga__declaration *d, const va
         l.operand[k] = l.n;
         if (o->memory == GA_NO_DTYPE)
             l.n += GA__NUMBER_WORDS;
-        else if (ga__variant_streamed(&d[k], o))
+        else if (o->streamed)
             l.n += 1 + v->head.ndim;
         else
             l.n += 1 + (o->contiguous ? 0 : 2 * (size_t)o->ndim);
@@ -79,8 +79,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
 static int first_written(const ga__declaration *d, const variant *v)
 {
     int k = 0;
-    while (k < (int)v->head.noperands &&
-           (!ga__variant_streamed(&d[k], &v->operand[k]) || !d[k].writes))
+    while (k < (int)v->head.noperands && (!v->operand[k].streamed || !d[k].writes))
         k++;
     return k;
 }
@@ -90,7 +89,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
 {
     const ga__declaration *d = &all[k];
     const ga__operand_variant *o = &v->operand[k];
-    const bool streamed = ga__variant_streamed(d, o);
+    const bool streamed = o->streamed;
     ga__program_operand(record, k, d, o);
     ga__record_setf(record, "word", "%zu", word);
     ga__record_setf(record, "word1", "%zu", word + 1);
@@ -108,7 +107,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, "near", "1");
-    ga__program_group(record, d, o);
+    ga__program_group(record, o);
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -132,10 +131,10 @@ static bool any_complex(const variant *v)
     return false;
 }
 
-static bool any_narrow(const ga__declaration *d, const variant *v)
+static bool any_narrow(const variant *v)
 {
     for (int k = 0; k < (int)v->head.noperands; k++)
-        if (ga__variant_is_narrow(&d[k], &v->operand[k]))
+        if (ga__variant_is_narrow(&v->operand[k]))
             return true;
     return false;
 }
@@ -167,7 +166,7 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
 {
     const bool math = f->user_text || ga__program_calls_math(f->body);
     const bool staged =
-        v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(d, v));
+        v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(v));
     ga__record_set(record, "staged", staged ? "1" : "");
     ga__record_set(record, "vector_math", staged ? "1" : "");
     ga__record_set(record, "past_cache", v->head.past_cache ? "1" : "");
@@ -194,7 +193,7 @@ static void fill_fast_path(ga__record *record, const ga__formula *f, const varia
 ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d, const variant *v)
 {
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
-    const layout l = layout_of(f, d, v);
+    const layout l = layout_of(f, v);
     ga__record *record = ga__program_record(f, v->head.host, l.n, any_complex(v), texts);
     ga__record_set(record, "index_type", v->head.wide ? "long long" : "int");
     ga__record_set(record, "tiled", v->head.tiled ? "1" : "");

@@ -2,6 +2,7 @@
 #include "kernels/reduce.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,162 +15,131 @@
 
 typedef ga__reduce_plan plan;
 
-/* ---- The parameter words ---- */
+/* A call with its parameters, whose head and scratch memory are completed once the kernel is known.
+ */
+typedef struct call {
+    plan p;
+    ga__params params;
+    ga__reduce_params *head;
+    ga__scratch_params *scratch; /* NULL: none */
+} call;
 
-static void add_divisors(plan *p, const ga__nest *nest, bool vectors, size_t *word)
+/* ---- The parameters, in the order of ga__reduce_layout ---- */
+
+static void add_divisors(call *c, const ga__nest *nest, bool vectors)
 {
     for (int axis = 0; axis < nest->ndim - 1; axis++) {
-        const int64_t size = axis == 0 && vectors ? nest->shape[0] / p->lanes : nest->shape[axis];
-        word[axis] = ga__params_add_divisor(&p->words, size, p->wide);
+        const int64_t size =
+            axis == 0 && vectors ? nest->shape[0] / c->p.v.lanes : nest->shape[axis];
+        ga__params_add_divisor(&c->params, size, c->p.v.wide);
     }
 }
 
-/* Whether the results of several outputs' chains meet in a tree, in memory. */
-static bool needs_scratch(const plan *p)
+static void add_operand(call *c, int k)
 {
-    return p->host && (p->columns ? p->cascade : p->many_runs && p->outputs_per_pass > 1);
+    const ga__operand *operand = &c->p.operands[k];
+    if (!operand->array) {
+        ga__params_add_number(&c->params, operand->type, operand->number);
+        return;
+    }
+    ga__params_add_pointer(&c->params, operand->array->data);
+    if (c->p.row[k] == GA__NO_ROW) {
+        ga__params_add_accessor(&c->params, operand->array);
+        return;
+    }
+    ga__params_add_strides(&c->params, &c->p.kept, c->p.row[k]);
+    ga__params_add_strides(&c->params, &c->p.reduced, c->p.row[k]);
+}
+
+static void add_head(call *c)
+{
+    const plan *p = &c->p;
+    const bool host = p->v.host;
+    c->head = ga__params_reserve(&c->params, sizeof *c->head);
+    *c->head = (ga__reduce_params){.count = (uint64_t)p->count,
+                                   .outputs = (uint64_t)(!host          ? p->kept_vectors
+                                                         : p->v.columns ? p->kept.shape[0]
+                                                                        : p->outputs),
+                                   .run = (uint64_t)(host ? p->reduced.shape[0] : p->vectors),
+                                   .group = (uint64_t)p->group};
+}
+
+static void add_carry(call *c, const ga__carry *carry)
+{
+    *(ga__carry_params *)ga__params_reserve(&c->params, sizeof(ga__carry_params)) =
+        (ga__carry_params){.levels = (uint64_t)(uintptr_t)carry->levels->memory,
+                           .level_outputs = (uint64_t)c->p.outputs,
+                           .merged_levels = carry->merged,
+                           .kept_level = (uint64_t)(int64_t)carry->level,
+                           .first_index = (uint64_t)carry->first,
+                           .total_count = (uint64_t)carry->count};
 }
 
 /* Of one thread. */
 static size_t scratch_bytes(const plan *p)
 {
-    return (size_t)p->levels * ga__reduce_plan_level_bytes(p);
+    return (size_t)p->levels * ga__reduce_level_bytes(&p->reduction->formula, &p->v);
 }
 
-static void add_operand(plan *p, int k)
+static void add_scratch(call *c)
 {
-    const ga__operand *operand = &p->operands[k];
-    if (!operand->array) {
-        p->data_word[k] = ga__params_add_number(&p->words, operand->type, operand->number);
-        return;
-    }
-    p->data_word[k] = ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
-    if (p->row[k] == GA__NO_ROW) {
-        ga__params_add_accessor(&p->words, operand->array);
-        return;
-    }
-    ga__params_add_strides(&p->words, &p->kept, p->row[k]);
-    ga__params_add_strides(&p->words, &p->reduced, p->row[k]);
+    int (*const worker)(void) = c->p.device->backend->code.worker;
+    c->scratch = ga__params_reserve(&c->params, sizeof *c->scratch);
+    c->scratch->scratch_bytes = scratch_bytes(&c->p);
+    memcpy(&c->scratch->worker, &worker, sizeof(worker));
 }
 
-static void add_carry(plan *p, const ga__carry *carry)
+static void add_results(call *c)
 {
-    p->carry_word = p->words.n;
-    if (!carry)
-        return;
-    ga__params_add(&p->words, (uint64_t)(uintptr_t)carry->levels->memory);
-    ga__params_add(&p->words, (uint64_t)p->outputs);
-    ga__params_add(&p->words, carry->merged);
-    ga__params_add(&p->words, (uint64_t)(int64_t)carry->level);
-    ga__params_add(&p->words, (uint64_t)carry->first);
-    ga__params_add(&p->words, (uint64_t)carry->count);
+    const plan *p = &c->p;
+    ga__params_add_pointer(&c->params, p->out[0]->data);
+    ga__params_add_strides(&c->params, &p->kept, p->streamed);
+    for (int k = 1; k < p->reduction->formula.nresults; k++)
+        ga__params_add_pointer(&c->params, p->out[k]->data);
 }
 
-/* The host's memory for levels: its address, a thread's bytes of it, and who says the thread's
- * number. */
-static void add_scratch(plan *p)
+static void add_params(call *c)
 {
-    p->scratch_word = p->words.n;
-    if (!needs_scratch(p))
-        return;
-    int (*const member)(void) = p->device->backend->code.worker;
-    uint64_t address;
-    memcpy(&address, &member, sizeof(member));
-    ga__params_add(&p->words, 0);
-    ga__params_add(&p->words, scratch_bytes(p));
-    ga__params_add(&p->words, address);
-}
-
-static void add_results(plan *p)
-{
-    ga__params *words = &p->words;
-    p->out_word = ga__params_add(words, (uint64_t)(uintptr_t)p->out->data);
-    ga__params_add_strides(words, &p->kept, p->rows);
-    p->result_word[0] = p->out_word;
-    for (int k = 1; k < p->reduction->nresults; k++)
-        p->result_word[k] = ga__params_add(words, (uint64_t)(uintptr_t)p->all[k]->data);
-}
-
-/* Words 3 to 5 are set by share_rows, once the kernel is known. */
-static void add_words(plan *p)
-{
-    ga__params *words = &p->words;
-    words->n = 0;
-    ga__params_add(words, (uint64_t)p->count);
-    ga__params_add(words, (uint64_t)(!p->host     ? p->kept_vectors
-                                     : p->columns ? p->kept.shape[0]
-                                                  : p->outputs));
-    ga__params_add(words, (uint64_t)(p->host ? p->reduced.shape[0] : p->vectors));
-    for (int k = GA__REDUCE_SEGMENTS; k <= GA__REDUCE_TICKETS; k++)
-        ga__params_add(words, 0);
-    ga__params_add(words, (uint64_t)p->group);
-    ga__params_add(words, 0); /* GA__REDUCE_POST and GA__REDUCE_TAG */
-    ga__params_add(words, 0);
-    for (int k = 0; k < p->reduction->nparts; k++) {
-        uint64_t word;
-        memcpy(&word, &p->reduction->parts[k].ddof, sizeof(word));
-        ga__params_add(words, word);
-    }
-    add_divisors(p, &p->kept, !p->host && p->columns, p->kept_word);
-    add_divisors(p, &p->reduced, !p->host && !p->columns, p->reduced_word);
+    const plan *p = &c->p;
+    const ga__reduction *r = p->reduction;
+    add_head(c);
+    if (r->carry)
+        add_carry(c, r->carry);
+    c->scratch = NULL;
+    if (ga__reduce_needs_scratch(&p->v))
+        add_scratch(c);
+    for (int k = 0; k < r->formula.nparts; k++)
+        memcpy(ga__params_reserve(&c->params, sizeof r->ddof[k]), &r->ddof[k], sizeof r->ddof[k]);
+    add_divisors(c, &p->kept, !p->v.host && p->v.columns);
+    add_divisors(c, &p->reduced, !p->v.host && !p->v.columns);
     for (int k = 0; k < p->noperands; k++)
-        add_operand(p, k);
-    add_results(p);
-    p->index_word = words->n;
-    ga__params_add_strides(&p->words, &p->reduced, p->rows);
-    add_carry(p, p->reduction->carry);
-    add_scratch(p);
+        add_operand(c, k);
+    add_results(c);
+    ga__params_add_strides(&c->params, &p->reduced, p->streamed);
 }
 
 /* ---- The kernel ---- */
 
-static uint64_t operand_key(const plan *p, int k)
+static ga__record *describe(const void *called)
 {
-    return ga__operand_key(&p->operands[k], p->row[k] == GA__NO_ROW ? 0 : p->step[p->row[k]]);
-}
-
-/* What only the host's kernels differ by. */
-static uint64_t host_key(const plan *p)
-{
-    uint64_t unzipped = 0;
+    const call *c = called;
+    const plan *p = &c->p;
+    ga__declaration declarations[GA__MAX_OPERANDS];
+    assert(c->params.n == ga__reduce_param_words(&p->reduction->formula, &p->v));
     for (int k = 0; k < p->noperands; k++)
-        unzipped |= (uint64_t)ga__reduce_plan_deinterleaves(p, k) << k;
-    return (uint64_t)p->deinterleave << 60 | (uint64_t)p->strip << 44 |
-           (uint64_t)(p->rows_per_pass / 4) << 41 | (uint64_t)p->short_rows << 40 |
-           (uint64_t)p->many_runs << 39 | (uint64_t)p->cascade << 38 | unzipped;
+        declarations[k] = ga__declaration_of(&p->operands[k]);
+    return ga__reduce_text(&p->reduction->formula, declarations, &p->v);
 }
 
-/* And CUDA's. */
-static uint64_t cuda_key(const plan *p)
+static const ga__loaded_program *find_program(const call *c)
 {
-    return (uint64_t)p->turns << 8 | (uint64_t)p->chains << 2 | (uint64_t)p->batch;
-}
-
-static void make_key(const plan *p, ga__key *key)
-{
-    ga__key_init(key, &p->reduction->formula, p->device, GA__REDUCE);
-    ga__key_add(
-        key, (uint64_t)p->kept.ndim | (uint64_t)p->reduced.ndim << 6 | (uint64_t)p->lanes << 12 |
-                 (uint64_t)p->unroll << 17 | (uint64_t)(p->team % p->block) << 21 |
-                 (uint64_t)p->across << 30 | (uint64_t)p->columns << 36 | (uint64_t)p->wide << 37 |
-                 (uint64_t)p->tail << 38 | (uint64_t)p->split << 39 | (uint64_t)p->thin << 40 |
-                 (uint64_t)p->posted << 41 | (uint64_t)p->ascending << 42 |
-                 (uint64_t)(p->outputs_per_pass > 1) << 43 | (uint64_t)p->step[p->rows] << 44 |
-                 (uint64_t)(p->reduction->carry != NULL) << 46 | (uint64_t)p->large << 47 |
-                 (uint64_t)p->reduction->parts[0].type << 48 | (uint64_t)p->out->dtype << 56);
-    for (int k = 0; k < p->noperands; k += 2) {
-        const uint64_t second = k + 1 < p->noperands ? operand_key(p, k + 1) : 0;
-        ga__key_add(key, operand_key(p, k) | second << 32);
-    }
-    ga__key_add(key, p->host ? host_key(p) : cuda_key(p));
-}
-
-static const ga__loaded_program *find_program(const plan *p)
-{
+    const plan *p = &c->p;
+    const ga__formula *formula = &p->reduction->formula.base;
     ga__key key;
-    make_key(p, &key);
-    const ga__program program = {&p->reduction->formula, p->device, "reduce.tmpl",
-                                 ga__reduce_describe,    p,         p->block};
+    ga__key_init(&key, formula, p->device, GA__REDUCE);
+    ga__key_add_bytes(&key, &p->v,
+                      offsetof(ga__reduce_variant, operand) + 8 * (((size_t)p->noperands + 1) / 2));
+    const ga__program program = {formula, p->device, "reduce.tmpl", describe, c, p->v.block};
     return ga__program_find(&key, &program);
 }
 
@@ -177,8 +147,8 @@ static const ga__loaded_program *find_program(const plan *p)
 static ga__stream *choose_stream(const plan *p)
 {
     ga__stream *stream = ga__operands_stream(p->device, p->noperands, p->operands);
-    for (int k = 0; stream && k < p->reduction->nresults; k++)
-        if (ga__use(stream, p->all[k]->buffer, true) != GA_OK)
+    for (int k = 0; stream && k < p->reduction->formula.nresults; k++)
+        if (ga__use(stream, p->out[k]->buffer, true) != GA_OK)
             return NULL;
     const ga__carry *carry = p->reduction->carry;
     if (stream && carry && ga__use(stream, carry->levels, true) != GA_OK)
@@ -186,64 +156,88 @@ static ga__stream *choose_stream(const plan *p)
     return stream;
 }
 
-/* How many partial results the blocks leave. */
+/* Partial results that the blocks leave. */
 static int64_t partial_count(const plan *p)
 {
-    if (!p->columns)
-        return (p->host ? p->outputs : p->tiles) * p->segments;
-    return p->tiles * p->segments * (p->host ? p->strip : (int64_t)p->across * p->lanes);
+    if (!p->v.columns)
+        return (p->v.host ? p->outputs : p->tiles) * p->segments;
+    return p->tiles * p->segments * (p->v.host ? p->v.strip : (int64_t)p->v.across * p->v.lanes);
 }
 
-static void set_post(plan *p, ga__stream *stream)
+static void set_readback(call *c, ga__stream *stream)
 {
-    const ga__readback post =
-        ga__readback_begin(stream, p->out->buffer, p->out->data, ga_nbytes(p->out));
-    p->words.word[GA__REDUCE_POST] = post.address;
-    p->words.word[GA__REDUCE_TAG] = post.tag;
+    const gpuarray *out = c->p.out[0];
+    const ga__readback readback =
+        ga__readback_begin(stream, out->buffer, out->data, ga_nbytes(out));
+    c->head->readback = readback.address;
+    c->head->tag = readback.tag;
 }
 
-/* One allocation: the scratch memory of all threads, from whose end on partial results are. */
-static ga_status allocate(plan *p, ga__buffer **partials)
+/* One allocation: the scratch memory of all threads, then the partial results. */
+static ga_status allocate(call *c, ga__buffer **partials)
 {
-    const size_t scratch = needs_scratch(p) ? scratch_bytes(p) * (size_t)p->device->processors : 0,
-                 results =
-                     p->split ? (size_t)partial_count(p) * p->reduction->accumulator_bytes : 0;
+    const plan *p = &c->p;
+    const size_t scratch =
+                     c->scratch ? c->scratch->scratch_bytes * (size_t)p->device->processors : 0,
+                 results = p->v.split ? (size_t)partial_count(p) * p->v.accumulator_bytes : 0;
     *partials = ga__buffer_new(p->device, scratch + results);
     if (!*partials)
         return ga_error();
     const uint64_t address = (uint64_t)(uintptr_t)(*partials)->memory;
-    p->words.word[GA__REDUCE_PARTIALS] = address + scratch;
-    if (scratch > 0)
-        p->words.word[p->scratch_word] = address;
+    c->head->partials = address + scratch;
+    if (c->scratch)
+        c->scratch->scratch = address;
     return GA_OK;
 }
 
-/* Fixes how many blocks share a row, and where their partial results meet. */
-static ga_status share_rows(plan *p, ga__stream *stream, int resident, ga__buffer **partials)
+/* Fixes how many blocks share a tile, and where their partial results meet. */
+static ga_status share_tiles(call *c, ga__stream *stream, int resident, ga__buffer **partials)
 {
-    if (!p->host && p->split)
+    plan *p = &c->p;
+    if (!p->v.host && p->v.split)
         ga__reduce_plan_share(p, resident);
-    p->words.word[GA__REDUCE_SEGMENTS] = (uint64_t)p->segments;
-    if (p->posted)
-        set_post(p, stream);
-    if (p->split) {
+    c->head->segments = (uint64_t)p->segments;
+    if (p->v.posted)
+        set_readback(c, stream);
+    if (p->v.split) {
         void *tickets = ga__stream_tickets(stream);
         if (!tickets)
             return ga_error();
-        p->words.word[GA__REDUCE_TICKETS] = (uint64_t)(uintptr_t)tickets;
+        c->head->tickets = (uint64_t)(uintptr_t)tickets;
     }
-    return p->split || needs_scratch(p) ? allocate(p, partials) : GA_OK;
+    return p->v.split || c->scratch ? allocate(c, partials) : GA_OK;
 }
 
-static ga_status run(plan *p, const ga__loaded_program *program)
+static ga_status launch(call *c, const ga__loaded_program *program)
 {
-    ga__stream *stream = choose_stream(p);
+    ga__stream *stream = choose_stream(&c->p);
     ga__buffer *partials = NULL;
-    if (!stream || share_rows(p, stream, program->resident, &partials) != GA_OK)
+    if (!stream || share_tiles(c, stream, program->resident, &partials) != GA_OK)
         return ga_error();
-    const ga__launch launch = {p->tiles * p->segments, p->block, 0, p->words.word, p->words.n};
+    const ga__launch launch = {c->p.tiles * c->p.segments, c->p.v.block, 0, c->params.word,
+                               c->params.n};
     const ga_status status = ga__program_launch(program, stream, &launch);
     ga__buffer_release(partials);
+    return status;
+}
+
+/* The most words of parameters that a call of so many operands has: each is an accessor. */
+static size_t most_params(int noperands)
+{
+    const size_t head = sizeof(ga__reduce_params) + sizeof(ga__carry_params) +
+                        sizeof(ga__scratch_params) + 2 * GA__MAX_PARTS * sizeof(uint64_t);
+    return head / sizeof(uint64_t) + (size_t)(GA__DIVISOR_WORDS + 1) * (GA_MAX_NDIM + 2) +
+           (size_t)noperands * (1 + 2 * GA_MAX_NDIM);
+}
+
+static ga_status run(call *c)
+{
+    add_params(c);
+    const ga__loaded_program *program = find_program(c);
+    if (!program)
+        return ga_error();
+    const ga_status status = launch(c, program);
+    ga__program_leave();
     return status;
 }
 
@@ -251,24 +245,23 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
                      const int64_t *shape, const bool *reduced, int noperands,
                      const ga__operand *operands, gpuarray *const *out)
 {
-    plan p;
+    /* As much as the call's operands need. */
+    int64_t strides[2 * (noperands + 1)][GA_MAX_NDIM];
+    uint64_t words[most_params(noperands)];
+    call c;
     assert(noperands < GA__MAX_OPERANDS);
     assert(!reduction->carry || out[0]->contiguous);
-    p.reduction = reduction;
-    p.device = device;
-    p.noperands = noperands;
-    p.operands = operands;
-    p.out = out[0];
-    p.all = out;
-    p.outputs = reduction->results[0].dtype == GA_NO_DTYPE ? 1 : p.out->size;
-    if (p.outputs == 0)
+    c.p.reduction = reduction;
+    c.p.device = device;
+    c.p.noperands = noperands;
+    c.p.operands = operands;
+    c.p.out = out;
+    c.p.outputs = reduction->formula.raw_result ? 1 : out[0]->size;
+    c.p.kept.strides = strides;
+    c.p.reduced.strides = strides + noperands + 1;
+    c.params = (ga__params){.most = most_params(noperands), .word = words};
+    if (c.p.outputs == 0)
         return GA_OK;
-    ga__reduce_plan_make(&p, ndim, shape, reduced);
-    add_words(&p);
-    const ga__loaded_program *program = find_program(&p);
-    if (!program)
-        return ga_error();
-    const ga_status status = run(&p, program);
-    ga__program_leave();
-    return status;
+    ga__reduce_plan_make(&c.p, ndim, shape, reduced);
+    return run(&c);
 }

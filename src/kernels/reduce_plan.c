@@ -1,6 +1,8 @@
 /* Plans a reduction: its loop nests, and what both kinds of device choose alike. */
 #include "kernels/reduce_plan.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "device/tickets.h"
@@ -9,11 +11,16 @@ typedef ga__reduce_plan plan;
 
 /* ---- The loop nests ---- */
 
+static bool uses_index(const plan *p)
+{
+    return p->reduction->formula.base.uses_index;
+}
+
 static void number_rows(plan *p)
 {
-    p->rows = 0;
+    p->streamed = 0;
     for (int k = 0; k < p->noperands; k++)
-        p->row[k] = ga__operand_streamed(&p->operands[k]) ? p->rows++ : GA__NO_ROW;
+        p->row[k] = (int8_t)(ga__operand_streamed(&p->operands[k]) ? p->streamed++ : GA__NO_ROW);
 }
 
 /* A nest of one axis of `length`, for no axes or no elements. */
@@ -29,13 +36,9 @@ static void set_one_axis(ga__nest *nest, int64_t length)
 static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64_t *strides,
                     int64_t itemsize)
 {
-    int kept = 0, gone = 0;
-    for (int axis = ndim - 1; axis >= 0; axis--) {
-        if (reduced[axis])
-            p->reduced.strides[row][gone++] = strides[axis] / itemsize;
-        else
-            p->kept.strides[row][kept++] = strides[axis] / itemsize;
-    }
+    int64_t *kept = p->kept.strides[row], *gone = p->reduced.strides[row];
+    for (int axis = ndim - 1; axis >= 0; axis--)
+        *(reduced[axis] ? gone++ : kept++) = strides[axis] / itemsize;
 }
 
 /* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones.
@@ -43,11 +46,11 @@ static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64
 static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
                                      const bool *reduced, int64_t *strides)
 {
-    const int64_t itemsize = (int64_t)ga__dtype_size(p->out->dtype);
+    const int64_t itemsize = (int64_t)ga__dtype_size(p->out[0]->dtype);
     int64_t index = 1;
-    for (int axis = ndim - 1, kept = p->out->ndim - 1; axis >= 0; axis--) {
+    for (int axis = ndim - 1, kept = p->out[0]->ndim - 1; axis >= 0; axis--) {
         if (!reduced[axis]) {
-            strides[axis] = p->out->strides[kept--] / itemsize;
+            strides[axis] = p->out[0]->strides[kept--] / itemsize;
             continue;
         }
         strides[axis] = index;
@@ -71,9 +74,9 @@ static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *redu
         set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga__dtype_size(x->dtype));
     }
     output_and_index_strides(p, ndim, shape, reduced, strides);
-    set_row(p, p->rows, ndim, reduced, strides, 1);
-    p->kept.noperands = p->rows + 1;
-    p->reduced.noperands = p->rows + (p->reduction->formula.uses_index || p->rows == 0);
+    set_row(p, p->streamed, ndim, reduced, strides, 1);
+    p->kept.noperands = p->streamed + 1;
+    p->reduced.noperands = p->streamed + (uses_index(p) || p->streamed == 0);
     ga__nest_collapse(&p->kept);
     if (p->kept.ndim == 0)
         set_one_axis(&p->kept, 1);
@@ -81,8 +84,8 @@ static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *redu
         ga__nest_collapse(&p->reduced);
     if (p->count == 0 || p->reduced.ndim == 0)
         set_one_axis(&p->reduced, p->count);
-    if (p->reduced.noperands == p->rows)
-        memset(p->reduced.strides[p->rows], 0, sizeof(int64_t) * (size_t)p->reduced.ndim);
+    if (p->reduced.noperands == p->streamed)
+        memset(p->reduced.strides[p->streamed], 0, sizeof(int64_t) * (size_t)p->reduced.ndim);
 }
 
 static int64_t magnitude(int64_t stride)
@@ -93,37 +96,61 @@ static int64_t magnitude(int64_t stride)
 /* Which axis goes to neighbouring threads: the one on which the first array steps least. */
 static bool columns_are_better(const plan *p)
 {
-    if (p->rows == 0 || p->outputs == 1 || p->count <= 1)
+    if (p->streamed == 0 || p->outputs == 1 || p->count <= 1)
         return false;
     const int64_t kept = magnitude(p->kept.strides[0][0]),
                   gone = magnitude(p->reduced.strides[0][0]);
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 
-/* An axis of one element takes the kernel of contiguous ones. */
-static void choose_steps(plan *p)
+/* Along the vector axis. An axis of one element takes the kernel of contiguous ones. */
+static int step_of(const plan *p, int row)
 {
-    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
-    for (int row = 0; row <= p->rows; row++) {
-        const int64_t inner = nest->shape[0] > 1 ? nest->strides[row][0] : 1;
-        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+    const ga__nest *nest = p->v.columns ? &p->kept : &p->reduced;
+    const int64_t inner = nest->shape[0] > 1 ? nest->strides[row][0] : 1;
+    return inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+}
+
+static void set_operands(plan *p)
+{
+    p->v.noperands = p->noperands;
+    for (int k = 0; k < p->noperands; k++) {
+        const int row = p->row[k];
+        p->v.operand[k] =
+            ga__operand_variant_of(&p->operands[k], row == GA__NO_ROW ? 0 : step_of(p, row), false);
     }
+    if (p->noperands % 2)
+        p->v.operand[p->noperands] = (ga__operand_variant){0};
+    p->v.output_step = step_of(p, p->streamed);
+}
+
+/* The elements between an operand's first one and the farthest that the nest leads to. */
+static int64_t last_offset(const ga__nest *nest, int row)
+{
+    const int64_t *strides = nest->strides[row];
+    int64_t offset = 0;
+    for (int axis = 0; axis < nest->ndim; axis++)
+        offset += (nest->shape[axis] - 1) * magnitude(strides[axis]);
+    return offset;
+}
+
+/* The elements that an array spans in the nests; a row of them is GA__NO_ROW for an accessor. */
+static int64_t span(const plan *p, const gpuarray *x, int row)
+{
+    if (x->contiguous || row == GA__NO_ROW)
+        return x->size;
+    return 1 + last_offset(&p->kept, row) + last_offset(&p->reduced, row);
 }
 
 static bool is_wide(const plan *p)
 {
     int64_t reach = p->count > p->outputs ? p->count : p->outputs;
-    for (int row = 0; row <= p->rows; row++) {
-        int64_t extent = 1;
-        for (int axis = 0; axis < p->kept.ndim; axis++)
-            extent += (p->kept.shape[axis] - 1) * magnitude(p->kept.strides[row][axis]);
-        for (int axis = 0; axis < p->reduced.ndim; axis++)
-            extent += (p->reduced.shape[axis] - 1) * magnitude(p->reduced.strides[row][axis]);
+    for (int k = 0; k <= p->noperands; k++) {
+        const bool output = k == p->noperands;
+        const gpuarray *x = output ? p->out[0] : p->operands[k].array;
+        const int64_t extent = x ? span(p, x, output ? p->streamed : p->row[k]) : 0;
         reach = extent > reach ? extent : reach;
     }
-    for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] == GA__NO_ROW && p->operands[k].array && p->operands[k].array->size > reach)
-            reach = p->operands[k].array->size;
     return !ga__fits_32_bits(reach + (1 << 23));
 }
 
@@ -131,7 +158,7 @@ static bool is_wide(const plan *p)
 static bool index_ascends(const plan *p)
 {
     const ga__nest *nest = &p->reduced;
-    const int64_t *strides = nest->strides[p->rows];
+    const int64_t *strides = nest->strides[p->streamed];
     int64_t reach = 0;
     for (int axis = 0; axis < nest->ndim; axis++) {
         if (nest->shape[axis] > 1 && strides[axis] <= reach)
@@ -141,29 +168,66 @@ static bool index_ascends(const plan *p)
     return true;
 }
 
+static size_t part_bytes(const ga__part_formula *part, ga_dtype type)
+{
+    const size_t size = ga__dtype_size(ga__dtype_compute(type));
+    switch (part->holds) {
+    case GA__ACCUMULATOR_STRUCT: return part->struct_bytes;
+    case GA__ACCUMULATOR_COUNTED: return sizeof(double) + 2 * size;
+    default: return size;
+    }
+}
+
+size_t ga__accumulator_bytes(const ga__reduction *r)
+{
+    const size_t alignment = 2 * sizeof(double); /* no type has more */
+    size_t bytes = part_bytes(r->formula.parts[0], r->type[0]);
+    if (r->formula.nparts == 1 && r->formula.parts[0]->holds != GA__ACCUMULATOR_COUNTED)
+        return bytes;
+    for (int k = 1; k < r->formula.nparts; k++)
+        bytes = (bytes + alignment - 1) / alignment * alignment +
+                part_bytes(r->formula.parts[k], r->type[k]);
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/* What the reduction gives the variant, whatever its operands. */
+static void set_reduction(plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    p->sums = false;
+    for (int k = 0; k < r->formula.nparts; k++) {
+        p->v.part_type[k] = (uint8_t)r->type[k];
+        p->sums |= ga__part_rounds(r->formula.parts[k], r->type[k]);
+    }
+    for (int k = 0; k < r->formula.nresults; k++)
+        p->v.result_type[k] = (uint8_t)p->out[k]->dtype;
+    const size_t bytes = ga__accumulator_bytes(r);
+    assert(bytes <= UINT16_MAX);
+    p->v.accumulator_bytes = (uint16_t)bytes;
+    p->v.carried = r->carry != NULL;
+}
+
 static void choose_variant(plan *p)
 {
-    p->host = p->device->arch == 0;
-    p->outputs_per_pass = 1;
-    p->strip = p->deinterleave = p->rows_per_pass = 1;
-    p->short_rows = p->staged = p->plain = p->large = false;
-    p->cascade = p->many_runs = p->sums = false;
-    p->batch = GA__BATCH_SINGLY;
-    p->turns = p->chains = 0;
-    for (int part = 0; part < p->reduction->nparts; part++)
-        p->sums |= p->reduction->parts[part].rounds;
-    p->columns = columns_are_better(p) || (p->host && ga__reduce_plan_thin(p));
-    p->wide = p->host || is_wide(p);
-    choose_steps(p);
+    memset(&p->v, 0, offsetof(ga__reduce_variant, operand));
+    set_reduction(p);
+    p->v.host = p->device->arch == 0;
+    p->v.kept_ndim = p->kept.ndim;
+    p->v.reduced_ndim = p->reduced.ndim;
+    p->v.outputs_per_pass = p->v.strip = p->v.deinterleave = p->v.rows_per_pass = 1;
+    p->large = false;
+    p->v.columns = columns_are_better(p) || (p->v.host && ga__reduce_plan_has_short_rows(p));
+    p->v.wide = p->v.host || is_wide(p);
+    set_operands(p);
     /* The host takes the elements of a row side by side. */
-    p->ascending = (p->columns || !p->host) && p->reduction->formula.uses_index && index_ascends(p);
-    if (p->host)
+    p->v.ascending = (p->v.columns || !p->v.host) && uses_index(p) && index_ascends(p);
+    if (p->v.host)
         ga__reduce_plan_host(p);
     else
         ga__reduce_plan_cuda(p);
     if (p->tiles > GA__TICKETS)
         p->segments = 1;
-    p->split = p->segments > 1;
+    p->v.split = p->segments > 1;
 }
 
 void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced)

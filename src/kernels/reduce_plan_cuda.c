@@ -10,9 +10,9 @@
 #define ROW_UNROLL 8
 #define LARGE_BLOCK 512
 #define LARGE_ROW_UNROLL 4
-#define SMALL_ACCUMULATOR 8     /* bytes */
-#define NUMBERED_ACCUMULATOR 32 /* a value and its number: as far as they fit 40 registers */
-#define LONG_ROW 1024           /* vectors: a block takes the row together */
+#define SMALL_ACCUMULATOR 8    /* bytes */
+#define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
+#define LONG_ROW 1024          /* vectors: a block takes the row together */
 #define COLUMN_UNROLL 4
 #define WIDEST 32        /* vectors of neighbouring columns that a block takes, */
 #define NARROWEST 8      /* and the fewest where it saves cutting the columns */
@@ -20,40 +20,48 @@
 #define WAVES 8          /* of as many blocks as run at once, where each has */
 #define SHORTEST_SHARE 4 /* so many stretches at least */
 
+/* Short chains: a thread's additions, accumulators above the thread's own, and the chains that the
+ * only one adds where blocks share the row, fewer when batches are added apart or in pairs. */
+#define CHAIN 16
+#define CHAIN_LEVELS 3
+#define MOST_CHAINS_SINGLY 12
+#define MOST_CHAINS 8
+
 typedef ga__reduce_plan plan;
 
 static bool in_step(const ga__nest *nest, int row, int first_axis, int lanes)
 {
+    const int64_t *strides = nest->strides[row];
     for (int axis = first_axis; axis < nest->ndim; axis++)
-        if (nest->strides[row][axis] % lanes)
+        if (strides[axis] % lanes)
             return false;
     return true;
 }
 
 static int choose_lanes(const plan *p)
 {
-    const ga__nest *nest = p->columns ? &p->kept : &p->reduced;
+    const ga__nest *nest = p->v.columns ? &p->kept : &p->reduced;
     size_t widest = 1;
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->step[p->row[k]] == STEP_ONE) {
+        if (p->row[k] != GA__NO_ROW && p->v.operand[k].step == STEP_ONE) {
             const size_t size = ga__dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
             contiguous = true;
         }
     const int lanes = (int)(16 / widest);
-    const bool ragged = nest->shape[0] % lanes && (p->columns || nest->ndim > 1);
+    const bool ragged = nest->shape[0] % lanes && (p->v.columns || nest->ndim > 1);
     if (!contiguous || nest->shape[0] < lanes || ragged)
         return 1;
     for (int k = 0; k < p->noperands; k++) {
         const int row = p->row[k];
-        if (row == GA__NO_ROW || p->step[row] == STEP_ZERO)
+        if (row == GA__NO_ROW || p->v.operand[k].step == STEP_ZERO)
             continue;
         const gpuarray *x = p->operands[k].array;
-        if (p->step[row] != STEP_ONE ||
+        if (p->v.operand[k].step != STEP_ONE ||
             (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
-            !in_step(&p->kept, row, p->columns ? 1 : 0, lanes) ||
-            !in_step(&p->reduced, row, p->columns ? 0 : 1, lanes))
+            !in_step(&p->kept, row, p->v.columns ? 1 : 0, lanes) ||
+            !in_step(&p->reduced, row, p->v.columns ? 0 : 1, lanes))
             return 1;
     }
     return lanes;
@@ -70,8 +78,8 @@ static int power_of_two(int64_t at_least, int most)
 static bool short_circuits(const ga__reduction *reduction)
 {
     bool all = true;
-    for (int part = 0; part < reduction->nparts; part++)
-        all &= reduction->parts[part].short_circuits;
+    for (int part = 0; part < reduction->formula.nparts; part++)
+        all &= reduction->formula.parts[part]->short_circuits;
     return all;
 }
 
@@ -83,42 +91,52 @@ static bool short_circuits(const ga__reduction *reduction)
  * or share columns as seldom as may be. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
-    const bool one = short_circuits(p->reduction) || (p->columns && p->tiles > 1);
+    const bool one = short_circuits(p->reduction) || (p->v.columns && p->tiles > 1);
     const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
     p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
     p->useful = useful;
 }
 
-/* How batches are added where a row has several: what needs the fewest registers and instructions
- * for its lanes. Measured on an H200, where the others cost 2 to 10 %. */
+/* How a row's several batches are added: the way that needs the fewest registers and instructions
+ * for its lanes. Measured on an H200, where the other ways cost 2 to 10 %. */
 static ga__batch choose_batch(const plan *p)
 {
-    const size_t bytes = p->reduction->accumulator_bytes;
-    if (p->columns)
+    const int bytes = p->v.accumulator_bytes;
+    if (p->v.columns)
         return bytes == 8 && p->tiles > 1 ? GA__BATCH_SINGLY : GA__BATCH_PAIRS;
-    return bytes > 4 || p->lanes > 4 ? GA__BATCH_APART : GA__BATCH_PAIRS;
+    return bytes > 4 || p->v.lanes > 4 ? GA__BATCH_APART : GA__BATCH_PAIRS;
+}
+
+/* Accumulators above a thread's own that `chains` chains need. */
+static int chain_levels(int64_t chains)
+{
+    int levels = 1;
+    for (int64_t most = GA__CUDA_CHAINS; most < chains && levels < CHAIN_LEVELS; levels++)
+        most *= GA__CUDA_CHAINS;
+    return levels;
 }
 
 /* A sum rounds at most 64 times on an element's way to the result, for up to 2^33 elements, so
  * that its error is at most 32 units in the last place. A thread's chain is 16 additions. Where
- * blocks share long rows anyway, more of them do. Elsewhere a second accumulator adds up the
+ * blocks share long rows anyway, more blocks do. Elsewhere a second accumulator adds up the
  * chains, and a third and a fourth one those of rows that cannot be shared. A row of one batch
  * needs none. */
 static void shorten_chains(plan *p, int64_t target, int together)
 {
     const bool may_share = p->useful > 1 && p->tiles <= GA__TICKETS,
-               shares = may_share && p->lanes > 1 && !p->columns;
-    const int64_t turns = ga__ceil_div(p->vectors, (int64_t)together * p->unroll);
-    p->batch = turns > 1 ? choose_batch(p) : GA__BATCH_SINGLY;
-    p->turns = p->batch == GA__BATCH_SINGLY ? 16 / p->unroll : 16;
-    const int64_t wanted = ga__ceil_div(turns, p->turns),
+               shares = may_share && p->v.lanes > 1 && !p->v.columns;
+    const int64_t batches = ga__ceil_div(p->vectors, (int64_t)together * p->v.unroll);
+    p->v.batch = batches > 1 ? choose_batch(p) : GA__BATCH_SINGLY;
+    const bool singly = p->v.batch == GA__BATCH_SINGLY;
+    p->v.batches_per_chain = singly ? CHAIN / p->v.unroll : CHAIN;
+    const int64_t chains = ga__ceil_div(batches, p->v.batches_per_chain),
                   likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
-    if (!shares && wanted > 1 && wanted > likely)
-        p->chains = may_share || wanted <= GA__CUDA_CHAINS                 ? 1
-                    : wanted <= (int64_t)GA__CUDA_CHAINS * GA__CUDA_CHAINS ? 2
-                                                                           : 3;
+    if (!shares && chains > 1 && chains > likely)
+        p->v.chain_levels = may_share ? 1 : chain_levels(chains);
     if (may_share)
-        p->least = p->chains ? ga__ceil_div(wanted, p->batch == GA__BATCH_SINGLY ? 12 : 8) : wanted;
+        p->least = !p->v.chain_levels
+                       ? chains
+                       : ga__ceil_div(chains, singly ? MOST_CHAINS_SINGLY : MOST_CHAINS);
     p->least = p->least < p->useful ? p->least : p->useful;
 }
 
@@ -133,26 +151,28 @@ void ga__reduce_plan_share(plan *p, int64_t at_once)
 /* Whether a block has many threads with little to keep each; it has enough to do for them. */
 static bool wants_large_block(const plan *p)
 {
-    const ga__reduction *r = p->reduction;
-    const bool small = r->accumulator_bytes <= SMALL_ACCUMULATOR,
-               numbered = r->formula.uses_index && r->maps_nothing &&
-                          r->accumulator_bytes <= NUMBERED_ACCUMULATOR;
-    if (p->rows != 1)
+    const ga__reduce_formula *f = &p->reduction->formula;
+    const bool small = p->v.accumulator_bytes <= SMALL_ACCUMULATOR,
+               indexed = f->base.uses_index && f->maps_nothing &&
+                         p->v.accumulator_bytes <= INDEXED_ACCUMULATOR;
+    if (p->streamed != 1)
         return false;
-    if (p->columns)
-        return small && p->lanes <= 4 && p->vectors * p->across >= LARGE_BLOCK * COLUMN_UNROLL;
+    if (p->v.columns)
+        return small && p->v.lanes <= 4 && p->vectors * p->v.across >= LARGE_BLOCK * COLUMN_UNROLL;
     if (p->vectors < LONG_ROW)
         return false;
-    return small ? p->lanes <= 8 : numbered && p->lanes > 1 && p->lanes <= 4;
+    return small ? p->v.lanes <= 8 : indexed && p->v.lanes > 1 && p->v.lanes <= 4;
 }
 
-int ga__reduce_plan_min_blocks(const plan *p)
+/* Blocks whose registers a multiprocessor must hold, set where the compiler would otherwise take a
+ * few registers too many; 0: no constraint. Four large blocks are all its threads. */
+static int min_blocks(const plan *p)
 {
     if (!p->large)
         return 0;
-    if (p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+    if (p->v.accumulator_bytes > SMALL_ACCUMULATOR)
         return 3;
-    return p->lanes == 8 || (p->batch == GA__BATCH_PAIRS && p->chains == 0) ? 4 : 0;
+    return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? 4 : 0;
 }
 
 /* Narrower tiles are more blocks: two waves nearly, or at least so many that they need not share
@@ -161,58 +181,59 @@ int ga__reduce_plan_min_blocks(const plan *p)
 static int narrowed(const plan *p, int64_t target)
 {
     const int64_t wanted[] = {3 * target / 2, target / 2 + 1};
-    if (p->lanes == 1)
-        return p->across;
+    if (p->v.lanes == 1)
+        return p->v.across;
     for (int k = 0; k < 2; k++)
-        for (int across = p->across; across >= NARROWEST; across /= 2)
+        for (int across = p->v.across; across >= NARROWEST; across /= 2)
             if (ga__ceil_div(p->kept_vectors, across) >= wanted[k] &&
-                p->vectors >= (int64_t)(p->block / across) * COLUMN_UNROLL)
+                p->vectors >= (int64_t)(p->v.block / across) * COLUMN_UNROLL)
                 return across;
-    return p->across;
+    return p->v.across;
 }
 
 void ga__reduce_plan_cuda(plan *p)
 {
-    p->lanes = choose_lanes(p);
-    p->team = p->across = 1;
-    p->vectors = p->columns ? p->count : p->count / p->lanes;
-    p->kept_vectors = p->columns ? p->outputs / p->lanes : p->outputs;
-    p->tail = !p->columns && p->lanes > 1 && p->reduced.ndim == 1;
-    if (p->columns)
-        p->across = power_of_two(p->kept_vectors, WIDEST);
+    p->v.lanes = choose_lanes(p);
+    p->v.team = p->v.across = 1;
+    p->vectors = p->v.columns ? p->count : p->count / p->v.lanes;
+    p->kept_vectors = p->v.columns ? p->outputs / p->v.lanes : p->outputs;
+    p->v.tail = !p->v.columns && p->v.lanes > 1 && p->reduced.ndim == 1;
+    if (p->v.columns)
+        p->v.across = power_of_two(p->kept_vectors, WIDEST);
     p->large = wants_large_block(p);
-    p->block = p->large ? LARGE_BLOCK : BLOCK;
+    p->v.block = p->large ? LARGE_BLOCK : BLOCK;
     const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
-                  target = threads / p->block; /* blocks that run at once */
-    int together;                              /* threads that walk the reduced axes together */
-    if (p->columns) {
-        p->across = narrowed(p, target);
-        together = p->block / p->across;
-        p->tiles = ga__ceil_div(p->kept_vectors, p->across);
+                  target = threads / p->v.block; /* blocks that run at once */
+    int together;                                /* threads that walk the reduced axes together */
+    if (p->v.columns) {
+        p->v.across = narrowed(p, target);
+        together = p->v.block / p->v.across;
+        p->tiles = ga__ceil_div(p->kept_vectors, p->v.across);
     } else {
-        p->team = p->vectors >= LONG_ROW ? p->block : power_of_two(p->vectors, 32);
-        together = p->team;
-        p->tiles = ga__ceil_div(p->outputs, p->block / p->team);
+        p->v.team = p->vectors >= LONG_ROW ? p->v.block : power_of_two(p->vectors, 32);
+        together = p->v.team;
+        p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
     }
-    const bool few = p->large && p->lanes > 1; /* loads; of single elements there are more */
-    p->unroll = power_of_two(ga__ceil_div(p->vectors, together), p->columns ? COLUMN_UNROLL
-                                                                 : few      ? LARGE_ROW_UNROLL
-                                                                            : ROW_UNROLL);
+    const bool few = p->large && p->v.lanes > 1; /* loads; of single elements there are more */
+    p->v.unroll = power_of_two(ga__ceil_div(p->vectors, together), p->v.columns ? COLUMN_UNROLL
+                                                                   : few        ? LARGE_ROW_UNROLL
+                                                                                : ROW_UNROLL);
     p->waves = 1;
     p->useful = p->least = 1;
-    p->thin = !p->columns && p->count > 0 && p->count % p->lanes == 0 && p->vectors <= p->team &&
-              p->outputs * p->team >= THIN_ROWS * threads;
-    p->posted = p->outputs == 1 && p->reduction->nresults == 1 && !p->reduction->carry &&
-                p->reduction->results[0].dtype != GA_NO_DTYPE;
-    if (p->thin) {
-        p->tail = false;
-        p->unroll = THIN_ROWS;
-        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (p->block / p->team));
+    p->v.short_rows = !p->v.columns && p->count > 0 && p->count % p->v.lanes == 0 &&
+                      p->vectors <= p->v.team && p->outputs * p->v.team >= THIN_ROWS * threads;
+    p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&
+                  !p->reduction->formula.raw_result;
+    if (p->v.short_rows) {
+        p->v.tail = false;
+        p->v.unroll = THIN_ROWS;
+        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (p->v.block / p->v.team));
     }
-    if (p->columns || p->team == p->block)
-        choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->unroll));
+    if (p->v.columns || p->v.team == p->v.block)
+        choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->v.unroll));
     if (p->sums)
         shorten_chains(p, target, together);
+    p->v.min_blocks = min_blocks(p);
     p->segments = p->useful;
     ga__reduce_plan_share(p, target);
 }

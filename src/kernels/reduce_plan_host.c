@@ -13,92 +13,92 @@
 #define STRIP 1024        /* elements, or neighbouring outputs, taken together */
 #define STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
 #define LONGEST_STRIP 4096
-#define LONG_BYTES 8192    /* of a row, to be read beside others */
-#define WIDE 64            /* neighbouring outputs that are vectors enough by themselves */
-#define TOGETHER 256       /* outputs whose runs are taken in turn */
-#define THIN 32            /* rows shorter than this are taken side by side */
-#define GRAIN 65536        /* elements that are worth a block of their own */
-#define LEVEL_ALIGNMENT 64 /* bytes, of each part's accumulators */
+#define LONG_BYTES 8192 /* of a row, to be read beside others */
+#define WIDE 64         /* neighbouring outputs that are vectors enough by themselves */
+#define TOGETHER 256    /* outputs whose runs are taken in turn */
+#define THIN 32         /* rows shorter than this are taken side by side */
+#define GRAIN 65536     /* elements that are worth a block of their own */
 
 typedef ga__reduce_plan plan;
 
 /* Whether rows are so short that it pays to take neighbouring outputs together, at any stride. */
-bool ga__reduce_plan_thin(const plan *p)
+bool ga__reduce_plan_has_short_rows(const plan *p)
 {
-    return p->rows > 0 && p->count > 1 && p->count < THIN && p->kept.shape[0] >= THIN;
+    return p->streamed > 0 && p->count > 1 && p->count < THIN && p->kept.shape[0] >= THIN;
 }
 
 /* Rows that are longer than a strip had better be read whole, as far as accumulators fit. */
 static int strip_of_columns(const plan *p)
 {
-    if (p->kept.shape[0] <= STRIP || ga__reduce_plan_thin(p))
+    if (p->kept.shape[0] <= STRIP || ga__reduce_plan_has_short_rows(p))
         return STRIP;
-    const int64_t fit = STRIP_BYTES / (int64_t)p->reduction->accumulator_bytes;
+    const int64_t fit = STRIP_BYTES / (int64_t)p->v.accumulator_bytes;
     return fit < STRIP ? STRIP : fit < LONGEST_STRIP ? (int)fit : LONGEST_STRIP;
 }
 
-/* Whether operand k's rows are of as few elements as are taken apart by shuffles, and follow each
- * other. Measured: for less than 8 of 4 or 8 bytes loads from far apart do as well. */
-bool ga__reduce_plan_deinterleaves(const plan *p, int k)
+/* Whether operand k's rows follow each other and have the few elements that shuffles split into
+ * columns. Measured: for less than 8 elements of 4 or 8 bytes loads from far apart do as well. */
+static bool deinterleaves(const plan *p, int k)
 {
     const int row = p->row[k];
-    return p->deinterleave > 1 && row != GA__NO_ROW && p->kept.strides[row][0] == p->deinterleave &&
-           p->reduced.strides[row][0] == 1 &&
-           (p->deinterleave == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
+    return p->v.deinterleave > 1 && row != GA__NO_ROW &&
+           p->kept.strides[row][0] == p->v.deinterleave && p->reduced.strides[row][0] == 1 &&
+           (p->v.deinterleave == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
 /* How many rows of columns follow each other in every array and fit a strip. */
 static int64_t rows_folded(const plan *p)
 {
     const int64_t width = p->kept.shape[0];
-    if (p->kept.ndim > 1 || p->reduced.ndim > 1 || p->reduction->formula.uses_index)
+    if (p->kept.ndim > 1 || p->reduced.ndim > 1 || p->reduction->formula.base.uses_index)
         return 1;
-    for (int row = 0; row < p->rows; row++)
+    for (int row = 0; row < p->streamed; row++)
         if (p->reduced.strides[row][0] != width * p->kept.strides[row][0])
             return 1;
-    return width < p->strip ? p->strip / width : 1;
+    return width < p->v.strip ? p->v.strip / width : 1;
 }
 
 /* Whether a host's kernel maps strips of elements before its parts take them: where several parts
  * do, functions of libm have vector forms, or 16-bit floats become float. */
 static bool is_staged(const plan *p)
 {
+    const ga__reduce_formula *f = &p->reduction->formula;
     bool narrow = false;
     for (int k = 0; k < p->noperands; k++)
-        narrow |= ga__operand_is_narrow(&p->operands[k]);
-    return !p->reduction->formula.user_text &&
-           (narrow || p->reduction->nparts > 1 || p->reduction->maps_math);
+        narrow |= ga__variant_is_narrow(&p->v.operand[k]);
+    return !f->base.user_text && (narrow || f->nparts > 1 || f->maps_math);
 }
 
 /* Whether the one part takes the very floats that 16-bit elements become. */
 static bool is_plain(const plan *p)
 {
-    return p->staged && p->reduction->maps_nothing && ga__operand_is_narrow(&p->operands[0]) &&
-           p->step[p->row[0]] != STEP_ZERO;
+    return p->v.staged && p->reduction->formula.maps_nothing &&
+           ga__variant_is_narrow(&p->v.operand[0]) && p->v.operand[0].step != STEP_ZERO;
 }
 
 /* How many rows of columns a host's loop takes at once. Each is a stream of its own, which is worth
  * it where it is long, or where accumulators take long to load. */
 static int rows_abreast(const plan *p)
 {
-    const int64_t width = p->kept.shape[0] < p->strip ? p->kept.shape[0] : p->strip;
-    bool worth = p->reduction->accumulator_bytes > SMALL_ACCUMULATOR;
-    if (p->staged || p->deinterleave > 1 || (p->reduction->formula.uses_index && width >= WIDE))
+    const int64_t width = p->kept.shape[0] < p->v.strip ? p->kept.shape[0] : p->v.strip;
+    bool worth = p->v.accumulator_bytes > SMALL_ACCUMULATOR;
+    if (p->v.staged || p->v.deinterleave > 1 ||
+        (p->reduction->formula.base.uses_index && width >= WIDE))
         return 1;
     for (int k = 0; k < p->noperands && !worth; k++)
         worth = p->row[k] != GA__NO_ROW &&
                 width * (int64_t)ga__dtype_size(p->operands[k].array->dtype) >= LONG_BYTES;
-    return !worth ? (p->sums && p->kept.ndim == 1 ? 4 : 1) : p->rows > 1 ? 4 : 8;
+    return !worth ? (p->sums && p->kept.ndim == 1 ? 4 : 1) : p->streamed > 1 ? 4 : 8;
 }
 
 /* Whether one loop takes all elements of each row, which are as few in every array. */
 static bool rows_are_short(const plan *p)
 {
-    if (p->deinterleave == 1 || p->staged || p->reduction->formula.uses_index ||
-        p->reduction->accumulator_bytes > SMALL_ACCUMULATOR)
+    if (p->v.deinterleave == 1 || p->v.staged || p->reduction->formula.base.uses_index ||
+        p->v.accumulator_bytes > SMALL_ACCUMULATOR)
         return false;
-    for (int row = 0; row < p->rows; row++)
-        if (p->kept.strides[row][0] != p->deinterleave || p->reduced.strides[row][0] != 1)
+    for (int row = 0; row < p->streamed; row++)
+        if (p->kept.strides[row][0] != p->v.deinterleave || p->reduced.strides[row][0] != 1)
             return false;
     return true;
 }
@@ -106,20 +106,12 @@ static bool rows_are_short(const plan *p)
 /* Integers are taken in any order, so that the compiler makes vectors of what the lanes leave. */
 static int host_lanes(const plan *p)
 {
-    const char kind = ga__dtype_kind(p->reduction->parts[0].type);
-    const bool ordered = p->reduction->formula.uses_index || !strchr("biu", kind);
-    if (p->sums && !p->columns && p->reduced.shape[0] < 2 * SHORT_LANES)
+    const char kind = ga__dtype_kind(p->reduction->type[0]);
+    const bool ordered = p->reduction->formula.base.uses_index || !strchr("biu", kind);
+    if (p->sums && !p->v.columns && p->reduced.shape[0] < 2 * SHORT_LANES)
         return 1; /* no run has enough for several */
-    const int short_run = p->sums && !p->staged ? SHORT_SUM : SHORT_RUN;
-    return !p->columns && ordered && p->reduced.shape[0] < short_run ? SHORT_LANES : LANES;
-}
-
-size_t ga__reduce_plan_level_bytes(const plan *p)
-{
-    const size_t width = (size_t)(p->columns ? p->strip : p->outputs_per_pass),
-                 bytes = width * p->reduction->accumulator_bytes +
-                         LEVEL_ALIGNMENT * (size_t)p->reduction->nparts;
-    return bytes / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+    const int short_run = p->sums && !p->v.staged ? SHORT_SUM : SHORT_RUN;
+    return !p->v.columns && ordered && p->reduced.shape[0] < short_run ? SHORT_LANES : LANES;
 }
 
 /* Levels that hold the results of `count` blocks. */
@@ -134,52 +126,53 @@ static int levels_of(int64_t count)
 /* Which results of chains meet in a tree: where there are more than a few one after another. */
 static void choose_cascade(plan *p)
 {
-    if (p->columns) {
+    if (p->v.columns) {
         const int64_t folds = ga__ceil_div(p->count, p->group),
                       rows = ga__ceil_div(folds, p->segments);
-        p->cascade = p->sums && rows > (int64_t)GA__HOST_CHAIN * p->rows_per_pass;
+        p->v.cascade = p->sums && rows > (int64_t)GA__HOST_CHAIN * p->v.rows_per_pass;
         p->levels = levels_of(rows / GA__HOST_CHAIN);
         return;
     }
     const int64_t run = p->reduced.shape[0], runs = run > 0 ? p->count / run : 0;
-    p->cascade = p->sums && run > (int64_t)GA__HOST_RUN * p->lanes;
-    p->many_runs = p->sums && runs > GA__HOST_RUNS;
+    p->v.cascade = p->sums && run > (int64_t)GA__HOST_RUN * p->v.lanes;
+    p->v.many_runs = p->sums && runs > GA__HOST_RUNS;
     p->levels = levels_of(runs);
 }
 
 void ga__reduce_plan_host(plan *p)
 {
-    p->strip = STRIP;
-    p->block = p->unroll = p->team = p->across = 1;
-    p->tail = p->thin = p->posted = false;
-    p->staged = is_staged(p);
-    p->lanes = host_lanes(p);
-    p->plain = is_plain(p);
-    if (p->columns) {
+    p->v.strip = STRIP;
+    p->v.block = p->v.unroll = p->v.team = p->v.across = 1;
+    p->v.staged = is_staged(p);
+    p->v.lanes = host_lanes(p);
+    p->v.plain = is_plain(p);
+    if (p->v.columns) {
         const int64_t width = p->kept.shape[0];
-        p->strip = strip_of_columns(p);
+        p->v.strip = strip_of_columns(p);
         p->group = rows_folded(p);
-        p->tiles = p->outputs / width * ga__ceil_div(width, p->strip);
+        p->tiles = p->outputs / width * ga__ceil_div(width, p->v.strip);
         if (p->kept.ndim == 1 && p->reduced.ndim == 1 &&
             (p->count == 2 || p->count == 4 || p->count == 8))
-            p->deinterleave = (int)p->count;
-        p->short_rows = rows_are_short(p);
-        if (p->short_rows) {
-            p->strip = LONGEST_STRIP;
-            p->tiles = ga__ceil_div(width, p->strip);
+            p->v.deinterleave = (int)p->count;
+        p->v.short_rows = rows_are_short(p);
+        if (p->v.short_rows) {
+            p->v.strip = LONGEST_STRIP;
+            p->tiles = ga__ceil_div(width, p->v.strip);
         }
-        p->rows_per_pass = rows_abreast(p);
+        p->v.rows_per_pass = rows_abreast(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
-            p->outputs_per_pass = TOGETHER;
-        p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->outputs_per_pass;
+            p->v.outputs_per_pass = TOGETHER;
+        p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->v.outputs_per_pass;
         p->tiles = ga__ceil_div(p->outputs, p->group);
     }
     const int64_t useful = ga__ceil_div(p->count * p->outputs, (int64_t)GRAIN * p->tiles);
     const int64_t wanted = p->tiles >= 16 ? 1 : 64 / p->tiles;
     p->segments = wanted < useful ? wanted : useful;
     if (p->segments < 1 ||
-        (!p->columns && (p->group > p->outputs_per_pass || p->outputs > GA__TICKETS)))
+        (!p->v.columns && (p->group > p->v.outputs_per_pass || p->outputs > GA__TICKETS)))
         p->segments = 1;
     choose_cascade(p);
+    for (int k = 0; k < p->noperands; k++)
+        p->v.operand[k].deinterleaved = deinterleaves(p, k);
 }

@@ -1,12 +1,102 @@
-/* Fills the record of a reduction's template from its plan. */
-#include <string.h>
+/* Fills the record of a reduction's kernel from its formula and variant. */
+#include "kernels/reduce_text.h"
 
-#include "kernels/reduce_plan.h"
+#include "kernels/request.h"
 
-typedef ga__reduce_plan plan;
+#define LEVEL_ALIGNMENT 64 /* bytes, of each part's accumulators */
 
-/* The steps of one operand along the axes of a nest; `inner` is the known step of axis 0, in
- * vectors of `lanes`. */
+typedef ga__reduce_formula formula;
+typedef ga__reduce_variant variant;
+
+/* The first word of each divisor, operand and result, and of the index's strides, in `w`. */
+typedef struct layout {
+    size_t head; /* words before `w` */
+    size_t kept_divisors, reduced_divisors, operand[GA__MAX_OPERANDS], out, index, n;
+} layout;
+
+/* ---- The parameters ---- */
+
+bool ga__reduce_needs_scratch(const variant *v)
+{
+    return v->host && (v->columns ? v->cascade : v->many_runs && v->outputs_per_pass > 1);
+}
+
+size_t ga__reduce_level_bytes(const formula *f, const variant *v)
+{
+    const size_t width = v->columns ? v->strip : v->outputs_per_pass,
+                 bytes = width * v->accumulator_bytes + LEVEL_ALIGNMENT * (size_t)f->nparts;
+    return bytes / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+}
+
+static size_t head_words(const formula *f, const variant *v)
+{
+    const size_t nbytes = sizeof(ga__reduce_params) + (v->carried ? sizeof(ga__carry_params) : 0) +
+                          (ga__reduce_needs_scratch(v) ? sizeof(ga__scratch_params) : 0);
+    return nbytes / sizeof(uint64_t) + (size_t)f->nparts;
+}
+
+static layout layout_of(const formula *f, const variant *v)
+{
+    layout l = {.head = head_words(f, v)};
+    l.reduced_divisors = GA__DIVISOR_WORDS * (size_t)(v->kept_ndim - 1);
+    l.n = l.reduced_divisors + GA__DIVISOR_WORDS * (size_t)(v->reduced_ndim - 1);
+    for (int k = 0; k < v->noperands; k++) {
+        const ga__operand_variant *o = &v->operand[k];
+        l.operand[k] = l.n;
+        if (o->streamed)
+            l.n += 1 + (size_t)v->kept_ndim + v->reduced_ndim;
+        else if (o->memory == GA_NO_DTYPE)
+            l.n += GA__NUMBER_WORDS;
+        else
+            l.n += 1 + (o->contiguous ? 0 : 2 * (size_t)o->ndim);
+    }
+    l.out = l.n;
+    l.index = l.out + v->kept_ndim + (size_t)f->nresults;
+    l.n = l.index + v->reduced_ndim;
+    return l;
+}
+
+size_t ga__reduce_param_words(const formula *f, const variant *v)
+{
+    const layout l = layout_of(f, v);
+    return l.head + l.n;
+}
+
+/* The word of a result's address; the strides follow that of the first one. */
+static size_t result_word(const layout *l, const variant *v, int k)
+{
+    return k == 0 ? l->out : l->out + v->kept_ndim + (size_t)k;
+}
+
+/* ---- The record ---- */
+
+static void set_flag(ga__record *record, const char *name, bool value)
+{
+    ga__record_set(record, name, value ? "1" : "");
+}
+
+/* The elements of CUDA's vectors, along the kept axes with columns, otherwise along the reduced
+ * ones. */
+static int vector_lanes(const variant *v, bool kept)
+{
+    return v->host || (bool)v->columns != kept ? 1 : v->lanes;
+}
+
+/* The steps of an array or of the index along the axes of a nest, in vectors of `lanes` along axis
+ * 0. */
+static void fill_vector_strides(ga__record *record, const char *list, int ndim, int lanes,
+                                size_t word)
+{
+    ga__record_list(record, list);
+    for (int axis = 0; axis < ndim; axis++) {
+        ga__record *entry = ga__record_append(record, list);
+        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
+                        word + (size_t)axis);
+    }
+}
+
+/* The same for an operand, whose step along axis 0 may be known: `inner`. */
 static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes,
                          size_t word)
 {
@@ -21,225 +111,204 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
     }
 }
 
-static void fill_operand(ga__record *record, const plan *p, int k)
+static void fill_streamed(ga__record *record, const variant *v, const ga__operand_variant *o,
+                          size_t kept)
 {
-    const ga__operand *operand = &p->operands[k];
-    const int row = p->row[k];
-    const size_t word = p->data_word[k];
-    const ga__declaration d = ga__declaration_of(operand);
-    const ga__operand_variant v =
-        ga__operand_variant_of(operand, row == GA__NO_ROW ? 0 : p->step[row], false);
-    ga__program_operand(record, k, &d, &v);
-    ga__record_set(record, "unzip", "");
-    ga__record_setf(record, "word", "%zu", word);
-    ga__record_setf(record, "word1", "%zu", word + 1);
-    if (operand->array && row == GA__NO_ROW)
-        ga__program_accessor(record, &v, word);
-    if (row == GA__NO_ROW)
-        return;
-    const int lanes = p->host ? 1 : p->lanes;
-    const size_t kept = word + 1, gone = kept + (size_t)p->kept.ndim;
-    fill_strides(record, "kept_stride", p->kept.ndim, p->columns ? p->step[row] : STEP_ANY,
-                 p->columns ? lanes : 1, kept);
-    fill_strides(record, "reduced_stride", p->reduced.ndim, p->columns ? STEP_ANY : p->step[row],
-                 p->columns ? 1 : lanes, gone);
-    ga__program_step(record, "inner", p->step[row], p->columns ? kept : gone);
-    ga__program_step(record, "near", p->step[row], p->columns ? kept : gone);
-    if (ga__reduce_plan_deinterleaves(p, k)) {
-        ga__record_setf(record, "unzip", "%d", p->deinterleave);
-        ga__record_set(record, "inner", "1");
-        ga__record_set(record, "near", "1");
-    }
-    ga__program_group(record, &d, &v);
-    const bool vector = lanes > 1 && p->step[row] == STEP_ONE;
-    ga__record_setf(record, "width", "%d", vector ? lanes : 1);
+    const int step = o->step;
+    const size_t reduced = kept + v->kept_ndim, inner = v->columns ? kept : reduced;
+    fill_strides(record, "kept_stride", v->kept_ndim, v->columns ? step : STEP_ANY,
+                 vector_lanes(v, true), kept);
+    fill_strides(record, "reduced_stride", v->reduced_ndim, v->columns ? STEP_ANY : step,
+                 vector_lanes(v, false), reduced);
+    ga__program_step(record, "inner", o->deinterleaved ? STEP_ONE : step, inner);
+    ga__program_step(record, "near", o->deinterleaved ? STEP_ONE : step, inner);
+    ga__record_setf(record, "unzip", o->deinterleaved ? "%d" : "", v->deinterleave);
+    ga__program_group(record, o);
+    const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
+    ga__record_setf(record, "width", "%d", vector ? v->lanes : 1);
     ga__record_set(record, "lane", vector ? "ga_l" : "0");
 }
 
-/* The output's steps, counted in elements; in columns mode its axis 0 advances by whole vectors. */
-static void fill_output(ga__record *record, const plan *p)
+static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
+                         size_t word)
 {
-    const int lanes = p->host || !p->columns ? 1 : p->lanes;
-    ga__record_setf(record, "out_word", "%zu", p->out_word);
-    ga__program_step(record, "out_inner", p->columns ? p->step[p->rows] : STEP_ANY,
-                     p->out_word + 1);
-    ga__record_list(record, "out_stride");
-    for (int axis = 0; axis < p->kept.ndim; axis++) {
-        ga__record *entry = ga__record_append(record, "out_stride");
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
-                        p->out_word + 1 + (size_t)axis);
-    }
+    const ga__operand_variant *o = &v->operand[k];
+    ga__program_operand(record, k, d, o);
+    ga__record_set(record, "unzip", "");
+    ga__record_setf(record, "word", "%zu", word);
+    ga__record_setf(record, "word1", "%zu", word + 1);
+    if (o->streamed)
+        fill_streamed(record, v, o, word + 1);
+    else if (o->memory != GA_NO_DTYPE)
+        ga__program_accessor(record, o, word);
 }
 
-/* The index's steps along the reduced axes, likewise. */
-static void fill_index(ga__record *record, const plan *p)
+static void fill_output(ga__record *record, const variant *v, size_t word)
 {
-    const int lanes = p->host || p->columns ? 1 : p->lanes;
-    ga__record_list(record, "index_stride");
+    ga__program_step(record, "out_inner", v->columns ? v->output_step : STEP_ANY, word + 1);
+    fill_vector_strides(record, "out_stride", v->kept_ndim, vector_lanes(v, true), word + 1);
+}
+
+static void fill_index(ga__record *record, const formula *f, const variant *v, size_t word)
+{
+    const bool used = f->base.uses_index;
     ga__record_set(record, "index_lane", "0");
-    if (!p->reduction->formula.uses_index)
-        return;
-    if (!p->columns)
-        ga__record_setf(record, "index_lane", "(ga_index)ga_args.w[%zu]", p->index_word);
-    for (int axis = 0; axis < p->reduced.ndim; axis++) {
-        ga__record *entry = ga__record_append(record, "index_stride");
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
-                        p->index_word + (size_t)axis);
-    }
+    if (used && !v->columns)
+        ga__program_step(record, "index_lane", STEP_ANY, word);
+    fill_vector_strides(record, "index_stride", used ? v->reduced_ndim : 0, vector_lanes(v, false),
+                        word);
 }
 
-static void fill_carry(ga__record *record, const plan *p)
-{
-    static const char *const names[] = {"levels_word", "outputs_word", "merged_word",
-                                        "level_word",  "first_word",   "count_word"};
-    ga__record_set(record, "carried", p->reduction->carry ? "1" : "");
-    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-        ga__record_setf(record, names[k], "%zu", p->carry_word + k);
-}
-
-static const char *batch_name(const plan *p, bool rounds)
+static const char *batch_name(const variant *v, bool rounds)
 {
     static const char *const names[] = {"take_batch", "take_apart", "take_pairs"};
-    return names[rounds ? p->batch : GA__BATCH_SINGLY];
+    return names[rounds ? v->batch : GA__BATCH_SINGLY];
 }
 
-static void fill_cascade(ga__record *record, const plan *p)
+static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
 {
-    ga__record_set(record, "sums", p->sums ? "1" : "");
-    ga__record_set(record, "tree", p->sums ? "true" : "false");
-    ga__record_set(record, "cascade", p->cascade ? "1" : "");
-    ga__record_set(record, "cascaded", p->cascade ? "true" : "false");
-    ga__record_set(record, "many_runs", p->many_runs ? "1" : "");
-    ga__record_set(record, "in_turn", p->many_runs && p->outputs_per_pass > 1 ? "1" : "");
-    ga__record_setf(record, "level_bytes", "%zu", ga__reduce_plan_level_bytes(p));
-    ga__record_setf(record, "chains", p->chains ? "%d" : "", p->chains);
-    ga__record_setf(record, "turns", "%d, %d", p->turns, GA__CUDA_CHAINS);
-    ga__record_set(record, "take_batch", batch_name(p, p->sums));
+    set_flag(record, "sums", sums);
+    ga__record_set(record, "tree", sums ? "true" : "false");
+    set_flag(record, "cascade", v->cascade);
+    ga__record_set(record, "cascaded", v->cascade ? "true" : "false");
+    set_flag(record, "many_runs", v->many_runs);
+    set_flag(record, "in_turn", v->many_runs && v->outputs_per_pass > 1);
+    set_flag(record, "scratch", ga__reduce_needs_scratch(v));
+    ga__record_setf(record, "level_bytes", "%zu", ga__reduce_level_bytes(f, v));
+    ga__record_setf(record, "chains", v->chain_levels ? "%d" : "", v->chain_levels);
+    ga__record_setf(record, "turns", "%d, %d", v->batches_per_chain, GA__CUDA_CHAINS);
+    ga__record_set(record, "take_batch", batch_name(v, sums));
     ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
     ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
-    ga__record_setf(record, "scratch_word", "%zu", p->scratch_word);
-    ga__record_setf(record, "scratch_word1", "%zu", p->scratch_word + 1);
-    ga__record_setf(record, "scratch_word2", "%zu", p->scratch_word + 2);
 }
 
 /* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
-static const char *part_type(const plan *p, const ga__reduce_part *part)
+static const char *part_type(const variant *v, const ga__part_formula *part, ga_dtype type)
 {
     if (!part->finish)
         return "";
-    return p->host && part->type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(part->type);
+    return v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type);
 }
 
-static void fill_part(ga__record *record, const plan *p, int k)
+static void fill_part(ga__record *record, const formula *f, const variant *v, int k)
 {
-    const ga__reduce_part *part = &p->reduction->parts[k];
+    const ga__part_formula *part = f->parts[k];
+    const ga_dtype type = (ga_dtype)v->part_type[k];
+    const bool rounds = ga__part_rounds(part, type);
     ga__record_setf(record, "p", "%d", k);
     ga__record_set(record, "accumulator", part->accumulator);
     ga__record_set(record, "neutral", part->neutral);
     ga__record_set(record, "take", part->step);
     ga__record_set(record, "combine", part->combine);
     ga__record_set(record, "conclude", part->finish ? part->finish : "");
-    ga__record_setf(record, "ddof_word", "%d", GA__REDUCE_DDOF + k);
-    ga__record_set(record, "type", part_type(p, part));
-    ga__record_set(record, "rounds", part->rounds ? "1" : "");
-    ga__record_set(record, "take_batch", batch_name(p, part->rounds));
+    ga__record_set(record, "type", part_type(v, part, type));
+    set_flag(record, "rounds", rounds);
+    ga__record_set(record, "take_batch", batch_name(v, rounds));
 }
 
-static void fill_texts(ga__record *record, const plan *p)
+static void fill_reduction(ga__record *record, const formula *f, const variant *v, const layout *l)
 {
-    const ga__reduction *r = p->reduction;
-    ga__record_set(record, "map", r->map);
-    ga__record_setf(record, "accumulator_bytes", "%zu", r->accumulator_bytes);
+    bool sums = false;
+    ga__record_set(record, "map", f->map);
+    ga__record_setf(record, "accumulator_bytes", "%d", v->accumulator_bytes);
     ga__record_list(record, "part");
-    for (int k = 0; k < r->nparts; k++)
-        fill_part(ga__record_append(record, "part"), p, k);
-    ga__record_set(record, "raw_result", r->results[0].dtype == GA_NO_DTYPE ? "1" : "");
+    for (int k = 0; k < f->nparts; k++) {
+        fill_part(ga__record_append(record, "part"), f, v, k);
+        sums |= ga__part_rounds(f->parts[k], (ga_dtype)v->part_type[k]);
+    }
+    set_flag(record, "raw_result", f->raw_result);
     ga__record_list(record, "result");
-    for (int k = 0; k < r->nresults; k++) {
+    for (int k = 0; k < f->nresults; k++) {
         ga__record *result = ga__record_append(record, "result");
         ga__record_setf(result, "q", "%d", k);
-        ga__record_setf(result, "word", "%zu", p->result_word[k]);
-        ga__record_set(result, "memory", ga__dtype_memory_type(p->all[k]->dtype));
-        ga__record_set(result, "finish", r->results[k].finish);
+        ga__record_setf(result, "word", "%zu", result_word(l, v, k));
+        ga__record_set(result, "memory", ga__dtype_memory_type((ga_dtype)v->result_type[k]));
+        ga__record_set(result, "finish", f->results[k]);
     }
+    fill_chains(record, f, v, sums);
 }
 
-static bool any_complex(const plan *p)
+static bool any_complex(const formula *f, const variant *v)
 {
     bool complex_types = false;
-    for (int k = 0; k < p->reduction->nparts; k++)
-        complex_types |= ga__dtype_kind(p->reduction->parts[k].type) == 'c';
-    for (int k = 0; k < p->reduction->nresults; k++)
-        complex_types |= ga__dtype_kind(p->all[k]->dtype) == 'c';
-    for (int k = 0; k < p->noperands; k++) {
-        const ga__operand_variant v = ga__operand_variant_of(&p->operands[k], 0, false);
-        complex_types |= ga__variant_is_complex(&v);
-    }
+    for (int k = 0; k < f->nparts; k++)
+        complex_types |= ga__dtype_kind((ga_dtype)v->part_type[k]) == 'c';
+    for (int k = 0; k < f->nresults; k++)
+        complex_types |= ga__dtype_kind((ga_dtype)v->result_type[k]) == 'c';
+    for (int k = 0; k < v->noperands; k++)
+        complex_types |= ga__variant_is_complex(&v->operand[k]);
     return complex_types;
 }
 
 /* The head's record: of all texts, to find what they need. */
-static ga__record *new_record(const plan *p)
+static ga__record *new_record(const formula *f, const variant *v, const layout *l)
 {
-    const ga__reduction *r = p->reduction;
     const char *texts[3 + 6 * GA__MAX_PARTS];
     int n = 0;
-    texts[n++] = r->formula.preamble ? r->formula.preamble : "";
-    texts[n++] = r->map;
-    for (int k = 0; k < r->nparts; k++) {
-        const ga__reduce_part *part = &r->parts[k];
+    texts[n++] = f->base.preamble ? f->base.preamble : "";
+    texts[n++] = f->map;
+    for (int k = 0; k < f->nparts; k++) {
+        const ga__part_formula *part = f->parts[k];
         texts[n++] = part->accumulator;
         texts[n++] = part->neutral;
         texts[n++] = part->step;
         texts[n++] = part->combine;
         texts[n++] = part->finish ? part->finish : "";
     }
-    for (int k = 0; k < r->nresults; k++)
-        texts[n++] = r->results[k].finish;
+    for (int k = 0; k < f->nresults; k++)
+        texts[n++] = f->results[k];
     texts[n] = NULL;
-    return ga__program_record(&r->formula, p->host, p->words.n, any_complex(p), texts);
+    ga__record *record = ga__program_record(&f->base, v->host, l->n, any_complex(f, v), texts);
+    ga__record_setf(record, "nparams", "%zu", l->head + l->n);
+    return record;
 }
 
-ga__record *ga__reduce_describe(const void *planned)
+static void fill_variant(ga__record *record, const variant *v)
 {
-    const plan *p = planned;
-    ga__record *record = new_record(p);
-    fill_texts(record, p);
-    ga__record_set(record, "staged", p->staged ? "1" : "");
-    ga__record_set(record, "vector_math", p->staged ? "1" : "");
-    ga__record_set(record, "plain", p->plain ? "1" : "");
-    ga__record_set(record, "index_type", p->wide ? "long long" : "int");
-    ga__record_set(record, "columns", p->columns ? "1" : "");
-    ga__record_set(record, "short_row", "");
-    if (p->short_rows)
-        ga__record_setf(record, "short_row", "%d", p->deinterleave);
-    ga__record_setf(record, "abreast", p->rows_per_pass > 1 ? "%d" : "", p->rows_per_pass);
-    ga__record_set(record, "tail", p->tail ? "1" : "");
-    ga__record_set(record, "split", p->split ? "1" : "");
-    ga__record_set(record, "thin", p->thin ? "1" : "");
-    ga__record_set(record, "posted", p->posted ? "1" : "");
-    ga__record_set(record, "ascending", p->ascending ? "true" : "false");
-    ga__record_setf(record, "lanes", "%d", p->lanes);
-    ga__record_setf(record, "unroll", "%d", p->unroll);
-    ga__record_setf(record, "block", "%d", p->block);
-    const int hold = ga__reduce_plan_min_blocks(p);
-    ga__record_setf(record, "bounds", hold ? "%d, %d" : "%d", p->block, hold);
-    ga__record_setf(record, "team", "%d", p->team);
-    ga__record_setf(record, "across", "%d", p->across);
-    ga__record_set(record, "together", p->columns ? "ga_down" : "ga_team");
-    ga__record_setf(record, "outputs_together", "%d", p->outputs_per_pass);
-    ga__record_setf(record, "strip", "%d", p->strip);
-    ga__program_axes(ga__record_append(record, "kept_axes"), "ga_k", 0, p->kept.ndim, p->kept_word);
-    ga__program_axes(ga__record_append(record, "reduced_axes"), "ga_c", 0, p->reduced.ndim,
-                     p->reduced_word);
+    set_flag(record, "carried", v->carried);
+    set_flag(record, "staged", v->staged);
+    set_flag(record, "vector_math", v->staged);
+    set_flag(record, "plain", v->plain);
+    ga__record_set(record, "index_type", v->wide ? "long long" : "int");
+    set_flag(record, "columns", v->columns);
+    ga__record_setf(record, "short_rows", v->short_rows ? "%d" : "", v->deinterleave);
+    ga__record_setf(record, "abreast", v->rows_per_pass > 1 ? "%d" : "", v->rows_per_pass);
+    set_flag(record, "tail", v->tail);
+    set_flag(record, "split", v->split);
+    set_flag(record, "posted", v->posted);
+    ga__record_set(record, "ascending", v->ascending ? "true" : "false");
+    ga__record_setf(record, "lanes", "%d", v->lanes);
+    ga__record_setf(record, "unroll", "%d", v->unroll);
+    ga__record_setf(record, "block", "%d", v->block);
+    ga__record_setf(record, "bounds", v->min_blocks ? "%d, %d" : "%d", v->block, v->min_blocks);
+    ga__record_setf(record, "team", "%d", v->team);
+    ga__record_setf(record, "across", "%d", v->across);
+    ga__record_set(record, "together", v->columns ? "ga_down" : "ga_team");
+    ga__record_setf(record, "outputs_together", "%d", v->outputs_per_pass);
+    ga__record_setf(record, "strip", "%d", v->strip);
+}
+
+static void fill_axes(ga__record *record, const char *coordinate, int ndim, size_t first_word)
+{
+    size_t word[GA_MAX_NDIM];
+    for (int axis = 0; axis < ndim; axis++)
+        word[axis] = first_word + GA__DIVISOR_WORDS * (size_t)axis;
+    ga__program_axes(record, coordinate, 0, ndim, word);
+}
+
+ga__record *ga__reduce_text(const formula *f, const ga__declaration *d, const variant *v)
+{
+    const layout l = layout_of(f, v);
+    ga__record *record = new_record(f, v, &l);
+    fill_reduction(record, f, v, &l);
+    fill_variant(record, v);
+    fill_axes(ga__record_append(record, "kept_axes"), "ga_k", v->kept_ndim, l.kept_divisors);
+    fill_axes(ga__record_append(record, "reduced_axes"), "ga_c", v->reduced_ndim,
+              l.reduced_divisors);
     ga__record_list(record, "operand");
-    for (int k = 0; k < p->noperands; k++)
-        fill_operand(ga__record_append(record, "operand"), p, k);
-    fill_output(record, p);
-    fill_index(record, p);
-    fill_carry(record, p);
-    fill_cascade(record, p);
+    for (int k = 0; k < v->noperands; k++)
+        fill_operand(ga__record_append(record, "operand"), v, &d[k], k, l.operand[k]);
+    fill_output(record, v, l.out);
+    fill_index(record, f, v, l.index);
     return record;
 }

@@ -4,51 +4,49 @@
 
 #include "kernels/operand.h"
 
-/* The part of one launch in a reduction whose elements come in several, one after another. The
- * accumulators of launches before wait in levels: a level has one for each output, and holds later
- * elements than the levels above it. */
+/* One launch of a reduction whose elements arrive in several launches, in order. The accumulators
+ * of earlier launches wait in levels: a level has one for each output, and holds later elements
+ * than the levels above it. */
 typedef struct ga__carry {
     ga__buffer *levels;
-    uint64_t merged; /* a bit for each level that this launch takes in */
-    int level;       /* where its accumulators go then; GA__CARRY_DONE: they are finished */
-    int64_t first;   /* the number, in C order, of this launch's first element */
+    uint64_t merged; /* a bit for each level that this launch merges */
+    int level;       /* the level that receives the result; GA__CARRY_DONE: it is finished */
+    int64_t first;   /* the index of this launch's first element */
     int64_t count;   /* elements of all launches */
 } ga__carry;
 #define GA__CARRY_DONE (-1)
 
-/* How many reductions one pass over the operands makes at most. */
+/* The most reductions that one pass over the operands computes. */
 #define GA__MAX_PARTS 4
 
-/* One of the reductions of a pass; texts as in reduce.def. */
-typedef struct ga__reduce_part {
-    const char *accumulator; /* type A; its size is the template's to know */
-    const char *neutral;
-    const char *step;    /* over `a`, `x` and `i`; a user's: over the operands' names and `i` */
-    const char *combine; /* over `a` and `b` */
-    const char *finish;  /* over `a`, `count`, `ddof`; NULL for a user's */
-    ga_dtype type;       /* T, the type of `x` */
-    bool short_circuits; /* a truth value: a few elements may give the result */
-    bool rounds;         /* each step rounds: elements are taken in short chains */
-    double ddof;
-} ga__reduce_part;
-
-/* An output: dtype GA_NO_DTYPE has the accumulator's own bytes. */
-typedef struct ga__reduce_result {
-    const char *finish; /* over `a`, all accumulators, which ga_finish0(a) and so on finish */
-    ga_dtype dtype;
-} ga__reduce_result;
-
-/* What is computed. With several parts or results the formula's id stands for their types too. */
-typedef struct ga__reduction {
-    ga__formula formula;      /* id, name, preamble, flags; its body is not used */
-    const char *map;          /* from operands to the `x` of each part: ends in "return {x0, x1}" */
-    bool maps_math;           /* the map calls functions that libm has: ga__program_calls_math() */
-    bool maps_nothing;        /* its one part takes the one operand's elements as they are */
-    size_t accumulator_bytes; /* at least what the accumulators take together */
+/* The texts of a reduction; the formula's id stands for all of them. */
+typedef struct ga__reduce_formula {
+    ga__formula base;  /* id, name, preamble, flags; its body is empty */
+    const char *map;   /* from operands to the `x` of each part: ends in "return {x0, x1}" */
+    bool maps_math;    /* the map calls functions that libm has: ga__calls_math() */
+    bool maps_nothing; /* its one part takes the one operand's elements as they are */
+    bool raw_result;   /* the one result is the accumulator's own bytes */
     int nparts, nresults;
-    ga__reduce_part parts[GA__MAX_PARTS];
-    ga__reduce_result results[GA__MAX_PARTS];
-    const ga__carry *carry; /* NULL: the elements are all here. Else the one `out` is contiguous */
+    const ga__part_formula *parts[GA__MAX_PARTS];
+    const char *results[GA__MAX_PARTS]; /* over `a`, all accumulators; ga_finish0(a) and so on
+                                           finish one of them */
+} ga__reduce_formula;
+
+/* What is computed. */
+typedef struct ga__reduction {
+    ga__reduce_formula formula;
+    ga_dtype type[GA__MAX_PARTS]; /* T, the type of each part's `x`; GA_NO_DTYPE: a struct's */
+    double ddof[GA__MAX_PARTS];
+    const ga__carry *carry; /* NULL: all elements are here. Otherwise the one `out` is contiguous */
 } ga__reduction;
+
+/* Bytes that the accumulators do not exceed together; the kernels assert it. */
+size_t ga__accumulator_bytes(const ga__reduction *reduction);
+
+/* Whether the part's steps round: its elements are added in short chains. */
+static inline bool ga__part_rounds(const ga__part_formula *part, ga_dtype type)
+{
+    return part->rounds && (part->holds == GA__ACCUMULATOR_STRUCT || ga__dtype_rounds(type));
+}
 
 #endif

@@ -148,7 +148,7 @@ static void set_flag(ga__record *record, const char *name, bool value)
 void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
-    const bool array = v->memory != GA_NO_DTYPE, streamed = ga__variant_streamed(d, v);
+    const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed;
     ga__record_setf(record, "k", "%d", k);
     ga__record_set(record, "name", d->name);
     ga__record_set(record, "value", ga__dtype_compute_type((ga_dtype)v->type));
@@ -172,9 +172,9 @@ void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
     }
 }
 
-void ga__program_group(ga__record *record, const ga__declaration *d, const ga__operand_variant *v)
+void ga__program_group(ga__record *record, const ga__operand_variant *v)
 {
-    const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(d, v);
+    const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(v);
     set_flag(record, "floats", floats);
     ga__record_set(record, "source", floats ? "floats" : "from");
     ga__record_set(record, "lane_number", v->step == STEP_ZERO ? "0" : "ga_l");
@@ -191,17 +191,6 @@ void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size
         ga__record_setf(extent, "stride_word", "%zu",
                         data_word + 1 + (size_t)v->ndim + (size_t)axis);
     }
-}
-
-uint64_t ga__operand_key(const ga__operand *operand, int step)
-{
-    uint64_t key = (uint64_t)operand->type << 1;
-    if (!operand->array)
-        return key;
-    key |= 1 | (uint64_t)operand->array->dtype << 6;
-    if (ga__operand_streamed(operand))
-        return key | (uint64_t)step << 11;
-    return key | (uint64_t)operand->array->contiguous << 13 | (uint64_t)operand->array->ndim << 16;
 }
 
 void ga__program_step(ga__record *record, const char *name, int step, size_t word)
@@ -246,19 +235,10 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
     return stream;
 }
 
-bool ga__variant_is_narrow(const ga__declaration *d, const ga__operand_variant *v)
+bool ga__variant_is_narrow(const ga__operand_variant *v)
 {
-    if (!ga__variant_streamed(d, v))
-        return false;
     const ga_dtype stored = (ga_dtype)v->memory, computed = ga__dtype_compute(stored);
-    return computed != stored && ga__dtype_compute((ga_dtype)v->type) == computed;
-}
-
-bool ga__operand_is_narrow(const ga__operand *operand)
-{
-    const ga__declaration d = ga__declaration_of(operand);
-    const ga__operand_variant v = ga__operand_variant_of(operand, 0, false);
-    return ga__variant_is_narrow(&d, &v);
+    return v->streamed && computed != stored && ga__dtype_compute((ga_dtype)v->type) == computed;
 }
 
 /* ---- Programs ---- */

@@ -28,11 +28,11 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
 /* In a plan's list of rows: the operand is in no loop nest. */
 #define GA__NO_ROW (-1)
 
-/* The words of a kernel's parameter struct, in order. */
-#define GA__MAX_PARAM_WORDS 1600
+/* The words of a kernel's parameter struct, in order, in memory of the caller's. */
+#define GA__MAX_PARAM_WORDS 1600 /* of any kernel */
 typedef struct ga__params {
-    size_t n;
-    uint64_t word[GA__MAX_PARAM_WORDS];
+    size_t n, most;
+    uint64_t *word;
 } ga__params;
 
 /* Words of a divisor, and of a number. */
@@ -41,16 +41,30 @@ enum { GA__DIVISOR_WORDS = 3, GA__NUMBER_WORDS = 2 };
 /* Each appends and returns the number of its first word. */
 static inline size_t ga__params_add(ga__params *words, uint64_t word)
 {
-    assert(words->n < GA__MAX_PARAM_WORDS);
+    assert(words->n < words->most);
     words->word[words->n] = word;
     return words->n++;
+}
+
+static inline void ga__params_add_pointer(ga__params *words, const void *address)
+{
+    ga__params_add(words, (uint64_t)(uintptr_t)address);
+}
+
+/* Room for a struct of words. */
+static inline void *ga__params_reserve(ga__params *words, size_t nbytes)
+{
+    const size_t first = words->n;
+    words->n += nbytes / sizeof words->word[0];
+    assert(nbytes % sizeof words->word[0] == 0 && words->n <= words->most);
+    return words->word + first;
 }
 
 /* The strides of a nest's row, from the innermost axis. */
 static inline void ga__params_add_strides(ga__params *words, const ga__nest *nest, int row)
 {
     const size_t count = (size_t)nest->ndim;
-    assert(words->n + count <= GA__MAX_PARAM_WORDS);
+    assert(words->n + count <= words->most);
     if (count == 1) /* the usual case: no call */
         words->word[words->n] = (uint64_t)nest->strides[row][0];
     else
@@ -101,10 +115,6 @@ static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nby
     key->nwords += nbytes / sizeof key->words[0];
 }
 
-/* What a kernel's text depends on of one operand, in 32 bits of which 13 to 15 are free for the
- * caller when it is streamed; `step` is that of its vector axis. */
-uint64_t ga__operand_key(const ga__operand *operand, int step);
-
 /* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
  * texts. */
 ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
@@ -136,11 +146,10 @@ bool ga__variant_is_complex(const ga__operand_variant *v);
 ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands);
 
 /* Whether 16 bits are stored of what is computed as float, element by element. */
-bool ga__operand_is_narrow(const ga__operand *operand);
-bool ga__variant_is_narrow(const ga__declaration *d, const ga__operand_variant *v);
+bool ga__variant_is_narrow(const ga__operand_variant *v);
 
 /* Sets how the host's groups of vectors get at a streamed operand with that step along axis 0. */
-void ga__program_group(ga__record *record, const ga__declaration *d, const ga__operand_variant *v);
+void ga__program_group(ga__record *record, const ga__operand_variant *v);
 
 /* One kernel of an engine: all that its text depends on. */
 typedef struct ga__program {

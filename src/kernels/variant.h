@@ -2,7 +2,10 @@
 #ifndef GA_KERNELS_VARIANT_H
 #define GA_KERNELS_VARIANT_H
 
-#include "kernels/operand.h"
+#include <stddef.h>
+
+#include "kernels/distribution.h"
+#include "kernels/reduction.h"
 
 /* How the formula declares an operand; its id stands for all of them. */
 typedef struct ga__declaration {
@@ -13,13 +16,15 @@ typedef struct ga__declaration {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint32_t type : 8;       /* the dtype whose compute type the name has */
-    uint32_t memory : 8;     /* the array's dtype; GA_NO_DTYPE: a number */
-    uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
-    uint32_t transposed : 1; /* whether it passes through tiles */
-    uint32_t contiguous : 1; /* of an accessor, */
-    uint32_t ndim : 6;       /* and its axes */
-    uint32_t : 6;
+    uint8_t type;            /* the dtype whose compute type the name has */
+    uint8_t memory;          /* the array's dtype; GA_NO_DTYPE: a number */
+    uint16_t streamed : 1;   /* the engine loads or stores it, element by element: */
+    uint16_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
+    uint16_t transposed : 1; /* it passes through tiles */
+    uint16_t deinterleaved : 1;
+    uint16_t contiguous : 1; /* of an accessor, */
+    uint16_t ndim : 6;       /* and its axes */
+    uint16_t : 4;
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
 
@@ -41,6 +46,68 @@ typedef struct ga__elementwise_variant {
     ga__operand_variant operand[GA__MAX_OPERANDS];
 } ga__elementwise_variant;
 
+/* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
+ * by itself first, in order or in pairs. */
+typedef enum ga__batch { GA__BATCH_SINGLY, GA__BATCH_APART, GA__BATCH_PAIRS } ga__batch;
+
+/* The kernel of a reduction: its words are the key, after the formula's id and the device. With an
+ * odd number of operands one more is zero. */
+typedef struct ga__reduce_variant {
+    bool host;
+    bool columns;    /* neighbouring threads take neighbouring outputs */
+    bool wide;       /* 64-bit indices */
+    bool tail;       /* elements follow the last whole vector */
+    bool split;      /* several blocks share a tile */
+    bool posted;     /* the one result also goes to the host's memory */
+    bool carried;    /* earlier launches left accumulators */
+    bool ascending;  /* a thread meets the elements in the order of their indices */
+    bool short_rows; /* CUDA: rows of one vector a thread; host: one loop has a whole row */
+    uint8_t kept_ndim, reduced_ndim;
+    uint8_t output_step; /* along the vector axis */
+    uint8_t noperands;
+    uint8_t lanes; /* CUDA: elements of a vector; host: accumulators side by side */
+
+    uint8_t unroll;            /* CUDA: vectors that a thread loads together */
+    uint8_t across;            /* CUDA: vectors of neighbouring columns of a block */
+    uint8_t min_blocks;        /* CUDA: for __launch_bounds__; 0: no constraint */
+    uint8_t batch;             /* CUDA: a ga__batch */
+    uint8_t chain_levels;      /* CUDA: accumulators above a thread's own */
+    uint8_t batches_per_chain; /* CUDA */
+    uint16_t block, team; /* CUDA: threads of a block, and those that reduce one row together */
+
+    bool staged;               /* host: strips are mapped before the parts take them */
+    bool plain;                /* host: staged, and the part takes the floats of 16-bit elements */
+    bool cascade;              /* host: the results of chains meet in a tree, */
+    bool many_runs;            /* and so do the runs of a row */
+    uint8_t deinterleave;      /* host: elements of the rows that are deinterleaved; 1: none */
+    uint8_t rows_per_pass;     /* host: rows of columns that one loop takes */
+    uint16_t strip;            /* host: elements that are mapped together */
+    uint16_t outputs_per_pass; /* host: outputs whose runs alternate */
+
+    uint16_t accumulator_bytes;
+    uint8_t part_type[GA__MAX_PARTS];
+    uint8_t result_type[GA__MAX_PARTS];
+    uint8_t unused[4]; /* 0 */
+    ga__operand_variant operand[GA__MAX_OPERANDS];
+} ga__reduce_variant;
+_Static_assert(offsetof(ga__reduce_variant, unused) == 44 &&
+                   offsetof(ga__reduce_variant, operand) == 48,
+               "before its operands the variant is six words of the key, without padding");
+
+/* The kernel of a draw: its word is the key, after the formula's id and the device. */
+typedef struct ga__draw_variant {
+    uint8_t type;  /* the array's dtype */
+    uint8_t drawn; /* the dtype of a block's numbers; GA_NO_DTYPE: its words */
+    uint8_t nnumbers;
+    uint8_t number_type[GA__MAX_NUMBERS];
+    uint8_t host : 1;
+    uint8_t together : 1;   /* CUDA: a thread stores vectors */
+    uint8_t past_cache : 1; /* host: elements are stored past the cache */
+    uint8_t : 5;
+    uint8_t unused;
+} ga__draw_variant;
+_Static_assert(sizeof(ga__draw_variant) == 8, "a draw's variant is one word of the key");
+
 static inline ga__declaration ga__declaration_of(const ga__operand *operand)
 {
     return (ga__declaration){.name = operand->name,
@@ -50,7 +117,7 @@ static inline ga__declaration ga__declaration_of(const ga__operand *operand)
                              .is_const = operand->is_const};
 }
 
-/* Sets what the operand alone decides; `step` and `transposed` are of a streamed array. */
+/* `step` and `transposed` are of a streamed array. */
 static inline ga__operand_variant ga__operand_variant_of(const ga__operand *operand, int step,
                                                          bool transposed)
 {
@@ -62,17 +129,12 @@ static inline ga__operand_variant ga__operand_variant_of(const ga__operand *oper
         return (ga__operand_variant){.type = type,
                                      .memory = (uint8_t)x->dtype,
                                      .contiguous = x->contiguous,
-                                     .ndim = (uint32_t)x->ndim & 63};
+                                     .ndim = (uint16_t)x->ndim & 63};
     return (ga__operand_variant){.type = type,
                                  .memory = (uint8_t)x->dtype,
-                                 .step = (uint32_t)step & 3,
+                                 .streamed = true,
+                                 .step = (uint16_t)step & 3,
                                  .transposed = transposed};
-}
-
-/* Whether the engine loads or stores the operand, element by element. */
-static inline bool ga__variant_streamed(const ga__declaration *d, const ga__operand_variant *v)
-{
-    return v->memory != GA_NO_DTYPE && d->access != GA__ACCESSOR;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* What an elementwise kernel computes, as texts. */
+/* What a kernel computes, as texts. */
 #ifndef GA_MODEL_FORMULA_H
 #define GA_MODEL_FORMULA_H
 
@@ -21,6 +21,28 @@ typedef struct ga__formula {
     bool fast_path; /* ga__fast_path_pays(body) */
     bool user_text; /* texts come from a user: mark their lines */
 } ga__formula;
+
+/* What an accumulator holds, and so how many bytes it takes at most; T is the type computed in. */
+typedef enum ga__accumulator {
+    GA__ACCUMULATOR_VALUE,   /* a T */
+    GA__ACCUMULATOR_FLAG,    /* a truth value, which takes no more than a T */
+    GA__ACCUMULATOR_COUNTED, /* two T and a count of 8 bytes, or less */
+    GA__ACCUMULATOR_STRUCT   /* a user's struct */
+} ga__accumulator;
+
+/* One reduction of a pass over the elements. Texts as in reduce.def. */
+typedef struct ga__part_formula {
+    const char *accumulator; /* type A */
+    const char *neutral;
+    const char *step;    /* over `a`, `x` and `i`; a user's: over the operands' names and `i` */
+    const char *combine; /* over `a` and `b` */
+    const char *finish;  /* over `a`, `count`, `ddof`; NULL for a user's */
+    ga__accumulator holds;
+    size_t struct_bytes; /* of a user's struct */
+    bool short_circuits; /* a few elements may decide the result */
+    bool rounds;         /* with floats each step rounds: they are added in short chains */
+    bool uses_index;     /* the step depends on `i` */
+} ga__part_formula;
 
 /* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
 #define GA__FORMULA_ID(n)                                                                          \

@@ -77,7 +77,7 @@ ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim,
 typedef struct ga__nest {
     int ndim, noperands;
     int64_t shape[GA_MAX_NDIM];
-    int64_t strides[GA__MAX_OPERANDS][GA_MAX_NDIM];
+    int64_t (*strides)[GA_MAX_NDIM]; /* of each operand; the caller's memory */
 } ga__nest;
 
 /* Drops axes of length 1, orders axes by the strides of operand 0 (smallest innermost; ties by the

@@ -26,24 +26,26 @@
 #define GA_SPLIT(name, kinds, rule, second, statement, ...)                                        \
     ROW(name, kinds, rule, second, 1, statement, NULL)
 
-#define EMPTY_IS_ERROR_ANY false
-#define EMPTY_IS_ERROR_ERROR true
-#define ROUNDS_LONG false
-#define ROUNDS_SHORT true
-#define GA_REDUCE(NAME, KINDS, RULE, RESULT, EMPTY, CHAIN, ACCUMULATOR, NEUTRAL, STEP, COMBINE,    \
+/* The traits of reduce.def. */
+enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX = 8 };
+
+#define GA_REDUCE(NAME, KINDS, RULE, RESULT, TRAITS, HOLDS, ACCUMULATOR, NEUTRAL, STEP, COMBINE,   \
                   FINISH, line)                                                                    \
     [GA__ROW_##NAME] = {.formula = FORMULA(NAME, NULL),                                            \
                         .kinds = KINDS,                                                            \
                         .rule = GA__RULE_##RULE,                                                   \
                         .result = GA__RESULT_##RESULT,                                             \
                         .inputs = 1,                                                               \
-                        .empty_is_error = EMPTY_IS_ERROR_##EMPTY,                                  \
-                        .rounds = ROUNDS_##CHAIN,                                                  \
-                        .accumulator = ACCUMULATOR,                                                \
-                        .neutral = NEUTRAL,                                                        \
-                        .step = STEP,                                                              \
-                        .combine = COMBINE,                                                        \
-                        .finish = FINISH},
+                        .empty_is_error = ((TRAITS)&EMPTY_IS_ERROR) != 0,                          \
+                        .part = {.accumulator = ACCUMULATOR,                                       \
+                                 .neutral = NEUTRAL,                                               \
+                                 .step = STEP,                                                     \
+                                 .combine = COMBINE,                                               \
+                                 .finish = FINISH,                                                 \
+                                 .holds = GA__ACCUMULATOR_##HOLDS,                                 \
+                                 .short_circuits = ((TRAITS)&SHORT_CIRCUITS) != 0,                 \
+                                 .rounds = ((TRAITS)&ROUNDS) != 0,                                 \
+                                 .uses_index = ((TRAITS)&USES_INDEX) != 0}},
 
 const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/binary.def>
@@ -51,7 +53,13 @@ const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/split.def>
 #include <quarry/ternary.def>
 #include <quarry/unary.def>
-    [GA__ROW_dot] = {.formula = FORMULA(dot, NULL)},
+    [GA__ROW_dot] = {.formula = FORMULA(dot, NULL),
+                     .part = {.accumulator = "T",
+                              .neutral = "T(0)",
+                              .step = "ga::add(a, x)",
+                              .combine = "ga::add(a, b)",
+                              .finish = "a",
+                              .rounds = true}},
 };
 
 /* NumPy's second names. */

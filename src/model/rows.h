@@ -37,10 +37,9 @@ typedef struct ga__row {
     ga__result_kind result; /* of `r`; of `s` in split rows, whose `r` has the computed dtype */
     int inputs;
     const char *expression; /* over `a`, `b`, `c`; NULL: a reduction or a split row */
-    /* Of reductions; `accumulator` is NULL for others. */
+    /* Of reductions; `part.accumulator` is NULL for others. */
     bool empty_is_error;
-    bool rounds; /* a step rounds to the size of all before: sums of floats */
-    const char *accumulator, *neutral, *step, *combine, *finish;
+    ga__part_formula part;
 } ga__row;
 
 extern const ga__row ga__rows[GA__ROW_END];

@@ -98,54 +98,25 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
     return args->out ? check_out(c, op->formula.name, args->out) : GA_OK;
 }
 
-/* Whether the accumulator is one number or truth value. */
-static bool is_scalar(const ga__reduce_part *part)
+void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof)
 {
-    return part->short_circuits || strcmp(part->accumulator, "T") == 0;
-}
-
-/* Other accumulators are at most a T, its real type, and an 8-byte count. */
-static size_t accumulator_bytes(const ga__reduce_part *part)
-{
-    const size_t type = ga__dtype_size(ga__dtype_compute(part->type));
-    return is_scalar(part) ? type : sizeof(double) + 2 * type;
-}
-
-size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts)
-{
-    const size_t alignment = 2 * sizeof(double); /* the maximum of all types */
-    size_t bytes = accumulator_bytes(&parts[0]);
-    if (nparts == 1 && is_scalar(&parts[0]))
-        return bytes;
-    for (int p = 1; p < nparts; p++)
-        bytes = (bytes + alignment - 1) / alignment * alignment + accumulator_bytes(&parts[p]);
-    return (bytes + alignment - 1) / alignment * alignment;
-}
-
-ga__reduce_part ga__part_of(const ga__row *op, ga_dtype loop, double ddof)
-{
-    return (ga__reduce_part){.accumulator = op->accumulator,
-                             .neutral = op->neutral,
-                             .step = op->step,
-                             .combine = op->combine,
-                             .finish = op->finish,
-                             .type = loop,
-                             .ddof = ddof,
-                             .short_circuits = op->result == GA__RESULT_BOOL,
-                             .rounds = op->rounds && ga__dtype_rounds(loop)};
+    const int p = r->formula.nparts++;
+    r->formula.parts[p] = part;
+    r->formula.base.uses_index |= part->uses_index;
+    r->type[p] = loop;
+    r->ddof[p] = ddof;
 }
 
 /* A pass with one part, whose finished value is the result. */
-static ga__reduction single(ga__hash128 id, const char *name, const char *map, ga__reduce_part part,
-                            ga_dtype result)
+static ga__reduction single(ga__row_id row, const char *map, ga_dtype loop, double ddof)
 {
-    return (ga__reduction){.formula = {.id = id, .name = name, .body = ""},
-                           .map = map,
-                           .accumulator_bytes = ga__accumulator_bytes(1, &part),
-                           .nparts = 1,
-                           .nresults = 1,
-                           .parts = {part},
-                           .results = {{"ga_finish0(a)", result}}};
+    const ga__formula *f = &ga__rows[row].formula;
+    ga__reduction r = {.formula = {.base = {.id = f->id, .name = f->name, .body = ""},
+                                   .map = map,
+                                   .nresults = 1,
+                                   .results = {"ga_finish0(a)"}}};
+    ga__add_part(&r, &ga__rows[row].part, loop, ddof);
+    return r;
 }
 
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
@@ -166,7 +137,7 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
             strides[kept++] = out[0]->strides[axis];
         }
     /* Only the address and dtype of the others are used: they have the layout of the first one. */
-    memcpy(views, out, sizeof(views[0]) * (size_t)reduction->nresults);
+    memcpy(views, out, sizeof(views[0]) * (size_t)reduction->formula.nresults);
     views[0] = ga__array_view(out[0], out[0]->dtype, kept, kept_shape, strides, 0);
     if (!views[0])
         return ga_error();
@@ -176,12 +147,10 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
     return status;
 }
 
-static ga_status run(const call *c, const ga__row *op, double ddof, gpuarray *out)
+static ga_status run(const call *c, ga__row_id row, double ddof, gpuarray *out)
 {
-    ga__reduction reduction = single(op->formula.id, op->formula.name, "return {x}",
-                                     ga__part_of(op, c->loop, ddof), c->result);
-    reduction.formula.uses_index = op->result == GA__RESULT_INDEX;
-    reduction.maps_nothing = true;
+    ga__reduction reduction = single(row, "return {x}", c->loop, ddof);
+    reduction.formula.maps_nothing = true;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
                               1, &operand, &out);
@@ -199,7 +168,7 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
         out = ga__array_new(c.x->buffer->device, c.result, c.ndim, c.shape);
     else if (ga__arrays_overlap(out, c.x))
         c.x = copy = ga_copy(c.x);
-    ga_status status = out && c.x ? run(&c, op, args->ddof, out) : ga_error();
+    ga_status status = out && c.x ? run(&c, row, args->ddof, out) : ga_error();
     ga_free(copy);
     if (status == GA_OK)
         return out;
@@ -222,16 +191,7 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
     gpuarray *out = ga__array_new(device, type, 0, NULL);
     if (!out)
         return NULL;
-    const ga__reduce_part sum = {.accumulator = "T",
-                                 .neutral = "T(0)",
-                                 .step = "ga::add(a, x)",
-                                 .combine = "ga::add(a, b)",
-                                 .finish = "a",
-                                 .type = type,
-                                 .rounds = ga__dtype_rounds(type)};
-    const ga__formula *formula = &ga__rows[GA__ROW_dot].formula;
-    const ga__reduction reduction =
-        single(formula->id, formula->name, "return {ga::multiply(x, y)}", sum, type);
+    const ga__reduction reduction = single(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};

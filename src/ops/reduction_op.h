@@ -7,11 +7,9 @@
 #include "kernels/reduce.h"
 #include "model/rows.h"
 
-/* The row as part of a pass, in the dtype `loop`. */
-ga__reduce_part ga__part_of(const ga__row *row, ga_dtype loop, double ddof);
-
-/* An upper bound of the accumulators' size in bytes; the kernels assert it. */
-size_t ga__accumulator_bytes(int nparts, const ga__reduce_part *parts);
+/* Adds the part, which must outlive the reduction, to its pass; `loop` is the dtype that it
+ * computes in. */
+void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof);
 
 /* ga__reduce() into results that may keep the reduced axes with length 1. */
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,

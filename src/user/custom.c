@@ -424,20 +424,22 @@ static ga_status run_reduction(const custom *kernel, bool direct, const ga_value
     if (status == GA_OK) {
         const ga_dtype dtype = kernel->dtype_out;
         const bool raw = dtype == GA_NO_DTYPE;
-        const ga__reduction reduction = {
-            .formula = make_formula(kernel, direct, r),
-            .map = "",
-            .accumulator_bytes =
-                raw ? kernel->struct_bytes : ga__dtype_size(ga__dtype_compute(dtype)),
-            .nparts = 1,
-            .nresults = 1,
-            .parts = {{.accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),
-                       .neutral = kernel->neutral,
-                       .step = kernel->map_expr,
-                       .combine = kernel->reduce_expr,
-                       .type = dtype,
-                       .rounds = raw || ga__dtype_rounds(dtype)}},
-            .results = {{"a.part0", dtype}}};
+        const ga__part_formula part = {
+            .accumulator = raw ? kernel->struct_name : ga__dtype_compute_type(dtype),
+            .neutral = kernel->neutral,
+            .step = kernel->map_expr,
+            .combine = kernel->reduce_expr,
+            .holds = raw ? GA__ACCUMULATOR_STRUCT : GA__ACCUMULATOR_VALUE,
+            .struct_bytes = kernel->struct_bytes,
+            .rounds = true};
+        const ga__reduction reduction = {.formula = {.base = make_formula(kernel, direct, r),
+                                                     .map = "",
+                                                     .raw_result = raw,
+                                                     .nparts = 1,
+                                                     .nresults = 1,
+                                                     .parts = {&part},
+                                                     .results = {"a.part0"}},
+                                         .type = {dtype}};
         status = ga__reduce(&reduction, r->device, r->ndim, r->shape, reduced,
                             kernel->arguments.count, r->operands, &out);
     }
