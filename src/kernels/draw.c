@@ -43,7 +43,7 @@ static void add_params(ga__params *params, const plan *p, uint64_t seed, uint64_
                       ga__params_reserve(params, GA__RNG_LANE_WORDS * sizeof(uint64_t)));
     for (int k = 0; k < p->draw->nnumbers; k++)
         ga__params_add_number(params, p->draw->type[k], p->draw->number[k]);
-    assert(params->n == ga__draw_param_words(&p->v));
+    assert(ga__params_count(params) == ga__draw_param_words(&p->v));
 }
 
 /* ---- The kernel ---- */
@@ -67,7 +67,7 @@ static const ga__loaded_program *find_program(const plan *p)
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 {
     uint64_t words[MOST_PARAMS];
-    ga__params params = {.most = MOST_PARAMS, .word = words};
+    ga__params params = ga__params_in(words, MOST_PARAMS);
     ga__random_plan_make(p, position);
     add_params(&params, p, seed, position);
     const ga__loaded_program *program = find_program(p);
@@ -75,7 +75,7 @@ static ga_status launch(plan *p, uint64_t seed, uint64_t position)
         return ga_error();
     ga__stream *stream = ga__current_stream(p->device);
     ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
-    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, params.word, params.n};
+    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, words, ga__params_count(&params)};
     if (status == GA_OK)
         status = ga__program_launch(program, stream, &launch);
     ga__program_leave();

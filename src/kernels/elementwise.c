@@ -13,25 +13,23 @@ typedef ga__elementwise_plan plan;
 
 /* ---- The parameter words ---- */
 
-static void add_operand(plan *p, int k)
+static void add_operand(const plan *p, int k, ga__params *words)
 {
     const ga__operand *operand = &p->operands[k];
     if (!operand->array) {
-        ga__params_add_number(&p->words, operand->type, operand->number);
+        ga__params_add_number(words, operand->type, operand->number);
         return;
     }
-    ga__params_add(&p->words, (uint64_t)(uintptr_t)operand->array->data);
+    ga__params_add(words, (uint64_t)(uintptr_t)operand->array->data);
     if (p->row[k] == GA__NO_ROW)
-        ga__params_add_accessor(&p->words, operand->array);
+        ga__params_add_accessor(words, operand->array);
     else
-        ga__params_add_strides(&p->words, &p->nest, p->row[k]);
+        ga__params_add_strides(words, &p->nest, p->row[k]);
 }
 
 /* As layout_of() of elementwise_text.c counts them. */
-static void add_words(plan *p)
+static void add_words(const plan *p, ga__params *words)
 {
-    ga__params *words = &p->words;
-    *words = (ga__params){.most = GA__MAX_PARAM_WORDS, .word = p->word};
     ga__params_add(words, (uint64_t)p->n);
     const int first = p->tiled ? 2 : 0;
     ga__params_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
@@ -43,7 +41,7 @@ static void add_words(plan *p)
         ga__params_add_divisor(words, size, p->wide);
     }
     for (int k = 0; k < p->noperands; k++)
-        add_operand(p, k);
+        add_operand(p, k, words);
     if (p->index_row != GA__NO_ROW)
         ga__params_add_strides(words, &p->nest, p->index_row);
 }
@@ -123,12 +121,14 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     if (p.n == 0)
         return GA_OK;
     ga__elementwise_plan_make(&p, ndim, shape);
-    add_words(&p);
+    uint64_t word[GA__MAX_PARAM_WORDS];
+    ga__params words = ga__params_in(word, GA__MAX_PARAM_WORDS);
+    add_words(&p, &words);
     const ga__loaded_program *program = find_program(&p);
     if (!program)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const ga__launch launch = {p.grid, p.block, 0, p.words.word, p.words.n};
+    const ga__launch launch = {p.grid, p.block, 0, word, ga__params_count(&words)};
     const ga_status status = stream ? ga__program_launch(program, stream, &launch) : ga_error();
     ga__program_leave();
     return status;

@@ -24,12 +24,9 @@ typedef struct ga__elementwise_plan {
     bool pads;       /* and elements that are not there may be computed beside the others */
     int lanes, unroll, block, tile;
     int64_t vectors, chunk, grid;
-    ga__params words;
-    uint64_t word[GA__MAX_PARAM_WORDS]; /* theirs */
 } ga__elementwise_plan;
 
-/* From the formula, its operands and the count n > 0 of elements in *p, all of the plan but its
- * words. */
+/* Fills the rest of *p from the formula, its operands and the count n > 0 of elements. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
 
 #endif

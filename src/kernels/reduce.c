@@ -125,7 +125,7 @@ static ga__record *describe(const void *called)
     const call *c = called;
     const plan *p = &c->p;
     ga__declaration declarations[GA__MAX_OPERANDS];
-    assert(c->params.n == ga__reduce_param_words(&p->reduction->formula, &p->v));
+    assert(ga__params_count(&c->params) == ga__reduce_param_words(&p->reduction->formula, &p->v));
     for (int k = 0; k < p->noperands; k++)
         declarations[k] = ga__declaration_of(&p->operands[k]);
     return ga__reduce_text(&p->reduction->formula, declarations, &p->v);
@@ -215,7 +215,7 @@ static ga_status launch(call *c, const ga__loaded_program *program)
     if (!stream || share_tiles(c, stream, program->resident, &partials) != GA_OK)
         return ga_error();
     const ga__launch launch = {c->p.tiles * c->p.segments, c->p.v.block, 0, c->params.word,
-                               c->params.n};
+                               ga__params_count(&c->params)};
     const ga_status status = ga__program_launch(program, stream, &launch);
     ga__buffer_release(partials);
     return status;
@@ -259,7 +259,7 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     c.p.outputs = reduction->formula.raw_result ? 1 : out[0]->size;
     c.p.kept.strides = strides;
     c.p.reduced.strides = strides + noperands + 1;
-    c.params = (ga__params){.most = most_params(noperands), .word = words};
+    c.params = ga__params_in(words, most_params(noperands));
     if (c.p.outputs == 0)
         return GA_OK;
     ga__reduce_plan_make(&c.p, ndim, shape, reduced);

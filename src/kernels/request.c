@@ -14,39 +14,37 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-size_t ga__params_add_divisor(ga__params *words, int64_t size, bool wide)
+void ga__params_add_divisor(ga__params *params, int64_t size, bool wide)
 {
     const int bits = wide ? 64 : 32;
     int shift = 0;
     while (shift < bits - 1 && ((uint64_t)1 << shift) < (uint64_t)size)
         shift++;
     const uint128 excess = (((uint128)1 << shift) - (uint64_t)size) << bits;
-    const size_t first = ga__params_add(words, (uint64_t)size);
-    ga__params_add(words, (uint64_t)(excess / (uint64_t)size + 1));
-    ga__params_add(words, (uint64_t)shift);
-    return first;
+    ga__params_add(params, (uint64_t)size);
+    ga__params_add(params, (uint64_t)(excess / (uint64_t)size + 1));
+    ga__params_add(params, (uint64_t)shift);
 }
 
-size_t ga__params_add_number(ga__params *words, ga_dtype type, ga_value number)
+void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number)
 {
     uint64_t pair[2] = {0, 0};
     ga__dtype_store(type, number, pair); /* rounded to the dtype, which may be narrower */
     if (ga__dtype_compute(type) != type)
         ga__dtype_store(ga__dtype_compute(type), ga__dtype_fetch(type, pair), pair);
-    const size_t first = ga__params_add(words, pair[0]);
-    ga__params_add(words, pair[1]);
-    return first;
+    ga__params_add(params, pair[0]);
+    ga__params_add(params, pair[1]);
 }
 
-void ga__params_add_accessor(ga__params *words, const gpuarray *x)
+void ga__params_add_accessor(ga__params *params, const gpuarray *x)
 {
     const int64_t size = (int64_t)ga__dtype_size(x->dtype);
     if (x->contiguous)
         return;
     for (int axis = x->ndim - 1; axis >= 0; axis--)
-        ga__params_add(words, (uint64_t)x->shape[axis]);
+        ga__params_add(params, (uint64_t)x->shape[axis]);
     for (int axis = x->ndim - 1; axis >= 0; axis--)
-        ga__params_add(words, (uint64_t)(x->strides[axis] / size));
+        ga__params_add(params, (uint64_t)(x->strides[axis] / size));
 }
 
 bool ga__goes_past_cache(const ga__device *device, size_t nbytes)

@@ -28,59 +28,65 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
 /* In a plan's list of rows: the operand is in no loop nest. */
 #define GA__NO_ROW (-1)
 
-/* The words of a kernel's parameter struct, in order, in memory of the caller's. */
+/* A kernel's parameters, words in memory of the caller's. */
 #define GA__MAX_PARAM_WORDS 1600 /* of any kernel */
 typedef struct ga__params {
-    size_t n, most;
-    uint64_t *word;
+    uint64_t *word, *next, *end;
 } ga__params;
 
 /* Words of a divisor, and of a number. */
 enum { GA__DIVISOR_WORDS = 3, GA__NUMBER_WORDS = 2 };
 
-/* Each appends and returns the number of its first word. */
-static inline size_t ga__params_add(ga__params *words, uint64_t word)
+static inline ga__params ga__params_in(uint64_t *word, size_t most)
 {
-    assert(words->n < words->most);
-    words->word[words->n] = word;
-    return words->n++;
+    return (ga__params){word, word, word + most};
 }
 
-static inline void ga__params_add_pointer(ga__params *words, const void *address)
+static inline size_t ga__params_count(const ga__params *params)
 {
-    ga__params_add(words, (uint64_t)(uintptr_t)address);
+    return (size_t)(params->next - params->word);
+}
+
+static inline void ga__params_add(ga__params *params, uint64_t word)
+{
+    assert(params->next < params->end);
+    *params->next++ = word;
+}
+
+static inline void ga__params_add_pointer(ga__params *params, const void *address)
+{
+    ga__params_add(params, (uint64_t)(uintptr_t)address);
 }
 
 /* Room for a struct of words. */
-static inline void *ga__params_reserve(ga__params *words, size_t nbytes)
+static inline void *ga__params_reserve(ga__params *params, size_t nbytes)
 {
-    const size_t first = words->n;
-    words->n += nbytes / sizeof words->word[0];
-    assert(nbytes % sizeof words->word[0] == 0 && words->n <= words->most);
-    return words->word + first;
+    void *const room = params->next;
+    params->next += nbytes / sizeof *params->next;
+    assert(nbytes % sizeof *params->next == 0 && params->next <= params->end);
+    return room;
 }
 
 /* The strides of a nest's row, from the innermost axis. */
-static inline void ga__params_add_strides(ga__params *words, const ga__nest *nest, int row)
+static inline void ga__params_add_strides(ga__params *params, const ga__nest *nest, int row)
 {
     const size_t count = (size_t)nest->ndim;
-    assert(words->n + count <= words->most);
+    uint64_t *const strides = ga__params_reserve(params, count * sizeof *strides);
     if (count == 1) /* the usual case: no call */
-        words->word[words->n] = (uint64_t)nest->strides[row][0];
+        strides[0] = (uint64_t)nest->strides[row][0];
     else
-        memcpy(words->word + words->n, nest->strides[row], count * sizeof words->word[0]);
-    words->n += count;
+        memcpy(strides, nest->strides[row], count * sizeof *strides);
 }
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
  * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
-size_t ga__params_add_divisor(ga__params *words, int64_t size, bool wide);
+void ga__params_add_divisor(ga__params *params, int64_t size, bool wide);
 /* Two words: the number as dtype's compute type. */
-size_t ga__params_add_number(ga__params *words, ga_dtype type, ga_value number);
+void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number);
 
 /* What follows the pointer of an array indexed freely: nothing when it is contiguous, else its
  * shape and strides (in elements) from the innermost axis. */
-void ga__params_add_accessor(ga__params *words, const gpuarray *x);
+void ga__params_add_accessor(ga__params *params, const gpuarray *x);
 
 /* Whether offsets of up to `extent` elements and `n` elements can be counted in 32 bits, with room
  * for the threads past the end. */

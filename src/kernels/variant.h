@@ -16,15 +16,15 @@ typedef struct ga__declaration {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint8_t type;            /* the dtype whose compute type the name has */
-    uint8_t memory;          /* the array's dtype; GA_NO_DTYPE: a number */
-    uint16_t streamed : 1;   /* the engine loads or stores it, element by element: */
-    uint16_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
-    uint16_t transposed : 1; /* it passes through tiles */
-    uint16_t deinterleaved : 1;
-    uint16_t contiguous : 1; /* of an accessor, */
-    uint16_t ndim : 6;       /* and its axes */
-    uint16_t : 4;
+    uint32_t type : 8;       /* the dtype whose compute type the name has */
+    uint32_t memory : 8;     /* the array's dtype; GA_NO_DTYPE: a number */
+    uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
+    uint32_t transposed : 1; /* it passes through tiles */
+    uint32_t contiguous : 1; /* of an accessor, */
+    uint32_t ndim : 6;       /* and its axes */
+    uint32_t streamed : 1;   /* the engine loads or stores it, element by element */
+    uint32_t deinterleaved : 1;
+    uint32_t : 4;
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
 
@@ -129,11 +129,11 @@ static inline ga__operand_variant ga__operand_variant_of(const ga__operand *oper
         return (ga__operand_variant){.type = type,
                                      .memory = (uint8_t)x->dtype,
                                      .contiguous = x->contiguous,
-                                     .ndim = (uint16_t)x->ndim & 63};
+                                     .ndim = (uint32_t)x->ndim & 63};
     return (ga__operand_variant){.type = type,
                                  .memory = (uint8_t)x->dtype,
                                  .streamed = true,
-                                 .step = (uint16_t)step & 3,
+                                 .step = (uint32_t)step & 3,
                                  .transposed = transposed};
 }
 
