@@ -391,7 +391,7 @@ static ga_status code(coder *c)
         code_elementwise(c, c->group->result[0]);
     if (!is_complete(step))
         return ga_error();
-    step->reduction.formula.maps_math = ga__program_calls_math(step->text);
+    step->reduction.formula.maps_libm = ga__calls_libm(step->text);
     sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

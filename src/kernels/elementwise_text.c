@@ -164,7 +164,7 @@ static int rows_down(const variant *v)
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
                         const variant *v)
 {
-    const bool math = f->user_text || ga__program_calls_math(f->body);
+    const bool math = f->user_text || ga__calls_libm(f->body);
     const bool staged =
         v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(v));
     ga__record_set(record, "staged", staged ? "1" : "");

@@ -173,7 +173,8 @@ static size_t part_bytes(const ga__part_formula *part, ga_dtype type)
     const size_t size = ga__dtype_size(ga__dtype_compute(type));
     switch (part->holds) {
     case GA__ACCUMULATOR_STRUCT: return part->struct_bytes;
-    case GA__ACCUMULATOR_COUNTED: return sizeof(double) + 2 * size;
+    case GA__ACCUMULATOR_COUNT: return sizeof(int64_t);
+    case GA__ACCUMULATOR_COUNTED: return sizeof(int64_t) + 2 * size;
     default: return size;
     }
 }

@@ -66,7 +66,7 @@ static bool is_staged(const plan *p)
     bool narrow = false;
     for (int k = 0; k < p->noperands; k++)
         narrow |= ga__variant_is_narrow(&p->v.operand[k]);
-    return !f->base.user_text && (narrow || f->nparts > 1 || f->maps_math);
+    return !f->base.user_text && (narrow || f->nparts > 1 || f->maps_libm);
 }
 
 /* Whether the one part takes the very floats that 16-bit elements become. */

@@ -23,7 +23,7 @@ typedef struct ga__carry {
 typedef struct ga__reduce_formula {
     ga__formula base;  /* id, name, preamble, flags; its body is empty */
     const char *map;   /* from operands to the `x` of each part: ends in "return {x0, x1}" */
-    bool maps_math;    /* the map calls functions that libm has: ga__calls_math() */
+    bool maps_libm;    /* ga__calls_libm(map) */
     bool maps_nothing; /* its one part takes the one operand's elements as they are */
     bool raw_result;   /* the one result is the accumulator's own bytes */
     int nparts, nresults;

@@ -64,10 +64,13 @@ void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *de
 /* Which template files have the functions that an expression may name. */
 static const struct {
     const char *name, *file;
+    bool libm;
 } needs[] = {
-#define GA_NEED(name, file) {"ga::" name, file},
+#define GA_NEED(name, file) {"ga::" name, file, false},
+#define GA_NEED_LIBM(name, file) {"ga::" name, file, true},
 #include "needs.def"
 #undef GA_NEED
+#undef GA_NEED_LIBM
 };
 
 static bool names(const char *text, const char *word)
@@ -91,12 +94,12 @@ static void need_files(ga__record *record, const char *const *texts)
             }
 }
 
-bool ga__program_calls_math(const char *text)
+bool ga__calls_libm(const char *text)
 {
     for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
-        if (strcmp(needs[k].file, "functions.tmpl") == 0 && names(text, needs[k].name))
+        if (needs[k].libm && names(text, needs[k].name))
             return true;
-    return names(text, "ga::hypot");
+    return false;
 }
 
 static bool names_complex(const char *const *texts)

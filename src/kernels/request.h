@@ -126,9 +126,8 @@ static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nby
 ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts);
 
-/* Whether the text of a table calls functions of libm, which vectors compute otherwise than single
- * numbers. */
-bool ga__program_calls_math(const char *text);
+/* Whether the text of a table calls functions of libm (needs.def). */
+bool ga__calls_libm(const char *text);
 
 /* Sets k, name, types and flags that both engines' templates read of one operand. */
 void ga__program_operand(ga__record *record, int k, const ga__declaration *d,

@@ -26,7 +26,8 @@ typedef struct ga__formula {
 typedef enum ga__accumulator {
     GA__ACCUMULATOR_VALUE,   /* a T */
     GA__ACCUMULATOR_FLAG,    /* a truth value, which takes no more than a T */
-    GA__ACCUMULATOR_COUNTED, /* two T and a count of 8 bytes, or less */
+    GA__ACCUMULATOR_COUNT,   /* 8 bytes */
+    GA__ACCUMULATOR_COUNTED, /* at most two T and a count */
     GA__ACCUMULATOR_STRUCT   /* a user's struct */
 } ga__accumulator;
 
