@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Turns template files into one C source that defines ga__templates[]: embed.py OUT.c FILE..."""
+"""Turns template files into one C source that defines ga__templates[]: embed.py OUT.c KEYS.def FILE...
+
+The templates and the list of keys must agree: each name that a template reads is a GA_KEY, and each is read."""
 
 import hashlib
 import os
@@ -78,6 +80,21 @@ def check_ends(name, table, around=()):
         check_ends(included, table, (*around, name))
 
 
+def check_keys(path, files):
+    declared = re.findall(r"^GA_KEY\((\w+)\)", read(path).decode(), re.MULTILINE)
+    used = {}
+    for name, data in files.items():
+        names = re.findall(r"@(\w+)@", data.decode())
+        names += [argument.lstrip("!") for word, argument in directives(data) if word in ("if", "each")]
+        used.update((key, name) for key in names)
+    for key in sorted(used.keys() - set(declared)):
+        sys.exit(f"embed.py: {used[key]} reads '{key}', which {path} does not declare")
+    for key in sorted(set(declared) - used.keys()):
+        sys.exit(f"embed.py: no template reads '{key}', which {path} declares")
+    if len(declared) != len(set(declared)):
+        sys.exit(f"embed.py: {path} declares a key twice")
+
+
 def digest(data):
     return hashlib.sha256(data).hexdigest()[:32]
 
@@ -89,10 +106,11 @@ def definitions(i, data, included, names):
     return text + (f"static const ga__include i{i}[] = {{\n{''.join(rows)}    {{NULL, NULL}}}};\n" if rows else "")
 
 
-def source(paths):
+def source(keys, paths):
     files = {os.path.basename(path): read(path) for path in paths}
     if len(files) != len(paths):
         sys.exit("embed.py: two files have the same base name")
+    check_keys(keys, files)
     names = sorted(files)
     table = {name: includes(name, files) for name in names}
     for name in names:
@@ -108,10 +126,10 @@ def source(paths):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit("usage: embed.py OUT.c FILE...")
+    if len(sys.argv) < 3:
+        sys.exit("usage: embed.py OUT.c KEYS.def FILE...")
     with open(sys.argv[1], "w", encoding="ascii") as out:
-        out.write(source(sys.argv[2:]))
+        out.write(source(sys.argv[2], sys.argv[3:]))
 
 
 if __name__ == "__main__":

@@ -51,28 +51,29 @@ static void set_step(ga__record *record, const char *name, int step, int axis, s
 static void set_vector_step(ga__record *record, int step, int lanes, size_t word)
 {
     if (step == STEP_ANY)
-        ga__record_setf(record, "step", "%d * (ga_index)ga_args.w[%zu]", lanes, word);
+        ga__record_setf(record, GA__KEY(step), "%d * (ga_index)ga_args.w[%zu]", lanes, word);
     else
-        ga__record_setf(record, "step", "%d", step == STEP_ONE ? lanes : 0);
+        ga__record_setf(record, GA__KEY(step), "%d", step == STEP_ONE ? lanes : 0);
 }
 
 static void fill_strides(ga__record *record, const variant *v, int step, size_t first_word)
 {
-    ga__record_list(record, "stride");
-    ga__record_list(record, "outer_stride");
-    ga__record_set(record, "strided", "1");
-    set_step(record, "inner", step, 0, first_word);
-    set_step(record, "near", step, 0, first_word);
+    ga__record_list(record, GA__KEY(stride));
+    ga__record_list(record, GA__KEY(outer_stride));
+    ga__record_set(record, GA__KEY(strided), "1");
+    set_step(record, GA__KEY(inner), step, 0, first_word);
+    set_step(record, GA__KEY(near), step, 0, first_word);
     if (v->head.tiled)
-        set_step(record, "inner1", step, 1, first_word + 1);
+        set_step(record, GA__KEY(inner1), step, 1, first_word + 1);
     for (int axis = 0; axis < (int)v->head.ndim; axis++) {
         const bool outer = v->head.tiled && axis > 1;
-        ga__record *stride = ga__record_append(record, outer ? "outer_stride" : "stride");
-        ga__record_setf(stride, "axis", "%d", axis);
+        ga__record *stride =
+            ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
+        ga__record_setf(stride, GA__KEY(axis), "%d", axis);
         if (axis == 0 && v->head.lanes > 1 && !v->head.tiled)
             set_vector_step(stride, step, (int)v->head.lanes, first_word);
         else
-            set_step(stride, "step", step, axis, first_word + (size_t)axis);
+            set_step(stride, GA__KEY(step), step, axis, first_word + (size_t)axis);
     }
 }
 
@@ -91,22 +92,23 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     const ga__operand_variant *o = &v->operand[k];
     const bool streamed = o->streamed;
     ga__program_operand(record, k, d, o);
-    ga__record_setf(record, "word", "%zu", word);
-    ga__record_setf(record, "word1", "%zu", word + 1);
-    ga__record_set(record, "turned", o->transposed ? "1" : "");
-    ga__record_set(record, "floats", "");
-    ga__record_set(record, "strided", "");
-    ga__record_set(record, "leads", v->head.past_cache && k == first_written(all, v) ? "1" : "");
+    ga__record_setf(record, GA__KEY(word), "%zu", word);
+    ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
+    ga__record_set(record, GA__KEY(turned), o->transposed ? "1" : "");
+    ga__record_set(record, GA__KEY(floats), "");
+    ga__record_set(record, GA__KEY(strided), "");
+    ga__record_set(record, GA__KEY(leads),
+                   v->head.past_cache && k == first_written(all, v) ? "1" : "");
     if (o->memory != GA_NO_DTYPE && !streamed)
         ga__program_accessor(record, o, word);
     if (!streamed)
         return;
     fill_strides(record, v, (int)o->step, word + 1);
     const bool vector = v->head.lanes > 1 && (o->step == STEP_ONE || o->transposed);
-    ga__record_setf(record, "width", "%d", vector ? (int)v->head.lanes : 1);
-    ga__record_set(record, "lane", vector ? "ga_l" : "0");
+    ga__record_setf(record, GA__KEY(width), "%d", vector ? (int)v->head.lanes : 1);
+    ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
-        ga__record_set(record, "near", "1");
+        ga__record_set(record, GA__KEY(near), "1");
     ga__program_group(record, o);
 }
 
@@ -115,11 +117,11 @@ static void fill_index(ga__record *record, const variant *v, size_t word)
     const ga__declaration d = {.name = "ga_number"};
     const ga__operand_variant o = {.type = GA_INT64, .memory = GA_NO_DTYPE};
     ga__program_operand(record, (int)v->head.noperands, &d, &o);
-    ga__record_set(record, "number", "");
-    ga__record_set(record, "turned", "");
-    ga__record_set(record, "floats", "");
-    ga__record_set(record, "leads", "");
-    ga__record_set(record, "index", "1");
+    ga__record_set(record, GA__KEY(number), "");
+    ga__record_set(record, GA__KEY(turned), "");
+    ga__record_set(record, GA__KEY(floats), "");
+    ga__record_set(record, GA__KEY(leads), "");
+    ga__record_set(record, GA__KEY(index), "1");
     fill_strides(record, v, (int)v->head.index_step, word);
 }
 
@@ -167,15 +169,15 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     const bool math = f->user_text || ga__calls_libm(f->body);
     const bool staged =
         v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(v));
-    ga__record_set(record, "staged", staged ? "1" : "");
-    ga__record_set(record, "vector_math", staged ? "1" : "");
-    ga__record_set(record, "past_cache", v->head.past_cache ? "1" : "");
-    ga__record_set(record, "aligned", v->head.past_cache ? "1" : "");
-    ga__record_setf(record, "strip", "%d", GA__HOST_STRIP);
-    ga__record_setf(record, "band", "%d", GA__HOST_BAND);
-    ga__record_setf(record, "extra", "%d", extra_columns(d, v));
-    ga__record_setf(record, "down", "%d", rows_down(v));
-    ga__record_setf(record, "first_written", "%d", first_written(d, v));
+    ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
+    ga__record_set(record, GA__KEY(vector_math), staged ? "1" : "");
+    ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
+    ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
+    ga__record_setf(record, GA__KEY(strip), "%d", GA__HOST_STRIP);
+    ga__record_setf(record, GA__KEY(band), "%d", GA__HOST_BAND);
+    ga__record_setf(record, GA__KEY(extra), "%d", extra_columns(d, v));
+    ga__record_setf(record, GA__KEY(down), "%d", rows_down(v));
+    ga__record_setf(record, GA__KEY(first_written), "%d", first_written(d, v));
 }
 
 /* Without memory for the text the template lacks it, which is an error too. */
@@ -184,9 +186,9 @@ static void fill_fast_path(ga__record *record, const ga__formula *f, const varia
     if (!v->head.fast_path)
         return;
     char *text = ga__fast_path_text(f->body);
-    ga__record_set(record, "quick", "1");
+    ga__record_set(record, GA__KEY(quick), "1");
     if (text)
-        ga__record_set(record, "quick_body", text);
+        ga__record_set(record, GA__KEY(quick_body), text);
     ga__free(text);
 }
 
@@ -195,20 +197,20 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     const layout l = layout_of(f, v);
     ga__record *record = ga__program_record(f, v->head.host, l.n, any_complex(v), texts);
-    ga__record_set(record, "index_type", v->head.wide ? "long long" : "int");
-    ga__record_set(record, "tiled", v->head.tiled ? "1" : "");
-    ga__record_set(record, "tail", v->head.tail ? "1" : "");
-    ga__record_setf(record, "lanes", "%d", (int)v->head.lanes);
-    ga__record_setf(record, "unroll", "%d", (int)v->head.unroll);
-    ga__record_setf(record, "block", "%d", (int)v->head.block);
-    ga__record_setf(record, "tile", "%d", (int)v->head.tile);
+    ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
+    ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
+    ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
+    ga__record_setf(record, GA__KEY(lanes), "%d", (int)v->head.lanes);
+    ga__record_setf(record, GA__KEY(unroll), "%d", (int)v->head.unroll);
+    ga__record_setf(record, GA__KEY(block), "%d", (int)v->head.block);
+    ga__record_setf(record, GA__KEY(tile), "%d", (int)v->head.tile);
     fill_strips(record, f, d, v);
     fill_fast_path(record, f, v);
     ga__program_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
-    ga__record_list(record, "operand");
+    ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < (int)v->head.noperands; k++)
-        fill_operand(ga__record_append(record, "operand"), d, v, k, l.operand[k]);
+        fill_operand(ga__record_append(record, GA__KEY(operand)), d, v, k, l.operand[k]);
     if (f->uses_index)
-        fill_index(ga__record_append(record, "operand"), v, l.index);
+        fill_index(ga__record_append(record, GA__KEY(operand)), v, l.index);
     return record;
 }

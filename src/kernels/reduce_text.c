@@ -90,9 +90,9 @@ static void fill_vector_strides(ga__record *record, const char *list, int ndim, 
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_setf(entry, "step", "%d * (ga_index)ga_args.w[%zu]", axis == 0 ? lanes : 1,
-                        word + (size_t)axis);
+        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
+        ga__record_setf(entry, GA__KEY(step), "%d * (ga_index)ga_args.w[%zu]",
+                        axis == 0 ? lanes : 1, word + (size_t)axis);
     }
 }
 
@@ -103,11 +103,12 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, "axis", "%d", axis);
+        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
         if (axis == 0 && lanes > 1)
-            ga__record_setf(entry, "step", "%d", inner == STEP_ONE ? lanes : 0);
+            ga__record_setf(entry, GA__KEY(step), "%d", inner == STEP_ONE ? lanes : 0);
         else
-            ga__program_step(entry, "step", axis == 0 ? inner : STEP_ANY, word + (size_t)axis);
+            ga__program_step(entry, GA__KEY(step), axis == 0 ? inner : STEP_ANY,
+                             word + (size_t)axis);
     }
 }
 
@@ -116,17 +117,17 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
 {
     const int step = o->step;
     const size_t reduced = kept + v->kept_ndim, inner = v->columns ? kept : reduced;
-    fill_strides(record, "kept_stride", v->kept_ndim, v->columns ? step : STEP_ANY,
+    fill_strides(record, GA__KEY(kept_stride), v->kept_ndim, v->columns ? step : STEP_ANY,
                  vector_lanes(v, true), kept);
-    fill_strides(record, "reduced_stride", v->reduced_ndim, v->columns ? STEP_ANY : step,
+    fill_strides(record, GA__KEY(reduced_stride), v->reduced_ndim, v->columns ? STEP_ANY : step,
                  vector_lanes(v, false), reduced);
-    ga__program_step(record, "inner", o->deinterleaved ? STEP_ONE : step, inner);
-    ga__program_step(record, "near", o->deinterleaved ? STEP_ONE : step, inner);
-    ga__record_setf(record, "unzip", o->deinterleaved ? "%d" : "", v->deinterleave);
+    ga__program_step(record, GA__KEY(inner), o->deinterleaved ? STEP_ONE : step, inner);
+    ga__program_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
+    ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
     ga__program_group(record, o);
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
-    ga__record_setf(record, "width", "%d", vector ? v->lanes : 1);
-    ga__record_set(record, "lane", vector ? "ga_l" : "0");
+    ga__record_setf(record, GA__KEY(width), "%d", vector ? v->lanes : 1);
+    ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
 }
 
 static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
@@ -134,9 +135,9 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
 {
     const ga__operand_variant *o = &v->operand[k];
     ga__program_operand(record, k, d, o);
-    ga__record_set(record, "unzip", "");
-    ga__record_setf(record, "word", "%zu", word);
-    ga__record_setf(record, "word1", "%zu", word + 1);
+    ga__record_set(record, GA__KEY(deinterleave), "");
+    ga__record_setf(record, GA__KEY(word), "%zu", word);
+    ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
     if (o->streamed)
         fill_streamed(record, v, o, word + 1);
     else if (o->memory != GA_NO_DTYPE)
@@ -145,41 +146,42 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
 
 static void fill_output(ga__record *record, const variant *v, size_t word)
 {
-    ga__program_step(record, "out_inner", v->columns ? v->output_step : STEP_ANY, word + 1);
-    fill_vector_strides(record, "out_stride", v->kept_ndim, vector_lanes(v, true), word + 1);
+    ga__program_step(record, GA__KEY(out_inner), v->columns ? v->output_step : STEP_ANY, word + 1);
+    fill_vector_strides(record, GA__KEY(out_stride), v->kept_ndim, vector_lanes(v, true), word + 1);
 }
 
 static void fill_index(ga__record *record, const formula *f, const variant *v, size_t word)
 {
     const bool used = f->base.uses_index;
-    ga__record_set(record, "index_lane", "0");
+    ga__record_set(record, GA__KEY(index_lane), "0");
     if (used && !v->columns)
-        ga__program_step(record, "index_lane", STEP_ANY, word);
-    fill_vector_strides(record, "index_stride", used ? v->reduced_ndim : 0, vector_lanes(v, false),
-                        word);
+        ga__program_step(record, GA__KEY(index_lane), STEP_ANY, word);
+    fill_vector_strides(record, GA__KEY(index_stride), used ? v->reduced_ndim : 0,
+                        vector_lanes(v, false), word);
 }
 
 static const char *batch_name(const variant *v, bool rounds)
 {
-    static const char *const names[] = {"take_batch", "take_apart", "take_pairs"};
+    static const char *const names[] = {"add_batch", "add_apart", "add_pairs"};
     return names[rounds ? v->batch : GA__BATCH_SINGLY];
 }
 
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
 {
-    set_flag(record, "sums", sums);
-    ga__record_set(record, "tree", sums ? "true" : "false");
-    set_flag(record, "cascade", v->cascade);
-    ga__record_set(record, "cascaded", v->cascade ? "true" : "false");
-    set_flag(record, "many_runs", v->many_runs);
-    set_flag(record, "in_turn", v->many_runs && v->outputs_per_pass > 1);
-    set_flag(record, "scratch", ga__reduce_needs_scratch(v));
-    ga__record_setf(record, "level_bytes", "%zu", ga__reduce_level_bytes(f, v));
-    ga__record_setf(record, "chains", v->chain_levels ? "%d" : "", v->chain_levels);
-    ga__record_setf(record, "turns", "%d, %d", v->batches_per_chain, GA__CUDA_CHAINS);
-    ga__record_set(record, "take_batch", batch_name(v, sums));
-    ga__record_setf(record, "longest_chain", "%d", GA__HOST_CHAIN);
-    ga__record_setf(record, "longest_run", "%d", GA__HOST_RUN);
+    set_flag(record, GA__KEY(sums), sums);
+    ga__record_set(record, GA__KEY(tree), sums ? "true" : "false");
+    set_flag(record, GA__KEY(cascade), v->cascade);
+    ga__record_set(record, GA__KEY(cascaded), v->cascade ? "true" : "false");
+    set_flag(record, GA__KEY(many_runs), v->many_runs);
+    set_flag(record, GA__KEY(shared_runs), v->many_runs && v->outputs_per_pass > 1);
+    set_flag(record, GA__KEY(scratch), ga__reduce_needs_scratch(v));
+    ga__record_setf(record, GA__KEY(level_bytes), "%zu", ga__reduce_level_bytes(f, v));
+    ga__record_setf(record, GA__KEY(chain_levels), v->chain_levels ? "%d" : "", v->chain_levels);
+    ga__record_setf(record, GA__KEY(chain_lengths), "%d, %d", v->batches_per_chain,
+                    GA__CUDA_CHAINS);
+    ga__record_set(record, GA__KEY(add_batch), batch_name(v, sums));
+    ga__record_setf(record, GA__KEY(longest_chain), "%d", GA__HOST_CHAIN);
+    ga__record_setf(record, GA__KEY(longest_run), "%d", GA__HOST_RUN);
 }
 
 /* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
@@ -195,35 +197,35 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     const ga__part_formula *part = f->parts[k];
     const ga_dtype type = (ga_dtype)v->part_type[k];
     const bool rounds = ga__part_rounds(part, type);
-    ga__record_setf(record, "p", "%d", k);
-    ga__record_set(record, "accumulator", part->accumulator);
-    ga__record_set(record, "neutral", part->neutral);
-    ga__record_set(record, "take", part->step);
-    ga__record_set(record, "combine", part->combine);
-    ga__record_set(record, "conclude", part->finish ? part->finish : "");
-    ga__record_set(record, "type", part_type(v, part, type));
-    set_flag(record, "rounds", rounds);
-    ga__record_set(record, "take_batch", batch_name(v, rounds));
+    ga__record_setf(record, GA__KEY(p), "%d", k);
+    ga__record_set(record, GA__KEY(accumulator), part->accumulator);
+    ga__record_set(record, GA__KEY(neutral), part->neutral);
+    ga__record_set(record, GA__KEY(step), part->step);
+    ga__record_set(record, GA__KEY(combine), part->combine);
+    ga__record_set(record, GA__KEY(finish), part->finish ? part->finish : "");
+    ga__record_set(record, GA__KEY(type), part_type(v, part, type));
+    set_flag(record, GA__KEY(rounds), rounds);
+    ga__record_set(record, GA__KEY(add_batch), batch_name(v, rounds));
 }
 
 static void fill_reduction(ga__record *record, const formula *f, const variant *v, const layout *l)
 {
     bool sums = false;
-    ga__record_set(record, "map", f->map);
-    ga__record_setf(record, "accumulator_bytes", "%d", v->accumulator_bytes);
-    ga__record_list(record, "part");
+    ga__record_set(record, GA__KEY(map), f->map);
+    ga__record_setf(record, GA__KEY(accumulator_bytes), "%d", v->accumulator_bytes);
+    ga__record_list(record, GA__KEY(part));
     for (int k = 0; k < f->nparts; k++) {
-        fill_part(ga__record_append(record, "part"), f, v, k);
+        fill_part(ga__record_append(record, GA__KEY(part)), f, v, k);
         sums |= ga__part_rounds(f->parts[k], (ga_dtype)v->part_type[k]);
     }
-    set_flag(record, "raw_result", f->raw_result);
-    ga__record_list(record, "result");
+    set_flag(record, GA__KEY(raw_result), f->raw_result);
+    ga__record_list(record, GA__KEY(result));
     for (int k = 0; k < f->nresults; k++) {
-        ga__record *result = ga__record_append(record, "result");
-        ga__record_setf(result, "q", "%d", k);
-        ga__record_setf(result, "word", "%zu", result_word(l, v, k));
-        ga__record_set(result, "memory", ga__dtype_memory_type((ga_dtype)v->result_type[k]));
-        ga__record_set(result, "finish", f->results[k]);
+        ga__record *result = ga__record_append(record, GA__KEY(result));
+        ga__record_setf(result, GA__KEY(q), "%d", k);
+        ga__record_setf(result, GA__KEY(word), "%zu", result_word(l, v, k));
+        ga__record_set(result, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->result_type[k]));
+        ga__record_set(result, GA__KEY(finish), f->results[k]);
     }
     fill_chains(record, f, v, sums);
 }
@@ -259,33 +261,35 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
         texts[n++] = f->results[k];
     texts[n] = NULL;
     ga__record *record = ga__program_record(&f->base, v->host, l->n, any_complex(f, v), texts);
-    ga__record_setf(record, "nparams", "%zu", l->head + l->n);
+    ga__record_setf(record, GA__KEY(nparams), "%zu", l->head + l->n);
     return record;
 }
 
 static void fill_variant(ga__record *record, const variant *v)
 {
-    set_flag(record, "carried", v->carried);
-    set_flag(record, "staged", v->staged);
-    set_flag(record, "vector_math", v->staged);
-    set_flag(record, "plain", v->plain);
-    ga__record_set(record, "index_type", v->wide ? "long long" : "int");
-    set_flag(record, "columns", v->columns);
-    ga__record_setf(record, "short_rows", v->short_rows ? "%d" : "", v->deinterleave);
-    ga__record_setf(record, "abreast", v->rows_per_pass > 1 ? "%d" : "", v->rows_per_pass);
-    set_flag(record, "tail", v->tail);
-    set_flag(record, "split", v->split);
-    set_flag(record, "posted", v->posted);
-    ga__record_set(record, "ascending", v->ascending ? "true" : "false");
-    ga__record_setf(record, "lanes", "%d", v->lanes);
-    ga__record_setf(record, "unroll", "%d", v->unroll);
-    ga__record_setf(record, "block", "%d", v->block);
-    ga__record_setf(record, "bounds", v->min_blocks ? "%d, %d" : "%d", v->block, v->min_blocks);
-    ga__record_setf(record, "team", "%d", v->team);
-    ga__record_setf(record, "across", "%d", v->across);
-    ga__record_set(record, "together", v->columns ? "ga_down" : "ga_team");
-    ga__record_setf(record, "outputs_together", "%d", v->outputs_per_pass);
-    ga__record_setf(record, "strip", "%d", v->strip);
+    set_flag(record, GA__KEY(carried), v->carried);
+    set_flag(record, GA__KEY(staged), v->staged);
+    set_flag(record, GA__KEY(vector_math), v->staged);
+    set_flag(record, GA__KEY(plain), v->plain);
+    ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
+    set_flag(record, GA__KEY(columns), v->columns);
+    ga__record_setf(record, GA__KEY(short_rows), v->short_rows ? "%d" : "", v->deinterleave);
+    ga__record_setf(record, GA__KEY(rows_per_pass), v->rows_per_pass > 1 ? "%d" : "",
+                    v->rows_per_pass);
+    set_flag(record, GA__KEY(tail), v->tail);
+    set_flag(record, GA__KEY(split), v->split);
+    set_flag(record, GA__KEY(posted), v->posted);
+    ga__record_set(record, GA__KEY(ascending), v->ascending ? "true" : "false");
+    ga__record_setf(record, GA__KEY(lanes), "%d", v->lanes);
+    ga__record_setf(record, GA__KEY(unroll), "%d", v->unroll);
+    ga__record_setf(record, GA__KEY(block), "%d", v->block);
+    ga__record_setf(record, GA__KEY(bounds), v->min_blocks ? "%d, %d" : "%d", v->block,
+                    v->min_blocks);
+    ga__record_setf(record, GA__KEY(team), "%d", v->team);
+    ga__record_setf(record, GA__KEY(across), "%d", v->across);
+    ga__record_set(record, GA__KEY(together), v->columns ? "ga_down" : "ga_team");
+    ga__record_setf(record, GA__KEY(outputs_per_pass), "%d", v->outputs_per_pass);
+    ga__record_setf(record, GA__KEY(strip), "%d", v->strip);
 }
 
 static void fill_axes(ga__record *record, const char *coordinate, int ndim, size_t first_word)
@@ -302,12 +306,12 @@ ga__record *ga__reduce_text(const formula *f, const ga__declaration *d, const va
     ga__record *record = new_record(f, v, &l);
     fill_reduction(record, f, v, &l);
     fill_variant(record, v);
-    fill_axes(ga__record_append(record, "kept_axes"), "ga_k", v->kept_ndim, l.kept_divisors);
-    fill_axes(ga__record_append(record, "reduced_axes"), "ga_c", v->reduced_ndim,
+    fill_axes(ga__record_append(record, GA__KEY(kept_axes)), "ga_k", v->kept_ndim, l.kept_divisors);
+    fill_axes(ga__record_append(record, GA__KEY(reduced_axes)), "ga_c", v->reduced_ndim,
               l.reduced_divisors);
-    ga__record_list(record, "operand");
+    ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < v->noperands; k++)
-        fill_operand(ga__record_append(record, "operand"), v, &d[k], k, l.operand[k]);
+        fill_operand(ga__record_append(record, GA__KEY(operand)), v, &d[k], k, l.operand[k]);
     fill_output(record, v, l.out);
     fill_index(record, f, v, l.index);
     return record;

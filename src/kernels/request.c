@@ -119,25 +119,25 @@ ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwo
                                bool complex_types, const char *const *texts)
 {
     ga__record *record = ga__record_new();
-    ga__record_set(record, "cuda", host ? "" : "1");
-    ga__record_set(record, "complex", complex_types || names_complex(texts) ? "1" : "");
-    ga__record_set(record, "integer", "");
-    ga__record_set(record, "functions", "");
-    ga__record_set(record, "distributions", "");
-    ga__record_set(record, "vector_math", "");
-    ga__record_set(record, "plain", "");
-    ga__record_set(record, "quick", "");
-    ga__record_set(record, "reduce_types", "");
-    ga__record_set(record, "user", formula->user_text ? "1" : "");
-    ga__record_set(record, "user_text", formula->user_text ? "1" : "");
+    ga__record_set(record, GA__KEY(cuda), host ? "" : "1");
+    ga__record_set(record, GA__KEY(complex), complex_types || names_complex(texts) ? "1" : "");
+    ga__record_set(record, GA__KEY(integer), "");
+    ga__record_set(record, GA__KEY(functions), "");
+    ga__record_set(record, GA__KEY(distributions), "");
+    ga__record_set(record, GA__KEY(vector_math), "");
+    ga__record_set(record, GA__KEY(plain), "");
+    ga__record_set(record, GA__KEY(quick), "");
+    ga__record_set(record, GA__KEY(reduce_types), "");
+    ga__record_set(record, GA__KEY(user), formula->user_text ? "1" : "");
+    ga__record_set(record, GA__KEY(user_text), formula->user_text ? "1" : "");
     need_files(record, texts);
-    ga__record_setf(record, "nwords", "%zu", nwords);
-    ga__record_set(record, "body", formula->body);
-    set_optional(record, "preamble", formula->preamble);
-    set_optional(record, "loop_prep", formula->loop_prep);
-    set_optional(record, "after_loop", formula->after_loop);
-    ga__record_set(record, "uses_index", formula->uses_index ? "1" : "");
-    ga__record_setf(record, "entry", "quarry_%s", formula->name);
+    ga__record_setf(record, GA__KEY(nwords), "%zu", nwords);
+    ga__record_set(record, GA__KEY(body), formula->body);
+    set_optional(record, GA__KEY(preamble), formula->preamble);
+    set_optional(record, GA__KEY(loop_prep), formula->loop_prep);
+    set_optional(record, GA__KEY(after_loop), formula->after_loop);
+    ga__record_set(record, GA__KEY(uses_index), formula->uses_index ? "1" : "");
+    ga__record_setf(record, GA__KEY(entry), "quarry_%s", formula->name);
     return record;
 }
 
@@ -150,46 +150,46 @@ void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
     const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed;
-    ga__record_setf(record, "k", "%d", k);
-    ga__record_set(record, "name", d->name);
-    ga__record_set(record, "value", ga__dtype_compute_type((ga_dtype)v->type));
-    ga__record_set(record, "stored", ga__dtype_memory_type((ga_dtype)v->type));
-    set_flag(record, "array", array);
-    set_flag(record, "number", !array);
-    set_flag(record, "streamed", streamed);
-    set_flag(record, "loaded", streamed && d->reads);
-    set_flag(record, "writes", d->writes);
-    set_flag(record, "element", streamed && d->access == GA__ELEMENT);
-    set_flag(record, "accessor", array && d->access == GA__ACCESSOR);
-    set_flag(record, "index", false);
-    ga__record_set(record, "const", d->is_const || !d->writes ? "const" : "");
+    ga__record_setf(record, GA__KEY(k), "%d", k);
+    ga__record_set(record, GA__KEY(name), d->name);
+    ga__record_set(record, GA__KEY(value), ga__dtype_compute_type((ga_dtype)v->type));
+    ga__record_set(record, GA__KEY(stored), ga__dtype_memory_type((ga_dtype)v->type));
+    set_flag(record, GA__KEY(array), array);
+    set_flag(record, GA__KEY(number), !array);
+    set_flag(record, GA__KEY(streamed), streamed);
+    set_flag(record, GA__KEY(loaded), streamed && d->reads);
+    set_flag(record, GA__KEY(writes), d->writes);
+    set_flag(record, GA__KEY(element), streamed && d->access == GA__ELEMENT);
+    set_flag(record, GA__KEY(accessor), array && d->access == GA__ACCESSOR);
+    set_flag(record, GA__KEY(index), false);
+    ga__record_set(record, GA__KEY(const), d->is_const || !d->writes ? "const" : "");
     if (d->access == GA__VALUE)
-        ga__record_set(record, "parameter", d->name);
+        ga__record_set(record, GA__KEY(parameter), d->name);
     else
-        ga__record_setf(record, "parameter", "ga_e%d", k);
+        ga__record_setf(record, GA__KEY(parameter), "ga_e%d", k);
     if (array) {
-        ga__record_set(record, "memory", ga__dtype_memory_type((ga_dtype)v->memory));
-        ga__record_setf(record, "itemsize", "%zu", ga__dtype_size((ga_dtype)v->memory));
+        ga__record_set(record, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->memory));
+        ga__record_setf(record, GA__KEY(itemsize), "%zu", ga__dtype_size((ga_dtype)v->memory));
     }
 }
 
 void ga__program_group(ga__record *record, const ga__operand_variant *v)
 {
     const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(v);
-    set_flag(record, "floats", floats);
-    ga__record_set(record, "source", floats ? "floats" : "from");
-    ga__record_set(record, "lane_number", v->step == STEP_ZERO ? "0" : "ga_l");
+    set_flag(record, GA__KEY(floats), floats);
+    ga__record_set(record, GA__KEY(source), floats ? "floats" : "from");
+    ga__record_set(record, GA__KEY(lane_number), v->step == STEP_ZERO ? "0" : "ga_l");
 }
 
 void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)
 {
-    ga__record_set(record, "dense", v->contiguous ? "1" : "");
-    ga__record_setf(record, "rank", "%d", (int)v->ndim);
-    ga__record_list(record, "extent");
+    ga__record_set(record, GA__KEY(dense), v->contiguous ? "1" : "");
+    ga__record_setf(record, GA__KEY(rank), "%d", (int)v->ndim);
+    ga__record_list(record, GA__KEY(extent));
     for (int axis = 0; axis < (int)v->ndim; axis++) {
-        ga__record *extent = ga__record_append(record, "extent");
-        ga__record_setf(extent, "shape_word", "%zu", data_word + 1 + (size_t)axis);
-        ga__record_setf(extent, "stride_word", "%zu",
+        ga__record *extent = ga__record_append(record, GA__KEY(extent));
+        ga__record_setf(extent, GA__KEY(shape_word), "%zu", data_word + 1 + (size_t)axis);
+        ga__record_setf(extent, GA__KEY(stride_word), "%zu",
                         data_word + 1 + (size_t)v->ndim + (size_t)axis);
     }
 }
@@ -205,17 +205,17 @@ void ga__program_step(ga__record *record, const char *name, int step, size_t wor
 void ga__program_axes(ga__record *record, const char *coordinate, int first, int ndim,
                       const size_t *word)
 {
-    ga__record_set(record, "coordinate", coordinate);
-    ga__record_list(record, "axis");
+    ga__record_set(record, GA__KEY(coordinate), coordinate);
+    ga__record_list(record, GA__KEY(axis));
     for (int axis = first; axis < ndim; axis++) {
-        ga__record *entry = ga__record_append(record, "axis");
-        ga__record_setf(entry, "axis", "%d", axis);
-        ga__record_set(entry, "last", axis == ndim - 1 ? "1" : "");
+        ga__record *entry = ga__record_append(record, GA__KEY(axis));
+        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
+        ga__record_set(entry, GA__KEY(last), axis == ndim - 1 ? "1" : "");
         if (axis == ndim - 1)
             continue;
-        ga__record_setf(entry, "word", "%zu", word[axis]);
-        ga__record_setf(entry, "word1", "%zu", word[axis] + 1);
-        ga__record_setf(entry, "word2", "%zu", word[axis] + 2);
+        ga__record_setf(entry, GA__KEY(word), "%zu", word[axis]);
+        ga__record_setf(entry, GA__KEY(word1), "%zu", word[axis] + 1);
+        ga__record_setf(entry, GA__KEY(word2), "%zu", word[axis] + 2);
     }
 }
 

@@ -121,6 +121,14 @@ static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nby
     key->nwords += nbytes / sizeof key->words[0];
 }
 
+/* The name of a key of records, which keys.def declares: a name that it lacks does not compile. */
+enum {
+#define GA_KEY(name) GA__KEY_##name,
+#include "keys.def"
+#undef GA_KEY
+};
+#define GA__KEY(name) ((void)GA__KEY_##name, #name)
+
 /* The record of head.tmpl: target, needs (found by scanning `texts`, which ends with NULL), user's
  * texts. */
 ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
