@@ -19,12 +19,12 @@ typedef struct planned {
     ga__distribution distribution;
     ga__draw draw;
     gpuarray out;
-    ga__random_plan plan;
+    ga__draw_plan plan;
 } planned;
 
 /* `rows` numbers of a generator's block produce this many elements. */
-static const ga__random_plan *plan_it(planned *p, int arch, ga_dtype dtype, int rows,
-                                      uintptr_t data, int64_t count, uint64_t position)
+static const ga__draw_plan *plan_it(planned *p, int arch, ga_dtype dtype, int rows, uintptr_t data,
+                                    int64_t count, uint64_t position)
 {
     memset(p, 0, sizeof *p);
     p->device.arch = arch;
@@ -38,7 +38,7 @@ static const ga__random_plan *plan_it(planned *p, int arch, ga_dtype dtype, int 
     p->plan.data = (char *)data;
     p->plan.count = count;
     p->plan.rows = rows;
-    ga__random_plan_make(&p->plan, position);
+    ga__draw_plan_make(&p->plan, position);
     return &p->plan;
 }
 
@@ -48,8 +48,8 @@ static void neighbours_are_stored_together_where_they_can_be(void **state)
     planned p;
     for (uint64_t position = 0; position < 9; position++)
         for (uintptr_t at = 0; at < 9; at++) {
-            const ga__random_plan *q = plan_it(&p, 90, GA_FLOAT32, 4, 4096 + 4 * at, 100000,
-                                               UINT64_C(4096) * 1000000 + position);
+            const ga__draw_plan *q = plan_it(&p, 90, GA_FLOAT32, 4, 4096 + 4 * at, 100000,
+                                             UINT64_C(4096) * 1000000 + position);
             assert_int_equal(ga__draw_lanes(&q->v), 4);
             assert_int_equal(q->before, position);
             assert_int_equal(q->v.together, position % 4 == 0 && at % 4 == 0);
@@ -65,7 +65,7 @@ static void thread_blocks_come_in_waves_where_numbers_are_computed(void **state)
 {
     (void)state;
     planned p;
-    const ga__random_plan *q = plan_it(&p, 90, GA_FLOAT32, 4, 4096, INT64_C(1) << 30, 0);
+    const ga__draw_plan *q = plan_it(&p, 90, GA_FLOAT32, 4, 4096, INT64_C(1) << 30, 0);
     assert_int_equal(q->share, 4 * 4 * 256);
     assert_int_equal(q->shares, (1 << 30) / q->share);
     assert_int_equal(q->grid, MOST_BLOCKS);
@@ -73,12 +73,12 @@ static void thread_blocks_come_in_waves_where_numbers_are_computed(void **state)
     assert_int_equal(q->grid, 7);
     p.distribution.computes = false;
     p.plan.count = INT64_C(1) << 30;
-    ga__random_plan_make(&p.plan, 0);
+    ga__draw_plan_make(&p.plan, 0);
     assert_int_equal(q->grid, q->shares);
 }
 
 /* Share by share: the number of its elements that belong to the array. */
-static void check_shares(const ga__random_plan *q, uint64_t position)
+static void check_shares(const ga__draw_plan *q, uint64_t position)
 {
     int64_t found = 0, whole = 0;
     assert_true(q->before >= 0 && q->before < q->share);
@@ -92,7 +92,7 @@ static void check_shares(const ga__random_plan *q, uint64_t position)
         whole += own == q->share;
     }
     assert_int_equal(found, q->count);
-    assert_int_equal(ga__random_plan_whole(q), whole);
+    assert_int_equal(ga__draw_plan_whole(q), whole);
 }
 
 static void any_draw_is_covered(void **state)
@@ -106,7 +106,7 @@ static void any_draw_is_covered(void **state)
         const int64_t count =
             1 + (int64_t)(next_random(&seed) % (UINT64_C(2) << next_random(&seed) % 24));
         const uint64_t position = next_random(&seed) >> next_random(&seed) % 64;
-        const ga__random_plan *q =
+        const ga__draw_plan *q =
             plan_it(&p, next_random(&seed) % 2 ? 90 : 0, dtype, 1 << next_random(&seed) % 3,
                     4096 + next_random(&seed) % 4 * ga_dtype_size(dtype), count, position);
         check_shares(q, position);

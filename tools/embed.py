@@ -81,7 +81,7 @@ def check_ends(name, table, around=()):
 
 
 def check_keys(path, files):
-    declared = re.findall(r"^GA_KEY\((\w+)\)", read(path).decode(), re.MULTILINE)
+    declared = re.findall(r"GA_KEY\((\w+)\)", read(path).decode())
     used = {}
     for name, data in files.items():
         names = re.findall(r"@(\w+)@", data.decode())

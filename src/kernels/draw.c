@@ -8,7 +8,7 @@
 #include "kernels/request.h"
 #include "kernels/draw_plan.h"
 
-typedef ga__random_plan plan;
+typedef ga__draw_plan plan;
 
 #define MOST_PARAMS                                                                                \
     (sizeof(ga__draw_params) / sizeof(uint64_t) + GA__RNG_LANE_WORDS +                             \
@@ -26,7 +26,7 @@ static void add_head(ga__params *params, const plan *p, uint64_t seed, uint64_t 
                                             ? (uint64_t)p->tiles_per_block
                                             : (uint64_t)p->shares | (uint64_t)(p->before > 0) << 32,
                               .before = (uint32_t)p->before,
-                              .whole = (uint32_t)ga__random_plan_whole(p),
+                              .whole = (uint32_t)ga__draw_plan_whole(p),
                               .count = (uint64_t)p->count,
                               .next_share = (uint32_t)p->grid,
                               .next_second = (uint32_t)(p->grid * p->share / p->rows / 4),
@@ -54,35 +54,35 @@ static ga__record *describe(const void *planned)
     return ga__draw_text(p->draw->distribution, &p->v);
 }
 
-static const ga__loaded_program *find_program(const plan *p)
+static const ga__loaded_kernel *find_kernel(const plan *p)
 {
     const ga__formula *formula = &p->draw->distribution->formula;
     ga__key key;
     ga__key_init(&key, formula, p->device, GA__RANDOM);
     ga__key_add_bytes(&key, &p->v, sizeof p->v);
-    const ga__program program = {formula, p->device, "random.tmpl", describe, p, 0};
-    return ga__program_find(&key, &program);
+    const ga__request request = {formula, p->device, "random.tmpl", describe, p, 0};
+    return ga__request_find(&key, &request);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 {
     uint64_t words[MOST_PARAMS];
     ga__params params = ga__params_in(words, MOST_PARAMS);
-    ga__random_plan_make(p, position);
+    ga__draw_plan_make(p, position);
     add_params(&params, p, seed, position);
-    const ga__loaded_program *program = find_program(p);
-    if (!program)
+    const ga__loaded_kernel *kernel = find_kernel(p);
+    if (!kernel)
         return ga_error();
     ga__stream *stream = ga__current_stream(p->device);
     ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
     const ga__launch launch = {p->grid, GA__RANDOM_BLOCK, 0, words, ga__params_count(&params)};
     if (status == GA_OK)
-        status = ga__program_launch(program, stream, &launch);
-    ga__program_leave();
+        status = ga__request_launch(kernel, stream, &launch);
+    ga__request_leave();
     return status;
 }
 
-/* One launch, or two where the words that a launch has in common change within the elements. */
+/* One launch, or two if the words that all threads share change within the elements. */
 static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state state)
 {
     plan p;
@@ -102,7 +102,7 @@ static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state
     return status;
 }
 
-/* By way of a contiguous array, for a tile is a run of elements. */
+/* Fills a contiguous array first, because a tile is a run of elements. */
 static ga_status fill_view(const ga__draw *draw, gpuarray *out, ga_rng_state state)
 {
     gpuarray *made = ga_empty_like(out);
@@ -133,10 +133,10 @@ ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_
     if (!rng)
         return ga__fail(GA_ERR_INVALID, "%s: the generator is NULL", name);
     if (dtype == GA_NO_DTYPE && ga_error() != GA_OK)
-        return ga_error(); /* of what should have had one */
+        return ga_error(); /* of the call that should have had a dtype */
     if (!strchr(kinds, ga__dtype_kind(dtype)))
         return ga__fail(GA_ERR_DTYPE, "%s: %s is no %s dtype", name, ga_dtype_name(dtype), wanted);
-    if (!ga__not_recording(name)) /* each replay would have the same numbers */
+    if (!ga__not_recording(name)) /* every replay would draw the same numbers */
         return ga_error();
     draw->nnumbers = 0;
     return GA_OK;

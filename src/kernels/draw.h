@@ -5,23 +5,22 @@
 #include "kernels/distribution.h"
 #include "kernels/rng.h"
 
-/* A draw without numbers. GA_ERR_INVALID when rng is NULL, GA_ERR_DTYPE when `kinds` lacks that of
- * dtype; `wanted` says in the message which are meant. */
+/* Starts a draw without numbers. GA_ERR_INVALID if rng is NULL, GA_ERR_DTYPE if `kinds` lacks the
+ * kind of dtype; `wanted` names the kinds in the message. */
 ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_dtype dtype,
                         const char *kinds, const char *wanted);
 
-/* The body's next number, a, b or c, as `type`'s compute type. */
+/* Adds the body's next number, a, b or c, in the compute type of `type`. */
 void ga__draw_add(ga__draw *draw, ga_dtype type, ga_value number);
 
 /* The dtype to draw for `out`; GA_NO_DTYPE and an error when it cannot be written. */
 ga_dtype ga__draw_dtype(const char *name, const gpuarray *out);
 
-/* A new array filled by a draw whose planning ended with the status `planned`; NULL on failure. */
+/* A new array that the draw fills; `planned` is the status of its preparation. NULL on failure. */
 gpuarray *ga__draw_new(const ga__draw *draw, ga_status planned, ga_rng *rng, ga_dtype dtype,
                        int ndim, const int64_t *shape);
 
-/* Likewise fills `out`, in C order whatever its layout, with elements of the generator that nobody
- * has had. */
+/* Fills `out` likewise, in C order whatever its layout, with fresh elements of the generator. */
 ga_status ga__draw_into(const ga__draw *draw, ga_status planned, gpuarray *out, ga_rng *rng);
 
 #endif

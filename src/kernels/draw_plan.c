@@ -1,10 +1,10 @@
 /* Chooses how a draw runs, for either kind of device. */
 #include "kernels/draw_plan.h"
 
-#define WAVES 2                 /* of resident thread blocks, where numbers are computed */
-#define HOST_ELEMENTS (1 << 15) /* that a worker makes at a time, at most */
+#define WAVES 2                 /* of resident thread blocks, if the source computes */
+#define HOST_ELEMENTS (1 << 15) /* the most that a worker makes at a time */
 
-typedef ga__random_plan plan;
+typedef ga__draw_plan plan;
 
 static void choose_cuda_variant(plan *p)
 {
@@ -24,7 +24,7 @@ static void choose_host_variant(plan *p)
     p->grid = ga__ceil_div(p->shares, p->tiles_per_block);
 }
 
-void ga__random_plan_make(plan *p, uint64_t position)
+void ga__draw_plan_make(plan *p, uint64_t position)
 {
     p->v = (ga__draw_variant){.type = (uint8_t)p->out->dtype,
                               .drawn = (uint8_t)p->draw->drawn,
@@ -42,7 +42,7 @@ void ga__random_plan_make(plan *p, uint64_t position)
         choose_cuda_variant(p);
 }
 
-int64_t ga__random_plan_whole(const plan *p)
+int64_t ga__draw_plan_whole(const plan *p)
 {
     const int64_t whole = (p->before + p->count) / p->share - (p->before > 0);
     return whole > 0 ? whole : 0;

@@ -34,7 +34,7 @@ static void fill_numbers(ga__record *record, const variant *v)
         ga__record *number = ga__record_append(record, GA__KEY(operand));
         const ga__declaration d = {.name = ga__draw_number_name(k), .reads = true};
         const ga__operand_variant o = {.type = v->number_type[k], .memory = GA_NO_DTYPE};
-        ga__program_operand(number, 1 + k, &d, &o);
+        ga__request_operand(number, 1 + k, &d, &o);
         ga__record_setf(number, GA__KEY(word), "%d", GA__NUMBER_WORDS * k);
         ga__record_setf(number, GA__KEY(word1), "%d", GA__NUMBER_WORDS * k + 1);
     }
@@ -46,11 +46,11 @@ ga__record *ga__draw_text(const ga__distribution *d, const variant *v)
     const ga__declaration result = {.writes = true};
     const ga__operand_variant out = {.type = v->type, .memory = v->type};
     const ga_dtype drawn = (ga_dtype)v->drawn;
-    ga__record *record = ga__program_record(&d->formula, v->host,
+    ga__record *record = ga__request_record(&d->formula, v->host,
                                             GA__NUMBER_WORDS * (size_t)v->nnumbers, false, texts);
     ga__record_setf(record, GA__KEY(nparams), "%zu", ga__draw_param_words(v));
     ga__record_set(record, GA__KEY(distributions), "1");
-    ga__program_operand(record, 0, &result, &out);
+    ga__request_operand(record, 0, &result, &out);
     ga__record_set(record, GA__KEY(draw),
                    drawn == GA_NO_DTYPE ? "ga::words" : ga__dtype_compute_type(drawn));
     ga__record_set(record, GA__KEY(source), d->source);

@@ -95,7 +95,7 @@ static ga__record *describe(const void *asked)
     return ga__elementwise_text(w->plan->formula, declarations, &w->variant);
 }
 
-static const ga__loaded_program *find_program(const plan *p)
+static const ga__loaded_kernel *find_kernel(const plan *p)
 {
     ga__key key;
     wanted w;
@@ -104,8 +104,8 @@ static const ga__loaded_program *find_program(const plan *p)
     ga__key_init(&key, p->formula, p->device, GA__ELEMENTWISE);
     ga__key_add_bytes(&key, &w.variant,
                       sizeof w.variant.head + 8 * (((size_t)p->noperands + 1) / 2));
-    const ga__program program = {p->formula, p->device, "elementwise.tmpl", describe, &w, 0};
-    return ga__program_find(&key, &program);
+    const ga__request request = {p->formula, p->device, "elementwise.tmpl", describe, &w, 0};
+    return ga__request_find(&key, &request);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
@@ -124,12 +124,12 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     uint64_t word[GA__MAX_PARAM_WORDS];
     ga__params words = ga__params_in(word, GA__MAX_PARAM_WORDS);
     add_words(&p, &words);
-    const ga__loaded_program *program = find_program(&p);
-    if (!program)
+    const ga__loaded_kernel *kernel = find_kernel(&p);
+    if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
     const ga__launch launch = {p.grid, p.block, 0, word, ga__params_count(&words)};
-    const ga_status status = stream ? ga__program_launch(program, stream, &launch) : ga_error();
-    ga__program_leave();
+    const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
+    ga__request_leave();
     return status;
 }

@@ -43,7 +43,7 @@ static layout layout_of(const ga__formula *f, const variant *v)
 /* The offset text of one step along an axis: a literal where the kernel knows it. */
 static void set_step(ga__record *record, const char *name, int step, int axis, size_t word)
 {
-    ga__program_step(record, name, axis > 0 ? STEP_ANY : step, word);
+    ga__request_step(record, name, axis > 0 ? STEP_ANY : step, word);
 }
 
 /* The step from one vector of axis 0 to the next. Operands of vectors are contiguous along it or
@@ -91,7 +91,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     const ga__declaration *d = &all[k];
     const ga__operand_variant *o = &v->operand[k];
     const bool streamed = o->streamed;
-    ga__program_operand(record, k, d, o);
+    ga__request_operand(record, k, d, o);
     ga__record_setf(record, GA__KEY(word), "%zu", word);
     ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
     ga__record_set(record, GA__KEY(turned), o->transposed ? "1" : "");
@@ -100,7 +100,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, GA__KEY(leads),
                    v->head.past_cache && k == first_written(all, v) ? "1" : "");
     if (o->memory != GA_NO_DTYPE && !streamed)
-        ga__program_accessor(record, o, word);
+        ga__request_accessor(record, o, word);
     if (!streamed)
         return;
     fill_strides(record, v, (int)o->step, word + 1);
@@ -109,14 +109,14 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
-    ga__program_group(record, o);
+    ga__request_group(record, o);
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
 {
     const ga__declaration d = {.name = "ga_number"};
     const ga__operand_variant o = {.type = GA_INT64, .memory = GA_NO_DTYPE};
-    ga__program_operand(record, (int)v->head.noperands, &d, &o);
+    ga__request_operand(record, (int)v->head.noperands, &d, &o);
     ga__record_set(record, GA__KEY(number), "");
     ga__record_set(record, GA__KEY(turned), "");
     ga__record_set(record, GA__KEY(floats), "");
@@ -196,7 +196,7 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
 {
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     const layout l = layout_of(f, v);
-    ga__record *record = ga__program_record(f, v->head.host, l.n, any_complex(v), texts);
+    ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
@@ -206,7 +206,7 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     ga__record_setf(record, GA__KEY(tile), "%d", (int)v->head.tile);
     fill_strips(record, f, d, v);
     fill_fast_path(record, f, v);
-    ga__program_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
+    ga__request_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < (int)v->head.noperands; k++)
         fill_operand(ga__record_append(record, GA__KEY(operand)), d, v, k, l.operand[k]);

@@ -9,12 +9,12 @@
 #include "kernels/request.h"
 
 /* What the text of a kernel is a function of, a line a name or value; NULL when memory is out. */
-static char *print_text_key(const ga__program *program)
+static char *print_text_key(const ga__request *request)
 {
     ga__strbuf s = GA__STRBUF_INIT;
-    ga__record *record = program->describe(program->plan);
-    ga__strbuf_addf(&s, "%s for %s, fast_math %d\n", program->template_name, program->device->name,
-                    program->formula->fast_math);
+    ga__record *record = request->describe(request->plan);
+    ga__strbuf_addf(&s, "%s for %s, fast_math %d\n", request->template_name, request->device->name,
+                    request->formula->fast_math);
     ga__record_print(record, &s);
     s.failed |= !record;
     ga__record_free(record);
@@ -24,7 +24,7 @@ static char *print_text_key(const ga__program *program)
     return ga__strbuf_take(&s);
 }
 
-static void fail(const ga__program *program, const char *before, const char *now)
+static void fail(const ga__request *request, const char *before, const char *now)
 {
     size_t at = 0;
     while (before[at] && before[at] == now[at])
@@ -32,7 +32,7 @@ static void fail(const ga__program *program, const char *before, const char *now
     while (at > 0 && before[at - 1] != '\n')
         at--;
     fprintf(stderr, "%s: one key, two texts:\n  before: %.200s\n  now:    %.200s\n",
-            program->formula->name, before + at, now + at);
+            request->formula->name, before + at, now + at);
     abort();
 }
 
@@ -44,13 +44,13 @@ static void free_text(void *text)
 /* As many as any test has. */
 static ga__key_table texts = GA__KEY_TABLE_INIT((size_t)1 << 20, free_text);
 
-void ga__program_check_key(const ga__key *key, const ga__program *program)
+void ga__request_check_key(const ga__key *key, const ga__request *request)
 {
     const ga__saved_error saved = ga__error_save();
-    char *now = print_text_key(program);
+    char *now = print_text_key(request);
     const char *before = now ? ga__key_table_get(&texts, key) : NULL;
     if (before && strcmp(before, now) != 0)
-        fail(program, before, now);
+        fail(request, before, now);
     const bool kept = now && !before && ga__key_table_put(&texts, key, now);
     if (before || kept)
         ga__key_table_leave();

@@ -131,7 +131,7 @@ static ga__record *describe(const void *called)
     return ga__reduce_text(&p->reduction->formula, declarations, &p->v);
 }
 
-static const ga__loaded_program *find_program(const call *c)
+static const ga__loaded_kernel *find_kernel(const call *c)
 {
     const plan *p = &c->p;
     const ga__formula *formula = &p->reduction->formula.base;
@@ -139,8 +139,8 @@ static const ga__loaded_program *find_program(const call *c)
     ga__key_init(&key, formula, p->device, GA__REDUCE);
     ga__key_add_bytes(&key, &p->v,
                       offsetof(ga__reduce_variant, operand) + 8 * (((size_t)p->noperands + 1) / 2));
-    const ga__program program = {formula, p->device, "reduce.tmpl", describe, c, p->v.block};
-    return ga__program_find(&key, &program);
+    const ga__request request = {formula, p->device, "reduce.tmpl", describe, c, p->v.block};
+    return ga__request_find(&key, &request);
 }
 
 /* Waits for what other streams do with operands and results. */
@@ -208,15 +208,15 @@ static ga_status share_tiles(call *c, ga__stream *stream, int resident, ga__buff
     return p->v.split || c->scratch ? allocate(c, partials) : GA_OK;
 }
 
-static ga_status launch(call *c, const ga__loaded_program *program)
+static ga_status launch(call *c, const ga__loaded_kernel *kernel)
 {
     ga__stream *stream = choose_stream(&c->p);
     ga__buffer *partials = NULL;
-    if (!stream || share_tiles(c, stream, program->resident, &partials) != GA_OK)
+    if (!stream || share_tiles(c, stream, kernel->resident, &partials) != GA_OK)
         return ga_error();
     const ga__launch launch = {c->p.tiles * c->p.segments, c->p.v.block, 0, c->params.word,
                                ga__params_count(&c->params)};
-    const ga_status status = ga__program_launch(program, stream, &launch);
+    const ga_status status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(partials);
     return status;
 }
@@ -233,11 +233,11 @@ static size_t most_params(int noperands)
 static ga_status run(call *c)
 {
     add_params(c);
-    const ga__loaded_program *program = find_program(c);
-    if (!program)
+    const ga__loaded_kernel *kernel = find_kernel(c);
+    if (!kernel)
         return ga_error();
-    const ga_status status = launch(c, program);
-    ga__program_leave();
+    const ga_status status = launch(c, kernel);
+    ga__request_leave();
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Plans a reduction: its loop nests, and what both kinds of device choose alike. */
+/* Plans a reduction: its loop nests, and the choices that both kinds of device share. */
 #include "kernels/reduce_plan.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ static void number_rows(plan *p)
         p->row[k] = (int8_t)(ga__operand_streamed(&p->operands[k]) ? p->streamed++ : GA__NO_ROW);
 }
 
-/* A nest of one axis of `length`, for no axes or no elements. */
+/* Replaces no axes, or no elements, by one axis of `length`. */
 static void set_one_axis(ga__nest *nest, int64_t length)
 {
     nest->ndim = 1;
@@ -41,7 +41,7 @@ static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64
         *(reduced[axis] ? gone++ : kept++) = strides[axis] / itemsize;
 }
 
-/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced ones.
+/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced axes.
  */
 static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
                                      const bool *reduced, int64_t *strides)
@@ -93,7 +93,7 @@ static int64_t magnitude(int64_t stride)
     return stride < 0 ? -stride : stride;
 }
 
-/* Which axis goes to neighbouring threads: the one on which the first array steps least. */
+/* Neighbouring threads take the axis on which the first array steps least. */
 static bool columns_are_better(const plan *p)
 {
     if (p->streamed == 0 || p->outputs == 1 || p->count <= 1)
@@ -134,7 +134,7 @@ static int64_t last_offset(const ga__nest *nest, int row)
     return offset;
 }
 
-/* The elements that an array spans in the nests; a row of them is GA__NO_ROW for an accessor. */
+/* The elements that an array spans; the row of an accessor is GA__NO_ROW. */
 static int64_t span(const plan *p, const gpuarray *x, int row)
 {
     if (x->contiguous || row == GA__NO_ROW)
@@ -191,7 +191,7 @@ size_t ga__accumulator_bytes(const ga__reduction *r)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* What the reduction gives the variant, whatever its operands. */
+/* Sets what the variant has from the reduction, whatever its operands. */
 static void set_reduction(plan *p)
 {
     const ga__reduction *r = p->reduction;
@@ -220,7 +220,7 @@ static void choose_variant(plan *p)
     p->v.columns = columns_are_better(p) || (p->v.host && ga__reduce_plan_has_short_rows(p));
     p->v.wide = p->v.host || is_wide(p);
     set_operands(p);
-    /* The host takes the elements of a row side by side. */
+    /* The host reduces the elements of a row side by side. */
     p->v.ascending = (p->v.columns || !p->v.host) && uses_index(p) && index_ascends(p);
     if (p->v.host)
         ga__reduce_plan_host(p);

@@ -1,24 +1,25 @@
-/* Chooses how a reduction runs on CUDA: vectors, blocks, and how many blocks share a row. */
+/* Chooses how a reduction runs on CUDA: vectors, blocks, and the number of blocks that share a row.
+ */
 #include <assert.h>
 
 #include "device/tickets.h"
 #include "kernels/reduce_plan.h"
 
-/* Threads of a block, and the vectors that one has under way at once in rows; less of them in more
- * threads where a small accumulator leaves registers for that. Measured on an H200. */
+/* Threads of a block, and vectors that a thread loads together in rows; more threads load fewer
+ * vectors each where a small accumulator leaves registers for them. Measured on an H200. */
 #define BLOCK 256
 #define ROW_UNROLL 8
 #define LARGE_BLOCK 512
 #define LARGE_ROW_UNROLL 4
 #define SMALL_ACCUMULATOR 8    /* bytes */
 #define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
-#define LONG_ROW 1024          /* vectors: a block takes the row together */
+#define LONG_ROW 1024          /* vectors: a whole block reduces the row */
 #define COLUMN_UNROLL 4
-#define WIDEST 32        /* vectors of neighbouring columns that a block takes, */
-#define NARROWEST 8      /* and the fewest where it saves cutting the columns */
-#define THIN_ROWS 4      /* short rows that a team has under way */
-#define WAVES 8          /* of as many blocks as run at once, where each has */
-#define SHORTEST_SHARE 4 /* so many stretches at least */
+#define WIDEST 32        /* the most vectors of neighbouring columns of a block, */
+#define NARROWEST 8      /* and the fewest where narrow tiles save splitting the columns */
+#define SHORT_ROWS 4     /* rows that a team loads together */
+#define WAVES 8          /* the most waves of blocks, each of which has */
+#define SHORTEST_SHARE 4 /* at least this many stretches */
 
 /* Short chains: a thread's additions, accumulators above the thread's own, and the chains that the
  * only one adds where blocks share the row, fewer when batches are added apart or in pairs. */
@@ -67,7 +68,7 @@ static int choose_lanes(const plan *p)
     return lanes;
 }
 
-/* The least power of two from `at_least` on, up to `most`, one itself. */
+/* The smallest power of two that is at least `at_least`, but at most `most`, a power of two. */
 static int power_of_two(int64_t at_least, int most)
 {
     if (at_least >= most)
@@ -83,12 +84,12 @@ static bool short_circuits(const ga__reduction *reduction)
     return all;
 }
 
-/* Into how many segments `useful` stretches are cut, so that blocks come in whole waves. Those of a
- * single wave end when the slowest multiprocessor does: on some H200s a few are 5 % slower than the
- * others, and any may be busy with another stream's work. Where there is work for several waves,
- * blocks are short and go where there is time for them. But where the first elements may give the
- * result, later blocks would only start to hear that; and tiles of columns are so many themselves,
- * or share columns as seldom as may be. */
+/* Chooses the waves in which blocks share `useful` stretches. A single wave ends when the slowest
+ * multiprocessor does: on some H200s a few are 5 % slower than the others, and any may be busy with
+ * another stream's work. Where there is work for several waves, blocks are short, and idle
+ * multiprocessors take them. A reduction that short-circuits has one wave, because later blocks
+ * would only start to learn the result. So have tiles of columns, which are many by themselves or
+ * share columns as seldom as possible. */
 static void choose_segments(plan *p, int64_t target, int64_t useful)
 {
     const bool one = short_circuits(p->reduction) || (p->v.columns && p->tiles > 1);
@@ -148,7 +149,7 @@ void ga__reduce_plan_share(plan *p, int64_t at_once)
     p->segments = wanted < p->segments ? wanted : p->segments;
 }
 
-/* Whether a block has many threads with little to keep each; it has enough to do for them. */
+/* Whether a block has many threads: each keeps little, and there is work for all. */
 static bool wants_large_block(const plan *p)
 {
     const ga__reduce_formula *f = &p->reduction->formula;
@@ -175,9 +176,8 @@ static int min_blocks(const plan *p)
     return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? 4 : 0;
 }
 
-/* Narrower tiles are more blocks: two waves nearly, or at least so many that they need not share
- * columns. Measured on an H200: 1.3 % of 1 GiB in 16384 columns, whose partial results nobody
- * combines. */
+/* Narrower tiles make more blocks: nearly two waves, or at least enough that no columns are split.
+ * Measured on an H200: 1.3 % of 1 GiB in 16384 columns, whose partial results nobody combines. */
 static int narrowed(const plan *p, int64_t target)
 {
     const int64_t wanted[] = {3 * target / 2, target / 2 + 1};
@@ -221,13 +221,13 @@ void ga__reduce_plan_cuda(plan *p)
     p->waves = 1;
     p->useful = p->least = 1;
     p->v.short_rows = !p->v.columns && p->count > 0 && p->count % p->v.lanes == 0 &&
-                      p->vectors <= p->v.team && p->outputs * p->v.team >= THIN_ROWS * threads;
+                      p->vectors <= p->v.team && p->outputs * p->v.team >= SHORT_ROWS * threads;
     p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&
                   !p->reduction->formula.raw_result;
     if (p->v.short_rows) {
         p->v.tail = false;
-        p->v.unroll = THIN_ROWS;
-        p->tiles = ga__ceil_div(p->outputs, (int64_t)THIN_ROWS * (p->v.block / p->v.team));
+        p->v.unroll = SHORT_ROWS;
+        p->tiles = ga__ceil_div(p->outputs, (int64_t)SHORT_ROWS * (p->v.block / p->v.team));
     }
     if (p->v.columns || p->v.team == p->v.block)
         choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->v.unroll));

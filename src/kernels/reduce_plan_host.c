@@ -1,5 +1,4 @@
-/* Chooses how a reduction runs on the host: strips, lanes, and rows that one loop takes together.
- */
+/* Chooses how a reduction runs on the host: strips, lanes, and the rows of one loop. */
 #include <string.h>
 
 #include "device/tickets.h"
@@ -9,25 +8,25 @@
 #define LANES 32            /* accumulators side by side in a run of a row, */
 #define SHORT_LANES 16      /* in runs too short to repay the combining of so many */
 #define SHORT_RUN 1024
-#define SHORT_SUM 512     /* of sums, so that a run short of a second chain has none */
-#define STRIP 1024        /* elements, or neighbouring outputs, taken together */
-#define STRIP_BYTES 32768 /* of small outputs more: their accumulators fit the cache */
+#define SHORT_SUM 512     /* the same for sums: a run too short for a second chain has none */
+#define STRIP 1024        /* elements, or neighbouring outputs, of a loop */
+#define STRIP_BYTES 32768 /* of accumulators that fit the cache: more outputs if they are small */
 #define LONGEST_STRIP 4096
-#define LONG_BYTES 8192 /* of a row, to be read beside others */
-#define WIDE 64         /* neighbouring outputs that are vectors enough by themselves */
-#define TOGETHER 256    /* outputs whose runs are taken in turn */
-#define THIN 32         /* rows shorter than this are taken side by side */
-#define GRAIN 65536     /* elements that are worth a block of their own */
+#define LONG_BYTES 8192      /* of a row that is worth reading beside others */
+#define WIDE 64              /* neighbouring outputs that fill vectors by themselves */
+#define OUTPUTS_PER_PASS 256 /* outputs whose runs alternate */
+#define SHORT_ROW 32         /* elements: shorter rows are reduced side by side */
+#define GRAIN 65536          /* elements that are worth a block of their own */
 
 typedef ga__reduce_plan plan;
 
-/* Whether rows are so short that it pays to take neighbouring outputs together, at any stride. */
+/* Whether rows are so short that reducing neighbouring outputs together pays, at any stride. */
 bool ga__reduce_plan_has_short_rows(const plan *p)
 {
-    return p->streamed > 0 && p->count > 1 && p->count < THIN && p->kept.shape[0] >= THIN;
+    return p->streamed > 0 && p->count > 1 && p->count < SHORT_ROW && p->kept.shape[0] >= SHORT_ROW;
 }
 
-/* Rows that are longer than a strip had better be read whole, as far as accumulators fit. */
+/* Longer rows are read whole as far as their accumulators fit the cache. */
 static int strip_of_columns(const plan *p)
 {
     if (p->kept.shape[0] <= STRIP || ga__reduce_plan_has_short_rows(p))
@@ -46,7 +45,7 @@ static bool deinterleaves(const plan *p, int k)
            (p->v.deinterleave == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
-/* How many rows of columns follow each other in every array and fit a strip. */
+/* Rows of columns that follow each other in every array and fit a strip. */
 static int64_t rows_folded(const plan *p)
 {
     const int64_t width = p->kept.shape[0];
@@ -58,8 +57,8 @@ static int64_t rows_folded(const plan *p)
     return width < p->v.strip ? p->v.strip / width : 1;
 }
 
-/* Whether a host's kernel maps strips of elements before its parts take them: where several parts
- * do, functions of libm have vector forms, or 16-bit floats become float. */
+/* Whether strips of elements are mapped before the parts take them: if there are several parts, if
+ * functions of libm have vector forms, or if 16-bit floats become float. */
 static bool is_staged(const plan *p)
 {
     const ga__reduce_formula *f = &p->reduction->formula;
@@ -69,16 +68,16 @@ static bool is_staged(const plan *p)
     return !f->base.user_text && (narrow || f->nparts > 1 || f->maps_libm);
 }
 
-/* Whether the one part takes the very floats that 16-bit elements become. */
+/* Whether the one part takes the floats of 16-bit elements as they are. */
 static bool is_plain(const plan *p)
 {
     return p->v.staged && p->reduction->formula.maps_nothing &&
            ga__variant_is_narrow(&p->v.operand[0]) && p->v.operand[0].step != STEP_ZERO;
 }
 
-/* How many rows of columns a host's loop takes at once. Each is a stream of its own, which is worth
- * it where it is long, or where accumulators take long to load. */
-static int rows_abreast(const plan *p)
+/* Rows of columns that one loop reads. Each is a stream of its own, which pays if it is long, or if
+ * accumulators take long to load. */
+static int rows_per_pass(const plan *p)
 {
     const int64_t width = p->kept.shape[0] < p->v.strip ? p->kept.shape[0] : p->v.strip;
     bool worth = p->v.accumulator_bytes > SMALL_ACCUMULATOR;
@@ -91,7 +90,7 @@ static int rows_abreast(const plan *p)
     return !worth ? (p->sums && p->kept.ndim == 1 ? 4 : 1) : p->streamed > 1 ? 4 : 8;
 }
 
-/* Whether one loop takes all elements of each row, which are as few in every array. */
+/* Whether one loop reduces whole rows, which have the same few elements in every array. */
 static bool rows_are_short(const plan *p)
 {
     if (p->v.deinterleave == 1 || p->v.staged || p->reduction->formula.base.uses_index ||
@@ -103,7 +102,7 @@ static bool rows_are_short(const plan *p)
     return true;
 }
 
-/* Integers are taken in any order, so that the compiler makes vectors of what the lanes leave. */
+/* Integers are reduced in any order, so the compiler makes vectors of what the lanes leave. */
 static int host_lanes(const plan *p)
 {
     const char kind = ga__dtype_kind(p->reduction->type[0]);
@@ -123,7 +122,7 @@ static int levels_of(int64_t count)
     return levels;
 }
 
-/* Which results of chains meet in a tree: where there are more than a few one after another. */
+/* Results of chains meet in a tree if more than a few follow one after another. */
 static void choose_cascade(plan *p)
 {
     if (p->v.columns) {
@@ -159,10 +158,10 @@ void ga__reduce_plan_host(plan *p)
             p->v.strip = LONGEST_STRIP;
             p->tiles = ga__ceil_div(width, p->v.strip);
         }
-        p->v.rows_per_pass = rows_abreast(p);
+        p->v.rows_per_pass = rows_per_pass(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
-            p->v.outputs_per_pass = TOGETHER;
+            p->v.outputs_per_pass = OUTPUTS_PER_PASS;
         p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->v.outputs_per_pass;
         p->tiles = ga__ceil_div(p->outputs, p->group);
     }

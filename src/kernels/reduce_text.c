@@ -107,7 +107,7 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
         if (axis == 0 && lanes > 1)
             ga__record_setf(entry, GA__KEY(step), "%d", inner == STEP_ONE ? lanes : 0);
         else
-            ga__program_step(entry, GA__KEY(step), axis == 0 ? inner : STEP_ANY,
+            ga__request_step(entry, GA__KEY(step), axis == 0 ? inner : STEP_ANY,
                              word + (size_t)axis);
     }
 }
@@ -121,10 +121,10 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
                  vector_lanes(v, true), kept);
     fill_strides(record, GA__KEY(reduced_stride), v->reduced_ndim, v->columns ? STEP_ANY : step,
                  vector_lanes(v, false), reduced);
-    ga__program_step(record, GA__KEY(inner), o->deinterleaved ? STEP_ONE : step, inner);
-    ga__program_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
+    ga__request_step(record, GA__KEY(inner), o->deinterleaved ? STEP_ONE : step, inner);
+    ga__request_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
     ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
-    ga__program_group(record, o);
+    ga__request_group(record, o);
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
     ga__record_setf(record, GA__KEY(width), "%d", vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
@@ -134,19 +134,19 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
                          size_t word)
 {
     const ga__operand_variant *o = &v->operand[k];
-    ga__program_operand(record, k, d, o);
+    ga__request_operand(record, k, d, o);
     ga__record_set(record, GA__KEY(deinterleave), "");
     ga__record_setf(record, GA__KEY(word), "%zu", word);
     ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
     if (o->streamed)
         fill_streamed(record, v, o, word + 1);
     else if (o->memory != GA_NO_DTYPE)
-        ga__program_accessor(record, o, word);
+        ga__request_accessor(record, o, word);
 }
 
 static void fill_output(ga__record *record, const variant *v, size_t word)
 {
-    ga__program_step(record, GA__KEY(out_inner), v->columns ? v->output_step : STEP_ANY, word + 1);
+    ga__request_step(record, GA__KEY(out_inner), v->columns ? v->output_step : STEP_ANY, word + 1);
     fill_vector_strides(record, GA__KEY(out_stride), v->kept_ndim, vector_lanes(v, true), word + 1);
 }
 
@@ -155,7 +155,7 @@ static void fill_index(ga__record *record, const formula *f, const variant *v, s
     const bool used = f->base.uses_index;
     ga__record_set(record, GA__KEY(index_lane), "0");
     if (used && !v->columns)
-        ga__program_step(record, GA__KEY(index_lane), STEP_ANY, word);
+        ga__request_step(record, GA__KEY(index_lane), STEP_ANY, word);
     fill_vector_strides(record, GA__KEY(index_stride), used ? v->reduced_ndim : 0,
                         vector_lanes(v, false), word);
 }
@@ -260,7 +260,7 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     for (int k = 0; k < f->nresults; k++)
         texts[n++] = f->results[k];
     texts[n] = NULL;
-    ga__record *record = ga__program_record(&f->base, v->host, l->n, any_complex(f, v), texts);
+    ga__record *record = ga__request_record(&f->base, v->host, l->n, any_complex(f, v), texts);
     ga__record_setf(record, GA__KEY(nparams), "%zu", l->head + l->n);
     return record;
 }
@@ -297,7 +297,7 @@ static void fill_axes(ga__record *record, const char *coordinate, int ndim, size
     size_t word[GA_MAX_NDIM];
     for (int axis = 0; axis < ndim; axis++)
         word[axis] = first_word + GA__DIVISOR_WORDS * (size_t)axis;
-    ga__program_axes(record, coordinate, 0, ndim, word);
+    ga__request_axes(record, coordinate, 0, ndim, word);
 }
 
 ga__record *ga__reduce_text(const formula *f, const ga__declaration *d, const variant *v)

@@ -1,4 +1,4 @@
-/* What the engines share: parameter words, keys, the head of every template, compiling. */
+/* What the engines share: parameters, keys, records and the lookup of kernels. */
 #include "kernels/request.h"
 
 #include <pthread.h>
@@ -115,7 +115,7 @@ static void set_optional(ga__record *record, const char *name, const char *text)
     ga__record_set(record, name, text ? text : "");
 }
 
-ga__record *ga__program_record(const ga__formula *formula, bool host, size_t nwords,
+ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts)
 {
     ga__record *record = ga__record_new();
@@ -146,7 +146,7 @@ static void set_flag(ga__record *record, const char *name, bool value)
     ga__record_set(record, name, value ? "1" : "");
 }
 
-void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
+void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
     const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed;
@@ -173,7 +173,7 @@ void ga__program_operand(ga__record *record, int k, const ga__declaration *d,
     }
 }
 
-void ga__program_group(ga__record *record, const ga__operand_variant *v)
+void ga__request_group(ga__record *record, const ga__operand_variant *v)
 {
     const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(v);
     set_flag(record, GA__KEY(floats), floats);
@@ -181,7 +181,7 @@ void ga__program_group(ga__record *record, const ga__operand_variant *v)
     ga__record_set(record, GA__KEY(lane_number), v->step == STEP_ZERO ? "0" : "ga_l");
 }
 
-void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)
+void ga__request_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)
 {
     ga__record_set(record, GA__KEY(dense), v->contiguous ? "1" : "");
     ga__record_setf(record, GA__KEY(rank), "%d", (int)v->ndim);
@@ -194,7 +194,7 @@ void ga__program_accessor(ga__record *record, const ga__operand_variant *v, size
     }
 }
 
-void ga__program_step(ga__record *record, const char *name, int step, size_t word)
+void ga__request_step(ga__record *record, const char *name, int step, size_t word)
 {
     if (step == STEP_ANY)
         ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
@@ -202,7 +202,7 @@ void ga__program_step(ga__record *record, const char *name, int step, size_t wor
         ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
 }
 
-void ga__program_axes(ga__record *record, const char *coordinate, int first, int ndim,
+void ga__request_axes(ga__record *record, const char *coordinate, int first, int ndim,
                       const size_t *word)
 {
     ga__record_set(record, GA__KEY(coordinate), coordinate);
@@ -242,78 +242,78 @@ bool ga__variant_is_narrow(const ga__operand_variant *v)
     return v->streamed && computed != stored && ga__dtype_compute((ga_dtype)v->type) == computed;
 }
 
-/* ---- Programs ---- */
+/* ---- Kernels ---- */
 
 static void free_loaded(void *value)
 {
-    ga__loaded_program *loaded = value;
+    ga__loaded_kernel *loaded = value;
     ga__module_release(loaded->module);
     ga__free(loaded);
 }
 
-static ga__function *get_function(const ga__program *program, ga__module **module)
+static ga__function *get_function(const ga__request *request, ga__module **module)
 {
-    const ga__formula *formula = program->formula;
-    const char *template_name = program->template_name;
-    ga__record *record = program->describe(program->plan);
+    const ga__formula *formula = request->formula;
+    const char *template_name = request->template_name;
+    ga__record *record = request->describe(request->plan);
     const ga__recipe recipe = {formula->name,
                                ga__embedded_file(template_name, strlen(template_name)), record,
                                formula->fast_math};
     char entry[128];
     snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
-    ga__function *function = ga__module_function(program->device, &recipe, entry, module);
+    ga__function *function = ga__module_function(request->device, &recipe, entry, module);
     ga__record_free(record);
     return function;
 }
 
-static ga__loaded_program *load(const ga__program *program)
+static ga__loaded_kernel *load(const ga__request *request)
 {
-    ga__device *device = program->device;
-    ga__loaded_program *loaded = ga__calloc(1, sizeof(*loaded));
+    ga__device *device = request->device;
+    ga__loaded_kernel *loaded = ga__calloc(1, sizeof(*loaded));
     if (!loaded)
         return NULL;
-    loaded->function = get_function(program, &loaded->module);
+    loaded->function = get_function(request, &loaded->module);
     if (!loaded->function) {
         ga__free(loaded);
         return NULL;
     }
-    if (program->block > 0)
+    if (request->block > 0)
         loaded->resident =
-            device->backend->code.resident_blocks(device, loaded->function, program->block);
+            device->backend->code.resident_blocks(device, loaded->function, request->block);
     return loaded;
 }
 
-static ga__key_table programs = GA__KEY_TABLE_INIT(GA__LOADED_KERNELS, free_loaded);
+static ga__key_table kernels = GA__KEY_TABLE_INIT(GA__LOADED_KERNELS, free_loaded);
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 
-/* From the environment: 0 is no limit, what is no number changes nothing. */
+/* From the environment: 0 means no limit; a text that is not a number changes nothing. */
 static void set_limit(void)
 {
     const char *text = ga__environment("QUARRY_LOADED_KERNELS");
     char *end;
     const unsigned long long limit = text ? strtoull(text, &end, 10) : 0;
     if (text && *text >= '0' && *text <= '9' && !*end)
-        programs.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
+        kernels.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
 }
 
-/* What it takes the place of is unloaded, now or soon. */
-static const ga__loaded_program *keep(const ga__key *key, ga__loaded_program *loaded)
+/* Unloads what the kernel replaces, now or soon. */
+static const ga__loaded_kernel *keep(const ga__key *key, ga__loaded_kernel *loaded)
 {
     pthread_once(&limit_once, set_limit);
-    const ga__loaded_program *stands = ga__key_table_put(&programs, key, loaded);
+    const ga__loaded_kernel *stands = ga__key_table_put(&kernels, key, loaded);
     if (!stands)
         free_loaded(loaded);
     ga__unload_sweep();
     return stands;
 }
 
-const ga__loaded_program *ga__program_find(const ga__key *key, const ga__program *program)
+const ga__loaded_kernel *ga__request_find(const ga__key *key, const ga__request *request)
 {
-    const ga__loaded_program *found = ga__key_table_get(&programs, key);
-    ga__program_check_key(key, program);
+    const ga__loaded_kernel *found = ga__key_table_get(&kernels, key);
+    ga__request_check_key(key, request);
     if (found)
         return found;
-    ga__loaded_program *loaded = load(program);
+    ga__loaded_kernel *loaded = load(request);
     return loaded ? keep(key, loaded) : NULL;
 }
 
@@ -327,7 +327,7 @@ static void release_module(void *module)
     ga__module_release(module);
 }
 
-ga_status ga__program_keep(const ga__loaded_program *program, ga_graph *graph)
+ga_status ga__request_keep(const ga__loaded_kernel *kernel, ga_graph *graph)
 {
-    return ga__graph_keep(graph, program->module, retain_module, release_module);
+    return ga__graph_keep(graph, kernel->module, retain_module, release_module);
 }
