@@ -11,39 +11,55 @@
 
 typedef ga__elementwise_plan plan;
 
-/* ---- The parameter words ---- */
+/* ---- The parameters ---- */
 
-static void add_operand(const plan *p, int k, ga__params *words)
+static void add_operand(const plan *p, int k, ga__params *params)
 {
     const ga__operand *operand = &p->operands[k];
     if (!operand->array) {
-        ga__params_add_number(words, operand->type, operand->number);
+        ga__params_add_number(params, operand->type, operand->number);
         return;
     }
-    ga__params_add(words, (uint64_t)(uintptr_t)operand->array->data);
+    ga__params_add_pointer(params, operand->array->data);
     if (p->row[k] == GA__NO_ROW)
-        ga__params_add_accessor(words, operand->array);
+        ga__params_add_accessor(params, operand->array);
     else
-        ga__params_add_strides(words, &p->nest, p->row[k]);
+        ga__params_add_strides(params, &p->nest, p->row[k]);
+}
+
+static void add_head(const plan *p, ga__params *params)
+{
+    const uint64_t length = (uint64_t)(p->host ? p->nest.shape[0] : p->vectors);
+    *(ga__elementwise_params *)ga__params_reserve(params, sizeof(ga__elementwise_params)) =
+        (ga__elementwise_params){
+            .count = (uint64_t)p->n, .length = length, .chunk = (uint64_t)p->chunk};
+}
+
+static void add_tiled_head(const plan *p, ga__params *params)
+{
+    *(ga__tiled_params *)ga__params_reserve(params, sizeof(ga__tiled_params)) =
+        (ga__tiled_params){.count = (uint64_t)p->n,
+                           .length0 = (uint64_t)p->nest.shape[0],
+                           .length1 = (uint64_t)p->nest.shape[1]};
+    if (p->host)
+        ga__params_add(params, (uint64_t)p->chunk);
 }
 
 /* As layout_of() of elementwise_text.c counts them. */
-static void add_words(const plan *p, ga__params *words)
+static void add_params(const plan *p, ga__params *params)
 {
-    ga__params_add(words, (uint64_t)p->n);
-    const int first = p->tiled ? 2 : 0;
-    ga__params_add(words, (uint64_t)(p->host || p->tiled ? p->nest.shape[0] : p->vectors));
-    ga__params_add(words, (uint64_t)(p->tiled ? p->nest.shape[1] : p->chunk));
-    if (p->host && p->tiled)
-        ga__params_add(words, (uint64_t)p->chunk);
-    for (int axis = first; axis < p->nest.ndim - 1; axis++) {
+    if (p->tiled)
+        add_tiled_head(p, params);
+    else
+        add_head(p, params);
+    for (int axis = p->tiled ? 2 : 0; axis < p->nest.ndim - 1; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
-        ga__params_add_divisor(words, size, p->wide);
+        ga__params_add_divisor(params, size, p->wide);
     }
     for (int k = 0; k < p->noperands; k++)
-        add_operand(p, k, words);
+        add_operand(p, k, params);
     if (p->index_row != GA__NO_ROW)
-        ga__params_add_strides(words, &p->nest, p->index_row);
+        ga__params_add_strides(params, &p->nest, p->index_row);
 }
 
 /* ---- The kernel ---- */
@@ -122,13 +138,13 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
         return GA_OK;
     ga__elementwise_plan_make(&p, ndim, shape);
     uint64_t word[GA__MAX_PARAM_WORDS];
-    ga__params words = ga__params_in(word, GA__MAX_PARAM_WORDS);
-    add_words(&p, &words);
+    ga__params params = ga__params_in(word, GA__MAX_PARAM_WORDS);
+    add_params(&p, &params);
     const ga__loaded_kernel *kernel = find_kernel(&p);
     if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const ga__launch launch = {p.grid, p.block, 0, word, ga__params_count(&words)};
+    const ga__launch launch = {p.grid, p.block, 0, word, ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();
     return status;

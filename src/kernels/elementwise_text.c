@@ -12,16 +12,16 @@
 
 typedef ga__elementwise_variant variant;
 
-/* The first parameter words of axes, operands and the index. */
+/* The first words of axes, operands and the index in `w`. */
 typedef struct layout {
     size_t axis[GA_MAX_NDIM], operand[GA__MAX_OPERANDS], index, n;
 } layout;
 
-/* As add_words() of elementwise.c appends them. */
+/* As add_params() of elementwise.c appends them. */
 static layout layout_of(const ga__formula *f, const variant *v)
 {
     layout l;
-    l.n = 3 + (v->head.host && v->head.tiled);
+    l.n = 0;
     for (int axis = v->head.tiled ? 2 : 0; axis < (int)v->head.ndim - 1;
          axis++, l.n += GA__DIVISOR_WORDS)
         l.axis[axis] = l.n;
@@ -197,6 +197,9 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     const layout l = layout_of(f, v);
     ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
+    const size_t head = v->head.tiled ? sizeof(ga__tiled_params) : sizeof(ga__elementwise_params);
+    ga__record_setf(record, GA__KEY(nparams), "%zu",
+                    head / sizeof(uint64_t) + (v->head.tiled && v->head.host) + l.n);
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");

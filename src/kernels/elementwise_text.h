@@ -8,6 +8,17 @@
 #define GA__HOST_STRIP 256 /* elements that go past the cache together */
 #define GA__HOST_BAND 256  /* columns of a square whose rows are transposed */
 
+/* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
+ * each operand, and the index's strides. */
+#define GA_PARAM(name) uint64_t name;
+typedef struct ga__elementwise_params {
+#include "elementwise_params.def"
+} ga__elementwise_params;
+typedef struct ga__tiled_params {
+#include "tiled_params.def"
+} ga__tiled_params;
+#undef GA_PARAM
+
 /* The record of elementwise.tmpl, a function of the formula and the variant alone; its caller frees
  * it. NULL and an error when memory is out. `d` has the variant's operands. */
 ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
