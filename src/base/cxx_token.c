@@ -12,7 +12,9 @@ static bool in_word(char c)
 /* The length of a backslash and line end; 0 for other text. */
 static size_t continuation(const char *at)
 {
-    return strncmp(at, "\\\n", 2) == 0 ? 2 : strncmp(at, "\\\r\n", 3) == 0 ? 3 : 0;
+    if (at[0] != '\\')
+        return 0;
+    return at[1] == '\n' ? 2 : at[1] == '\r' && at[2] == '\n' ? 3 : 0;
 }
 
 static const char *line_comment_end(const char *at)
@@ -34,9 +36,9 @@ static const char *block_comment_end(const char *at)
 static bool skip_blank(ga__scanner *s)
 {
     const char *at = s->at;
-    if (strncmp(at, "//", 2) == 0) {
+    if (at[0] == '/' && at[1] == '/') {
         s->at = line_comment_end(at);
-    } else if (strncmp(at, "/*", 2) == 0) {
+    } else if (at[0] == '/' && at[1] == '*') {
         s->at = block_comment_end(at);
     } else if (isspace((unsigned char)*at) && !(*at == '\n' && s->in_directive)) {
         s->line_start |= *at == '\n';
@@ -90,7 +92,7 @@ static const char *number_end(const char *at)
 static const char *mark_end(const char *at, const char *const *marks)
 {
     for (; marks && *marks; marks++)
-        if (strncmp(at, *marks, strlen(*marks)) == 0)
+        if (*at == **marks && strncmp(at, *marks, strlen(*marks)) == 0)
             return at + strlen(*marks);
     return at + 1;
 }

@@ -156,7 +156,8 @@ static bool make_key(plan_key *key, const char *text, size_t length, bool fast_m
     for (int k = 0; k < count; k++) {
         const ga_value *value = &args[k].value;
         const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
-        end = (unsigned char *)stpcpy((char *)end, args[k].name) + 1;
+        for (const char *name = args[k].name; (*end++ = (unsigned char)*name) != 0; name++) {
+        } /* most names have few characters: a call would take longer */
         *end++ = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
         *end++ = (unsigned char)(x ? x->ndim : 255);
     }

@@ -114,9 +114,9 @@ static void add_step(writer *w, int k)
     }
     add_lines(w, step->group.nparts ? "each element" : "computes", step->text);
     for (int p = 0; p < step->group.nparts; p++) {
-        snprintf(label, sizeof(label), "%s takes its x", part_name(w, step, p));
+        snprintf(label, sizeof(label), "%s: step", part_name(w, step, p));
         add_lines(w, label, step->reduction.formula.parts[p]->step);
-        snprintf(label, sizeof(label), "and has at the end, as ga_finish%d(a)", p);
+        snprintf(label, sizeof(label), "%s: finish, ga_finish%d(a)", part_name(w, step, p), p);
         add_lines(w, label, step->reduction.formula.parts[p]->finish);
     }
     for (int i = 0; step->group.nparts && i < step->group.nresults; i++)

@@ -64,20 +64,21 @@ static enum line_kind directive_kind(struct span line, struct span *argument)
 {
     static const struct {
         const char *word;
+        size_t length;
         enum line_kind kind;
         bool has_argument;
-    } words[] = {{"each", EACH, true},
-                 {"if", IF, true},
-                 {"include", INCLUDE, true},
-                 {"else", ELSE, false},
-                 {"end", END, false}};
+    } words[] = {{"each", 4, EACH, true},
+                 {"if", 2, IF, true},
+                 {"include", 7, INCLUDE, true},
+                 {"else", 4, ELSE, false},
+                 {"end", 3, END, false}};
     struct span word = {line.begin, line.begin};
     while (word.end < line.end && !is_blank(*word.end))
         word.end++;
     *argument = trimmed((struct span){word.end, line.end});
     const size_t length = (size_t)span_length(word);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].word) == length && memcmp(words[i].word, word.begin, length) == 0)
+        if (words[i].length == length && memcmp(words[i].word, word.begin, length) == 0)
             return words[i].has_argument == (argument->begin < argument->end) ? words[i].kind
                                                                               : UNKNOWN;
     return UNKNOWN;
@@ -98,18 +99,18 @@ static enum line_kind next_line(struct cursor *cursor, struct span *line, struct
 {
     if (!*cursor->at)
         return DONE;
-    const char *mark = strchrnul(cursor->at, '@'), *start = mark;
-    while (*mark && start > cursor->at && start[-1] != '\n')
-        start--;
+    const char *mark = strchrnul(cursor->at, '@'), *newline;
     line->begin = cursor->at;
-    if (start > cursor->at) {
-        line->end = cursor->at = start;
+    newline = *mark ? memrchr(cursor->at, '\n', (size_t)(mark - cursor->at)) : mark - 1;
+    if (newline) {
+        line->end = cursor->at = newline + 1;
         return TEXT;
     }
-    const char *newline = strchrnul(mark, '\n');
+    newline = strchrnul(mark, '\n');
     line->end = cursor->at = newline + (*newline != 0);
+    const bool slashes = mark - line->begin >= 2 && mark[-2] == '/' && mark[-1] == '/';
     struct span inner = trimmed(*line);
-    if (span_length(inner) < 3 || memcmp(inner.begin, "//@", 3) != 0)
+    if (!slashes || inner.begin != mark - 2)
         return TEXT;
     inner.begin += 3;
     return directive_kind(inner, argument);

@@ -143,12 +143,26 @@ void ga__arguments_reset(ga__arguments *arguments)
 
 /* ---- How the texts use the arrays ---- */
 
-static bool names(const char *text, const char *name)
+static bool is_any(token t, const char *const *texts)
 {
-    for (token t = next_token(&text); t.length > 0; t = next_token(&text))
-        if (is(t, name))
+    for (; *texts; texts++)
+        if (is(t, *texts))
             return true;
     return false;
+}
+
+/* Whether one of the words is among the tokens of the text before `end`. */
+static bool names_any(const char *text, const char *end, const char *const *words)
+{
+    for (token t = next_token(&text); t.length > 0 && t.text < end; t = next_token(&text))
+        if (is_any(t, words))
+            return true;
+    return false;
+}
+
+static bool names(const char *text, const char *word)
+{
+    return names_any(text, text + strlen(text), (const char *const[]){word, NULL});
 }
 
 static bool assigns(token t)
@@ -222,8 +236,8 @@ static uses find_uses(const char *operation, const char *name)
  * that runs once.) */
 static bool jumps(const char *operation)
 {
-    return names(operation, "return") || names(operation, "continue") ||
-           names(operation, "break") || names(operation, "goto");
+    static const char *const words[] = {"return", "continue", "break", "goto", NULL};
+    return names_any(operation, operation + strlen(operation), words);
 }
 
 /* The end of the line that starts at `text`, including lines joined by backslashes. */
@@ -238,12 +252,8 @@ static const char *line_end(const char *text)
 /* Whether a macro's replacement, up to `end`, may jump, or open or close a block. */
 static bool replaces_flow(const char *text, const char *end)
 {
-    static const char *const parts[] = {"{", "}", "return", "continue", "break", "goto"};
-    for (token t = next_token(&text); t.length > 0 && t.text < end; t = next_token(&text))
-        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
-            if (is(t, parts[k]))
-                return true;
-    return false;
+    static const char *const words[] = {"{", "}", "return", "continue", "break", "goto", NULL};
+    return names_any(text, end, words);
 }
 
 static bool names_token(const char *text, token name)
