@@ -22,6 +22,7 @@ typedef struct planned {
     ga__formula formula;
     gpuarray x[MOST];
     int64_t shape[MOST][GA_MAX_NDIM], strides[MOST][GA_MAX_NDIM];
+    int64_t nest_strides[MOST + 1][GA_MAX_NDIM];
     ga__operand operands[MOST];
     ga__elementwise_plan plan;
 } planned;
@@ -36,6 +37,7 @@ static void start(planned *p, int arch)
     p->plan.formula = &p->formula;
     p->plan.device = &p->device;
     p->plan.operands = p->operands;
+    p->plan.nest.strides = p->nest_strides;
 }
 
 static bool in_c_order(const gpuarray *x)

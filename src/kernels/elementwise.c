@@ -124,27 +124,38 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
     return ga__request_find(&key, &request);
 }
 
+/* The most words of parameters that a call of so many operands has: each is an accessor. */
+static size_t most_params(int noperands)
+{
+    const size_t head = sizeof(ga__elementwise_params) + sizeof(ga__tiled_params);
+    return head / sizeof(uint64_t) + 1 + (size_t)(GA__DIVISOR_WORDS + 1) * GA_MAX_NDIM +
+           (size_t)noperands * (1 + 2 * GA_MAX_NDIM);
+}
+
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
                           const int64_t *shape, int noperands, const ga__operand *operands)
 {
+    /* As much as the call's operands and the index need. */
+    int64_t strides[noperands + 1][GA_MAX_NDIM];
+    uint64_t words[most_params(noperands)];
+    ga__params params = ga__params_in(words, most_params(noperands));
     plan p;
     assert(noperands < GA__MAX_OPERANDS);
     p.formula = formula;
     p.device = device;
     p.noperands = noperands;
     p.operands = operands;
+    p.nest.strides = strides;
     p.n = ga__shape_size(ndim, shape);
     if (p.n == 0)
         return GA_OK;
     ga__elementwise_plan_make(&p, ndim, shape);
-    uint64_t word[GA__MAX_PARAM_WORDS];
-    ga__params params = ga__params_in(word, GA__MAX_PARAM_WORDS);
     add_params(&p, &params);
     const ga__loaded_kernel *kernel = find_kernel(&p);
     if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const ga__launch launch = {p.grid, p.block, 0, word, ga__params_count(&params)};
+    const ga__launch launch = {p.grid, p.block, 0, words, ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();
     return status;

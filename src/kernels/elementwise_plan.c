@@ -394,7 +394,6 @@ static void choose_variant(plan *p)
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
 {
     p->vectors = p->chunk = 0;
-    p->nest.strides = p->strides;
     number_rows(p);
     int64_t reach = p->n;
     if (!plan_dense(p, ndim, shape)) {

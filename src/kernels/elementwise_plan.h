@@ -13,7 +13,6 @@ typedef struct ga__elementwise_plan {
     const ga__operand *operands;
     int64_t n;
     ga__nest nest;
-    int64_t strides[GA__MAX_OPERANDS][GA_MAX_NDIM]; /* the nest's */
     int row[GA__MAX_OPERANDS];  /* nest operand of operand k, GA__NO_ROW for others */
     int index_row;              /* nest operand of the index */
     int step[GA__MAX_OPERANDS]; /* by nest operand */
@@ -26,7 +25,8 @@ typedef struct ga__elementwise_plan {
     int64_t vectors, chunk, grid;
 } ga__elementwise_plan;
 
-/* Fills the rest of *p from the formula, its operands and the count n > 0 of elements. */
+/* Fills the rest of *p from the formula, its operands, the count n > 0 of elements, and the nest's
+ * memory for the strides of all operands and the index. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
 
 #endif

@@ -29,7 +29,6 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
 #define GA__NO_ROW (-1)
 
 /* A kernel's parameters: words in the caller's memory. */
-#define GA__MAX_PARAM_WORDS 1600 /* of any kernel */
 typedef struct ga__params {
     uint64_t *word, *next, *end;
 } ga__params;
