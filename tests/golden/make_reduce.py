@@ -18,9 +18,12 @@ from golden import (
     KINDS,
     LOOSE_ZERO,
     ROOT,
+    SMALL,
     Array,
     File,
     code,
+    epsilon,
+    limits,
     numpy_dtype,
     rows,
 )
@@ -45,13 +48,14 @@ FEW = [
 ]
 EPSILON = {
     "float16": 2.0**-10,
-    "bfloat16": 2.0**-7,
     "float32": 2.0**-23,
     "float64": 2.0**-52,
     "complex64": 2.0**-23,
     "complex128": 2.0**-52,
+    **{dtype: epsilon(dtype) for dtype in SMALL},
 }
-TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 2.0**-1074}
+TINY = {"float16": 2.0**-24, "float32": 2.0**-149, "float64": 2.0**-1074}
+TINY.update({dtype: limits(dtype)[1] for dtype in SMALL})
 
 
 def values(dtype, shape, content):
@@ -99,7 +103,7 @@ def result_dtype(row, common):
 
 
 def accumulator_epsilon(common):
-    return EPSILON["float32" if common in ("float16", "bfloat16") else common]
+    return EPSILON["float32" if common == "float16" or common in SMALL else common]
 
 
 # ---- Answers ----
