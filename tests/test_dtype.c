@@ -99,6 +99,8 @@ static void c_types_have_their_dtypes(void **state)
         {"half", GA_FLOAT16},
         {"ga::float16", GA_FLOAT16},
         {"__nv_bfloat16", GA_BFLOAT16},
+        {"__nv_fp8_e4m3", GA_FLOAT8_E4M3FN},
+        {"ga::float8_e5m2", GA_FLOAT8_E5M2},
         {"complex<float>", GA_COMPLEX64},
         {"std::complex<double>", GA_COMPLEX128},
         {"ga::complex< float >", GA_COMPLEX64},

@@ -12,13 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from golden import DTYPES, KINDS, ROOT, SMALL, TABLE, Array, File, epsilon, limits, numpy_dtype, real_dtype
+from golden import BYTES, DTYPES, KINDS, ROOT, SMALL, Array, File, epsilon, limits, numpy_dtype, real_dtype
 
 # Digits of the significand, the exponent of the smallest normal number, the largest number.
 FLOATS = {dtype: (SMALL[dtype][0] + 1, 1 - SMALL[dtype][1], limits(dtype)[0]) if dtype in SMALL else
           (np.finfo(dtype).nmant + 1, int(np.finfo(dtype).minexp), float(np.finfo(dtype).max))
           for dtype in DTYPES if KINDS[dtype] == "f"}
-BYTES = {dtype: int(TABLE[dtype][3]) for dtype in DTYPES}
 PARTS = {"complex64": "float32", "complex128": "float64"}
 INTEGERS = {d: np.iinfo(d) for d in DTYPES if KINDS[d] in "iu"}
 
@@ -120,7 +119,8 @@ def floats(dtype):
                   Fraction(2) ** low - smallest / 2]
     values = {v for e in exact if e for near in next_to(e, dtype) for v in (near, -near)}
     values = sorted(v for v in values if math.isfinite(v))
-    return values + [0.0, -0.0, math.inf, -math.inf, math.nan]
+    ends = [infinity(dtype), -infinity(dtype)]
+    return values + [0.0, -0.0, *ends, math.nan]
 
 
 def complexes(dtype):
