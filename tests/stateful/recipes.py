@@ -451,6 +451,8 @@ class Random(Recipe):
 class Pieces(Random):
     """A distribution's elements are the same in one call and in several."""
 
+    kinds = ["float32", "float64", *SMALL]
+
     DRAWS = [("standard_normal", ()), ("uniform", (-2.0, 3.0)), ("integers", (-5, 17))]
 
     def choose(self, rng):
