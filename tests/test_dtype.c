@@ -213,6 +213,7 @@ static void stored_floats_come_back_and_round_once(void **state)
         check_every_code(&f);
         for (int low = 0; low < f.top; low++)
             check_between(&f, low);
+        assert_int_equal(narrow(&f, 1.75 * by_definition(&f, f.top)), f.top);
         assert_int_equal(narrow(&f, 1e300), f.top);
         assert_int_equal(narrow(&f, -1e-300), f.sign);
         assert_int_equal(narrow(&f, 0x1p-1074), 0);
