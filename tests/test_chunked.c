@@ -202,9 +202,10 @@ static void check_texts(operands *o, int64_t row)
 static void as_ga_eval_in_any_chunks(void **state)
 {
     (void)state;
-    static const ga_dtype dtypes[][2] = {{GA_FLOAT32, GA_INT8},   {GA_FLOAT64, GA_FLOAT16},
-                                         {GA_INT16, GA_UINT64},   {GA_BOOL, GA_FLOAT32},
-                                         {GA_BFLOAT16, GA_INT32}, {GA_COMPLEX64, GA_FLOAT64}};
+    static const ga_dtype dtypes[][2] = {{GA_FLOAT32, GA_INT8},       {GA_FLOAT64, GA_FLOAT16},
+                                         {GA_INT16, GA_UINT64},       {GA_BOOL, GA_FLOAT32},
+                                         {GA_BFLOAT16, GA_INT32},     {GA_COMPLEX64, GA_FLOAT64},
+                                         {GA_FLOAT8_E4M3FN, GA_INT16}};
     static const int64_t lengths[] = {1, 2, 40, 0};
     const size_t ndtypes = getenv("QUARRY_TEST_REDUCED") ? 1 : sizeof dtypes / sizeof *dtypes;
     for (size_t d = 0; d < ndtypes; d++)

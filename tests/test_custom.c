@@ -214,6 +214,22 @@ static void half_and_bfloat16_arguments(void **state)
     }
 }
 
+static void floats_of_a_byte_are_arguments(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(67), 1.75),
+                 *y = ga_full(GA_FLOAT8_E5M2, GA_SHAPE(67), 3),
+                 *sums = ga_zeros(GA_FLOAT32, GA_SHAPE(67));
+        RUN_ONCE("float8_e4m3fn *x, __nv_fp8_e5m2 *y, float8_e4m3fn s, float *sums",
+                 "x[i] += y[i]; y[i] = float8_e5m2(x[i] / 3); sums[i] = x[i] + y[i] + s", x, y, 0.3,
+                 sums);
+        assert_float_equal(element(x, 66), 5, 0);
+        assert_float_equal(element(y, 66), 1.5, 0); /* 4.75 / 3: x rounds when it is stored */
+        assert_float_equal(element(sums, 66), 4.75 + 1.5 + 0.3125, 0);
+    }
+}
+
 static void complex_arguments(void **state)
 {
     (void)state;
@@ -255,6 +271,8 @@ static void every_array_type(void **state)
                  {"double *x", GA_FLOAT64},
                  {"float16 *x", GA_FLOAT16},
                  {"bfloat16* x", GA_BFLOAT16},
+                 {"float8_e4m3fn *x", GA_FLOAT8_E4M3FN},
+                 {"float8_e5m2 *x", GA_FLOAT8_E5M2},
                  {"  float  *  x  ", GA_FLOAT32}};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         GA_SCOPE {
@@ -548,6 +566,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(input_and_output_may_be_one_array),
         cmocka_unit_test(numbers_convert_to_the_declared_types),
         cmocka_unit_test(half_and_bfloat16_arguments),
+        cmocka_unit_test(floats_of_a_byte_are_arguments),
         cmocka_unit_test(complex_arguments),
         cmocka_unit_test(every_array_type),
         cmocka_unit_test(the_same_text_compiles_once),

@@ -36,15 +36,17 @@ static void dtypes_have_names_sizes_and_kinds(void **state)
     assert_int_equal(ga__dtype_compute(GA_FLOAT16), GA_FLOAT32);
     assert_int_equal(ga__dtype_compute(GA_BFLOAT16), GA_FLOAT32);
     assert_int_equal(ga__dtype_real(GA_COMPLEX64), GA_FLOAT32);
-    assert_int_equal(ga__dtype_find('f', 2), GA_FLOAT16);
-    assert_int_equal(ga__dtype_find('f', 16), GA_NO_DTYPE);
+    assert_int_equal(ga__dtype_integer('u', 2), GA_UINT16);
+    assert_int_equal(ga__dtype_integer('i', 16), GA_NO_DTYPE);
+    assert_int_equal(ga__dtype_complex(GA_BFLOAT16), GA_COMPLEX64);
     for (int d = 1; d < GA_DTYPE_COUNT; d++) {
         const ga_dtype dtype = (ga_dtype)d;
         assert_true(ga__dtype_valid(dtype));
         assert_string_equal(ga__dtype_compute_type(dtype),
                             ga__dtype_memory_type(ga__dtype_compute(dtype)));
-        assert_true(dtype == GA_BFLOAT16 ||
-                    ga__dtype_find(ga__dtype_kind(dtype), ga_dtype_size(dtype)) == dtype);
+        assert_int_equal(ga__dtype_compute(ga__dtype_compute(dtype)), ga__dtype_compute(dtype));
+        if (ga__dtype_kind(dtype) == 'i' || ga__dtype_kind(dtype) == 'u')
+            assert_int_equal(ga__dtype_integer(ga__dtype_kind(dtype), ga_dtype_size(dtype)), dtype);
     }
 }
 
@@ -64,6 +66,7 @@ static void npy_descriptions_go_there_and_back(void **state)
         descr[0] = '=';
         assert_int_equal(ga__dtype_from_npy(descr, &swapped), d);
         assert_false(swapped);
+        assert_int_equal(ga__dtype_from_npy(ga_dtype_name((ga_dtype)d), &swapped), d);
     }
     const char *const bad[] = {"", "<", "f4", "<f", "<f3", "<f44", "|O", "<U5", "<M8[ns]", "<i16"};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
@@ -96,6 +99,8 @@ static void c_types_have_their_dtypes(void **state)
         {"half", GA_FLOAT16},
         {"ga::float16", GA_FLOAT16},
         {"__nv_bfloat16", GA_BFLOAT16},
+        {"__nv_fp8_e4m3", GA_FLOAT8_E4M3FN},
+        {"ga::float8_e5m2", GA_FLOAT8_E5M2},
         {"complex<float>", GA_COMPLEX64},
         {"std::complex<double>", GA_COMPLEX128},
         {"ga::complex< float >", GA_COMPLEX64},
@@ -119,76 +124,100 @@ static void c_types_have_their_dtypes(void **state)
         assert_int_equal(ga__dtype_from_c(ga__dtype_memory_type((ga_dtype)d)), d);
 }
 
-/* ---- float16 and bfloat16 ---- */
+/* ---- Floats that are only stored ---- */
 
-/* The value by the definition of the format. */
-static double by_definition(uint16_t bits, int nfraction, int bias)
+/* The format of a dtype's elements, as its row has it. */
+typedef struct format {
+    ga_dtype dtype;
+    int nfraction, bias, top, sign;
+} format;
+
+static format format_of(ga_dtype dtype)
 {
-    const int exponent = (bits & 0x7fff) >> nfraction, fraction = bits & ((1 << nfraction) - 1);
-    const double sign = bits & 0x8000 ? -1 : 1;
+    const ga__dtype_row *r = &ga__dtype_rows[dtype];
 
-    if (exponent == 2 * bias + 1)
-        return fraction ? (double)NAN : sign * (double)INFINITY;
+    return (format){dtype, r->format.fraction_bits, r->format.bias, r->format.top,
+                    1 << (8 * r->nbytes - 1)};
+}
+
+/* The value by the definition of the format; with one exponent more, where its range ends. */
+static double by_definition(const format *f, int code)
+{
+    const int exponent = code >> f->nfraction, fraction = code & ((1 << f->nfraction) - 1);
+
     if (exponent == 0)
-        return sign * ldexp(fraction, 1 - bias - nfraction);
-    return sign * ldexp((1 << nfraction) + fraction, exponent - bias - nfraction);
+        return ldexp(fraction, 1 - f->bias - f->nfraction);
+    return ldexp((1 << f->nfraction) + fraction, exponent - f->bias - f->nfraction);
 }
 
-static void check_every(uint16_t bits, float value, uint16_t back, int nfraction, int bias)
+static int narrow(const format *f, double value)
 {
-    const double want = by_definition(bits, nfraction, bias);
+    uint16_t element = 0;
 
-    if (isnan(want)) {
-        assert_true(isnan(value));
-        assert_true(isnan(by_definition(back, nfraction, bias)));
-        assert_int_equal(bits & 0x8000, back & 0x8000);
-        return;
-    }
-    assert_true((double)value == want && !signbit(value) == !signbit(want));
-    assert_int_equal(bits, back);
+    ga__dtype_store(f->dtype, ga_value_double(value), &element);
+    return element;
 }
 
-static void every_half_comes_back(void **state)
+static double widen(const format *f, int code)
 {
-    (void)state;
-    for (uint32_t k = 0; k < 0x10000; k++) {
-        const uint16_t bits = (uint16_t)k;
-        const float half = ga__half_to_float(bits), brain = ga__bfloat16_to_float(bits);
-        check_every(bits, half, ga__float_to_half((double)half), 10, 15);
-        check_every(bits, brain, ga__float_to_bfloat16((double)brain), 7, 127);
+    const uint16_t element = (uint16_t)code;
+
+    return ga__dtype_fetch(f->dtype, &element).as.z[0];
+}
+
+static void check_every_code(const format *f)
+{
+    const bool has_infinity = !(f->top & 1);
+
+    for (int code = 0; code < f->sign; code++) {
+        const double value = widen(f, code), other = widen(f, code | f->sign);
+        assert_false(signbit(value));
+        assert_true(signbit(other));
+        if (code < f->top) {
+            assert_true(value == by_definition(f, code) && other == -value);
+            assert_int_equal(narrow(f, value), code);
+            assert_int_equal(narrow(f, other), code | f->sign);
+        } else if (code == f->top && has_infinity) {
+            assert_true(isinf(value) && isinf(other));
+        } else {
+            assert_true(isnan(value) && isnan(other));
+        }
     }
+    assert_int_equal(narrow(f, INFINITY), f->top);
+    assert_int_equal(narrow(f, -INFINITY), f->top | f->sign);
+    assert_true(isnan(widen(f, narrow(f, NAN))));
+    assert_int_equal(narrow(f, copysign(NAN, -1)), narrow(f, copysign(NAN, 1)) | f->sign);
 }
 
 /* The midpoint between two neighbours rounds to the even one, and the next double to the nearer
- * one. */
-static void check_between(uint16_t low, uint16_t (*narrow)(double), int nfraction, int bias)
+ * one. What is past the largest number rounds as if there were another, which is `top`. */
+static void check_between(const format *f, int low)
 {
-    const double a = by_definition(low, nfraction, bias);
-    const double last = ldexp(1, bias + 1);
-    const double next = by_definition((uint16_t)(low + 1), nfraction, bias);
-    const double b = isinf(next) ? last : next;
+    const double a = by_definition(f, low), b = by_definition(f, low + 1);
     const double middle = a + (b - a) / 2;
 
-    assert_int_equal(narrow(middle), low & 1 ? low + 1 : low);
-    assert_int_equal(narrow(nextafter(middle, a)), low);
-    assert_int_equal(narrow(nextafter(middle, b)), low + 1);
-    assert_int_equal(narrow(-nextafter(middle, b)), 0x8000 | (low + 1));
-    assert_int_equal(narrow(nextafter(b, a)), low + 1);
+    assert_int_equal(narrow(f, middle), low & 1 ? low + 1 : low);
+    assert_int_equal(narrow(f, nextafter(middle, a)), low);
+    assert_int_equal(narrow(f, nextafter(middle, b)), low + 1);
+    assert_int_equal(narrow(f, -nextafter(middle, b)), f->sign | (low + 1));
+    assert_int_equal(narrow(f, nextafter(b, a)), low + 1);
 }
 
-static void halves_round_once(void **state)
+static void stored_floats_come_back_and_round_once(void **state)
 {
     (void)state;
-    for (uint16_t low = 0; low < 0x7c00; low++)
-        check_between(low, ga__float_to_half, 10, 15);
-    for (uint16_t low = 0; low < 0x7f80; low++)
-        check_between(low, ga__float_to_bfloat16, 7, 127);
-    assert_int_equal(ga__float_to_half(65520.0), 0x7c00);
-    assert_int_equal(ga__float_to_half(65519.999), 0x7bff);
-    assert_int_equal(ga__float_to_half(1e300), 0x7c00);
-    assert_int_equal(ga__float_to_half(-1e-300), 0x8000);
-    assert_int_equal(ga__float_to_half(0x1p-1074), 0);
-    assert_int_equal(ga__float_to_bfloat16(-(double)INFINITY), 0xff80);
+    for (int d = 1; d < GA_DTYPE_COUNT; d++) {
+        if (!ga__dtype_is_stored((ga_dtype)d))
+            continue;
+        const format f = format_of((ga_dtype)d);
+        check_every_code(&f);
+        for (int low = 0; low < f.top; low++)
+            check_between(&f, low);
+        assert_int_equal(narrow(&f, 1.75 * by_definition(&f, f.top)), f.top);
+        assert_int_equal(narrow(&f, 1e300), f.top);
+        assert_int_equal(narrow(&f, -1e-300), f.sign);
+        assert_int_equal(narrow(&f, 0x1p-1074), 0);
+    }
 }
 
 /* ---- Storing and fetching ---- */
@@ -347,8 +376,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dtypes_have_names_sizes_and_kinds),
         cmocka_unit_test(npy_descriptions_go_there_and_back),
         cmocka_unit_test(c_types_have_their_dtypes),
-        cmocka_unit_test(every_half_comes_back),
-        cmocka_unit_test(halves_round_once),
+        cmocka_unit_test(stored_floats_come_back_and_round_once),
         cmocka_unit_test(floats_saturate_as_integers),
         cmocka_unit_test(integers_wrap),
         cmocka_unit_test(integers_round_once_to_floats),

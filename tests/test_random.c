@@ -188,14 +188,19 @@ typedef struct row {
 static const row rows[] = {
     {"random", GA_FLOAT16, 0, 0, UINT64_C(0x2f2bfc98a64a2cd7)},
     {"random", GA_BFLOAT16, 0, 0, UINT64_C(0xae39f42517828cd0)},
+    {"random", GA_FLOAT8_E4M3FN, 0, 0, UINT64_C(0x699b7d7dcab936a5)},
+    {"random", GA_FLOAT8_E5M2, 0, 0, UINT64_C(0x32526c1a272b6c8d)},
     {"random", GA_FLOAT32, 0, 0, UINT64_C(0x0cacefa81c611e17)},
     {"random", GA_FLOAT64, 0, 0, UINT64_C(0x2d16319637bb6a42)},
     {"uniform", GA_FLOAT16, -1, 3, UINT64_C(0x0f97d7729949a137)},
     {"uniform", GA_BFLOAT16, -1, 3, UINT64_C(0x2aa28deb76002457)},
+    {"uniform", GA_FLOAT8_E4M3FN, -1, 3, UINT64_C(0x72f5ce3ad64c754c)},
     {"uniform", GA_FLOAT32, -1, 3, UINT64_C(0xf865f6e31d794f9b)},
     {"uniform", GA_FLOAT64, -1, 3, UINT64_C(0x425fdae6586b5ece)},
     {"standard_normal", GA_FLOAT16, 0, 0, UINT64_C(0xda32b1da42db9b0a)},
     {"standard_normal", GA_BFLOAT16, 0, 0, UINT64_C(0xb81ff2d62b790295)},
+    {"standard_normal", GA_FLOAT8_E4M3FN, 0, 0, UINT64_C(0x1342ad2f23488c7f)},
+    {"standard_normal", GA_FLOAT8_E5M2, 0, 0, UINT64_C(0xa205aafc56c7fadd)},
     {"standard_normal", GA_FLOAT32, 0, 0, UINT64_C(0xff24e922f036e063)},
     {"standard_normal", GA_FLOAT64, 0, 0, UINT64_C(0x8735711e56ac2dd2)},
     {"normal", GA_FLOAT16, 1, 2, UINT64_C(0x55e0210c34ecb421)},
@@ -208,6 +213,7 @@ static const row rows[] = {
     {"lognormal", GA_FLOAT64, 0, 0.5, UINT64_C(0xd81d2b484308fe25)},
     {"exponential", GA_FLOAT16, 3, 0, UINT64_C(0xc974deeedb85384d)},
     {"exponential", GA_BFLOAT16, 3, 0, UINT64_C(0x2f5f6950612ab6c9)},
+    {"exponential", GA_FLOAT8_E5M2, 3, 0, UINT64_C(0x5ac021c4092aec36)},
     {"exponential", GA_FLOAT32, 3, 0, UINT64_C(0x32d0945fd5558aec)},
     {"exponential", GA_FLOAT64, 3, 0, UINT64_C(0x35b52025ee1736bf)},
     {"integers", GA_BOOL, 0, 2, UINT64_C(0x564dc8d47d84eb89)},
@@ -716,12 +722,13 @@ static void the_tails_are_there(void **state)
 
 static void edges_of_intervals(void **state)
 {
-    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16, GA_FLOAT32, GA_FLOAT64};
-    static const double bounds[][2] = {{0, 1}, {-1, 1}, {1000, 1001}, {-3, -2.5}, {-0.25, 0}};
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16,      GA_FLOAT32,
+                                      GA_FLOAT64, GA_FLOAT8_E4M3FN, GA_FLOAT8_E5M2};
+    static const double bounds[][2] = {{0, 1}, {-1, 1}, {-3, -2.5}, {-0.25, 0}, {1000, 1001}};
     const int64_t n = 2000000;
     (void)state;
-    for (int d = 0; d < 4; d++)
-        for (int b = 0; b < 5; b++)
+    for (int d = 0; d < 6; d++)
+        for (int b = 0; b < (ga_dtype_size(dtypes[d]) == 1 ? 4 : 5); b++)
             GA_SCOPE {
                 const double low = bounds[b][0], high = bounds[b][1];
                 ga_rng *rng = at(22, 0);

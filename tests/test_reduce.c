@@ -464,14 +464,16 @@ static void large_sums_are_accurate(void **state)
 }
 
 /* 10000 ones overflow float16's 11 bits at 2048, not float32's. */
-static void float16_sums_accumulate_in_float32(void **state)
+static void small_floats_sum_in_float32(void **state)
 {
     (void)state;
     GA_SCOPE {
         gpuarray *h = ga_ones(GA_FLOAT16, GA_SHAPE(10000)),
-                 *b = ga_ones(GA_BFLOAT16, GA_SHAPE(4096));
+                 *b = ga_ones(GA_BFLOAT16, GA_SHAPE(4096)),
+                 *e = ga_ones(GA_FLOAT8_E5M2, GA_SHAPE(4096));
         assert_float_equal(ga_item_double(ga_sum(h)), 10000.0, 0.0);
         assert_float_equal(ga_item_double(ga_sum(b)), 4096.0, 0.0);
+        assert_float_equal(ga_item_double(ga_sum(e)), 4096.0, 0.0);
         assert_float_equal(ga_item_double(ga_mean(h)), 1.0, 0.0);
         assert_int_equal(ga_dtype_of(ga_sum(h)), GA_FLOAT16);
         assert_float_equal(ga_item_double(ga_mean(ga_full(GA_FLOAT16, GA_SHAPE(4000), 60000.0))),
@@ -611,7 +613,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_of_many_outputs_agree_with_rows),
         cmocka_unit_test(a_sum_has_the_same_bits_in_every_run),
         cmocka_unit_test(large_sums_are_accurate),
-        cmocka_unit_test(float16_sums_accumulate_in_float32),
+        cmocka_unit_test(small_floats_sum_in_float32),
         cmocka_unit_test(ties_give_the_first_place),
         cmocka_unit_test(wrong_axes_are_errors),
         cmocka_unit_test(arrays_of_no_axes_take_axis_0),

@@ -109,6 +109,26 @@ static gpuarray *add_halves(int64_t n)
     return ga_add(given(GA_FLOAT16, GA_SHAPE(n)), given(GA_FLOAT64, GA_SHAPE(n)));
 }
 
+/* All bits of a half, to a float of a byte and back; sums of those. */
+static gpuarray *through_e4m3fn(int64_t n)
+{
+    gpuarray *bits = ga_astype(ga_arange(GA_INT32, 0, (double)n, 1), GA_UINT16);
+    return ga_astype(ga_astype(ga_view(bits, GA_FLOAT16), GA_FLOAT8_E4M3FN), GA_FLOAT32);
+}
+
+static gpuarray *through_e5m2(int64_t n)
+{
+    gpuarray *bits = ga_astype(ga_arange(GA_INT32, 0, (double)n, 1), GA_UINT16);
+    return ga_astype(ga_astype(ga_view(bits, GA_FLOAT16), GA_FLOAT8_E5M2), GA_FLOAT32);
+}
+
+static gpuarray *add_float_bytes(int64_t n)
+{
+    gpuarray *bits = ga_astype(ga_arange(GA_INT32, 0, (double)n, 1), GA_UINT8);
+    gpuarray *x = ga_view(bits, GA_FLOAT8_E4M3FN), *y = ga_view(bits, GA_FLOAT8_E5M2);
+    return ga_eval("x/3 + y*y", GA(x), GA(y));
+}
+
 static gpuarray *add_misaligned(int64_t n)
 {
     return ga_add(ga_slice(given(GA_FLOAT32, GA_SHAPE(n + 1)), "1:"), 2);
@@ -127,6 +147,9 @@ static void vectors_and_tails(void **state)
     COMPARE(add_floats, 0, 1, 2, 3, 4, 5, 6, 7, 511, 512, 513, 514, 515, 4099, 100002);
     COMPARE(add_bytes, 0, 15, 16, 17, 31, 2047, 2048, 2049, 100001);
     COMPARE(add_halves, 0, 2, 3, 257, 1001);
+    COMPARE(through_e4m3fn, 0, 65536);
+    COMPARE(through_e5m2, 0, 65536);
+    COMPARE(add_float_bytes, 0, 256, 515);
     COMPARE(add_in_place, 0, 1, 129, 513);
     COMPARE(add_misaligned, 0, 1, 3, 127, 129, 511, 512, 513, 5003);
 }

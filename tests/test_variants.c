@@ -338,10 +338,32 @@ static void expressions_compile_everywhere(void **state)
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
-    static const ga_dtype others[] = {GA_FLOAT16, GA_BFLOAT16, GA_INT32, GA_UINT8, GA_BOOL};
+    static const ga_dtype others[] = {GA_FLOAT16, GA_BFLOAT16, GA_FLOAT8_E5M2,
+                                      GA_INT32,   GA_UINT8,    GA_BOOL};
     (void)state;
     run_twice(random_variants, wide, 3, devices, DEVICES);
-    run_twice(random_variants, others, 5, &devices[2], 1); /* they differ in the cast at the end */
+    run_twice(random_variants, others, 6, &devices[2], 1); /* they differ in the cast at the end */
+}
+
+static void small_float_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(1003)), *m = ga_empty(dtype, GA_SHAPE(64, 96));
+        COMPILES("add", ga_add(x, x));
+        COMPILES("nextafter", ga_nextafter(x, x));
+        COMPILES("to float32", ga_astype(x, GA_FLOAT32));
+        COMPILES("from float64", ga_astype(ga_empty(GA_FLOAT64, GA_SHAPE(1003)), dtype));
+        COMPILES("an expression", ga_eval("sqrt(x*x + 1)", GA_NAMED("x", x)));
+        COMPILES("tiled", ga_copy(ga_transpose(m)));
+        COMPILES("sum", ga_sum(m, GA_AXIS(0)));
+    }
+}
+
+static void floats_of_a_byte_compile_everywhere(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT8_E4M3FN, GA_FLOAT8_E5M2};
+    (void)state;
+    run_twice(small_float_variants, dtypes, 2, devices, DEVICES);
 }
 
 static void custom_kernels_compile_everywhere(void **state)
@@ -362,6 +384,7 @@ int main(int argc, char **argv)
         table_test(elementwise_variants_compile_everywhere),
         table_test(reduction_variants_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
+        table_test(floats_of_a_byte_compile_everywhere),
         table_test(every_row_compiles_for_every_dtype),
     };
     if (!open_fake_devices())

@@ -230,7 +230,8 @@ GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 /* ---- Files and text ---- */
 
 /* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current
- * device. */
+ * device. What ml_dtypes saves is ambiguous, and read as "<V2" bfloat16, "<V1" float8_e4m3fn, "<f1"
+ * float8_e5m2; a dtype's name is a descr too. GA_ERR_FORMAT for other dtypes. */
 GA_API gpuarray *ga_load(const char *path);
 
 /* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when it is

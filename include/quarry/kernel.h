@@ -22,11 +22,12 @@ typedef struct ga_elementwise_args {
 } ga_elementwise_args;
 
 /* A kernel that ga_run() runs once for every element. Argument types are the C types char .. long
- * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, float16 (half), bfloat16,
- * complex64 and complex128 (complex<float>, complex<double>); each is a number, or with * an array.
- * In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the number of
- * elements. Arithmetic on float16 and bfloat16 elements is in float. Nothing is compiled before the
- * first run. GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
+ * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
+ * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
+ * array. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
+ * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
+ * NumPy names (float16, ...) as types there. Nothing is compiled before the first run.
+ * GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(ga_elementwise_args args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the

@@ -22,8 +22,7 @@ GA_BEGIN_DECLS
  * order. Functions with _into fill `out`, whatever its layout, in its own dtype. All raise
  * GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE for a dtype that the
  * distribution does not support, and the errors of ga_empty() for a shape. Distributions of real
- * numbers support float16, bfloat16 (both computed as float32 and rounded once), float32 and
- * float64. */
+ * numbers support every float; those smaller than float32 are computed in it and rounded once. */
 typedef struct ga_rng ga_rng;
 
 /* ---- Generators ---- */
@@ -60,7 +59,7 @@ GA_API ga_rng *ga_rng_split(ga_rng *rng);
 
 /* ---- Distributions of real numbers ---- */
 
-/* Uniform in [0, 1): multiples of 2^-24 (float32) or 2^-53 (float64). 16-bit floats are as in
+/* Uniform in [0, 1): multiples of 2^-24 (float32) or 2^-53 (float64). Small floats are as in
  * ga_rng_uniform(). */
 GA_API gpuarray *ga_rng_random(ga_rng *rng, ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);

@@ -131,14 +131,14 @@ static const char *expression_of(const ga__node *node)
     }
 }
 
-/* Writes const TYPE tK = EXPRESSION; 16-bit floats are rounded as an array would round them. */
+/* Writes const TYPE tK = EXPRESSION; small floats are rounded as an array would round them. */
 static void add_statement(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
     const char *expression = expression_of(node);
-    const bool rounds = ga__dtype_compute(node->dtype) != node->dtype && k != c->stored;
+    const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
@@ -168,7 +168,7 @@ static void add_part(coder *c, int k, int p)
     const ga_dtype dtype = node_at(c, k)->dtype;
     const char *type = ga__dtype_compute_type(dtype);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    const bool rounds = ga__dtype_compute(dtype) != dtype;
+    const bool rounds = ga__dtype_is_stored(dtype);
     ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(ga_finish%d(a));\n", type, c->name[k],
                     rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
 }

@@ -161,7 +161,7 @@ static int rows_down(const variant *v)
     return (int)(HOST_DOWN_BYTES / widest);
 }
 
-/* The host's strips: for results that go past the cache, for 16-bit floats, and wherever functions
+/* The host's strips: for results that go past the cache, for small floats, and wherever functions
  * of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
                         const variant *v)

@@ -58,7 +58,7 @@ static int64_t rows_folded(const plan *p)
 }
 
 /* Whether strips of elements are mapped before the parts take them: if there are several parts, if
- * functions of libm have vector forms, or if 16-bit floats become float. */
+ * functions of libm have vector forms, or if small floats become float. */
 static bool is_staged(const plan *p)
 {
     const ga__reduce_formula *f = &p->reduction->formula;
@@ -68,7 +68,7 @@ static bool is_staged(const plan *p)
     return !f->base.user_text && (narrow || f->nparts > 1 || f->maps_libm);
 }
 
-/* Whether the one part takes the floats of 16-bit elements as they are. */
+/* Whether the one part takes the floats of small elements as they are. */
 static bool is_plain(const plan *p)
 {
     return p->v.staged && p->reduction->formula.maps_nothing &&

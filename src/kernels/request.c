@@ -30,7 +30,7 @@ void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number)
 {
     uint64_t pair[2] = {0, 0};
     ga__dtype_store(type, number, pair); /* rounded to the dtype, which may be narrower */
-    if (ga__dtype_compute(type) != type)
+    if (ga__dtype_is_stored(type))
         ga__dtype_store(ga__dtype_compute(type), ga__dtype_fetch(type, pair), pair);
     ga__params_add(params, pair[0]);
     ga__params_add(params, pair[1]);
@@ -110,6 +110,19 @@ static bool names_complex(const char *const *texts)
     return false;
 }
 
+/* Users write a dtype by its name where C++ has no type for it. */
+static void name_types(ga__record *record)
+{
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
+        const ga__dtype_row *row = &ga__dtype_rows[d];
+        if (!ga__dtype_is_stored((ga_dtype)d) && row->kind != 'c')
+            continue;
+        ga__record *type = ga__record_append(record, GA__KEY(named_type));
+        ga__record_set(type, GA__KEY(memory), row->memory_type);
+        ga__record_set(type, GA__KEY(name), row->name);
+    }
+}
+
 static void set_optional(ga__record *record, const char *name, const char *text)
 {
     ga__record_set(record, name, text ? text : "");
@@ -129,6 +142,8 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(quick), "");
     ga__record_set(record, GA__KEY(reduce_types), "");
     ga__record_set(record, GA__KEY(user), formula->user_text ? "1" : "");
+    if (formula->user_text)
+        name_types(record);
     ga__record_set(record, GA__KEY(user_text), formula->user_text ? "1" : "");
     need_files(record, texts);
     ga__record_setf(record, GA__KEY(nwords), "%zu", nwords);
@@ -238,8 +253,9 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
 
 bool ga__variant_is_narrow(const ga__operand_variant *v)
 {
-    const ga_dtype stored = (ga_dtype)v->memory, computed = ga__dtype_compute(stored);
-    return v->streamed && computed != stored && ga__dtype_compute((ga_dtype)v->type) == computed;
+    const ga_dtype memory = (ga_dtype)v->memory, type = (ga_dtype)v->type;
+    return v->streamed && ga__dtype_is_stored(memory) &&
+           ga__dtype_compute(type) == ga__dtype_compute(memory);
 }
 
 /* ---- Kernels ---- */

@@ -14,14 +14,14 @@ double ga__dtype_rounded(ga_dtype dtype, double value)
     return ga__dtype_fetch(dtype, element).as.z[0];
 }
 
-/* Whether the decimal reads back as x. One rounding only: a float's own strtof, and for 16-bit
+/* Whether the decimal reads back as x. One rounding only: a float's own strtof, and for smaller
  * types no decimal this short lies so near a midpoint that a double could hide the side. */
 static bool reads_back(ga_dtype dtype, const ga__decimal *d, double x)
 {
     char text[GA__DECIMAL_DIGITS + 32];
 
     snprintf(text, sizeof text, "%.*se%d", d->count, d->digits, d->exponent - d->count + 1);
-    const bool single = ga__dtype_size(dtype) == sizeof(float);
+    const bool single = dtype == GA_FLOAT32;
     const double read = single ? (double)strtof(text, NULL) : strtod(text, NULL);
     return ga__dtype_rounded(dtype, read) == x;
 }
@@ -64,11 +64,15 @@ void ga__decimal_round(ga_dtype dtype, double x, int count, ga__decimal *d)
         *d = above;
 }
 
-/* The fewest digits that read back as x. */
 void ga__decimal_shortest(ga_dtype dtype, double x, ga__decimal *d)
 {
     int low = 1, high = GA__DECIMAL_DIGITS;
 
+    if (dtype == GA_NO_DTYPE) {
+        ga__decimal_round(GA_FLOAT64, x, GA__DECIMAL_SIX, d);
+        ga__decimal_strip_zeros(d);
+        return;
+    }
     while (low < high) {
         const int middle = (low + high) / 2;
         ga__decimal_round(dtype, x, middle, d);

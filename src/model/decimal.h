@@ -7,6 +7,9 @@
 /* Enough digits for any double to be read back as itself. */
 enum { GA__DECIMAL_DIGITS = 17 };
 
+/* The digits of numbers that NumPy prints by the C++ library, such as ml_dtypes' floats. */
+enum { GA__DECIMAL_SIX = 6 };
+
 /* d.ddd x 10^exponent, without sign. */
 typedef struct ga__decimal {
     int count, exponent;
@@ -21,7 +24,7 @@ double ga__dtype_rounded(ga_dtype dtype, double value);
  * Dragon4. */
 void ga__decimal_round(ga_dtype dtype, double x, int count, ga__decimal *d);
 
-/* The fewest digits that read back as x > 0, or 0. */
+/* The fewest digits that read back as x > 0, or 0; for GA_NO_DTYPE up to six. */
 void ga__decimal_shortest(ga_dtype dtype, double x, ga__decimal *d);
 
 void ga__decimal_strip_zeros(ga__decimal *d);

@@ -5,9 +5,20 @@
 #include <string.h>
 
 const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT] = {
-    {"no dtype", '-', 0, GA_NO_DTYPE, "", "", ""},
-#define GA_DTYPE(ID, name, kind, bytes, memory, compute, real, npy)                                \
-    {name, kind, bytes, GA_##real, memory, compute, npy},
+    {.name = "no dtype", .kind = '-', .memory_type = "", .npy = "", .c_names = ""},
+#define GA_DTYPE(ID, NAME, KIND, BYTES, MEMORY, COMPUTE, REAL, FLOATING, DIGITS, NPY, C_NAMES,     \
+                 ...)                                                                              \
+    {.name = NAME,                                                                                 \
+     .kind = KIND,                                                                                 \
+     .nbytes = BYTES,                                                                              \
+     .memory_type = MEMORY,                                                                        \
+     .compute = GA_##COMPUTE,                                                                      \
+     .real = GA_##REAL,                                                                            \
+     .floating = GA_##FLOATING,                                                                    \
+     .digits = GA_##DIGITS,                                                                        \
+     .npy = NPY,                                                                                   \
+     .c_names = C_NAMES,                                                                           \
+     .format = {__VA_ARGS__}},
 #include <quarry/dtype.def>
 #undef GA_DTYPE
 };
@@ -29,16 +40,21 @@ const char *ga__dtype_memory_type(ga_dtype dtype)
 
 const char *ga__dtype_compute_type(ga_dtype dtype)
 {
-    return ga__dtype_row_of(dtype)->compute_type;
+    return ga__dtype_memory_type(ga__dtype_compute(dtype));
 }
 
-ga_dtype ga__dtype_find(char kind, size_t nbytes)
+ga_dtype ga__dtype_integer(char kind, size_t nbytes)
 {
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
         if (ga__dtype_rows[d].kind == kind && ga__dtype_rows[d].nbytes == nbytes)
             return (ga_dtype)d;
     }
     return GA_NO_DTYPE;
+}
+
+ga_dtype ga__dtype_complex(ga_dtype real)
+{
+    return ga__dtype_compute(real) == GA_FLOAT32 ? GA_COMPLEX64 : GA_COMPLEX128;
 }
 
 /* ---- Names ---- */
@@ -52,8 +68,10 @@ ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped)
 {
     const char other = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<';
 
-    if (!descr[0] || !strchr("<>=|", descr[0]))
-        return GA_NO_DTYPE;
+    if (!descr[0] || !strchr("<>=|", descr[0])) { /* NumPy has no descr for some: writers differ */
+        *swapped = false;
+        return ga__dtype_named(descr, strlen(descr));
+    }
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
         if (strcmp(ga__dtype_rows[d].npy + 1, descr + 1) == 0) {
             *swapped = descr[0] == other && ga__dtype_rows[d].nbytes > 1;
@@ -90,7 +108,7 @@ static ga_dtype from_integer_words(const char *type)
                           : seen[LONG] == 1 ? sizeof(long)
                           : seen[LONG] == 2 ? sizeof(long long)
                                             : sizeof(int);
-    return ga__dtype_find(seen[UNSIGNED] ? 'u' : 'i', nbytes);
+    return ga__dtype_integer(seen[UNSIGNED] ? 'u' : 'i', nbytes);
 }
 
 /* Without blanks and namespaces: "std::complex< float >" as "complex<float>". */
@@ -111,51 +129,27 @@ static void plain_name(const char *type, char *plain, size_t room)
     plain[length] = '\0';
 }
 
+/* Whether the name is one of the words. */
+static bool is_among(const char *words, const char *name)
+{
+    while (*words) {
+        const size_t length = strcspn(words, " ");
+        if (strlen(name) == length && memcmp(words, name, length) == 0)
+            return true;
+        words += length;
+        words += strspn(words, " ");
+    }
+    return false;
+}
+
 static ga_dtype from_other_name(const char *type)
 {
-    static const struct {
-        const char *name;
-        ga_dtype dtype;
-    } names[] = {
-        {"bool", GA_BOOL},
-        {"_Bool", GA_BOOL},
-        {"int8_t", GA_INT8},
-        {"int16_t", GA_INT16},
-        {"int32_t", GA_INT32},
-        {"int64_t", GA_INT64},
-        {"uint8_t", GA_UINT8},
-        {"uint16_t", GA_UINT16},
-        {"uint32_t", GA_UINT32},
-        {"uint64_t", GA_UINT64},
-        {"intptr_t", GA_INT64},
-        {"ptrdiff_t", GA_INT64},
-        {"ssize_t", GA_INT64},
-        {"uintptr_t", GA_UINT64},
-        {"size_t", GA_UINT64},
-        {"half", GA_FLOAT16},
-        {"__half", GA_FLOAT16},
-        {"_Float16", GA_FLOAT16},
-        {"__nv_bfloat16", GA_BFLOAT16},
-        {"nv_bfloat16", GA_BFLOAT16},
-        {"float", GA_FLOAT32},
-        {"double", GA_FLOAT64},
-        {"complex<float>", GA_COMPLEX64},
-        {"float_Complex", GA_COMPLEX64},
-        {"cuFloatComplex", GA_COMPLEX64},
-        {"cuComplex", GA_COMPLEX64},
-        {"complex<double>", GA_COMPLEX128},
-        {"double_Complex", GA_COMPLEX128},
-        {"cuDoubleComplex", GA_COMPLEX128},
-    };
     char plain[64];
 
     plain_name(type, plain, sizeof plain);
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        if (strcmp(names[k].name, plain) == 0)
-            return names[k].dtype;
-    }
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {
-        if (strcmp(ga__dtype_rows[d].name, plain) == 0)
+        if (strcmp(ga__dtype_rows[d].name, plain) == 0 ||
+            is_among(ga__dtype_rows[d].c_names, plain))
             return (ga_dtype)d;
     }
     return GA_NO_DTYPE;
@@ -253,15 +247,57 @@ static uint64_t fetch_bits(size_t nbytes, const void *element)
     return b8 | b16 | b32 | b64;
 }
 
+/* A double as the bits of a float that is only stored, rounded once, to nearest even. */
+static uint16_t narrowed(double value, const ga__dtype_row *r)
+{
+    const int nfraction = r->format.fraction_bits, bias = r->format.bias;
+    const uint64_t top = r->format.top;
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t sign = bits >> 63 << (8 * r->nbytes - 1);
+    const uint64_t fraction = bits & (UINT64_MAX >> 12);
+    const int exponent = (int)(bits >> 52 & 2047) - 1023;
+
+    if (isnan(value))
+        return (uint16_t)(sign | top | UINT64_C(1) << (nfraction - 1));
+    if (exponent > bias + 1)
+        return (uint16_t)(sign | top);
+    const int below = exponent < 1 - bias ? 1 - bias - exponent : 0; /* a subnormal's lost bits */
+    const int shift = 52 - nfraction + below;
+    if (shift > 53)
+        return (uint16_t)sign;
+    const uint64_t significand = fraction | UINT64_C(1) << 52;
+    const uint64_t half = UINT64_C(1) << (shift - 1), rest = significand & (2 * half - 1);
+    uint64_t kept = significand >> shift;
+    kept += rest > half || (rest == half && (kept & 1));
+    /* The leading bit adds 1 to the exponent, and so does a carry out of the fraction. */
+    const uint64_t field = below ? 0 : (uint64_t)(exponent + bias - 1);
+    const uint64_t code = (field << nfraction) + kept;
+    return (uint16_t)(sign | (code < top ? code : top));
+}
+
+static double widened(uint16_t bits, const ga__dtype_row *r)
+{
+    const int nfraction = r->format.fraction_bits, nbits = 8 * r->nbytes - 1;
+    const int code = bits & ((1 << nbits) - 1), field = code >> nfraction;
+    const int fraction = code & ((1 << nfraction) - 1);
+    const double sign = bits >> nbits ? -1 : 1;
+
+    if (code >= r->format.top)
+        return copysign(fraction ? (double)NAN : (double)INFINITY, sign);
+    const int significand = field > 0 ? (1 << nfraction) + fraction : fraction;
+    return sign * ldexp(significand, (field > 0 ? field : 1) - r->format.bias - nfraction);
+}
+
 static void store_real(ga_dtype dtype, double value, void *element)
 {
+    const ga__dtype_row *r = ga__dtype_row_of(dtype);
     const float narrow = (float)value;
 
-    if (dtype == GA_FLOAT16)
-        store_bits(2, ga__float_to_half(value), element);
-    else if (dtype == GA_BFLOAT16)
-        store_bits(2, ga__float_to_bfloat16(value), element);
-    else if (dtype == GA_FLOAT32)
+    if (ga__dtype_is_stored(dtype))
+        store_bits(r->nbytes, narrowed(value, r), element);
+    else if (r->nbytes == sizeof narrow)
         memcpy(element, &narrow, sizeof narrow);
     else
         memcpy(element, &value, sizeof value);
@@ -269,19 +305,17 @@ static void store_real(ga_dtype dtype, double value, void *element)
 
 static double fetch_real(ga_dtype dtype, const void *element)
 {
+    const ga__dtype_row *r = ga__dtype_row_of(dtype);
     double value = 0;
     float narrow = 0;
 
-    if (dtype == GA_FLOAT64) {
+    if (ga__dtype_is_stored(dtype))
+        return widened((uint16_t)fetch_bits(r->nbytes, element), r);
+    if (r->nbytes == sizeof value) {
         memcpy(&value, element, sizeof value);
         return value;
     }
-    if (dtype == GA_FLOAT16)
-        narrow = ga__half_to_float((uint16_t)fetch_bits(2, element));
-    else if (dtype == GA_BFLOAT16)
-        narrow = ga__bfloat16_to_float((uint16_t)fetch_bits(2, element));
-    else
-        memcpy(&narrow, element, sizeof narrow);
+    memcpy(&narrow, element, sizeof narrow);
     return (double)narrow;
 }
 
@@ -351,73 +385,6 @@ void ga__dtype_normalise(ga_dtype dtype, void *elements, size_t count)
         return;
     for (size_t k = 0; k < count; k++)
         p[k] = p[k] != 0;
-}
-
-/* ---- float16 and bfloat16 ---- */
-
-/* A double as sign, exponent and `nfraction` bits in 16, rounded once, to nearest even. */
-static uint16_t narrowed(double value, int nfraction, int bias)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    const uint64_t sign = bits >> 63 << 15, infinity = (2 * (uint64_t)bias + 1) << nfraction;
-    const uint64_t fraction = bits & (UINT64_MAX >> 12);
-    const int exponent = (int)(bits >> 52 & 2047) - 1023;
-
-    if (exponent == 1024 && fraction)
-        return (uint16_t)(sign | infinity | UINT64_C(1) << (nfraction - 1) |
-                          fraction >> (52 - nfraction));
-    if (exponent > bias)
-        return (uint16_t)(sign | infinity);
-    const int below = exponent < 1 - bias ? 1 - bias - exponent : 0; /* a subnormal's lost bits */
-    const int shift = 52 - nfraction + below;
-    if (shift > 53)
-        return (uint16_t)sign;
-    const uint64_t significand = fraction | UINT64_C(1) << 52;
-    const uint64_t half = UINT64_C(1) << (shift - 1), rest = significand & (2 * half - 1);
-    uint64_t kept = significand >> shift;
-    kept += rest > half || (rest == half && (kept & 1));
-    /* The leading bit adds 1 to the exponent, and so does a carry out of the fraction. */
-    const uint64_t field = below ? 0 : (uint64_t)(exponent + bias - 1);
-    return (uint16_t)(sign | ((field << nfraction) + kept));
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-float ga__half_to_float(uint16_t bits)
-{
-    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
-    const uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-
-    if (exponent == 31)
-        return float_of_bits(sign | 0x7f800000 | fraction << 13);
-    if (exponent == 0) {
-        const float subnormal = (float)fraction * 0x1p-24f;
-        return sign ? -subnormal : subnormal;
-    }
-    return float_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
-}
-
-uint16_t ga__float_to_half(double value)
-{
-    return narrowed(value, 10, 15);
-}
-
-float ga__bfloat16_to_float(uint16_t bits)
-{
-    return float_of_bits((uint32_t)bits << 16);
-}
-
-uint16_t ga__float_to_bfloat16(double value)
-{
-    return narrowed(value, 7, 127);
 }
 
 ga_dtype ga__dtype_named(const char *name, size_t length)

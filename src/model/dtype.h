@@ -8,12 +8,19 @@
 
 typedef struct ga__dtype_row {
     const char *name;
-    char kind;                /* 'b' 'i' 'u' 'f' 'c', '-' for none */
-    unsigned char nbytes;     /* of an element */
-    ga_dtype real;            /* complex64 -> float32, others themselves */
-    const char *memory_type;  /* its C++ type in a kernel's memory */
-    const char *compute_type; /* the type a kernel computes in */
+    char kind;               /* 'b' 'i' 'u' 'f' 'c', '-' for none */
+    unsigned char nbytes;    /* of an element */
+    const char *memory_type; /* its C++ type in a kernel's memory */
+    ga_dtype compute;        /* what a kernel computes in: float16 -> float32 */
+    ga_dtype real;           /* complex64 -> float32, others themselves */
+    ga_dtype floating;       /* int16 -> float32, floats and complex themselves */
+    ga_dtype digits;         /* whose digits a text shows; GA_NO_DTYPE: six */
     const char *npy;
+    const char *c_names; /* of C types, with blanks between */
+    struct {
+        int fraction_bits, bias;
+        uint16_t top; /* infinity, or NaN in a format without infinity */
+    } format;         /* of a float that is only stored: the bits below the sign */
 } ga__dtype_row;
 
 extern const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT]; /* row 0 is no dtype's */
@@ -54,16 +61,24 @@ static inline ga_dtype ga__dtype_real(ga_dtype dtype)
 /* What a kernel computes in, as a dtype: float16 -> float32. */
 static inline ga_dtype ga__dtype_compute(ga_dtype dtype)
 {
-    return ga__dtype_kind(dtype) == 'f' && ga__dtype_size(dtype) == 2 ? GA_FLOAT32 : dtype;
+    return ga__dtype_row_of(dtype)->compute;
+}
+
+/* Whether kernels only store the dtype and compute in another, so that each result rounds once. */
+static inline bool ga__dtype_is_stored(ga_dtype dtype)
+{
+    return ga__dtype_compute(dtype) != dtype;
 }
 
 const char *ga__dtype_memory_type(ga_dtype dtype);
 const char *ga__dtype_compute_type(ga_dtype dtype);
-/* The dtype of this kind and size ('f' and 2: float16); GA_NO_DTYPE when there is none. */
-ga_dtype ga__dtype_find(char kind, size_t nbytes);
+/* The integer of kind 'i' or 'u' and this size; GA_NO_DTYPE when there is none. */
+ga_dtype ga__dtype_integer(char kind, size_t nbytes);
+/* The smallest complex dtype that holds the real one. */
+ga_dtype ga__dtype_complex(ga_dtype real);
 const char *ga__dtype_npy(ga_dtype dtype);
-/* From a .npy descr ("<f4", ">i2", "|b1"); *swapped says whether its bytes are in the other order.
- * GA_NO_DTYPE when it is none of ours (no error raised). */
+/* From a .npy descr ("<f4", ">i2", "|b1", a dtype's name); *swapped says whether its bytes are in
+ * the other order. GA_NO_DTYPE when it is none of ours (no error raised). */
 ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped);
 /* From a C type name as kernels declare it ("float", "unsigned long long", "int8_t", "half",
  * "complex<float>", "std::complex<double>"); GA_NO_DTYPE when unknown. */
@@ -71,7 +86,7 @@ ga_dtype ga__dtype_from_c(const char *type);
 
 /* Stores a C number as one element of dtype, converting as ga_astype does. */
 void ga__dtype_store(ga_dtype dtype, ga_value number, void *element);
-/* Reads one element as a number of that dtype (float16 and bfloat16 as their float64 value). */
+/* Reads one element as a number of that dtype (floats as their float64 value). */
 ga_value ga__dtype_fetch(ga_dtype dtype, const void *element);
 /* A number converted to double, int64, bool as ga_astype does. */
 double ga__number_double(ga_value number);
@@ -82,11 +97,6 @@ bool ga__number_bool(ga_value number);
 void ga__dtype_swap_bytes(ga_dtype dtype, void *elements, size_t count);
 /* Makes 1 of every truth that is not 0 (bool); other dtypes stay as they are. */
 void ga__dtype_normalise(ga_dtype dtype, void *elements, size_t count);
-
-float ga__half_to_float(uint16_t bits);
-uint16_t ga__float_to_half(double value); /* one rounding, to nearest even */
-float ga__bfloat16_to_float(uint16_t bits);
-uint16_t ga__float_to_bfloat16(double value);
 
 /* The dtype of that name; GA_NO_DTYPE: there is none. */
 ga_dtype ga__dtype_named(const char *name, size_t length);

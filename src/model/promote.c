@@ -32,11 +32,7 @@ static bool is_integer(ga_dtype dtype)
 /* The float an integer becomes by its size alone; other dtypes themselves. */
 static ga_dtype float_of(ga_dtype dtype)
 {
-    const size_t nbytes = ga__dtype_size(dtype);
-
-    if (!is_integer(dtype))
-        return dtype;
-    return ga__dtype_find('f', nbytes < 4 ? 2 * nbytes : 8);
+    return ga__dtype_row_of(dtype)->floating;
 }
 
 static ga_dtype promote_integers(ga_dtype a, ga_dtype b)
@@ -48,31 +44,27 @@ static ga_dtype promote_integers(ga_dtype a, ga_dtype b)
     const size_t size_u = ga__dtype_kind(a) == 'u' ? size_a : size_b;
     const size_t size_i = ga__dtype_kind(a) == 'u' ? size_b : size_a;
     if (size_i > size_u)
-        return ga__dtype_find('i', size_i);
-    return size_u < 8 ? ga__dtype_find('i', 2 * size_u) : GA_FLOAT64;
+        return ga__dtype_integer('i', size_i);
+    return size_u < 8 ? ga__dtype_integer('i', 2 * size_u) : GA_FLOAT64;
 }
 
-/* float16 and bfloat16 hold each other's values in neither; the next size holds both's. */
+/* Different floats meet in the larger of those they compute in: of two that are only stored, as
+ * float16 and bfloat16, neither need hold the other's values. */
 static ga_dtype promote_floats(ga_dtype a, ga_dtype b)
 {
-    const size_t size_a = ga__dtype_size(a), size_b = ga__dtype_size(b);
+    const ga_dtype wide_a = ga__dtype_compute(a), wide_b = ga__dtype_compute(b);
 
-    if (a == b || size_a > size_b)
+    if (a == b)
         return a;
-    return size_a < size_b ? b : ga__dtype_find('f', 2 * size_a);
+    return ga__dtype_size(wide_a) > ga__dtype_size(wide_b) ? wide_a : wide_b;
 }
 
-/* The real float that holds x beside a float or complex `other`: bfloat16 holds 8 bits too. */
+/* The real float of x beside a float or complex `other`: any float takes integers of 8 bits. */
 static ga_dtype float_beside(ga_dtype x, ga_dtype other)
 {
     if (is_integer(x) && ga__dtype_size(x) == 1 && kind_rank(other) == 3)
         return other;
     return ga__dtype_real(float_of(x));
-}
-
-static ga_dtype complex_of(ga_dtype real)
-{
-    return ga__dtype_find('c', ga__dtype_size(real) < 8 ? 8 : 16);
 }
 
 static ga_dtype promote(ga_dtype a, ga_dtype b)
@@ -86,7 +78,7 @@ static ga_dtype promote(ga_dtype a, ga_dtype b)
     if (rank_a == 2 && rank_b == 2)
         return promote_integers(a, b);
     const ga_dtype real = promote_floats(float_beside(a, b), float_beside(b, a));
-    return rank_a == 4 || rank_b == 4 ? complex_of(real) : real;
+    return rank_a == 4 || rank_b == 4 ? ga__dtype_complex(real) : real;
 }
 
 ga_dtype ga_result_type(ga_dtype a, ga_dtype b)
@@ -134,7 +126,7 @@ static ga_dtype beside_weak(ga_dtype strong, ga_dtype number)
         return GA_INT64;
     if (kind_rank(number) == 3)
         return GA_FLOAT64;
-    return complex_of(is_integer(strong) ? GA_FLOAT64 : strong);
+    return ga__dtype_complex(is_integer(strong) ? GA_FLOAT64 : strong);
 }
 
 /* Two weak defaults: the higher kind; uint64 when one of two integers needs it. */

@@ -20,7 +20,7 @@ enum { WORD_SIZE = 160 };
 /* ---- Real numbers in columns ---- */
 
 typedef struct real_format {
-    ga_dtype dtype; /* determines the digits */
+    ga_dtype dtype; /* determines the digits; GA_NO_DTYPE: six, and no column */
     bool plus;      /* also prints the sign of positive numbers */
     bool scientific;
     int precision; /* digits after the point, if scientific */
@@ -39,6 +39,8 @@ static int decimal_precision(ga_dtype dtype)
 {
     int bits = 0;
 
+    if (dtype == GA_NO_DTYPE)
+        return GA__DECIMAL_SIX;
     while (ga__dtype_rounded(dtype, 1.0 + ldexp(1.0, -(bits + 1))) != 1.0)
         bits++;
     return (int)(bits * 0.30102999566398120); /* log10(2) */
@@ -204,15 +206,6 @@ typedef struct element_format {
     real_format re, im;
 } element_format;
 
-/* The dtype that determines the digits of a real number of `dtype`: for a dtype that NumPy does not
- * have ("V2"), the type that it computes in. */
-static ga_dtype digits_dtype(ga_dtype dtype)
-{
-    const ga_dtype real = ga__dtype_real(dtype);
-
-    return strchr(ga__dtype_npy(real), 'V') ? ga__dtype_compute(real) : real;
-}
-
 static int write_integer(char kind, ga_value number, int width, char *word)
 {
     if (kind == 'u')
@@ -226,6 +219,8 @@ static int write_element(const element_format *f, ga_value number, char *word)
         return sprintf(word, "%s", ga__number_bool(number) ? " True" : "False");
     if (f->kind != 'f' && f->kind != 'c')
         return write_integer(f->kind, number, f->width, word);
+    if (f->re.dtype == GA_NO_DTYPE)
+        return write_lone_real(f->re.dtype, number.as.z[0], false, false, word);
     int n = write_real(&f->re, number.as.z[0], word);
     if (f->kind == 'f')
         return n;
@@ -242,13 +237,14 @@ static int write_element(const element_format *f, ga_value number, char *word)
 static int write_lone_element(ga_dtype dtype, ga_value number, char *word)
 {
     const char kind = ga__dtype_kind(dtype);
+    const ga_dtype digits = ga__dtype_row_of(dtype)->digits;
 
     if (kind == 'b')
         return sprintf(word, "%s", ga__number_bool(number) ? "True" : "False");
     if (kind == 'f')
-        return write_lone_real(digits_dtype(dtype), number.as.z[0], true, false, word);
+        return write_lone_real(digits, number.as.z[0], digits != GA_NO_DTYPE, false, word);
     if (kind == 'c')
-        return write_lone_complex(digits_dtype(dtype), number.as.z, word);
+        return write_lone_complex(digits, number.as.z, word);
     return write_integer(kind, number, 0, word);
 }
 
@@ -270,8 +266,10 @@ static void fit_real(real_format *f, const sample *s, int part, bool plus)
     survey found = {false, false, false, 0, 0};
 
     memset(f, 0, sizeof *f);
-    f->dtype = digits_dtype(s->dtype);
+    f->dtype = ga__dtype_row_of(s->dtype)->digits;
     f->plus = plus;
+    if (f->dtype == GA_NO_DTYPE)
+        return;
     for (int64_t i = 0; i < s->count; i++)
         survey_number(&found, sample_at(s, i).as.z[part]);
     f->scientific = found.any_finite && wants_scientific(f->dtype, &found);

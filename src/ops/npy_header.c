@@ -134,9 +134,6 @@ static ga_status read_descr(reader *r, ga__npy_header *h)
     if (status != GA_OK)
         return status;
     h->dtype = ga__dtype_from_npy(descr, &h->swapped);
-    if (strcmp(descr, ga_dtype_name(GA_BFLOAT16)) ==
-        0) /* NumPy has no descr for bfloat16, so writers differ */
-        h->dtype = GA_BFLOAT16;
     if (h->dtype == GA_NO_DTYPE)
         return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is not a supported dtype", r->path,
                         descr);

@@ -66,7 +66,7 @@ static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
     static const ga__distribution random = {
         {.id = GA__FORMULA_ID(7), .name = "random", .body = "r = z"}, "unit", false};
     const ga_status status = plan_real(draw, &random, rng, dtype);
-    if (status == GA_OK && ga__dtype_size(dtype) == 2) /* rounding could produce 1 */
+    if (status == GA_OK && ga__dtype_is_stored(dtype)) /* rounding could produce 1 */
         return plan_uniform(draw, "random", rng, dtype, 0, 1);
     return status;
 }

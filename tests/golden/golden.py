@@ -30,39 +30,90 @@ def rows(table):
         ]
 
 
-DTYPES = [row[1] for row in rows("dtype")]
-KINDS = {row[1]: row[2].strip("'") for row in rows("dtype")}
+TABLE = {row[1]: row for row in rows("dtype")}
+DTYPES = list(TABLE)
+KINDS = {name: row[2].strip("'") for name, row in TABLE.items()}
 KINDS["bool"] = "?"
+# The floats that NumPy lacks (ml_dtypes has them): the bits of the fraction, the bias of the exponent, and the first
+# code that is no finite number.
+SMALL = {
+    name: tuple(int(n, 0) for n in row[-3:])
+    for name, row in TABLE.items()
+    if len(row) > 12 and name != "float16"
+}
+
+
+# Of floats of one byte the goldens hold samples: they differ in a conversion only, and kernels take time to compile.
+BYTES = {name: int(row[3]) for name, row in TABLE.items()}
+SAMPLED = [name for name in SMALL if BYTES[name] == 1]
+
+
+def is_sample(dtype, k):
+    """Whether case number k of a list is for the dtype: those of SAMPLED take turns."""
+    return dtype not in SAMPLED or SAMPLED.index(dtype) == k % len(SAMPLED)
 
 
 def code(dtype):
     return DTYPES.index(dtype) + 1
 
 
+def real_dtype(dtype):
+    """The dtype itself in NumPy, or in ml_dtypes."""
+    if dtype not in SMALL:
+        return np.dtype(dtype)
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, dtype))
+
+
 def numpy_dtype(dtype):
-    """The NumPy dtype that computes for ours: bfloat16 values are held as float32."""
-    return np.dtype("float32" if dtype == "bfloat16" else dtype)
+    """The NumPy dtype that computes for ours: values of SMALL are held as float32."""
+    return np.dtype("float32" if dtype in SMALL else dtype)
 
 
-def to_bfloat16_bits(values):
-    """float values to bfloat16 bits with one rounding, to nearest even; any NaN gives 0x7fc0."""
+def small_values(dtype):
+    """The value of each positive code of a dtype of SMALL up to the first that is none, and that as if it were one."""
+    fraction, bias, top = SMALL[dtype]
+    codes = np.arange(top + 1)
+    field, rest = codes >> fraction, codes & ((1 << fraction) - 1)
+    significand = np.where(field > 0, rest + (1 << fraction), rest).astype(np.longdouble)
+    return np.ldexp(significand, np.maximum(field, 1) - bias - fraction)
+
+
+def limits(dtype):
+    """The largest number of a dtype of SMALL, the smallest subnormal, the smallest normal one."""
+    fraction, bias, _ = SMALL[dtype]
+    known = small_values(dtype).astype(float)
+    return float(known[-2]), float(known[1]), 2.0 ** (1 - bias)
+
+
+def epsilon(dtype):
+    return 2.0 ** -SMALL[dtype][0]
+
+
+def to_bits(dtype, values):
+    """Numbers to the bits of a dtype of SMALL with one rounding, to nearest even; any NaN gives the positive one."""
+    fraction, _, top = SMALL[dtype]
     wide = np.asarray(values, dtype=np.longdouble)
-    near = wide.astype(np.float32)
-    back = near.astype(np.longdouble)
-    bits = near.view(np.uint32).astype(np.int64)
-    with np.errstate(all="ignore"):
-        # A value between two float32s must not look like a tie of bfloat16.
-        inexact = (back != wide) & np.isfinite(wide) & np.isfinite(near)
-        away = inexact & (np.abs(back) < np.abs(wide))
-        toward = inexact & (np.abs(back) > np.abs(wide))
-    tie = (bits & 0xFFFF) == 0x8000
-    bits = bits + np.where(tie & away, 1, 0) - np.where(tie & toward, 1, 0)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return np.where(np.isnan(wide), 0x7FC0, rounded).astype(np.uint16)
+    known = small_values(dtype)
+    middle = (known[1:] + known[:-1]) / 2
+    below = np.searchsorted(middle, np.abs(wide), "left")
+    tie = below != np.searchsorted(middle, np.abs(wide), "right")
+    word = f"u{real_dtype(dtype).itemsize}"
+    sign = np.signbit(wide).astype(np.int64) << (8 * np.dtype(word).itemsize - 1)
+    bits = sign | (below + (tie & (below & 1 == 1)))
+    return np.where(np.isnan(wide), top | 1 << (fraction - 1), bits).astype(word)
 
 
-def from_bfloat16_bits(bits):
-    return (np.asarray(bits, dtype=np.uint32) << 16).view(np.float32)
+def from_bits(dtype, bits):
+    fraction, _, top = SMALL[dtype]
+    bits = np.asarray(bits)
+    sign = 8 * bits.dtype.itemsize - 1
+    magnitude = bits & ((1 << sign) - 1)
+    values = np.append(small_values(dtype)[:top], [np.inf if top & 1 == 0 else np.nan])
+    values = values[np.minimum(magnitude, top)].astype(np.float32)
+    values = np.where(magnitude > top, np.float32(np.nan), values)
+    return np.where(bits >> sign, -values, values)
 
 
 class Array:
@@ -71,27 +122,27 @@ class Array:
     def __init__(self, dtype, values):
         self.dtype = dtype
         with np.errstate(all="ignore"):
-            if dtype == "bfloat16":
+            if dtype in SMALL:
                 values = np.asarray(values)
-                self.v = from_bfloat16_bits(to_bfloat16_bits(values)).reshape(values.shape)
+                self.v = from_bits(dtype, to_bits(dtype, values)).reshape(values.shape)
             else:
                 self.v = np.asarray(values).astype(numpy_dtype(dtype))
 
     def bytes(self):
-        v = to_bfloat16_bits(self.v) if self.dtype == "bfloat16" else self.v
+        v = to_bits(self.dtype, self.v) if self.dtype in SMALL else self.v
         return np.ascontiguousarray(v).tobytes()
 
 
 def promote(a, b):
-    """ga_result_type: NumPy's, and bfloat16 by the rule in dtype.h."""
+    """ga_result_type: NumPy's, and floats that it lacks by the rule in dtype.h."""
     if a == b:
         return a
-    if "bfloat16" not in (a, b):
+    if a not in SMALL and b not in SMALL:
         return np.result_type(numpy_dtype(a), numpy_dtype(b)).name
-    other = b if a == "bfloat16" else a
+    other = b if a in SMALL else a
     if other in ("bool", "int8", "uint8"):
-        return "bfloat16"
-    if other in ("int16", "uint16", "float16", "float32"):
+        return a if a in SMALL else b
+    if other in ("int16", "uint16", "float16", "float32", *SMALL):
         return "float32"
     return other if KINDS[other] == "c" else "float64"
 

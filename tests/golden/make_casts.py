@@ -2,7 +2,7 @@
 """Makes casts.bin: every dtype to every other, at the ends of their ranges and halfway between values.
 
 Answers are computed exactly, with fractions, and rounded once, to nearest even; wherever NumPy (with
-ml_dtypes for bfloat16) defines an answer it must be the same. Floats cut to integers are saturated, and
+ml_dtypes for floats that NumPy lacks) defines an answer it must be the same. Floats cut to integers are saturated, and
 NaN is 0, which NumPy leaves open. Run with no arguments from anywhere; the output stands beside this file.
 """
 
@@ -10,23 +10,29 @@ import math
 import warnings
 from fractions import Fraction
 
-import ml_dtypes
 import numpy as np
 
-from golden import DTYPES, KINDS, ROOT, Array, File, numpy_dtype
+from golden import BYTES, DTYPES, KINDS, ROOT, SMALL, Array, File, epsilon, limits, numpy_dtype, real_dtype
 
-# Digits of the significand, and the exponents of the smallest normal number and of the largest one.
-FLOATS = {"float16": (11, -14, 15), "bfloat16": (8, -126, 127), "float32": (24, -126, 127),
-          "float64": (53, -1022, 1023)}
+# Digits of the significand, the exponent of the smallest normal number, the largest number.
+FLOATS = {dtype: (SMALL[dtype][0] + 1, 1 - SMALL[dtype][1], limits(dtype)[0]) if dtype in SMALL else
+          (np.finfo(dtype).nmant + 1, int(np.finfo(dtype).minexp), float(np.finfo(dtype).max))
+          for dtype in DTYPES if KINDS[dtype] == "f"}
 PARTS = {"complex64": "float32", "complex128": "float64"}
 INTEGERS = {d: np.iinfo(d) for d in DTYPES if KINDS[d] in "iu"}
 
 
+def infinity(dtype):
+    return math.nan if dtype in SMALL and SMALL[dtype][2] & 1 else math.inf
+
+
 def rounded(value, dtype):
     """The float of the dtype that is nearest to a number, which may be an int of any size."""
-    if isinstance(value, float) and (math.isinf(value) or math.isnan(value) or value == 0):
+    if isinstance(value, float) and (math.isnan(value) or value == 0):
         return value
-    digits, least, most = FLOATS[dtype]
+    if isinstance(value, float) and math.isinf(value):
+        return math.copysign(infinity(dtype), value)
+    digits, least, largest = FLOATS[dtype]
     exact = Fraction(value)
     sign = -1.0 if exact < 0 else 1.0
     exact = abs(exact)
@@ -36,7 +42,7 @@ def rounded(value, dtype):
     exponent -= exact < Fraction(2) ** exponent
     unit = Fraction(2) ** (max(exponent, least) - digits + 1)
     near = round(exact / unit) * unit  # Fraction rounds to even
-    return sign * (math.inf if near >= Fraction(2) ** (most + 1) else float(near))
+    return sign * (infinity(dtype) if near > Fraction(largest) else float(near))
 
 
 def integer(value, dtype):
@@ -74,11 +80,12 @@ def integers(dtype):
     values = {info.min, info.min + 1, info.max, info.max - 1, 0, 1, 2, 3, 100}
     for bits in range(6, info.bits):
         values |= {2**bits + off for off in (-1, 0, 1)} | {-(2**bits) + off for off in (-1, 0, 1)}
-    for digits, _, _ in FLOATS.values():
+    for dtype, (digits, _, _) in FLOATS.items():
+        near = (-1, 0, 1) if BYTES[dtype] == 1 else (-2048, -1024, -1, 0, 1, 1024, 2048)
         # By way of a float64 those from 2**53 on would be rounded twice.
         for exponent in {digits, digits + 1, 53, 54, info.bits - 1, info.bits - 2}:
             for half in halfway(digits, exponent) if digits <= exponent < info.bits else ():
-                for off in (-2048, -1024, -1, 0, 1, 1024, 2048):
+                for off in near:
                     values |= {int(half) + off, -int(half) + off}
     return sorted(v for v in values if info.min <= v <= info.max)
 
@@ -86,10 +93,11 @@ def integers(dtype):
 def next_to(value, dtype):
     """The value in the dtype, and its neighbours."""
     here = rounded(value, dtype)
-    if dtype == "bfloat16" or math.isinf(here):
-        step = 2.0 ** -7
-        return [here] if math.isinf(here) else [here, rounded(here * (1 + step), dtype),
-                                                rounded(here * (1 - step), dtype)]
+    if not math.isfinite(here):
+        return []
+    if dtype in SMALL:
+        step = epsilon(dtype)
+        return [here, rounded(here * (1 + step), dtype), rounded(here * (1 - step), dtype)]
     one = np.dtype(dtype).type
     with np.errstate(all="ignore"):
         return [here, float(np.nextafter(one(here), one(np.inf))), float(np.nextafter(one(here), one(-np.inf)))]
@@ -102,15 +110,17 @@ def floats(dtype):
     for info in INTEGERS.values():
         exact += [Fraction(int(info.max)), Fraction(int(info.max) + 1), Fraction(int(info.max)) + Fraction(1, 2),
                   Fraction(int(info.min)) - 1, Fraction(-int(info.min)) + Fraction(1, 2)]
-    for other, low, high in FLOATS.values():
-        top = Fraction(2) ** (high + 1)
+    for other, low, largest in FLOATS.values():
+        top = Fraction(largest)
+        above = Fraction(2) ** (math.frexp(largest)[1] - other - 1)  # half a unit
         smallest = Fraction(2) ** (low - other + 1)
-        exact += [*halfway(other, 0), *halfway(other, 5), top - top / 2**other, top - top / 2 ** (other + 1),
+        exact += [*halfway(other, 0), *halfway(other, 5), top, top + above,
                   smallest / 2, smallest * 3 / 2, smallest, smallest * 5 / 2, Fraction(2) ** low,
                   Fraction(2) ** low - smallest / 2]
     values = {v for e in exact if e for near in next_to(e, dtype) for v in (near, -near)}
-    values = sorted(v for v in values if not math.isinf(v))
-    return values + [0.0, -0.0, math.inf, -math.inf, math.nan]
+    values = sorted(v for v in values if math.isfinite(v))
+    ends = [infinity(dtype), -infinity(dtype)]
+    return values + [0.0, -0.0, *ends, math.nan]
 
 
 def complexes(dtype):
@@ -138,15 +148,11 @@ def same(a, b):
 
 def check(source, dtype, numbers, answers):
     """Against NumPy, except floats that an integer has no room for."""
-
-    def real(d):
-        return np.dtype(ml_dtypes.bfloat16 if d == "bfloat16" else d)
-
-    if dtype == "bfloat16" and source not in ("float32", "float16", "bool", "int8", "uint8"):
+    if dtype in SMALL and source not in ("float32", "float16", "bool", "int8", "uint8"):
         return  # ml_dtypes rounds twice
-    given, want = np.array(numbers, real(source)), np.array(answers, numpy_dtype(dtype))
+    given, want = np.array(numbers, real_dtype(source)), np.array(answers, numpy_dtype(dtype))
     with np.errstate(all="ignore"):
-        got = given.astype(real(dtype)).astype(numpy_dtype(dtype))
+        got = given.astype(real_dtype(dtype)).astype(numpy_dtype(dtype))
         ok = same(got, want)
         if dtype in INTEGERS and KINDS[source] in "fc":
             parts = given.real.astype(float)

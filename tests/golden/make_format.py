@@ -2,11 +2,14 @@
 and what print() gives.
 
 Each entry: a line "DTYPE SHAPE HEX" (shape "3,4" or "-" for 0-d; little-endian C order), the text's lines
-each after "|", and an empty line. bfloat16 is written as the float32 of the same value.
+each after "|", and an empty line. bfloat16 is written as the float32 of the same value, floats of one byte as by
+ml_dtypes.
 """
 import os
 
 import numpy as np
+
+from golden import SAMPLED, real_dtype
 
 rng = np.random.default_rng(20260101)
 entries = []
@@ -84,6 +87,14 @@ def large():
     add(np.where(np.arange(1100) == 500, 1e30, 0.5), np.float32)  # not among those shown
 
 
+def bytes_of_floats():
+    codes = np.arange(256, dtype=np.uint8)
+    for dtype in map(real_dtype, SAMPLED):
+        x = codes.view(dtype)
+        entries.extend([x, x.reshape(4, 64), x[::5], x[:1], x[1:2], np.tile(x, 5), np.tile(x[60:68], (3, 200))])
+        entries.extend(np.array(x[k]) for k in range(0, 256, 3))
+
+
 def scalars():
     values = [0.0, -0.0, 1.0, -1.5, 0.1, 1 / 3, 1e3, 999.0, 1e4, 1e5, 999999.0, 1e6, 1e7, 1e8, 123456789.0, 1e15,
               9999999999999998.0, 1e16, 1e17, 1e-3, 1e-4, 9.9e-5, 1.00001e-4, 1e-5, 1e100, 1e-100, 5e-324, np.nan,
@@ -110,7 +121,7 @@ def write(out, name, x, text):
 def main():
     folder = os.path.dirname(os.path.abspath(__file__))
     with np.errstate(all="ignore"):
-        arrays(), integers(), empties(), large(), scalars()
+        arrays(), integers(), empties(), large(), scalars(), bytes_of_floats()
         with open(os.path.join(folder, "format.txt"), "w") as out:
             for x in entries:
                 write(out, x.dtype.name, x, np.array2string(x))

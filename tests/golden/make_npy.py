@@ -8,6 +8,8 @@ import struct
 
 import numpy as np
 
+from golden import SAMPLED, real_dtype
+
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npy")
 rng = np.random.default_rng(20260101)
 index = []
@@ -77,6 +79,13 @@ def headers():
     for name, descr in (("bfloat16", "'<V2'"), ("bfloat16_pipe", "'|V2'"), ("bfloat16_name", "'bfloat16'")):
         write(name, raw(dictionary(descr), bits.tobytes()))
         good(name, "other", "bfloat16", bits)
+    for dtype, pipe in zip(SAMPLED, ("|V1", "|f1")):
+        x = np.array([[1, -2, 448], [np.nan, 0.5, -0.0]]).astype(real_dtype(dtype))
+        saved(dtype, x)
+        saved(dtype + "_fortran", np.asfortranarray(x))
+        for name, descr in (("_pipe", pipe), ("_name", dtype)):
+            write(dtype + name, raw(dictionary(f"'{descr}'", shape="(2, 3)"), x.tobytes()))
+            good(dtype + name, "other", dtype, x)
     write("bool_odd", raw(dictionary("'|b1'"), b"\0\2\xff"))
     good("bool_odd", "other", "bool", np.array([False, True, True]))
 

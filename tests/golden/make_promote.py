@@ -11,11 +11,11 @@ import warnings
 import ml_dtypes
 import numpy as np
 
+from golden import DTYPES as NAMES, SMALL, real_dtype
+
 warnings.simplefilter("ignore")
 
-NAMES = ("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-         "complex64 complex128").split()
-DTYPES = {name: np.dtype(getattr(ml_dtypes, name, None) or name) for name in NAMES}
+DTYPES = {name: real_dtype(name) for name in NAMES}
 WEAK = {"weak:True": True, "weak:1": 1, "weak:-1": -1, "weak:300": 300, "weak:1e18": 10**18,
         "weak:2**63": 2**63, "weak:1.5": 1.5, "weak:1j": 1j}
 OPERANDS = NAMES + list(WEAK)
@@ -26,7 +26,7 @@ def is_integer(dtype):
     return np.dtype(dtype).kind in "biu"
 
 
-def beside_bfloat16(other):
+def beside_small(other):
     """Quarry's own rule (quarry/dtype.h) where ml_dtypes has no answer."""
     return np.dtype("float64" if other.kind in "iu" and other.itemsize > 2 else "float32")
 
@@ -35,17 +35,17 @@ def result_type(a, b):
     try:
         return np.result_type(a, b)
     except TypeError:
-        return beside_bfloat16(b if a == DTYPES["bfloat16"] else a)
+        return beside_small(b if a.name in SMALL else a)
 
 
 def can_cast(a, b):
-    halves = {"float16", "bfloat16"}
+    floats = {"float16", "float32", "float64", *SMALL}
     if np.can_cast(a, b, "safe"):
         return "safe"
-    # ml_dtypes calls float16 and bfloat16 different kinds, complex and bfloat16 the same.
+    # ml_dtypes calls its floats and NumPy's different kinds, complex and bfloat16 the same.
     if a.kind == "c" and b.kind != "c":
         return "no"
-    if np.can_cast(a, b, "same_kind") or {a.name, b.name} == halves:
+    if np.can_cast(a, b, "same_kind") or {a.name, b.name} <= floats:
         return "same_kind"
     return "no"
 
@@ -56,19 +56,20 @@ def value(operand):
 
 def call(function, *operands):
     """The dtype of the result, or the error."""
-    if "bfloat16" in operands and any(o in ("weak:1.5", "weak:2**63") for o in operands):
+    small = [o for o in operands if o in SMALL]
+    if small and any(o in ("weak:1.5", "weak:2**63") for o in operands):
         # ml_dtypes refuses 2**63 and gives float32 with a float; by NEP 50 weak numbers change neither.
-        operands = [o if o == "bfloat16" else "weak:1" for o in operands]
+        operands = [o if o in SMALL else "weak:1" for o in operands]
     try:
         return np.asarray(function(*map(value, operands))).dtype.name
     except OverflowError:
         return "!invalid"
     except TypeError:
         kinds = [DTYPES[o] for o in operands if o in DTYPES]
-        if DTYPES["bfloat16"] in kinds and len(kinds) == 2:
-            other = kinds[0] if kinds[1] == DTYPES["bfloat16"] else kinds[1]
+        if small and len(kinds) == 2:
+            other = kinds[0] if kinds[1].name in SMALL else kinds[1]
             if other.kind != "c" and function is not np.bitwise_and:
-                return beside_bfloat16(other).name
+                return beside_small(other).name
         return "!dtype"
 
 

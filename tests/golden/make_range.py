@@ -2,25 +2,20 @@
 
 Arguments are random numbers of every kind, and the edges: ends of dtypes, integers past 2**53, steps
 that underflow, lengths that are not finite. Where an exact integer range has another length than
-NumPy's, which divides as floats, the exact one is written. bfloat16 is that of ml_dtypes.
+NumPy's, which divides as floats, the exact one is written. Floats that NumPy lacks are those of ml_dtypes.
 Run with no arguments from anywhere; the output stands beside this file.
 """
 
 import warnings
 
-import ml_dtypes
 import numpy as np
 
-from golden import DTYPES, ERROR, KINDS, ROOT, Array, File
+from golden import DTYPES, ERROR, KINDS, ROOT, SMALL, Array, File, real_dtype
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 LONGEST = 70
 rng = np.random.default_rng(20261122)
-
-
-def made_by(dtype):
-    return np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
 
 def add(file, name, dtype, args, call):
@@ -29,7 +24,7 @@ def add(file, name, dtype, args, call):
     except (OverflowError, ValueError, ZeroDivisionError, TypeError):
         file.case(name, args, [], 0.0, ERROR, dtype=dtype)
         return
-    values = values.astype(np.float32) if dtype == "bfloat16" else values
+    values = values.astype(np.float32) if dtype in SMALL else values
     file.case(name, args, [Array(dtype, values)], dtype=dtype)
 
 
@@ -38,15 +33,15 @@ def arange(file, dtype, start, stop, step):
         if all(isinstance(v, int) for v in (start, stop, step)) and step != 0:
             assert len(range(start, stop, step)) <= LONGEST or KINDS[dtype] == "?"
             end = start + len(range(start, stop, step)) * step
-            return np.arange(start, end, step, dtype=made_by(dtype))
-        return np.arange(start, stop, step, dtype=made_by(dtype))
+            return np.arange(start, end, step, dtype=real_dtype(dtype))
+        return np.arange(start, stop, step, dtype=real_dtype(dtype))
 
     add(file, "arange", dtype, [start, stop, step], call)
 
 
 def linspace(file, dtype, start, stop, num):
     add(file, "linspace", dtype, [start, stop, num],
-        lambda: np.linspace(start, stop, num, dtype=made_by(dtype)))
+        lambda: np.linspace(start, stop, num, dtype=real_dtype(dtype)))
 
 
 def ends(dtype):

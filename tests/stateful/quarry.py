@@ -4,13 +4,15 @@ The functions behind the C macros take the same structs as C does; see value.h, 
 """
 
 import ctypes
+import sys
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 
-DTYPES = [None, "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-          "bfloat16", "float32", "float64", "complex64", "complex128"]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "golden"))
+from golden import DTYPES, SMALL, code as code_of_name, epsilon, promote, real_dtype  # noqa: F401 (for recipes)
+
 ARRAY, NUMBER, SOURCE = 0, 1, 2
 
 
@@ -63,12 +65,11 @@ class Error(Exception):
 
 
 def dtype_of(code):
-    name = DTYPES[code]
-    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+    return real_dtype(DTYPES[code - 1])
 
 
 def code_of(dtype):
-    return DTYPES.index(np.dtype(dtype).name)
+    return code_of_name(np.dtype(dtype).name)
 
 
 READ_FUNCTION = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
@@ -166,7 +167,7 @@ class Library:
 
     def number(self, number, dtype):
         """A C number of that dtype: a weak scalar."""
-        value = Value(NUMBER, DTYPES.index(dtype))
+        value = Value(NUMBER, code_of_name(dtype))
         kind = np.dtype(dtype).kind
         view = np.zeros(2, np.float64)
         if kind in "biu":

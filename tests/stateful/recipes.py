@@ -4,9 +4,8 @@ names and the order of arguments. A call returns (description, [(got, wanted, ex
 import numpy as np
 
 from operands import LAYOUTS, Operand, elements, numpy_dtype, random_shape
+from quarry import DTYPES, SMALL, promote
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-          "float64", "complex64", "complex128"]
 REAL = [d for d in DTYPES if d != "bool" and not d.startswith("c")]
 
 
@@ -37,7 +36,18 @@ def exact_var(x, **options):
 REDUCTIONS = {"sum": exact_sum, "mean": exact_mean, "var": exact_var, "min": np.min, "max": np.max, "any": np.any,
               "all": np.all, "argmin": np.argmin, "argmax": np.argmax, "count_nonzero": np.count_nonzero}
 INEXACT = {"mean", "var"}
-FUNCTIONS = {**REDUCTIONS, "where": lambda c, a, b: np.where(np.asarray(c) != 0, a, b), "maximum": np.maximum,
+
+
+def where(condition, a, b):
+    """Of dtypes that ml_dtypes has no common one for, too."""
+    if isinstance(a, int) or isinstance(b, int):
+        return np.where(np.asarray(condition) != 0, a, b)
+    a, b = np.asarray(a), np.asarray(b)
+    common = numpy_dtype(promote(a.dtype.name, b.dtype.name))
+    return np.where(np.asarray(condition) != 0, a.astype(common), b.astype(common))
+
+
+FUNCTIONS = {**REDUCTIONS, "where": where, "maximum": np.maximum,
              "minimum": np.minimum, "sqrt": np.sqrt, "abs": np.abs}
 
 
@@ -276,12 +286,12 @@ class Chunked(Eval):
 # ---- Custom kernels ----
 
 C_TYPES = {"int8": "signed char", "int16": "short", "int32": "int", "int64": "long long", "uint8": "unsigned char",
-           "float32": "float", "float64": "double", "float16": "float16"}
+           "float32": "float", "float64": "double", "float16": "float16", **{dtype: dtype for dtype in SMALL}}
 
 
 def widened(x):
     """As C computes, without wrapping: the values are small."""
-    return x.astype(np.float64 if x.dtype.kind == "f" else np.int64)
+    return x.astype(np.int64 if x.dtype.kind in "iu" else np.float64)
 
 
 class Custom(Recipe):
@@ -353,7 +363,7 @@ class CustomReduction(Recipe):
 
 
 class Convert(Recipe):
-    kinds = DTYPES + ["bfloat16"]
+    kinds = DTYPES
 
     def call(self, rng):
         x = self.operand(rng, 0, random_shape(rng))
@@ -440,6 +450,8 @@ class Random(Recipe):
 
 class Pieces(Random):
     """A distribution's elements are the same in one call and in several."""
+
+    kinds = ["float32", "float64", *SMALL]
 
     DRAWS = [("standard_normal", ()), ("uniform", (-2.0, 3.0)), ("integers", (-5, 17))]
 

@@ -16,7 +16,7 @@ import warnings
 try:
     import numpy as np
 
-    from quarry import Error, Library
+    from quarry import SMALL, Error, Library, epsilon
     from recipes import RECIPES
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
@@ -28,8 +28,11 @@ def same(got, wanted, exact):
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return False
     if exact or wanted.dtype.kind in "biu":
+        if wanted.dtype.name in SMALL:
+            got, wanted = got.astype(np.float32), wanted.astype(np.float32)
         return bool(np.array_equal(got, wanted, equal_nan=wanted.dtype.kind in "fc"))
-    eps = np.finfo(wanted.dtype).eps
+    eps = epsilon(wanted.dtype.name) if wanted.dtype.name in SMALL else np.finfo(wanted.dtype).eps
+    got, wanted = (x.astype(np.float64) if wanted.dtype.name in SMALL else x for x in (got, wanted))
     return bool(np.allclose(got, wanted, rtol=32 * float(eps), atol=32 * float(eps), equal_nan=True))
 
 

@@ -11,12 +11,22 @@
 #include "device/simt/simt.h"
 #include "device/stream.h"
 
+/* Within ga::float8_format: the code, of NaN 0x7f. */
+#define SATURATED                                                                                  \
+    "{ unsigned code = code_of(target::bits_of(a) & 0x7fffffffu); "                                \
+    "pair = isnan(a) ? 0x7f : (code < top ? code : top - 1) | (target::bits_of(a) >> 24 & 0x80); " \
+    "}"
+
 /* The host's equivalent of PTX in the templates: for each instruction, C++ over its operands. */
 static const struct {
     const char *instruction, *meaning;
 } ptx[] = {
     {"cvt.f32.f16", "{ _Float16 half; __builtin_memcpy(&half, &bits, 2); value = (float)half; }"},
     {"cvt.rn.f16.f32", "{ _Float16 half = (_Float16)a; __builtin_memcpy(&bits, &half, 2); }"},
+    {"cvt.rn.f16x2.e4m3x2", "{ _Float16 half = (_Float16)by_half(bits); unsigned short low; "
+                            "__builtin_memcpy(&low, &half, 2); halves = low; }"},
+    {"cvt.rn.satfinite.e4m3x2.f32", SATURATED},
+    {"cvt.rn.satfinite.e5m2x2.f32", SATURATED},
     {"rcp.approx.ftz.f32", "r = 1 / a;"},
     {"rcp.approx.ftz.f64", "r = 1 / a;"},
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
