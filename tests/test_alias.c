@@ -97,10 +97,10 @@ static void every_axis_order_of_itself(int ndim, int64_t length)
                      (long long)length);
             GA_SCOPE {
                 gpuarray *base = new_base(ndim, length);
-                const view x = view_whole(base), turned = view_turned(x, order);
+                const view x = view_whole(base), turned = view_transposed(x, order);
                 check_way(&ways[w], x, x, turned, base, what);
                 base = new_base(ndim, length);
-                const view y = view_whole(base), other = view_turned(y, order);
+                const view y = view_whole(base), other = view_transposed(y, order);
                 check_way(&ways[w], y, other, y, base, what);
             }
         }

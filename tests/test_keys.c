@@ -26,12 +26,13 @@ static int number_at(int64_t k, int scale)
 }
 
 /* The layouts of a rows x columns operand. */
-enum how { DENSE, TURNED, EVERY_2ND, FLIPPED, ONE_ROW, ONE_COLUMN, PART, NUMBER };
+enum how { DENSE, TRANSPOSED, EVERY_2ND, FLIPPED, ONE_ROW, ONE_COLUMN, PART, NUMBER };
 
 static view operand(ga_dtype dtype, enum how how, int64_t rows, int64_t columns, int scale)
 {
     static const int turned[] = {1, 0};
-    const int64_t height = how == TURNED ? columns : rows, width = how == TURNED ? rows : columns;
+    const int64_t height = how == TRANSPOSED ? columns : rows,
+                  width = how == TRANSPOSED ? rows : columns;
     const int64_t shape[] = {how == ONE_ROW ? 1 : height, how == ONE_COLUMN  ? 1
                                                           : how == EVERY_2ND ? 2 * width
                                                           : how == PART      ? width + 3
@@ -44,7 +45,7 @@ static view operand(ga_dtype dtype, enum how how, int64_t rows, int64_t columns,
     const view v = view_whole(ga_from_host(bytes, dtype, 2, shape));
     free(bytes);
     switch (how) {
-    case TURNED: return view_turned(v, turned);
+    case TRANSPOSED: return view_transposed(v, turned);
     case EVERY_2ND: return view_range(v, 1, 0, columns, 2);
     case FLIPPED: return view_range(v, 1, columns - 1, columns, -1);
     case ONE_ROW: return view_repeated(v, 0, rows);
@@ -98,14 +99,14 @@ static const sum_call sums[] = {
     {F32, DENSE, PART, DENSE, 40, 52},
     {F32, PART, PART, PART, 40, 52},
     /* Which operand is transposed: of two that both stride along rows. */
-    {F32, DENSE, EVERY_2ND, TURNED, 40, 50},
-    {F32, DENSE, TURNED, EVERY_2ND, 40, 50},
-    {F32, DENSE, TURNED, TURNED, 40, 50},
-    {F32, DENSE, TURNED, FLIPPED, 40, 50},
-    {F32, DENSE, FLIPPED, TURNED, 40, 50},
-    {F32, DENSE, TURNED, TURNED, 70, 90}, /* larger tiles */
-    {F32, DENSE, TURNED, DENSE, 70, 90},
-    {F32, DENSE, TURNED, DENSE, 7, 9}, /* none */
+    {F32, DENSE, EVERY_2ND, TRANSPOSED, 40, 50},
+    {F32, DENSE, TRANSPOSED, EVERY_2ND, 40, 50},
+    {F32, DENSE, TRANSPOSED, TRANSPOSED, 40, 50},
+    {F32, DENSE, TRANSPOSED, FLIPPED, 40, 50},
+    {F32, DENSE, FLIPPED, TRANSPOSED, 40, 50},
+    {F32, DENSE, TRANSPOSED, TRANSPOSED, 70, 90}, /* larger tiles */
+    {F32, DENSE, TRANSPOSED, DENSE, 70, 90},
+    {F32, DENSE, TRANSPOSED, DENSE, 7, 9}, /* none */
     /* Numbers. */
     {F32, DENSE, NUMBER, DENSE, 40, 50},
     {F32, DENSE, DENSE, NUMBER, 40, 50},
@@ -170,7 +171,7 @@ static const reduction_call reductions[] = {
     {"sum(a, axis=1)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, 1},
     {"sum(a, axis=1)", ONE(GA_FLOAT32), PART, 0, 20, 300, 1},
     {"sum(a, axis=1)", ONE(GA_FLOAT32), FLIPPED, 0, 20, 300, 1},
-    {"sum(a, axis=1)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, 1},
+    {"sum(a, axis=1)", ONE(GA_FLOAT32), TRANSPOSED, 0, 20, 300, 1},
     {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 40, 300, 0},
     {"sum(a, axis=0)", ONE(GA_FLOAT32), FLIPPED, 0, 40, 300, 0},
     {"sum(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 40, 1500, 0},
@@ -189,10 +190,10 @@ static const reduction_call reductions[] = {
     {"sum(b - a)", TWO(GA_FLOAT32), ONE_COLUMN, DENSE, 20, 300, -1},
     /* The first of equal elements, with elements in index order or not. */
     {"argmax(a)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, -1},
-    {"argmax(a)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, -1},
+    {"argmax(a)", ONE(GA_FLOAT32), TRANSPOSED, 0, 20, 300, -1},
     {"argmax(a)", ONE(GA_FLOAT32), PART, 0, 20, 300, -1},
     {"argmax(a, axis=0)", ONE(GA_FLOAT32), DENSE, 0, 20, 300, 0},
-    {"argmax(a, axis=0)", ONE(GA_FLOAT32), TURNED, 0, 20, 300, 0},
+    {"argmax(a, axis=0)", ONE(GA_FLOAT32), TRANSPOSED, 0, 20, 300, 0},
 };
 
 /* The properties of one output that the formulas above need. */
@@ -297,7 +298,7 @@ static view deep_view(const deep_call *c, float *numbers)
     for (int k = 0; k < DEEP; k++)
         numbers[k] = (float)(number_at(k, 1) / 8);
     view v = view_whole(ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(6, 6, 40)));
-    v = c->transposed ? view_turned(v, order) : v;
+    v = c->transposed ? view_transposed(v, order) : v;
     return c->part < 0 ? v : view_range(v, c->part, 0, v.shape[c->part] - 1, 1);
 }
 
@@ -370,14 +371,14 @@ typedef struct kernel_call {
 static const kernel_call kernels[] = {
     {"z[i] = x[i] + w[0]", DENSE, DENSE, DENSE},
     {"z[i] = x[i] + w[0]", EVERY_2ND, DENSE, DENSE},
-    {"z[i] = x[i] + w[0]", TURNED, DENSE, DENSE},
+    {"z[i] = x[i] + w[0]", TRANSPOSED, DENSE, DENSE},
     {"z[i] = i + w[i % 90]", DENSE, DENSE, DENSE},
     {"z[i] = i + w[i % 90]", DENSE, EVERY_2ND, DENSE},
-    {"z[i] = i + w[i % 90]", DENSE, TURNED, DENSE},
+    {"z[i] = i + w[i % 90]", DENSE, TRANSPOSED, DENSE},
     {"z[i] = i + w[i % 90]", DENSE, PART, DENSE},
     {"z[i] = x[i] + 7*i + 0*w[0]", DENSE, DENSE, DENSE},
     {"z[i] = x[i] + 7*i + 0*w[0]", PART, DENSE, PART},
-    {"z[i] = x[i] + 7*i + 0*w[0]", TURNED, DENSE, TURNED},
+    {"z[i] = x[i] + 7*i + 0*w[0]", TRANSPOSED, DENSE, TRANSPOSED},
 };
 enum { ROWS = 20, COLUMNS = 30 };
 

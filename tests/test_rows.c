@@ -98,7 +98,8 @@ static view short_rows(gpuarray *array, int how, int64_t count, int64_t length)
     case 7: return view_range(view_range(whole, 1, 0, length, 1), 0, 0, count, 2);
     case 8: return view_range(view_range(all, 1, length - 1, length, -1), 0, count - 1, count, -1);
     case 9: return view_repeated(view_range(wide, 0, 1, 1, 1), 0, count);
-    case 10: return view_turned(view_range(view_range(whole, 0, 0, length, 1), 1, 0, 2, 1), turned);
+    case 10:
+        return view_transposed(view_range(view_range(whole, 0, 0, length, 1), 1, 0, 2, 1), turned);
     case 11: return overlapping_rows(array, count, length, length, 2);
     case 12: return overlapping_rows(array, count, length, 1, 1);
     default: return view_range(all, 1, length, length, 1);

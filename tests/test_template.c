@@ -46,11 +46,11 @@ static ga__record *sample(void)
     ga__record_list(record, "none");
     for (int k = 0; k < 2; k++) {
         ga__record *operand = ga__record_append(record, "operand");
-        ga__record_setf(operand, "k", "%d", k);
+        ga__record_set_number(operand, "k", k);
         if (k == 0)
             ga__record_set(operand, "name", "x");
         for (int axis = 0; axis <= k; axis++)
-            ga__record_setf(ga__record_append(operand, "axis"), "axis", "%d", axis);
+            ga__record_set_number(ga__record_append(operand, "axis"), "axis", axis);
     }
     return record;
 }
@@ -120,7 +120,7 @@ static void values_are_copied_and_null_is_ignored(void **state)
     ga__record_set(r, "null", NULL);
     assert_fills(r, "@v@@null@", "before");
     ga__record_set(NULL, "v", "x");
-    ga__record_setf(NULL, "v", "%d", 1);
+    ga__record_set_number(NULL, "v", 1);
     ga__record_list(NULL, "l");
     assert_null(ga__record_append(NULL, "l"));
     ga__record_free(NULL);
@@ -196,6 +196,29 @@ static bool print_alike(const ga__record *a, const ga__record *b)
     ga__free(of_a);
     ga__free(of_b);
     return alike;
+}
+
+static void numbers_are_written_in_decimal(void **state)
+{
+    static const struct {
+        int64_t number;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {7, "7"},
+                 {-1, "-1"},
+                 {1000000, "1000000"},
+                 {INT64_MAX, "9223372036854775807"},
+                 {INT64_MIN, "-9223372036854775808"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ga__record *r = ga__record_new();
+        size_t nbytes;
+        ga__record_set_number(r, "n", cases[k].number);
+        assert_string_equal(ga__record_value(r, "n", 1, &nbytes), cases[k].text);
+        assert_int_equal(nbytes, strlen(cases[k].text));
+        ga__record_free(r);
+    }
+    ga__record_set_number(NULL, "n", 1);
 }
 
 /* Equal records print alike; no change of a value, a name or a list's shape is lost. */
@@ -276,8 +299,8 @@ static bool has_digest_of(const char *printed, const ga__embedded *file)
 /* For each choice of flags, the digests are those of the files whose text ga__fill uses. */
 static void digests_are_those_of_the_files_filled(void **state)
 {
-    static const char *const flags[] = {"cuda",  "complex",       "integer",      "functions",
-                                        "quick", "distributions", "reduce_types", "user"};
+    static const char *const flags[] = {"cuda",      "complex",       "integer",      "functions",
+                                        "fast_path", "distributions", "reduce_types", "user"};
     enum { FLAGS = sizeof flags / sizeof flags[0] };
     const ga__embedded *head = ga__embedded_file("head.tmpl", strlen("head.tmpl"));
     (void)state;
@@ -287,6 +310,7 @@ static void digests_are_those_of_the_files_filled(void **state)
         ga__record_set(r, "nwords", "1");
         ga__record_set(r, "preamble", "");
         ga__record_set(r, "vector_math", "");
+        ga__record_list(r, "named_type");
         for (int k = 0; k < FLAGS; k++)
             ga__record_set(r, flags[k], choice >> k & 1 ? "1" : "");
         ga__strbuf out = GA__STRBUF_INIT;
@@ -308,24 +332,24 @@ static void digests_name_one_kernel(void **state)
     static const char *const kernels[2][2][2] = {
         {{"elementwise.host", "elementwise.host"},
          {"elementwise_tiled.host", "elementwise_tiled.host"}},
-        {{"elementwise_flat.cuda", "elementwise_quick.cuda"},
+        {{"elementwise_flat.cuda", "elementwise_fast.cuda"},
          {"elementwise_tiled.cuda", "elementwise_tiled.cuda"}}};
     const ga__embedded *engine = ga__embedded_file("elementwise.tmpl", strlen("elementwise.tmpl"));
     (void)state;
     assert_non_null(engine);
     for (int choice = 0; choice < 8; choice++) {
-        const int cuda = choice >> 2, tiled = choice >> 1 & 1, quick = choice & 1;
+        const int cuda = choice >> 2, tiled = choice >> 1 & 1, fast = choice & 1;
         ga__record *r = ga__record_new();
         ga__record_set(r, "cuda", cuda ? "1" : "");
         ga__record_set(r, "tiled", tiled ? "1" : "");
-        ga__record_set(r, "quick", quick ? "1" : "");
+        ga__record_set(r, "fast_path", fast ? "1" : "");
         ga__strbuf out = GA__STRBUF_INIT;
         ga__template_print(engine, r, &out);
         char *digests = ga__strbuf_take(&out);
         for (int k = 0; k < 8; k++) {
             const char *name = kernels[k >> 2][k >> 1 & 1][k & 1];
             const ga__embedded *file = ga__embedded_file(name, strlen(name));
-            const bool wanted = strcmp(name, kernels[cuda][tiled][quick]) == 0;
+            const bool wanted = strcmp(name, kernels[cuda][tiled][fast]) == 0;
             assert_non_null(file);
             assert_int_equal(has_digest_of(digests, file), wanted);
         }
@@ -393,6 +417,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(errors_name_template_and_line),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(includes_become_their_text),
+        cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(print_tells_records_apart),
         cmocka_unit_test(digests_follow_conditions),
         cmocka_unit_test(digests_are_those_of_the_files_filled),

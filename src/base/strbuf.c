@@ -35,6 +35,11 @@ static bool reserve(ga__strbuf *s, size_t nbytes)
     return true;
 }
 
+void ga__strbuf_reserve(ga__strbuf *s, size_t nbytes)
+{
+    (void)reserve(s, nbytes);
+}
+
 void ga__strbuf_add_bytes(ga__strbuf *s, const void *bytes, size_t nbytes)
 {
     if (!reserve(s, nbytes))

@@ -20,6 +20,8 @@ typedef struct ga__strbuf {
         NULL, 0, 0, false                                                                          \
     }
 
+/* Makes room for nbytes more at once, which saves copies as the text grows. */
+void ga__strbuf_reserve(ga__strbuf *s, size_t nbytes);
 void ga__strbuf_add(ga__strbuf *s, const char *text);
 void ga__strbuf_add_bytes(ga__strbuf *s, const void *bytes, size_t nbytes);
 void ga__strbuf_addf(ga__strbuf *s, const char *format, ...) GA_PRINTF(2, 3);

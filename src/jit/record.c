@@ -128,6 +128,19 @@ void ga__record_setf(ga__record *record, const char *name, const char *format, .
     ga__strbuf_reset(&value);
 }
 
+void ga__record_set_number(ga__record *record, const char *name, int64_t number)
+{
+    char digits[24], *first = digits + sizeof digits - 1;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    *first = '\0';
+    do
+        *--first = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0)
+        *--first = '-';
+    ga__record_set(record, name, first);
+}
+
 const char *ga__record_value(const ga__record *record, const char *name, size_t length,
                              size_t *nbytes)
 {

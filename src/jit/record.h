@@ -15,6 +15,7 @@ void ga__record_free(ga__record *record); /* frees the records in its lists too 
 /* Failures are sticky, and ga__fill() reports them. The functions ignore a NULL record. */
 void ga__record_set(ga__record *record, const char *name, const char *value);
 void ga__record_setf(ga__record *record, const char *name, const char *format, ...) GA_PRINTF(3, 4);
+void ga__record_set_number(ga__record *record, const char *name, int64_t number);
 /* Makes the list unless it exists; an empty list differs from a missing one. */
 void ga__record_list(ga__record *record, const char *list);
 /* Appends a new record to the list and returns it; `record` owns it. NULL when memory is out. */

@@ -9,6 +9,8 @@
 /* The limit of nested blocks and includes; a deeper one means that a file includes itself. */
 #define MAX_DEPTH 64
 
+#define USUAL_BYTES ((size_t)64 << 10) /* of a kernel's text, most of it the device library */
+
 /* ---- lines ---- */
 
 struct span {
@@ -67,11 +69,11 @@ static enum line_kind directive_kind(struct span line, struct span *argument)
         size_t length;
         enum line_kind kind;
         bool has_argument;
-    } words[] = {{"each", 4, EACH, true},
+    } words[] = {{"end", 3, END, false}, /* the most frequent first */
                  {"if", 2, IF, true},
-                 {"include", 7, INCLUDE, true},
                  {"else", 4, ELSE, false},
-                 {"end", 3, END, false}};
+                 {"each", 4, EACH, true},
+                 {"include", 7, INCLUDE, true}};
     struct span word = {line.begin, line.begin};
     while (word.end < line.end && !is_blank(*word.end))
         word.end++;
@@ -108,9 +110,10 @@ static enum line_kind next_line(struct cursor *cursor, struct span *line, struct
     }
     newline = strchrnul(mark, '\n');
     line->end = cursor->at = newline + (*newline != 0);
-    const bool slashes = mark - line->begin >= 2 && mark[-2] == '/' && mark[-1] == '/';
+    if (mark - line->begin < 2 || mark[-2] != '/' || mark[-1] != '/')
+        return TEXT;
     struct span inner = trimmed(*line);
-    if (!slashes || inner.begin != mark - 2)
+    if (inner.begin != mark - 2)
         return TEXT;
     inner.begin += 3;
     return directive_kind(inner, argument);
@@ -299,6 +302,7 @@ char *ga__fill(const ga__embedded *template, const ga__record *record)
     const struct scope scope = {record, NULL};
     if (ga__record_failed(record))
         return ga__fail_null(GA_ERR_MEMORY, "%s: out of memory for the template's values", name);
+    ga__strbuf_reserve(&filler.out, USUAL_BYTES);
     if (fill_template(&filler, template, &scope) != GA_OK) {
         ga__strbuf_reset(&filler.out);
         return NULL;

@@ -35,8 +35,8 @@ static void fill_numbers(ga__record *record, const variant *v)
         const ga__declaration d = {.name = ga__draw_number_name(k), .reads = true};
         const ga__operand_variant o = {.type = v->number_type[k], .memory = GA_NO_DTYPE};
         ga__request_operand(number, 1 + k, &d, &o);
-        ga__record_setf(number, GA__KEY(word), "%d", GA__NUMBER_WORDS * k);
-        ga__record_setf(number, GA__KEY(word1), "%d", GA__NUMBER_WORDS * k + 1);
+        ga__record_set_number(number, GA__KEY(word), GA__NUMBER_WORDS * k);
+        ga__record_set_number(number, GA__KEY(word1), GA__NUMBER_WORDS * k + 1);
     }
 }
 
@@ -48,18 +48,18 @@ ga__record *ga__draw_text(const ga__distribution *d, const variant *v)
     const ga_dtype drawn = (ga_dtype)v->drawn;
     ga__record *record = ga__request_record(&d->formula, v->host,
                                             GA__NUMBER_WORDS * (size_t)v->nnumbers, false, texts);
-    ga__record_setf(record, GA__KEY(nparams), "%zu", ga__draw_param_words(v));
+    ga__record_set_number(record, GA__KEY(nparams), (int64_t)ga__draw_param_words(v));
     ga__record_set(record, GA__KEY(distributions), "1");
     ga__request_operand(record, 0, &result, &out);
     ga__record_set(record, GA__KEY(draw),
                    drawn == GA_NO_DTYPE ? "ga::words" : ga__dtype_compute_type(drawn));
     ga__record_set(record, GA__KEY(source), d->source);
-    ga__record_setf(record, GA__KEY(round_count), "%d", GA__RNG_ROUNDS);
-    ga__record_setf(record, GA__KEY(lane_words), "%d", GA__RNG_LANE_WORDS);
-    ga__record_setf(record, GA__KEY(block), "%d", GA__RANDOM_BLOCK);
-    ga__record_setf(record, GA__KEY(resident), "%d", GA__RANDOM_RESIDENT);
-    ga__record_setf(record, GA__KEY(column), "%d", GA__RANDOM_COLUMN);
-    ga__record_setf(record, GA__KEY(lanes), "%d", ga__draw_lanes(v));
+    ga__record_set_number(record, GA__KEY(round_count), GA__RNG_ROUNDS);
+    ga__record_set_number(record, GA__KEY(lane_words), GA__RNG_LANE_WORDS);
+    ga__record_set_number(record, GA__KEY(block), GA__RANDOM_BLOCK);
+    ga__record_set_number(record, GA__KEY(resident), GA__RANDOM_RESIDENT);
+    ga__record_set_number(record, GA__KEY(column), GA__RANDOM_COLUMN);
+    ga__record_set_number(record, GA__KEY(lanes), ga__draw_lanes(v));
     ga__record_set(record, GA__KEY(together), v->together ? "1" : "");
     ga__record_set(record, GA__KEY(past_cache), v->past_cache ? "1" : "");
     fill_numbers(record, v);

@@ -5,7 +5,7 @@
 #define TILE 32               /* elements a side: the smallest square */
 #define BIG_TILE_BLOCK 512    /* threads of the larger ones */
 #define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
-#define QUICK_TURNS 4         /* vectors of a thread by quick functions */
+#define MOST_VECTORS 4        /* vectors of a thread by quick functions */
 #define HOST_DOWN_BYTES 256   /* of a band's rows are turned: less leaves the memory half idle */
 
 typedef ga__elementwise_plan plan;
@@ -208,7 +208,7 @@ static int choose_lanes(const plan *p, int most)
 
 /* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none.
  */
-static int turned_axis(const plan *p, int row)
+static int transposed_axis(const plan *p, int row)
 {
     if (p->step[row] != STEP_ANY || row == p->index_row)
         return 0;
@@ -242,7 +242,7 @@ static void choose_tiles(plan *p)
         const int row = p->row[k];
         if (row == GA__NO_ROW || !p->operands[k].reads || p->operands[k].writes)
             continue;
-        const int axis = turned_axis(p, row);
+        const int axis = transposed_axis(p, row);
         const size_t bytes = ga__dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
         if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
             continue;
@@ -255,7 +255,7 @@ static void choose_tiles(plan *p)
         swap_axes(&p->nest, 1, chosen);
 }
 
-static size_t square_bytes(const plan *p, int tile)
+static size_t tile_bytes(const plan *p, int tile)
 {
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++)
@@ -266,12 +266,12 @@ static size_t square_bytes(const plan *p, int tile)
 
 /* Squares of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy.
  * The smallest ones where an axis is short or several large squares do not fit. */
-static void choose_squares(plan *p)
+static void choose_tile_size(plan *p)
 {
     const size_t widest = widest_item(p);
     const int big = widest <= 2 ? 128 : widest <= 8 ? 64 : TILE;
     const bool fits =
-        p->nest.shape[0] > TILE && p->nest.shape[1] > TILE && square_bytes(p, big) <= TILE_BYTES;
+        p->nest.shape[0] > TILE && p->nest.shape[1] > TILE && tile_bytes(p, big) <= TILE_BYTES;
     p->tile = fits ? big : TILE;
     p->block = p->tile > TILE ? BIG_TILE_BLOCK : BLOCK;
     p->lanes = choose_lanes(p, p->tile * p->tile / p->block);
@@ -281,12 +281,12 @@ static void choose_squares(plan *p)
 }
 
 /* As many vectors a thread as leave each one that can run at once with some. */
-static void choose_turns(plan *p)
+static void choose_vectors_per_thread(plan *p)
 {
     const ga__device *device = p->device;
     const int64_t all = ga__ceil_div(p->n, p->lanes);
     const int64_t turns = all / ((int64_t)device->processors * device->threads_per_processor);
-    p->chunk = turns < 1 ? 1 : turns < QUICK_TURNS ? turns : QUICK_TURNS;
+    p->chunk = turns < 1 ? 1 : turns < MOST_VECTORS ? turns : MOST_VECTORS;
     p->grid = ga__ceil_div(all, BLOCK * p->chunk);
 }
 
@@ -294,7 +294,7 @@ static void choose_cuda_variant(plan *p)
 {
     choose_tiles(p);
     if (p->tiled) {
-        choose_squares(p);
+        choose_tile_size(p);
         return;
     }
     p->lanes = choose_lanes(p, 16);
@@ -303,7 +303,7 @@ static void choose_cuda_variant(plan *p)
     p->fast_path = p->tail && p->formula->fast_path;
     p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     if (p->fast_path)
-        choose_turns(p);
+        choose_vectors_per_thread(p);
     else
         p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
 }

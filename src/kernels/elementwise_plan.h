@@ -18,7 +18,7 @@ typedef struct ga__elementwise_plan {
     int step[GA__MAX_OPERANDS]; /* by nest operand */
     bool transposed[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
-    bool fast_path;  /* by quick.tmpl where it can */
+    bool fast_path;  /* by fast_path.tmpl where it can */
     bool past_cache; /* host: results are stored past the cache, */
     bool pads;       /* and elements that are not there may be computed beside the others */
     int lanes, unroll, block, tile;

@@ -53,7 +53,7 @@ static void set_vector_step(ga__record *record, int step, int lanes, size_t word
     if (step == STEP_ANY)
         ga__record_setf(record, GA__KEY(step), "%d * (ga_index)ga_args.w[%zu]", lanes, word);
     else
-        ga__record_setf(record, GA__KEY(step), "%d", step == STEP_ONE ? lanes : 0);
+        ga__record_set_number(record, GA__KEY(step), step == STEP_ONE ? lanes : 0);
 }
 
 static void fill_strides(ga__record *record, const variant *v, int step, size_t first_word)
@@ -69,7 +69,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
         const bool outer = v->head.tiled && axis > 1;
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
-        ga__record_setf(stride, GA__KEY(axis), "%d", axis);
+        ga__record_set_number(stride, GA__KEY(axis), axis);
         if (axis == 0 && v->head.lanes > 1 && !v->head.tiled)
             set_vector_step(stride, step, (int)v->head.lanes, first_word);
         else
@@ -92,9 +92,9 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     const ga__operand_variant *o = &v->operand[k];
     const bool streamed = o->streamed;
     ga__request_operand(record, k, d, o);
-    ga__record_setf(record, GA__KEY(word), "%zu", word);
-    ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
-    ga__record_set(record, GA__KEY(turned), o->transposed ? "1" : "");
+    ga__record_set_number(record, GA__KEY(word), (int64_t)word);
+    ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
+    ga__record_set(record, GA__KEY(transposed), o->transposed ? "1" : "");
     ga__record_set(record, GA__KEY(floats), "");
     ga__record_set(record, GA__KEY(strided), "");
     ga__record_set(record, GA__KEY(leads),
@@ -105,7 +105,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         return;
     fill_strides(record, v, (int)o->step, word + 1);
     const bool vector = v->head.lanes > 1 && (o->step == STEP_ONE || o->transposed);
-    ga__record_setf(record, GA__KEY(width), "%d", vector ? (int)v->head.lanes : 1);
+    ga__record_set_number(record, GA__KEY(width), vector ? (int)v->head.lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
@@ -114,11 +114,11 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
 {
-    const ga__declaration d = {.name = "ga_number"};
+    const ga__declaration d = {.name = "ga_share_index"};
     const ga__operand_variant o = {.type = GA_INT64, .memory = GA_NO_DTYPE};
     ga__request_operand(record, (int)v->head.noperands, &d, &o);
     ga__record_set(record, GA__KEY(number), "");
-    ga__record_set(record, GA__KEY(turned), "");
+    ga__record_set(record, GA__KEY(transposed), "");
     ga__record_set(record, GA__KEY(floats), "");
     ga__record_set(record, GA__KEY(leads), "");
     ga__record_set(record, GA__KEY(index), "1");
@@ -173,11 +173,11 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     ga__record_set(record, GA__KEY(vector_math), staged ? "1" : "");
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
-    ga__record_setf(record, GA__KEY(strip), "%d", GA__HOST_STRIP);
-    ga__record_setf(record, GA__KEY(band), "%d", GA__HOST_BAND);
-    ga__record_setf(record, GA__KEY(extra), "%d", extra_columns(d, v));
-    ga__record_setf(record, GA__KEY(down), "%d", rows_down(v));
-    ga__record_setf(record, GA__KEY(first_written), "%d", first_written(d, v));
+    ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);
+    ga__record_set_number(record, GA__KEY(extra), extra_columns(d, v));
+    ga__record_set_number(record, GA__KEY(down), rows_down(v));
+    ga__record_set_number(record, GA__KEY(first_written), first_written(d, v));
 }
 
 /* Without memory for the text the template lacks it, which is an error too. */
@@ -186,9 +186,9 @@ static void fill_fast_path(ga__record *record, const ga__formula *f, const varia
     if (!v->head.fast_path)
         return;
     char *text = ga__fast_path_text(f->body);
-    ga__record_set(record, GA__KEY(quick), "1");
+    ga__record_set(record, GA__KEY(fast_path), "1");
     if (text)
-        ga__record_set(record, GA__KEY(quick_body), text);
+        ga__record_set(record, GA__KEY(fast_body), text);
     ga__free(text);
 }
 
@@ -198,15 +198,16 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     const layout l = layout_of(f, v);
     ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
     const size_t head = v->head.tiled ? sizeof(ga__tiled_params) : sizeof(ga__elementwise_params);
-    ga__record_setf(record, GA__KEY(nparams), "%zu",
-                    head / sizeof(uint64_t) + (v->head.tiled && v->head.host) + l.n);
+    ga__record_set_number(
+        record, GA__KEY(nparams),
+        (int64_t)(head / sizeof(uint64_t) + (v->head.tiled && v->head.host) + l.n));
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
-    ga__record_setf(record, GA__KEY(lanes), "%d", (int)v->head.lanes);
-    ga__record_setf(record, GA__KEY(unroll), "%d", (int)v->head.unroll);
-    ga__record_setf(record, GA__KEY(block), "%d", (int)v->head.block);
-    ga__record_setf(record, GA__KEY(tile), "%d", (int)v->head.tile);
+    ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
+    ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
+    ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
+    ga__record_set_number(record, GA__KEY(tile), (int)v->head.tile);
     fill_strips(record, f, d, v);
     fill_fast_path(record, f, v);
     ga__request_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);

@@ -1,4 +1,4 @@
-/* Finds the functions that quick.tmpl has in the statements of kernels. */
+/* Finds the functions that fast_path.tmpl has in the statements of kernels. */
 #include "kernels/fast_path.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ char *ga__fast_path_text(const char *text)
     ga__strbuf s = GA__STRBUF_INIT;
     for (const char *call = next_call(text); call; call = next_call(text)) {
         ga__strbuf_add_bytes(&s, text, (size_t)(call - text));
-        ga__strbuf_add(&s, "ga_quick.");
+        ga__strbuf_add(&s, "ga_fast.");
         text = call + strlen("ga::");
     }
     ga__strbuf_add(&s, text);

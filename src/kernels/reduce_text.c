@@ -90,7 +90,7 @@ static void fill_vector_strides(ga__record *record, const char *list, int ndim, 
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
+        ga__record_set_number(entry, GA__KEY(axis), axis);
         ga__record_setf(entry, GA__KEY(step), "%d * (ga_index)ga_args.w[%zu]",
                         axis == 0 ? lanes : 1, word + (size_t)axis);
     }
@@ -103,9 +103,9 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
-        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
+        ga__record_set_number(entry, GA__KEY(axis), axis);
         if (axis == 0 && lanes > 1)
-            ga__record_setf(entry, GA__KEY(step), "%d", inner == STEP_ONE ? lanes : 0);
+            ga__record_set_number(entry, GA__KEY(step), inner == STEP_ONE ? lanes : 0);
         else
             ga__request_step(entry, GA__KEY(step), axis == 0 ? inner : STEP_ANY,
                              word + (size_t)axis);
@@ -126,7 +126,7 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
     ga__request_group(record, o);
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
-    ga__record_setf(record, GA__KEY(width), "%d", vector ? v->lanes : 1);
+    ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
 }
 
@@ -136,8 +136,8 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
     const ga__operand_variant *o = &v->operand[k];
     ga__request_operand(record, k, d, o);
     ga__record_set(record, GA__KEY(deinterleave), "");
-    ga__record_setf(record, GA__KEY(word), "%zu", word);
-    ga__record_setf(record, GA__KEY(word1), "%zu", word + 1);
+    ga__record_set_number(record, GA__KEY(word), (int64_t)word);
+    ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
     if (o->streamed)
         fill_streamed(record, v, o, word + 1);
     else if (o->memory != GA_NO_DTYPE)
@@ -175,13 +175,13 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     set_flag(record, GA__KEY(many_runs), v->many_runs);
     set_flag(record, GA__KEY(shared_runs), v->many_runs && v->outputs_per_pass > 1);
     set_flag(record, GA__KEY(scratch), ga__reduce_needs_scratch(v));
-    ga__record_setf(record, GA__KEY(level_bytes), "%zu", ga__reduce_level_bytes(f, v));
+    ga__record_set_number(record, GA__KEY(level_bytes), (int64_t)ga__reduce_level_bytes(f, v));
     ga__record_setf(record, GA__KEY(chain_levels), v->chain_levels ? "%d" : "", v->chain_levels);
     ga__record_setf(record, GA__KEY(chain_lengths), "%d, %d", v->batches_per_chain,
                     GA__CUDA_CHAINS);
     ga__record_set(record, GA__KEY(add_batch), batch_name(v, sums));
-    ga__record_setf(record, GA__KEY(longest_chain), "%d", GA__HOST_CHAIN);
-    ga__record_setf(record, GA__KEY(longest_run), "%d", GA__HOST_RUN);
+    ga__record_set_number(record, GA__KEY(longest_chain), GA__HOST_CHAIN);
+    ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
 
 /* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
@@ -197,7 +197,7 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     const ga__part_formula *part = f->parts[k];
     const ga_dtype type = (ga_dtype)v->part_type[k];
     const bool rounds = ga__part_rounds(part, type);
-    ga__record_setf(record, GA__KEY(p), "%d", k);
+    ga__record_set_number(record, GA__KEY(p), k);
     ga__record_set(record, GA__KEY(accumulator), part->accumulator);
     ga__record_set(record, GA__KEY(neutral), part->neutral);
     ga__record_set(record, GA__KEY(step), part->step);
@@ -212,7 +212,7 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
 {
     bool sums = false;
     ga__record_set(record, GA__KEY(map), f->map);
-    ga__record_setf(record, GA__KEY(accumulator_bytes), "%d", v->accumulator_bytes);
+    ga__record_set_number(record, GA__KEY(accumulator_bytes), v->accumulator_bytes);
     ga__record_list(record, GA__KEY(part));
     for (int k = 0; k < f->nparts; k++) {
         fill_part(ga__record_append(record, GA__KEY(part)), f, v, k);
@@ -222,8 +222,8 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
     ga__record_list(record, GA__KEY(result));
     for (int k = 0; k < f->nresults; k++) {
         ga__record *result = ga__record_append(record, GA__KEY(result));
-        ga__record_setf(result, GA__KEY(q), "%d", k);
-        ga__record_setf(result, GA__KEY(word), "%zu", result_word(l, v, k));
+        ga__record_set_number(result, GA__KEY(q), k);
+        ga__record_set_number(result, GA__KEY(word), (int64_t)result_word(l, v, k));
         ga__record_set(result, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->result_type[k]));
         ga__record_set(result, GA__KEY(finish), f->results[k]);
     }
@@ -261,7 +261,7 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
         texts[n++] = f->results[k];
     texts[n] = NULL;
     ga__record *record = ga__request_record(&f->base, v->host, l->n, any_complex(f, v), texts);
-    ga__record_setf(record, GA__KEY(nparams), "%zu", l->head + l->n);
+    ga__record_set_number(record, GA__KEY(nparams), (int64_t)(l->head + l->n));
     return record;
 }
 
@@ -280,16 +280,16 @@ static void fill_variant(ga__record *record, const variant *v)
     set_flag(record, GA__KEY(split), v->split);
     set_flag(record, GA__KEY(posted), v->posted);
     ga__record_set(record, GA__KEY(ascending), v->ascending ? "true" : "false");
-    ga__record_setf(record, GA__KEY(lanes), "%d", v->lanes);
-    ga__record_setf(record, GA__KEY(unroll), "%d", v->unroll);
-    ga__record_setf(record, GA__KEY(block), "%d", v->block);
+    ga__record_set_number(record, GA__KEY(lanes), v->lanes);
+    ga__record_set_number(record, GA__KEY(unroll), v->unroll);
+    ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_setf(record, GA__KEY(bounds), v->min_blocks ? "%d, %d" : "%d", v->block,
                     v->min_blocks);
-    ga__record_setf(record, GA__KEY(team), "%d", v->team);
-    ga__record_setf(record, GA__KEY(across), "%d", v->across);
+    ga__record_set_number(record, GA__KEY(team), v->team);
+    ga__record_set_number(record, GA__KEY(across), v->across);
     ga__record_set(record, GA__KEY(together), v->columns ? "ga_down" : "ga_team");
-    ga__record_setf(record, GA__KEY(outputs_per_pass), "%d", v->outputs_per_pass);
-    ga__record_setf(record, GA__KEY(strip), "%d", v->strip);
+    ga__record_set_number(record, GA__KEY(outputs_per_pass), v->outputs_per_pass);
+    ga__record_set_number(record, GA__KEY(strip), v->strip);
 }
 
 static void fill_axes(ga__record *record, const char *coordinate, int ndim, size_t first_word)

@@ -139,14 +139,14 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(distributions), "");
     ga__record_set(record, GA__KEY(vector_math), "");
     ga__record_set(record, GA__KEY(plain), "");
-    ga__record_set(record, GA__KEY(quick), "");
+    ga__record_set(record, GA__KEY(fast_path), "");
     ga__record_set(record, GA__KEY(reduce_types), "");
     ga__record_set(record, GA__KEY(user), formula->user_text ? "1" : "");
     if (formula->user_text)
         name_types(record);
     ga__record_set(record, GA__KEY(user_text), formula->user_text ? "1" : "");
     need_files(record, texts);
-    ga__record_setf(record, GA__KEY(nwords), "%zu", nwords);
+    ga__record_set_number(record, GA__KEY(nwords), (int64_t)nwords);
     ga__record_set(record, GA__KEY(body), formula->body);
     set_optional(record, GA__KEY(preamble), formula->preamble);
     set_optional(record, GA__KEY(loop_prep), formula->loop_prep);
@@ -165,7 +165,7 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
     const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed;
-    ga__record_setf(record, GA__KEY(k), "%d", k);
+    ga__record_set_number(record, GA__KEY(k), k);
     ga__record_set(record, GA__KEY(name), d->name);
     ga__record_set(record, GA__KEY(value), ga__dtype_compute_type((ga_dtype)v->type));
     ga__record_set(record, GA__KEY(stored), ga__dtype_memory_type((ga_dtype)v->type));
@@ -184,7 +184,8 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
         ga__record_setf(record, GA__KEY(parameter), "ga_e%d", k);
     if (array) {
         ga__record_set(record, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->memory));
-        ga__record_setf(record, GA__KEY(itemsize), "%zu", ga__dtype_size((ga_dtype)v->memory));
+        ga__record_set_number(record, GA__KEY(itemsize),
+                              (int64_t)ga__dtype_size((ga_dtype)v->memory));
     }
 }
 
@@ -199,13 +200,13 @@ void ga__request_group(ga__record *record, const ga__operand_variant *v)
 void ga__request_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)
 {
     ga__record_set(record, GA__KEY(dense), v->contiguous ? "1" : "");
-    ga__record_setf(record, GA__KEY(rank), "%d", (int)v->ndim);
+    ga__record_set_number(record, GA__KEY(rank), (int)v->ndim);
     ga__record_list(record, GA__KEY(extent));
     for (int axis = 0; axis < (int)v->ndim; axis++) {
         ga__record *extent = ga__record_append(record, GA__KEY(extent));
-        ga__record_setf(extent, GA__KEY(shape_word), "%zu", data_word + 1 + (size_t)axis);
-        ga__record_setf(extent, GA__KEY(stride_word), "%zu",
-                        data_word + 1 + (size_t)v->ndim + (size_t)axis);
+        ga__record_set_number(extent, GA__KEY(shape_word), (int64_t)(data_word + 1 + (size_t)axis));
+        ga__record_set_number(extent, GA__KEY(stride_word),
+                              (int64_t)(data_word + 1 + (size_t)v->ndim + (size_t)axis));
     }
 }
 
@@ -224,13 +225,13 @@ void ga__request_axes(ga__record *record, const char *coordinate, int first, int
     ga__record_list(record, GA__KEY(axis));
     for (int axis = first; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, GA__KEY(axis));
-        ga__record_setf(entry, GA__KEY(axis), "%d", axis);
+        ga__record_set_number(entry, GA__KEY(axis), axis);
         ga__record_set(entry, GA__KEY(last), axis == ndim - 1 ? "1" : "");
         if (axis == ndim - 1)
             continue;
-        ga__record_setf(entry, GA__KEY(word), "%zu", word[axis]);
-        ga__record_setf(entry, GA__KEY(word1), "%zu", word[axis] + 1);
-        ga__record_setf(entry, GA__KEY(word2), "%zu", word[axis] + 2);
+        ga__record_set_number(entry, GA__KEY(word), (int64_t)word[axis]);
+        ga__record_set_number(entry, GA__KEY(word1), (int64_t)(word[axis] + 1));
+        ga__record_set_number(entry, GA__KEY(word2), (int64_t)(word[axis] + 2));
     }
 }
 

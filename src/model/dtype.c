@@ -305,11 +305,11 @@ static void store_real(ga_dtype dtype, double value, void *element)
 
 static double fetch_real(ga_dtype dtype, const void *element)
 {
-    const ga__dtype_row *r = ga__dtype_row_of(dtype);
+    const ga__dtype_row *r = &ga__dtype_rows[dtype];
     double value = 0;
     float narrow = 0;
 
-    if (ga__dtype_is_stored(dtype))
+    if (r->compute != dtype)
         return widened((uint16_t)fetch_bits(r->nbytes, element), r);
     if (r->nbytes == sizeof value) {
         memcpy(&value, element, sizeof value);

@@ -34,7 +34,7 @@ view view_range(view v, int axis, int64_t first, int64_t count, int64_t step)
     return v;
 }
 
-view view_turned(view v, const int *order)
+view view_transposed(view v, const int *order)
 {
     view turned = v;
     turned.array = ga_transpose_axes(v.array, v.ndim, order);
@@ -98,7 +98,7 @@ view view_random(gpuarray *base, const int64_t *shape, uint64_t *seed)
     view v = view_whole(base);
     int order[VIEW_AXES];
     shuffle(order, v.ndim, seed);
-    v = view_turned(v, order);
+    v = view_transposed(v, order);
     for (int axis = 0; axis < v.ndim; axis++)
         v = random_range(v, axis, shape[axis], seed);
     return v;

@@ -18,7 +18,7 @@ typedef struct view {
 view view_whole(gpuarray *base);
 /* `count` elements of an axis, every step-th from `first` on; backwards when step is negative. */
 view view_range(view v, int axis, int64_t first, int64_t count, int64_t step);
-view view_turned(view v, const int *order);
+view view_transposed(view v, const int *order);
 /* An axis of length 1, `count` times. */
 view view_repeated(view v, int axis, int64_t count);
 
