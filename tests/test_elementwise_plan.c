@@ -168,7 +168,7 @@ static void repeated_elements_need_no_address(void **state)
     add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL);
     q = plan_it(&p);
     assert_int_equal(q->nest.ndim, 1);
-    assert_int_equal(q->step[q->row[1]], STEP_ZERO);
+    assert_int_equal(q->step[q->place[1]], STEP_ZERO);
     assert_int_equal(q->lanes, 4); /* nor does its width count */
 }
 
@@ -229,7 +229,7 @@ static void arrays_that_are_indexed_freely_count_by_their_size(void **state)
         add(&p, GA_INT8, 4096, SHAPE(100), NULL);
         add(&p, GA_INT8, 4096, SHAPE(size), NULL)->access = GA__ACCESSOR;
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_int_equal(q->row[1], GA__NO_ROW);
+        assert_int_equal(q->place[1], GA__NO_PLACE);
         assert_int_equal(q->wide, size > INT32_MAX);
     }
 }
@@ -251,8 +251,8 @@ static void transposed_operands_go_through_squares(void **state)
         add(&p, cases[k].dtype, 4096, SHAPE(3, 1024, 512), NULL);
         add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled && q->transposed[q->row[1]] && !q->transposed[q->row[0]]);
-        assert_int_equal(q->nest.strides[q->row[1]][1], 1);
+        assert_true(q->tiled && q->transposed[q->place[1]] && !q->transposed[q->place[0]]);
+        assert_int_equal(q->nest.strides[q->place[1]][1], 1);
         assert_int_equal(q->tile, tile);
         assert_int_equal(q->block, tile > 32 ? 512 : 128);
         assert_int_equal(q->lanes, 16 / ga_dtype_size(cases[k].dtype));
@@ -292,7 +292,7 @@ static void squares_fit_and_share_an_axis(void **state)
     add(&p, GA_FLOAT32, 1 << 21, SHAPE(64, 64, 64), STRIDES(1, 4096, 64));
     const ga__elementwise_plan *q = plan_it(&p);
     assert_true(q->tiled);
-    assert_int_equal(q->transposed[q->row[1]] + q->transposed[q->row[2]], 1);
+    assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
 }
 
 /* ---- On the host ---- */
@@ -425,7 +425,7 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
         int64_t got[MOST] = {0}, k = 0;
         for (int operand = 0; operand < q->noperands; operand++)
             for (int axis = 0; axis < q->nest.ndim; axis++)
-                got[operand] += place[axis] * q->nest.strides[q->row[operand]][axis];
+                got[operand] += place[axis] * q->nest.strides[q->place[operand]][axis];
         while (k < q->n && results[k] != got[RESULT])
             k++;
         assert_true(k < q->n); /* each element once: a result's elements are all distinct */
@@ -443,8 +443,8 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
     for (int k = 0; k < q->noperands && q->lanes > 1; k++) {
-        const int row = q->row[k], near = q->transposed[row] ? 1 : 0;
-        const int64_t *strides = q->nest.strides[row];
+        const int place = q->place[k], near = q->transposed[place] ? 1 : 0;
+        const int64_t *strides = q->nest.strides[place];
         const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
         assert_true(k != RESULT || strides[near] == 1);
         assert_true(strides[near] == 0 || strides[near] == 1);
@@ -473,7 +473,7 @@ static void check_blocks(const planned *p, const ga__elementwise_plan *q)
     } else if (!q->host) {
         size_t shared = 0;
         for (int k = 0; k < q->noperands; k++)
-            if (q->transposed[q->row[k]])
+            if (q->transposed[q->place[k]])
                 shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->tile * (q->tile + 1));
         assert_true(shared > 0 && shared <= 48 << 10);
         assert_int_equal(q->tile * q->tile % (q->block * q->lanes), 0);

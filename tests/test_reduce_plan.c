@@ -48,7 +48,7 @@ static void set_array(planned *p, ga_dtype dtype, uintptr_t data, int ndim, cons
     ga__contiguous_strides(ndim, shape, (int64_t)ga_dtype_size(dtype), p->strides);
 }
 
-static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
+static ga__reduce_plan *plan_it(planned *p, ga__row_id place)
 {
     p->device.arch = 90;
     p->device.processors = PROCESSORS;
@@ -65,11 +65,11 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
     ga__contiguous_strides(p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype),
                            p->kept_strides);
     p->operand = (ga__operand){.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true};
-    p->reduction = (ga__reduction){.formula = {.base = {.name = ga__rows[row].formula.name},
+    p->reduction = (ga__reduction){.formula = {.base = {.name = ga__rows[place].formula.name},
                                                .maps_nothing = true,
                                                .nresults = 1,
                                                .results = {"ga_finish0(a)"}}};
-    ga__add_part(&p->reduction, &ga__rows[row].part, p->x.dtype, 0);
+    ga__add_part(&p->reduction, &ga__rows[place].part, p->x.dtype, 0);
     p->results[0] = &p->out;
     p->plan = (ga__reduce_plan){.reduction = &p->reduction,
                                 .device = &p->device,
@@ -84,21 +84,21 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id row)
 }
 
 /* Of n elements, over all axes. */
-static ga__reduce_plan *plan_all(planned *p, ga__row_id row, ga_dtype dtype, uintptr_t data,
+static ga__reduce_plan *plan_all(planned *p, ga__row_id place, ga_dtype dtype, uintptr_t data,
                                  int64_t n)
 {
     set_array(p, dtype, data, 1, &n);
     p->reduced[0] = true;
-    return plan_it(p, row);
+    return plan_it(p, place);
 }
 
 /* Of a float32 matrix or cube, over one axis. */
-static ga__reduce_plan *plan_axis(planned *p, ga__row_id row, int axis, int ndim,
+static ga__reduce_plan *plan_axis(planned *p, ga__row_id place, int axis, int ndim,
                                   const int64_t *shape)
 {
     set_array(p, GA_FLOAT32, 4096, ndim, shape);
     p->reduced[axis] = true;
-    return plan_it(p, row);
+    return plan_it(p, place);
 }
 
 #define SHAPE(...)                                                                                 \

@@ -18,7 +18,7 @@ int ga__draw_lanes(const variant *v)
 
 int ga__draw_rows(ga_dtype drawn)
 {
-    return drawn == GA_NO_DTYPE ? 1 : (int)(16 / ga__dtype_size(drawn));
+    return drawn == GA_NO_DTYPE ? 1 : (int)(GA__VECTOR_BYTES / ga__dtype_size(drawn));
 }
 
 const char *ga__draw_number_name(int k)

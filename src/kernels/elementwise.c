@@ -21,10 +21,10 @@ static void add_operand(const plan *p, int k, ga__params *params)
         return;
     }
     ga__params_add_pointer(params, operand->array->data);
-    if (p->row[k] == GA__NO_ROW)
+    if (p->place[k] == GA__NO_PLACE)
         ga__params_add_accessor(params, operand->array);
     else
-        ga__params_add_strides(params, &p->nest, p->row[k]);
+        ga__params_add_strides(params, &p->nest, p->place[k]);
 }
 
 static void add_head(const plan *p, ga__params *params)
@@ -58,23 +58,23 @@ static void add_params(const plan *p, ga__params *params)
     }
     for (int k = 0; k < p->noperands; k++)
         add_operand(p, k, params);
-    if (p->index_row != GA__NO_ROW)
-        ga__params_add_strides(params, &p->nest, p->index_row);
+    if (p->index_place != GA__NO_PLACE)
+        ga__params_add_strides(params, &p->nest, p->index_place);
 }
 
 /* ---- The kernel ---- */
 
 static void set_operand(const plan *p, int k, ga__operand_variant *v)
 {
-    const int row = p->row[k];
-    const bool streamed = row != GA__NO_ROW;
-    *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[row] : 0,
-                                streamed && p->transposed[row]);
+    const int place = p->place[k];
+    const bool streamed = place != GA__NO_PLACE;
+    *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[place] : 0,
+                                streamed && p->transposed[place]);
 }
 
 static void set_variant(const plan *p, ga__elementwise_variant *v)
 {
-    const int index_step = p->index_row == GA__NO_ROW ? 0 : p->step[p->index_row];
+    const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
     v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
                                      .lanes = (uint64_t)p->lanes & 63,
                                      .unroll = (uint64_t)p->unroll & 63,

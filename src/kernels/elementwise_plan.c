@@ -2,34 +2,34 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
-#define TILE 32               /* elements a side: the smallest square */
+#define TILE 32               /* elements a side, the smallest */
 #define BIG_TILE_BLOCK 512    /* threads of the larger ones */
-#define TILE_BYTES (48 << 10) /* shared memory of all squares of a block */
-#define MOST_VECTORS 4        /* vectors of a thread by quick functions */
-#define HOST_DOWN_BYTES 256   /* of a band's rows are turned: less leaves the memory half idle */
+#define TILE_BYTES (48 << 10) /* shared memory of all tiles of a block */
+#define MOST_VECTORS 4        /* of a thread on the fast path */
+#define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 
 typedef ga__elementwise_plan plan;
 
 /* ---- The loop nest ---- */
 
-static void number_rows(plan *p)
+static void place_operands(plan *p)
 {
-    int rows = 0;
+    int places = 0;
     for (int writes = 1; writes >= 0; writes--)
         for (int k = 0; k < p->noperands; k++) {
             if (!ga__operand_streamed(&p->operands[k]))
-                p->row[k] = GA__NO_ROW;
+                p->place[k] = GA__NO_PLACE;
             else if (p->operands[k].writes == (bool)writes)
-                p->row[k] = rows++;
+                p->place[k] = places++;
         }
-    p->index_row = p->formula->uses_index ? rows++ : GA__NO_ROW;
-    p->nest.noperands = rows;
+    p->index_place = p->formula->uses_index ? places++ : GA__NO_PLACE;
+    p->nest.noperands = places;
 }
 
-static void set_dense_row(plan *p, int row, bool whole)
+static void set_dense(plan *p, int place, bool whole)
 {
-    p->nest.strides[row][0] = whole;
-    p->step[row] = whole ? STEP_ONE : STEP_ZERO;
+    p->nest.strides[place][0] = whole;
+    p->step[place] = whole ? STEP_ONE : STEP_ZERO;
 }
 
 /* All arrays contiguous and of the whole shape, or of one element: a single axis, nothing to sort.
@@ -38,35 +38,35 @@ static bool plan_dense(plan *p, int ndim, const int64_t *shape)
 {
     for (int k = 0; k < p->noperands; k++) {
         const gpuarray *x = p->operands[k].array;
-        if (p->row[k] == GA__NO_ROW)
+        if (p->place[k] == GA__NO_PLACE)
             continue;
         const bool single = x->size == 1 && p->n > 1;
         if (!single &&
             (!x->contiguous || x->size != p->n || !ga__same_shape(x->ndim, x->shape, ndim, shape)))
             return false;
-        set_dense_row(p, p->row[k], !single);
+        set_dense(p, p->place[k], !single);
     }
-    if (p->index_row != GA__NO_ROW)
-        set_dense_row(p, p->index_row, true);
+    if (p->index_place != GA__NO_PLACE)
+        set_dense(p, p->index_place, true);
     p->nest.ndim = 1;
     p->nest.shape[0] = p->n;
     return true;
 }
 
-static void set_row(plan *p, int row, int ndim, const int64_t *strides)
+static void set_strides(plan *p, int place, int ndim, const int64_t *strides)
 {
     for (int axis = 0; axis < ndim; axis++)
-        p->nest.strides[row][ndim - 1 - axis] = strides[axis];
+        p->nest.strides[place][ndim - 1 - axis] = strides[axis];
 }
 
 /* From bytes to elements, which is what kernels count in. */
 static void count_elements(plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW) {
+        if (p->place[k] != GA__NO_PLACE) {
             const int64_t size = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
             for (int axis = 0; axis < p->nest.ndim; axis++)
-                p->nest.strides[p->row[k]][axis] /= size;
+                p->nest.strides[p->place[k]][axis] /= size;
         }
 }
 
@@ -77,38 +77,38 @@ static void plan_strided(plan *p, int ndim, const int64_t *shape)
     for (int axis = 0; axis < ndim; axis++)
         p->nest.shape[ndim - 1 - axis] = shape[axis];
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW) {
+        if (p->place[k] != GA__NO_PLACE) {
             const gpuarray *x = p->operands[k].array;
             ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
-            set_row(p, p->row[k], ndim, strides);
+            set_strides(p, p->place[k], ndim, strides);
         }
-    if (p->index_row != GA__NO_ROW) {
+    if (p->index_place != GA__NO_PLACE) {
         ga__contiguous_strides(ndim, shape, 1, strides);
-        set_row(p, p->index_row, ndim, strides);
+        set_strides(p, p->index_place, ndim, strides);
     }
     ga__nest_collapse(&p->nest);
     if (p->nest.ndim == 0) {
         p->nest.ndim = 1;
         p->nest.shape[0] = 1;
-        for (int row = 0; row < p->nest.noperands; row++)
-            p->nest.strides[row][0] = 0;
+        for (int place = 0; place < p->nest.noperands; place++)
+            p->nest.strides[place][0] = 0;
     }
     count_elements(p);
 }
 
 /* Sets the steps along the innermost axis; how far the farthest operand reaches, in elements. */
-static int64_t measure_rows(plan *p)
+static int64_t measure(plan *p)
 {
     int64_t reach = p->n;
-    for (int row = 0; row < p->nest.noperands; row++) {
+    for (int place = 0; place < p->nest.noperands; place++) {
         int64_t extent = 1;
         for (int axis = 0; axis < p->nest.ndim; axis++) {
-            const int64_t stride = p->nest.strides[row][axis];
+            const int64_t stride = p->nest.strides[place][axis];
             extent += (p->nest.shape[axis] - 1) * (stride < 0 ? -stride : stride);
         }
         reach = extent > reach ? extent : reach;
-        const int64_t inner = p->nest.strides[row][0];
-        p->step[row] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+        const int64_t inner = p->nest.strides[place][0];
+        p->step[place] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
     }
     return reach;
 }
@@ -118,7 +118,7 @@ static bool is_wide(const plan *p, int64_t reach)
 {
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
-        if (operand->array && p->row[k] == GA__NO_ROW && operand->array->size > reach)
+        if (operand->array && p->place[k] == GA__NO_PLACE && operand->array->size > reach)
             reach = operand->array->size;
     }
     return !ga__fits_32_bits(reach);
@@ -127,9 +127,9 @@ static bool is_wide(const plan *p, int64_t reach)
 /* ---- The variant ---- */
 
 /* The axis along which an operand's elements are neighbours, if there is one. */
-static int near_axis(const plan *p, int row)
+static int near_axis(const plan *p, int place)
 {
-    return p->transposed[row] ? 1 : 0;
+    return p->transposed[place] ? 1 : 0;
 }
 
 /* Of powers of two: a division would take longer than all else here. */
@@ -141,16 +141,16 @@ static bool divides(int64_t power, int64_t number)
 /* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
 static bool lanes_fit(const plan *p, int k, int lanes)
 {
-    const int row = p->row[k], near = near_axis(p, row);
+    const int place = p->place[k], near = near_axis(p, place);
     const gpuarray *x = p->operands[k].array;
-    if (p->step[row] == STEP_ZERO)
+    if (p->step[place] == STEP_ZERO)
         return !p->operands[k].writes;
-    if (p->step[row] != STEP_ONE && !p->transposed[row])
+    if (p->step[place] != STEP_ONE && !p->transposed[place])
         return false;
     if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
     for (int axis = 0; axis < p->nest.ndim; axis++)
-        if (axis != near && !divides(lanes, p->nest.strides[row][axis]))
+        if (axis != near && !divides(lanes, p->nest.strides[place][axis]))
             return false;
     return true;
 }
@@ -160,8 +160,8 @@ static size_t widest_item(const plan *p)
 {
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++) {
-        const int row = p->row[k];
-        if (row == GA__NO_ROW || (p->step[row] != STEP_ONE && !p->transposed[row]))
+        const int place = p->place[k];
+        if (place == GA__NO_PLACE || (p->step[place] != STEP_ONE && !p->transposed[place]))
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         widest = size > widest ? size : widest;
@@ -175,17 +175,17 @@ static int dense_lanes(const plan *p, int most)
     unsigned widest = 1;
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
-        const int row = p->row[k];
-        if (row == GA__NO_ROW || (p->step[row] == STEP_ZERO && !p->operands[k].writes))
+        const int place = p->place[k];
+        if (place == GA__NO_PLACE || (p->step[place] == STEP_ZERO && !p->operands[k].writes))
             continue;
-        if (p->step[row] != STEP_ONE)
+        if (p->step[place] != STEP_ONE)
             return 1;
         const gpuarray *x = p->operands[k].array;
         const unsigned size = ga__dtype_rows[x->dtype].nbytes;
         address |= (uintptr_t)x->data >> __builtin_ctz(size);
         widest = size > widest ? size : widest;
     }
-    int lanes = (int)(16 / widest);
+    int lanes = (int)(GA__VECTOR_BYTES / widest);
     lanes = lanes < most ? lanes : most;
     return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;
 }
@@ -195,25 +195,25 @@ static int choose_lanes(const plan *p, int most)
 {
     if (p->nest.ndim == 1)
         return dense_lanes(p, most);
-    int lanes = (int)(16 / widest_item(p));
+    int lanes = (int)(GA__VECTOR_BYTES / widest_item(p));
     lanes = lanes < most ? lanes : most;
     if (p->nest.shape[0] < lanes || !divides(lanes, p->nest.shape[0]) ||
         (p->tiled && !divides(lanes, p->nest.shape[1])))
         return 1;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && !lanes_fit(p, k, lanes))
+        if (p->place[k] != GA__NO_PLACE && !lanes_fit(p, k, lanes))
             return 1;
     return lanes;
 }
 
 /* The axis along which a read operand that strides on axis 0 is contiguous; 0 when there is none.
  */
-static int transposed_axis(const plan *p, int row)
+static int transposed_axis(const plan *p, int place)
 {
-    if (p->step[row] != STEP_ANY || row == p->index_row)
+    if (p->step[place] != STEP_ANY || place == p->index_place)
         return 0;
     for (int axis = 1; axis < p->nest.ndim; axis++)
-        if (p->nest.strides[row][axis] == 1)
+        if (p->nest.strides[place][axis] == 1)
             return p->nest.shape[axis] >= TILE / 2 ? axis : 0;
     return 0;
 }
@@ -223,10 +223,10 @@ static void swap_axes(ga__nest *nest, int a, int b)
     const int64_t shape = nest->shape[a];
     nest->shape[a] = nest->shape[b];
     nest->shape[b] = shape;
-    for (int row = 0; row < nest->noperands; row++) {
-        const int64_t stride = nest->strides[row][a];
-        nest->strides[row][a] = nest->strides[row][b];
-        nest->strides[row][b] = stride;
+    for (int place = 0; place < nest->noperands; place++) {
+        const int64_t stride = nest->strides[place][a];
+        nest->strides[place][a] = nest->strides[place][b];
+        nest->strides[place][b] = stride;
     }
 }
 
@@ -239,16 +239,16 @@ static void choose_tiles(plan *p)
     if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
         return;
     for (int k = 0; k < p->noperands; k++) {
-        const int row = p->row[k];
-        if (row == GA__NO_ROW || !p->operands[k].reads || p->operands[k].writes)
+        const int place = p->place[k];
+        if (place == GA__NO_PLACE || !p->operands[k].reads || p->operands[k].writes)
             continue;
-        const int axis = transposed_axis(p, row);
+        const int axis = transposed_axis(p, place);
         const size_t bytes = ga__dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
         if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
             continue;
         chosen = axis;
         shared += bytes;
-        p->transposed[row] = true;
+        p->transposed[place] = true;
     }
     p->tiled = chosen != 0;
     if (p->tiled)
@@ -259,13 +259,13 @@ static size_t tile_bytes(const plan *p, int tile)
 {
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->transposed[p->row[k]])
+        if (p->place[k] != GA__NO_PLACE && p->transposed[p->place[k]])
             nbytes += ga__dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
     return nbytes;
 }
 
-/* Squares of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy.
- * The smallest ones where an axis is short or several large squares do not fit. */
+/* Tiles of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy. The
+ * smallest tiles where an axis is short or several large ones do not fit. */
 static void choose_tile_size(plan *p)
 {
     const size_t widest = widest_item(p);
@@ -297,7 +297,7 @@ static void choose_cuda_variant(plan *p)
         choose_tile_size(p);
         return;
     }
-    p->lanes = choose_lanes(p, 16);
+    p->lanes = choose_lanes(p, GA__VECTOR_BYTES);
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->fast_path = p->tail && p->formula->fast_path;
@@ -333,13 +333,13 @@ static bool goes_past_cache(const plan *p)
     size_t nbytes = 0;
     for (int k = 0; k < p->noperands; k++) {
         const gpuarray *x = p->operands[k].array;
-        if (p->row[k] == GA__NO_ROW)
+        if (p->place[k] == GA__NO_PLACE)
             continue;
-        if (p->step[p->row[k]] == STEP_ANY && !p->transposed[p->row[k]])
+        if (p->step[p->place[k]] == STEP_ANY && !p->transposed[p->place[k]])
             return false;
         if (!p->operands[k].writes)
             continue;
-        if (p->step[p->row[k]] != STEP_ONE || is_read(p, x->data))
+        if (p->step[p->place[k]] != STEP_ONE || is_read(p, x->data))
             return false;
         nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
@@ -353,9 +353,10 @@ static void choose_bands(plan *p)
     int64_t outer = 1;
     for (int axis = 2; axis < p->nest.ndim; axis++)
         outer *= p->nest.shape[axis];
-    const int64_t pieces = ga__ceil_div((int64_t)p->device->processors * 16, bands * outer);
-    p->chunk =
-        ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), HOST_DOWN_BYTES) * HOST_DOWN_BYTES;
+    const int64_t pieces =
+        ga__ceil_div((int64_t)p->device->processors * BLOCKS_PER_WORKER, bands * outer);
+    p->chunk = ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), GA__HOST_DOWN_BYTES) *
+               GA__HOST_DOWN_BYTES;
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
@@ -371,7 +372,7 @@ static void choose_host_variant(plan *p)
         choose_bands(p);
         return;
     }
-    const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * 16);
+    const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * BLOCKS_PER_WORKER);
     p->chunk = share < smallest ? smallest : ga__ceil_div(share, 4096) * 4096;
     p->grid = ga__ceil_div(p->n, p->chunk);
 }
@@ -383,8 +384,8 @@ static void choose_variant(plan *p)
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
     p->tile = 0;
-    for (int row = 0; row < p->nest.noperands; row++)
-        p->transposed[row] = false;
+    for (int place = 0; place < p->nest.noperands; place++)
+        p->transposed[place] = false;
     if (p->host)
         choose_host_variant(p);
     else
@@ -394,11 +395,11 @@ static void choose_variant(plan *p)
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
 {
     p->vectors = p->chunk = 0;
-    number_rows(p);
+    place_operands(p);
     int64_t reach = p->n;
     if (!plan_dense(p, ndim, shape)) {
         plan_strided(p, ndim, shape);
-        reach = measure_rows(p);
+        reach = measure(p);
     }
     p->wide = is_wide(p, reach);
     choose_variant(p);

@@ -13,9 +13,9 @@ typedef struct ga__elementwise_plan {
     const ga__operand *operands;
     int64_t n;
     ga__nest nest;
-    int row[GA__MAX_OPERANDS];  /* nest operand of operand k, GA__NO_ROW for others */
-    int index_row;              /* nest operand of the index */
-    int step[GA__MAX_OPERANDS]; /* by nest operand */
+    int place[GA__MAX_OPERANDS]; /* of operand k in the nest; GA__NO_PLACE: not in it */
+    int index_place;             /* nest operand of the index */
+    int step[GA__MAX_OPERANDS];  /* by nest operand */
     bool transposed[GA__MAX_OPERANDS];
     bool wide, tiled, tail, host;
     bool fast_path;  /* by fast_path.tmpl where it can */

@@ -6,9 +6,6 @@
 #include "kernels/request.h"
 
 #define HOST_LINE 64 /* bytes */
-#define HOST_DOWN_BYTES                                                                            \
-    256 /* of a band's rows are transposed: less leaves the memory half idle                       \
-         */
 
 typedef ga__elementwise_variant variant;
 
@@ -141,7 +138,7 @@ static bool any_narrow(const variant *v)
     return false;
 }
 
-/* Columns that a square has of the next band, for what a line of the results may lack. */
+/* Columns of the next band in a tile: a cache line of the results may need them. */
 static int extra_columns(const ga__declaration *d, const variant *v)
 {
     if (!v->head.past_cache)
@@ -149,7 +146,7 @@ static int extra_columns(const ga__declaration *d, const variant *v)
     return HOST_LINE / (int)ga__dtype_size((ga_dtype)v->operand[first_written(d, v)].memory);
 }
 
-/* On the host, rows of a square: what a transposed operand has in 256 bytes. */
+/* Rows of a tile on the host: GA__HOST_DOWN_BYTES of the widest transposed operand. */
 static int rows_down(const variant *v)
 {
     size_t widest = 1;
@@ -158,7 +155,7 @@ static int rows_down(const variant *v)
             const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
             widest = size > widest ? size : widest;
         }
-    return (int)(HOST_DOWN_BYTES / widest);
+    return (int)(GA__HOST_DOWN_BYTES / widest);
 }
 
 /* The host's strips: for results that go past the cache, for small floats, and wherever functions

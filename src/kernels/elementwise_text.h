@@ -5,8 +5,9 @@
 #include "jit/template.h"
 #include "kernels/variant.h"
 
-#define GA__HOST_STRIP 256 /* elements that go past the cache together */
-#define GA__HOST_BAND 256  /* columns of a square whose rows are transposed */
+#define GA__HOST_STRIP 256      /* elements that go past the cache together */
+#define GA__HOST_BAND 256       /* columns of a tile of transposed operands; */
+#define GA__HOST_DOWN_BYTES 256 /* and bytes of its rows: fewer leave the memory half idle */
 
 /* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
  * each operand, and the index's strides. */

@@ -43,12 +43,12 @@ static void add_operand(call *c, int k)
         return;
     }
     ga__params_add_pointer(&c->params, operand->array->data);
-    if (c->p.row[k] == GA__NO_ROW) {
+    if (c->p.place[k] == GA__NO_PLACE) {
         ga__params_add_accessor(&c->params, operand->array);
         return;
     }
-    ga__params_add_strides(&c->params, &c->p.kept, c->p.row[k]);
-    ga__params_add_strides(&c->params, &c->p.reduced, c->p.row[k]);
+    ga__params_add_strides(&c->params, &c->p.kept, c->p.place[k]);
+    ga__params_add_strides(&c->params, &c->p.reduced, c->p.place[k]);
 }
 
 static void add_head(call *c)

@@ -16,11 +16,12 @@ static bool uses_index(const plan *p)
     return p->reduction->formula.base.uses_index;
 }
 
-static void number_rows(plan *p)
+static void place_operands(plan *p)
 {
     p->streamed = 0;
     for (int k = 0; k < p->noperands; k++)
-        p->row[k] = (int8_t)(ga__operand_streamed(&p->operands[k]) ? p->streamed++ : GA__NO_ROW);
+        p->place[k] =
+            (int8_t)(ga__operand_streamed(&p->operands[k]) ? p->streamed++ : GA__NO_PLACE);
 }
 
 /* Replaces no axes, or no elements, by one axis of `length`. */
@@ -28,20 +29,21 @@ static void set_one_axis(ga__nest *nest, int64_t length)
 {
     nest->ndim = 1;
     nest->shape[0] = length;
-    for (int row = 0; row < nest->noperands; row++)
-        nest->strides[row][0] = 0;
+    for (int place = 0; place < nest->noperands; place++)
+        nest->strides[place][0] = 0;
 }
 
-/* Gives row `row` of each nest its strides, in elements, innermost axis first. */
-static void set_row(plan *p, int row, int ndim, const bool *reduced, const int64_t *strides,
-                    int64_t itemsize)
+/* Gives operand `place` of each nest its strides, in elements, innermost axis first. */
+static void set_strides(plan *p, int place, int ndim, const bool *reduced, const int64_t *strides,
+                        int64_t itemsize)
 {
-    int64_t *kept = p->kept.strides[row], *gone = p->reduced.strides[row];
+    int64_t *kept = p->kept.strides[place], *gone = p->reduced.strides[place];
     for (int axis = ndim - 1; axis >= 0; axis--)
         *(reduced[axis] ? gone++ : kept++) = strides[axis] / itemsize;
 }
 
-/* The strides of the last row of each nest: the output's on kept axes, the index's on reduced axes.
+/* The strides of the last operand of each nest: the output's on kept axes, the index's on reduced
+ * axes.
  */
 static void output_and_index_strides(const plan *p, int ndim, const int64_t *shape,
                                      const bool *reduced, int64_t *strides)
@@ -67,14 +69,14 @@ static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *redu
         nest->shape[nest->ndim++] = shape[axis];
     }
     for (int k = 0; k < p->noperands; k++) {
-        if (p->row[k] == GA__NO_ROW)
+        if (p->place[k] == GA__NO_PLACE)
             continue;
         const gpuarray *x = p->operands[k].array;
         ga__broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides);
-        set_row(p, p->row[k], ndim, reduced, strides, (int64_t)ga__dtype_size(x->dtype));
+        set_strides(p, p->place[k], ndim, reduced, strides, (int64_t)ga__dtype_size(x->dtype));
     }
     output_and_index_strides(p, ndim, shape, reduced, strides);
-    set_row(p, p->streamed, ndim, reduced, strides, 1);
+    set_strides(p, p->streamed, ndim, reduced, strides, 1);
     p->kept.noperands = p->streamed + 1;
     p->reduced.noperands = p->streamed + (uses_index(p) || p->streamed == 0);
     ga__nest_collapse(&p->kept);
@@ -104,10 +106,10 @@ static bool columns_are_better(const plan *p)
 }
 
 /* Along the vector axis. An axis of one element takes the kernel of contiguous ones. */
-static int step_of(const plan *p, int row)
+static int step_of(const plan *p, int place)
 {
     const ga__nest *nest = p->v.columns ? &p->kept : &p->reduced;
-    const int64_t inner = nest->shape[0] > 1 ? nest->strides[row][0] : 1;
+    const int64_t inner = nest->shape[0] > 1 ? nest->strides[place][0] : 1;
     return inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
 }
 
@@ -115,9 +117,9 @@ static void set_operands(plan *p)
 {
     p->v.noperands = p->noperands;
     for (int k = 0; k < p->noperands; k++) {
-        const int row = p->row[k];
-        p->v.operand[k] =
-            ga__operand_variant_of(&p->operands[k], row == GA__NO_ROW ? 0 : step_of(p, row), false);
+        const int place = p->place[k];
+        p->v.operand[k] = ga__operand_variant_of(
+            &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
     if (p->noperands % 2)
         p->v.operand[p->noperands] = (ga__operand_variant){0};
@@ -125,21 +127,21 @@ static void set_operands(plan *p)
 }
 
 /* The elements between an operand's first one and the farthest that the nest leads to. */
-static int64_t last_offset(const ga__nest *nest, int row)
+static int64_t last_offset(const ga__nest *nest, int place)
 {
-    const int64_t *strides = nest->strides[row];
+    const int64_t *strides = nest->strides[place];
     int64_t offset = 0;
     for (int axis = 0; axis < nest->ndim; axis++)
         offset += (nest->shape[axis] - 1) * magnitude(strides[axis]);
     return offset;
 }
 
-/* The elements that an array spans; the row of an accessor is GA__NO_ROW. */
-static int64_t span(const plan *p, const gpuarray *x, int row)
+/* The elements that an array spans; the place of an accessor is GA__NO_PLACE. */
+static int64_t span(const plan *p, const gpuarray *x, int place)
 {
-    if (x->contiguous || row == GA__NO_ROW)
+    if (x->contiguous || place == GA__NO_PLACE)
         return x->size;
-    return 1 + last_offset(&p->kept, row) + last_offset(&p->reduced, row);
+    return 1 + last_offset(&p->kept, place) + last_offset(&p->reduced, place);
 }
 
 static bool is_wide(const plan *p)
@@ -148,7 +150,7 @@ static bool is_wide(const plan *p)
     for (int k = 0; k <= p->noperands; k++) {
         const bool output = k == p->noperands;
         const gpuarray *x = output ? p->out[0] : p->operands[k].array;
-        const int64_t extent = x ? span(p, x, output ? p->streamed : p->row[k]) : 0;
+        const int64_t extent = x ? span(p, x, output ? p->streamed : p->place[k]) : 0;
         reach = extent > reach ? extent : reach;
     }
     return !ga__fits_32_bits(reach + (1 << 23));
@@ -237,7 +239,7 @@ void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, co
     p->vectors = p->kept_vectors = 0;
     for (int axis = 0; axis < ndim; axis++)
         p->count *= reduced[axis] ? shape[axis] : 1;
-    number_rows(p);
+    place_operands(p);
     plan_nests(p, ndim, shape, reduced);
     choose_variant(p);
 }

@@ -15,8 +15,8 @@ typedef struct ga__reduce_plan {
     int noperands;
     int streamed; /* arrays in the nests */
     int64_t count, outputs;
-    ga__nest kept, reduced;       /* the caller provides noperands + 1 rows of strides for each */
-    int8_t row[GA__MAX_OPERANDS]; /* nest operand of operand k, GA__NO_ROW for others */
+    ga__nest kept, reduced;         /* the caller provides noperands + 1 rows of strides for each */
+    int8_t place[GA__MAX_OPERANDS]; /* of operand k in the nests; GA__NO_PLACE: not in them */
     ga__reduce_variant v;
     bool sums;             /* some part rounds */
     bool large;            /* CUDA: more threads in a block, with fewer registers each */

@@ -30,9 +30,9 @@
 
 typedef ga__reduce_plan plan;
 
-static bool in_step(const ga__nest *nest, int row, int first_axis, int lanes)
+static bool in_step(const ga__nest *nest, int place, int first_axis, int lanes)
 {
-    const int64_t *strides = nest->strides[row];
+    const int64_t *strides = nest->strides[place];
     for (int axis = first_axis; axis < nest->ndim; axis++)
         if (strides[axis] % lanes)
             return false;
@@ -45,24 +45,24 @@ static int choose_lanes(const plan *p)
     size_t widest = 1;
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
-        if (p->row[k] != GA__NO_ROW && p->v.operand[k].step == STEP_ONE) {
+        if (p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE) {
             const size_t size = ga__dtype_size(p->operands[k].array->dtype);
             widest = size > widest ? size : widest;
             contiguous = true;
         }
-    const int lanes = (int)(16 / widest);
+    const int lanes = (int)(GA__VECTOR_BYTES / widest);
     const bool ragged = nest->shape[0] % lanes && (p->v.columns || nest->ndim > 1);
     if (!contiguous || nest->shape[0] < lanes || ragged)
         return 1;
     for (int k = 0; k < p->noperands; k++) {
-        const int row = p->row[k];
-        if (row == GA__NO_ROW || p->v.operand[k].step == STEP_ZERO)
+        const int place = p->place[k];
+        if (place == GA__NO_PLACE || p->v.operand[k].step == STEP_ZERO)
             continue;
         const gpuarray *x = p->operands[k].array;
         if (p->v.operand[k].step != STEP_ONE ||
             (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
-            !in_step(&p->kept, row, p->v.columns ? 1 : 0, lanes) ||
-            !in_step(&p->reduced, row, p->v.columns ? 0 : 1, lanes))
+            !in_step(&p->kept, place, p->v.columns ? 1 : 0, lanes) ||
+            !in_step(&p->reduced, place, p->v.columns ? 0 : 1, lanes))
             return 1;
     }
     return lanes;
@@ -210,7 +210,7 @@ void ga__reduce_plan_cuda(plan *p)
         together = p->v.block / p->v.across;
         p->tiles = ga__ceil_div(p->kept_vectors, p->v.across);
     } else {
-        p->v.team = p->vectors >= LONG_ROW ? p->v.block : power_of_two(p->vectors, 32);
+        p->v.team = p->vectors >= LONG_ROW ? p->v.block : power_of_two(p->vectors, GA__WARP);
         together = p->v.team;
         p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
     }

@@ -39,9 +39,9 @@ static int strip_of_columns(const plan *p)
  * columns. Measured: for less than 8 elements of 4 or 8 bytes loads from far apart do as well. */
 static bool deinterleaves(const plan *p, int k)
 {
-    const int row = p->row[k];
-    return p->v.deinterleave > 1 && row != GA__NO_ROW &&
-           p->kept.strides[row][0] == p->v.deinterleave && p->reduced.strides[row][0] == 1 &&
+    const int place = p->place[k];
+    return p->v.deinterleave > 1 && place != GA__NO_PLACE &&
+           p->kept.strides[place][0] == p->v.deinterleave && p->reduced.strides[place][0] == 1 &&
            (p->v.deinterleave == 8 || ga__dtype_size(p->operands[k].array->dtype) <= 2);
 }
 
@@ -51,8 +51,8 @@ static int64_t rows_folded(const plan *p)
     const int64_t width = p->kept.shape[0];
     if (p->kept.ndim > 1 || p->reduced.ndim > 1 || p->reduction->formula.base.uses_index)
         return 1;
-    for (int row = 0; row < p->streamed; row++)
-        if (p->reduced.strides[row][0] != width * p->kept.strides[row][0])
+    for (int place = 0; place < p->streamed; place++)
+        if (p->reduced.strides[place][0] != width * p->kept.strides[place][0])
             return 1;
     return width < p->v.strip ? p->v.strip / width : 1;
 }
@@ -85,7 +85,7 @@ static int rows_per_pass(const plan *p)
         (p->reduction->formula.base.uses_index && width >= WIDE))
         return 1;
     for (int k = 0; k < p->noperands && !worth; k++)
-        worth = p->row[k] != GA__NO_ROW &&
+        worth = p->place[k] != GA__NO_PLACE &&
                 width * (int64_t)ga__dtype_size(p->operands[k].array->dtype) >= LONG_BYTES;
     return !worth ? (p->sums && p->kept.ndim == 1 ? 4 : 1) : p->streamed > 1 ? 4 : 8;
 }
@@ -96,8 +96,8 @@ static bool rows_are_short(const plan *p)
     if (p->v.deinterleave == 1 || p->v.staged || p->reduction->formula.base.uses_index ||
         p->v.accumulator_bytes > SMALL_ACCUMULATOR)
         return false;
-    for (int row = 0; row < p->streamed; row++)
-        if (p->kept.strides[row][0] != p->v.deinterleave || p->reduced.strides[row][0] != 1)
+    for (int place = 0; place < p->streamed; place++)
+        if (p->kept.strides[place][0] != p->v.deinterleave || p->reduced.strides[place][0] != 1)
             return false;
     return true;
 }

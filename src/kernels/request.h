@@ -14,6 +14,9 @@
 /* What a kernel knows of the stride of an operand along an axis. */
 enum { STEP_ZERO, STEP_ONE, STEP_ANY };
 
+/* The widest access of a GPU's thread, in bytes, and the threads of a warp. */
+enum { GA__VECTOR_BYTES = 16, GA__WARP = 32 };
+
 static inline int64_t ga__ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
@@ -25,8 +28,8 @@ static inline bool ga__operand_streamed(const ga__operand *operand)
     return operand->array && operand->access != GA__ACCESSOR;
 }
 
-/* In a plan's list of rows: no loop nest has the operand. */
-#define GA__NO_ROW (-1)
+/* In a plan's list of places: no loop nest has the operand. */
+#define GA__NO_PLACE (-1)
 
 /* A kernel's parameters: words in the caller's memory. */
 typedef struct ga__params {
@@ -66,15 +69,15 @@ static inline void *ga__params_reserve(ga__params *params, size_t nbytes)
     return room;
 }
 
-/* The strides of a nest's row, from the innermost axis. */
-static inline void ga__params_add_strides(ga__params *params, const ga__nest *nest, int row)
+/* The strides of one operand of a nest, from the innermost axis. */
+static inline void ga__params_add_strides(ga__params *params, const ga__nest *nest, int place)
 {
     const size_t count = (size_t)nest->ndim;
     uint64_t *const strides = ga__params_reserve(params, count * sizeof *strides);
     if (count == 1) /* the usual case: no call */
-        strides[0] = (uint64_t)nest->strides[row][0];
+        strides[0] = (uint64_t)nest->strides[place][0];
     else
-        memcpy(strides, nest->strides[row], count * sizeof *strides);
+        memcpy(strides, nest->strides[place], count * sizeof *strides);
 }
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
