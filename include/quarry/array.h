@@ -230,8 +230,9 @@ GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 /* ---- Files and text ---- */
 
 /* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current
- * device. What ml_dtypes saves is ambiguous, and read as "<V2" bfloat16, "<V1" float8_e4m3fn, "<f1"
- * float8_e5m2; a dtype's name is a descr too. GA_ERR_FORMAT for other dtypes. */
+ * device. The descrs of ml_dtypes are ambiguous: "<V2" reads as bfloat16, "<V1" as float8_e4m3fn,
+ * "<f1" as float8_e5m2. The name of a dtype is a valid descr too. GA_ERR_FORMAT for other dtypes.
+ */
 GA_API gpuarray *ga_load(const char *path);
 
 /* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when it is
