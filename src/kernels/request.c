@@ -174,6 +174,7 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
     set_flag(record, GA__KEY(streamed), streamed);
     set_flag(record, GA__KEY(loaded), streamed && d->reads);
     set_flag(record, GA__KEY(writes), d->writes);
+    set_flag(record, GA__KEY(written), streamed && d->writes);
     set_flag(record, GA__KEY(element), streamed && d->access == GA__ELEMENT);
     set_flag(record, GA__KEY(accessor), array && d->access == GA__ACCESSOR);
     set_flag(record, GA__KEY(index), false);
