@@ -368,7 +368,7 @@ static void wide_columns_of_any_dtype_agree_with_rows(void **state)
         compare_rows_with_columns(some_dtypes[d], 4099, 29);
     for (int64_t length = 3; length <= 16; length++)
         compare_rows_with_columns(GA_FLOAT32, 1030, length);
-    compare_rows_with_columns(GA_FLOAT32, 12000, 300); /* narrow tiles, many of which run at once */
+    compare_rows_with_columns(GA_FLOAT32, 12000, 300); /* many narrow tiles at once */
     GA_SCOPE {
         gpuarray *x =
             ga_eval("arange % 23", GA_NAMED("arange", ga_arange(GA_FLOAT32, 0, 4099 * 29, 1)));

@@ -34,7 +34,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
 /* The shape of the step's results; false if there is none. */
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape);
 
-/* Computes into out[0..nresults-1], none of which partly overlaps an operand. `carry` is for one
+/* Computes into out[0..nresults-1]. No result may partly overlap an operand. `carry` is for one
  * reduction whose elements come in several launches, otherwise NULL. */
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry);

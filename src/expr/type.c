@@ -162,19 +162,6 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
     return varies ? add_weak(t, &key, number, true) : add_constant(t, number);
 }
 
-bool ga__number_fits(ga_value number, ga_dtype dtype)
-{
-    const char from = ga__dtype_kind(number.dtype), to = ga__dtype_kind(dtype);
-    const bool negative = from == 'i' && number.as.i < 0;
-    if (from == 'f' || from == 'c' || (to != 'i' && to != 'u'))
-        return true;
-    if (negative && to == 'u')
-        return false;
-    const int nbits = 8 * (int)ga__dtype_size(dtype) - (to == 'i');
-    const uint64_t size = negative ? ~number.as.u : number.as.u;
-    return size <= UINT64_MAX >> (64 - nbits);
-}
-
 /* A weak number as an operand of a kernel. */
 static int add_number(typer *t, int weak, ga_dtype dtype)
 {

@@ -64,7 +64,4 @@ static inline bool ga__node_is_weak(const ga__node *node)
     return node->key.kind <= GA__NODE_WEAK_OPERATOR;
 }
 
-/* Whether the number is one of the dtype's values, as promotion requires of weak integers. */
-bool ga__number_fits(ga_value number, ga_dtype dtype);
-
 #endif

@@ -169,7 +169,7 @@ static size_t widest_item(const plan *p)
     return widest;
 }
 
-/* choose_lanes() for one axis, of which all arrays are contiguous or one element. */
+/* choose_lanes() for a single axis: every array is contiguous or has one element. */
 static int dense_lanes(const plan *p, int most)
 {
     unsigned widest = 1;

@@ -153,8 +153,7 @@ static ga_dtype promote_all(int n, const ga__operand_type *operands)
     return strong ? beside_weak(strong, weak) : weak;
 }
 
-/* Whether an integer is one of dtype's values; true of all that is no integer. */
-static bool fits(ga_value number, ga_dtype dtype)
+bool ga__number_fits(ga_value number, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(dtype);
     const bool negative = ga__dtype_kind(number.dtype) == 'i' && number.as.i < 0;
@@ -173,7 +172,7 @@ static ga_status check_fit(const char *name, const ga__operand_type *operand, ga
 {
     const ga_value number = operand->number;
 
-    if (fits(number, dtype))
+    if (ga__number_fits(number, dtype))
         return GA_OK;
     if (ga__dtype_kind(number.dtype) == 'u')
         return ga__fail(GA_ERR_INVALID, "%s: %" PRIu64 " does not fit %s", name, number.as.u,
@@ -278,8 +277,9 @@ static ga_status resolve_compare(const char *name, const char *kinds, int n,
         if (!operands[k].weak)
             loop[k] = operands[k].dtype;
         else
-            loop[k] = is_integer(promoted) && fits(number, promoted) ? promoted
-                                                                     : ga__weak_default(number);
+            loop[k] = is_integer(promoted) && ga__number_fits(number, promoted)
+                          ? promoted
+                          : ga__weak_default(number);
     }
     *common = promoted;
     return GA_OK;

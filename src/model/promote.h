@@ -48,4 +48,8 @@ bool ga__can_cast_same_kind(ga_dtype from, ga_dtype to);
  * complex128. */
 ga_dtype ga__weak_default(ga_value number);
 
+/* Whether an integer is one of dtype's values; true for numbers and dtypes that are not integers.
+ */
+bool ga__number_fits(ga_value number, ga_dtype dtype);
+
 #endif

@@ -4,7 +4,7 @@
 #include "array/array.h"
 #include "expr/plan.h"
 
-/* An array of which only dtype and shape are used. */
+/* An array for its dtype and shape alone. */
 static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     gpuarray *x = calloc(1, sizeof(*x) + 2 * sizeof(int64_t) * GA_MAX_NDIM);
