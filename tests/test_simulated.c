@@ -74,6 +74,7 @@ static void compare(const char *what, work make, int64_t n, double tolerance)
     assert_int_equal(simulated.launches, before);
     assert_int_equal(result_on(&simulated_device, make, n, got, &dtype), nbytes);
     assert_true(simulated.launches > before);
+    assert_int_equal(simulated.rejected, 0); /* a custom kernel then runs another form */
     for (size_t at = 0; at < nbytes; at += ga_dtype_size(dtype)) {
         const double a = ga__number_double(ga__dtype_fetch(dtype, wanted + at)),
                      b = ga__number_double(ga__dtype_fetch(dtype, got + at));
@@ -129,6 +130,19 @@ static gpuarray *add_float_bytes(int64_t n)
     return ga_eval("x/3 + y*y", GA(x), GA(y));
 }
 
+/* Each statement reads the float that the one before computed. */
+static gpuarray *custom_float_bytes(int64_t n)
+{
+    gpuarray *x = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(n), 1.75),
+             *y = ga_full(GA_FLOAT8_E5M2, GA_SHAPE(n), 3), *sums = ga_zeros(GA_FLOAT32, GA_SHAPE(n));
+    ga_kernel *kernel = ga_elementwise_kernel(
+        "float8_e4m3fn *x, __nv_fp8_e5m2 *y, float8_e4m3fn s, float *sums",
+        "x[i] += y[i]; y[i] = float8_e5m2(x[i] / 3); sums[i] = x[i] + y[i] + s", "bytes");
+    assert_int_equal(ga_run(kernel, x, y, 0.3, sums), GA_OK);
+    ga_kernel_free(kernel);
+    return sums;
+}
+
 static gpuarray *add_misaligned(int64_t n)
 {
     return ga_add(ga_slice(given(GA_FLOAT32, GA_SHAPE(n + 1)), "1:"), 2);
@@ -150,6 +164,7 @@ static void vectors_and_tails(void **state)
     COMPARE(through_e4m3fn, 0, 65536);
     COMPARE(through_e5m2, 0, 65536);
     COMPARE(add_float_bytes, 0, 256, 515);
+    COMPARE(custom_float_bytes, 0, 67);
     COMPARE(add_in_place, 0, 1, 129, 513);
     COMPARE(add_misaligned, 0, 1, 3, 127, 129, 511, 512, 513, 5003);
 }

@@ -114,8 +114,10 @@ static ga_status fake_event_query(ga__device *device, ga__event *event, bool *do
 static ga_status fake_compile(ga__device *device, const ga__source *source, void **code,
                               size_t *nbytes)
 {
-    return ga__nvrtc_compile(source->name, source->text, device->arch, source->fast_math, code,
-                             nbytes);
+    const ga_status status = ga__nvrtc_compile(source->name, source->text, device->arch,
+                                               source->fast_math, code, nbytes);
+    fake.rejected += status == GA_ERR_COMPILE;
+    return status;
 }
 
 static ga_status fake_compile_cuda(ga__device *device, const ga__cuda_source *source, void **code,

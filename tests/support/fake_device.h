@@ -11,6 +11,7 @@ extern struct fake {
     unsigned char variable[32];
     char symbol[128]; /* the last one requested */
     int launches, unloads;
+    _Atomic int rejected; /* sources that did not compile */
     bool busy, broken;    /* work is never done; waiting for it fails */
     int events, recorded; /* existing now; recorded so far */
     ga__grid_launch last;

@@ -86,6 +86,7 @@ static ga_status simulated_compile(ga__device *device, const ga__source *source,
     const ga__cuda_source cuda = {.name = source->name, .text = text, .kernels = kernels};
     const ga_status status =
         text ? ga__simt_compile(&cuda, code, nbytes, &symbols, &log) : GA_ERR_MEMORY;
+    simulated.rejected += status == GA_ERR_COMPILE;
     ga__free(symbols);
     ga__free(log);
     ga__free(text);

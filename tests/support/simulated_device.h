@@ -8,6 +8,7 @@
 /* The requests it received. */
 extern struct simulated {
     int launches;
+    int rejected; /* sources that did not compile */
     ga__launch last;
 } simulated;
 
