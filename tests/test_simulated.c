@@ -134,7 +134,8 @@ static gpuarray *add_float_bytes(int64_t n)
 static gpuarray *custom_float_bytes(int64_t n)
 {
     gpuarray *x = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(n), 1.75),
-             *y = ga_full(GA_FLOAT8_E5M2, GA_SHAPE(n), 3), *sums = ga_zeros(GA_FLOAT32, GA_SHAPE(n));
+             *y = ga_full(GA_FLOAT8_E5M2, GA_SHAPE(n), 3),
+             *sums = ga_zeros(GA_FLOAT32, GA_SHAPE(n));
     ga_kernel *kernel = ga_elementwise_kernel(
         "float8_e4m3fn *x, __nv_fp8_e5m2 *y, float8_e4m3fn s, float *sums",
         "x[i] += y[i]; y[i] = float8_e5m2(x[i] / 3); sums[i] = x[i] + y[i] + s", "bytes");

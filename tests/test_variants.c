@@ -156,7 +156,8 @@ static void custom_variants(void)
                  *h = ga_empty(GA_FLOAT16, GA_SHAPE(64, 96));
         gpuarray *c = ga_empty(GA_COMPLEX64, GA_SHAPE(64, 96)),
                  *b = ga_empty(GA_BFLOAT16, GA_SHAPE(64, 96));
-        gpuarray *w = ga_empty(GA_INT64, GA_SHAPE(7)), *e = ga_empty(GA_FLOAT8_E5M2, GA_SHAPE(64, 96)),
+        gpuarray *w = ga_empty(GA_INT64, GA_SHAPE(7)),
+                 *e = ga_empty(GA_FLOAT8_E5M2, GA_SHAPE(64, 96)),
                  *yes = ga_empty(GA_BOOL, GA_SHAPE(64, 96));
         ga_kernel *k[] = {
             ga_elementwise_kernel("float a, float *x, half *h", "x[i] = a * x[i] + h[i]", "axpy"),
