@@ -243,7 +243,7 @@ static void draw_cell(FILE *out, const options *o, const map_case *c, arrays *a,
     GA_SCOPE {
         set_arrays(a, c, layout, length);
         const double least = least_us(c, a, b), us = time_us(c, a, o->rounds);
-        fprintf(out, "%s,%s,%s,%lld,%lld,%.2f,%.3f\n", c->name, ga_dtype_name(ga_dtype_of(a->m)),
+        fprintf(out, "%s,%s,%s,%lld,%lld,%.2f,%.4g\n", c->name, ga_dtype_name(ga_dtype_of(a->m)),
                 layout, (long long)ga_shape(a->m)[0], (long long)length, us, least / us);
         fflush(out);
     }
@@ -268,14 +268,26 @@ static void draw_dtype(FILE *out, const options *o, ga_dtype dtype, bus b)
 
 /* ---- Options ---- */
 
-/* Log-uniform between 1 and the longest; every second one is odd. */
+static bool chosen(const options *o, int64_t length)
+{
+    for (int k = 0; k < o->count; k++)
+        if (o->length[k] == length)
+            return true;
+    return false;
+}
+
+/* Different ones, log-uniform between 1 and the longest; every second one is odd. */
 static void choose_lengths(options *o)
 {
-    for (int k = 0; k < o->count; k++) {
-        const double share = random_mix(o->seed, (uint64_t)k) / 4294967296.0;
-        o->length[k] = (int64_t)exp(share * log((double)o->longest + 1));
-        if (k % 2 == 0)
-            o->length[k] |= 1;
+    const int wanted = o->count < o->longest ? o->count : (int)o->longest;
+    o->count = 0;
+    for (uint64_t draw = 0; o->count < wanted && draw < 1000 * MOST_LENGTHS; draw++) {
+        const double share = random_mix(o->seed, draw) / 4294967296.0;
+        int64_t length = (int64_t)exp(share * log((double)o->longest + 1));
+        if (o->count % 2 == 0)
+            length |= 1;
+        if (!chosen(o, length))
+            o->length[o->count++] = length;
     }
 }
 
