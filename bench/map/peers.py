@@ -127,9 +127,9 @@ def matrix(whole, layout, rows, length):
     return whole[:rows * length].reshape(rows, length)
 
 
-def random_host(dtype, count):
+def random_host(dtype, count, seed):
     import numpy as np
-    u = np.random.default_rng(1).random(count, dtype=np.float32)
+    u = np.random.default_rng(seed).random(count, dtype=np.float32)
     if dtype == 'bool':
         return u > 0.5
     return (u * (8 if dtype.startswith(('float', 'complex')) else 100)).astype(dtype)
@@ -149,10 +149,11 @@ def compiled(name, library, formula):
     return formula
 
 
-def time_cell(name, library, formula, whole, cell):
+def time_cell(name, library, formula, whole, other, cell):
     rows, length = int(cell['rows']), int(cell['length'])
     m = matrix(whole, cell['layout'], rows, length)
-    inputs = (m, m, whole[:rows].reshape(rows, 1), whole[:length])
+    y = matrix(other, cell['layout'], rows, length)
+    inputs = (m, y, other[:rows].reshape(rows, 1), other[:length])
     operation = compiled(name, library, formula)
 
     def run():
@@ -177,10 +178,11 @@ def main():
     random.Random(options.seed).shuffle(cells)
     cells.sort(key=lambda cell: cell['dtype'])
     dtypes = sorted({cell['dtype'] for cell in cells})
-    for number, dtype in enumerate(dtypes):
+    for dtype in dtypes:
         end = time.monotonic() + options.seconds / len(dtypes)
         try:
-            whole = library.upload(random_host(dtype, options.bytes // int(bytes_of(dtype))))
+            whole, other = (library.upload(random_host(dtype, options.bytes // bytes_of(dtype), seed))
+                            for seed in (1, 2))
         except (TypeError, ValueError, AttributeError) as why:
             print(f'# {options.library} has no {dtype}: {why}'.replace('\n', ' '))
             continue
@@ -188,11 +190,11 @@ def main():
             if time.monotonic() > end:
                 break
             try:
-                us = time_cell(options.library, library, formulas[cell['case']], whole, cell)
+                us = time_cell(options.library, library, formulas[cell['case']], whole, other, cell)
                 print(f"{cell['case']},{dtype},{cell['layout']},{cell['length']},{us:.2f}", flush=True)
             except Exception as why:  # a library's own errors have no common type
                 print(f"# {cell['case']} {dtype} {cell['length']}: {why}".splitlines()[0], flush=True)
-        del whole
+        del whole, other
 
 
 def bytes_of(dtype):

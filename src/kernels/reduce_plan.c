@@ -219,11 +219,12 @@ static void choose_variant(plan *p)
     p->v.reduced_ndim = p->reduced.ndim;
     p->v.outputs_per_pass = p->v.strip = p->v.deinterleave = p->v.rows_per_pass = 1;
     p->large = false;
-    p->v.columns = columns_are_better(p) || (p->v.host && ga__reduce_plan_has_short_rows(p));
+    p->v.columns = p->v.host ? ga__reduce_plan_has_short_rows(p) ||
+                                   (columns_are_better(p) && !ga__reduce_plan_has_thin_columns(p))
+                             : columns_are_better(p);
     p->v.wide = p->v.host || is_wide(p);
     set_operands(p);
-    /* The host reduces the elements of a row side by side. */
-    p->v.ascending = (p->v.columns || !p->v.host) && uses_index(p) && index_ascends(p);
+    p->v.ascending = uses_index(p) && index_ascends(p);
     if (p->v.host)
         ga__reduce_plan_host(p);
     else

@@ -39,4 +39,7 @@ void ga__reduce_plan_host(ga__reduce_plan *p);
 /* Whether the host reduces short rows side by side, at any stride. */
 bool ga__reduce_plan_has_short_rows(const ga__reduce_plan *p);
 
+/* Whether the host finds indices in few columns one column after another. */
+bool ga__reduce_plan_has_thin_columns(const ga__reduce_plan *p);
+
 #endif

@@ -16,6 +16,8 @@
 #define WIDE 64              /* neighbouring outputs that fill vectors by themselves */
 #define OUTPUTS_PER_PASS 256 /* outputs whose runs alternate */
 #define SHORT_ROW 32         /* elements: shorter rows are reduced side by side */
+#define MOST_THIN 4          /* columns, and the bytes of a row, */
+#define THIN_BYTES 16        /* whose indices are found one column after another */
 #define GRAIN 65536          /* elements that are worth a block of their own */
 
 typedef ga__reduce_plan plan;
@@ -23,7 +25,19 @@ typedef ga__reduce_plan plan;
 /* Whether rows are so short that reducing neighbouring outputs together pays, at any stride. */
 bool ga__reduce_plan_has_short_rows(const plan *p)
 {
-    return p->streamed > 0 && p->count > 1 && p->count < SHORT_ROW && p->kept.shape[0] >= SHORT_ROW;
+    return p->streamed > 0 && p->count > 0 && p->count < SHORT_ROW && p->kept.shape[0] >= SHORT_ROW;
+}
+
+/* A column by itself is searched in vectors, side by side with few others it is not. Each column
+ * reads all memory, so that more of them cost more than they save. */
+bool ga__reduce_plan_has_thin_columns(const plan *p)
+{
+    const int64_t width = p->kept.shape[0];
+    int64_t row = 0; /* bytes */
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE)
+            row += width * (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+    return p->reduction->formula.base.uses_index && width <= MOST_THIN && row <= THIN_BYTES;
 }
 
 /* Longer rows are read whole as far as their accumulators fit the cache. */
