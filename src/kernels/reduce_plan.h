@@ -36,6 +36,19 @@ void ga__reduce_plan_share(ga__reduce_plan *p, int64_t at_once);
 void ga__reduce_plan_cuda(ga__reduce_plan *p);
 void ga__reduce_plan_host(ga__reduce_plan *p);
 
+/* Plans columns on CUDA, but not their chains; returns how many threads walk the reduced axes
+ * together. */
+int64_t ga__reduce_plan_columns(ga__reduce_plan *p);
+
+/* The smallest power of two that is at least `at_least`, but at most `most`, a power of two. */
+int ga__reduce_plan_power(int64_t at_least, int most);
+
+/* Blocks that a CUDA device runs at once where registers allow it. */
+int64_t ga__reduce_plan_blocks(const ga__reduce_plan *p);
+
+/* Chooses the waves in which blocks share `useful` stretches, `target` blocks at once. */
+void ga__reduce_plan_segments(ga__reduce_plan *p, int64_t target, int64_t useful);
+
 /* Whether the host reduces short rows side by side, at any stride. */
 bool ga__reduce_plan_has_short_rows(const ga__reduce_plan *p);
 

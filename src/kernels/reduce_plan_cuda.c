@@ -14,12 +14,9 @@
 #define SMALL_ACCUMULATOR 8    /* bytes */
 #define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
 #define LONG_ROW 1024          /* vectors: a whole block reduces the row */
-#define COLUMN_UNROLL 4
-#define WIDEST 32        /* the most vectors of neighbouring columns of a block, */
-#define NARROWEST 8      /* and the fewest where narrow tiles save splitting the columns */
-#define SHORT_ROWS 4     /* rows that a team loads together */
-#define WAVES 8          /* maximum waves of blocks */
-#define SHORTEST_SHARE 4 /* minimum stretches of a block */
+#define SHORT_ROWS 4           /* rows that a team loads together */
+#define WAVES 8                /* maximum waves of blocks */
+#define SHORTEST_SHARE 4       /* minimum stretches of a block */
 
 /* Short chains: a thread's additions, accumulators above the thread's own, and the chains that the
  * only one adds where blocks share the row, fewer when batches are added apart or in pairs. */
@@ -41,7 +38,7 @@ static bool in_step(const ga__nest *nest, int place, int first_axis, int lanes)
 
 static int choose_lanes(const plan *p)
 {
-    const ga__nest *nest = p->v.columns ? &p->kept : &p->reduced;
+    const ga__nest *nest = &p->reduced;
     size_t widest = 1;
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
@@ -51,7 +48,7 @@ static int choose_lanes(const plan *p)
             contiguous = true;
         }
     const int lanes = (int)(GA__VECTOR_BYTES / widest);
-    const bool ragged = nest->shape[0] % lanes && (p->v.columns || nest->ndim > 1);
+    const bool ragged = nest->shape[0] % lanes && nest->ndim > 1;
     if (!contiguous || nest->shape[0] < lanes || ragged)
         return 1;
     for (int k = 0; k < p->noperands; k++) {
@@ -61,15 +58,13 @@ static int choose_lanes(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->v.operand[k].step != STEP_ONE ||
             (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
-            !in_step(&p->kept, place, p->v.columns ? 1 : 0, lanes) ||
-            !in_step(&p->reduced, place, p->v.columns ? 0 : 1, lanes))
+            !in_step(&p->kept, place, 0, lanes) || !in_step(&p->reduced, place, 1, lanes))
             return 1;
     }
     return lanes;
 }
 
-/* The smallest power of two that is at least `at_least`, but at most `most`, a power of two. */
-static int power_of_two(int64_t at_least, int most)
+int ga__reduce_plan_power(int64_t at_least, int most)
 {
     if (at_least >= most)
         return most;
@@ -84,13 +79,18 @@ static bool short_circuits(const ga__reduction *reduction)
     return all;
 }
 
-/* Chooses the waves in which blocks share `useful` stretches. A single wave ends when the slowest
+int64_t ga__reduce_plan_blocks(const plan *p)
+{
+    return (int64_t)p->device->processors * p->device->threads_per_processor / p->v.block;
+}
+
+/* A single wave ends when the slowest
  * multiprocessor does: on some H200s a few are 5 % slower than the others, and any may be busy with
  * another stream's work. Where there is work for several waves, blocks are short, and idle
  * multiprocessors take them. A reduction that short-circuits has one wave, because later blocks
  * would only start to learn the result. So have tiles of columns, which are many by themselves or
  * share columns as seldom as possible. */
-static void choose_segments(plan *p, int64_t target, int64_t useful)
+void ga__reduce_plan_segments(plan *p, int64_t target, int64_t useful)
 {
     const bool one = short_circuits(p->reduction) || (p->v.columns && p->tiles > 1);
     const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
@@ -122,11 +122,11 @@ static int chain_levels(int64_t chains)
  * blocks share long rows anyway, more blocks do. Elsewhere a second accumulator adds up the
  * chains, and a third and a fourth one those of rows that cannot be shared. A row of one batch
  * needs none. */
-static void shorten_chains(plan *p, int64_t target, int together)
+static void shorten_chains(plan *p, int64_t target, int64_t together)
 {
     const bool may_share = p->useful > 1 && p->tiles <= GA__TICKETS,
                shares = may_share && p->v.lanes > 1 && !p->v.columns;
-    const int64_t batches = ga__ceil_div(p->vectors, (int64_t)together * p->v.unroll);
+    const int64_t batches = ga__ceil_div(p->vectors, together * p->v.unroll);
     p->v.batch = batches > 1 ? choose_batch(p) : GA__BATCH_SINGLY;
     const bool singly = p->v.batch == GA__BATCH_SINGLY;
     p->v.batches_per_chain = singly ? CHAIN / p->v.unroll : CHAIN;
@@ -158,8 +158,6 @@ static bool wants_large_block(const plan *p)
                          p->v.accumulator_bytes <= INDEXED_ACCUMULATOR;
     if (p->streamed != 1)
         return false;
-    if (p->v.columns)
-        return small && p->v.lanes <= 4 && p->vectors * p->v.across >= LARGE_BLOCK * COLUMN_UNROLL;
     if (p->vectors < LONG_ROW)
         return false;
     return small ? p->v.lanes <= 8 : indexed && p->v.lanes > 1 && p->v.lanes <= 4;
@@ -176,61 +174,43 @@ static int min_blocks(const plan *p)
     return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? 4 : 0;
 }
 
-/* Narrower tiles make more blocks: nearly two waves, or at least enough that no columns are split.
- * Measured on an H200: 1.3 % faster for 1 GiB in 16384 columns, without partial results. */
-static int narrowed(const plan *p, int64_t target)
-{
-    const int64_t wanted[] = {3 * target / 2, target / 2 + 1};
-    if (p->v.lanes == 1)
-        return p->v.across;
-    for (int k = 0; k < 2; k++)
-        for (int across = p->v.across; across >= NARROWEST; across /= 2)
-            if (ga__ceil_div(p->kept_vectors, across) >= wanted[k] &&
-                p->vectors >= (int64_t)(p->v.block / across) * COLUMN_UNROLL)
-                return across;
-    return p->v.across;
-}
-
-void ga__reduce_plan_cuda(plan *p)
+/* Plans rows, but not their chains; returns how many threads walk a row together. */
+static int64_t plan_rows(plan *p)
 {
     p->v.lanes = choose_lanes(p);
-    p->v.team = p->v.across = 1;
-    p->vectors = p->v.columns ? p->count : p->count / p->v.lanes;
-    p->kept_vectors = p->v.columns ? p->outputs / p->v.lanes : p->outputs;
-    p->v.tail = !p->v.columns && p->v.lanes > 1 && p->reduced.ndim == 1;
-    if (p->v.columns)
-        p->v.across = power_of_two(p->kept_vectors, WIDEST);
+    p->v.across = 1;
+    p->vectors = p->count / p->v.lanes;
+    p->kept_vectors = p->outputs;
+    p->v.tail = p->v.lanes > 1 && p->reduced.ndim == 1;
     p->large = wants_large_block(p);
     p->v.block = p->large ? LARGE_BLOCK : BLOCK;
-    const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
-                  target = threads / p->v.block; /* blocks that run at once */
-    int together;                                /* threads that walk the reduced axes together */
-    if (p->v.columns) {
-        p->v.across = narrowed(p, target);
-        together = p->v.block / p->v.across;
-        p->tiles = ga__ceil_div(p->kept_vectors, p->v.across);
-    } else {
-        p->v.team = p->vectors >= LONG_ROW ? p->v.block : power_of_two(p->vectors, GA__WARP);
-        together = p->v.team;
-        p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
-    }
+    p->v.team = p->vectors >= LONG_ROW ? p->v.block : ga__reduce_plan_power(p->vectors, GA__WARP);
+    p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
     const bool few = p->large && p->v.lanes > 1; /* loads; of single elements there are more */
-    p->v.unroll = power_of_two(ga__ceil_div(p->vectors, together), p->v.columns ? COLUMN_UNROLL
-                                                                   : few        ? LARGE_ROW_UNROLL
-                                                                                : ROW_UNROLL);
-    p->waves = 1;
-    p->useful = p->least = 1;
-    p->v.short_rows = !p->v.columns && p->count > 0 && p->count % p->v.lanes == 0 &&
-                      p->vectors <= p->v.team && p->outputs * p->v.team >= SHORT_ROWS * threads;
-    p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&
-                  !p->reduction->formula.raw_result;
+    p->v.unroll = ga__reduce_plan_power(ga__ceil_div(p->vectors, p->v.team),
+                                        few ? LARGE_ROW_UNROLL : ROW_UNROLL);
+    const int64_t target = ga__reduce_plan_blocks(p);
+    p->v.short_rows = p->count > 0 && p->count % p->v.lanes == 0 && p->vectors <= p->v.team &&
+                      p->outputs * p->v.team >= SHORT_ROWS * target * p->v.block;
     if (p->v.short_rows) {
         p->v.tail = false;
         p->v.unroll = SHORT_ROWS;
         p->tiles = ga__ceil_div(p->outputs, (int64_t)SHORT_ROWS * (p->v.block / p->v.team));
     }
-    if (p->v.columns || p->v.team == p->v.block)
-        choose_segments(p, target, ga__ceil_div(p->vectors, (int64_t)together * p->v.unroll));
+    if (p->v.team == p->v.block)
+        ga__reduce_plan_segments(p, target,
+                                 ga__ceil_div(p->vectors, (int64_t)p->v.team * p->v.unroll));
+    return p->v.team;
+}
+
+void ga__reduce_plan_cuda(plan *p)
+{
+    p->waves = 1;
+    p->useful = p->least = 1;
+    const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
+    const int64_t target = ga__reduce_plan_blocks(p);
+    p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&
+                  !p->reduction->formula.raw_result;
     if (p->sums)
         shorten_chains(p, target, together);
     p->v.min_blocks = min_blocks(p);
