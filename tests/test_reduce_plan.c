@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "array/array.h"
+#include "device/tickets.h"
 #include "kernels/reduce_plan.h"
 #include "model/layout.h"
 #include "model/rows.h"
@@ -229,10 +230,10 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     assert_int_equal(q->v.across, 16); /* nearly two waves */
     assert_int_equal(q->tiles, 1024);
     assert_int_equal(q->segments, 1);
-    q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(1 << 26, 4));
+    q = plan_axis(&p, GA__ROW_sum, 0, SHAPE(1 << 22, 4));
     assert_true(q->v.columns);
     assert_int_equal(q->tiles, 1);
-    assert_int_equal(q->segments, 8 * AT_ONCE);
+    assert_int_equal(q->segments, AT_ONCE);
 }
 
 /* A row that ends within a vector needs a tail, which such a kernel does not have. */
@@ -252,19 +253,77 @@ static void thin_rows_are_of_whole_vectors(void **state)
     }
 }
 
-/* Columns that do not form whole vectors are loaded singly, wherever their rows begin. */
-static void ragged_columns_are_loaded_singly(void **state)
+/* Of few rows, columns that do not form whole vectors are loaded singly. */
+static void few_ragged_columns_are_loaded_singly(void **state)
 {
     (void)state;
     planned p;
     for (int64_t width = 5; width <= 8; width++) {
-        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, width));
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(30000, width));
         p.strides[0] = 32;
         p.reduced[0] = true;
         const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
-        assert_true(q->v.columns);
+        assert_true(q->v.columns && !q->v.ragged);
         assert_int_equal(q->v.lanes, width == 8 ? 4 : 1);
     }
+}
+
+/* Of 1 GiB, from an address that is not a vector's. */
+static ga__reduce_plan *plan_columns(planned *p, ga_dtype dtype, int64_t width, int64_t pitch)
+{
+    const int64_t size = (int64_t)ga_dtype_size(dtype), rows = (1 << 30) / size / pitch;
+    set_array(p, dtype, 4096 + ga_dtype_size(dtype), SHAPE(rows, width));
+    p->strides[0] = pitch * size;
+    p->reduced[0] = true;
+    return plan_it(p, GA__ROW_sum);
+}
+
+/* Most threads of a block load vectors as wide as the accumulators allow, whatever the width: rows
+ * that follow each other are lines of whole vectors. */
+static void narrow_ragged_columns_fold_into_lines(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    static const int lanes[] = {8, 8, 4, 2};
+    planned p;
+    for (int d = 0; d < 4; d++)
+        for (int64_t width = 3; width <= 511; width += width < 40 ? 2 : 36) {
+            const ga__reduce_plan *q = plan_columns(&p, dtypes[d], width, width);
+            assert_int_equal(q->v.ragged, GA__RAGGED_FOLDED);
+            assert_int_equal(q->v.lanes, lanes[d]);
+            assert_int_equal(q->width, width);
+            assert_int_equal(q->fold * width, q->across * q->v.lanes);
+            assert_true(q->across * q->down > q->v.block / 2);
+        }
+}
+
+/* Rows of a window, or too wide for a line: tiles of neighbouring columns. */
+static void other_ragged_columns_lie_apart(void **state)
+{
+    (void)state;
+    planned p;
+    const ga__reduce_plan *q = plan_columns(&p, GA_FLOAT32, 1025, 1025);
+    assert_int_equal(q->v.ragged, GA__RAGGED_APART);
+    assert_int_equal(q->v.lanes, 4);
+    assert_int_equal(q->fold, 4);
+    assert_true(q->width % 4 == 0 && q->row_tiles * q->width >= 1025);
+    q = plan_columns(&p, GA_FLOAT32, 33, 37);
+    assert_int_equal(q->v.ragged, GA__RAGGED_APART);
+    assert_int_equal(q->row_tiles, 1);
+    q = plan_columns(&p, GA_FLOAT32, 100, 1002); /* every second row begins alike */
+    assert_int_equal(q->fold, 2);
+}
+
+/* Shapes of whole vectors keep their kernel where it is as fast. */
+static void whole_vectors_are_not_ragged(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t width = 256; width <= 4096; width *= 2)
+        assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE((1 << 28) / width, width))->v.ragged,
+                         0);
+    assert_int_equal(plan_axis(&p, GA__ROW_sum, 0, SHAPE((1 << 28) / 1000, 1000))->v.ragged,
+                     GA__RAGGED_FOLDED);
 }
 
 /* Each row that blocks share has a ticket. */
@@ -283,7 +342,7 @@ static void check_vectors(const planned *p, const ga__reduce_plan *q)
 {
     const ga__nest *nest = q->v.columns ? &q->kept : &q->reduced;
     const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->v.lanes;
-    if (q->v.lanes == 1)
+    if (q->v.lanes == 1 || q->v.ragged)
         return;
     assert_true(nest->shape[0] % q->v.lanes == 0 || q->v.tail);
     assert_true(!q->v.tail || (!q->v.columns && nest->ndim == 1));
@@ -300,6 +359,11 @@ static int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static int log2_of(int64_t n)
 {
     int bits = 0;
@@ -313,6 +377,37 @@ static int64_t roundings_down(int64_t across, int64_t block)
 {
     const int64_t groups = (block / (across > 32 ? across : 32) + 3) / 4;
     return (across < 32 ? log2_of(32 / across) : 0) + 3 + groups - 1;
+}
+
+/* Of the results of `count` segments that `threads` threads read. */
+static int64_t reading_roundings(const ga__reduce_plan *q, int64_t count, int64_t threads)
+{
+    const int bytes = q->v.accumulator_bytes;
+    const int64_t unroll = bytes <= 4    ? 16
+                           : bytes <= 16 ? 8
+                                         : 4,
+                  rounds = (count + threads * unroll - 1) / (threads * unroll);
+    int64_t n = log2_of(unroll) + rounds / 1024 + 1;
+    for (int64_t below = 1; below <= 256; below *= 4)
+        n += least_of(rounds / below, 4);
+    return n;
+}
+
+/* Those in a block's shared memory, and between segments; two for the ends of folded rows. */
+static int64_t ragged_roundings(const ga__reduce_plan *q)
+{
+    const int64_t lines = (int64_t)q->down * (q->v.ragged == GA__RAGGED_FOLDED ? q->fold : 1),
+                  room = ga__reduce_room(&q->v) / q->width - 1, groups = (lines + room - 1) / room;
+    int64_t n = groups * (log2_of(least_of(lines, room) + 1) + 1) + 2;
+    if (q->segments == 1)
+        return n;
+    const int64_t group = ga__reduce_plan_group(q),
+                  threads = most_of(least_of(q->v.block, ga__reduce_room(&q->v)) / q->width, 1);
+    n += reading_roundings(q, group, threads) + log2_of(threads) + 1;
+    if (group < q->segments)
+        n +=
+            reading_roundings(q, (q->segments + group - 1) / group, threads) + log2_of(threads) + 1;
+    return n;
 }
 
 /* The most roundings of a sum on an element's way to the result: in its thread's batches and
@@ -331,6 +426,8 @@ static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
         n += k < q->v.chain_levels ? GA__CUDA_CHAINS : chains + 1;
         chains = (chains + GA__CUDA_CHAINS - 1) / GA__CUDA_CHAINS;
     }
+    if (q->v.ragged)
+        return n + ragged_roundings(q);
     if (q->v.columns)
         n += roundings_down(q->v.across, q->v.block);
     else
@@ -348,19 +445,52 @@ static int64_t roundings(const ga__reduce_plan *q, int64_t stretches)
     return n + (q->v.columns ? roundings_down(width, q->v.block) : log2_of(q->v.block));
 }
 
+/* Properties of ragged columns: their tiles cover them, thread by thread, each thread's rows begin
+ * alike, and there are tickets and room for results. */
+static void check_ragged(const ga__reduce_plan *q)
+{
+    const int64_t columns = q->kept.shape[0], row = q->reduced.strides[0][0];
+    const bool folded = q->v.ragged == GA__RAGGED_FOLDED;
+    const int64_t group = ga__reduce_plan_group(q), groups = (q->segments + group - 1) / group;
+    assert_int_equal(q->reduced.ndim, 1);
+    assert_int_equal(q->tiles, q->row_tiles * (q->outputs / columns));
+    assert_true(q->row_tiles * q->width >= columns);
+    assert_true((q->row_tiles - 1) * q->width < columns);
+    assert_true(q->down >= 1 && q->across * q->down <= q->v.block);
+    assert_int_equal(q->apart % q->down, 0);
+    assert_int_equal(q->segments % (q->apart / q->down), 0);
+    assert_true((1 + (folded ? q->fold : 1)) * q->width <= ga__reduce_room(&q->v));
+    assert_true(q->segments == 1 || q->tiles * (groups > 1 ? groups + 1 : 1) <= GA__TICKETS);
+    const bool whole = row % q->v.lanes == 0 && columns % q->v.lanes == 0;
+    assert_true(folded || whole || row >= (columns > q->v.lanes ? columns : q->v.lanes - 1));
+    if (folded) {
+        assert_int_equal(q->width * q->fold, q->across * q->v.lanes);
+        assert_int_equal(row, columns);
+    } else {
+        assert_int_equal(q->apart * row % q->v.lanes, 0);
+        assert_true(q->across * q->v.lanes >= q->width);
+    }
+}
+
 /* Properties of every plan: the blocks cover the outputs and no segment is empty. */
 static void check_plan(ga__reduce_plan *q, int64_t at_once)
 {
-    const int64_t together = q->v.columns ? q->v.block / q->v.across : q->v.team;
+    const int64_t together = q->v.ragged    ? q->down
+                             : q->v.columns ? q->v.block / q->v.across
+                                            : q->v.team;
     const int64_t stretches = (q->vectors + together * q->v.unroll - 1) / (together * q->v.unroll);
     const int64_t a_tile =
         q->v.columns ? (int64_t)q->v.across * q->v.lanes
                      : (int64_t)q->v.block / q->v.team * (q->v.short_rows ? q->v.unroll : 1);
-    assert_true(q->tiles * a_tile >= q->outputs);
-    assert_true((q->tiles - 1) * a_tile < q->outputs);
-    assert_int_equal(q->v.block % together, 0);
+    if (q->v.ragged) {
+        check_ragged(q);
+    } else {
+        assert_true(q->tiles * a_tile >= q->outputs);
+        assert_true((q->tiles - 1) * a_tile < q->outputs);
+        assert_int_equal(q->v.block % together, 0);
+    }
     assert_true(q->segments >= 1);
-    assert_true(q->segments == 1 || q->segments <= stretches);
+    assert_true(q->segments == 1 || q->v.ragged || q->segments <= stretches);
     assert_int_equal(q->v.split, q->segments > 1);
     assert_true(q->waves >= 1 && q->waves <= 8);
     assert_int_equal(q->v.posted, q->outputs == 1);
@@ -368,7 +498,8 @@ static void check_plan(ga__reduce_plan *q, int64_t at_once)
     ga__reduce_plan_share(q, at_once);
     assert_true(q->segments >= 1 && q->segments <= q->useful);
     assert_true(q->segments <= before);
-    assert_true(q->segments <= q->least || q->tiles * q->segments <= q->waves * at_once ||
+    assert_true(q->v.ragged || q->segments <= q->least ||
+                q->tiles * q->segments <= q->waves * at_once ||
                 q->tiles * (q->segments - 1) < q->tiles * q->least + at_once);
     const bool simple = q->sums && q->v.accumulator_bytes <= 16; /* no moments */
     if (simple && (double)q->count * (double)q->outputs <= 0x1p33 &&
@@ -419,7 +550,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_are_shared_where_they_are_few),
         cmocka_unit_test(tiles_of_columns_are_narrow_rather_than_shared),
         cmocka_unit_test(thin_rows_are_of_whole_vectors),
-        cmocka_unit_test(ragged_columns_are_loaded_singly),
+        cmocka_unit_test(few_ragged_columns_are_loaded_singly),
+        cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
+        cmocka_unit_test(other_ragged_columns_lie_apart),
+        cmocka_unit_test(whole_vectors_are_not_ragged),
         cmocka_unit_test(rows_without_tickets_are_not_shared),
         cmocka_unit_test(any_shape_is_covered),
     };

@@ -9,7 +9,7 @@
 #include "run.h"
 #include "simulated_device.h"
 
-enum { PROCESSORS = 2, MOST_BYTES = 1 << 22 };
+enum { PROCESSORS = 2, MOST_BYTES = 1 << 24 };
 
 /* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their
  * block. If it lies 16 bytes into a page, the sanitizer's runtime takes the bytes before it for the
@@ -398,6 +398,142 @@ static void other_reductions(void **state)
     COMPARE(of_a_struct, 0, 5, 300001);
 }
 
+/* ---- Columns of any number, whose rows begin anywhere ---- */
+
+/* A matrix of so many columns, `offset` elements into its memory. */
+static gpuarray *ragged(ga_dtype dtype, int64_t columns, int64_t offset)
+{
+    const int64_t rows = 3 + 60000 / columns;
+    gpuarray *all = given(dtype, GA_SHAPE(offset + rows * columns));
+    return ga_reshape(ga_slice(all, "%lld:", (long long)offset), GA_SHAPE(rows, columns));
+}
+
+/* Of a window of so many columns. */
+static gpuarray *window(ga_dtype dtype, int64_t columns, int64_t offset)
+{
+    const int64_t rows = 3 + 60000 / columns;
+    return ga_slice(given(dtype, GA_SHAPE(rows, columns + 5 + offset)), ":, %lld:-5",
+                    (long long)offset);
+}
+
+static gpuarray *sum_ragged_bytes(int64_t n)
+{
+    return ga_sum(ragged(GA_INT8, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *sum_ragged_floats(int64_t n)
+{
+    return ga_sum(ragged(GA_FLOAT32, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *max_ragged_halves(int64_t n)
+{
+    return ga_max(ragged(GA_FLOAT16, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *sum_ragged_complexes(int64_t n)
+{
+    return ga_sum(ragged(GA_COMPLEX128, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *first_greatest_of_ragged(int64_t n)
+{
+    return ga_argmax(ragged(GA_FLOAT32, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *var_ragged_doubles(int64_t n)
+{
+    return ga_var(ragged(GA_FLOAT64, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *sum_window(int64_t n)
+{
+    return ga_sum(window(GA_FLOAT32, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *first_smallest_of_window(int64_t n)
+{
+    return ga_argmin(window(GA_INT8, n / 16, n % 16), GA_AXIS(0));
+}
+
+static gpuarray *sum_ragged_middles(int64_t n)
+{
+    return ga_sum(given(GA_FLOAT32, GA_SHAPE(3, 20000 / n, n)), GA_AXIS(1));
+}
+
+static gpuarray *any_of_ragged(int64_t n)
+{
+    return ga_any(ga_equal(ragged(GA_INT16, n / 16, n % 16), 50), GA_AXIS(0));
+}
+
+/* Its blocks are many, by a kernel that no smaller device has loaded: groups of them combine their
+ * results first. */
+static gpuarray *sum_many_bytes(int64_t n)
+{
+    return ga_sum(given(GA_UINT8, GA_SHAPE(MOST_BYTES / n, n)), GA_AXIS(0));
+}
+
+/* Both operands lie alike within vectors, but one has a number for each row. */
+static gpuarray *weighted_columns(int64_t n)
+{
+    const int64_t columns = n / 16, rows = 3 + 60000 / columns;
+    gpuarray *x = ragged(GA_FLOAT32, columns, n % 16), *y = ragged(GA_FLOAT32, columns, n % 16);
+    gpuarray *w = given(GA_FLOAT32, GA_SHAPE(rows, 1));
+    return ga_eval("sum(x*y - w, axis=0)", GA(x), GA(y), GA(w));
+}
+
+/* From the last row to the first. */
+static gpuarray *sum_reversed(int64_t n)
+{
+    return ga_sum(ga_slice(ragged(GA_FLOAT32, n / 16, n % 16), "::-1"), GA_AXIS(0));
+}
+
+/* The same row of numbers for all rows. */
+static gpuarray *weighted_rows(int64_t n)
+{
+    const int64_t columns = n / 16;
+    gpuarray *x = ragged(GA_FLOAT32, columns, n % 16),
+             *w = ga_slice(given(GA_FLOAT32, GA_SHAPE(columns + n % 16)),
+                           "%lld:", (long long)(n % 16));
+    return ga_eval("sum(x*w, axis=0)", GA(x), GA(w));
+}
+
+/* One operand begins with a vector, the other within one. */
+static gpuarray *products_of_columns(int64_t n)
+{
+    gpuarray *x = ragged(GA_FLOAT32, n / 16, 0), *y = ragged(GA_FLOAT32, n / 16, n % 16);
+    return ga_eval("sum(x*y, axis=0)", GA(x), GA(y));
+}
+
+enum { AT = 16 };
+
+static void ragged_columns(void **state)
+{
+    (void)state;
+    COMPARE(sum_ragged_bytes, 0, 2 * AT, 3 * AT + 1, 7 * AT + 15, 8 * AT, 9 * AT + 8, 33 * AT + 3,
+            63 * AT + 4, 64 * AT + 9, 255 * AT + 7, 257 * AT + 1, 511 * AT, 513 * AT + 5,
+            1025 * AT + 13, 4097 * AT + 2, 20001 * AT + 6);
+    COMPARE(sum_ragged_floats, 0, 2 * AT + 1, 3 * AT, 5 * AT + 2, 17 * AT + 3, 33 * AT, 65 * AT + 1,
+            100 * AT, 511 * AT + 2, 513 * AT, 1023 * AT + 3, 1025 * AT, 2049 * AT + 1,
+            10001 * AT + 2);
+    COMPARE(max_ragged_halves, 0, 3 * AT + 1, 33 * AT, 255 * AT + 7, 513 * AT + 5, 1025 * AT + 2,
+            5001 * AT);
+    COMPARE(sum_ragged_complexes, 0, 3 * AT, 17 * AT + 1, 513 * AT, 1025 * AT + 1);
+    COMPARE(first_greatest_of_ragged, 0, 3 * AT + 1, 17 * AT + 2, 33 * AT, 513 * AT + 3, 1025 * AT);
+    COMPARE(var_ragged_doubles, 1e-13, 3 * AT + 1, 33 * AT, 513 * AT + 1, 1025 * AT);
+    COMPARE(sum_window, 0, 17 * AT + 1, 64 * AT + 3, 100 * AT + 2, 513 * AT, 1027 * AT + 7);
+    COMPARE(first_smallest_of_window, 0, 33 * AT + 1, 64 * AT + 3, 300 * AT + 8, 1027 * AT + 13);
+    COMPARE(sum_ragged_middles, 0, 3, 5, 17, 33, 65, 513, 1025);
+    COMPARE(weighted_columns, 0, 5 * AT, 33 * AT + 1, 513 * AT + 3, 1025 * AT);
+    COMPARE(sum_reversed, 0, 33 * AT, 64 * AT, 1025 * AT + 1);
+    COMPARE(weighted_rows, 0, 33 * AT + 1, 64 * AT + 1, 512 * AT);
+    COMPARE(products_of_columns, 0, 33 * AT + 1, 1025 * AT + 2, 1024 * AT + 4);
+    COMPARE(any_of_ragged, 0, 3 * AT + 1, 33 * AT, 1025 * AT + 3);
+    simulated_device.processors = 32 * PROCESSORS;
+    COMPARE(sum_many_bytes, 0, 33);
+    simulated_device.processors = PROCESSORS;
+}
+
 /* ---- Random numbers: the same bits on every device ---- */
 
 static gpuarray *draw(ga_dtype dtype, int64_t n, ga_status (*into)(gpuarray *, ga_rng *))
@@ -545,6 +681,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(quick_functions_and_those_for_the_rest),
         cmocka_unit_test(sums),
         cmocka_unit_test(other_reductions),
+        cmocka_unit_test(ragged_columns),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_read_back),

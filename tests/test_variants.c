@@ -144,6 +144,11 @@ static void reduction_variants(ga_dtype dtype)
         COMPILES("narrow tiles", ga_sum(wide, GA_AXIS(0)));
         COMPILES("thin rows", ga_sum(x, GA_AXIS(2)));
         COMPILES("argmax of thin rows", ga_argmax(x, GA_AXIS(2)));
+        COMPILES("sum of 7 columns", ga_sum(y, GA_AXIS(0)));
+        COMPILES("argmax of 7 columns", ga_argmax(y, GA_AXIS(0)));
+        COMPILES("var of 6 columns of 7", ga_var(ga_slice(y, ":, 1:"), GA_AXIS(0)));
+        COMPILES("sum of odd columns", ga_sum(ga_slice(wide, ":, 1:-2"), GA_AXIS(0)));
+        COMPILES("any of odd columns", ga_any(ga_slice(wide, ":, 1:-2"), GA_AXIS(0)));
         COMPILES("var of rows of 7", ga_var(y, GA_AXIS(1)));
         COMPILES("all of rows of 7", ga_all(ga_transpose(y), GA_AXIS(0)));
     }

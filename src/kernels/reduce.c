@@ -29,8 +29,9 @@ typedef struct call {
 static void add_divisors(call *c, const ga__nest *nest, bool vectors)
 {
     for (int axis = 0; axis < nest->ndim - 1; axis++) {
-        const int64_t size =
-            axis == 0 && vectors ? nest->shape[0] / c->p.v.lanes : nest->shape[axis];
+        const int64_t vector_axis =
+            c->p.v.ragged && vectors ? c->p.row_tiles : nest->shape[0] / c->p.v.lanes;
+        const int64_t size = axis == 0 && vectors ? vector_axis : nest->shape[axis];
         ga__params_add_divisor(&c->params, size, c->p.v.wide);
     }
 }
@@ -75,6 +76,17 @@ static void add_carry(call *c, const ga__carry *carry)
                            .total_count = (uint64_t)carry->count};
 }
 
+static void add_ragged(call *c)
+{
+    const plan *p = &c->p;
+    *(ga__ragged_params *)ga__params_reserve(&c->params, sizeof(ga__ragged_params)) =
+        (ga__ragged_params){.across = (uint64_t)p->across,
+                            .down = (uint64_t)p->down,
+                            .apart = (uint64_t)p->apart,
+                            .width = (uint64_t)p->width,
+                            .fold = (uint64_t)p->fold};
+}
+
 /* Of one thread. */
 static size_t scratch_bytes(const plan *p)
 {
@@ -105,6 +117,8 @@ static void add_params(call *c)
     add_head(c);
     if (r->carry)
         add_carry(c, r->carry);
+    if (p->v.ragged)
+        add_ragged(c);
     c->scratch = NULL;
     if (ga__reduce_needs_scratch(&p->v))
         add_scratch(c);
@@ -161,7 +175,7 @@ static int64_t partial_count(const plan *p)
 {
     if (!p->v.columns)
         return (p->v.host ? p->outputs : p->tiles) * p->segments;
-    return p->tiles * p->segments * (p->v.host ? p->v.strip : (int64_t)p->v.across * p->v.lanes);
+    return p->tiles * p->segments * (p->v.host ? p->v.strip : p->width);
 }
 
 static void set_readback(call *c, ga__stream *stream)
@@ -196,6 +210,8 @@ static ga_status share_tiles(call *c, ga__stream *stream, int resident, ga__buff
     plan *p = &c->p;
     if (!p->v.host && p->v.split)
         ga__reduce_plan_share(p, resident);
+    if (p->v.ragged)
+        c->head->group = (uint64_t)ga__reduce_plan_group(p);
     c->head->segments = (uint64_t)p->segments;
     if (p->v.posted)
         set_readback(c, stream);
@@ -225,7 +241,8 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
 static size_t most_params(int noperands)
 {
     const size_t head = sizeof(ga__reduce_params) + sizeof(ga__carry_params) +
-                        sizeof(ga__scratch_params) + 2 * GA__MAX_PARTS * sizeof(uint64_t);
+                        sizeof(ga__ragged_params) + sizeof(ga__scratch_params) +
+                        2 * GA__MAX_PARTS * sizeof(uint64_t);
     return head / sizeof(uint64_t) + (size_t)(GA__DIVISOR_WORDS + 1) * (GA_MAX_NDIM + 2) +
            (size_t)noperands * (1 + 2 * GA_MAX_NDIM);
 }

@@ -237,7 +237,8 @@ static void choose_variant(plan *p)
 void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, const bool *reduced)
 {
     p->count = p->group = 1;
-    p->vectors = p->kept_vectors = 0;
+    p->vectors = p->kept_vectors = p->row_tiles = 0;
+    p->width = p->across = p->down = p->fold = p->apart = 0;
     for (int axis = 0; axis < ndim; axis++)
         p->count *= reduced[axis] ? shape[axis] : 1;
     place_operands(p);

@@ -24,6 +24,10 @@ typedef struct ga__reduce_plan {
     int waves;             /* CUDA: blocks that share rows, in units of those that run at once */
     int64_t useful, least; /* CUDA: the most segments of use, and the fewest with short chains */
     int64_t tiles, segments, group, vectors, kept_vectors;
+    /* CUDA, columns: of a tile; ragged: threads across and down a block, and rows of a line. */
+    int width, across, down, fold;
+    int apart;         /* ragged: rows from one of a thread to its next one */
+    int64_t row_tiles; /* ragged: tiles of neighbouring columns */
 } ga__reduce_plan;
 
 /* Fills the rest of *p from the reduction, its operands and outputs, and the room for strides. */
@@ -39,6 +43,16 @@ void ga__reduce_plan_host(ga__reduce_plan *p);
 /* Plans columns on CUDA, but not their chains; returns how many threads walk the reduced axes
  * together. */
 int64_t ga__reduce_plan_columns(ga__reduce_plan *p);
+
+/* Plans ragged columns if they are faster than `p`, the plan of whole vectors; the same result, or
+ * 0. */
+int64_t ga__reduce_plan_ragged(ga__reduce_plan *p);
+
+/* Segments of ragged columns whose results one block combines, so that it is soon done. */
+int64_t ga__reduce_plan_group(const ga__reduce_plan *p);
+
+/* Whether a few elements may decide all parts. */
+bool ga__reduce_plan_short_circuits(const ga__reduction *reduction);
 
 /* The smallest power of two that is at least `at_least`, but at most `most`, a power of two. */
 int ga__reduce_plan_power(int64_t at_least, int most);

@@ -13,6 +13,7 @@
 #define LARGE_ROW_UNROLL 4
 #define SMALL_ACCUMULATOR 8    /* bytes */
 #define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
+#define RAGGED_THREADS 1024    /* of a multiprocessor, at least */
 #define LONG_ROW 1024          /* vectors: a whole block reduces the row */
 #define SHORT_ROWS 4           /* rows that a team loads together */
 #define WAVES 8                /* maximum waves of blocks */
@@ -71,7 +72,7 @@ int ga__reduce_plan_power(int64_t at_least, int most)
     return at_least <= 1 ? 1 : 1 << (64 - __builtin_clzll((uint64_t)at_least - 1));
 }
 
-static bool short_circuits(const ga__reduction *reduction)
+bool ga__reduce_plan_short_circuits(const ga__reduction *reduction)
 {
     bool all = true;
     for (int part = 0; part < reduction->formula.nparts; part++)
@@ -92,7 +93,7 @@ int64_t ga__reduce_plan_blocks(const plan *p)
  * share columns as seldom as possible. */
 void ga__reduce_plan_segments(plan *p, int64_t target, int64_t useful)
 {
-    const bool one = short_circuits(p->reduction) || (p->v.columns && p->tiles > 1);
+    const bool one = ga__reduce_plan_short_circuits(p->reduction) || (p->v.columns && p->tiles > 1);
     const int64_t waves = one ? 1 : useful * p->tiles / (SHORTEST_SHARE * target);
     p->waves = waves >= WAVES ? WAVES : waves > 1 ? (int)waves : 1;
     p->useful = useful;
@@ -147,6 +148,8 @@ void ga__reduce_plan_share(plan *p, int64_t at_once)
                   waves = p->waves > needed ? p->waves : needed, fit = waves * at_once / p->tiles,
                   wanted = fit > p->least ? fit : p->least;
     p->segments = wanted < p->segments ? wanted : p->segments;
+    const int64_t shares = p->v.ragged ? p->apart / p->down : 1;
+    p->segments = p->segments > shares ? p->segments / shares * shares : shares;
 }
 
 /* Whether a block has many threads: each keeps little, and there is work for all. */
@@ -167,6 +170,8 @@ static bool wants_large_block(const plan *p)
  * few registers too many; 0: no constraint. Four large blocks are all its threads. */
 static int min_blocks(const plan *p)
 {
+    if (p->v.ragged)
+        return p->v.block < RAGGED_THREADS ? RAGGED_THREADS / p->v.block : 1;
     if (!p->large)
         return 0;
     if (p->v.accumulator_bytes > SMALL_ACCUMULATOR)

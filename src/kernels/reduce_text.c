@@ -1,6 +1,9 @@
 /* Fills the record of a reduction's kernel from its formula and variant. */
 #include "kernels/reduce_text.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "kernels/request.h"
 
 #define LEVEL_ALIGNMENT 64 /* bytes, of each part's accumulators */
@@ -28,9 +31,16 @@ size_t ga__reduce_level_bytes(const formula *f, const variant *v)
     return bytes / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
 }
 
+int ga__reduce_room(const variant *v)
+{
+    const int most = 48 * 1024 - 64, bytes = 96 * v->block < most ? 96 * v->block : most;
+    return bytes / v->accumulator_bytes;
+}
+
 static size_t head_words(const formula *f, const variant *v)
 {
     const size_t nbytes = sizeof(ga__reduce_params) + (v->carried ? sizeof(ga__carry_params) : 0) +
+                          (v->ragged ? sizeof(ga__ragged_params) : 0) +
                           (ga__reduce_needs_scratch(v) ? sizeof(ga__scratch_params) : 0);
     return nbytes / sizeof(uint64_t) + (size_t)f->nparts;
 }
@@ -82,33 +92,44 @@ static int vector_lanes(const variant *v, bool kept)
     return v->host || (bool)v->columns != kept ? 1 : v->lanes;
 }
 
-/* The steps of an array or of the index along the axes of a nest, in vectors of `lanes` along axis
- * 0. */
-static void fill_vector_strides(ga__record *record, const char *list, int ndim, int lanes,
-                                size_t word)
+/* The elements of a step along axis 0 of a nest, as text: a vector's, a tile's or a line's. */
+static const char *step_elements(const variant *v, bool kept, char (*digits)[4])
+{
+    if (v->ragged)
+        return kept ? "ga_width" : v->ragged == GA__RAGGED_FOLDED ? "(ga_index)ga_args.fold" : "1";
+    snprintf(*digits, sizeof *digits, "%d", vector_lanes(v, kept));
+    return *digits;
+}
+
+/* The steps of an array or of the index along the axes of a nest, along axis 0 of so many
+ * elements. */
+static void fill_vector_strides(ga__record *record, const char *list, int ndim,
+                                const char *elements, size_t word)
 {
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
         ga__record_set_number(entry, GA__KEY(axis), axis);
-        ga__record_setf(entry, GA__KEY(step), "%d * (ga_index)ga_args.w[%zu]",
-                        axis == 0 ? lanes : 1, word + (size_t)axis);
+        ga__record_setf(entry, GA__KEY(step), "%s * (ga_index)ga_args.w[%zu]",
+                        axis == 0 ? elements : "1", word + (size_t)axis);
     }
 }
 
 /* The same for an operand, whose step along axis 0 may be known: `inner`. */
-static void fill_strides(ga__record *record, const char *list, int ndim, int inner, int lanes,
-                         size_t word)
+static void fill_strides(ga__record *record, const char *list, int ndim, int inner,
+                         const char *elements, size_t word)
 {
     ga__record_list(record, list);
     for (int axis = 0; axis < ndim; axis++) {
         ga__record *entry = ga__record_append(record, list);
+        const int step = axis == 0 ? inner : STEP_ANY;
         ga__record_set_number(entry, GA__KEY(axis), axis);
-        if (axis == 0 && lanes > 1)
-            ga__record_set_number(entry, GA__KEY(step), inner == STEP_ONE ? lanes : 0);
+        if (step == STEP_ONE)
+            ga__record_set(entry, GA__KEY(step), elements);
+        else if (step == STEP_ANY && axis == 0 && strcmp(elements, "1") != 0)
+            ga__record_setf(entry, GA__KEY(step), "%s * (ga_index)ga_args.w[%zu]", elements, word);
         else
-            ga__request_step(entry, GA__KEY(step), axis == 0 ? inner : STEP_ANY,
-                             word + (size_t)axis);
+            ga__request_step(entry, GA__KEY(step), step, word + (size_t)axis);
     }
 }
 
@@ -117,10 +138,11 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
 {
     const int step = o->step;
     const size_t reduced = kept + v->kept_ndim, inner = v->columns ? kept : reduced;
+    char digits[4];
     fill_strides(record, GA__KEY(kept_stride), v->kept_ndim, v->columns ? step : STEP_ANY,
-                 vector_lanes(v, true), kept);
+                 step_elements(v, true, &digits), kept);
     fill_strides(record, GA__KEY(reduced_stride), v->reduced_ndim, v->columns ? STEP_ANY : step,
-                 vector_lanes(v, false), reduced);
+                 step_elements(v, false, &digits), reduced);
     ga__request_step(record, GA__KEY(inner), o->deinterleaved ? STEP_ONE : step, inner);
     ga__request_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
     ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
@@ -147,17 +169,25 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
 static void fill_output(ga__record *record, const variant *v, size_t word)
 {
     ga__request_step(record, GA__KEY(out_inner), v->columns ? v->output_step : STEP_ANY, word + 1);
-    fill_vector_strides(record, GA__KEY(out_stride), v->kept_ndim, vector_lanes(v, true), word + 1);
+    char digits[4];
+    fill_vector_strides(record, GA__KEY(out_stride), v->kept_ndim, step_elements(v, true, &digits),
+                        word + 1);
 }
 
 static void fill_index(ga__record *record, const formula *f, const variant *v, size_t word)
 {
     const bool used = f->base.uses_index;
-    ga__record_set(record, GA__KEY(index_lane), "0");
-    if (used && !v->columns)
-        ga__request_step(record, GA__KEY(index_lane), STEP_ANY, word);
+    const bool lanes = used && !v->columns, folded = v->ragged == GA__RAGGED_FOLDED;
+    char digits[4];
+    ga__request_step(record, GA__KEY(index_lane), lanes ? STEP_ANY : STEP_ZERO, word);
+    ga__request_step(record, GA__KEY(index_row), used ? STEP_ANY : STEP_ZERO, word);
+    if (folded)
+        ga__record_set(record, GA__KEY(lane_index), "ga_rows[ga_l]");
+    else
+        ga__record_setf(record, GA__KEY(lane_index),
+                        lanes ? "ga_l * (ga_index)ga_args.w[%zu]" : "ga_l * 0", word);
     fill_vector_strides(record, GA__KEY(index_stride), used ? v->reduced_ndim : 0,
-                        vector_lanes(v, false), word);
+                        step_elements(v, false, &digits), word);
 }
 
 static const char *batch_name(const variant *v, bool rounds)
@@ -180,6 +210,7 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     ga__record_setf(record, GA__KEY(chain_lengths), "%d, %d", v->batches_per_chain,
                     GA__CUDA_CHAINS);
     ga__record_set(record, GA__KEY(add_batch), batch_name(v, sums));
+    set_flag(record, GA__KEY(narrow), v->batch == GA__BATCH_NARROW);
     ga__record_set_number(record, GA__KEY(longest_chain), GA__HOST_CHAIN);
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
@@ -287,7 +318,14 @@ static void fill_variant(ga__record *record, const variant *v)
                     v->min_blocks);
     ga__record_set_number(record, GA__KEY(team), v->team);
     ga__record_set_number(record, GA__KEY(across), v->across);
-    ga__record_set(record, GA__KEY(together), v->columns ? "ga_down" : "ga_team");
+    set_flag(record, GA__KEY(ragged), v->ragged);
+    set_flag(record, GA__KEY(folded), v->ragged == GA__RAGGED_FOLDED);
+    ga__record_set_number(record, GA__KEY(room), ga__reduce_room(v));
+    ga__record_set(record, GA__KEY(spare), v->ragged ? "ga_own_row" : "ga_vectors - 1");
+    ga__record_set(record, GA__KEY(together),
+                   v->ragged    ? "ga_apart"
+                   : v->columns ? "ga_down"
+                                : "ga_team");
     ga__record_set_number(record, GA__KEY(outputs_per_pass), v->outputs_per_pass);
     ga__record_set_number(record, GA__KEY(strip), v->strip);
 }

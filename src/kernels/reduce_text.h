@@ -13,8 +13,8 @@ enum { GA__CUDA_CHAINS = 16 };
  * run; and runs, where a row of columns counts as one. */
 enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };
 
-/* The parameters begin with ga__reduce_params. The next two follow where the variant has them, then
- * the ddof of each part. The rest, the kernel's `w`, are the divisors of the kept and of the
+/* The parameters begin with ga__reduce_params. The next three follow where the variant has them,
+ * then the ddof of each part. The rest, the kernel's `w`, are the divisors of the kept and of the
  * reduced axes, each operand, the first result with its strides, the other results, and the index's
  * strides.
  */
@@ -25,10 +25,17 @@ typedef struct ga__reduce_params {
 typedef struct ga__carry_params {
 #include "carry_params.def"
 } ga__carry_params;
+typedef struct ga__ragged_params {
+#include "ragged_params.def"
+} ga__ragged_params;
 typedef struct ga__scratch_params {
 #include "scratch_params.def"
 } ga__scratch_params;
 #undef GA_PARAM
+
+/* The accumulators of a block that meet in shared memory with ragged columns: those of 96 bytes of
+ * each thread, up to what any kernel may have. */
+int ga__reduce_room(const ga__reduce_variant *v);
 
 /* All words of the parameters. */
 size_t ga__reduce_param_words(const ga__reduce_formula *f, const ga__reduce_variant *v);

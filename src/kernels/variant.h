@@ -47,8 +47,17 @@ typedef struct ga__elementwise_variant {
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order or in pairs. */
-typedef enum ga__batch { GA__BATCH_SINGLY, GA__BATCH_APART, GA__BATCH_PAIRS } ga__batch;
+ * by itself first, in order, in pairs, or, if it consists of small integers, as an int. */
+typedef enum ga__batch {
+    GA__BATCH_SINGLY,
+    GA__BATCH_APART,
+    GA__BATCH_PAIRS,
+    GA__BATCH_NARROW
+} ga__batch;
+
+/* How CUDA's kernel of ragged columns reads rows that are not whole vectors of a block: several
+ * rows of a contiguous matrix as a line of whole vectors, or each row by itself. */
+typedef enum ga__ragged { GA__RAGGED_NOT, GA__RAGGED_FOLDED, GA__RAGGED_APART } ga__ragged;
 
 /* The kernel of a reduction: its words are the key, after the formula's id and the device. With an
  * odd number of operands one more is zero. */
@@ -87,10 +96,11 @@ typedef struct ga__reduce_variant {
     uint16_t accumulator_bytes;
     uint8_t part_type[GA__MAX_PARTS];
     uint8_t result_type[GA__MAX_PARTS];
-    uint8_t unused[4]; /* 0 */
+    uint8_t ragged;    /* CUDA: a ga__ragged */
+    uint8_t unused[3]; /* 0 */
     ga__operand_variant operand[GA__MAX_OPERANDS];
 } ga__reduce_variant;
-_Static_assert(offsetof(ga__reduce_variant, unused) == 44 &&
+_Static_assert(offsetof(ga__reduce_variant, unused) == 45 &&
                    offsetof(ga__reduce_variant, operand) == 48,
                "before its operands the variant is six words of the key, without padding");
 

@@ -32,6 +32,8 @@ static const struct {
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
     {"rsqrt.approx.ftz.f32", "r = 1 / __builtin_sqrtf(a);"},
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
+    {"dp4a.s32.s32", "sum += (signed char)(word >> l % 4 * 8);"},
+    {"dp4a.u32.u32", "sum += (unsigned char)(word >> l % 4 * 8);"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 

@@ -69,8 +69,22 @@ static int narrowed(const plan *p, int64_t target)
     return p->v.across;
 }
 
+/* Whether the one part adds up small integers as they are, in 64 bits. */
+static bool adds_small_integers(const plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    const ga__part_formula *part = r->formula.parts[0];
+    if (!r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
+        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
+        return false;
+    const ga_dtype memory = p->operands[0].array->dtype;
+    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
+}
+
 int64_t ga__reduce_plan_columns(plan *p)
 {
+    if (adds_small_integers(p))
+        p->v.batch = GA__BATCH_NARROW;
     p->v.lanes = (uint8_t)choose_lanes(p);
     p->v.team = 1;
     p->vectors = p->count;
@@ -83,6 +97,8 @@ int64_t ga__reduce_plan_columns(plan *p)
     const int down = p->v.block / p->v.across;
     p->tiles = ga__ceil_div(p->kept_vectors, p->v.across);
     p->v.unroll = (uint8_t)ga__reduce_plan_power(ga__ceil_div(p->vectors, down), UNROLL);
+    p->width = p->v.across * p->v.lanes;
     ga__reduce_plan_segments(p, target, ga__ceil_div(p->vectors, (int64_t)down * p->v.unroll));
-    return down;
+    const int64_t ragged = ga__reduce_plan_ragged(p);
+    return ragged ? ragged : down;
 }
