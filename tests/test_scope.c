@@ -163,6 +163,112 @@ static void a_retained_array_outlives_its_scope(void **state)
     assert_int_equal(live_blocks(), live);
 }
 
+/* The rounds that a loop runs whose body is a scope of its own. */
+static int rounds_of(int how)
+{
+    int rounds = 0;
+
+    for (int i = 0; i < 10; i++) {
+        GA_SCOPED;
+        small();
+        if (how == 0 && i % 2 == 0)
+            continue;
+        if (how == 1 && i == 5)
+            break;
+        if (how == 2 && i == 7)
+            return rounds;
+        small();
+        rounds++;
+    }
+    return rounds;
+}
+
+static void a_scoped_block_leaves_break_and_continue_to_the_loop(void **state)
+{
+    const int64_t live = live_blocks();
+
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        assert_int_equal(rounds_of(how), ((int[]){5, 5, 7, 10})[how]);
+        assert_int_equal(live_blocks(), live);
+        assert_false(ga__scope_is_open());
+    }
+}
+
+static size_t used(void)
+{
+    ga_memory_stats stats;
+
+    assert_int_equal(ga_memory_info(NULL, &stats), GA_OK);
+    return stats.used;
+}
+
+static void a_loop_that_replaces_holds_two_arrays(void **state)
+{
+    const int64_t shape[] = {1 << 18};
+    const size_t before = used();
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, 1, shape);
+        for (int i = 0; i < 100; i++) {
+            ga_replace(&x, ga_add(x, 1));
+            assert_int_equal(used() - before, (size_t)1 << 20);
+        }
+        assert_true(ga_item_double(ga_max(x)) == 100);
+    }
+    assert_int_equal(used(), before);
+}
+
+static void a_replacement_gets_the_owner_of_the_old_array(void **state)
+{
+    const int64_t live = live_blocks();
+    gpuarray *mine = small(), *empty = NULL;
+
+    (void)state;
+    GA_SCOPE {
+        gpuarray *outer = small();
+        for (int i = 0; i < 3; i++) {
+            GA_SCOPED;
+            ga_replace(&mine, small());
+            ga_replace(&outer, small());
+            ga_replace(&outer, outer);
+            ga_replace(&empty, small());
+            ga_replace(&empty, NULL);
+        }
+        assert_int_equal(ga_size(outer), 2);
+        ga_replace(&mine, ga_expand_dims(mine, 0));
+    }
+    assert_int_equal(ga_ndim(mine), 2);
+    ga_replace(&mine, NULL);
+    assert_null(mine);
+    assert_int_equal(live_blocks(), live);
+    ga_replace(NULL, NULL);
+    assert_int_equal(ga_error(), GA_ERR_INVALID);
+    ga_clear_error();
+}
+
+static bool replace_once(void)
+{
+    gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(1));
+
+    if (!x)
+        return false;
+    GA_SCOPE {
+        GA_SCOPE {
+            ga_replace(&x, ga_empty(GA_INT8, GA_SHAPE(2)));
+        }
+        gpuarray *outer = ga_empty(GA_INT8, GA_SHAPE(3));
+        for (int i = 0; i < 40; i++) {
+            GA_SCOPED;
+            ga_replace(&outer, ga_empty(GA_INT8, GA_SHAPE(4)));
+        }
+        assert_true(outer || ga_error() != GA_OK);
+    }
+    ga_free(x);
+    return ga_error() == GA_OK;
+}
+
 static bool nest_once(void)
 {
     gpuarray *kept = NULL;
@@ -186,6 +292,7 @@ static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     survive_failures(nest_once);
+    survive_failures(replace_once);
 }
 
 static void *leave_scopes_open(void *unused)
@@ -253,6 +360,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(leaving_early_frees_too),
         cmocka_unit_test(kept_arrays_go_to_the_outer_scope),
         cmocka_unit_test(arrays_may_be_freed_early),
+        cmocka_unit_test(a_scoped_block_leaves_break_and_continue_to_the_loop),
+        cmocka_unit_test(a_loop_that_replaces_holds_two_arrays),
+        cmocka_unit_test(a_replacement_gets_the_owner_of_the_old_array),
         cmocka_unit_test(a_retained_array_outlives_its_scope),
         cmocka_unit_test(failed_allocations_leave_nothing_behind),
         cmocka_unit_test(a_threads_end_closes_its_scopes),

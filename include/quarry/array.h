@@ -40,8 +40,15 @@ GA_API void ga_scope_end(void);
  * who then frees it. Returns x. Does nothing to an array that the innermost scope does not own. */
 GA_API gpuarray *ga_keep(gpuarray *x);
 
+/* Frees *x at once, also inside a scope, and puts `with` in its place: ga_replace(&x, ga_add(x, 1))
+ * in a loop never holds more than two arrays. If the innermost scope owns `with`, its new owner is
+ * the old array's: an outer scope, or the caller. If *x is NULL, only the variable changes. A NULL
+ * `with` is a failed result, and *x becomes NULL. */
+GA_API void ga_replace(gpuarray **x, gpuarray *with);
+
 /* GA_SCOPE { ... }: a scope around a block. With gcc and clang the scope also closes when return,
- * break or goto leaves the block. */
+ * break or goto leaves the block. GA_SCOPE is a loop of one round: break and continue inside the
+ * block leave the block, not a loop around it. In a loop's body, write GA_SCOPED; instead. */
 #if defined(__GNUC__) || defined(__clang__)
 static inline int ga_scope_open_(void)
 {
@@ -57,6 +64,8 @@ static inline void ga_scope_close_(int *open)
 #define GA_SCOPE_NAMED_(open)                                                                      \
     for (int open __attribute__((cleanup(ga_scope_close_))) = ga_scope_open_(); open;              \
          ga_scope_close_(&open))
+#define GA_SCOPED_NAMED_(open)                                                                     \
+    int open __attribute__((cleanup(ga_scope_close_), unused)) = ga_scope_open_()
 #else
 #define GA_SCOPE_NAMED_(open) for (int open = (ga_scope_begin(), 1); open; ga_scope_end(), open = 0)
 #endif
@@ -65,6 +74,12 @@ static inline void ga_scope_close_(int *open)
 #define GA_SCOPE_ON_(line) GA_SCOPE_OF_(line)
 #define GA_SCOPE_OF_(line) GA_SCOPE_NAMED_(ga_scope_##line##_)
 
+/* GA_SCOPED; is a declaration: a scope from here to the end of the enclosing block, however the
+ * program leaves it. break and continue mean the program's own loop. gcc and clang only. */
+#define GA_SCOPED GA_SCOPED_ON_(__LINE__)
+#define GA_SCOPED_ON_(line) GA_SCOPED_OF_(line)
+#define GA_SCOPED_OF_(line) GA_SCOPED_NAMED_(ga_scoped_##line##_)
+
 /* ---- Creating ---- */
 
 /* An array on the current device, in C order, with uninitialised, zero or one elements. */
@@ -72,8 +87,9 @@ GA_API gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* An array with every element set to `fill`, cast to dtype. `fill` is a number or an array that
- * broadcasts to the shape. */
+/* An array with every element set to `fill`: an array that broadcasts to the shape and is cast as
+ * by ga_astype(), or a number. GA_ERR_INVALID if the dtype is an integer and the number, without
+ * its fraction, is not one of its values: 300 does not fit int8, and NaN fits no integer. */
 GA_API gpuarray *ga_full(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill);
 
 /* The same, with the dtype, shape and device of x. */
@@ -117,7 +133,7 @@ GA_API ga_status ga_set(gpuarray *x, const void *data, size_t nbytes);
  * graph, each launch reads `data` again. */
 GA_API ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes);
 
-/* A 0-d array of this dtype: a strong scalar. */
+/* A 0-d array of this dtype: a strong scalar. The number must fit, as in ga_full(). */
 GA_API gpuarray *ga_scalar(ga_dtype dtype, ga_value number);
 
 /* ---- Reading ---- */
@@ -160,8 +176,8 @@ GA_API gpuarray *ga_copy(const gpuarray *x);
  * part. */
 GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
 
-/* view[...] = value: broadcasts the value to the view and casts it to the view's dtype. As in
- * NumPy's assignment (casting="unsafe"), any kind casts to any other. */
+/* view[...] = value: broadcasts the value to the view. An array is cast as by ga_astype(), as in
+ * NumPy (casting="unsafe"); a number must fit, as in ga_full(). */
 GA_API ga_status ga_assign(gpuarray *view, ga_value value);
 
 /* ---- Views: no copy, no launch; the memory lives until its last view is freed ---- */

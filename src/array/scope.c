@@ -200,3 +200,46 @@ gpuarray *ga_keep(gpuarray *x)
     forget(scope, slot);
     return x;
 }
+
+static bool is_ours(const struct ga__scope *scope)
+{
+    const struct ga__scope *s = innermost;
+
+    while (s && s != scope)
+        s = s->outer;
+    return s != NULL;
+}
+
+/* Moves x, if the innermost scope owns it, to `owner`: a scope of this thread, or NULL, the caller.
+ */
+static ga_status move_to(struct ga__scope *owner, gpuarray *x)
+{
+    struct ga__scope *scope = owner_of(x);
+
+    if (!scope || scope != innermost || scope == owner || (owner && !is_ours(owner)))
+        return GA_OK;
+    const int64_t slot = x->scope_slot;
+    if (owner && add_at(owner->depth, x) != GA_OK)
+        return GA_ERR_MEMORY;
+    if (!owner)
+        set_owner(x, NULL);
+    forget(scope, slot);
+    return GA_OK;
+}
+
+void ga_replace(gpuarray **x, gpuarray *with)
+{
+    if (!x) {
+        ga__fail(GA_ERR_INVALID, "replace: the address of the array is NULL");
+        return;
+    }
+    gpuarray *old = *x;
+    if (old == with)
+        return;
+    if (old && with && move_to(owner_of(old), with) != GA_OK) {
+        ga_free(with);
+        with = NULL;
+    }
+    *x = with;
+    ga_free(old);
+}

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -167,17 +168,37 @@ bool ga__number_fits(ga_value number, ga_dtype dtype)
     return size <= UINT64_MAX >> (64 - nbits);
 }
 
-/* Fails unless a weak number fits dtype. */
-static ga_status check_fit(const char *name, const ga__operand_type *operand, ga_dtype dtype)
+static ga_status check_integer(const char *name, ga_value number, ga_dtype dtype)
 {
-    const ga_value number = operand->number;
-
     if (ga__number_fits(number, dtype))
         return GA_OK;
     if (ga__dtype_kind(number.dtype) == 'u')
         return ga__fail(GA_ERR_INVALID, "%s: %" PRIu64 " does not fit %s", name, number.as.u,
                         ga_dtype_name(dtype));
     return ga__fail(GA_ERR_INVALID, "%s: %" PRId64 " does not fit %s", name, number.as.i,
+                    ga_dtype_name(dtype));
+}
+
+/* Whether the number without its fraction is one of an integer dtype's values; false for NaN. */
+static bool float_fits(double number, ga_dtype dtype)
+{
+    const bool is_signed = ga__dtype_kind(dtype) == 'i';
+    const double end = ldexp(1, 8 * (int)ga__dtype_size(dtype) - is_signed);
+
+    return trunc(number) < end && trunc(number) >= (is_signed ? -end : 0);
+}
+
+ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(number.dtype);
+
+    if (!ga__dtype_valid(dtype) || !is_integer(dtype))
+        return GA_OK;
+    if (kind != 'f' && kind != 'c')
+        return check_integer(name, number, dtype);
+    if (float_fits(number.as.z[0], dtype))
+        return GA_OK;
+    return ga__fail(GA_ERR_INVALID, "%s: %.17g does not fit %s", name, number.as.z[0],
                     ga_dtype_name(dtype));
 }
 
@@ -243,7 +264,7 @@ static ga_status resolve_together(const char *name, const char *kinds, ga__rule 
     const ga_dtype chosen = apply_rule(rule, n, operands, promoted);
     for (int k = 0; k < n && status == GA_OK; k++)
         if (operands[k].weak)
-            status = check_fit(name, &operands[k], chosen);
+            status = check_integer(name, operands[k].number, chosen);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < n; k++)
@@ -294,7 +315,7 @@ static ga_status resolve_ldexp(const char *name, const char *kinds,
     if (status == GA_OK)
         status = check_kind(name, "?iu", operands[1].dtype);
     if (status == GA_OK && operands[1].weak)
-        status = check_fit(name, &operands[1], GA_INT64);
+        status = check_integer(name, operands[1].number, GA_INT64);
     if (status != GA_OK)
         return status;
     loop[0] = first;

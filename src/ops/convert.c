@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "ops/elementwise_op.h"
 
 ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
@@ -87,8 +88,10 @@ ga_status(ga_assign)(gpuarray *view, ga_value value)
         return status;
     if (!ga__array_writable("assign", view))
         return ga_error();
-    if (value.kind == GA_VALUE_NUMBER)
-        return ga__fill_elements(view, value);
+    if (value.kind == GA_VALUE_NUMBER) {
+        status = ga__check_number("assign", value, view->dtype);
+        return status == GA_OK ? ga__fill_elements(view, value) : status;
+    }
     const gpuarray *from = value.as.array;
     if (device != view->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "assign: the view is on %s, the value on %s",

@@ -1,6 +1,7 @@
 /* Makes arrays: constants, ranges, the identity. */
 #include "array/scope.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/range.h"
 
@@ -42,6 +43,8 @@ static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int
         return ga__fail_null(GA_ERR_DTYPE, "full: the fill: %d is not a dtype", (int)fill.dtype);
     if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
         return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
+    if (fill.kind == GA_VALUE_NUMBER && ga__check_number("full", fill, dtype) != GA_OK)
+        return NULL;
     gpuarray *x = ga__array_new(device, dtype, ndim, shape);
     if (!x)
         return NULL;
@@ -197,6 +200,8 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
                    : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
     if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
         return ga__fail_null(GA_ERR_INVALID, "scalar: the value is not a number");
+    if (ga__check_number("scalar", number, dtype) != GA_OK)
+        return NULL;
     gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
     if (!x)
         return NULL;
