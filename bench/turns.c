@@ -136,12 +136,13 @@ static void open_side(library *side, const char *path, const char *device)
     FUNCTIONS(FIND)
     if (device && side->ga_set_device_(device) != GA_OK)
         stop(device, side->ga_error_message_());
-    side->custom = side->ga_reduction_kernel_((ga_reduction_args){.dtype_out = GA_FLOAT32,
-                                                                  .neutral = "0",
-                                                                  .reduce_expr = "a+b",
-                                                                  .map_expr = "x[i]",
-                                                                  .arguments = "float *x",
-                                                                  .name = "turns"});
+    const ga_reduction_args args = {.dtype_out = GA_FLOAT32,
+                                    .neutral = "0",
+                                    .reduce_expr = "a+b",
+                                    .map_expr = "x[i]",
+                                    .arguments = "float *x",
+                                    .name = "turns"};
+    side->custom = side->ga_reduction_kernel_(sizeof args, &args);
 }
 
 static gpuarray *reduced(const library *side, const row *r)
@@ -149,13 +150,13 @@ static gpuarray *reduced(const library *side, const row *r)
     const ga_reduce_args args = {.x = side->x, .naxes = r->naxes, .axes = r->axes};
     const ga_value value = ga_value_array(side->x);
     if (strcmp(r->what, "sum") == 0)
-        return side->ga_sum_(args);
+        return side->ga_sum_(sizeof args, &args);
     if (strcmp(r->what, "mean") == 0)
-        return side->ga_mean_(args);
+        return side->ga_mean_(sizeof args, &args);
     if (strcmp(r->what, "var") == 0)
-        return side->ga_var_(args);
+        return side->ga_var_(sizeof args, &args);
     if (strcmp(r->what, "max") == 0)
-        return side->ga_max_(args);
+        return side->ga_max_(sizeof args, &args);
     if (strcmp(r->what, "dot") == 0)
         return side->ga_dot_(side->x, side->x);
     if (strcmp(r->what, "custom") == 0)

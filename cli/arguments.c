@@ -78,7 +78,7 @@ static bool read_argument(arguments *a, const char *text)
         return complain("eval: %s does not fit 64 bits", text), false;
     a->names[k] = strndup(text, (size_t)(equals - text));
     if (!a->names[k])
-        return complain("out of memory"), false;
+        return complain("eval: out of memory"), false;
     a->named[k].name = a->names[k];
     a->paths[k] = found == READ ? NULL : value;
     a->count++;
@@ -93,7 +93,7 @@ bool arguments_init(arguments *a, int count, char **texts)
                      calloc(room, sizeof *a->paths), calloc(room, sizeof *a->sources)};
     bool good = a->named && a->names && a->paths && a->sources;
     if (!good)
-        complain("out of memory");
+        complain("eval: out of memory");
     for (int k = 0; k < count && good; k++)
         good = read_argument(a, texts[k]);
     if (good)

@@ -34,7 +34,7 @@ static bool check_output(const request *r, const arguments *a)
 static int explain(const request *r, const arguments *a)
 {
     const ga_chunks chunks = {.bytes = r->chunk};
-    char *plan = (ga_explain_chunked)(&chunks, r->expression, a->count, a->named);
+    char *plan = (ga_explain_chunked)(sizeof chunks, &chunks, r->expression, a->count, a->named);
 
     if (!plan)
         return complain_error();
@@ -62,9 +62,9 @@ static int compute(const request *r, const arguments *a)
 
     interrupts_hold();
     if (r->output)
-        (ga_eval_save)(r->output, &chunks, r->expression, a->count, a->named);
+        (ga_eval_save)(r->output, sizeof chunks, &chunks, r->expression, a->count, a->named);
     else
-        result = (ga_eval_chunked)(&chunks, r->expression, a->count, a->named);
+        result = (ga_eval_chunked)(sizeof chunks, &chunks, r->expression, a->count, a->named);
     progress_clear(&bar);
     interrupts_release(); /* before any complaint, which an interrupt may have caused */
     int status = ga_error() == GA_OK ? 0 : complain_error();

@@ -42,7 +42,7 @@ static int run(int argc, char **argv)
     if (strcmp(name, "help") == 0 && argc > 2) {
         c = find(argv[2]);
         return c ? c->run(c, 2, (char *[]){argv[2], "--help", NULL})
-                 : complain_usage(NULL, "unknown command \"%s\"", argv[2]);
+                 : complain_usage(NULL, "usage: unknown command \"%s\"", argv[2]);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help();
@@ -50,11 +50,11 @@ static int run(int argc, char **argv)
         printf("quarry %s\n", ga_version());
         return finish_output();
     }
-    return complain_usage(NULL, *name == '-' ? "unknown option %s" : "unknown command \"%s\"",
-                          name);
+    return complain_usage(
+        NULL, *name == '-' ? "usage: unknown option %s" : "usage: unknown command \"%s\"", name);
 }
 
 int main(int argc, char **argv)
 {
-    return argc < 2 ? complain_usage(NULL, "no command is given") : run(argc, argv);
+    return argc < 2 ? complain_usage(NULL, "usage: no command is given") : run(argc, argv);
 }

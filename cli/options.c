@@ -78,7 +78,7 @@ int finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    return complain("standard output: %s", strerror(errno));
+    return complain("output: standard output: %s", strerror(errno));
 }
 
 int64_t read_size(const char *text)

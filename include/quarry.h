@@ -18,4 +18,18 @@
 #include <quarry/random.h>
 #include <quarry/info.h>
 
+/* Whether the program's calls note their file and line, for ga_error_file(), the error handler and
+ * the log: 1 unless NDEBUG is defined. Functions are macros then. It costs about a nanosecond a
+ * call. */
+#ifndef GA_CALL_SITES
+#ifdef NDEBUG
+#define GA_CALL_SITES 0
+#else
+#define GA_CALL_SITES 1
+#endif
+#endif
+#if GA_CALL_SITES && (defined(__GNUC__) || defined(__clang__))
+#include <quarry/sites.h>
+#endif
+
 #endif

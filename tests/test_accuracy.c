@@ -120,9 +120,10 @@ static const char *const operation_names[] = {"sum", "mean", "nansum", "nanmean"
 
 static gpuarray *reduce_it(operation op, const gpuarray *x, int naxes, const int *axes)
 {
-    static gpuarray *(*const functions[])(ga_reduce_args) = {(ga_sum),     (ga_mean), (ga_nansum),
-                                                             (ga_nanmean), (ga_var),  (ga_std)};
-    return functions[op]((ga_reduce_args){.x = x, .naxes = naxes, .axes = axes});
+    static gpuarray *(*const functions[])(size_t, const ga_reduce_args *) = {
+        (ga_sum), (ga_mean), (ga_nansum), (ga_nanmean), (ga_var), (ga_std)};
+    const ga_reduce_args args = {.x = x, .naxes = naxes, .axes = axes};
+    return functions[op](sizeof args, &args);
 }
 
 /* From the sum, the sum of squared differences from the mean, and the count. */

@@ -488,8 +488,9 @@ static void check_environment(const char *level, const char *want)
 static void the_environment_sets_the_log_level(void **state)
 {
     (void)state;
-    check_environment("info", "quarry: one\n");
-    check_environment("debug", "quarry: one\nquarry: two\n");
+    check_environment("error", "quarry: none\n");
+    check_environment("info", "quarry: none\nquarry: one\n");
+    check_environment("debug", "quarry: none\nquarry: one\nquarry: two\n");
     check_environment("nonsense", "");
 }
 
@@ -641,6 +642,7 @@ static void time_passes_and_processors_are_counted(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--log") == 0) {
+        ga__log(GA_LOG_ERROR, "none");
         ga__log(GA_LOG_INFO, "one");
         ga__log(GA_LOG_DEBUG, "two");
         return 0;

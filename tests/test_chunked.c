@@ -187,7 +187,8 @@ static void check_texts(operands *o, int64_t row)
         const int64_t sizes[] = {0, 1 << 20, 7 * row, 3 * row, row};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             const ga_chunks chunks = {.bytes = sizes[i]};
-            gpuarray *got = (ga_eval_chunked)(&chunks, texts[k], o->count, o->sources);
+            gpuarray *got =
+                (ga_eval_chunked)(sizeof(ga_chunks), &chunks, texts[k], o->count, o->sources);
             if (!got && !want && ga_error() == GA_ERR_INVALID) { /* nothing to reduce */
                 ga_clear_error();
                 continue;
@@ -247,8 +248,10 @@ static void cuts_as_many_axes_as_it_takes(void **state)
             for (int64_t bytes = 200; bytes >= 32; bytes -= 24) {
                 const ga_chunks chunks = {.bytes = bytes};
                 gpuarray *want = (ga_eval)(all[k], o.count, o.arrays);
-                assert_same(&o, all[k], bytes,
-                            (ga_eval_chunked)(&chunks, all[k], o.count, o.sources), want);
+                assert_same(
+                    &o, all[k], bytes,
+                    (ga_eval_chunked)(sizeof(ga_chunks), &chunks, all[k], o.count, o.sources),
+                    want);
             }
         assert_true(o.all[0].memory.most <= 50);
         reset_operands(&o);
@@ -257,10 +260,12 @@ static void cuts_as_many_axes_as_it_takes(void **state)
         operands o = {.count = 0};
         add_operand(&o, "x", GA_FLOAT32, GA_SHAPE(1, 1, 50));
         const ga_chunks chunks = {.bytes = 16};
-        assert_same(&o, "x * 3", 16, (ga_eval_chunked)(&chunks, "x * 3", 1, o.sources),
+        assert_same(&o, "x * 3", 16,
+                    (ga_eval_chunked)(sizeof(ga_chunks), &chunks, "x * 3", 1, o.sources),
                     (ga_eval)("x * 3", 1, o.arrays));
         assert_same(&o, "sum(x, axis=0)", 16,
-                    (ga_eval_chunked)(&chunks, "sum(x, axis=0, keepdims=True)", 1, o.sources),
+                    (ga_eval_chunked)(sizeof(ga_chunks), &chunks, "sum(x, axis=0, keepdims=True)",
+                                      1, o.sources),
                     (ga_eval)("sum(x, axis=0, keepdims=True)", 1, o.arrays));
         assert_true(o.all[0].memory.most <= 4);
         reset_operands(&o);
@@ -381,7 +386,8 @@ static void goes_through_data_no_more_than_needed(void **state)
     add_operand(&o, "z", GA_FLOAT32, GA_SHAPE(6, 4));
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
         const ga_chunks chunks = {.bytes = 80};
-        char *plan = (ga_explain_chunked)(&chunks, plans[k].text, o.count, o.sources);
+        char *plan =
+            (ga_explain_chunked)(sizeof(ga_chunks), &chunks, plans[k].text, o.count, o.sources);
         if (!plan)
             fail_msg("%s: %s", plans[k].text, ga_error_message());
         int sweeps = 0;
@@ -392,7 +398,8 @@ static void goes_through_data_no_more_than_needed(void **state)
         free(plan);
     }
     const ga_chunks chunks = {.bytes = 480};
-    char *plan = (ga_explain_chunked)(&chunks, "x - mean(x)", o.count, o.sources);
+    char *plan =
+        (ga_explain_chunked)(sizeof(ga_chunks), &chunks, "x - mean(x)", o.count, o.sources);
     assert_non_null(strstr(plan, "sweep 1: kernel 1 in 4 chunks of at most 16 rows of axis 0"));
     assert_non_null(strstr(plan, "reads chunk by chunk x\n  combines kernel 1"));
     assert_non_null(strstr(plan, "sweep 2: kernel 2 in 7 chunks of at most 10 rows of axis 0"));
@@ -421,23 +428,25 @@ static void says_what_cannot_be_cut(void **state)
         add_operand(&o, "long", GA_FLOAT64, GA_SHAPE(300000));
         add_operand(&o, "tall", GA_FLOAT64, GA_SHAPE(4, 1));
         const ga_chunks small = {.bytes = 100}, few = {.bytes = 3}, large = {.bytes = 2 << 20};
-        expect((ga_eval_chunked)(&small, "1 + sum(x, axis=0)", 3, o.sources), GA_ERR_UNSUPPORTED,
+        expect((ga_eval_chunked)(sizeof(ga_chunks), &small, "1 + sum(x, axis=0)", 3, o.sources),
+               GA_ERR_UNSUPPORTED,
                "one row takes 400 bytes here, more than the chunk size 100\n"
                "    1 + sum(x, axis=0)\n"
                "      ^");
-        expect((ga_eval_chunked)(&few, "x + 2", 3, o.sources), GA_ERR_UNSUPPORTED,
-               "takes 4 bytes here, more than the chunk size 3");
-        expect((ga_eval_chunked)(&large, "tall + long", 3, o.sources), GA_ERR_UNSUPPORTED,
+        expect((ga_eval_chunked)(sizeof(ga_chunks), &few, "x + 2", 3, o.sources),
+               GA_ERR_UNSUPPORTED, "takes 4 bytes here, more than the chunk size 3");
+        expect((ga_eval_chunked)(sizeof(ga_chunks), &large, "tall + long", 3, o.sources),
+               GA_ERR_UNSUPPORTED,
                "long must be in memory completely: that takes 2400000 bytes with the other such "
                "arrays, and 2097152 are available\n"
                "    tall + long\n"
                "           ^");
         /* By default, data that fits the device is then computed at once. */
-        gpuarray *r = (ga_eval_chunked)(NULL, "max(tall + long)", 3, o.sources);
+        gpuarray *r = (ga_eval_chunked)(sizeof(ga_chunks), NULL, "max(tall + long)", 3, o.sources);
         assert_true(ga_item_double(r) ==
                     ga_item_double((ga_eval)("max(tall + long)", 3, o.arrays)));
-        expect((ga_eval_chunked)(&(ga_chunks){.bytes = -1}, "x", 3, o.sources), GA_ERR_INVALID,
-               "chunk size -1 is negative");
+        expect((ga_eval_chunked)(sizeof(ga_chunks), &(ga_chunks){.bytes = -1}, "x", 3, o.sources),
+               GA_ERR_INVALID, "chunk size -1 is negative");
         reset_operands(&o);
     }
 }
@@ -465,21 +474,22 @@ static void failures_and_stops_are_errors(void **state)
     (void)state;
     operands o = {.count = 0};
     add_operand(&o, "x", GA_FLOAT32, GA_SHAPE(1000));
-    ga_free((ga_eval_chunked)(NULL, "sum(x)", 1, o.sources)); /* kernels stay loaded */
+    ga_free((ga_eval_chunked)(sizeof(ga_chunks), NULL, "sum(x)", 1,
+                              o.sources)); /* kernels stay loaded */
     const int64_t live = ga__alloc_live();
     int calls = 0;
     int64_t last = 0;
     ga_chunks chunks = {.bytes = 400, .progress = stop_halfway, .user = &calls};
-    expect((ga_eval_chunked)(&chunks, "sum(x)", 1, o.sources), GA_ERR_CANCELLED,
+    expect((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "sum(x)", 1, o.sources), GA_ERR_CANCELLED,
            "stopped after 2000 of 4000 bytes");
     assert_int_equal(calls, 5);
     chunks = (ga_chunks){400, count_to_the_end, &last};
-    ga_free((ga_eval_chunked)(&chunks, "x - mean(x)", 1, o.sources));
+    ga_free((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "x - mean(x)", 1, o.sources));
     assert_int_equal(last, 8000);
     o.all[0].memory.fails_from = 501;
-    expect((ga_eval_chunked)(&chunks, "sum(x)", 1, o.sources), GA_ERR_IO,
+    expect((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "sum(x)", 1, o.sources), GA_ERR_IO,
            "source: cannot read 100 elements from element 500 on");
-    expect((ga_eval_chunked)(NULL, "sum(x)", 1, o.sources), GA_ERR_IO,
+    expect((ga_eval_chunked)(sizeof(ga_chunks), NULL, "sum(x)", 1, o.sources), GA_ERR_IO,
            "source: cannot read 1000 elements from element 0 on");
     o.all[0].memory.fails_from = INT64_MAX;
     assert_true(ga__alloc_live() <= live);
@@ -647,7 +657,8 @@ static void errors_leave_no_file(void **state)
     expect_no_file(save_sum(scratch, a, &chunks), GA_ERR_IO, "directory");
     expect_no_file(ga_eval_save(in_scratch("r.npy"), &chunks, "a + c", GA(a)), GA_ERR_INVALID,
                    "no argument is named c");
-    expect_no_file((ga_eval_save)(NULL, &chunks, "1", 0, NULL), GA_ERR_INVALID, "NULL");
+    expect_no_file((ga_eval_save)(NULL, sizeof(ga_chunks), &chunks, "1", 0, NULL), GA_ERR_INVALID,
+                   "NULL");
     struct rlimit before, least;
     getrlimit(RLIMIT_FSIZE, &before);
     least = before;
@@ -725,10 +736,11 @@ static void evaluate_all(operands *o)
     static const char *const all[] = {"x - mean(x, axis=0)", "argmax(x)", "x*2 + v"};
     const ga_chunks chunks = {.bytes = 200};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        ga_free((ga_eval_chunked)(&chunks, all[k], o->count, o->sources));
-        (ga_eval_save)(in_scratch("r.npy"), &chunks, all[k], o->count, o->sources);
+        ga_free((ga_eval_chunked)(sizeof(ga_chunks), &chunks, all[k], o->count, o->sources));
+        (ga_eval_save)(in_scratch("r.npy"), sizeof(ga_chunks), &chunks, all[k], o->count,
+                       o->sources);
     }
-    free((ga_explain_chunked)(&chunks, all[0], o->count, o->sources));
+    free((ga_explain_chunked)(sizeof(ga_chunks), &chunks, all[0], o->count, o->sources));
     ga_source_free(ga_source_open(in_scratch("a.npy")));
 }
 

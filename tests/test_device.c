@@ -271,8 +271,9 @@ static void too_much_memory_is_an_error_with_the_numbers(void **state)
     static const size_t sizes[] = {(size_t)1 << 47, (size_t)1 << 60, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char expected[128];
-        snprintf(expected, sizeof expected, "out of memory: requested %zu bytes on %s (", sizes[i],
-                 device->name);
+        snprintf(expected, sizeof expected,
+                 "memory: out of memory: working memory takes %.1f MiB on %s (",
+                 (double)sizes[i] / (1 << 20), device->name);
         assert_null(ga__buffer_new(device, sizes[i]));
         assert_int_equal(ga_error(), GA_ERR_MEMORY);
         assert_non_null(strstr(ga_error_message(), expected));

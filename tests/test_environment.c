@@ -105,6 +105,7 @@ static char **hostile_environment(void)
         "GCC_EXEC_PREFIX=%s/bin/",
         "COMPILER_PATH=%s/bin",
         "QUARRY_LOG=debug",
+        "QUARRY_ABORT=1",
         "QUARRY_DEVICE=nosuch",
         "QUARRY_THREADS=2",
         "ASAN_OPTIONS=detect_leaks=0",

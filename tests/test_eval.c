@@ -168,7 +168,7 @@ static void check_chunked(const answer *a)
     }
     for (ga_chunks chunks = {.bytes = 1}; !r && chunks.bytes < 4096; chunks.bytes *= 2) {
         ga_clear_error();
-        r = (ga_eval_chunked)(&chunks, a->expression, nnames, args);
+        r = (ga_eval_chunked)(sizeof(ga_chunks), &chunks, a->expression, nnames, args);
         if (!r && ga_error() != GA_ERR_UNSUPPORTED)
             break;
     }
@@ -318,7 +318,7 @@ static const struct {
     {"sum(m, where=x)", "axis=", GA_ERR_INVALID, 7},
     {"sum(m, ddof=1)", "ddof", GA_ERR_INVALID, 12},
     {"sum(m, keepdims=2)", "True or False", GA_ERR_INVALID, 16},
-    {"x & 1", "bitwise_and does not take float32", GA_ERR_DTYPE, 2},
+    {"x & 1", "bitwise_and: does not take float32", GA_ERR_DTYPE, 2},
     {"i // 0", "division", GA_ERR_INVALID, 2},
     {"i % (2 - 2)", "division", GA_ERR_INVALID, 2},
     {"1 / 0", "division", GA_ERR_INVALID, 2},

@@ -332,7 +332,7 @@ static void run_deep(int call)
         take(&tallies[output_of(&v, c->reduced, k)], (double)numbers[view_place(&v, k)], 0);
     for (int64_t k = 0; k < DEEP; k++)
         want[k] = c->place ? tallies[k].place : tallies[k].sum;
-    compare("deep", call, (c->place ? (ga_argmax) : (ga_sum))(args), want);
+    compare("deep", call, (c->place ? (ga_argmax) : (ga_sum))(sizeof args, &args), want);
 }
 
 static ga_status read_sevens(void *user, int64_t first, int64_t count, void *elements)

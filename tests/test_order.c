@@ -675,8 +675,8 @@ static void launches_wait_as_writers(void **state)
     read_in(b, x);
     expect("b<d b=");
     in(a);
-    assert_int_equal((ga_launch_with)(&kernel.base, GA_DIM(1), GA_DIM(1),
-                                      (ga_launch_options){.stream = c}, 1,
+    assert_int_equal((ga_launch_with)(&kernel.base, GA_DIM(1), GA_DIM(1), sizeof(ga_launch_options),
+                                      &(ga_launch_options){.stream = c}, 1,
                                       (ga_value[]){ga_value_array(x)}),
                      GA_OK);
     assert_ptr_equal(ga_current_stream(), a); /* only for that launch */

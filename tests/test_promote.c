@@ -262,7 +262,7 @@ static void messages_name_the_dtypes(void **state)
     ga_clear_error();
     assert_int_equal(ga__resolve("bitwise_and", "?iu", GA__RULE_SAME, 2, floats, loop, &common),
                      GA_ERR_DTYPE);
-    assert_string_equal(ga_error_message(), "bitwise_and does not take float32");
+    assert_string_equal(ga_error_message(), "bitwise_and: does not take float32");
     ga_clear_error();
     assert_int_equal(ga__resolve("add", "?iufc", GA__RULE_SAME, 2, big, loop, &common),
                      GA_ERR_INVALID);

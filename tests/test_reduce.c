@@ -17,7 +17,7 @@
 #include "random.h"
 #include "run.h"
 
-typedef gpuarray *(*reduce_function)(ga_reduce_args);
+typedef gpuarray *(*reduce_function)(size_t size, const ga_reduce_args *args);
 
 static const struct {
     const char *name;
@@ -54,7 +54,7 @@ static gpuarray *call(const golden_case *c, const gpuarray *x, gpuarray *out)
                            .out = out};
     args.naxes = c->naxes > 0 ? c->naxes : 0;
     args.axes = c->axes;
-    return find_reduction(c->name)(args);
+    return find_reduction(c->name)(sizeof args, &args);
 }
 
 static const char *case_text(const golden_case *c)
@@ -236,9 +236,9 @@ static void compare_loops(const char *what, const gpuarray *x, ga_reduce_args ar
           *max = calloc((size_t)r->count, sizeof *max);
     int64_t *place = calloc((size_t)r->count, sizeof *place);
     args.x = x;
-    read_all((ga_sum)(args), sum, (size_t)r->count * sizeof *sum);
-    read_all((ga_max)(args), max, (size_t)r->count * sizeof *max);
-    read_all((ga_argmax)(args), place, (size_t)r->count * sizeof *place);
+    read_all((ga_sum)(sizeof args, &args), sum, (size_t)r->count * sizeof *sum);
+    read_all((ga_max)(sizeof args, &args), max, (size_t)r->count * sizeof *max);
+    read_all((ga_argmax)(sizeof args, &args), place, (size_t)r->count * sizeof *place);
     for (int64_t i = 0; i < r->count; i++) {
         double wanted = r->sum[i] * repeats;
         bool same =
@@ -416,7 +416,7 @@ static void check_same_bits(const gpuarray *x, ga_reduce_args args)
     float first[64], again[64];
     args.x = x;
     for (int run = 0; run < 20; run++) {
-        gpuarray *sum = (ga_sum)(args);
+        gpuarray *sum = (ga_sum)(sizeof args, &args);
         assert_true(sum != NULL && ga_nbytes(sum) <= sizeof first);
         assert_int_equal(ga_to_host(sum, run ? again : first, ga_nbytes(sum)), GA_OK);
         if (run)
@@ -545,8 +545,8 @@ static void arrays_of_no_axes_take_axis_0(void **state)
                 const ga_reduce_args plain = {.x = x};
                 const ga_reduce_args named = {
                     .x = x, .naxes = 1, .axes = &axes[way % 2], .keepdims = way > 1};
-                const double want = ga_item_double(reductions[k].call(plain));
-                gpuarray *got = reductions[k].call(named);
+                const double want = ga_item_double(reductions[k].call(sizeof plain, &plain));
+                gpuarray *got = reductions[k].call(sizeof named, &named);
                 assert_int_equal(ga_ndim(got), 0);
                 assert_float_equal(ga_item_double(got), want, 0.0);
                 snprintf(text, sizeof text, "%s(x, axis=%d, keepdims=%s)", reductions[k].name,

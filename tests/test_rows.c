@@ -220,8 +220,8 @@ static void check_long_reductions(ga_dtype dtype, int round)
              (long long)rows);
     const int axes[] = {1, 2};
     const ga_reduce_args args = {.x = v.array, .naxes = rows > 1 ? v.ndim - 1 : 0, .axes = axes};
-    compare((ga_sum)(args), sums, what);
-    compare((ga_argmax)(args), places, what);
+    compare((ga_sum)(sizeof args, &args), sums, what);
+    compare((ga_argmax)(sizeof args, &args), places, what);
     free(b.values);
 }
 

@@ -970,7 +970,7 @@ static void launches_beyond_the_limits_are_refused(void **state)
         const char *message;
     } cases[] = {
         {{{1, 1, 1}, {1025, 1, 1}, 0},
-         "launch of \"test\" on a grid of (1, 1, 1) blocks of (1025, "
+         "launch: kernel \"test\" on a grid of (1, 1, 1) blocks of (1025, "
          "1, 1) threads"},
         {{{1, 1, 1}, {32, 33, 1}, 0}, "(32, 33, 1) threads"},
         {{{1, 1, 1}, {1, 1, 65}, 0}, "(1, 1, 65) threads"},

@@ -168,7 +168,7 @@ static void sums_of_sizes(void **state)
         x[k].value = ga_value_source(sources[k]);
     }
     const ga_chunks chunks = {.bytes = 1 << 20};
-    char *text = (ga_explain_chunked)(&chunks, "a + b + c", 3, x);
+    char *text = (ga_explain_chunked)(sizeof(ga_chunks), &chunks, "a + b + c", 3, x);
     assert_non_null(text);
     if (!strstr(text, "moves 9223372036854775807 bytes") || strstr(text, " -") ||
         !strstr(text, "files: 9223372036854775807 bytes"))

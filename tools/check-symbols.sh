@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 nm -D --defined-only "$library" | awk '{ print $NF }' | sort -u > "$work/exported"
-cat "$@" | tr '\n' ' ' | grep -oE 'GA_API [^;(]*\(' | grep -oE 'ga_[a-z0-9_]+\($' | tr -d '(' |
+cat "$@" | tr '\n' ' ' | grep -oE 'GA_API [^;(]*[(;]' | grep -oE 'ga_[a-z0-9_]+[(;]$' | tr -d '(;' |
     sort -u > "$work/declared"
 
 missing=$(comm -13 "$work/exported" "$work/declared")

@@ -54,6 +54,20 @@ def is_message(calls, text):
     return bool(WORDS.search(text)) and not CODE.search(text) and not KEY.search(text)
 
 
+# A message that is raised starts with an operation, or with the part of Quarry that failed: "add: ...".
+PREFIX = re.compile(r"(%s|[a-z_:%]+|\w+ \w+): |%s$|%s%s")
+
+
+def raised_without_prefix():
+    """The texts that ga__fail() gets as its format and that name no operation."""
+    for path in glob.glob(os.path.join(ROOT, "src/**/*.c"), recursive=True):
+        with open(path, encoding="utf-8") as file:
+            text = DIRECTIVE.sub("", file.read())
+        for match in re.finditer(r'ga__fail(?:_null)?\((?:[^"()]|\([^()]*\))*"((?:\\.|[^"\\])*)"', text):
+            if not PREFIX.match(match[1]):
+                yield f"{os.path.relpath(path, ROOT)}: {match[1]}"
+
+
 def messages():
     found = set()
     for pattern in SOURCES:
@@ -72,6 +86,9 @@ def main():
     if sys.argv[1:] != ["--check"]:
         print(__doc__)
         return 2
+    unnamed = list(raised_without_prefix())
+    for text in unnamed:
+        print("names no operation:", text)
     with open(LIST, encoding="utf-8") as file:
         listed = file.read()
     for line in sorted(set(now.splitlines()) - set(listed.splitlines())):
@@ -79,7 +96,7 @@ def main():
     for line in sorted(set(listed.splitlines()) - set(now.splitlines())):
         print("-", line)
     if now == listed:
-        return 0
+        return len(unnamed) > 0
     print("tests/messages.txt differs from the messages in the sources. Review the lines above, then run\n"
           "    python3 tools/messages.py --update")
     return 1

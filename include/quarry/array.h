@@ -2,6 +2,8 @@
 #ifndef QUARRY_ARRAY_H
 #define QUARRY_ARRAY_H
 
+#include <stdarg.h>
+
 #include <quarry/error.h>
 #include <quarry/value.h>
 
@@ -166,6 +168,10 @@ GA_API ga_dtype ga_dtype_of(const gpuarray *x);
 GA_API void *ga_data(const gpuarray *x);         /* address of the first element on its device */
 GA_API bool ga_is_contiguous(const gpuarray *x); /* C order without gaps */
 
+/* The length of one axis; a negative axis counts from the end. 0 and GA_ERR_INVALID if there is no
+ * such axis or x is NULL. */
+GA_API int64_t ga_length(const gpuarray *x, int axis);
+
 /* ---- Copying and converting ---- */
 
 /* A contiguous copy in C order, on the device of x. */
@@ -208,6 +214,9 @@ typedef struct ga_range {
  * k). A part is start:stop:step with any of the three left out, an index, "...", or "None" (or
  * "newaxis"). */
 GA_API gpuarray *ga_slice(const gpuarray *x, const char *format, ...) GA_PRINTF(2, 3);
+
+/* The same, with the numbers of the format in a list. */
+GA_API gpuarray *ga_slice_v(const gpuarray *x, const char *format, va_list numbers);
 
 /* The same, from n parts. */
 GA_API gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges);
@@ -266,10 +275,10 @@ GA_API ga_status ga_print(const gpuarray *x);
 GA_END_DECLS
 
 #define ga_arange(dtype, start, stop, step)                                                        \
-    ga_arange_values(dtype, GA_V(start), GA_V(stop), GA_V(step))
-#define ga_full(dtype, shape, fill) (ga_full)(dtype, shape, GA_V(fill))
-#define ga_full_like(x, fill) (ga_full_like)(x, GA_V(fill))
-#define ga_scalar(dtype, number) (ga_scalar)(dtype, GA_V(number))
-#define ga_assign(view, value) (ga_assign)(view, GA_V(value))
+    GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))
+#define ga_full(dtype, shape, fill) GA_AT_(ga_full, dtype, shape, GA_V(fill))
+#define ga_full_like(x, fill) GA_AT_(ga_full_like, x, GA_V(fill))
+#define ga_scalar(dtype, number) GA_AT_(ga_scalar, dtype, GA_V(number))
+#define ga_assign(view, value) GA_AT_(ga_assign, view, GA_V(value))
 
 #endif

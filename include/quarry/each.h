@@ -19,8 +19,8 @@
 #define GA_JOIN_(a, b) GA_JOIN2_(a, b)
 #define GA_JOIN2_(a, b) a##b
 #define GA_CALL_(f, ...) GA_JOIN_(GA_CALL_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__)
-#define GA_CALL_ONE(f, k) (f)(k, GA_NO_VALUES_)
-#define GA_CALL_MANY(f, k, ...) (f)(k, GA_VALUES_(__VA_ARGS__))
+#define GA_CALL_ONE(f, k) GA_AT_(f, k, GA_NO_VALUES_)
+#define GA_CALL_MANY(f, k, ...) GA_AT_(f, k, GA_VALUES_(__VA_ARGS__))
 
 /* Values, as the two arguments "count, values". */
 #define GA_NO_VALUES_ 0, (const ga_value *)0

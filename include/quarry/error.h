@@ -28,19 +28,44 @@ GA_API ga_status ga_error(void);
  * next ga_clear_error(). */
 GA_API const char *ga_error_message(void);
 
+/* The file and the line of the call that raised that error; NULL and 0 if it was compiled without
+ * call sites (quarry.h: GA_CALL_SITES). A static string. */
+GA_API const char *ga_error_file(void);
+GA_API int ga_error_line(void);
+
 /* Clears the calling thread's error. */
 GA_API void ga_clear_error(void);
+
+/* Calls `handler` once for each error that becomes a thread's first one, in that thread and inside
+ * the call that fails, with the message, the file and line of the call as above, and `user`. One
+ * handler serves all threads; NULL removes it. The failing call may hold locks: of Quarry the
+ * handler may call the functions of this header, and it must return or end the process.
+ * QUARRY_ABORT=1 aborts the process there, for a debugger. */
+GA_API void ga_set_error_handler(void (*handler)(ga_status status, const char *message,
+                                                 const char *file, int line, void *user),
+                                 void *user);
 
 /* "GA_OK", "GA_ERR_SHAPE", ...; "GA_ERR_?" if the argument is not a status. A static string. */
 GA_API const char *ga_status_name(ga_status status);
 
-typedef enum ga_log_level { GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
+typedef enum ga_log_level { GA_LOG_ERROR = 0, GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
 
 /* Sends log lines of every thread to `callback` from now on, with the level, one line without its
- * newline, and `user`. NULL stops it. Without a callback, QUARRY_LOG=info|debug sends lines to
- * standard error; if QUARRY_LOG is unset, they are dropped. The callback may be called from any
- * thread. */
+ * newline, and `user`. NULL stops it. Without a callback, QUARRY_LOG=error|info|debug sends lines
+ * of this level and those before it to standard error; if QUARRY_LOG is unset, they are dropped.
+ * The callback may be called from any thread. */
 GA_API void ga_set_log(void (*callback)(int level, const char *text, void *user), void *user);
+
+/* A place in the program; .file is NULL if it is unknown. */
+typedef struct ga_site {
+    const char *file;
+    int line;
+} ga_site;
+
+/* The call of the program that this thread is in. The macros of <quarry/sites.h> set it. */
+#if defined(__GNUC__) || defined(__clang__)
+extern GA_API __thread ga_site ga_site_;
+#endif
 
 /* The library's version, "MAJOR.MINOR.PATCH". A static string. */
 GA_API const char *ga_version(void);

@@ -41,7 +41,8 @@ GA_API char *ga_explain(const char *expression, int count, const ga_named *args)
 
 /* ---- Data that does not fit memory ---- */
 
-/* How an evaluation reads its sources (source.h). Zero means default. */
+/* How an evaluation reads its sources (source.h). Zero means default. The macros below pass the
+ * size of the struct that the program knows before its address. */
 typedef struct ga_chunks {
     /* Bytes of inputs and output in one chunk. Two chunks are in memory: one is computed while the
      * other is read or written. Data that fits one chunk is not split. Default: 4 MiB on "cpu", 256
@@ -65,18 +66,18 @@ typedef struct ga_chunks {
  * `bytes` or 1 MiB, whichever is more; with the default, in a quarter of the free memory. `chunks`
  * may be NULL. The errors of ga_eval(), and GA_ERR_UNSUPPORTED (the message shows what cannot be
  * split), GA_ERR_IO, GA_ERR_CANCELLED. */
-GA_API gpuarray *ga_eval_chunked(const ga_chunks *chunks, const char *expression, int count,
-                                 const ga_named *args);
+GA_API gpuarray *ga_eval_chunked(size_t size, const ga_chunks *chunks, const char *expression,
+                                 int count, const ga_named *args);
 
 /* The same, into a .npy file, chunk by chunk. The result goes to a temporary file beside `path`,
  * which replaces `path` when it is complete. After an error there is no new file, and a file that
  * was at `path` is unchanged. */
-GA_API ga_status ga_eval_save(const char *path, const ga_chunks *chunks, const char *expression,
-                              int count, const ga_named *args);
+GA_API ga_status ga_eval_save(const char *path, size_t size, const ga_chunks *chunks,
+                              const char *expression, int count, const ga_named *args);
 
 /* The text of ga_explain(), and how ga_eval_save() would read the sources with these chunks. */
-GA_API char *ga_explain_chunked(const ga_chunks *chunks, const char *expression, int count,
-                                const ga_named *args);
+GA_API char *ga_explain_chunked(size_t size, const ga_chunks *chunks, const char *expression,
+                                int count, const ga_named *args);
 
 /* ---- Parsed once ---- */
 
@@ -137,40 +138,43 @@ template <class... Named>
 inline gpuarray *ga_eval_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_chunked(chunks, expression, (int)sizeof...(named), list);
+    return ga_eval_chunked(sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
 }
 template <class... Named>
 inline ga_status ga_eval_save_(const char *path, const ga_chunks *chunks, const char *expression,
                                Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_save(path, chunks, expression, (int)sizeof...(named), list);
+    return ga_eval_save(path, sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
 }
 template <class... Named>
 inline char *ga_explain_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_explain_chunked(chunks, expression, (int)sizeof...(named), list);
+    return ga_explain_chunked(sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
 }
-#define ga_eval(...) ga_eval_(__VA_ARGS__)
-#define ga_eval_into(...) ga_eval_into_(__VA_ARGS__)
-#define ga_explain(...) ga_explain_(__VA_ARGS__)
-#define ga_eval_expr(...) ga_eval_expr_(__VA_ARGS__)
-#define ga_eval_expr_into(...) ga_eval_expr_into_(__VA_ARGS__)
-#define ga_eval_chunked(...) ga_eval_chunked_(__VA_ARGS__)
-#define ga_eval_save(...) ga_eval_save_(__VA_ARGS__)
-#define ga_explain_chunked(...) ga_explain_chunked_(__VA_ARGS__)
+#define ga_eval(...) GA_HERE_(ga_eval_(__VA_ARGS__))
+#define ga_eval_into(...) GA_HERE_(ga_eval_into_(__VA_ARGS__))
+#define ga_explain(...) GA_HERE_(ga_explain_(__VA_ARGS__))
+#define ga_eval_expr(...) GA_HERE_(ga_eval_expr_(__VA_ARGS__))
+#define ga_eval_expr_into(...) GA_HERE_(ga_eval_expr_into_(__VA_ARGS__))
+#define ga_eval_chunked(...) GA_HERE_(ga_eval_chunked_(__VA_ARGS__))
+#define ga_eval_save(...) GA_HERE_(ga_eval_save_(__VA_ARGS__))
+#define ga_explain_chunked(...) GA_HERE_(ga_explain_chunked_(__VA_ARGS__))
 #else
 #include <quarry/each.h>
 #define GA_NAMED(name, v) ((ga_named){name, GA_V(v)})
-#define ga_eval(...) (ga_eval)(GA_NAMES_(__VA_ARGS__))
-#define ga_eval_into(out, ...) (ga_eval_into)(out, GA_NAMES_(__VA_ARGS__))
-#define ga_explain(...) (ga_explain)(GA_NAMES_(__VA_ARGS__))
-#define ga_eval_expr(...) (ga_eval_expr)(GA_NAMES_(__VA_ARGS__))
-#define ga_eval_expr_into(out, ...) (ga_eval_expr_into)(out, GA_NAMES_(__VA_ARGS__))
-#define ga_eval_chunked(chunks, ...) (ga_eval_chunked)(chunks, GA_NAMES_(__VA_ARGS__))
-#define ga_eval_save(path, chunks, ...) (ga_eval_save)(path, chunks, GA_NAMES_(__VA_ARGS__))
-#define ga_explain_chunked(chunks, ...) (ga_explain_chunked)(chunks, GA_NAMES_(__VA_ARGS__))
+#define ga_eval(...) GA_AT_(ga_eval, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_into(out, ...) GA_AT_(ga_eval_into, out, GA_NAMES_(__VA_ARGS__))
+#define ga_explain(...) GA_AT_(ga_explain, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_expr(...) GA_AT_(ga_eval_expr, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_expr_into(out, ...) GA_AT_(ga_eval_expr_into, out, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_chunked(chunks, ...)                                                               \
+    GA_AT_(ga_eval_chunked, sizeof(ga_chunks), chunks, GA_NAMES_(__VA_ARGS__))
+#define ga_eval_save(path, chunks, ...)                                                            \
+    GA_AT_(ga_eval_save, path, sizeof(ga_chunks), chunks, GA_NAMES_(__VA_ARGS__))
+#define ga_explain_chunked(chunks, ...)                                                            \
+    GA_AT_(ga_explain_chunked, sizeof(ga_chunks), chunks, GA_NAMES_(__VA_ARGS__))
 /* An expression and its names as three arguments. */
 #define GA_NAMES_(...) GA_JOIN_(GA_NAMES_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
 #define GA_NAMES_ONE(e) e, 0, (const ga_named *)0

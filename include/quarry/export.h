@@ -18,4 +18,9 @@
 #define GA_PRINTF(text, first)
 #endif
 
+/* How macros call a function, and in C++ a template. <quarry/sites.h> redefines both to note the
+ * file and line of the call. */
+#define GA_AT_(f, ...) (f)(__VA_ARGS__)
+#define GA_HERE_(call) call
+
 #endif

@@ -9,7 +9,8 @@ GA_BEGIN_DECLS
 
 typedef struct ga_kernel ga_kernel;
 
-/* Arguments of ga_elementwise_kernel(); all texts are copied. */
+/* Arguments of ga_elementwise_kernel(); all texts are copied. The macro passes the size of the
+ * struct that the program knows before its address, here and below. */
 typedef struct ga_elementwise_args {
     const char
         *arguments; /* a C parameter list: "float a, const float *x, float *z"; types below */
@@ -28,7 +29,7 @@ typedef struct ga_elementwise_args {
  * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
  * NumPy names (float16, ...) as types there. Nothing is compiled before the first run.
  * GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
-GA_API ga_kernel *ga_elementwise_kernel(ga_elementwise_args args);
+GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
  * declared dtype, or C numbers, which convert to the declared type. Every array that is indexed
@@ -52,7 +53,7 @@ typedef struct ga_reduction_args {
 } ga_reduction_args;
 
 /* A kernel that ga_reduce() runs over all elements in one launch. Freed by ga_kernel_free(). */
-GA_API ga_kernel *ga_reduction_kernel(ga_reduction_args args);
+GA_API ga_kernel *ga_reduction_kernel(size_t size, const ga_reduction_args *args);
 
 /* Runs the kernel; arguments as for ga_run(). Returns a 0-d array of dtype_out, or the struct's
  * bytes. */
@@ -77,13 +78,13 @@ template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values
     const ga_value list[] = {GA_V(values)...};
     return ga_reduce(kernel, (int)sizeof...(values), list);
 }
-#define ga_run(...) ga_run_(__VA_ARGS__)
-#define ga_reduce(...) ga_reduce_(__VA_ARGS__)
+#define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
+#define ga_reduce(...) GA_HERE_(ga_reduce_(__VA_ARGS__))
 /* C++17 has no designated initialisers: in C++ the functions also take the struct, with the options
  * as its members. */
 inline ga_kernel *ga_elementwise_kernel_(const ga_elementwise_args &args)
 {
-    return ga_elementwise_kernel(args);
+    return ga_elementwise_kernel(sizeof args, &args);
 }
 inline ga_kernel *ga_elementwise_kernel_(const char *arguments, const char *operation,
                                          const char *name = nullptr)
@@ -92,11 +93,11 @@ inline ga_kernel *ga_elementwise_kernel_(const char *arguments, const char *oper
     args.arguments = arguments;
     args.operation = operation;
     args.name = name;
-    return ga_elementwise_kernel(args);
+    return ga_elementwise_kernel(sizeof args, &args);
 }
 inline ga_kernel *ga_reduction_kernel_(const ga_reduction_args &args)
 {
-    return ga_reduction_kernel(args);
+    return ga_reduction_kernel(sizeof args, &args);
 }
 inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
                                        const char *reduce_expr, const char *map_expr,
@@ -109,18 +110,20 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
     args.map_expr = map_expr;
     args.arguments = arguments;
     args.name = name;
-    return ga_reduction_kernel(args);
+    return ga_reduction_kernel(sizeof args, &args);
 }
-#define ga_elementwise_kernel(...) ga_elementwise_kernel_(__VA_ARGS__)
-#define ga_reduction_kernel(...) ga_reduction_kernel_(__VA_ARGS__)
+#define ga_elementwise_kernel(...) GA_HERE_(ga_elementwise_kernel_(__VA_ARGS__))
+#define ga_reduction_kernel(...) GA_HERE_(ga_reduction_kernel_(__VA_ARGS__))
 #else
 #include <quarry/each.h>
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
 #define ga_reduce(...) GA_CALL_(ga_reduce, __VA_ARGS__)
 #define ga_elementwise_kernel(...)                                                                 \
-    (ga_elementwise_kernel)((ga_elementwise_args){.arguments = __VA_ARGS__})
+    GA_AT_(ga_elementwise_kernel, sizeof(ga_elementwise_args),                                     \
+           &(ga_elementwise_args){.arguments = __VA_ARGS__})
 #define ga_reduction_kernel(...)                                                                   \
-    (ga_reduction_kernel)((ga_reduction_args){.dtype_out = __VA_ARGS__})
+    GA_AT_(ga_reduction_kernel, sizeof(ga_reduction_args),                                         \
+           &(ga_reduction_args){.dtype_out = __VA_ARGS__})
 #endif
 
 #endif

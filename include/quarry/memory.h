@@ -3,6 +3,7 @@
 #define QUARRY_MEMORY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include <quarry/error.h>
 #include <quarry/value.h>
@@ -21,7 +22,12 @@ typedef struct ga_memory_stats {
 
 /* Fills *stats for `device` ("cpu", "cuda:N"; NULL: the current one). GA_ERR_DEVICE if the device
  * does not work. */
-GA_API ga_status ga_memory_info(const char *device, ga_memory_stats *stats);
+GA_API ga_status ga_memory_info(const char *device, size_t size, ga_memory_stats *stats);
+
+/* Writes how much memory each device that was used has in use, at its peak, kept and as its limit,
+ * and its ten largest arrays with their dtypes, shapes and the calls that made them. Memory lives
+ * as long as any view of it. GA_ERR_IO if the file cannot be written. */
+GA_API ga_status ga_memory_report(FILE *file);
 
 /* Waits for the device's work, then returns unused memory to the device. NULL: the current one. */
 GA_API ga_status ga_memory_trim(const char *device);
@@ -44,7 +50,7 @@ typedef struct ga_allocator {
 /* Uses the allocator for arrays created from now on, in every thread; NULL restores Quarry's own.
  * The struct is copied. An array's memory goes back to the allocator that made it, so whatever that
  * allocator needs must outlive the array. */
-GA_API ga_status ga_set_allocator(const ga_allocator *allocator);
+GA_API ga_status ga_set_allocator(size_t size, const ga_allocator *allocator);
 
 /* An array over memory that has another owner and that the current device can use. `pointer` is the
  * first element; `strides` are in bytes, NULL for C order. The caller must wait for earlier work on
@@ -67,5 +73,9 @@ GA_API ga_status ga_host_register(void *memory, size_t nbytes);
 GA_API ga_status ga_host_unregister(void *memory);
 
 GA_END_DECLS
+
+/* The macros pass the size of the struct that the program knows before its address. */
+#define ga_memory_info(device, stats) GA_AT_(ga_memory_info, device, sizeof(ga_memory_stats), stats)
+#define ga_set_allocator(...) GA_AT_(ga_set_allocator, sizeof(ga_allocator), __VA_ARGS__)
 
 #endif

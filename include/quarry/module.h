@@ -32,7 +32,7 @@ typedef struct ga_module_args {
  * __device__ are device functions. The language is C++17 unless an option says otherwise. The
  * compiler's warnings go to the log. NULL on failure: GA_ERR_COMPILE with the compiler's log and
  * the source lines that it mentions, GA_ERR_INVALID, GA_ERR_MEMORY. Freed by ga_module_free(). */
-GA_API ga_module *ga_module_compile(ga_module_args args);
+GA_API ga_module *ga_module_compile(size_t size, const ga_module_args *args);
 
 /* Loads code that nvcc made for the current device: a cubin, a fatbin, or PTX, which the driver
  * compiles. NULL and GA_ERR_IO, GA_ERR_FORMAT (not such a file), GA_ERR_DEVICE (not code for this
@@ -99,8 +99,8 @@ GA_API ga_status ga_launch(ga_kernel *kernel, ga_dim grid, ga_dim block, int cou
                            const ga_value *args);
 
 /* The same, with options. */
-GA_API ga_status ga_launch_with(ga_kernel *kernel, ga_dim grid, ga_dim block,
-                                ga_launch_options options, int count, const ga_value *args);
+GA_API ga_status ga_launch_with(ga_kernel *kernel, ga_dim grid, ga_dim block, size_t size,
+                                const ga_launch_options *options, int count, const ga_value *args);
 
 /* Resources and limits of a module's kernel. */
 typedef struct ga_kernel_properties {
@@ -115,9 +115,11 @@ typedef struct ga_kernel_properties {
     double occupancy; /* with that block: threads that run at once, as a fraction of the maximum */
 } ga_kernel_properties;
 
-/* Writes them to *properties. GA_ERR_INVALID if the kernel is NULL or does not belong to a module.
+/* Writes them to *properties; `size` is the size of the struct, which the macro passes.
+ * GA_ERR_INVALID if the kernel is NULL or does not belong to a module.
  */
-GA_API ga_status ga_kernel_info(const ga_kernel *kernel, ga_kernel_properties *properties);
+GA_API ga_status ga_kernel_info(const ga_kernel *kernel, size_t size,
+                                ga_kernel_properties *properties);
 
 static inline ga_value ga_value_host(ga_value_kind kind, const void *memory, size_t nbytes)
 {
@@ -136,6 +138,9 @@ static inline ga_value ga_value_out(ga_value_kind kind, void *memory, size_t nby
 }
 
 GA_END_DECLS
+
+#define ga_kernel_info(kernel, properties)                                                         \
+    GA_AT_(ga_kernel_info, kernel, sizeof(ga_kernel_properties), properties)
 
 #define GA_IN(memory, nbytes) ga_value_host(GA_VALUE_IN, memory, nbytes)
 #define GA_OUT(memory, nbytes) ga_value_out(GA_VALUE_OUT, memory, nbytes)
@@ -157,7 +162,7 @@ template <class T> inline ga_value GA_STRUCT(const T &v)
 }
 inline ga_module *ga_module_compile_(const ga_module_args &args)
 {
-    return ga_module_compile(args);
+    return ga_module_compile(sizeof args, &args);
 }
 inline ga_module *ga_module_compile_(const char *source, const char *options = nullptr,
                                      const char *name = nullptr)
@@ -166,7 +171,7 @@ inline ga_module *ga_module_compile_(const char *source, const char *options = n
     args.source = source;
     args.options = options;
     args.name = name;
-    return ga_module_compile(args);
+    return ga_module_compile(sizeof args, &args);
 }
 inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block)
 {
@@ -181,35 +186,37 @@ inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block, const 
 inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
                                  ga_launch_options options)
 {
-    return ga_launch_with(kernel, grid, block, options, 0, nullptr);
+    return ga_launch_with(kernel, grid, block, sizeof options, &options, 0, nullptr);
 }
 template <class... Values>
 inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
                                  ga_launch_options options, const Values &...values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_launch_with(kernel, grid, block, options, (int)sizeof...(values), list);
+    return ga_launch_with(kernel, grid, block, sizeof options, &options, (int)sizeof...(values),
+                          list);
 }
-#define ga_module_compile(...) ga_module_compile_(__VA_ARGS__)
-#define ga_launch(...) ga_launch_(__VA_ARGS__)
-#define ga_launch_with(...) ga_launch_with_(__VA_ARGS__)
+#define ga_module_compile(...) GA_HERE_(ga_module_compile_(__VA_ARGS__))
+#define ga_launch(...) GA_HERE_(ga_launch_(__VA_ARGS__))
+#define ga_launch_with(...) GA_HERE_(ga_launch_with_(__VA_ARGS__))
 #else
 #include <quarry/each.h>
 #define GA_DIM_OF_(x, y, z) ((ga_dim){x, y, z})
 #define GA_STRUCT(...) ga_value_host(GA_VALUE_STRUCT, &(__VA_ARGS__), sizeof(__VA_ARGS__))
 #define GA_HEADERS(...) ((const ga_header[]){__VA_ARGS__, {0, 0}})
-#define GA_WITH(...) ((ga_launch_options){__VA_ARGS__})
-#define ga_module_compile(...) (ga_module_compile)((ga_module_args){.source = __VA_ARGS__})
+#define GA_WITH(...) (&(ga_launch_options){__VA_ARGS__})
+#define ga_module_compile(...)                                                                     \
+    GA_AT_(ga_module_compile, sizeof(ga_module_args), &(ga_module_args){.source = __VA_ARGS__})
 #define ga_launch(kernel, grid, ...) GA_LAUNCH_(__VA_ARGS__)(kernel, grid, __VA_ARGS__)
 #define GA_LAUNCH_(...) GA_JOIN_(GA_LAUNCH_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
-#define GA_LAUNCH_ONE_(kernel, grid, block) (ga_launch)(kernel, grid, block, GA_NO_VALUES_)
+#define GA_LAUNCH_ONE_(kernel, grid, block) GA_AT_(ga_launch, kernel, grid, block, GA_NO_VALUES_)
 #define GA_LAUNCH_MANY_(kernel, grid, block, ...)                                                  \
-    (ga_launch)(kernel, grid, block, GA_VALUES_(__VA_ARGS__))
+    GA_AT_(ga_launch, kernel, grid, block, GA_VALUES_(__VA_ARGS__))
 #define ga_launch_with(kernel, grid, block, ...)                                                   \
-    (ga_launch_with)(kernel, grid, block, GA_OPTIONS_(__VA_ARGS__)(__VA_ARGS__))
+    GA_AT_(ga_launch_with, kernel, grid, block, GA_OPTIONS_(__VA_ARGS__)(__VA_ARGS__))
 #define GA_OPTIONS_(...) GA_JOIN_(GA_OPTIONS_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
-#define GA_OPTIONS_ONE_(options) options, GA_NO_VALUES_
-#define GA_OPTIONS_MANY_(options, ...) options, GA_VALUES_(__VA_ARGS__)
+#define GA_OPTIONS_ONE_(options) sizeof(ga_launch_options), options, GA_NO_VALUES_
+#define GA_OPTIONS_MANY_(options, ...) sizeof(ga_launch_options), options, GA_VALUES_(__VA_ARGS__)
 #endif
 
 #endif

@@ -128,6 +128,6 @@ GA_API gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n);
 GA_END_DECLS
 
 #define ga_rng_integers_endpoint(rng, dtype, low, high, ...)                                       \
-    (ga_rng_integers_endpoint)(rng, dtype, GA_V(low), GA_V(high), __VA_ARGS__)
+    GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), __VA_ARGS__)
 
 #endif

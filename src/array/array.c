@@ -53,14 +53,16 @@ gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int
     return registered(x);
 }
 
-gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
+gpuarray *ga__array_new(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                        const int64_t *shape)
 {
     if (!device)
         return NULL;
     int64_t size;
-    if (ga__check_shape("array", dtype, ndim, shape, &size) != GA_OK)
+    if (ga__check_shape(name, dtype, ndim, shape, &size) != GA_OK)
         return NULL;
-    ga__buffer *buffer = ga__buffer_new(device, (size_t)size * ga__dtype_size(dtype));
+    const ga__wanted wanted = {name, dtype, ndim, shape};
+    ga__buffer *buffer = ga__buffer_new_for(device, (size_t)size * ga__dtype_size(dtype), &wanted);
     return buffer ? ga__array_over(buffer, dtype, ndim, shape) : NULL;
 }
 
@@ -220,7 +222,7 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
     ga__device *device = ga__current_device();
     int64_t size;
 
-    if (!device || ga__check_shape("array", dtype, ndim, shape, &size) != GA_OK)
+    if (!device || ga__check_shape("wrap", dtype, ndim, shape, &size) != GA_OK)
         return NULL;
     if (size > 0 && !pointer)
         return ga__fail_null(GA_ERR_INVALID, "wrap: the pointer is NULL");
@@ -246,13 +248,13 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
 
 gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
 {
-    return ga__array_new(ga__current_device(), dtype, ndim, shape);
+    return ga__array_new("empty", ga__current_device(), dtype, ndim, shape);
 }
 
 gpuarray *ga_empty_like(const gpuarray *x)
 {
-    return x ? ga__array_new(x->buffer->device, x->dtype, x->ndim, x->shape)
-             : ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
+    return x ? ga__array_new("empty_like", x->buffer->device, x->dtype, x->ndim, x->shape)
+             : ga__fail_null(GA_ERR_INVALID, "empty_like: the array is NULL");
 }
 
 int ga_ndim(const gpuarray *x)
@@ -268,6 +270,16 @@ const int64_t *ga_shape(const gpuarray *x)
 const int64_t *ga_strides(const gpuarray *x)
 {
     return x ? x->strides : NULL;
+}
+
+int64_t ga_length(const gpuarray *x, int axis)
+{
+    if (!x) {
+        ga__fail(GA_ERR_INVALID, "length: the array is NULL");
+        return 0;
+    }
+    int normal;
+    return ga__check_axis("length", axis, x->ndim, &normal) == GA_OK ? x->shape[normal] : 0;
 }
 
 int64_t ga_size(const gpuarray *x)

@@ -26,8 +26,10 @@ struct gpuarray {
 };
 
 /* A new uninitialised C-order array on `device`, owned like every public result (by the scope, if
- * one is open). Checks the shape: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
-gpuarray *ga__array_new(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape);
+ * one is open). `name` is the operation, a static text: it starts messages, and names what made the
+ * array in reports. Checks the shape: GA_ERR_INVALID (ndim), GA_ERR_SHAPE (negative, overflow). */
+gpuarray *ga__array_new(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                        const int64_t *shape);
 
 /* A C-order array over the buffer. Takes the caller's reference, also on failure. The shape must be
  * valid and must fit. */

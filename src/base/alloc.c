@@ -47,7 +47,7 @@ void *ga__realloc(void *block, size_t nbytes)
     void *moved = ga__alloc_fails() ? NULL : reallocate_block(block, nbytes ? nbytes : 1);
 
     if (!moved)
-        return ga__fail_null(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
+        return ga__fail_null(GA_ERR_MEMORY, "memory: out of host memory: %zu bytes", nbytes);
     if (!block)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
     return moved;
@@ -61,7 +61,8 @@ void *ga__malloc(size_t nbytes)
 void *ga__calloc(size_t count, size_t nbytes)
 {
     if (nbytes && count > SIZE_MAX / nbytes)
-        return ga__fail_null(GA_ERR_MEMORY, "out of host memory: %zu x %zu bytes", count, nbytes);
+        return ga__fail_null(GA_ERR_MEMORY, "memory: out of host memory: %zu x %zu bytes", count,
+                             nbytes);
     void *block = ga__malloc(count * nbytes);
     if (block)
         memset(block, 0, count * nbytes);

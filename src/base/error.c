@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/report.h"
 
 #ifndef QUARRY_VERSION
 #define QUARRY_VERSION "0.1.0"
@@ -16,7 +17,13 @@
 #define MESSAGE_SIZE 8192
 #define ELLIPSIS "\n[...]\n"
 
-static _Thread_local ga_status thread_status;
+/* The initial-exec model reads thread-local memory without a call. */
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+
+__thread ga_site ga_site_ FAST_TLS;
+static __thread ga_status thread_status FAST_TLS;
+static __thread ga_site thread_site FAST_TLS;
+static __thread int attempts FAST_TLS; /* that are not over */
 static _Thread_local char thread_message[MESSAGE_SIZE];
 
 /* Keeps both ends of a text that is too long for the message: those are the most useful parts of a
@@ -50,6 +57,13 @@ static void set_message(const char *format, va_list args)
     va_end(again);
 }
 
+/* Reports the thread's error, which is new. */
+static void report(void)
+{
+    if (attempts == 0)
+        ga__report_error(thread_status, thread_message, thread_site);
+}
+
 static void record(ga_status status, const char *format, va_list args)
 {
     if (thread_status != GA_OK)
@@ -57,7 +71,9 @@ static void record(ga_status status, const char *format, va_list args)
     /* Set first: if formatting the message fails to allocate, that failure finds an error
      * recorded. */
     thread_status = status;
+    thread_site = ga_site_;
     set_message(format, args);
+    report();
 }
 
 ga_status ga__fail(ga_status status, const char *format, ...)
@@ -80,24 +96,91 @@ void *ga__fail_null(ga_status status, const char *format, ...)
     return NULL;
 }
 
-ga__saved_error ga__error_save(void)
+ga__saved_error ga__error_take(void)
 {
-    ga__saved_error saved = {thread_status, NULL};
+    ga__saved_error taken = {thread_status, NULL, thread_site};
 
-    if (saved.status != GA_OK)
-        saved.message = ga__strdup(thread_message);
+    if (taken.status != GA_OK)
+        taken.message = ga__strdup(thread_message);
     ga_clear_error();
-    return saved;
+    return taken;
 }
 
-void ga__error_restore(ga__saved_error saved)
+static void put_back(ga__saved_error saved)
 {
     thread_status = saved.status;
+    thread_site = saved.site;
     thread_message[0] = '\0';
     if (saved.status != GA_OK)
         snprintf(thread_message, MESSAGE_SIZE, "%s",
                  saved.message ? saved.message : "the message was lost: out of memory");
     ga__free(saved.message);
+}
+
+ga__saved_error ga__error_save(void)
+{
+    const ga__saved_error saved = ga__error_take();
+
+    attempts++;
+    return saved;
+}
+
+void ga__error_restore(ga__saved_error before)
+{
+    attempts--;
+    put_back(before);
+}
+
+void ga__error_settle(ga__saved_error before)
+{
+    attempts--;
+    if (before.status != GA_OK)
+        put_back(before);
+    else if (thread_status != GA_OK)
+        report();
+}
+
+void ga__error_adopt(ga__saved_error taken)
+{
+    if (thread_status != GA_OK || taken.status == GA_OK) {
+        ga__free(taken.message);
+        return;
+    }
+    if (!taken.site.file)
+        taken.site = ga_site_;
+    put_back(taken);
+    report();
+}
+
+bool ga__attempt_begin(void)
+{
+    attempts++;
+    return thread_status != GA_OK;
+}
+
+void ga__attempt_end(bool had_error)
+{
+    attempts--;
+    if (!had_error && thread_status != GA_OK)
+        report();
+}
+
+ga_status ga__attempt_end_alloc(bool had_error, ga_status status)
+{
+    if (status == GA_ERR_MEMORY && !had_error)
+        ga_clear_error();
+    ga__attempt_end(had_error);
+    return status;
+}
+
+const char *ga_error_file(void)
+{
+    return thread_status == GA_OK ? NULL : thread_site.file;
+}
+
+int ga_error_line(void)
+{
+    return ga_error_file() ? thread_site.line : 0;
 }
 
 ga_status ga_error(void)

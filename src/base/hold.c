@@ -93,7 +93,8 @@ ga__holder *ga__holder_new(void)
 ga__holder *ga__holder_full(void)
 {
     return ga__fail_null(GA_ERR_UNSUPPORTED,
-                         "calls from callbacks nest too deeply: %d kernels in use", GA__HOLDS);
+                         "callbacks: calls from them nest too deeply: %d kernels in use",
+                         GA__HOLDS);
 }
 
 bool ga__hold_barrier(void)

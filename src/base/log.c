@@ -24,7 +24,7 @@ GA__FORK_GUARD(&listener_lock, GA__FORK_LEAF, NULL)
 static listener current_listener;
 static _Atomic bool listening; /* a callback is set; lets ga__log_wanted skip the lock */
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
-static int environment_level;
+static int environment_level = GA_LOG_ERROR - 1;
 
 static void read_environment(void)
 {
@@ -34,6 +34,8 @@ static void read_environment(void)
         environment_level = GA_LOG_DEBUG;
     else if (text && strcmp(text, "info") == 0)
         environment_level = GA_LOG_INFO;
+    else if (text && strcmp(text, "error") == 0)
+        environment_level = GA_LOG_ERROR;
 }
 
 static int asked_level(void)

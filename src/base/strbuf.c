@@ -19,7 +19,7 @@ static bool reserve(ga__strbuf *s, size_t nbytes)
     if (nbytes < s->capacity - s->length)
         return true;
     if (nbytes >= SIZE_MAX / 2 - s->length) {
-        ga__fail(GA_ERR_MEMORY, "a text of %zu + %zu bytes is too long", s->length, nbytes);
+        ga__fail(GA_ERR_MEMORY, "memory: a text of %zu + %zu bytes is too long", s->length, nbytes);
         s->failed = true;
         return false;
     }
@@ -65,7 +65,7 @@ void ga__strbuf_vaddf(ga__strbuf *s, const char *format, va_list args)
     const size_t room = s->capacity - s->length;
     const int length = vsnprintf(s->text + s->length, room, format, args);
     if (length < 0) {
-        ga__fail(GA_ERR_INVALID, "cannot format \"%s\"", format);
+        ga__fail(GA_ERR_INVALID, "format: cannot format \"%s\"", format);
         s->failed = true;
     } else if ((size_t)length >= room && reserve(s, (size_t)length)) {
         vsnprintf(s->text + s->length, (size_t)length + 1, format, again);
@@ -109,7 +109,7 @@ char *ga__strbuf_hand_out(ga__strbuf *s)
         if (copy)
             memcpy(copy, s->text, s->length + 1);
         else
-            ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", s->length + 1);
+            ga__fail(GA_ERR_MEMORY, "memory: out of host memory: %zu bytes", s->length + 1);
     }
     ga__strbuf_reset(s);
     return copy;

@@ -6,10 +6,14 @@
 #include "base/alloc.h"
 #include "base/os/fork.h"
 
+/* Leaves the error of the thread as it is: it may be the owner's. */
 static void run_task(ga__worker *worker)
 {
+    const ga__saved_error before = ga__error_save();
+
     worker->status = worker->run(worker->context);
-    worker->error = ga__error_save();
+    worker->error = ga__error_take();
+    ga__error_restore(before);
 }
 
 static void *serve(void *argument)
@@ -55,16 +59,6 @@ static void change(ga__worker *worker, int state)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Runs the task in the owner's thread and keeps that thread's own error unchanged. */
-static void run_here(ga__worker *worker)
-{
-    const ga__saved_error before = ga__error_save();
-
-    run_task(worker);
-    ga__error_restore(before);
-    worker->state = GA__WORKER_DONE;
-}
-
 /* After the owner forks (from a function of the user's), the worker's thread does not exist in the
  * child: its task is lost, and its locks are in the state that it left. */
 static void survive_fork(ga__worker *worker)
@@ -78,8 +72,8 @@ static void survive_fork(ga__worker *worker)
         const ga__saved_error before = ga__error_save();
         worker->status =
             ga__fail(GA_ERR_UNSUPPORTED,
-                     "the process forked, and the background thread does not exist in the child");
-        worker->error = ga__error_save();
+                     "process: it forked, and the background thread does not exist in the child");
+        worker->error = ga__error_take();
         ga__error_restore(before);
         worker->state = GA__WORKER_DONE;
     }
@@ -91,10 +85,12 @@ void ga__worker_start(ga__worker *worker, ga_status (*run)(void *context), void 
     survive_fork(worker);
     worker->run = run;
     worker->context = context;
-    if (worker->has_thread)
+    if (worker->has_thread) {
         change(worker, GA__WORKER_GIVEN);
-    else
-        run_here(worker);
+        return;
+    }
+    run_task(worker);
+    worker->state = GA__WORKER_DONE;
 }
 
 /* Waits until the thread is idle; returns whether a task has been done. */
@@ -114,10 +110,7 @@ ga_status ga__worker_wait(ga__worker *worker)
 {
     if (!await(worker))
         return GA_OK;
-    if (worker->error.status != GA_OK && ga_error() == GA_OK)
-        ga__error_restore(worker->error);
-    else
-        ga__free(worker->error.message);
+    ga__error_adopt(worker->error);
     return worker->status;
 }
 

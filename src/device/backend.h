@@ -91,8 +91,9 @@ typedef struct ga__memory_state {
 
 /* Device memory and copies. */
 typedef struct ga__memory_verbs {
-    ga_status (*alloc)(ga__stream *stream, size_t nbytes,
-                       ga__memory *memory); /* 256-byte aligned; nbytes > 0 */
+    /* 256-byte aligned; nbytes > 0. Returns GA_ERR_MEMORY without raising it: the caller knows what
+     * the memory is for. */
+    ga_status (*alloc)(ga__stream *stream, size_t nbytes, ga__memory *memory);
     void (*free)(ga__stream *stream, const ga__memory *memory);
     void (*trim)(ga__stream *stream);                           /* gives unused memory back */
     void (*state)(ga__device *device, ga__memory_state *state); /* never raises */

@@ -4,9 +4,20 @@
 
 #include <stdatomic.h>
 
+#include <quarry/dtype.h>
+#include <quarry/error.h>
+
 #include "device/backend.h"
 
 typedef struct ga__buffer ga__buffer;
+
+/* The array that memory is requested for. */
+typedef struct ga__wanted {
+    const char *call; /* the operation that makes it: a static text, and the prefix of messages */
+    ga_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+} ga__wanted;
 
 /* Memory on a device, shared by an array and its views. */
 struct ga__buffer {
@@ -24,6 +35,14 @@ struct ga__buffer {
     void (*give_back)(ga__buffer *buffer);
     struct ga_graph *graph;      /* the owner of the memory, or NULL */
     ga__buffer *next, *previous; /* in the graph's list */
+    ga__buffer *newer, *older;   /* in the list of live arrays */
+    /* What it was made for, for messages and reports; `call` is NULL for memory that is not an
+     * array of Quarry's own. */
+    const char *call; /* "add": a static text */
+    ga_site site;
+    ga_dtype dtype;
+    int ndim;
+    int64_t shape[];
 };
 
 #endif

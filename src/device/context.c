@@ -93,7 +93,7 @@ static int cuda_count(void)
 
 static ga__device *open_cuda(int index)
 {
-    return ga__fail_null(GA_ERR_DEVICE, "cuda:%d: built without CUDA", index);
+    return ga__fail_null(GA_ERR_DEVICE, "cuda:%d: Quarry was built without CUDA", index);
 }
 #endif
 
@@ -112,19 +112,20 @@ static long cuda_index(const char *name)
 ga__device *ga__find_device(const char *name)
 {
     if (name == NULL)
-        return ga__fail_null(GA_ERR_INVALID, "the name of a device is NULL");
+        return ga__fail_null(GA_ERR_INVALID, "device: the name is NULL");
     if (strcmp(name, "cpu") == 0)
         return open_slot(&cpu_slot, &ga__host_backend, 0);
     long index = cuda_index(name);
     int count = cuda_count();
     if (index < 0)
-        return ga__fail_null(GA_ERR_DEVICE,
-                             "no device \"%s\": the names are \"cpu\", \"cuda\" and \"cuda:N\" "
-                             "(%d CUDA devices work here)",
-                             name, count);
+        return ga__fail_null(
+            GA_ERR_DEVICE,
+            "device: no device \"%s\": the names are \"cpu\", \"cuda\" and \"cuda:N\" "
+            "(%d CUDA devices work here)",
+            name, count);
     if (index >= count)
-        return ga__fail_null(GA_ERR_DEVICE, "no device \"%s\": %d CUDA devices work here", name,
-                             count);
+        return ga__fail_null(GA_ERR_DEVICE, "device: no device \"%s\": %d CUDA devices work here",
+                             name, count);
     return open_cuda((int)index);
 }
 
@@ -161,6 +162,21 @@ ga__device *ga__current_device(void)
 void ga__use_device(ga__device *device)
 {
     current = device;
+}
+
+static void call_if_opened(slot *s, void (*each)(ga__device *device, void *user), void *user)
+{
+    if (atomic_load_explicit(&s->opened, memory_order_acquire))
+        each(&s->device, user);
+}
+
+void ga__each_device(void (*each)(ga__device *device, void *user), void *user)
+{
+    call_if_opened(&cpu_slot, each, user);
+#ifdef QUARRY_CUDA
+    for (int k = 0; k < MAX_CUDA_DEVICES; k++)
+        call_if_opened(&cuda_slots[k], each, user);
+#endif
 }
 
 int ga_device_count(void)

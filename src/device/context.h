@@ -13,4 +13,7 @@ ga__device *ga__current_device(void);
 ga__device *ga__find_device(const char *name);
 void ga__use_device(ga__device *device);
 
+/* Calls `each` with every device that was opened. */
+void ga__each_device(void (*each)(ga__device *device, void *user), void *user);
+
 #endif

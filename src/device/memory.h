@@ -8,9 +8,12 @@
 #include "device/buffer.h"
 
 /* A new buffer with one reference, in the order of the thread's current stream. If memory is out,
- * drains the pools and tries once more; then GA_ERR_MEMORY states the size, the device, and how
- * much the device holds. */
+ * drains the pools and tries once more; then GA_ERR_MEMORY states what was wanted, the device, how
+ * much the device holds, and its largest arrays. */
 ga__buffer *ga__buffer_new(ga__device *device, size_t nbytes);
+
+/* The same for an array, which messages and ga_memory_report() then describe. */
+ga__buffer *ga__buffer_new_for(ga__device *device, size_t nbytes, const ga__wanted *wanted);
 
 /* A buffer over memory that the caller provides. When its last reference goes, this waits for the
  * streams that use the memory, then calls free_function(owner) unless that is NULL. On failure

@@ -5,8 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/os/fork.h"
 #include "device/context.h"
+#include "device/live.h"
 #include "device/memory.h"
 #include "device/stream.h"
 #include "device/tickets.h"
@@ -204,7 +206,7 @@ static ga__device *named_or_current(const char *name)
     return name != NULL ? ga__find_device(name) : ga__current_device();
 }
 
-ga_status ga_memory_info(const char *name, ga_memory_stats *stats)
+ga_status(ga_memory_info)(const char *name, size_t size, ga_memory_stats *stats)
 {
     ga__device *device = named_or_current(name);
     ga__memory_state state;
@@ -213,13 +215,43 @@ ga_status ga_memory_info(const char *name, ga_memory_stats *stats)
     if (stats == NULL)
         return ga__fail(GA_ERR_INVALID, "memory_info: the result is NULL");
     device->backend->memory.state(device, &state);
-    *stats = (ga_memory_stats){.used = atomic_load(&device->used),
-                               .peak = atomic_load(&device->peak),
-                               .held = atomic_load(&device->used) + state.kept,
-                               .limit = atomic_load(&device->limit),
-                               .available = state.available,
-                               .total = state.total};
+    const ga_memory_stats all = {.used = atomic_load(&device->used),
+                                 .peak = atomic_load(&device->peak),
+                                 .held = atomic_load(&device->used) + state.kept,
+                                 .limit = atomic_load(&device->limit),
+                                 .available = state.available,
+                                 .total = state.total};
+    ga__options_write(stats, size, &all, sizeof all);
     return GA_OK;
+}
+
+static void report_device(ga__device *device, void *user)
+{
+    FILE *file = user;
+    ga__memory_state state;
+    char largest[GA__LARGEST_TEXT], texts[4][GA__SIZE_TEXT];
+    const size_t used = atomic_load(&device->used), limit = atomic_load(&device->limit);
+    device->backend->memory.state(device, &state);
+    fprintf(file, "%s: %s in use, %s at the peak, %s kept for reuse, ", device->name,
+            ga__size_text(used, texts[0]), ga__size_text(atomic_load(&device->peak), texts[1]),
+            ga__size_text(state.kept, texts[2]));
+    if (limit == 0)
+        fputs("no limit", file);
+    else
+        fprintf(file, "the limit is %s", ga__size_text(limit, texts[3]));
+    fprintf(file, "%s\n", ga__largest_text(device, largest));
+}
+
+ga_status ga_memory_report(FILE *file)
+{
+    if (file == NULL)
+        return ga__fail(GA_ERR_INVALID, "memory_report: the file is NULL");
+    if (ga__current_device() == NULL)
+        return ga_error();
+    ga__each_device(report_device, file);
+    return ferror(file) || fflush(file) != 0
+               ? ga__fail(GA_ERR_IO, "memory_report: the file cannot be written")
+               : GA_OK;
 }
 
 ga_status ga_memory_trim(const char *name)

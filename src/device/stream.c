@@ -16,7 +16,7 @@ ga__stream *ga__current_stream(ga__device *device)
     if (stream->device == device)
         return stream;
     if (stream->graph != NULL)
-        return ga__fail_null(GA_ERR_UNSUPPORTED, "a graph of %s cannot record work on %s",
+        return ga__fail_null(GA_ERR_UNSUPPORTED, "graph: a graph of %s cannot record work on %s",
                              stream->device->name, device->name);
     return &device->stream;
 }

@@ -420,8 +420,7 @@ ga_status ga__split_make(ga__split *split, const ga__plan *plan, const ga_named 
         s = (splitter){.plan = plan, .args = args, .room = room, .split = split, .at_once = true};
         status = split_plan(&s);
     }
-    if (before.status != GA_OK)
-        ga__error_restore(before);
+    ga__error_settle(before);
     return status;
 }
 

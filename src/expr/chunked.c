@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/os/process.h"
 #include "expr/eval.h"
 #include "expr/sweep.h"
@@ -107,8 +108,7 @@ ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *dev
 {
     const int64_t bytes = chunks ? chunks->bytes : 0;
     if (bytes < 0)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the chunk size %lld is negative",
-                        (long long)bytes);
+        return ga__fail(GA_ERR_INVALID, "eval: the chunk size %lld is negative", (long long)bytes);
     *room = (ga__room){.chunk = bytes, .whole = bytes, .saves = saves};
     if (bytes == 0) {
         ga__memory_state memory;
@@ -140,7 +140,7 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
         return ga_error();
     s.plan = plan;
     if (!ga__numbers_make(&s.numbers, plan, args))
-        status = ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
+        status = ga__fail(GA_ERR_INVALID, "eval: the arguments changed during the call");
     if (status == GA_OK)
         status = ga__split_make(&s.split, plan, args, expression, &room);
     const ga__watch before = ga__watch_set(watch_of(&s));
@@ -152,17 +152,30 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
     return status;
 }
 
-gpuarray *(ga_eval_chunked)(const ga_chunks *chunks, const char *expression, int count,
-                            const ga_named *args)
+ga_status ga__chunks_read(ga_chunks *known, size_t size, const ga_chunks *chunks)
 {
-    gpuarray *result = NULL;
-    return evaluate(NULL, chunks, expression, count, args, &result) == GA_OK ? result : NULL;
+    *known = (ga_chunks){0};
+    return chunks ? ga__options_read("eval", known, sizeof *known, chunks, size) : GA_OK;
 }
 
-ga_status(ga_eval_save)(const char *path, const ga_chunks *chunks, const char *expression,
-                        int count, const ga_named *args)
+gpuarray *(ga_eval_chunked)(size_t size, const ga_chunks *chunks, const char *expression, int count,
+                            const ga_named *args)
 {
+    ga_chunks known;
+    gpuarray *result = NULL;
+    if (ga__chunks_read(&known, size, chunks) != GA_OK)
+        return NULL;
+    return evaluate(NULL, &known, expression, count, args, &result) == GA_OK ? result : NULL;
+}
+
+ga_status(ga_eval_save)(const char *path, size_t size, const ga_chunks *chunks,
+                        const char *expression, int count, const ga_named *args)
+{
+    ga_chunks known;
+    const ga_status status = ga__chunks_read(&known, size, chunks);
+    if (status != GA_OK)
+        return status;
     if (!path)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the path is NULL");
-    return evaluate(path, chunks, expression, count, args, NULL);
+        return ga__fail(GA_ERR_INVALID, "eval: the path is NULL");
+    return evaluate(path, &known, expression, count, args, NULL);
 }

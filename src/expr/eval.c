@@ -37,7 +37,7 @@ typedef enum outcome { DONE, FAILED, STALE } outcome;
 
 static ga_status fail_name(int k, const char *name)
 {
-    return ga__fail(GA_ERR_INVALID, "ga_eval: argument %d: \"%.64s\" is not a name", k + 1, name);
+    return ga__fail(GA_ERR_INVALID, "eval: argument %d: \"%.64s\" is not a name", k + 1, name);
 }
 
 static ga_status check_names(int count, const ga_named *args)
@@ -47,7 +47,7 @@ static ga_status check_names(int count, const ga_named *args)
             return fail_name(k, args[k].name);
         for (int i = 0; i < k; i++)
             if (strcmp(args[i].name, args[k].name) == 0)
-                return ga__fail(GA_ERR_INVALID, "ga_eval: two arguments are named %.64s",
+                return ga__fail(GA_ERR_INVALID, "eval: two arguments are named %.64s",
                                 args[k].name);
     }
     return GA_OK;
@@ -58,8 +58,7 @@ static ga_status check_device(const gpuarray *x, ga__device **device)
 {
     ga__device *its = x->buffer->device;
     if (*device && its != *device)
-        return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s and %s", (*device)->name,
-                        its->name);
+        return ga__fail(GA_ERR_DEVICE, "eval: operands on %s and %s", (*device)->name, its->name);
     *device = its;
     return GA_OK;
 }
@@ -72,13 +71,13 @@ static ga_status check_other(const ga_named *arg, bool takes_sources)
     if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
         return GA_OK;
     if (is_source && !takes_sources)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is a source: use ga_eval_chunked()",
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is a source: use ga_eval_chunked()",
                         arg->name);
     if (value->kind != GA_VALUE_ARRAY && !is_source)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is neither a gpuarray nor a number",
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is neither a gpuarray nor a number",
                         arg->name);
     if (!is_source || !value->as.source)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %.64s is NULL", arg->name);
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is NULL", arg->name);
     return GA_OK;
 }
 
@@ -88,10 +87,10 @@ static ga_status check_values(int count, const ga_named *args, bool takes_source
 {
     *device = NULL;
     if (count < 0 || count > GA__MAX_EVAL_ARGS)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments; expected 0 to %d", count,
+        return ga__fail(GA_ERR_INVALID, "eval: %d arguments; expected 0 to %d", count,
                         GA__MAX_EVAL_ARGS);
     if (count > 0 && !args)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %d arguments, but the list is NULL", count);
+        return ga__fail(GA_ERR_INVALID, "eval: %d arguments, but the list is NULL", count);
     for (int k = 0; k < count; k++) {
         if (!args[k].name)
             return fail_name(k, "NULL");
@@ -247,7 +246,7 @@ static ga_status make_results(const call *c, const ga__step *step, int ndim, con
             (step->group.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
             values[k] = c->out;
         else
-            values[k] = ga__array_new(c->device, dtype, ndim, shape);
+            values[k] = ga__array_new("eval", c->device, dtype, ndim, shape);
         if (!values[k])
             return ga_error();
     }
@@ -357,10 +356,10 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     ga__device *device;
     plan_key key;
     if (!text)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
+        return ga__fail(GA_ERR_INVALID, "eval: the expression is NULL");
     const size_t length = strnlen(text, GA__EVAL_TEXT + 1);
     if (length > GA__EVAL_TEXT)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression has more than %d bytes",
+        return ga__fail(GA_ERR_INVALID, "eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
     const ga_status status = check_values(count, args, false, &device);
     if (status != GA_OK)
@@ -370,7 +369,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
         for (int k = 0; k < count; k++)
             any_array |= args[k].value.kind == GA_VALUE_ARRAY;
         if (any_array)
-            return ga__fail(GA_ERR_DEVICE, "ga_eval: operands on %s, out on %s", device->name,
+            return ga__fail(GA_ERR_DEVICE, "eval: operands on %s, out on %s", device->name,
                             out->buffer->device->name);
         device = out->buffer->device;
     }
@@ -384,7 +383,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
         how = run_anew(text, ast, device, count, args, plan ? NULL : &key, out, result);
     key_reset(&key);
     if (how == STALE)
-        ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
+        ga__fail(GA_ERR_INVALID, "eval: the arguments changed during the call");
     return how == DONE ? GA_OK : ga_error();
 }
 
@@ -398,7 +397,7 @@ ga_status(ga_eval_into)(gpuarray *out, const char *expression, int count, const 
 {
     gpuarray *result;
     if (!out)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: out is NULL");
+        return ga__fail(GA_ERR_INVALID, "eval: out is NULL");
     return evaluate(expression, NULL, out, count, args, &result);
 }
 
@@ -435,7 +434,7 @@ gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
 {
     gpuarray *result;
     if (!expr)
-        return ga__fail_null(GA_ERR_INVALID, "ga_eval: the parsed expression is NULL");
+        return ga__fail_null(GA_ERR_INVALID, "eval: the parsed expression is NULL");
     return evaluate(expr->text, &expr->ast, NULL, count, args, &result) == GA_OK ? result : NULL;
 }
 
@@ -443,8 +442,7 @@ ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, cons
 {
     gpuarray *result;
     if (!out || !expr)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: %s is NULL",
-                        out ? "the parsed expression" : "out");
+        return ga__fail(GA_ERR_INVALID, "eval: %s is NULL", out ? "the parsed expression" : "out");
     return evaluate(expr->text, &expr->ast, out, count, args, &result);
 }
 

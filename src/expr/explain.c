@@ -201,13 +201,15 @@ char *(ga_explain)(const char *expression, int count, const ga_named *args)
     return explain(expression, count, args, device, NULL);
 }
 
-char *(ga_explain_chunked)(const ga_chunks *chunks, const char *expression, int count,
+char *(ga_explain_chunked)(size_t size, const ga_chunks *chunks, const char *expression, int count,
                            const ga_named *args)
 {
+    ga_chunks known;
     ga__device *device;
     ga__room room;
-    if (ga__eval_check(count, args, true, &device) != GA_OK ||
-        ga__room_make(&room, chunks, device, true) != GA_OK)
+    if (ga__chunks_read(&known, size, chunks) != GA_OK ||
+        ga__eval_check(count, args, true, &device) != GA_OK ||
+        ga__room_make(&room, &known, device, true) != GA_OK)
         return NULL;
     return explain(expression, count, args, device, &room);
 }

@@ -34,7 +34,7 @@ ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const cha
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
     const size_t column = excerpt(text, at, line, sizeof(line));
-    return ga__fail(status, "ga_eval: %s\n    %s\n    %*s^", message, line, (int)column, "");
+    return ga__fail(status, "eval: %s\n    %s\n    %*s^", message, line, (int)column, "");
 }
 
 int ga__lexer_fail(const ga__lexer *l, size_t at, const char *what)

@@ -50,7 +50,7 @@ bool ga__lexer_is_word(const char *name, size_t length, size_t nwords);
 /* Whether an expression can use the name for an operand. */
 bool ga__eval_is_name(const char *name);
 
-/* Raises "ga_eval: MESSAGE" with the line of the text and a caret under its byte `at`. */
+/* Raises "eval: MESSAGE" with the line of the text and a caret under its byte `at`. */
 ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)
     GA_PRINTF(4, 5);
 

@@ -464,9 +464,9 @@ ga_status ga__ast_parse(ga__ast *ast, const char *text)
 {
     *ast = (ga__ast){.text = text};
     if (!text)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression is NULL");
+        return ga__fail(GA_ERR_INVALID, "eval: the expression is NULL");
     if (strnlen(text, GA__EVAL_TEXT + 1) > GA__EVAL_TEXT)
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the expression has more than %d bytes",
+        return ga__fail(GA_ERR_INVALID, "eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
     parser p = {.ast = ast, .lexer = {.text = text}};
     int root = ga__lexer_advance(&p.lexer) == FAILED ? FAILED : parse_expression(&p);

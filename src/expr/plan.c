@@ -242,7 +242,7 @@ static ga_status find_varying(ga__plan *plan, const bool *used)
             continue;
         if (plan->nvarying == GA__MAX_VARYING)
             return ga__fail(GA_ERR_UNSUPPORTED,
-                            "ga_eval: more than %d operations on numbers that are arguments",
+                            "eval: more than %d operations on numbers that are arguments",
                             GA__MAX_VARYING);
         node->slot = plan->nvarying;
         plan->varying[plan->nvarying++] = k;
@@ -270,8 +270,7 @@ static ga_status plan_kernels(planner *p, ga__plan *plan, int most_parts)
         status = make_kernels(p, plan, 1);
     }
     if (status == GA_ERR_UNSUPPORTED)
-        ga__fail(status, "ga_eval: one kernel needs more than %d arrays and numbers",
-                 GA__MOST_INPUTS);
+        ga__fail(status, "eval: one kernel needs more than %d arrays and numbers", GA__MOST_INPUTS);
     ga__free(p->groups);
     return status;
 }

@@ -32,7 +32,7 @@ gpuarray *ga__number_array(ga__device *device, ga_value number)
 {
     const ga_dtype dtype = ga__weak_default(number);
     uint64_t element[2];
-    gpuarray *x = ga__array_new(device, dtype, 0, NULL);
+    gpuarray *x = ga__array_new("eval", device, dtype, 0, NULL);
     ga__dtype_store(dtype, number, element);
     if (x && ga__array_set_element(x, element) == GA_OK)
         return x;

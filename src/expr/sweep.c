@@ -37,8 +37,8 @@ ga_status ga__evaluation_report(ga__evaluation *s, int64_t bytes)
     s->done += bytes;
     if (!s->how || !s->how->progress || s->how->progress(s->done, s->split.bytes, s->how->user))
         return GA_OK;
-    return ga__fail(GA_ERR_CANCELLED, "ga_eval: stopped after %lld of %lld bytes",
-                    (long long)s->done, (long long)s->split.bytes);
+    return ga__fail(GA_ERR_CANCELLED, "eval: stopped after %lld of %lld bytes", (long long)s->done,
+                    (long long)s->split.bytes);
 }
 
 /* ---- Sources that are needed completely ---- */
@@ -73,7 +73,7 @@ static ga_status load(ga__evaluation *s, int k, ga__staging *staging)
 {
     const ga_source *source = s->args[k].value.as.source;
     const int64_t size = ga__shape_size(source->ndim, source->shape);
-    gpuarray *memory = ga__array_new(s->device, source->dtype, 1, &size);
+    gpuarray *memory = ga__array_new("eval", s->device, source->dtype, 1, &size);
     if (!memory)
         return ga_error();
     ga_status status = size > 0 ? load_slabs(s, source, staging, memory) : GA_OK;
@@ -187,7 +187,7 @@ static gpuarray *kept_array(ga__evaluation *s, int k)
 {
     const ga__node *node = result_node(s, k);
     if (!s->kept[k])
-        s->kept[k] = ga__array_new(s->device, node->dtype, node->ndim, node->shape);
+        s->kept[k] = ga__array_new("eval", s->device, node->dtype, node->ndim, node->shape);
     return s->kept[k];
 }
 
@@ -205,7 +205,7 @@ static gpuarray *output_array(pass *p, buffers *slot, const ga__part *part, int 
         return ga__array_view(slot->result, dtype, ndim, shape, strides, 0);
     }
     if (!s->split.kept[part->step])
-        return ga__array_new(s->device, dtype, ndim, shape);
+        return ga__array_new("eval", s->device, dtype, ndim, shape);
     gpuarray *whole = kept_array(s, part->step);
     if (p->sweep->chunks == 1 || part->combined)
         return ga_retain(whole);
@@ -274,7 +274,7 @@ static ga_status launch_part(pass *p, buffers *slot, int index, int64_t chunk,
     int64_t shape[GA_MAX_NDIM];
     if (!ga__step_bind(&b, s->plan, step, &s->numbers, arrays) ||
         !ga__step_shape(step, &b, &ndim, shape))
-        return ga__fail(GA_ERR_INVALID, "ga_eval: the arguments changed during the call");
+        return ga__fail(GA_ERR_INVALID, "eval: the arguments changed during the call");
     gpuarray *out = output_array(p, slot, part, ndim, shape);
     if (!out)
         return ga_error();
@@ -332,7 +332,7 @@ static ga_status open_slot(pass *p, buffers *slot)
             continue;
         const ga_source *source = s->args[k].value.as.source;
         const int64_t size = ga__shape_size(source->ndim, source->shape) / outer * p->sweep->rows;
-        slot->read[k] = ga__array_new(s->device, source->dtype, 1, &size);
+        slot->read[k] = ga__array_new("eval", s->device, source->dtype, 1, &size);
         if (!slot->read[k])
             return ga_error();
     }
@@ -340,7 +340,7 @@ static ga_status open_slot(pass *p, buffers *slot)
         return GA_OK;
     const ga__node *root = &s->plan->graph.nodes[s->plan->graph.root];
     const int64_t size = ga__shape_size(root->ndim, root->shape) / outer * p->sweep->rows;
-    slot->result = ga__array_new(s->device, root->dtype, 1, &size);
+    slot->result = ga__array_new("eval", s->device, root->dtype, 1, &size);
     return slot->result ? GA_OK : ga_error();
 }
 

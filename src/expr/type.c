@@ -37,11 +37,11 @@ static int fail_here(const typer *t)
 {
     if (t->had_error || ga_error() == GA_ERR_MEMORY)
         return FAILED;
-    const ga__saved_error saved = ga__error_save();
+    const ga__saved_error saved = ga__error_take();
     if (saved.message)
         fail(t, saved.status, saved.message);
     else
-        ga__fail(GA_ERR_MEMORY, "ga_eval: out of host memory");
+        ga__fail(GA_ERR_MEMORY, "eval: out of host memory");
     ga__free(saved.message);
     return FAILED;
 }
@@ -390,8 +390,8 @@ static int type_node(typer *t, const int *node)
 
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args)
 {
-    typer t = {
-        .graph = graph, .ast = ast, .count = count, .args = args, .had_error = ga_error() != GA_OK};
+    const bool had_error = ga__attempt_begin(); /* the error is reported once it has its place */
+    typer t = {.graph = graph, .ast = ast, .count = count, .args = args, .had_error = had_error};
     *graph = (ga__graph){.root = FAILED, .fast_math = ast->fast_math};
     int *node = ga__calloc((size_t)ast->nnodes, sizeof(*node));
     for (int k = 0; node && k < ast->nnodes; k++) {
@@ -401,6 +401,7 @@ ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const 
             break;
     }
     ga__free(node);
+    ga__attempt_end(had_error);
     if (graph->root != FAILED)
         return GA_OK;
     ga__graph_reset(graph);

@@ -244,8 +244,9 @@ static bool await(ga__entry *entry, bool is_builder)
     modules.counts.memory_hits += ready && !is_builder;
     if (!ready)
         ga__fail(entry->status, "%s",
-                 entry->message ? entry->message
-                                : "a kernel failed, and memory ran out before its message");
+                 entry->message
+                     ? entry->message
+                     : "compile: a kernel failed, and memory ran out before its message");
     pthread_mutex_unlock(&modules.lock);
     if (!ready)
         leave(entry);

@@ -107,7 +107,8 @@ static bool load_from_disk(ga__entry *entry, const ga__job *job)
     size_t nbytes;
     if (!entry->kept || !ga__disk_cache_get(entry->key, entry->key_bytes, &code, &nbytes))
         return false;
-    bool loaded = load(entry, code, nbytes) == GA_OK;
+    const ga__saved_error before = ga__error_save();
+    const bool loaded = load(entry, code, nbytes) == GA_OK;
     ga__free(code);
     if (loaded) {
         atomic_fetch_add(&disk_hits, 1);
@@ -116,8 +117,8 @@ static bool load_from_disk(ga__entry *entry, const ga__job *job)
     } else {
         ga__log(GA_LOG_INFO, "%s for %s: the code on disk does not load: %s", ga__job_name(job),
                 entry->device->name, ga_error_message());
-        ga_clear_error();
     }
+    ga__error_restore(before);
     return loaded;
 }
 

@@ -160,7 +160,10 @@ ga_dtype ga__draw_dtype(const char *name, const gpuarray *out)
 gpuarray *ga__draw_new(const ga__draw *draw, ga_status planned, ga_rng *rng, ga_dtype dtype,
                        int ndim, const int64_t *shape)
 {
-    gpuarray *out = planned == GA_OK ? ga_empty(dtype, ndim, shape) : NULL;
+    if (planned != GA_OK)
+        return NULL;
+    gpuarray *out =
+        ga__array_new(draw->distribution->formula.name, ga__current_device(), dtype, ndim, shape);
     if (!out || fill(draw, out, rng) == GA_OK)
         return out;
     ga_free(out);

@@ -210,7 +210,7 @@ static ga_status check_kind(const char *name, const char *kinds, ga_dtype dtype)
 
     if (strchr(kinds, kind == 'b' ? '?' : kind))
         return GA_OK;
-    return ga__fail(GA_ERR_DTYPE, "%s does not take %s", name, ga_dtype_name(dtype));
+    return ga__fail(GA_ERR_DTYPE, "%s: does not take %s", name, ga_dtype_name(dtype));
 }
 
 /* Integers each by its own size, as NumPy finds the loop: int8 and uint8 meet in float16. */

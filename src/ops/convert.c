@@ -60,11 +60,11 @@ ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)
     return ga__copy_elements(to, from);
 }
 
-gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
+static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
 {
     if (!x)
-        return ga__fail_null(GA_ERR_INVALID, "copy: the array is NULL");
-    gpuarray *copy = ga__array_new(x->buffer->device, dtype, x->ndim, x->shape);
+        return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
+    gpuarray *copy = ga__array_new(name, x->buffer->device, dtype, x->ndim, x->shape);
     if (copy && ga__array_copy_into(copy, x) != GA_OK) {
         ga_free(copy);
         return NULL;
@@ -72,9 +72,14 @@ gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
     return copy;
 }
 
+gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
+{
+    return converted("astype", x, dtype);
+}
+
 gpuarray *ga_copy(const gpuarray *x)
 {
-    return ga_astype(x, x ? x->dtype : GA_NO_DTYPE);
+    return converted("copy", x, x ? x->dtype : GA_NO_DTYPE);
 }
 
 ga_status(ga_assign)(gpuarray *view, ga_value value)

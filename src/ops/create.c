@@ -14,15 +14,15 @@ static gpuarray *made(gpuarray *x, ga_status status)
     return NULL;
 }
 
-static ga_status fill_array(gpuarray *x, const gpuarray *fill)
+static ga_status fill_array(const char *name, gpuarray *x, const gpuarray *fill)
 {
     int64_t strides[GA_MAX_NDIM];
 
     if (fill->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "full: the fill is on %s, the array on %s",
+        return ga__fail(GA_ERR_DEVICE, "%s: the fill is on %s, the array on %s", name,
                         fill->buffer->device->name, x->buffer->device->name);
     if (!ga__broadcasts_to(fill->ndim, fill->shape, x->ndim, x->shape))
-        return ga__fail(GA_ERR_SHAPE, "full: a fill of shape %s does not broadcast to %s",
+        return ga__fail(GA_ERR_SHAPE, "%s: a fill of shape %s does not broadcast to %s", name,
                         ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
     ga__broadcast_strides(x->ndim, x->shape, fill->ndim, fill->shape, fill->strides, strides);
     gpuarray *view = ga__array_view(fill, fill->dtype, x->ndim, x->shape, strides, 0);
@@ -33,28 +33,30 @@ static ga_status fill_array(gpuarray *x, const gpuarray *fill)
     return status;
 }
 
-static gpuarray *full_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape,
-                         ga_value fill)
+static gpuarray *full_on(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                         const int64_t *shape, ga_value fill)
 {
     if (fill.kind != GA_VALUE_NUMBER && fill.kind != GA_VALUE_ARRAY)
-        return ga__fail_null(GA_ERR_INVALID,
-                             "full: the fill is a pointer, not an array or a number");
+        return ga__fail_null(GA_ERR_INVALID, "%s: the fill is a pointer, not an array or a number",
+                             name);
     if (fill.kind == GA_VALUE_NUMBER && !ga__dtype_valid(fill.dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "full: the fill: %d is not a dtype", (int)fill.dtype);
+        return ga__fail_null(GA_ERR_DTYPE, "%s: the fill: %d is not a dtype", name,
+                             (int)fill.dtype);
     if (fill.kind == GA_VALUE_ARRAY && !fill.as.array)
-        return ga__fail_null(GA_ERR_INVALID, "full: the fill is a NULL array");
-    if (fill.kind == GA_VALUE_NUMBER && ga__check_number("full", fill, dtype) != GA_OK)
+        return ga__fail_null(GA_ERR_INVALID, "%s: the fill is a NULL array", name);
+    if (fill.kind == GA_VALUE_NUMBER && ga__check_number(name, fill, dtype) != GA_OK)
         return NULL;
-    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+    gpuarray *x = ga__array_new(name, device, dtype, ndim, shape);
     if (!x)
         return NULL;
     return made(x, fill.kind == GA_VALUE_NUMBER ? ga__fill_elements(x, fill)
-                                                : fill_array(x, fill.as.array));
+                                                : fill_array(name, x, fill.as.array));
 }
 
-static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
+static gpuarray *zeros_on(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                          const int64_t *shape)
 {
-    gpuarray *x = ga__array_new(device, dtype, ndim, shape);
+    gpuarray *x = ga__array_new(name, device, dtype, ndim, shape);
 
     if (!x || x->size == 0)
         return x;
@@ -67,7 +69,7 @@ static gpuarray *zeros_on(ga__device *device, ga_dtype dtype, int ndim, const in
 static gpuarray *make(const ga__formula *formula, ga_dtype dtype, ga_dtype type, int ndim,
                       const int64_t *shape, int inputs, const ga__operand *input)
 {
-    gpuarray *out = ga_empty(dtype, ndim, shape);
+    gpuarray *out = ga__array_new(formula->name, ga__current_device(), dtype, ndim, shape);
     if (!out || ga__fill_by(formula, out, type, inputs, input) == GA_OK)
         return out;
     ga_free(out);
@@ -147,39 +149,46 @@ gpuarray *ga_eye(ga_dtype dtype, int64_t n)
     return make(&formula, dtype, GA_BOOL, 2, shape, 1, &number);
 }
 
-static gpuarray *null_like(void)
+static gpuarray *null_like(const char *name)
 {
-    return ga__fail_null(GA_ERR_INVALID, "like: the array is NULL");
+    return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
 }
 
 gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
 {
-    return zeros_on(ga__current_device(), dtype, ndim, shape);
+    return zeros_on("zeros", ga__current_device(), dtype, ndim, shape);
 }
 
 gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
 {
-    return full_on(ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
+    return full_on("ones", ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
 }
 
 gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill)
 {
-    return full_on(ga__current_device(), dtype, ndim, shape, fill);
+    return full_on("full", ga__current_device(), dtype, ndim, shape, fill);
 }
 
 gpuarray *ga_zeros_like(const gpuarray *x)
 {
-    return x ? zeros_on(x->buffer->device, x->dtype, x->ndim, x->shape) : null_like();
+    return x ? zeros_on("zeros_like", x->buffer->device, x->dtype, x->ndim, x->shape)
+             : null_like("zeros_like");
+}
+
+static gpuarray *full_like(const char *name, const gpuarray *x, ga_value fill)
+{
+    return x ? full_on(name, x->buffer->device, x->dtype, x->ndim, x->shape, fill)
+             : null_like(name);
 }
 
 gpuarray *ga_ones_like(const gpuarray *x)
 {
-    return (ga_full_like)(x, ga_value_signed(GA_INT64, 1));
+    return full_like("ones_like", x, ga_value_signed(GA_INT64, 1));
 }
 
 gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
 {
-    return x ? full_on(x->buffer->device, x->dtype, x->ndim, x->shape, fill) : null_like();
+    return full_like("full_like", x, fill);
 }
 
 static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
@@ -202,7 +211,7 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
         return ga__fail_null(GA_ERR_INVALID, "scalar: the value is not a number");
     if (ga__check_number("scalar", number, dtype) != GA_OK)
         return NULL;
-    gpuarray *x = ga__array_new(ga__current_device(), dtype, 0, NULL);
+    gpuarray *x = ga__array_new("scalar", ga__current_device(), dtype, 0, NULL);
     if (!x)
         return NULL;
     ga__dtype_store(dtype, number, element);

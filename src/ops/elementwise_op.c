@@ -91,7 +91,7 @@ gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
     if (prepare(&c, op, inputs) != GA_OK)
         return NULL;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    gpuarray *out = ga__array_new(c.device, dtype, c.ndim, c.shape);
+    gpuarray *out = ga__array_new(op->formula.name, c.device, dtype, c.ndim, c.shape);
     if (!out)
         return NULL;
     operands[0] = result_operand("r", out, dtype);
@@ -181,8 +181,8 @@ ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, g
     if (status != GA_OK)
         return status;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    gpuarray *r = ga__array_new(c.device, c.common, c.ndim, c.shape);
-    gpuarray *s = r ? ga__array_new(c.device, dtype, c.ndim, c.shape) : NULL;
+    gpuarray *r = ga__array_new(op->formula.name, c.device, c.common, c.ndim, c.shape);
+    gpuarray *s = r ? ga__array_new(op->formula.name, c.device, dtype, c.ndim, c.shape) : NULL;
     if (!s) {
         ga_free(r);
         return ga_error();

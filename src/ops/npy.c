@@ -208,7 +208,7 @@ static gpuarray *read_array(ga__npy_reader *r)
         h->shape[i] = h->shape[j];
         h->shape[j] = length;
     }
-    gpuarray *x = ga_empty(h->dtype, h->ndim, h->shape);
+    gpuarray *x = ga__array_new("load", ga__current_device(), h->dtype, h->ndim, h->shape);
     if (!x)
         return NULL;
     gpuarray *result = NULL;

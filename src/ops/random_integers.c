@@ -260,7 +260,7 @@ gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n)
                              (long long)n);
     if (!ga__not_recording("permutation"))
         return NULL;
-    gpuarray *out = ga_empty(GA_INT64, 1, &n);
+    gpuarray *out = ga__array_new("permutation", ga__current_device(), GA_INT64, 1, &n);
     if (!out || n == 0 || permute(out, rng) == GA_OK)
         return out;
     ga_free(out);

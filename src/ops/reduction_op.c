@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "ops/elementwise_op.h"
 
 /* One reduction's axes and result. */
@@ -165,7 +166,7 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
         return NULL;
     gpuarray *out = args->out;
     if (!out)
-        out = ga__array_new(c.x->buffer->device, c.result, c.ndim, c.shape);
+        out = ga__array_new(op->formula.name, c.x->buffer->device, c.result, c.ndim, c.shape);
     else if (ga__arrays_overlap(out, c.x))
         c.x = copy = ga_copy(c.x);
     ga_status status = out && c.x ? run(&c, row, args->ddof, out) : ga_error();
@@ -175,6 +176,17 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
     if (!args->out)
         ga_free(out);
     return NULL;
+}
+
+gpuarray *ga__reduce_call(ga__row_id row, size_t size, const ga_reduce_args *args)
+{
+    ga_reduce_args known;
+
+    if (size == sizeof known && args)
+        return ga__apply_reduction(row, args);
+    if (ga__options_read(ga__rows[row].formula.name, &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    return ga__apply_reduction(row, &known);
 }
 
 gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
@@ -188,7 +200,7 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
                              "dot: shapes %s and %s are not of two 1-D arrays of equal length",
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     const ga_dtype type = ga_result_type(a->dtype, b->dtype);
-    gpuarray *out = ga__array_new(device, type, 0, NULL);
+    gpuarray *out = ga__array_new("dot", device, type, 0, NULL);
     if (!out)
         return NULL;
     const ga__reduction reduction = single(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);

@@ -19,4 +19,7 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
 /* A new array, or args.out; NULL on failure. */
 gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args);
 
+/* The same, with the `size` bytes of options that the program knows. */
+gpuarray *ga__reduce_call(ga__row_id row, size_t size, const ga_reduce_args *args);
+
 #endif

@@ -314,8 +314,17 @@ static char *format_text(char *small, size_t room, const char *format, va_list a
 
 gpuarray *ga_slice(const gpuarray *x, const char *format, ...)
 {
+    va_list numbers;
+
+    va_start(numbers, format);
+    gpuarray *view = ga_slice_v(x, format, numbers);
+    va_end(numbers);
+    return view;
+}
+
+gpuarray *ga_slice_v(const gpuarray *x, const char *format, va_list numbers)
+{
     char small[128];
-    va_list args;
 
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "slice: the array is NULL");
@@ -323,9 +332,7 @@ gpuarray *ga_slice(const gpuarray *x, const char *format, ...)
         return ga__fail_null(GA_ERR_INVALID, "slice: the text is NULL");
     if (!strchr(format, '%'))
         return slice_text(x, format);
-    va_start(args, format);
-    char *text = format_text(small, sizeof small, format, args);
-    va_end(args);
+    char *text = format_text(small, sizeof small, format, numbers);
     if (!text)
         return NULL;
     gpuarray *view = slice_text(x, text);

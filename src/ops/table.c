@@ -46,8 +46,8 @@
 #include <quarry/split.def>
 
 #define GA_REDUCE(name, ...)                                                                       \
-    gpuarray *(ga_##name)(ga_reduce_args args)                                                     \
+    gpuarray *(ga_##name)(size_t size, const ga_reduce_args *args)                                 \
     {                                                                                              \
-        return ga__apply_reduction(GA__ROW_##name, &args);                                         \
+        return ga__reduce_call(GA__ROW_##name, size, args);                                        \
     }
 #include <quarry/reduce.def>

@@ -14,7 +14,7 @@ gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t
 {
     if (!ga__not_recording("from_host"))
         return NULL;
-    gpuarray *x = ga_empty(dtype, ndim, shape);
+    gpuarray *x = ga__array_new("from_host", ga__current_device(), dtype, ndim, shape);
     if (!x || x->size == 0)
         return x;
     const ga_status status = data ? ga__array_upload(x, 0, data, ga_nbytes(x))
@@ -27,7 +27,7 @@ gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t
 
 gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
 {
-    gpuarray *x = ga_empty(dtype, ndim, shape);
+    gpuarray *x = ga__array_new("from_host_async", ga__current_device(), dtype, ndim, shape);
 
     if (!x || x->size == 0 || ga_set_async(x, data, ga_nbytes(x)) == GA_OK)
         return x;
@@ -239,7 +239,7 @@ gpuarray *ga_to_device(const gpuarray *x, const char *device)
         return same_array(x);
     if (!ga__not_recording("to_device"))
         return NULL;
-    gpuarray *copy = ga__array_new(target, x->dtype, x->ndim, x->shape);
+    gpuarray *copy = ga__array_new("to_device", target, x->dtype, x->ndim, x->shape);
     if (!copy)
         return NULL;
     gpuarray *dense = x->contiguous ? NULL : ga_copy(x);

@@ -242,7 +242,7 @@ gpuarray *ga_real(const gpuarray *x)
 static gpuarray *zeros_in_shape_of(const gpuarray *x)
 {
     const uint64_t element[2] = {0, 0};
-    gpuarray *zero = ga__array_new(x->buffer->device, x->dtype, 0, NULL);
+    gpuarray *zero = ga__array_new("imag", x->buffer->device, x->dtype, 0, NULL);
     gpuarray *view = NULL;
 
     if (zero && ga__array_set_element(zero, element) == GA_OK)

@@ -3,6 +3,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "user/module.h"
 
 /* The limits of every CUDA device; the host has the same ones. */
@@ -241,11 +242,14 @@ static ga_status launch_on(ga_stream *stream, const ga__module_kernel *kernel,
     return status;
 }
 
-ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, ga_launch_options options,
-                          int count, const ga_value *args)
+ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, size_t size,
+                          const ga_launch_options *given, int count, const ga_value *args)
 {
+    ga_launch_options options;
     const ga__module_kernel *kernel = (const ga__module_kernel *)handle;
-    const ga_status status = ga__kernel_check("launch", handle, GA__MODULE_KERNEL);
+    ga_status status = ga__options_read("launch", &options, sizeof options, given, size);
+    if (status == GA_OK)
+        status = ga__kernel_check("launch", handle, GA__MODULE_KERNEL);
     if (status != GA_OK)
         return status;
     const ga__grid_launch shape = {.id = kernel->id,
@@ -259,7 +263,9 @@ ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, ga_launc
 
 ga_status(ga_launch)(ga_kernel *kernel, ga_dim grid, ga_dim block, int count, const ga_value *args)
 {
-    return (ga_launch_with)(kernel, grid, block, (ga_launch_options){0}, count, args);
+    const ga_launch_options none = {0};
+
+    return (ga_launch_with)(kernel, grid, block, sizeof none, &none, count, args);
 }
 
 /* ---- Properties of a kernel ---- */
@@ -281,7 +287,7 @@ static int64_t suggest_block(const ga__module_kernel *kernel, int *suggested)
     return most;
 }
 
-ga_status ga_kernel_info(const ga_kernel *handle, ga_kernel_properties *properties)
+ga_status(ga_kernel_info)(const ga_kernel *handle, size_t size, ga_kernel_properties *properties)
 {
     const ga__module_kernel *kernel = (const ga__module_kernel *)handle;
     ga_status status = ga__kernel_check("kernel info", handle, GA__MODULE_KERNEL);
@@ -294,14 +300,15 @@ ga_status ga_kernel_info(const ga_kernel *handle, ga_kernel_properties *properti
     int suggested = info->max_threads;
     const double resident = (double)suggest_block(kernel, &suggested);
     const double room = (double)device->processors * device->threads_per_processor;
-    *properties = (ga_kernel_properties){.parameters = info->nparams,
-                                         .registers = info->registers,
-                                         .shared_bytes = info->shared_bytes,
-                                         .local_bytes = info->local_bytes,
-                                         .constant_bytes = info->constant_bytes,
-                                         .max_shared_bytes = info->max_shared_bytes,
-                                         .max_threads = info->max_threads,
-                                         .suggested_block = suggested,
-                                         .occupancy = resident < room ? resident / room : 1.0};
+    const ga_kernel_properties all = {.parameters = info->nparams,
+                                      .registers = info->registers,
+                                      .shared_bytes = info->shared_bytes,
+                                      .local_bytes = info->local_bytes,
+                                      .constant_bytes = info->constant_bytes,
+                                      .max_shared_bytes = info->max_shared_bytes,
+                                      .max_threads = info->max_threads,
+                                      .suggested_block = suggested,
+                                      .occupancy = resident < room ? resident / room : 1.0};
+    ga__options_write(properties, size, &all, sizeof all);
     return GA_OK;
 }

@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/os/fork.h"
 #include "base/os/system.h"
 #include "base/strbuf.h"
@@ -202,8 +203,7 @@ static ga_status compile(ga_module *m, const char *wanted, ga__code *code)
         alone = (ga__texts){0};
         status = get_code(m, &m->compiled, code);
     }
-    if (before.status != GA_OK)
-        ga__error_restore(before);
+    ga__error_settle(before);
 done:
     ga__texts_reset(&alone);
     return status;
@@ -220,8 +220,11 @@ static ga_status load_compiled(ga_module *m, ga__code *code)
     return m->symbols.failed ? GA_ERR_MEMORY : GA_OK;
 }
 
-ga_module *(ga_module_compile)(ga_module_args args)
+ga_module *(ga_module_compile)(size_t size, const ga_module_args *options)
 {
+    ga_module_args args;
+    if (ga__options_read("module_compile", &args, sizeof args, options, size) != GA_OK)
+        return NULL;
     ga__code code;
     const char *name = args.name && *args.name ? args.name : "module";
     if (!args.source)
@@ -350,8 +353,7 @@ static ga_status find_instance(ga_module *m, const char *name, ga__function **fu
         ga_clear_error();
         status = fail_plain(m, name);
     }
-    if (before.status != GA_OK)
-        ga__error_restore(before);
+    ga__error_settle(before);
     return status;
 }
 
@@ -466,8 +468,7 @@ static ga_status find_variable(ga_module *m, const char *name, void **memory, si
         ga_clear_error();
         status = fail_no_variable(m, name);
     }
-    if (before.status != GA_OK)
-        ga__error_restore(before);
+    ga__error_settle(before);
     return status;
 }
 

@@ -56,6 +56,11 @@ class RngState(Structure):
     _fields_ = [("seed", c_uint64), ("position", c_uint64)]
 
 
+def sized(options):
+    """A struct as the library takes it: its size, then its address."""
+    return c_size_t(ctypes.sizeof(options)), ctypes.byref(options)
+
+
 class Error(Exception):
     """A call that failed, with the library's status and message."""
 
@@ -245,11 +250,11 @@ class Library:
         if axes is not None:
             args.naxes, args.axes = len(axes), (c_int * len(axes))(*axes)
         if out is None:
-            return self.make("ga_" + name, args)
+            return self.make("ga_" + name, *sized(args))
         args.out = out.address
         function = getattr(self.lib, "ga_" + name)
         function.restype = c_void_p
-        if not function(args):
+        if not function(*sized(args)):
             self.fail()
         return out
 
@@ -261,17 +266,17 @@ class Library:
 
     def eval_chunked(self, text, names, nbytes):
         chunks = Chunks(bytes=nbytes)
-        return self.make("ga_eval_chunked", ctypes.byref(chunks), text.encode(), len(names), self.named(names))
+        return self.make("ga_eval_chunked", *sized(chunks), text.encode(), len(names), self.named(names))
 
     def elementwise_kernel(self, arguments, operation, name, **options):
         args = ElementwiseArgs(arguments.encode(), operation.encode(), name.encode(),
                                **{key: text.encode() for key, text in options.items()})
-        return self.lib.ga_elementwise_kernel(args) or self.fail()
+        return self.lib.ga_elementwise_kernel(*sized(args)) or self.fail()
 
     def reduction_kernel(self, dtype, neutral, reduce_expr, map_expr, arguments, name):
         args = ReductionArgs(code_of(dtype), neutral.encode(), reduce_expr.encode(), map_expr.encode(),
                              arguments.encode(), name.encode())
-        return self.lib.ga_reduction_kernel(args) or self.fail()
+        return self.lib.ga_reduction_kernel(*sized(args)) or self.fail()
 
     def values(self, operands):
         return (Value * len(operands))(*[self.value(x) for x in operands])

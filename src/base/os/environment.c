@@ -10,8 +10,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-
 extern char **environ;
 
 const char *ga__environment(const char *name)
@@ -42,37 +40,9 @@ const char *ga__search_path(void)
     return default_path;
 }
 
-/* ---- the environment for other programs ---- */
-
-#define PATH "PATH="
-#define TMPDIR "TMPDIR="
-
-static bool is_replaced(const char *variable)
-{
-    return strncmp(variable, PATH, strlen(PATH)) == 0 ||
-           strncmp(variable, TMPDIR, strlen(TMPDIR)) == 0;
-}
-
-char **ga__child_environment(const char *temporary)
+char **ga__own_environment(void)
 {
     static char *none[] = {NULL};
-    char **ours = environ && !getauxval(AT_SECURE) ? environ : none;
-    const char *path = ga__search_path();
-    size_t n = 0, kept = 0;
 
-    while (ours[n])
-        n++;
-    const size_t list_bytes = (n + 3) * sizeof *ours;
-    char **list =
-        ga__malloc(list_bytes + sizeof PATH + strlen(path) + sizeof TMPDIR + strlen(temporary));
-    if (!list)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (!is_replaced(ours[i]))
-            list[kept++] = ours[i];
-    list[kept] = (char *)list + list_bytes;
-    list[kept + 1] = stpcpy(stpcpy(list[kept], PATH), path) + 1;
-    stpcpy(stpcpy(list[kept + 1], TMPDIR), temporary);
-    list[kept + 2] = NULL;
-    return list;
+    return environ && !getauxval(AT_SECURE) ? environ : none;
 }

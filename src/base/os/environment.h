@@ -12,10 +12,8 @@ const char *ga__environment(const char *name);
  * trusted. */
 const char *ga__search_path(void);
 
-/* The environment for a program that we start: ours (empty if ours is not trusted), with PATH set
- * to the search path and TMPDIR set to `temporary`. That is an absolute path, since compilers take
- * a temporary file whose name begins with "-" for an option. The list ends with NULL; its texts
- * belong to it or to our environment. ga__free it. */
-char **ga__child_environment(const char *temporary);
+/* All variables, "NAME=value"; none if the environment is not trusted. The list ends with NULL and
+ * belongs to the process. */
+char **ga__own_environment(void);
 
 #endif

@@ -14,21 +14,35 @@ static struct {
 
 static _Atomic uint32_t count;
 
+static void take(const ga__fork_guard *guard)
+{
+    if (guard->lock != NULL)
+        pthread_mutex_lock(guard->lock);
+    if (guard->before != NULL)
+        guard->before();
+}
+
+static void release(const ga__fork_guard *guard)
+{
+    if (guard->after != NULL)
+        guard->after();
+    if (guard->lock != NULL)
+        pthread_mutex_unlock(guard->lock);
+}
+
 static void lock_all(void)
 {
     pthread_mutex_lock(&forks.lock);
     for (int rank = 0; rank < GA__FORK_RANKS; rank++)
         for (ga__fork_guard *guard = forks.guards[rank]; guard != NULL; guard = guard->next)
-            if (guard->lock != NULL)
-                pthread_mutex_lock(guard->lock);
+            take(guard);
 }
 
 static void unlock_all(void)
 {
     for (int rank = GA__FORK_RANKS - 1; rank >= 0; rank--)
         for (ga__fork_guard *guard = forks.guards[rank]; guard != NULL; guard = guard->next)
-            if (guard->lock != NULL)
-                pthread_mutex_unlock(guard->lock);
+            release(guard);
     pthread_mutex_unlock(&forks.lock);
 }
 

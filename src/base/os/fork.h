@@ -24,6 +24,8 @@ typedef struct ga__fork_guard {
     void (*in_child)(void); /* repairs the guarded data with the lock held; may be NULL */
     ga__fork_rank rank;
     struct ga__fork_guard *next, **link; /* the guard's place in its list; NULL if none */
+    /* Instead of `lock`: take and release locks of another kind. */
+    void (*before)(void), (*after)(void);
 } ga__fork_guard;
 
 /* Adding a guard that is on the list already has no effect. */
@@ -32,7 +34,7 @@ void ga__fork_guard_remove(ga__fork_guard *guard);
 
 /* Guards a static lock of this file from the start of the program. */
 #define GA__FORK_GUARD(lock, rank, in_child)                                                       \
-    static ga__fork_guard static_guard = {lock, in_child, rank, NULL, NULL};                       \
+    static ga__fork_guard static_guard = {lock, in_child, rank, NULL, NULL, NULL, NULL};           \
     __attribute__((constructor)) static void add_static_guard(void)                                \
     {                                                                                              \
         ga__fork_guard_add(&static_guard);                                                         \

@@ -54,7 +54,7 @@ typedef struct running {
 static ga_status fail_run(const char *name, int error)
 {
     char reason[REASON_SIZE];
-    return ga__fail(error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_IO, "cannot run %s: %s", name,
+    return ga__fail(error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_IO, "process: cannot run %s: %s", name,
                     strerror_r(error, reason, sizeof reason));
 }
 
@@ -269,18 +269,55 @@ static ga_status run(running *r, const ga__process *process, char **environment,
     if (r->handle >= 0)
         close(r->handle);
     if (status != GA_OK)
-        return ga__fail(status, "%s was stopped on request", process->argv[0]);
+        return ga__fail(status, "process: %s was stopped on request", process->argv[0]);
     end->output = take_output(r);
     return end->output != NULL ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* ---- the environment of a program that we start ---- */
+
+#define PATH "PATH="
+#define TMPDIR "TMPDIR="
+
+static bool is_replaced(const char *variable)
+{
+    return strncmp(variable, PATH, strlen(PATH)) == 0 ||
+           strncmp(variable, TMPDIR, strlen(TMPDIR)) == 0;
+}
+
+/* Ours (empty if ours is not trusted), with PATH set to the search path and TMPDIR to `temporary`.
+ * That is an absolute path, since compilers take a temporary file whose name begins with "-" for an
+ * option. The texts belong to the list or to our environment; ga__free it. */
+static char **child_environment(const char *temporary)
+{
+    char **ours = ga__own_environment();
+    const char *path = ga__search_path();
+    size_t n = 0, kept = 0;
+
+    while (ours[n])
+        n++;
+    const size_t list_bytes = (n + 3) * sizeof *ours;
+    char **list =
+        ga__malloc(list_bytes + sizeof PATH + strlen(path) + sizeof TMPDIR + strlen(temporary));
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!is_replaced(ours[i]))
+            list[kept++] = ours[i];
+    list[kept] = (char *)list + list_bytes;
+    list[kept + 1] = stpcpy(stpcpy(list[kept], PATH), path) + 1;
+    stpcpy(stpcpy(list[kept + 1], TMPDIR), temporary);
+    list[kept + 2] = NULL;
+    return list;
 }
 
 /* The program's environment; ga__free it. */
 static char **environment_of(const ga__process *process)
 {
     if (process->temporary != NULL)
-        return ga__child_environment(process->temporary);
+        return child_environment(process->temporary);
     char *ours = ga__temporary_parent();
-    char **environment = ours != NULL ? ga__child_environment(ours) : NULL;
+    char **environment = ours != NULL ? child_environment(ours) : NULL;
     ga__free(ours);
     return environment;
 }

@@ -330,7 +330,7 @@ void ga__replacement_discard(ga__replacement *r)
 ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbytes)
 {
     ga__replacement r;
-    const ga_status status = ga__replacement_open(&r, "cannot write ", path);
+    const ga_status status = ga__replacement_open(&r, "file: cannot write ", path);
 
     if (status != GA_OK)
         return status;
@@ -338,5 +338,5 @@ ga_status ga__write_file_atomic(const char *path, const void *bytes, size_t nbyt
     if (!error)
         return ga__replacement_commit(&r);
     ga__replacement_discard(&r);
-    return fail_io(&(ga__replacement){.what = "cannot write ", .path = path}, error);
+    return fail_io(&(ga__replacement){.what = "file: cannot write ", .path = path}, error);
 }

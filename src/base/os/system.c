@@ -27,7 +27,7 @@ static ga_status fail_io(const char *what, const char *name, int error)
 {
     char reason[REASON_SIZE];
 
-    return ga__fail(GA_ERR_IO, "cannot %s %s: %s", what, name,
+    return ga__fail(GA_ERR_IO, "file: cannot %s %s: %s", what, name,
                     strerror_r(error, reason, sizeof reason));
 }
 

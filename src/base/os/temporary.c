@@ -111,7 +111,7 @@ ga_status ga__temporary_init(ga__temporary *t)
     }
     if (!made.path)
         return ga_error();
-    ga__fail(GA_ERR_IO, "cannot make a file in %s: %s", made.path,
+    ga__fail(GA_ERR_IO, "file: cannot make a file in %s: %s", made.path,
              strerror_r(error, reason, sizeof reason));
     ga__remove_tree(made.path);
     ga__free(made.path);

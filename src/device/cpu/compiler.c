@@ -230,7 +230,7 @@ ga_status ga__compiler_get(const ga__compiler **compiler)
         return status;
     if (found == NULL)
         return ga__fail(GA_ERR_COMPILE,
-                        "no C++ compiler found (tried %s): install one or set QUARRY_CXX",
+                        "compile: no C++ compiler found (tried %s): install one or set QUARRY_CXX",
                         wanted_compiler() != NULL ? wanted_compiler() : "c++, g++, clang++");
     *compiler = found;
     return GA_OK;

@@ -124,16 +124,17 @@ static ga_status fail_compile(const char *name, const char *why, const char *log
     const ga_status status = ga__compiler_get(&c);
     if (status != GA_OK)
         return status;
-    return ga__fail(GA_ERR_COMPILE, "%s does not compile (%s%s)%s%.*s", name, c->command.text[0],
-                    why, *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
+    return ga__fail(GA_ERR_COMPILE, "compile: %s does not compile (%s%s)%s%.*s", name,
+                    c->command.text[0], why, *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
 }
 
 static ga_status fail_overdue(const char *name, const char *log)
 {
-    return ga__fail(GA_ERR_IO,
-                    "%s: the compiler did not finish within %g s and was stopped (the limit is "
-                    "QUARRY_COMPILE_TIMEOUT, in seconds, 0 for none)%s%.*s",
-                    name, time_limit(), *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
+    return ga__fail(
+        GA_ERR_IO,
+        "compile: %s: the compiler did not finish within %g s and was stopped (the limit is "
+        "QUARRY_COMPILE_TIMEOUT, in seconds, 0 for none)%s%.*s",
+        name, time_limit(), *log != '\0' ? ":\n" : "", LOG_LIMIT, log);
 }
 
 /* Whether the bytes contain everything that the ELF header describes: loading less would fault. */

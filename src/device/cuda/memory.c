@@ -82,7 +82,10 @@ static ga_status driver_alloc(ga__stream *stream, size_t nbytes, void **memory)
         return GA_ERR_DEVICE;
     cudaError_t error = state->pool != NULL ? cudaMallocAsync(memory, nbytes, stream->handle)
                                             : cudaMalloc(memory, nbytes);
-    return ga__cuda_check(stream->device, error, "allocation");
+    if (error != cudaErrorMemoryAllocation)
+        return ga__cuda_check(stream->device, error, "allocation");
+    (void)cudaGetLastError();
+    return GA_ERR_MEMORY;
 }
 
 /* These calls report failures of earlier work; the next synchronisation returns them. */
@@ -116,17 +119,21 @@ ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
     memory->block = NULL;
     if (nbytes > (size_t)1 << 46) /* exceeds any device; the driver would call the request
                                    * invalid */
-        return ga__fail(GA_ERR_MEMORY, "%s: out of memory: %zu bytes", stream->device->name,
-                        nbytes);
+        return GA_ERR_MEMORY;
     if (nbytes > (size_t)1 << LAST_EXPONENT)
         return driver_alloc(stream, nbytes, &memory->address);
     const size_t capacity = ga__class_capacity(nbytes < SMALLEST ? SMALLEST : nbytes);
     const size_t class_index = ga__class_index(capacity, FIRST_EXPONENT);
     block *b = take_block(stream->state, class_index);
-    ga_status status = b != NULL ? GA_OK : new_block(stream, capacity, class_index, &b);
-    if (status == GA_OK)
-        *memory = (ga__memory){b->memory, b};
-    return status;
+    if (b == NULL) {
+        const bool had_error = ga__attempt_begin();
+        ga_status status = new_block(stream, capacity, class_index, &b);
+        status = ga__attempt_end_alloc(had_error, status);
+        if (status != GA_OK)
+            return status;
+    }
+    *memory = (ga__memory){b->memory, b};
+    return GA_OK;
 }
 
 void ga__cuda_free(ga__stream *stream, const ga__memory *memory)

@@ -82,7 +82,8 @@ static ga_status list_kernels(ga__image *image, kernel_list *list)
         return GA_OK;
     ga__free(block);
     (void)cudaGetLastError();
-    return ga__fail(GA_ERR_DEVICE, "listing a module's kernels: %s", cudaGetErrorString(error));
+    return ga__fail(GA_ERR_DEVICE, "module: listing a module's kernels: %s",
+                    cudaGetErrorString(error));
 }
 
 /* Raises that no kernel, or more than one, has this name. */
@@ -100,11 +101,11 @@ static ga_status fail_find(const kernel_list *list, const char *name, int matche
     }
     const char *listed = names.text ? names.text : "none";
     ga_status status =
-        matches > 1
-            ? ga__fail(GA_ERR_INVALID, "%d kernels are named \"%s\": take one by its symbol: %s",
-                       matches, name, listed)
-            : ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"; its kernels: %s", name,
-                       listed);
+        matches > 1 ? ga__fail(GA_ERR_INVALID,
+                               "module: %d kernels are named \"%s\": take one by its symbol: %s",
+                               matches, name, listed)
+                    : ga__fail(GA_ERR_INVALID, "module: there is no kernel \"%s\"; its kernels: %s",
+                               name, listed);
     ga__strbuf_reset(&names);
     return status;
 }
@@ -141,7 +142,7 @@ ga_status ga__cuda_find(ga__image *image, const char *symbol, ga__function **fun
 {
     if (find_symbol(image, symbol, function))
         return GA_OK;
-    return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", symbol);
+    return ga__fail(GA_ERR_INVALID, "module: there is no kernel \"%s\"", symbol);
 }
 
 ga_status ga__cuda_find_by_name(ga__image *image, const char *name, ga__function **function)
@@ -167,7 +168,7 @@ ga_status ga__cuda_global(ga__device *device, ga__image *image, const char *symb
     const cudaError_t error = cudaLibraryGetGlobal(memory, nbytes, (cudaLibrary_t)image, symbol);
     if (error == cudaErrorSymbolNotFound || error == cudaErrorInvalidValue) {
         (void)cudaGetLastError();
-        return ga__fail(GA_ERR_INVALID, "the module has no variable \"%s\"", symbol);
+        return ga__fail(GA_ERR_INVALID, "module: there is no variable \"%s\"", symbol);
     }
     return error == cudaSuccess ? GA_OK : ga__cuda_fail(device, error, "finding a variable");
 }
@@ -187,7 +188,8 @@ static ga_status read_parameters(const ga__device *device, ga__function *functio
             break;
     }
     if (error == cudaSuccess)
-        return ga__fail(GA_ERR_UNSUPPORTED, "a kernel has more than %d parameters", GA__MAX_PARAMS);
+        return ga__fail(GA_ERR_UNSUPPORTED, "module: a kernel has more than %d parameters",
+                        GA__MAX_PARAMS);
     if (error != cudaErrorInvalidValue)
         return ga__cuda_fail(device, error, "reading a kernel's parameters");
     (void)cudaGetLastError();

@@ -109,11 +109,13 @@ static ga_status fail_no_nvrtc(void)
 {
     const char *wanted = ga__environment("QUARRY_NVRTC");
     if (wanted != NULL && *wanted != '\0')
-        return ga__fail(GA_ERR_COMPILE, "QUARRY_NVRTC=%s cannot be loaded as NVRTC", wanted);
-    return ga__fail(GA_ERR_COMPILE,
-                    "no NVRTC found (tried libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so, CUDA_HOME, "
-                    "CUDA_PATH and /usr/local/cuda): install the CUDA toolkit's NVRTC or set "
-                    "QUARRY_NVRTC to its libnvrtc.so");
+        return ga__fail(GA_ERR_COMPILE, "compile: QUARRY_NVRTC=%s cannot be loaded as NVRTC",
+                        wanted);
+    return ga__fail(
+        GA_ERR_COMPILE,
+        "compile: no NVRTC found (tried libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so, CUDA_HOME, "
+        "CUDA_PATH and /usr/local/cuda): install the CUDA toolkit's NVRTC or set "
+        "QUARRY_NVRTC to its libnvrtc.so");
 }
 
 static ga_status load_nvrtc(void)
@@ -167,8 +169,8 @@ static ga_status fail_compile(program p, const request *r, int result)
     char *log;
     (void)take_log(p, &log);
     ga_status status =
-        ga__fail(GA_ERR_COMPILE, "%s does not compile for sm_%d (%s):\n%.*s", r->name, r->arch,
-                 nvrtc.error_string(result), LOG_LIMIT, log == NULL ? "" : log);
+        ga__fail(GA_ERR_COMPILE, "compile: %s does not compile for sm_%d (%s):\n%.*s", r->name,
+                 r->arch, nvrtc.error_string(result), LOG_LIMIT, log == NULL ? "" : log);
     ga__free(log);
     return status;
 }
@@ -184,7 +186,7 @@ static ga_status take_cubin(program p, const request *r, product *made)
         result = nvrtc.cubin(p, bytes);
     if (result != NVRTC_SUCCESS) {
         ga__free(bytes);
-        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC returned no cubin: %s", r->name,
+        return ga__fail(GA_ERR_COMPILE, "compile: %s: NVRTC returned no cubin: %s", r->name,
                         nvrtc.error_string(result));
     }
     made->code = bytes;
@@ -202,8 +204,8 @@ static ga_status take_symbols(program p, const request *r, product *made)
         int result = nvrtc.lowered_name(p, *kernel, &symbol);
         if (result != NVRTC_SUCCESS) {
             ga__strbuf_reset(&symbols);
-            return ga__fail(GA_ERR_COMPILE, "%s: NVRTC has no symbol for \"%s\": %s", r->name,
-                            *kernel, nvrtc.error_string(result));
+            return ga__fail(GA_ERR_COMPILE, "compile: %s: NVRTC has no symbol for \"%s\": %s",
+                            r->name, *kernel, nvrtc.error_string(result));
         }
         ga__strbuf_addf(&symbols, "%s\n", symbol);
     }
@@ -261,7 +263,8 @@ static ga_status compile_once(const request *r, bool *invalid_option, product *m
     program p = NULL;
     int result = nvrtc.create(&p, r->text, r->name, r->nheaders, r->headers, r->header_names);
     if (result != NVRTC_SUCCESS)
-        return ga__fail(GA_ERR_COMPILE, "%s: NVRTC: %s", r->name, nvrtc.error_string(result));
+        return ga__fail(GA_ERR_COMPILE, "compile: %s: NVRTC: %s", r->name,
+                        nvrtc.error_string(result));
     result = add_kernels(p, r);
     if (result == NVRTC_SUCCESS)
         result = compile_program(p, r);
@@ -366,7 +369,7 @@ static ga_status set_options(request *r, const ga__cuda_source *source, const ch
     const char *const *option = source->options;
     for (; option != NULL && *option != NULL; option++) {
         if (r->noptions > MAX_OPTIONS - 5)
-            return ga__fail(GA_ERR_INVALID, "%s: more than %d compiler options", r->name,
+            return ga__fail(GA_ERR_INVALID, "compile: %s: more than %d options", r->name,
                             MAX_OPTIONS - 5);
         r->options[r->noptions++] = *option;
     }

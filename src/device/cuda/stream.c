@@ -90,7 +90,7 @@ ga_status ga__cuda_stream_query(ga__stream *stream, bool *done)
 ga_status ga__cuda_event_new(ga__device *device, ga__event **event)
 {
     if (ga__alloc_fails())
-        return ga__fail(GA_ERR_MEMORY, "out of memory: an event of %s", device->name);
+        return ga__fail(GA_ERR_MEMORY, "memory: out of memory: an event of %s", device->name);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
     return ga__cuda_check(device, cudaEventCreate((cudaEvent_t *)event), "a new event");

@@ -72,16 +72,17 @@ static void *open_library(const void *code, size_t nbytes)
     char name[128];
     int fd = open_nameless();
     if (fd < 0)
-        return ga__fail_null(GA_ERR_IO, "cannot make a file for a kernel of %zu bytes", nbytes);
+        return ga__fail_null(GA_ERR_IO, "compile: cannot make a file for a kernel of %zu bytes",
+                             nbytes);
     void *library = NULL;
     if (ga__write_all(fd, code, nbytes) != 0) {
-        ga__fail(GA_ERR_IO, "cannot write a kernel of %zu bytes", nbytes);
+        ga__fail(GA_ERR_IO, "compile: cannot write a kernel of %zu bytes", nbytes);
     } else {
         name_descriptor(name, sizeof name, fd);
         library = ga__library_open(name, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
             ga__fail(has_room(fd, nbytes) ? GA_ERR_COMPILE : GA_ERR_MEMORY,
-                     "cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
+                     "compile: cannot load a kernel of %zu bytes: %s", nbytes, dlerror());
     }
     close(fd);
     return library;
@@ -106,7 +107,7 @@ ga_status ga__host_find(ga__image *image, const char *name, ga__function **funct
 {
     void *address = dlsym(image, name);
     if (address == NULL)
-        return ga__fail(GA_ERR_INVALID, "the module has no kernel \"%s\"", name);
+        return ga__fail(GA_ERR_INVALID, "module: there is no kernel \"%s\"", name);
     *function = address;
     return GA_OK;
 }
@@ -151,7 +152,7 @@ ga_status ga__host_global(ga__device *device, ga__image *image, const char *symb
         dladdr1(address, &where, (void **)&entry, RTLD_DL_SYMENT) == 0 ||
         (ElfW(Addr))where.dli_fbase != map->l_addr || entry == NULL ||
         ELF64_ST_TYPE(entry->st_info) != STT_OBJECT)
-        return ga__fail(GA_ERR_INVALID, "the module has no variable \"%s\"", symbol);
+        return ga__fail(GA_ERR_INVALID, "module: there is no variable \"%s\"", symbol);
     *memory = address;
     *nbytes = entry->st_size;
     return GA_OK;

@@ -82,13 +82,15 @@ ga_status ga__host_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory)
 {
     (void)stream;
     if (nbytes > (size_t)1 << 46) /* exceeds any address space; avoids overflow in sums */
-        return ga__fail(GA_ERR_MEMORY, "out of host memory: %zu bytes", nbytes);
+        return GA_ERR_MEMORY;
     const size_t capacity = nbytes > KEPT_FROM ? ga__class_capacity(nbytes) : 0;
     block *b = capacity > 0 ? take_kept(capacity) : NULL;
-    if (b == NULL)
+    if (b == NULL) {
+        const bool had_error = ga__attempt_begin();
         b = new_block(capacity > 0 ? capacity : nbytes, capacity);
-    if (b == NULL)
-        return GA_ERR_MEMORY;
+        if (ga__attempt_end_alloc(had_error, b ? GA_OK : GA_ERR_MEMORY) != GA_OK)
+            return GA_ERR_MEMORY;
+    }
     *memory = (ga__memory){b + 1, b};
     return GA_OK;
 }

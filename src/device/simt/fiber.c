@@ -171,8 +171,8 @@ ga_status ga__stacks_init(ga__stacks *stacks)
     if (!ga__alloc_fails())
         region = mmap(NULL, nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED)
-        return ga__fail(GA_ERR_MEMORY, "no address space for %d stacks of %lu bytes", GA__STACKS,
-                        GA_SIMT_STACK_BYTES);
+        return ga__fail(GA_ERR_MEMORY, "memory: no address space for %d stacks of %lu bytes",
+                        GA__STACKS, GA_SIMT_STACK_BYTES);
     const size_t skipped = (size_t)(-(uintptr_t)region & (GA_SIMT_STACK_BYTES - 1));
     *stacks = (ga__stacks){(char *)region + skipped, region, (size_t)sysconf(_SC_PAGESIZE), 0};
     return GA_OK;

@@ -22,12 +22,12 @@ static const int64_t most_threads[3] = {1024, 1024, 64};
 
 static ga_status fail_launch(const ga__grid_launch *l, const char *why)
 {
-    return ga__fail(GA_ERR_INVALID,
-                    "launch of \"%.80s\" on a grid of (%lld, %lld, %lld) blocks of (%lld, %lld, "
-                    "%lld) threads, %zu bytes of dynamic shared memory: %s",
-                    l->name, (long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2],
-                    (long long)l->block[0], (long long)l->block[1], (long long)l->block[2],
-                    l->shared, why);
+    return ga__fail(
+        GA_ERR_INVALID,
+        "launch: kernel \"%.80s\" on a grid of (%lld, %lld, %lld) blocks of (%lld, %lld, "
+        "%lld) threads, %zu bytes of dynamic shared memory: %s",
+        l->name, (long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2],
+        (long long)l->block[0], (long long)l->block[1], (long long)l->block[2], l->shared, why);
 }
 
 static ga_status check_launch(const ga__grid_launch *l)
@@ -43,7 +43,8 @@ static ga_status check_launch(const ga__grid_launch *l)
     if (l->shared > GA_SIMT_SHARED_BYTES)
         return fail_launch(l, "a block has at most 232448 bytes of shared memory");
     if (!GA__HAVE_FIBERS)
-        return ga__fail(GA_ERR_UNSUPPORTED, "the host runs CUDA modules on x86-64 and AArch64");
+        return ga__fail(GA_ERR_UNSUPPORTED,
+                        "module: the host runs CUDA modules on x86-64 and AArch64");
     return GA_OK;
 }
 

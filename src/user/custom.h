@@ -1,0 +1,28 @@
+/* A custom kernel: its texts, and what is known about them. */
+#ifndef GA_USER_CUSTOM_H
+#define GA_USER_CUSTOM_H
+
+#include <stdatomic.h>
+
+#include "base/hash.h"
+#include "user/arguments.h"
+#include "user/kernel.h"
+
+/* A kernel owns copies of all its texts. Several threads may run it at once: only `direct` changes,
+ * and only from false to true. */
+typedef struct ga__custom {
+    ga_kernel base; /* its name as the user wrote it */
+    ga__arguments arguments;
+    bool fast_math;
+    char *identifier;                                     /* the name as a C identifier */
+    char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
+    char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
+    ga_dtype dtype_out;
+    size_t struct_bytes;
+    bool uses_index;
+    ga__hash128 id, direct_id;
+    /* The text does not compile with elements in registers: index memory instead. */
+    atomic_bool direct;
+} ga__custom;
+
+#endif
