@@ -17,13 +17,10 @@
 #define MESSAGE_SIZE 8192
 #define ELLIPSIS "\n[...]\n"
 
-/* The initial-exec model reads thread-local memory without a call. */
-#define FAST_TLS __attribute__((tls_model("initial-exec")))
-
-__thread ga_site ga_site_ FAST_TLS;
-static __thread ga_status thread_status FAST_TLS;
-static __thread ga_site thread_site FAST_TLS;
-static __thread int attempts FAST_TLS; /* that are not over */
+__thread ga_site ga_site_; /* __thread: C++ programs declare it so, without a wrapper function */
+static _Thread_local ga_status thread_status;
+static _Thread_local ga_site thread_site;
+static _Thread_local int attempts; /* that are not over */
 static _Thread_local char thread_message[MESSAGE_SIZE];
 
 /* Keeps both ends of a text that is too long for the message: those are the most useful parts of a

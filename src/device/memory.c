@@ -54,7 +54,9 @@ static void write_wanted(char *text, size_t room, size_t nbytes, const ga__wante
                  ga__shape_text(wanted->ndim, wanted->shape), size);
 }
 
-static ga_status out_of_memory(ga__device *device, size_t nbytes, const ga__wanted *wanted)
+/* Apart, so that the usual path saves no registers. */
+__attribute__((noinline, cold)) static ga_status out_of_memory(ga__device *device, size_t nbytes,
+                                                               const ga__wanted *wanted)
 {
     ga__memory_state state;
     char largest[GA__LARGEST_TEXT], need[1024], texts[4][GA__SIZE_TEXT];
