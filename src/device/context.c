@@ -21,6 +21,8 @@ typedef struct slot {
     ga__fork_guard guard; /* for the device's lock, once it is opened */
 } slot;
 
+bool ga__check_nan;
+
 static slot cpu_slot;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local ga__device *current;
@@ -34,11 +36,18 @@ static void renew_lock(void)
 }
 GA__FORK_GUARD(NULL, GA__FORK_LEAF, renew_lock)
 
+static void read_checks(void)
+{
+    const char *text = ga__environment("QUARRY_CHECK");
+    ga__check_nan = text != NULL && strcmp(text, "nan") == 0;
+}
+
 static ga_status open_locked(slot *s, const ga__backend *backend, int index)
 {
     ga__device *device = &s->device;
     if (atomic_load_explicit(&s->opened, memory_order_relaxed))
         return GA_OK;
+    read_checks();
     memset(device, 0, sizeof *device);
     device->backend = backend;
     device->index = index;

@@ -24,18 +24,11 @@ static bool try_lock(list *l)
     return !atomic_exchange_explicit(&l->locked, true, memory_order_acquire);
 }
 
-/* Apart, so that the usual path saves no registers. */
-__attribute__((noinline, cold)) static void wait_for(list *l)
+static void lock(list *l)
 {
     for (int spins = 0; !try_lock(l); spins++)
         if (spins >= SPINS)
             sched_yield();
-}
-
-static inline void lock(list *l)
-{
-    if (!try_lock(l))
-        wait_for(l);
 }
 
 static inline void unlock(list *l)
@@ -67,11 +60,9 @@ static list *list_of(const ga__buffer *buffer)
     return &lists[(uintptr_t)buffer / 256 % LISTS];
 }
 
-void ga__live_add(ga__buffer *buffer)
+static inline void link_locked(list *l, ga__buffer *buffer)
 {
-    list *l = list_of(buffer);
     buffer->newer = NULL;
-    lock(l);
     buffer->older = l->first;
     if (l->first != NULL)
         l->first->newer = buffer;
@@ -79,10 +70,8 @@ void ga__live_add(ga__buffer *buffer)
     unlock(l);
 }
 
-void ga__live_remove(ga__buffer *buffer)
+static inline void unlink_locked(list *l, ga__buffer *buffer)
 {
-    list *l = list_of(buffer);
-    lock(l);
     if (buffer->older != NULL)
         buffer->older->newer = buffer->newer;
     if (buffer->newer != NULL)
@@ -90,6 +79,40 @@ void ga__live_remove(ga__buffer *buffer)
     else
         l->first = buffer->older;
     unlock(l);
+}
+
+/* The paths of threads that meet are functions of their own, so that the usual ones save no
+ * registers. */
+__attribute__((noinline, cold)) static void add_later(ga__buffer *buffer)
+{
+    list *l = list_of(buffer);
+    lock(l);
+    link_locked(l, buffer);
+}
+
+__attribute__((noinline, cold)) static void remove_later(ga__buffer *buffer)
+{
+    list *l = list_of(buffer);
+    lock(l);
+    unlink_locked(l, buffer);
+}
+
+void ga__live_add(ga__buffer *buffer)
+{
+    list *l = list_of(buffer);
+    if (try_lock(l))
+        link_locked(l, buffer);
+    else
+        add_later(buffer);
+}
+
+void ga__live_remove(ga__buffer *buffer)
+{
+    list *l = list_of(buffer);
+    if (try_lock(l))
+        unlink_locked(l, buffer);
+    else
+        remove_later(buffer);
 }
 
 /* ---- the largest ---- */

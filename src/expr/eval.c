@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "jit/key_table.h"
+#include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
+#include "expr/check.h"
 #include "expr/run.h"
 #include "expr/fold.h"
 
@@ -351,6 +353,27 @@ static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device
 }
 
 static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, int count,
+                          const ga_named *args, gpuarray **result);
+
+__attribute__((noinline, cold)) static ga_status evaluate_checked(const char *text,
+                                                                  const ga__ast *ast, gpuarray *out,
+                                                                  int count, const ga_named *args,
+                                                                  gpuarray **result)
+{
+    ga_named kept[GA__MAX_EVAL_ARGS];
+    ga__check_begin();
+    ga_status status = ga__eval_check_keep(out, count, args, kept);
+    if (status == GA_OK)
+        status = evaluate(text, ast, out, count, args, result);
+    if (status == GA_OK)
+        status = ga__eval_check_nan(text, ast, out ? out : *result, count, kept);
+    if (status == GA_OK && !out)
+        ga_keep(*result);
+    ga__check_end();
+    return status;
+}
+
+static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, int count,
                           const ga_named *args, gpuarray **result)
 {
     ga__device *device;
@@ -364,6 +387,8 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     const ga_status status = check_values(count, args, false, &device);
     if (status != GA_OK)
         return status;
+    if (ga__checks_nan())
+        return evaluate_checked(text, ast, out, count, args, result);
     if (out && out->buffer->device != device) {
         bool any_array = false;
         for (int k = 0; k < count; k++)

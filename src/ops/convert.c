@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "model/promote.h"
+#include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 
 ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
@@ -65,7 +66,9 @@ static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
     gpuarray *copy = ga__array_new(name, x->buffer->device, dtype, x->ndim, x->shape);
-    if (copy && ga__array_copy_into(copy, x) != GA_OK) {
+    const ga_value from = ga_value_array(x);
+    if (copy && (ga__array_copy_into(copy, x) != GA_OK ||
+                 (ga__checks_nan() && ga__check_elements(name, copy, 1, &from, NULL) != GA_OK))) {
         ga_free(copy);
         return NULL;
     }

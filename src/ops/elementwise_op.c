@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/check_nan.h"
 
 /* One application: everything that is known before there is a result. */
 typedef struct call {
@@ -83,6 +84,16 @@ static ga__operand result_operand(const char *name, const gpuarray *array, ga_dt
     return (ga__operand){.name = name, .array = array, .type = type, .writes = true};
 }
 
+/* Returns a result that has been checked; frees one that is at fault. */
+__attribute__((noinline, cold)) static gpuarray *checked(const ga__row *op, gpuarray *out,
+                                                         const ga_value *inputs)
+{
+    if (ga__check_elements(op->formula.name, out, op->inputs, inputs, NULL) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
 gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
 {
     const ga__row *op = &ga__rows[row];
@@ -97,7 +108,7 @@ gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
     operands[0] = result_operand("r", out, dtype);
     set_inputs(&c, inputs, operands + 1);
     if (ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 1 + op->inputs, operands) == GA_OK)
-        return out;
+        return ga__checks_nan() ? checked(op, out, inputs) : out;
     ga_free(out);
     return NULL;
 }
@@ -135,6 +146,22 @@ ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray
     return GA_OK;
 }
 
+/* With a check, for which operands that `out` overwrites are copied. */
+__attribute__((noinline, cold)) static ga_status apply_into_checked(ga__row_id row, gpuarray *out,
+                                                                    const ga_value *inputs)
+{
+    const ga__row *op = &ga__rows[row];
+    ga_value kept[GA__MAX_INPUTS];
+    ga__check_begin();
+    ga_status status = ga__check_keep(out, op->inputs, inputs, kept);
+    if (status == GA_OK)
+        status = ga__apply_into(row, out, inputs);
+    if (status == GA_OK)
+        status = ga__check_elements(op->formula.name, out, op->inputs, kept, NULL);
+    ga__check_end();
+    return status;
+}
+
 ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
 {
     const ga__row *op = &ga__rows[row];
@@ -144,6 +171,8 @@ ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
     const char *name = op->formula.name;
     if (!out)
         return ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
+    if (ga__checks_nan())
+        return apply_into_checked(row, out, inputs);
     ga_status status = prepare(&c, op, inputs);
     if (status != GA_OK)
         return status;
@@ -191,6 +220,8 @@ ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, g
     operands[1] = result_operand("s", s, dtype);
     set_inputs(&c, &input, operands + 2);
     status = ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 3, operands);
+    if (status == GA_OK && ga__checks_nan())
+        status = ga__check_elements(op->formula.name, r, 1, &input, NULL);
     if (status == GA_OK) {
         *first = r;
         *second = s;

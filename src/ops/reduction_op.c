@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 
 /* One reduction's axes and result. */
@@ -157,11 +158,31 @@ static ga_status run(const call *c, ga__row_id row, double ddof, gpuarray *out)
                               1, &operand, &out);
 }
 
+/* With a check, for which an operand that the result overwrites is copied. */
+__attribute__((noinline, cold)) static gpuarray *apply_checked(ga__row_id row,
+                                                               const ga_reduce_args *args)
+{
+    gpuarray *result = NULL;
+    ga__check_begin();
+    const gpuarray *x = args->out && args->x ? ga_copy(args->x) : args->x;
+    if (x || !args->x)
+        result = ga__apply_reduction(row, args);
+    if (result && ga__check_reduced(ga__rows[row].formula.name, result, args->keepdims, args->naxes,
+                                    args->axes, 1, &x) != GA_OK)
+        result = NULL; /* the scope frees it, unless it is the caller's */
+    if (result != args->out)
+        ga_keep(result);
+    ga__check_end();
+    return result;
+}
+
 gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
 {
     const ga__row *op = &ga__rows[row];
     call c;
     gpuarray *copy = NULL;
+    if (ga__checks_nan())
+        return apply_checked(row, args);
     if (prepare(&c, op, args) != GA_OK)
         return NULL;
     gpuarray *out = args->out;
@@ -207,7 +228,9 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};
-    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK)
+    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK &&
+        (!ga__checks_nan() ||
+         ga__check_reduced("dot", out, false, 0, NULL, 2, (const gpuarray *[]){a, b}) == GA_OK))
         return out;
     ga_free(out);
     return NULL;

@@ -5,6 +5,7 @@
 #include <quarry/kernel.h>
 
 #include "base/error.h"
+#include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "user/custom.h"
 #include "kernels/reduce.h"
@@ -281,13 +282,95 @@ static ga_status run_either_way(ga__custom *kernel, const ga_value *args, run *r
     return status;
 }
 
+/* ---- QUARRY_CHECK=nan ---- */
+
+/* What a check of a run compares: the operands as they were, flat, with their names. */
+typedef struct watched {
+    int count;
+    ga_value operands[GA__MAX_ARGUMENTS];
+    const char *names[GA__MAX_ARGUMENTS];
+    bool finite; /* every array that is indexed freely is finite */
+} watched;
+
+/* Copies what the run reads, before it writes. */
+static ga_status watch(const ga__custom *kernel, const ga_value *args, watched *w)
+{
+    w->count = 0;
+    w->finite = true;
+    for (int k = 0; k < kernel->arguments.count; k++) {
+        const ga__argument *argument = &kernel->arguments.argument[k];
+        if (argument->array && !argument->reads)
+            continue;
+        if (argument->array && argument->access == GA__ACCESSOR) {
+            w->finite &= ga__check_finite(args[k].as.array);
+            continue;
+        }
+        w->names[w->count] = argument->name;
+        w->operands[w->count] = args[k];
+        if (argument->array) {
+            gpuarray *copy = ga_copy(args[k].as.array);
+            w->operands[w->count].as.array = copy ? ga_ravel(copy) : NULL;
+            if (!w->operands[w->count].as.array)
+                return ga_error();
+        }
+        w->count++;
+    }
+    return GA_OK;
+}
+
+static ga_status check_written(const ga__custom *kernel, const ga_value *args, const watched *w)
+{
+    ga_status status = GA_OK;
+    for (int k = 0; k < kernel->arguments.count && status == GA_OK; k++) {
+        const ga__argument *argument = &kernel->arguments.argument[k];
+        if (!argument->array || !argument->writes || argument->access == GA__ACCESSOR)
+            continue;
+        const gpuarray *written = ga_ravel(args[k].as.array);
+        status = written ? ga__check_elements(kernel->base.name, written, w->count, w->operands,
+                                              w->names)
+                         : ga_error();
+    }
+    return status;
+}
+
+__attribute__((noinline, cold)) static ga_status run_checked(ga__custom *kernel,
+                                                             const ga_value *args, run *r)
+{
+    watched w;
+    ga__check_begin();
+    ga_status status = watch(kernel, args, &w);
+    if (status == GA_OK)
+        status = run_either_way(kernel, args, r, NULL);
+    if (status == GA_OK && w.finite)
+        status = check_written(kernel, args, &w);
+    ga__check_end();
+    return status;
+}
+
+/* The result of a reduction of finite arrays is finite. */
+static ga_status check_reduction(const ga__custom *kernel, const ga_value *args,
+                                 const gpuarray *result)
+{
+    ga__check_begin();
+    bool finite = true;
+    for (int k = 0; k < kernel->arguments.count && finite; k++)
+        finite = args[k].kind != GA_VALUE_ARRAY || ga__check_finite(args[k].as.array);
+    const ga_status status =
+        finite ? ga__check_reduced(kernel->base.name, result, false, 0, NULL, 0, NULL) : GA_OK;
+    ga__check_end();
+    return status;
+}
+
 ga_status(ga_run)(ga_kernel *kernel, int count, const ga_value *args)
 {
     run r;
     ga_status status = ga__kernel_check("run", kernel, GA__ELEMENTWISE_KERNEL);
     if (status == GA_OK)
         status = check_arguments((ga__custom *)kernel, count, args, &r);
-    return status == GA_OK ? run_either_way((ga__custom *)kernel, args, &r, NULL) : status;
+    if (status != GA_OK)
+        return status;
+    return ga__checks_nan() ? run_checked((ga__custom *)kernel, args, &r)
+                            : run_either_way((ga__custom *)kernel, args, &r, NULL);
 }
 
 gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
@@ -303,7 +386,8 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
         ga__array_new("reduce", r.device, raw ? GA_UINT8 : kernel->dtype_out, raw ? 1 : 0, &bytes);
     if (!out)
         return NULL;
-    if (run_either_way(kernel, args, &r, out) == GA_OK)
+    if (run_either_way(kernel, args, &r, out) == GA_OK &&
+        (!ga__checks_nan() || check_reduction(kernel, args, out) == GA_OK))
         return out;
     ga_free(out);
     return NULL;

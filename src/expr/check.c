@@ -1,0 +1,142 @@
+/* QUARRY_CHECK=nan for expressions: finds the operation by computing one after the other. */
+#include "expr/check.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "expr/lexer.h"
+#include "expr/type.h"
+#include "ops/check_nan.h"
+#include "ops/elementwise_op.h"
+#include "ops/reduction_op.h"
+
+ga_status ga__eval_check_keep(const gpuarray *out, int count, const ga_named *args, ga_named *kept)
+{
+    ga_status status = GA_OK;
+    for (int k = 0; k < count && status == GA_OK; k++) {
+        kept[k] = args[k];
+        if (out)
+            status = ga__check_keep(out, 1, &args[k].value, &kept[k].value);
+    }
+    return status;
+}
+
+static ga_value of_array(const gpuarray *x)
+{
+    return ga_value_array(x);
+}
+
+/* `shown`: numbers as the expression has them, before they become infinite in the dtype of the
+ * operation. */
+static ga_status apply(const ga__node *nodes, const ga__node *node, const ga_value *values,
+                       ga_value *value)
+{
+    const ga__row *row = &ga__rows[node->key.row];
+    ga_value operands[GA__MAX_INPUTS], shown[GA__MAX_INPUTS];
+    for (int k = 0; k < row->inputs; k++) {
+        const ga__node *operand = &nodes[node->key.operand[k]];
+        operands[k] = shown[k] = values[node->key.operand[k]];
+        if (operand->key.kind == GA__NODE_NUMBER)
+            shown[k] = values[operand->key.operand[0]];
+    }
+    if (node->key.bits[0]) /* a small constant exponent */
+        operands[1] = shown[1] = ga_value_signed(GA_INT64, (int64_t)node->key.bits[0]);
+    *value = of_array(ga__apply((ga__row_id)node->key.row, operands));
+    if (!value->as.array)
+        return ga_error();
+    return ga__check_elements(row->formula.name, value->as.array, row->inputs, shown, NULL);
+}
+
+static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *value)
+{
+    int axes[GA_MAX_NDIM], naxes = 0;
+    double ddof;
+    const gpuarray *x = values[node->key.operand[0]].as.array;
+    memcpy(&ddof, &node->key.bits[0], sizeof ddof);
+    for (int axis = 0; axis < x->ndim; axis++)
+        if (node->key.axes >> axis & 1)
+            axes[naxes++] = axis;
+    const ga_reduce_args args = {
+        .x = x, .naxes = naxes, .axes = axes, .keepdims = node->key.keepdims, .ddof = (int)ddof};
+    *value = of_array(ga__apply_reduction((ga__row_id)node->key.row, &args));
+    if (!value->as.array)
+        return ga_error();
+    return ga__check_reduced(ga__rows[node->key.row].formula.name, value->as.array,
+                             node->key.keepdims, naxes, axes, 1, &x);
+}
+
+static ga_status convert(const ga__node *node, const ga_value *values, ga_value *value)
+{
+    const ga_value from = values[node->key.operand[0]];
+    *value = of_array(ga_astype(from.as.array, node->dtype));
+    return value->as.array ? ga__check_elements("astype", value->as.array, 1, &from, NULL)
+                           : ga_error();
+}
+
+static ga_status compute(const ga__node *nodes, int k, const ga_named *args, const ga_value *values,
+                         ga_value *value)
+{
+    const ga__node *node = &nodes[k];
+    switch ((ga__node_kind)node->key.kind) {
+    case GA__NODE_ARRAY: *value = args[node->key.row].value; return GA_OK;
+    case GA__NODE_NUMBER:
+        *value = of_array((ga_scalar)(node->dtype, values[node->key.operand[0]]));
+        return value->as.array ? GA_OK : ga_error();
+    case GA__NODE_APPLY: return apply(nodes, node, values, value);
+    case GA__NODE_CAST: return convert(node, values, value);
+    case GA__NODE_REDUCE: return reduce(node, values, value);
+    default: *value = node->number; return GA_OK; /* weak */
+    }
+}
+
+/* Adds the place in the text to the error of an operation. */
+static ga_status fail_at(const char *text, size_t at)
+{
+    const ga__saved_error found = ga__error_take();
+    ga__eval_fail(text, at, found.status, "%s", found.message ? found.message : "");
+    ga__free(found.message);
+    return found.status;
+}
+
+static ga_status compute_all(const ga__graph *graph, const char *text, const ga_named *args)
+{
+    ga_value *values = ga__calloc((size_t)graph->nnodes, sizeof *values);
+    ga_status status = values ? GA_OK : GA_ERR_MEMORY;
+    for (int k = 0; k < graph->nnodes && status == GA_OK; k++) {
+        status = compute(graph->nodes, k, args, values, &values[k]);
+        if (status == GA_ERR_INVALID)
+            status = fail_at(text, graph->nodes[k].at);
+    }
+    ga__free(values);
+    return status;
+}
+
+static ga_status replay(const char *text, const ga__ast *ast, int count, const ga_named *args)
+{
+    ga__graph graph;
+    ga_status status = ga__graph_make(&graph, ast, count, args);
+    if (status != GA_OK)
+        return status;
+    const bool had_error = ga__attempt_begin(); /* the error is reported once it has its place */
+    status = compute_all(&graph, text, args);
+    ga__attempt_end(had_error);
+    ga__graph_reset(&graph);
+    return status;
+}
+
+ga_status ga__eval_check_nan(const char *text, const ga__ast *ast, const gpuarray *result,
+                             int count, const ga_named *args)
+{
+    ga__ast parsed;
+    if (ga__check_finite(result))
+        return GA_OK;
+    if (ast)
+        return replay(text, ast, count, args);
+    ga_status status = ga__ast_parse(&parsed, text);
+    if (status != GA_OK)
+        return status;
+    status = replay(text, &parsed, count, args);
+    ga__ast_reset(&parsed);
+    return status;
+}
