@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <quarry/ops.h>
+
 #include "array/scope.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "ops/elementwise_op.h"
-#include "ops/reduction_op.h"
 
 static _Thread_local bool checking;
 
@@ -39,34 +39,15 @@ static bool has_floats(const gpuarray *x)
     return kind == 'f' || kind == 'c';
 }
 
-static gpuarray *apply1(ga__row_id row, const gpuarray *a)
-{
-    const ga_value values[] = {ga_value_array(a)};
-    return ga__apply(row, values);
-}
-
-static gpuarray *apply2(ga__row_id row, const gpuarray *a, const gpuarray *b)
-{
-    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
-    return ga__apply(row, values);
-}
-
-static gpuarray *reduced(ga__row_id row, const gpuarray *x, bool keepdims, int naxes,
-                         const int *axes)
-{
-    const ga_reduce_args args = {.x = x, .keepdims = keepdims, .naxes = naxes, .axes = axes};
-    return x ? ga__apply_reduction(row, &args) : NULL;
-}
-
 /* The index in C order of the first true element; -1 if there is none, or on failure. */
 static int64_t first_true(const gpuarray *mask)
 {
     if (!mask || mask->size == 0)
         return -1;
-    const gpuarray *any = reduced(GA__ROW_any, mask, false, 0, NULL);
+    const gpuarray *any = ga_any(mask);
     if (!any || !ga_item_bool(any))
         return -1;
-    const gpuarray *place = reduced(GA__ROW_argmax, mask, false, 0, NULL);
+    const gpuarray *place = ga_argmax(mask);
     return place ? ga_item_int64(place) : -1;
 }
 
@@ -154,12 +135,12 @@ static gpuarray *made_here(const gpuarray *result, int count, const ga_value *op
     for (int k = 0; k < count; k++)
         if (operands[k].kind == GA_VALUE_NUMBER && !is_finite_number(operands[k]))
             return NULL;
-    gpuarray *mask = apply1(GA__ROW_isfinite, result);
-    mask = mask ? apply1(GA__ROW_logical_not, mask) : NULL;
+    gpuarray *mask = ga_isfinite(result);
+    mask = mask ? ga_logical_not(mask) : NULL;
     for (int k = 0; k < count && mask; k++) {
         const gpuarray *x = operands[k].kind == GA_VALUE_ARRAY ? operands[k].as.array : NULL;
         if (x && has_floats(x))
-            mask = apply2(GA__ROW_logical_and, mask, apply1(GA__ROW_isfinite, x));
+            mask = ga_logical_and(mask, ga_isfinite(x));
     }
     return mask;
 }
@@ -212,8 +193,8 @@ bool ga__check_finite(const gpuarray *x)
 static void add_range(ga__strbuf *text, const gpuarray *x, bool keepdims, int naxes,
                       const int *axes, const int64_t *index)
 {
-    const gpuarray *low = reduced(GA__ROW_min, x, keepdims, naxes, axes);
-    const gpuarray *high = reduced(GA__ROW_max, x, keepdims, naxes, axes);
+    const gpuarray *low = ga_min(x, .keepdims = keepdims, .naxes = naxes, .axes = axes);
+    const gpuarray *high = ga_max(x, .keepdims = keepdims, .naxes = naxes, .axes = axes);
     if (!low || !high)
         return;
     ga__strbuf_addf(text, ", from %lld finite elements between ",
@@ -228,12 +209,12 @@ static ga_status check_reduced(const char *name, const gpuarray *result, bool ke
 {
     int64_t index[GA_MAX_NDIM];
     const bool had_error = ga_error() != GA_OK;
-    gpuarray *mask = apply1(GA__ROW_isfinite, result);
-    mask = mask ? apply1(GA__ROW_logical_not, mask) : NULL;
+    gpuarray *mask = ga_isfinite(result);
+    mask = mask ? ga_logical_not(mask) : NULL;
     for (int k = 0; k < count && mask; k++) {
-        gpuarray *finite = apply1(GA__ROW_isfinite, operands[k]);
-        finite = reduced(GA__ROW_all, finite, keepdims, naxes, axes);
-        mask = finite ? apply2(GA__ROW_logical_and, mask, finite) : NULL;
+        gpuarray *finite = ga_isfinite(operands[k]);
+        finite = finite ? ga_all(finite, .keepdims = keepdims, .naxes = naxes, .axes = axes) : NULL;
+        mask = finite ? ga_logical_and(mask, finite) : NULL;
     }
     const int64_t at = first_true(mask);
     if (at < 0)
