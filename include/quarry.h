@@ -2,6 +2,7 @@
 #ifndef QUARRY_H
 #define QUARRY_H
 
+#include <quarry/version.h>
 #include <quarry/error.h>
 #include <quarry/dtype.h>
 #include <quarry/value.h>
