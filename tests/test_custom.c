@@ -1,4 +1,5 @@
 /* Custom elementwise and reduction kernels, as include/quarry/kernel.h documents them. */
+#include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Tests of ga_eval: NumPy's answers to random expressions, grammar, plans, errors and limits. */
+#include <complex.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Every elementwise function against NumPy's answers, for every dtype, in every layout. */
+#include <complex.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

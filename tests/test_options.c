@@ -8,6 +8,9 @@
 #include "base/options.h"
 #include "run.h"
 
+/* Programs own this name: no public header includes <complex.h>. */
+enum { I = 1 };
+
 /* These structs never change: they are passed by value or in arrays. */
 _Static_assert(sizeof(ga_value) == 24 && offsetof(ga_value, as) == 8, "ga_value");
 _Static_assert(sizeof(ga_named) == 32 && offsetof(ga_named, value) == 8, "ga_named");

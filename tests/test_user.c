@@ -1,6 +1,8 @@
 /* A program as users write it: only the public header, with the strictest warnings, run and
  * checked. */
 #include <quarry.h>
+
+#include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -57,6 +57,17 @@ inline const ga_reduce_args &ga_reduce_args_(const ga_reduce_args &args)
 {
     return args;
 }
+/* Options that are left out have their defaults without a warning. */
+struct ga_reduce_options_ {
+    const gpuarray *x = nullptr;
+    int naxes = 0;
+    const int *axes = nullptr;
+    bool keepdims = false;
+    ga_dtype dtype = GA_NO_DTYPE;
+    int ddof = 0;
+    gpuarray *out = nullptr;
+    operator ga_reduce_args() const { return ga_reduce_args{x, naxes, axes, keepdims, dtype, ddof, out}; }
+};
 template <class Function> inline gpuarray *ga_reduce_call_(Function f, const ga_reduce_args &args)
 {
     return f(sizeof args, &args);
@@ -64,7 +75,7 @@ template <class Function> inline gpuarray *ga_reduce_call_(Function f, const ga_
 #define GA_REDUCE_CALL_(f, ...) \\
     GA_HERE_(ga_reduce_call_(f, GA_JOIN_(GA_REDUCE_ARGS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)))
 #define GA_REDUCE_ARGS_ONE(args) ga_reduce_args_(args)
-#define GA_REDUCE_ARGS_MANY(...) (ga_reduce_args{.x = __VA_ARGS__})
+#define GA_REDUCE_ARGS_MANY(...) (ga_reduce_options_{.x = __VA_ARGS__})
 #else
 #define GA_REDUCE_CALL_(f, ...) \\
     GA_AT_(f, sizeof(ga_reduce_args), &(ga_reduce_args){.x = __VA_ARGS__})

@@ -7,10 +7,6 @@
 #include <quarry/error.h>
 #include <quarry/value.h>
 
-#ifndef __cplusplus
-#include <complex.h>
-#endif
-
 GA_BEGIN_DECLS
 
 /* Every function here that returns a gpuarray * returns a new reference, or NULL on failure; the

@@ -1,5 +1,6 @@
 /* Applies GA_V to each argument of a variadic macro: GA_CALL_(f, k, a, b) is (f)(k, 2, {GA_V(a),
- * GA_V(b)}). GA_MANY_ is ONE for one argument and MANY for more. The ladder is written out because
+ * GA_V(b)}). GA_MANY_ is ONE for one argument and MANY for more;
+ * GA_FEW_ is the number of up to six arguments, then MORE. The ladder is written out because
  * C11's preprocessor has no recursion. */
 #ifndef QUARRY_EACH_H
 #define QUARRY_EACH_H
@@ -16,6 +17,10 @@
     GA_PICK_(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
              MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
              MANY, MANY, MANY, MANY, MANY, MANY, ONE, ONE)
+#define GA_FEW_(...) \
+    GA_PICK_(__VA_ARGS__, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, \
+             MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, \
+             MORE, 6, 5, 4, 3, 2, 1, 1)
 #define GA_JOIN_(a, b) GA_JOIN2_(a, b)
 #define GA_JOIN2_(a, b) a##b
 #define GA_CALL_(f, ...) GA_JOIN_(GA_CALL_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__)

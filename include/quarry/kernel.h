@@ -2,6 +2,9 @@
 #ifndef QUARRY_KERNEL_H
 #define QUARRY_KERNEL_H
 
+#include <stddef.h>
+
+#include <quarry/each.h>
 #include <quarry/error.h>
 #include <quarry/value.h>
 
@@ -80,20 +83,29 @@ template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values
 }
 #define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
 #define ga_reduce(...) GA_HERE_(ga_reduce_(__VA_ARGS__))
-/* C++17 has no designated initialisers: in C++ the functions also take the struct, with the options
- * as its members. */
+/* The options that follow the positional arguments, in the order of the structs' members. In C++20
+ * they have the same spelling as in C; C++17 has no designated initialisers, and takes the structs.
+ */
+struct ga_elementwise_rest_ {
+    const char *preamble = nullptr, *loop_prep = nullptr, *after_loop = nullptr;
+    bool fast_math = false;
+};
+struct ga_reduction_rest_ {
+    const char *preamble = nullptr, *struct_name = nullptr;
+    size_t struct_bytes = 0;
+    bool fast_math = false;
+};
 inline ga_kernel *ga_elementwise_kernel_(const ga_elementwise_args &args)
 {
     return ga_elementwise_kernel(sizeof args, &args);
 }
 inline ga_kernel *ga_elementwise_kernel_(const char *arguments, const char *operation,
-                                         const char *name = nullptr)
+                                         const char *name = nullptr,
+                                         const ga_elementwise_rest_ &rest = {})
 {
-    ga_elementwise_args args = {};
-    args.arguments = arguments;
-    args.operation = operation;
-    args.name = name;
-    return ga_elementwise_kernel(sizeof args, &args);
+    return ga_elementwise_kernel_(ga_elementwise_args{arguments, operation, name, rest.preamble,
+                                                      rest.loop_prep, rest.after_loop,
+                                                      rest.fast_math});
 }
 inline ga_kernel *ga_reduction_kernel_(const ga_reduction_args &args)
 {
@@ -101,21 +113,31 @@ inline ga_kernel *ga_reduction_kernel_(const ga_reduction_args &args)
 }
 inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
                                        const char *reduce_expr, const char *map_expr,
-                                       const char *arguments, const char *name = nullptr)
+                                       const char *arguments, const char *name = nullptr,
+                                       const ga_reduction_rest_ &rest = {})
 {
-    ga_reduction_args args = {};
-    args.dtype_out = dtype_out;
-    args.neutral = neutral;
-    args.reduce_expr = reduce_expr;
-    args.map_expr = map_expr;
-    args.arguments = arguments;
-    args.name = name;
-    return ga_reduction_kernel(sizeof args, &args);
+    return ga_reduction_kernel_(ga_reduction_args{dtype_out, neutral, reduce_expr, map_expr,
+                                                  arguments, name, rest.preamble, rest.struct_name,
+                                                  rest.struct_bytes, rest.fast_math});
 }
-#define ga_elementwise_kernel(...) GA_HERE_(ga_elementwise_kernel_(__VA_ARGS__))
-#define ga_reduction_kernel(...) GA_HERE_(ga_reduction_kernel_(__VA_ARGS__))
+#define ga_elementwise_kernel(...)                                                                 \
+    GA_HERE_(GA_JOIN_(GA_ELEMENTWISE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_ELEMENTWISE_1(args) ga_elementwise_kernel_(args)
+#define GA_ELEMENTWISE_2(...) ga_elementwise_kernel_(__VA_ARGS__)
+#define GA_ELEMENTWISE_3(...) ga_elementwise_kernel_(__VA_ARGS__)
+#define GA_ELEMENTWISE_4(a, operation, name, ...)                                                  \
+    ga_elementwise_kernel_(a, operation, name, {__VA_ARGS__})
+#define GA_ELEMENTWISE_5 GA_ELEMENTWISE_4
+#define GA_ELEMENTWISE_6 GA_ELEMENTWISE_4
+#define GA_ELEMENTWISE_MORE GA_ELEMENTWISE_4
+#define ga_reduction_kernel(...)                                                                   \
+    GA_HERE_(GA_JOIN_(GA_REDUCTION_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_REDUCTION_1(args) ga_reduction_kernel_(args)
+#define GA_REDUCTION_5(...) ga_reduction_kernel_(__VA_ARGS__)
+#define GA_REDUCTION_6(...) ga_reduction_kernel_(__VA_ARGS__)
+#define GA_REDUCTION_MORE(dtype, neutral, reduce, map, a, name, ...)                               \
+    ga_reduction_kernel_(dtype, neutral, reduce, map, a, name, {__VA_ARGS__})
 #else
-#include <quarry/each.h>
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
 #define ga_reduce(...) GA_CALL_(ga_reduce, __VA_ARGS__)
 #define ga_elementwise_kernel(...)                                                                 \

@@ -164,14 +164,16 @@ inline ga_module *ga_module_compile_(const ga_module_args &args)
 {
     return ga_module_compile(sizeof args, &args);
 }
-inline ga_module *ga_module_compile_(const char *source, const char *options = nullptr,
-                                     const char *name = nullptr)
+/* The options after the source: "-DN=4", "name" in this order, or in C++20 as in C. */
+struct ga_module_rest_ {
+    const char *options = nullptr, *name = nullptr;
+    const ga_header *headers = nullptr;
+    const char *kernels = nullptr;
+};
+inline ga_module *ga_module_compile_(const char *source, const ga_module_rest_ &rest = {})
 {
-    ga_module_args args = {};
-    args.source = source;
-    args.options = options;
-    args.name = name;
-    return ga_module_compile(sizeof args, &args);
+    return ga_module_compile_(
+        ga_module_args{source, rest.options, rest.name, rest.headers, rest.kernels});
 }
 inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block)
 {
@@ -196,11 +198,23 @@ inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
     return ga_launch_with(kernel, grid, block, sizeof options, &options, (int)sizeof...(values),
                           list);
 }
-#define ga_module_compile(...) GA_HERE_(ga_module_compile_(__VA_ARGS__))
+#define GA_HEADERS(...) (std::initializer_list<ga_header>{__VA_ARGS__, {nullptr, nullptr}}.begin())
+/* Options that are left out have their defaults without a warning. */
+struct ga_with_ {
+    size_t shared_bytes = 0;
+    ga_stream *stream = nullptr;
+    operator ga_launch_options() const
+    {
+        return ga_launch_options{shared_bytes, stream};
+    }
+};
+#define GA_WITH(...) (ga_with_{__VA_ARGS__})
+#define ga_module_compile(...) GA_HERE_(GA_JOIN_(GA_MODULE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_MODULE_ONE(source) ga_module_compile_(source)
+#define GA_MODULE_MANY(source, ...) ga_module_compile_(source, {__VA_ARGS__})
 #define ga_launch(...) GA_HERE_(ga_launch_(__VA_ARGS__))
 #define ga_launch_with(...) GA_HERE_(ga_launch_with_(__VA_ARGS__))
 #else
-#include <quarry/each.h>
 #define GA_DIM_OF_(x, y, z) ((ga_dim){x, y, z})
 #define GA_STRUCT(...) ga_value_host(GA_VALUE_STRUCT, &(__VA_ARGS__), sizeof(__VA_ARGS__))
 #define GA_HEADERS(...) ((const ga_header[]){__VA_ARGS__, {0, 0}})

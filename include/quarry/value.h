@@ -7,8 +7,6 @@
 #ifdef __cplusplus
 #include <complex>
 #include <initializer_list>
-#else
-#include <complex.h>
 #endif
 
 GA_BEGIN_DECLS
@@ -149,14 +147,24 @@ static inline ga_value ga_value_ldouble(long double v)
 }
 
 #ifndef __cplusplus
+/* A complex number has the layout of an array of two (C11 6.2.5). <complex.h> is not included: it
+ * would take the name I from programs. */
 static inline ga_value ga_value_cfloat(float _Complex v)
 {
-    return ga_value_floating(GA_COMPLEX64, (double)crealf(v), (double)cimagf(v));
+    const union {
+        float _Complex number;
+        float part[2];
+    } u = {v};
+    return ga_value_floating(GA_COMPLEX64, (double)u.part[0], (double)u.part[1]);
 }
 
 static inline ga_value ga_value_cdouble(double _Complex v)
 {
-    return ga_value_floating(GA_COMPLEX128, creal(v), cimag(v));
+    const union {
+        double _Complex number;
+        double part[2];
+    } u = {v};
+    return ga_value_floating(GA_COMPLEX128, u.part[0], u.part[1]);
 }
 
 /* clang-format off */
