@@ -130,6 +130,42 @@ static void views_are_written_in_their_order(void **state)
     }
 }
 
+/* The texts are those of numpy.array2string under numpy.printoptions. */
+static void options_are_those_of_numpy(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_divide(ga_linspace(GA_FLOAT64, 0, 1, 4), 3), *i = counting(GA_SHAPE(20));
+        const double numbers[] = {1e-7, 1, 1e9, 123.456, 1.23456789e-20};
+        gpuarray *n = ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(5));
+        gpuarray *z =
+            ga_full(GA_COMPLEX128, GA_SHAPE(1), ga_value_floating(GA_COMPLEX128, 1.0 / 3, 2.0 / 3));
+        ga_set_print_options(.precision = 3);
+        assert_text(x, "[0.    0.111 0.222 0.333]");
+        ga_set_print_options(.precision = -1);
+        assert_text(x, "[0. 0. 0. 0.]");
+        ga_set_print_options(.precision = 2);
+        assert_text(ga_slice(n, "::3"), "[1.00e-07 1.23e+02]");
+        assert_text(z, "[0.33+0.67j]");
+        ga_set_print_options(.precision = 12);
+        assert_text(ga_slice(n, "4:0:-3"), "[1.23456789e-20 1.00000000e+00]");
+        ga_set_print_options(.suppress = true);
+        assert_text(ga_slice(n, ":2"), "[0.0000001 1.       ]");
+        assert_text(ga_slice(n, "2:0:-1"), "[1.e+09 1.e+00]");
+        ga_set_print_options(.threshold = 10, .edgeitems = 2);
+        assert_text(i, "[ 0  1 ... 18 19]");
+        ga_set_print_options(.linewidth = 20);
+        assert_text(i, "[ 0  1  2  3  4  5\n  6  7  8  9 10 11\n 12 13 14 15 16 17\n 18 19]");
+        ga_set_print_options(.threshold = 4, .edgeitems = 1);
+        assert_text(ga_reshape(counting(GA_SHAPE(30)), GA_SHAPE(5, 6)),
+                    "[[ 0 ...  5]\n ...\n [24 ... 29]]");
+        assert_int_equal(ga_set_print_options(.edgeitems = -1), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "set_print_options: threshold 0, edgeitems -1 or linewidth 0");
+        ga_set_print_options();
+        assert_text(ga_slice(i, ":3"), "[0 1 2]");
+    }
+}
+
 static void views_of_large_arrays_are_shortened(void **state)
 {
     (void)state;
@@ -218,6 +254,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_numpys),
         cmocka_unit_test(views_are_written_in_their_order),
+        cmocka_unit_test(options_are_those_of_numpy),
         cmocka_unit_test(views_of_large_arrays_are_shortened),
         cmocka_unit_test(text_ignores_the_locale),
         cmocka_unit_test(print_writes_a_line),

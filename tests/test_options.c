@@ -30,6 +30,7 @@ _Static_assert(offsetof(ga_chunks, user) == 16, "ga_chunks");
 _Static_assert(offsetof(ga_allocator, user) == 16, "ga_allocator");
 _Static_assert(offsetof(ga_memory_stats, total) == 40, "ga_memory_stats");
 _Static_assert(offsetof(ga_kernel_properties, occupancy) == 48, "ga_kernel_properties");
+_Static_assert(offsetof(ga_print_options, suppress) == 24, "ga_print_options");
 _Static_assert(offsetof(ga_cache_entry, used) == 16, "ga_cache_entry");
 
 /* Statuses and dtypes keep their numbers. */

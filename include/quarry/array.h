@@ -260,15 +260,53 @@ GA_API gpuarray *ga_load(const char *path);
  * complete. */
 GA_API ga_status ga_save(const gpuarray *x, const char *path);
 
-/* The array as numpy.array2string formats it; above 1000 elements it is summarised with "...". The
- * caller frees the text with free(). NULL on failure. */
+/* The array as numpy.array2string formats it, with the options below. The caller frees the text
+ * with free(). NULL on failure. */
 GA_API char *ga_format(const gpuarray *x);
 
 /* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x), but
  * with all digits for a 0-d array. */
 GA_API ga_status ga_print(const gpuarray *x);
 
+/* How ga_format() and ga_print() write arrays, as numpy.set_printoptions. Zero means NumPy's
+ * default. */
+typedef struct ga_print_options {
+    int reserved;      /* 0 */
+    int precision;     /* the most digits after the point: 8; a negative number for none */
+    int64_t threshold; /* arrays of more elements are summarised with "...": 1000 */
+    int edgeitems;     /* elements at each end of an axis of a summary: 3 */
+    int linewidth;     /* characters in a line: 75 */
+    bool suppress;     /* small numbers are not written with an exponent */
+} ga_print_options;
+
+/* Sets the options of all threads: ga_set_print_options(.precision = 3, .suppress = true). Options
+ * that are left out get their defaults, so ga_set_print_options() restores all of them. The macro
+ * passes the size of the struct that the program knows before its address. GA_ERR_INVALID for a
+ * negative number other than .precision. */
+GA_API ga_status ga_set_print_options(size_t size, const ga_print_options *options);
+
 GA_END_DECLS
+
+#ifdef __cplusplus
+struct ga_print_options_ {
+    int reserved = 0, precision = 0;
+    int64_t threshold = 0;
+    int edgeitems = 0, linewidth = 0;
+    bool suppress = false;
+};
+inline ga_status ga_set_print_options_(const ga_print_options_ &o)
+{
+    const ga_print_options options = {o.reserved,  o.precision, o.threshold,
+                                      o.edgeitems, o.linewidth, o.suppress};
+    return ga_set_print_options(sizeof options, &options);
+}
+#define ga_set_print_options(...)                                                                  \
+    GA_HERE_(ga_set_print_options_(ga_print_options_{.reserved = 0, __VA_ARGS__}))
+#else
+#define ga_set_print_options(...)                                                                  \
+    GA_AT_(ga_set_print_options, sizeof(ga_print_options),                                         \
+           &(ga_print_options){.reserved = 0, __VA_ARGS__})
+#endif
 
 #define ga_arange(dtype, start, stop, step)                                                        \
     GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))
