@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 static int wrong;
 
@@ -184,6 +185,20 @@ static void random_numbers()
     }
 }
 
+static void text()
+{
+    GA_SCOPE {
+        ga_print_options options = {};
+        options.precision = 2;
+        gpuarray *x = ga_divide(ga_ones(GA_FLOAT64, GA_SHAPE(2)), 3);
+        check(ga_set_print_options(options) == GA_OK, "print options");
+        char *shown = ga_format(x);
+        check(shown != nullptr && std::string(shown) == "[0.33 0.33]", "two digits");
+        std::free(shown);
+        ga_set_print_options();
+    }
+}
+
 static void streams_and_graphs()
 {
     GA_SCOPE {
@@ -210,6 +225,7 @@ int main()
     expressions();
     sources();
     random_numbers();
+    text();
     streams_and_graphs();
     std::printf("quarry %s on %s: %s\n", ga_version(), ga_device_name(nullptr),
                 wrong ? "wrong" : "right");

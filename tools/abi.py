@@ -7,7 +7,8 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 LIST = os.path.join(ROOT, "abi.txt")
-HEAD = "# The symbols of libquarry.so and the version that introduced each. tools/abi.py --update LIBRARY adds new ones.\n"
+HEAD = ("# The symbols of libquarry.so and the version that introduced each.\n"
+        "# tools/abi.py --update LIBRARY adds new ones.\n")
 
 
 def current_version():

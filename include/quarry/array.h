@@ -288,20 +288,26 @@ GA_API ga_status ga_set_print_options(size_t size, const ga_print_options *optio
 GA_END_DECLS
 
 #ifdef __cplusplus
+inline ga_status ga_set_print_options_(const ga_print_options &options)
+{
+    return ga_set_print_options(sizeof options, &options);
+}
+#if __cplusplus >= 202002L
 struct ga_print_options_ {
     int reserved = 0, precision = 0;
     int64_t threshold = 0;
     int edgeitems = 0, linewidth = 0;
     bool suppress = false;
+    operator ga_print_options() const
+    {
+        return ga_print_options{reserved, precision, threshold, edgeitems, linewidth, suppress};
+    }
 };
-inline ga_status ga_set_print_options_(const ga_print_options_ &o)
-{
-    const ga_print_options options = {o.reserved,  o.precision, o.threshold,
-                                      o.edgeitems, o.linewidth, o.suppress};
-    return ga_set_print_options(sizeof options, &options);
-}
 #define ga_set_print_options(...)                                                                  \
     GA_HERE_(ga_set_print_options_(ga_print_options_{.reserved = 0, __VA_ARGS__}))
+#else /* ga_set_print_options(options), with the struct, or without it */
+#define ga_set_print_options(...) GA_HERE_(ga_set_print_options_(ga_print_options{__VA_ARGS__}))
+#endif
 #else
 #define ga_set_print_options(...)                                                                  \
     GA_AT_(ga_set_print_options, sizeof(ga_print_options),                                         \
