@@ -90,18 +90,20 @@ static void check_matrix(ga_dtype dtype, fill kind, int64_t rows, int64_t column
         const gpuarray *x = random_matrix(dtype, kind, rows, columns, values, seed);
         const struct {
             const char *name;
-            gpuarray *(*find)(ga_reduce_args);
+            gpuarray *(*find)(size_t size, const ga_reduce_args *args);
             bool least;
         } functions[] = {{"argmin", ga_argmin, true}, {"argmax", ga_argmax, false}};
         for (int f = 0; f < 2; f++) {
             snprintf(what, sizeof what, "%s of %s, fill %d, (%lld, %lld)", functions[f].name,
                      ga_dtype_name(dtype), kind, (long long)rows, (long long)columns);
-            compare(functions[f].find((ga_reduce_args){.x = x, .naxes = 1, .axes = (int[]){1}}),
+            compare(functions[f].find(sizeof(ga_reduce_args),
+                                      &(ga_reduce_args){.x = x, .naxes = 1, .axes = (int[]){1}}),
                     values, columns, 1, columns, functions[f].least, what);
-            compare(functions[f].find((ga_reduce_args){.x = x, .naxes = 1, .axes = (int[]){0}}),
+            compare(functions[f].find(sizeof(ga_reduce_args),
+                                      &(ga_reduce_args){.x = x, .naxes = 1, .axes = (int[]){0}}),
                     values, rows, columns, 1, functions[f].least, what);
-            compare(functions[f].find((ga_reduce_args){.x = x}), values, rows * columns, 1, 0,
-                    functions[f].least, what);
+            compare(functions[f].find(sizeof(ga_reduce_args), &(ga_reduce_args){.x = x}), values,
+                    rows * columns, 1, 0, functions[f].least, what);
         }
     }
 }

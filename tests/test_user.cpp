@@ -191,7 +191,12 @@ static void text()
         ga_print_options options = {};
         options.precision = 2;
         gpuarray *x = ga_divide(ga_ones(GA_FLOAT64, GA_SHAPE(2)), 3);
+#if __cplusplus >= 202002L
+        check(ga_set_print_options(.precision = 2) == GA_OK, "print options");
+        check((ga_set_print_options)(sizeof options, &options) == GA_OK, "the struct");
+#else
         check(ga_set_print_options(options) == GA_OK, "print options");
+#endif
         char *shown = ga_format(x);
         check(shown != nullptr && std::string(shown) == "[0.33 0.33]", "two digits");
         std::free(shown);
