@@ -259,7 +259,7 @@ static bool replace_once(void)
             ga_replace(&x, ga_empty(GA_INT8, GA_SHAPE(2)));
         }
         gpuarray *outer = ga_empty(GA_INT8, GA_SHAPE(3));
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 40 && outer; i++) { /* NULL has no owner to pass on */
             GA_SCOPED;
             ga_replace(&outer, ga_empty(GA_INT8, GA_SHAPE(4)));
         }

@@ -40,7 +40,7 @@ GA_API gpuarray *ga_keep(gpuarray *x);
 
 /* Frees *x at once, also inside a scope, and puts `with` in its place: ga_replace(&x, ga_add(x, 1))
  * in a loop never holds more than two arrays. If the innermost scope owns `with`, its new owner is
- * the old array's: an outer scope, or the caller. If *x is NULL, only the variable changes. A NULL
+ * the old array's: an outer scope, or the caller. If *x is NULL, `with` keeps its owner. A NULL
  * `with` is a failed result, and *x becomes NULL. */
 GA_API void ga_replace(gpuarray **x, gpuarray *with);
 
