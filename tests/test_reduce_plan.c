@@ -192,11 +192,22 @@ static void accumulators_choose_the_block(void **state)
     assert_true(q->v.wide);
 }
 
-static void misaligned_elements_are_loaded_singly_and_more_at_a_time(void **state)
+/* Elements that lie apart are loaded singly, and more at a time. */
+static void vectors_begin_within_misaligned_arrays(void **state)
 {
     (void)state;
     planned p;
     const ga__reduce_plan *q = plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4100, INT64_C(1) << 28);
+    assert_true(q->v.peeled);
+    assert_int_equal(q->v.lanes, 4);
+    assert_int_equal(q->v.block, 512);
+    assert_int_equal(q->v.unroll, 4);
+    assert_false(plan_all(&p, GA__ROW_sum, GA_FLOAT32, 4096, INT64_C(1) << 28)->v.peeled);
+    set_array(&p, GA_FLOAT32, 4096, SHAPE(INT64_C(1) << 28));
+    p.strides[0] = 8;
+    p.reduced[0] = true;
+    q = plan_it(&p, GA__ROW_sum);
+    assert_false(q->v.peeled);
     assert_int_equal(q->v.lanes, 1);
     assert_int_equal(q->v.block, 512);
     assert_int_equal(q->v.unroll, 8);
@@ -212,8 +223,48 @@ static void rows_are_shared_where_they_are_few(void **state)
     q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(16384, 16384));
     assert_int_equal(q->tiles, 16384);
     assert_int_equal(q->segments, 1);
-    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 26, 4));
-    assert_true(q->v.short_rows);
+}
+
+/* A tile is as much of neighbouring rows as fits, in whole turns of its teams. The longer the rows,
+ * the more threads share one. */
+static void short_rows_are_staged(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t length, team, group;
+    } cases[] = {{2, 1, 1920}, {4, 1, 896}, {33, 1, 123}, {1025, 32, 3}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t length = cases[k].length;
+        const ga__reduce_plan *q = plan_axis(&p, GA__ROW_sum, 1, SHAPE((1 << 28) / length, length));
+        assert_true(q->v.staged && q->v.operand[0].staged && !q->v.operand[0].apart);
+        assert_int_equal(q->v.team, cases[k].team);
+        assert_int_equal(q->group, cases[k].group);
+    }
+    /* Few rows go to all multiprocessors. */
+    const ga__reduce_plan *q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1000, 100));
+    assert_true(q->v.staged && q->tiles >= 3 * PROCESSORS);
+    /* A tile has room for one row only: vectors are better, of rows that begin anywhere. */
+    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 16, 4001));
+    assert_true(!q->v.staged && q->v.peeled && q->v.lanes == 4 && q->v.team == 32);
+    q = plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 16, 4097));
+    assert_true(!q->v.staged && q->v.peeled && q->v.team == q->v.block && q->v.block == 128);
+    set_array(&p, GA_INT8, 4096, SHAPE(1 << 16, 16001));
+    p.reduced[1] = true;
+    assert_true(plan_it(&p, GA__ROW_sum)->v.staged);
+}
+
+/* Threads that read together use different banks: they take odd numbers of words each, or a stage
+ * skips a word where they would not. */
+static void stages_skip_bytes_where_banks_conflict(void **state)
+{
+    (void)state;
+    planned p;
+    static const int64_t even[] = {8, 16, 32, 64}, odd[] = {3, 5, 31, 33, 34, 257, 1025};
+    for (size_t k = 0; k < sizeof even / sizeof *even; k++)
+        assert_true(plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 20, even[k]))->v.operand[0].skewed);
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+        assert_false(plan_axis(&p, GA__ROW_sum, 1, SHAPE(1 << 20, odd[k]))->v.operand[0].skewed);
 }
 
 static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
@@ -236,20 +287,19 @@ static void tiles_of_columns_are_narrow_rather_than_shared(void **state)
     assert_int_equal(q->segments, AT_ONCE);
 }
 
-/* A row that ends within a vector needs a tail, which such a kernel does not have. */
-static void thin_rows_are_of_whole_vectors(void **state)
+/* Memory reads the bytes between rows of a window anyway if they are few. Otherwise each row begins
+ * a vector of its own in the stage. */
+static void wide_gaps_are_not_staged(void **state)
 {
     (void)state;
     planned p;
-    for (int64_t width = 4; width <= 8; width++) {
-        set_array(&p, GA_FLOAT32, 4096, SHAPE(1 << 22, width));
-        p.strides[0] = 32; /* columns of a matrix of 8 */
+    for (int64_t pitch = 5; pitch <= 16; pitch++) {
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(1 << 22, 5));
+        p.strides[0] = 4 * pitch;
         p.reduced[1] = true;
         const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
-        assert_false(q->v.columns);
-        assert_int_equal(q->v.lanes, 4);
-        assert_int_equal(q->v.short_rows, width % 4 == 0);
-        assert_int_equal(q->v.tail, width % 4 != 0);
+        assert_true(q->v.staged && q->v.operand[0].staged);
+        assert_int_equal(q->v.operand[0].apart, pitch > 13);
     }
 }
 
@@ -344,6 +394,11 @@ static void check_vectors(const planned *p, const ga__reduce_plan *q)
     const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->v.lanes;
     if (q->v.lanes == 1 || q->v.ragged)
         return;
+    if (q->v.peeled) {
+        assert_true(q->v.tail && !q->v.columns && nest->ndim == 1 && nest->strides[0][0] == 1);
+        assert_true(q->count >= 2 * q->v.lanes);
+        return;
+    }
     assert_true(nest->shape[0] % q->v.lanes == 0 || q->v.tail);
     assert_true(!q->v.tail || (!q->v.columns && nest->ndim == 1));
     assert_int_equal(nest->strides[0][0], 1);
@@ -408,6 +463,33 @@ static int64_t ragged_roundings(const ga__reduce_plan *q)
         n +=
             reading_roundings(q, (q->segments + group - 1) / group, threads) + log2_of(threads) + 1;
     return n;
+}
+
+/* The same where rows are staged: in a batch, the batches of a thread and their remainder, and a
+ * team. */
+static int64_t staged_roundings(const ga__reduce_plan *q)
+{
+    const int64_t batches = (q->vectors + q->v.unroll - 1) / q->v.unroll;
+    return 2 * log2_of(q->v.unroll) + 1 + batches + log2_of(q->v.team) + 1;
+}
+
+/* The threads of a row take all its elements, and the stage has room for the rows of a tile. */
+static void check_staged(const ga__reduce_plan *q)
+{
+    const int64_t size = (int64_t)ga_dtype_size(q->operands[0].array->dtype),
+                  span = ((q->count - 1) * q->reduced.strides[0][0] + 1) * size,
+                  room = (int64_t)q->v.ahead * q->v.block * 16;
+    assert_true(q->v.team * q->vectors >= q->count);
+    assert_int_equal(q->v.block % q->v.team, 0);
+    assert_int_equal(q->vectors % q->v.packed, 0);
+    assert_true(q->group >= 1 && q->tiles >= 1 && (q->tiles - 1) * q->group < q->outputs);
+    assert_true(q->segments == 1 && !q->v.split && !q->v.posted);
+    if (q->v.operand[0].apart)
+        assert_true(q->group * ((span + 30) / 16 * 16) <= room);
+    else
+        assert_true((q->group - 1) * q->kept.strides[0][0] * size + span + 127 + 15 <= room);
+    if (q->sums && q->v.accumulator_bytes <= 16)
+        assert_true(staged_roundings(q) <= MOST_ROUNDINGS);
 }
 
 /* The most roundings of a sum on an element's way to the result: in its thread's batches and
@@ -475,13 +557,16 @@ static void check_ragged(const ga__reduce_plan *q)
 /* Properties of every plan: the blocks cover the outputs and no segment is empty. */
 static void check_plan(ga__reduce_plan *q, int64_t at_once)
 {
+    if (q->v.staged) {
+        check_staged(q);
+        return;
+    }
     const int64_t together = q->v.ragged    ? q->down
                              : q->v.columns ? q->v.block / q->v.across
                                             : q->v.team;
     const int64_t stretches = (q->vectors + together * q->v.unroll - 1) / (together * q->v.unroll);
     const int64_t a_tile =
-        q->v.columns ? (int64_t)q->v.across * q->v.lanes
-                     : (int64_t)q->v.block / q->v.team * (q->v.short_rows ? q->v.unroll : 1);
+        q->v.columns ? (int64_t)q->v.across * q->v.lanes : (int64_t)q->v.block / q->v.team;
     if (q->v.ragged) {
         check_ragged(q);
     } else {
@@ -546,10 +631,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(shorter_ones_in_one_wave_or_less),
         cmocka_unit_test(what_may_stop_early_stays_in_one_wave),
         cmocka_unit_test(accumulators_choose_the_block),
-        cmocka_unit_test(misaligned_elements_are_loaded_singly_and_more_at_a_time),
+        cmocka_unit_test(vectors_begin_within_misaligned_arrays),
         cmocka_unit_test(rows_are_shared_where_they_are_few),
+        cmocka_unit_test(short_rows_are_staged),
+        cmocka_unit_test(stages_skip_bytes_where_banks_conflict),
         cmocka_unit_test(tiles_of_columns_are_narrow_rather_than_shared),
-        cmocka_unit_test(thin_rows_are_of_whole_vectors),
+        cmocka_unit_test(wide_gaps_are_not_staged),
         cmocka_unit_test(few_ragged_columns_are_loaded_singly),
         cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
         cmocka_unit_test(other_ragged_columns_lie_apart),

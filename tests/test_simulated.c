@@ -534,6 +534,189 @@ static void ragged_columns(void **state)
     simulated_device.processors = PROCESSORS;
 }
 
+/* ---- Rows that pass through shared memory ---- */
+
+/* What the functions below make their rows of. */
+static struct {
+    ga_dtype dtype;
+    int offset; /* elements before the first row */
+    int gap;    /* elements between rows */
+} rows;
+
+/* As many rows of n elements as two blocks or more share, but few enough for the simulator. */
+static int64_t row_count(int64_t n)
+{
+    const int64_t count = 30000 / n;
+    return count < 3 ? 3 : count > 5003 ? 5003 : count;
+}
+
+static gpuarray *rows_window(int64_t count, int64_t n)
+{
+    const int64_t pitch = n + rows.gap;
+    gpuarray *all = given(rows.dtype, GA_SHAPE(rows.offset + count * pitch));
+    all = ga_reshape(ga_slice(all, "%d:", rows.offset), GA_SHAPE(count, pitch));
+    return ga_slice(all, ":, :%lld", (long long)n);
+}
+
+static gpuarray *sum_of_rows(int64_t n)
+{
+    return ga_sum(rows_window(row_count(n), n), GA_AXIS(1));
+}
+
+static gpuarray *max_window(int64_t n)
+{
+    return ga_max(rows_window(row_count(n), n), GA_AXIS(1));
+}
+
+static gpuarray *argmin_window(int64_t n)
+{
+    return ga_argmin(rows_window(row_count(n), n), GA_AXIS(1));
+}
+
+static gpuarray *var_window(int64_t n)
+{
+    return ga_var(rows_window(row_count(n), n), GA_AXIS(1));
+}
+
+static gpuarray *any_window(int64_t n)
+{
+    return ga_any(ga_equal(rows_window(row_count(n), n), 50), GA_AXIS(1));
+}
+
+static gpuarray *range_of_window(int64_t n)
+{
+    return ga_eval("max(x, axis=1) - min(x, axis=1)", GA_NAMED("x", rows_window(row_count(n), n)));
+}
+
+/* Every 50 is NaN. */
+static gpuarray *first_nan_of_window(int64_t n)
+{
+    gpuarray *x = rows_window(row_count(n), n);
+    return ga_eval("argmax(where(x == 50, nan, x), axis=1) + 1000 * argmin(x, axis=1)",
+                   GA_NAMED("x", x), GA_NAMED("nan", NAN));
+}
+
+static gpuarray *argmax_window(int64_t n)
+{
+    return ga_eval("argmax(x, axis=1)", GA_NAMED("x", rows_window(row_count(n), n)));
+}
+
+/* More tiles than blocks: each block has several in turn. */
+static gpuarray *sum_many_rows(int64_t n)
+{
+    return ga_eval("sum(x, axis=1)", GA_NAMED("x", rows_window(3500000 / n, n)));
+}
+
+/* Two operands, whose rows begin alike within vectors, and otherwise. */
+static gpuarray *dot_of_rows(int64_t n)
+{
+    return ga_eval("sum(x*y, axis=1)", GA_NAMED("x", rows_window(3, n)),
+                   GA_NAMED("y", rows_window(3, n)));
+}
+
+static gpuarray *dot_of_unlike_rows(int64_t n)
+{
+    return ga_eval("sum(x*y, axis=1)", GA_NAMED("x", rows_window(3, n)),
+                   GA_NAMED("y", given(GA_FLOAT64, GA_SHAPE(3, n))));
+}
+
+static gpuarray *upside_down(int64_t n)
+{
+    return ga_sum(ga_slice(rows_window(row_count(n), n), "::-1"), GA_AXIS(1));
+}
+
+static gpuarray *every_other(int64_t n)
+{
+    return ga_argmax(ga_slice(rows_window(row_count(n), 2 * n), ":, ::2"), GA_AXIS(1));
+}
+
+/* Elements of one array lie as elements of the next do not: a weight for each column, a number for
+ * each row, and rows that another axis repeats. */
+static gpuarray *weighted_elements(int64_t n)
+{
+    const int64_t count = row_count(n);
+    return ga_eval("sum(x*w + c, axis=1)", GA_NAMED("x", rows_window(count, n)),
+                   GA_NAMED("w", given(GA_FLOAT64, GA_SHAPE(n))),
+                   GA_NAMED("c", given(GA_INT32, GA_SHAPE(count, 1))));
+}
+
+static gpuarray *repeated_rows(int64_t n)
+{
+    const int64_t count = row_count(n);
+    gpuarray *y = ga_slice(given(GA_INT8, GA_SHAPE(count * n + 3)), "3:");
+    return ga_eval("sum(x*y, axis=2)", GA_NAMED("x", given(GA_FLOAT32, GA_SHAPE(3, count, n))),
+                   GA_NAMED("y", ga_reshape(y, GA_SHAPE(count, n))));
+}
+
+static void set_rows(ga_dtype dtype, int offset, int gap)
+{
+    rows.dtype = dtype, rows.offset = offset, rows.gap = gap;
+}
+
+static void rows_of_any_length(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        set_rows(dtypes[d], 0, 0);
+        COMPARE(sum_of_rows, 0, 2, 3, 5, 8, 15, 16, 17, 32, 33, 65, 100, 256, 257, 1025, 1901,
+                4000);
+    }
+    set_rows(GA_FLOAT32, 0, 0);
+    COMPARE(argmin_window, 0, 2, 5, 31, 33, 64, 65, 255, 257, 1025, 3900, 3967, 4096, 4097);
+    COMPARE(var_window, 1e-5, 2, 5, 33, 64, 65, 255, 1025, 3900);
+    set_rows(GA_INT8, 0, 0);
+    COMPARE(max_window, 0, 2, 3, 7, 33, 255, 1025, 4095, 15999, 16385);
+    COMPARE(any_window, 0, 3, 33, 257);
+    COMPARE(range_of_window, 0, 5, 33, 1025);
+    COMPARE(sum_many_rows, 0, 33, 1025);
+}
+
+static void extremes_of_rows(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8,  GA_UINT8,   GA_INT16,   GA_UINT16, GA_INT32,
+                                      GA_INT64, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        set_rows(dtypes[d], 1, 0);
+        COMPARE(argmax_window, 0, 3, 33, 257, 1025);
+        COMPARE(argmin_window, 0, 33, 1025, 17000);
+    }
+    set_rows(GA_FLOAT32, 0, 0);
+    COMPARE(first_nan_of_window, 0, 4, 7, 33, 257, 5001);
+    set_rows(GA_FLOAT16, 0, 0);
+    COMPARE(first_nan_of_window, 0, 33, 257);
+}
+
+static void rows_that_begin_anywhere(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (int offset = 0; offset < 16 / (int)ga_dtype_size(dtypes[d]); offset++) {
+            set_rows(dtypes[d], offset, 0);
+            COMPARE(max_window, 0, 2, 33, 100, 1025);
+            set_rows(dtypes[d], offset, offset == 1 ? 33 : offset);
+            COMPARE(max_window, 0, 2, 33, 100, 1025);
+        }
+    for (int offset = 0; offset < 3; offset++) {
+        set_rows(GA_FLOAT32, offset, offset * 20);
+        COMPARE(upside_down, 0, 5, 33, 1025);
+        COMPARE(every_other, 0, 5, 33, 1025);
+        COMPARE(weighted_elements, 0, 5, 33, 1025);
+        set_rows(GA_INT8, offset, offset * 20);
+        COMPARE(weighted_elements, 0, 5, 33, 1025);
+        COMPARE(every_other, 0, 5, 33, 1025);
+    }
+    COMPARE(repeated_rows, 0, 5, 33, 1025);
+    for (int offset = 0; offset < 4; offset++) {
+        set_rows(GA_FLOAT32, offset, offset);
+        COMPARE(dot_of_rows, 0, 4097, 20001);
+        COMPARE(dot_of_unlike_rows, 0, 4097, 20001);
+        COMPARE(argmin_window, 0, 4097, 20001);
+    }
+}
+
 /* ---- Random numbers: the same bits on every device ---- */
 
 static gpuarray *draw(ga_dtype dtype, int64_t n, ga_status (*into)(gpuarray *, ga_rng *))
@@ -681,6 +864,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(quick_functions_and_those_for_the_rest),
         cmocka_unit_test(sums),
         cmocka_unit_test(other_reductions),
+        cmocka_unit_test(rows_of_any_length),
+        cmocka_unit_test(extremes_of_rows),
+        cmocka_unit_test(rows_that_begin_anywhere),
         cmocka_unit_test(ragged_columns),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),

@@ -374,6 +374,21 @@ static bool is_complete(const ga__step *step)
     return complete;
 }
 
+/* Whether one reduction takes the elements of one array as they are, or as its own dtype. Small
+ * floats do not count: a cast may round them. */
+static bool maps_nothing(const coder *c)
+{
+    if (c->group->nparts != 1)
+        return false;
+    int node = operand_of(c, 0);
+    if (node_at(c, node)->key.kind == GA__NODE_CAST &&
+        node_at(c, node)->dtype == node_at(c, c->group->part[0])->loop)
+        node = node_at(c, node)->key.operand[0];
+    return is_leaf(c, node) && c->arrays == 1 && c->numbers == 0 &&
+           !ga__dtype_is_stored(node_at(c, node)->dtype) &&
+           !ga__dtype_is_stored(node_at(c, c->group->part[0])->loop);
+}
+
 /* One attempt; if there are too many operands, ninputs exceeds the limit. */
 static ga_status code(coder *c)
 {
@@ -392,6 +407,7 @@ static ga_status code(coder *c)
     if (!is_complete(step))
         return ga_error();
     step->reduction.formula.maps_libm = ga__calls_libm(step->text);
+    step->reduction.formula.maps_nothing = maps_nothing(c);
     sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

@@ -18,10 +18,12 @@ typedef struct ga__reduce_plan {
     ga__nest kept, reduced;         /* the caller provides noperands + 1 rows of strides for each */
     int8_t place[GA__MAX_OPERANDS]; /* of operand k in the nests; GA__NO_PLACE: not in them */
     ga__reduce_variant v;
-    bool sums;             /* some part rounds */
-    bool large;            /* CUDA: more threads in a block, with fewer registers each */
-    int levels;            /* host: of the tree of several outputs' chains */
-    int waves;             /* CUDA: blocks that share rows, in units of those that run at once */
+    bool sums;  /* some part rounds */
+    bool large; /* CUDA: more threads in a block, with fewer registers each */
+    int levels; /* host: of the tree of several outputs' chains */
+    int waves;  /* CUDA: blocks that share rows, in units of those that run at once */
+    /* On CUDA `vectors` are those of a row, or elements of a thread where rows are staged, and then
+     * a tile has `group` rows. */
     int64_t useful, least; /* CUDA: the most segments of use, and the fewest with short chains */
     int64_t tiles, segments, group, vectors, kept_vectors;
     /* CUDA, columns: of a tile; ragged: threads across and down a block, and rows of a line. */
@@ -62,6 +64,14 @@ int64_t ga__reduce_plan_blocks(const ga__reduce_plan *p);
 
 /* Chooses the waves in which blocks share `useful` stretches, `target` blocks at once. */
 void ga__reduce_plan_segments(ga__reduce_plan *p, int64_t target, int64_t useful);
+
+/* CUDA: plans a kernel that stages rows in shared memory, where rows of neighbours fit; false:
+ * changes nothing. */
+bool ga__reduce_plan_staged(ga__reduce_plan *p);
+
+/* CUDA: the elements of a vector that all arrays along the vector axis have; sets v.peeled where
+ * rows do not begin with a whole one. */
+int ga__reduce_plan_lanes(ga__reduce_plan *p);
 
 /* Whether the host reduces short rows side by side, at any stride. */
 bool ga__reduce_plan_has_short_rows(const ga__reduce_plan *p);

@@ -14,14 +14,14 @@
 #define SMALL_ACCUMULATOR 8    /* bytes */
 #define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
 #define RAGGED_THREADS 1024    /* of a multiprocessor, at least */
-#define LONG_ROW 1024          /* vectors: a whole block reduces the row */
-#define SHORT_ROWS 4           /* rows that a team loads together */
+#define LONG_ROW 1024          /* vectors: a whole block reduces the row, */
+#define SMALL_BLOCK 128        /* a small one where there are many rows of few vectors each: */
+#define SMALL_BLOCK_VECTORS 32 /* fewer than these for each of its threads */
 #define WAVES 8                /* maximum waves of blocks */
 #define SHORTEST_SHARE 4       /* minimum stretches of a block */
 
-/* Short chains: a thread's additions, accumulators above the thread's own, and the chains that the
- * only one adds where blocks share the row, fewer when batches are added apart or in pairs. */
-#define CHAIN 16
+/* Short chains: accumulators above the thread's own, and the chains that the only one adds where
+ * blocks share the row, fewer when batches are added apart or in pairs. */
 #define CHAIN_LEVELS 3
 #define MOST_CHAINS_SINGLY 12
 #define MOST_CHAINS 8
@@ -37,32 +37,63 @@ static bool in_step(const ga__nest *nest, int place, int first_axis, int lanes)
     return true;
 }
 
-static int choose_lanes(const plan *p)
+/* The place of an operand's first element in a vector, in elements. */
+static uint64_t phase(const plan *p, int k, int lanes)
+{
+    const gpuarray *x = p->operands[k].array;
+    return (uintptr_t)x->data / ga__dtype_size(x->dtype) % (uintptr_t)lanes;
+}
+
+/* Whether the elements of the operand begin a vector in each row and at each step of outer axes;
+ * and if not, whether they are as far from that as those of operand `first` in each row. */
+static bool are_aligned(const plan *p, int k, int lanes)
+{
+    const int place = p->place[k];
+    return phase(p, k, lanes) == 0 && in_step(&p->kept, place, 0, lanes) &&
+           in_step(&p->reduced, place, 1, lanes);
+}
+static bool are_parallel(const plan *p, int k, int first, int lanes)
+{
+    const int64_t *mine = p->kept.strides[p->place[k]], *others = p->kept.strides[p->place[first]];
+    for (int axis = 0; axis < p->kept.ndim; axis++)
+        if ((mine[axis] - others[axis]) % lanes)
+            return false;
+    return phase(p, k, lanes) == phase(p, first, lanes);
+}
+
+/* Whether operand k takes part in the choice of vectors: all others are the same for all of them.
+ */
+static bool has_steps(const plan *p, int k)
+{
+    return p->place[k] != GA__NO_PLACE && p->v.operand[k].step != STEP_ZERO;
+}
+
+/* The lanes of vectors; sets `peeled` where rows do not begin with a whole one. */
+int ga__reduce_plan_lanes(plan *p)
 {
     const ga__nest *nest = &p->reduced;
     size_t widest = 1;
-    bool contiguous = false;
+    int first = -1;
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE) {
+        if (has_steps(p, k)) {
             const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            if (p->v.operand[k].step != STEP_ONE)
+                return 1;
             widest = size > widest ? size : widest;
-            contiguous = true;
+            first = first < 0 ? k : first;
         }
     const int lanes = (int)(GA__VECTOR_BYTES / widest);
     const bool ragged = nest->shape[0] % lanes && nest->ndim > 1;
-    if (!contiguous || nest->shape[0] < lanes || ragged)
+    if (first < 0 || nest->shape[0] < lanes || ragged)
         return 1;
-    for (int k = 0; k < p->noperands; k++) {
-        const int place = p->place[k];
-        if (place == GA__NO_PLACE || p->v.operand[k].step == STEP_ZERO)
-            continue;
-        const gpuarray *x = p->operands[k].array;
-        if (p->v.operand[k].step != STEP_ONE ||
-            (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
-            !in_step(&p->kept, place, 0, lanes) || !in_step(&p->reduced, place, 1, lanes))
-            return 1;
-    }
-    return lanes;
+    bool aligned = true, parallel = nest->ndim == 1 && p->count >= 2 * lanes;
+    for (int k = 0; k < p->noperands; k++)
+        if (has_steps(p, k)) {
+            aligned &= are_aligned(p, k, lanes);
+            parallel &= are_parallel(p, k, first, lanes);
+        }
+    p->v.peeled = !aligned && parallel;
+    return aligned || parallel ? lanes : 1;
 }
 
 int ga__reduce_plan_power(int64_t at_least, int most)
@@ -130,7 +161,7 @@ static void shorten_chains(plan *p, int64_t target, int64_t together)
     const int64_t batches = ga__ceil_div(p->vectors, together * p->v.unroll);
     p->v.batch = batches > 1 ? choose_batch(p) : GA__BATCH_SINGLY;
     const bool singly = p->v.batch == GA__BATCH_SINGLY;
-    p->v.batches_per_chain = singly ? CHAIN / p->v.unroll : CHAIN;
+    p->v.batches_per_chain = singly ? GA__CUDA_CHAIN / p->v.unroll : GA__CUDA_CHAIN;
     const int64_t chains = ga__ceil_div(batches, p->v.batches_per_chain),
                   likely = may_share ? p->waves * (target / 2) / p->tiles : 1;
     if (!shares && chains > 1 && chains > likely)
@@ -179,29 +210,31 @@ static int min_blocks(const plan *p)
     return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? 4 : 0;
 }
 
+/* Many rows need no large blocks: what a small one loses at a row's ends is less. */
+static void choose_block(plan *p)
+{
+    p->v.block = LARGE_BLOCK;
+    const bool small = p->vectors >= LONG_ROW && p->vectors < SMALL_BLOCK_VECTORS * SMALL_BLOCK &&
+                       p->outputs >= 2 * ga__reduce_plan_blocks(p);
+    p->large = !small && wants_large_block(p);
+    p->v.block = p->large ? LARGE_BLOCK : small ? SMALL_BLOCK : BLOCK;
+}
+
 /* Plans rows, but not their chains; returns how many threads walk a row together. */
 static int64_t plan_rows(plan *p)
 {
-    p->v.lanes = choose_lanes(p);
+    p->v.lanes = ga__reduce_plan_lanes(p);
     p->v.across = 1;
     p->vectors = p->count / p->v.lanes;
     p->kept_vectors = p->outputs;
     p->v.tail = p->v.lanes > 1 && p->reduced.ndim == 1;
-    p->large = wants_large_block(p);
-    p->v.block = p->large ? LARGE_BLOCK : BLOCK;
+    choose_block(p);
     p->v.team = p->vectors >= LONG_ROW ? p->v.block : ga__reduce_plan_power(p->vectors, GA__WARP);
     p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
     const bool few = p->large && p->v.lanes > 1; /* loads; of single elements there are more */
     p->v.unroll = ga__reduce_plan_power(ga__ceil_div(p->vectors, p->v.team),
                                         few ? LARGE_ROW_UNROLL : ROW_UNROLL);
     const int64_t target = ga__reduce_plan_blocks(p);
-    p->v.short_rows = p->count > 0 && p->count % p->v.lanes == 0 && p->vectors <= p->v.team &&
-                      p->outputs * p->v.team >= SHORT_ROWS * target * p->v.block;
-    if (p->v.short_rows) {
-        p->v.tail = false;
-        p->v.unroll = SHORT_ROWS;
-        p->tiles = ga__ceil_div(p->outputs, (int64_t)SHORT_ROWS * (p->v.block / p->v.team));
-    }
     if (p->v.team == p->v.block)
         ga__reduce_plan_segments(p, target,
                                  ga__ceil_div(p->vectors, (int64_t)p->v.team * p->v.unroll));
@@ -210,6 +243,8 @@ static int64_t plan_rows(plan *p)
 
 void ga__reduce_plan_cuda(plan *p)
 {
+    if (ga__reduce_plan_staged(p))
+        return;
     p->waves = 1;
     p->useful = p->least = 1;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);

@@ -133,6 +133,33 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
     }
 }
 
+/* Whether small integers are held as ints: CUDA's compiler extends their sign at each use. They
+ * wrap when they are finished. */
+static bool is_held_wider(const variant *v, ga_dtype type)
+{
+    const char kind = ga__dtype_kind(type);
+    return v->staged && !v->host && !v->carried && ga__dtype_size(type) < sizeof(int) &&
+           (kind == 'i' || kind == 'u');
+}
+
+/* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
+static const char *part_type(const variant *v, const ga__part_formula *part, ga_dtype type)
+{
+    if (!part->finish)
+        return "";
+    if (is_held_wider(v, type))
+        return ga__dtype_kind(type) == 'i' ? "int" : "unsigned";
+    return v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type);
+}
+
+/* Whether the one part takes an operand's elements in its own T, without a conversion between. */
+static bool has_type_of_part(const formula *f, const variant *v, const ga__operand_variant *o)
+{
+    const ga_dtype type = (ga_dtype)v->part_type[0];
+    return v->staged && !v->host && f->maps_nothing && o->streamed &&
+           (o->memory == type || !is_held_wider(v, type));
+}
+
 static void fill_streamed(ga__record *record, const variant *v, const ga__operand_variant *o,
                           size_t kept)
 {
@@ -150,13 +177,23 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
+    set_flag(record, GA__KEY(vector), vector);
+    set_flag(record, GA__KEY(apart), o->apart);
+    set_flag(record, GA__KEY(skewed), o->skewed);
+    set_flag(record, GA__KEY(adjacent), step == STEP_ONE);
+    ga__request_step(record, GA__KEY(pitch), STEP_ANY, kept);
 }
 
-static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
-                         size_t word)
+static void fill_operand(ga__record *record, const formula *f, const variant *v,
+                         const ga__declaration *d, int k, size_t word)
 {
     const ga__operand_variant *o = &v->operand[k];
     ga__request_operand(record, k, d, o);
+    set_flag(record, GA__KEY(staged), o->staged);
+    set_flag(record, GA__KEY(vector), false);
+    if (has_type_of_part(f, v, o))
+        ga__record_set(record, GA__KEY(value),
+                       part_type(v, f->parts[0], (ga_dtype)v->part_type[0]));
     ga__record_set(record, GA__KEY(deinterleave), "");
     ga__record_set_number(record, GA__KEY(word), (int64_t)word);
     ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
@@ -215,14 +252,6 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
 
-/* T of a part. The host's compilers make no vectors of bool, but of the bytes they are. */
-static const char *part_type(const variant *v, const ga__part_formula *part, ga_dtype type)
-{
-    if (!part->finish)
-        return "";
-    return v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type);
-}
-
 static void fill_part(ga__record *record, const formula *f, const variant *v, int k)
 {
     const ga__part_formula *part = f->parts[k];
@@ -235,8 +264,13 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(combine), part->combine);
     ga__record_set(record, GA__KEY(finish), part->finish ? part->finish : "");
     ga__record_set(record, GA__KEY(type), part_type(v, part, type));
+    set_flag(record, GA__KEY(ascends),
+             part->uses_index && v->ascending && !v->host && !v->columns && !v->carried &&
+                 v->reduced_ndim == 1);
+    ga__record_set(record, GA__KEY(declared), part->finish ? ga__dtype_compute_type(type) : "");
     set_flag(record, GA__KEY(rounds), rounds);
-    ga__record_set(record, GA__KEY(add_batch), batch_name(v, rounds));
+    ga__record_set(record, GA__KEY(add_batch),
+                   batch_name(v, rounds || (v->staged && part->rounds)));
 }
 
 static void fill_reduction(ga__record *record, const formula *f, const variant *v, const layout *l)
@@ -300,7 +334,10 @@ static void fill_variant(ga__record *record, const variant *v)
 {
     set_flag(record, GA__KEY(carried), v->carried);
     set_flag(record, GA__KEY(staged), v->staged);
-    set_flag(record, GA__KEY(vector_math), v->staged);
+    set_flag(record, GA__KEY(vector_math), v->host && v->staged);
+    ga__record_set_number(record, GA__KEY(ahead), v->ahead);
+    ga__record_set_number(record, GA__KEY(slack), GA__STAGE_SLACK);
+    ga__record_set_number(record, GA__KEY(packed), v->packed);
     set_flag(record, GA__KEY(plain), v->plain);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     set_flag(record, GA__KEY(columns), v->columns);
@@ -308,6 +345,7 @@ static void fill_variant(ga__record *record, const variant *v)
     ga__record_setf(record, GA__KEY(rows_per_pass), v->rows_per_pass > 1 ? "%d" : "",
                     v->rows_per_pass);
     set_flag(record, GA__KEY(tail), v->tail);
+    set_flag(record, GA__KEY(peeled), v->peeled);
     set_flag(record, GA__KEY(split), v->split);
     set_flag(record, GA__KEY(posted), v->posted);
     ga__record_set(record, GA__KEY(ascending), v->ascending ? "true" : "false");
@@ -349,7 +387,7 @@ ga__record *ga__reduce_text(const formula *f, const ga__declaration *d, const va
               l.reduced_divisors);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < v->noperands; k++)
-        fill_operand(ga__record_append(record, GA__KEY(operand)), v, &d[k], k, l.operand[k]);
+        fill_operand(ga__record_append(record, GA__KEY(operand)), f, v, &d[k], k, l.operand[k]);
     fill_output(record, v, l.out);
     fill_index(record, f, v, l.index);
     return record;

@@ -9,6 +9,12 @@
  * it; the highest one adds all that come. */
 enum { GA__CUDA_CHAINS = 16 };
 
+/* The longest chain of a CUDA thread's additions: elements, or batches. */
+enum { GA__CUDA_CHAIN = 16 };
+
+/* Bytes past its elements that a reader of a staged operand may read. */
+enum { GA__STAGE_SLACK = 128 };
+
 /* The longest chains on the host, of steps that round: rows of columns; steps of each lane in a
  * run; and runs, where a row of columns counts as one. */
 enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };

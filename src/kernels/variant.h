@@ -24,7 +24,10 @@ typedef struct ga__operand_variant {
     uint32_t ndim : 6;       /* and its axes */
     uint32_t streamed : 1;   /* the engine loads or stores it, element by element */
     uint32_t deinterleaved : 1;
-    uint32_t : 4;
+    uint32_t staged : 1; /* CUDA: its rows pass through shared memory, */
+    uint32_t apart : 1;  /* where each begins a vector of its own, */
+    uint32_t skewed : 1; /* and whose lines do not follow each other directly */
+    uint32_t : 1;
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
 
@@ -70,7 +73,7 @@ typedef struct ga__reduce_variant {
     bool posted;     /* the one result also goes to the host's memory */
     bool carried;    /* earlier launches left accumulators */
     bool ascending;  /* a thread meets the elements in the order of their indices */
-    bool short_rows; /* CUDA: rows of one vector a thread; host: one loop has a whole row */
+    bool short_rows; /* host: one loop has a whole row */
     uint8_t kept_ndim, reduced_ndim;
     uint8_t output_step; /* along the vector axis */
     uint8_t noperands;
@@ -84,7 +87,8 @@ typedef struct ga__reduce_variant {
     uint8_t batches_per_chain; /* CUDA */
     uint16_t block, team; /* CUDA: threads of a block, and those that reduce one row together */
 
-    bool staged;               /* host: strips are mapped before the parts take them */
+    bool staged;               /* CUDA: rows pass through shared memory; host: strips are mapped
+                                  before the parts take them */
     bool plain;                /* host: staged, and the part takes the floats of 16-bit elements */
     bool cascade;              /* host: the results of chains meet in a tree, */
     bool many_runs;            /* and so do the runs of a row */
@@ -96,11 +100,13 @@ typedef struct ga__reduce_variant {
     uint16_t accumulator_bytes;
     uint8_t part_type[GA__MAX_PARTS];
     uint8_t result_type[GA__MAX_PARTS];
-    uint8_t ragged;    /* CUDA: a ga__ragged */
-    uint8_t unused[3]; /* 0 */
+    uint8_t ragged; /* CUDA: a ga__ragged */
+    uint8_t ahead;  /* CUDA: vectors of an operand that a thread stages together */
+    uint8_t packed; /* CUDA: elements of such a row that the smallest batch reads */
+    bool peeled;    /* CUDA: vectors of a row begin at its first aligned one */
     ga__operand_variant operand[GA__MAX_OPERANDS];
 } ga__reduce_variant;
-_Static_assert(offsetof(ga__reduce_variant, unused) == 45 &&
+_Static_assert(offsetof(ga__reduce_variant, peeled) == 47 &&
                    offsetof(ga__reduce_variant, operand) == 48,
                "before its operands the variant is six words of the key, without padding");
 

@@ -1,0 +1,283 @@
+/* Plans reductions on CUDA whose blocks copy neighbouring rows to shared memory first: the rows of
+ * a tile, the threads of a row, and where its elements lie.
+ */
+#include "kernels/reduce_plan.h"
+
+typedef ga__reduce_plan plan;
+
+/* Threads of a block, and vectors that each has in flight, of all operands. */
+#define STAGE_BLOCK 128
+#define STAGE_AHEAD 8
+#define STAGE_LINE 128   /* bytes, after which a stage may skip an element, but at least a word */
+#define SECTOR 32        /* bytes that memory reads together */
+#define WORD 4           /* bytes of a bank of shared memory */
+#define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
+#define STAGED_BYTES 128 /* of the largest accumulator */
+
+/* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
+ * delays, which the blocks of a multiprocessor hide from each other. */
+#define ELEMENT_ISSUE 3
+#define ROW_ISSUE 30
+#define ELEMENT_DELAY 8
+#define COMBINE_DELAY 40
+#define ROW_DELAY 60
+#define TILE_DELAY 600
+#define SCHEDULERS 4
+#define HIDDEN 6
+
+/* Tiles of a block one after another, where there are enough for several waves of blocks. */
+#define STAGE_TURNS 4
+#define STAGE_WAVES 4
+
+static int64_t memory_size(const plan *p, int k)
+{
+    return (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether the operand's rows are equally far apart, in the order of the outputs, and none begins
+ * before the one before it. */
+static bool rows_are_linear(const ga__nest *kept, int place)
+{
+    const int64_t *strides = kept->strides[place];
+    for (int axis = 1; axis < kept->ndim; axis++)
+        if (strides[axis] != strides[axis - 1] * kept->shape[axis - 1])
+            return false;
+    return strides[0] > 0;
+}
+
+/* Whether all rows are the same; and whether no kept axis leads in another direction than the
+ * others. */
+static bool rows_are_shared(const ga__nest *kept, int place)
+{
+    for (int axis = 0; axis < kept->ndim; axis++)
+        if (kept->strides[place][axis] != 0)
+            return false;
+    return true;
+}
+static bool rows_have_one_direction(const ga__nest *kept, int place)
+{
+    bool up = false, down = false;
+    for (int axis = 0; axis < kept->ndim; axis++) {
+        up |= kept->strides[place][axis] > 0;
+        down |= kept->strides[place][axis] < 0;
+    }
+    return !up || !down;
+}
+
+/* Bytes from a row's first element to the end of its last one. */
+static int64_t row_span(const plan *p, int k)
+{
+    return ((p->count - 1) * p->reduced.strides[p->place[k]][0] + 1) * memory_size(p, k);
+}
+
+/* From the first byte of a row to that of the next one in the stage. */
+static int64_t staged_pitch(const plan *p, int k)
+{
+    const int64_t vector = GA__VECTOR_BYTES;
+    if (p->v.operand[k].apart)
+        return (row_span(p, k) + 2 * vector - 2) / vector * vector;
+    return p->kept.strides[p->place[k]][0] * memory_size(p, k);
+}
+
+/* Decides how operand k is read; false: such rows are not staged. */
+static bool stage_operand(plan *p, int k)
+{
+    const int place = p->place[k];
+    const int64_t size = memory_size(p, k), step = p->reduced.strides[place][0];
+    if (step == 0 || rows_are_shared(&p->kept, place))
+        return true;
+    if (step < 0 || (step > 1 && step * size > SECTOR) ||
+        p->count > STAGE_BLOCK * STAGE_AHEAD * GA__VECTOR_BYTES / size ||
+        !rows_have_one_direction(&p->kept, place))
+        return false;
+    p->v.operand[k].staged = true;
+    p->v.operand[k].apart =
+        !rows_are_linear(&p->kept, place) || staged_pitch(p, k) - row_span(p, k) > SECTOR;
+    if (step == 1 && size < WORD && p->v.packed < WORD / size)
+        p->v.packed = (uint8_t)(WORD / size);
+    return true;
+}
+
+/* The rows of a tile that fit the stages of all operands; 0: rows are not staged. */
+static int64_t fit_rows(plan *p)
+{
+    int staged = 0;
+    p->v.packed = 1;
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->place[k] != GA__NO_PLACE && !stage_operand(p, k))
+            return 0;
+        staged += p->v.operand[k].staged;
+    }
+    for (p->v.ahead = STAGE_AHEAD; p->v.ahead * staged > STAGE_AHEAD; p->v.ahead /= 2) {
+    }
+    int64_t rows = staged ? p->outputs : 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (!p->v.operand[k].staged)
+            continue;
+        const int64_t room = (int64_t)p->v.ahead * STAGE_BLOCK * GA__VECTOR_BYTES -
+                             (p->v.operand[k].apart ? 0 : STAGE_LINE + GA__VECTOR_BYTES),
+                      span = p->v.operand[k].apart ? staged_pitch(p, k) : row_span(p, k);
+        const int64_t pitch = staged_pitch(p, k) > span ? staged_pitch(p, k) : span;
+        rows = room < span ? 0 : least(rows, 1 + (room - span) / pitch);
+    }
+    return rows;
+}
+
+/* Estimated cycles for a tile of `rows` rows in teams of `team` threads. */
+static double tile_cycles(const plan *p, int64_t rows, int team)
+{
+    const int64_t run = ga__ceil_div(p->count, team),
+                  turns = ga__ceil_div(rows, STAGE_BLOCK / team),
+                  warps = ga__ceil_div(rows * team, GA__WARP);
+    int steps = 0;
+    while (1 << steps < team)
+        steps++;
+    const int words = (p->v.accumulator_bytes + WORD - 1) / WORD, element = ELEMENT_ISSUE + words,
+              combine = words > 2 ? 10 * words : 2 + 4 * words; /* of moments, or with an index */
+    const double issue = (double)(warps * (run * element + steps * combine + ROW_ISSUE)),
+                 delay =
+                     (double)(turns * (run * ELEMENT_DELAY + steps * COMBINE_DELAY + ROW_DELAY));
+    return issue / SCHEDULERS + (delay + TILE_DELAY) / HIDDEN;
+}
+
+/* Rows of a tile: all that fit, but in whole turns of its teams, and few where there are few. */
+static int64_t tile_rows(const plan *p, int64_t fitting, int team)
+{
+    const int64_t teams = STAGE_BLOCK / team,
+                  share = ga__ceil_div(p->outputs, (int64_t)p->device->processors * HIDDEN),
+                  rows = least(fitting, share);
+    return rows > teams ? rows / teams * teams : rows;
+}
+
+/* Chooses the team with the fewest cycles for a row; false: sums would have longer chains in each.
+ */
+static bool choose_team(plan *p, int64_t fitting)
+{
+    double fewest = 0;
+    for (int team = 1; team <= STAGE_BLOCK; team *= team == GA__WARP ? STAGE_BLOCK / GA__WARP : 2) {
+        const int64_t run = ga__ceil_div(p->count, team);
+        if ((team > 1 && 2 * team > p->count + 1) ||
+            (p->sums && run > GA__CUDA_CHAIN * p->v.unroll))
+            continue;
+        const int64_t rows = tile_rows(p, fitting, team);
+        const double cycles = tile_cycles(p, rows, team) / (double)rows;
+        if (fewest > 0 && cycles >= fewest)
+            continue;
+        fewest = cycles;
+        p->v.team = (uint16_t)team;
+        p->group = rows;
+        p->vectors = ga__ceil_div(run, p->v.packed) * p->v.packed;
+    }
+    return fewest > 0;
+}
+
+/* The most of the threads that read together whose elements of operand k share a bank, if each
+ * takes `run` elements of a row; a thread's first element stands for all. */
+static int bank_conflicts(const plan *p, int k, int64_t run, bool skewed)
+{
+    const int64_t size = memory_size(p, k), unit = size > WORD ? size : WORD,
+                  pitch = staged_pitch(p, k), banks = STAGE_LINE / unit,
+                  apart = run * p->reduced.strides[p->place[k]][0] * size;
+    int64_t at[STAGE_LINE / WORD];
+    int most = 1;
+    for (int lane = 0; lane < banks; lane++) {
+        const int64_t byte = lane / p->v.team * pitch + lane % p->v.team * apart;
+        at[lane] = byte / unit + (skewed ? byte / STAGE_LINE : 0);
+        int same = 1;
+        for (int other = 0; other < lane; other++)
+            same += at[other] != at[lane] && (at[other] - at[lane]) % banks == 0;
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+/* Estimated cycles of a thread that reads `run` elements of each staged operand. Skips cost about
+ * as much as one conflict. */
+static int64_t read_cycles(const plan *p, int64_t run, bool *skewed)
+{
+    int64_t conflicts = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (!p->v.operand[k].staged)
+            continue;
+        const int plain = bank_conflicts(p, k, run, false), apart = bank_conflicts(p, k, run, true);
+        skewed[k] = plain > apart + 1;
+        conflicts += skewed[k] ? apart + 1 : plain;
+    }
+    return run * (conflicts + ELEMENT_ISSUE);
+}
+
+/* Chooses how many neighbours a thread takes, a few more than the row has for it if they are in
+ * other banks then, and whether stages skip bytes. */
+static void choose_run(plan *p)
+{
+    int64_t fewest = INT64_MAX;
+    const int64_t even = p->vectors;
+    bool skewed[GA__MAX_OPERANDS];
+    for (int64_t run = even; run == even || (p->v.team > 1 && run <= even + 2 * WORD);
+         run += p->v.packed) {
+        const int64_t cycles = read_cycles(p, run, skewed);
+        if (cycles >= fewest || (p->sums && run > GA__CUDA_CHAIN * p->v.unroll))
+            continue;
+        fewest = cycles;
+        p->vectors = run;
+        for (int k = 0; k < p->noperands; k++)
+            p->v.operand[k].skewed = p->v.operand[k].staged && skewed[k];
+    }
+}
+
+/* Blocks: as many as tiles, or fewer that take several in turn. */
+static int64_t staged_blocks(const plan *p)
+{
+    const int64_t tiles = ga__ceil_div(p->outputs, p->group),
+                  wave = (int64_t)p->device->processors * HIDDEN,
+                  turns = tiles / (STAGE_WAVES * wave);
+    return turns < 2 ? tiles : ga__ceil_div(tiles, least(turns, STAGE_TURNS));
+}
+
+/* Whether whole rows are better read where they are: only one fits a tile, and it has vectors, of
+ * which a thread does not split too many elements. */
+static bool is_better_direct(plan *p, int64_t fitting)
+{
+    if (fitting > 1 || p->v.packed == WORD)
+        return false;
+    const bool vectors = ga__reduce_plan_lanes(p) > 1;
+    p->v.peeled = false;
+    return vectors;
+}
+
+static void forget_staging(plan *p)
+{
+    p->v.packed = p->v.ahead = 0;
+    for (int k = 0; k < p->noperands; k++)
+        p->v.operand[k].staged = p->v.operand[k].apart = false;
+}
+
+bool ga__reduce_plan_staged(plan *p)
+{
+    const bool suits = !p->v.columns && p->reduced.ndim == 1 && p->count > 1 && p->outputs > 1 &&
+                       p->v.accumulator_bytes <= STAGED_BYTES;
+    const int64_t fitting = suits ? fit_rows(p) : 0;
+    p->v.unroll = p->v.packed > 1 ? 2 * STAGED_UNROLL : STAGED_UNROLL;
+    if (fitting == 0 || is_better_direct(p, fitting) || !choose_team(p, fitting)) {
+        forget_staging(p);
+        return false;
+    }
+    choose_run(p);
+    p->v.staged = true;
+    if (p->v.accumulator_bytes < WORD && !p->v.carried)
+        p->v.accumulator_bytes = WORD; /* of small integers, which are held as ints */
+    p->v.lanes = p->v.across = 1;
+    p->v.block = STAGE_BLOCK;
+    p->v.batch = GA__BATCH_PAIRS;
+    p->v.batches_per_chain = GA__CUDA_CHAIN;
+    p->kept_vectors = p->outputs;
+    p->tiles = staged_blocks(p);
+    p->waves = 1;
+    p->segments = p->useful = p->least = 1;
+    return true;
+}
