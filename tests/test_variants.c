@@ -228,6 +228,25 @@ static void expression_variants(ga_dtype dtype)
     }
 }
 
+/* Rows in registers, by whole vectors, through shared memory and without it; and in shared memory.
+ */
+static void fused_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {{300, 16}, {300, 17}, {5, 1025}, {2, 9001}};
+    static const char *const texts[] = {
+        "exp(x - max(x, axis=1, keepdims=True)) / "
+        "sum(exp(x - max(x, axis=1, keepdims=True)), axis=1, keepdims=True)",
+        "(x - mean(x, axis=1, keepdims=True)) / std(x, axis=1, keepdims=True) * g + 1",
+        "argmax(x - min(x, axis=1, keepdims=True), axis=1)",
+    };
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, 2, shapes[s]), *g = ga_slice(x, "0");
+            for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+                COMPILES(texts[k], ga_eval(texts[k], GA(x), GA(g)));
+        }
+}
+
 static ga_status read_zeros(void *user, int64_t first, int64_t count, void *elements)
 {
     (void)first;
@@ -345,6 +364,13 @@ static void expressions_compile_everywhere(void **state)
     run_twice(chunked_variants, some_dtypes + 2, 1, &devices[2], 1);
 }
 
+static void fused_rows_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(fused_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(fused_variants, some_dtypes + 1, 2, &devices[2], 1);
+}
+
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
@@ -395,6 +421,7 @@ int main(int argc, char **argv)
         table_test(expressions_compile_everywhere),
         table_test(elementwise_variants_compile_everywhere),
         table_test(reduction_variants_compile_everywhere),
+        table_test(fused_rows_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),
         table_test(every_row_compiles_for_every_dtype),

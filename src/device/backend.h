@@ -241,9 +241,10 @@ struct ga__device {
     int arch;              /* 90 for sm_90; 0 on the host */
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
-    size_t cache_bytes;               /* last-level cache */
-    void *state;                      /* the backend's own */
-    ga__stream stream;                /* its own stream: the default for all work */
+    size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
+    size_t cache_bytes;  /* last-level cache */
+    void *state;         /* the backend's own */
+    ga__stream stream;   /* its own stream: the default for all work */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 means no limit */
     _Atomic(void *) readbacks;        /* readback.c's */
     pthread_mutex_t lock;             /* of the list of streams */

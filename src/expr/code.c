@@ -8,23 +8,11 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/word.h"
-#include "expr/plan.h"
+#include "expr/coder.h"
 #include "kernels/request.h"
 #include "kernels/fast_path.h"
 
-typedef struct coder {
-    ga__step *step;
-    const ga__graph *graph;
-    const int *value_of;
-    const ga__fusion_group *group;
-    bool literal_numbers; /* writes constants as literals, if there are too many operands */
-    bool *needed;
-    char (*name)[8]; /* of each node in the current text; "" if it has none */
-    int arrays, numbers;
-    int statements, literals; /* in the current text */
-    int stored;               /* the node that the text stores, which rounds it; -1 if none */
-    ga__strbuf text;
-} coder;
+typedef ga__coder coder;
 
 static const ga__node *node_at(const coder *c, int k)
 {
@@ -104,7 +92,8 @@ static void add_leaf(coder *c, int k)
 
 /* ---- Statements ---- */
 
-/* Writes the expression with the words a, b and c replaced by the operands' names. */
+/* Writes the expression with the words a, b and c replaced by the operands' names, and ga_by_b by
+ * the name of b's divisor. */
 static void add_expression(coder *c, const char *expression, const ga__node *node)
 {
     for (const char *at = expression; *at;) {
@@ -114,13 +103,15 @@ static void add_expression(coder *c, const char *expression, const ga__node *nod
                 length++;
         if (length == 1 && *at >= 'a' && *at <= 'c')
             ga__strbuf_add(&c->text, c->name[node->key.operand[*at - 'a']]);
+        else if (length == 7 && memcmp(at, "ga_by_b", length) == 0)
+            ga__strbuf_addf(&c->text, GA__DIVISOR_NAME, c->name[node->key.operand[1]]);
         else
             ga__strbuf_add_bytes(&c->text, at, length);
         at += length;
     }
 }
 
-static const char *expression_of(const ga__node *node)
+const char *ga__expression_of(const ga__node *node)
 {
     switch (node->key.kind == GA__NODE_APPLY ? (int)node->key.bits[0] : 1) {
     case 0: return ga__rows[node->key.row].expression;
@@ -131,13 +122,22 @@ static const char *expression_of(const ga__node *node)
     }
 }
 
+/* A float divided by a value of the row takes the value's divisor, which the row has once. */
+static const char *expression_of(const coder *c, const ga__node *node)
+{
+    const bool by_row = ga__node_divides(node) && c->held &&
+                        c->held[node->key.operand[1]][0] == 't' &&
+                        ga__dtype_compute(node->dtype) == GA_FLOAT32 && !c->graph->fast_math;
+    return by_row ? "ga::divide_by(a, ga_by_b)" : ga__expression_of(node);
+}
+
 /* Writes const TYPE tK = EXPRESSION; small floats are rounded as an array would round them. */
 static void add_statement(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
-    const char *expression = expression_of(node);
+    const char *expression = expression_of(c, node);
     const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
@@ -162,33 +162,43 @@ static int part_index(const coder *c, int k)
     return -1;
 }
 
-/* Defines a name for the result of one of the kernel's reductions, rounded as if it were stored. */
-static void add_part(coder *c, int k, int p)
+void ga__coder_add_result(coder *c, int k, const char *finished)
 {
     const ga_dtype dtype = node_at(c, k)->dtype;
     const char *type = ga__dtype_compute_type(dtype);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     const bool rounds = ga__dtype_is_stored(dtype);
-    ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(ga_finish%d(a));\n", type, c->name[k],
-                    rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type, p);
+    ga__strbuf_addf(&c->text, "const %s %s = ga::%s<%s>(%s);\n", type, c->name[k],
+                    rounds ? "rounded" : "cast", rounds ? ga__dtype_memory_type(dtype) : type,
+                    finished);
 }
 
-/* Marks the nodes between `node` and the operands and reductions of the kernel. */
-static void mark_needed(coder *c, int node)
+/* The result of one of the kernel's reductions. */
+static void add_part(coder *c, int k, int p)
+{
+    char finished[32];
+    snprintf(finished, sizeof(finished), "ga_finish%d(a)", p);
+    ga__coder_add_result(c, k, finished);
+}
+
+static bool is_held(const coder *c, int k)
+{
+    return c->held && c->held[k][0];
+}
+
+void ga__coder_mark(coder *c, int node)
 {
     c->needed[node] = true;
     for (int k = node; k >= 0; k--) {
         const ga__node *n = node_at(c, k);
-        if (!c->needed[k] || is_leaf(c, k) || part_index(c, k) >= 0)
+        if (!c->needed[k] || is_leaf(c, k) || part_index(c, k) >= 0 || is_held(c, k))
             continue;
-        const bool one = n->key.kind == GA__NODE_CAST || n->key.bits[0];
-        for (int i = 0; i < (one ? 1 : ga__rows[n->key.row].inputs); i++)
+        for (int i = 0; i < ga__node_inputs(n); i++)
             c->needed[n->key.operand[i]] = true;
     }
 }
 
-/* Adds the statements of all marked nodes. */
-static void add_statements(coder *c)
+void ga__coder_add_statements(coder *c)
 {
     for (int k = 0; k <= c->graph->root; k++) {
         const int part = c->needed[k] ? part_index(c, k) : -1;
@@ -205,23 +215,26 @@ static void add_statements(coder *c)
 
 /* ---- Kernels ---- */
 
-/* Begins a text with a scope of its own, in which only the inputs so far have names. */
-static void start_text(coder *c, int stored)
+void ga__coder_start(coder *c, int stored)
 {
     const size_t n = (size_t)c->graph->root + 1;
     memset(c->needed, 0, n);
     memset(c->name, 0, n * sizeof(c->name[0]));
     for (int k = 0; k < c->step->ninputs; k++)
         memcpy(c->name[c->step->inputs[k].node], c->step->inputs[k].name, sizeof(c->name[0]));
-    c->statements = c->literals = 0;
+    for (size_t k = 0; c->held && k < n; k++)
+        if (c->held[k][0])
+            memcpy(c->name[k], c->held[k], sizeof(c->name[0]));
+    if (!c->held)
+        c->statements = c->literals = 0;
     c->stored = stored;
 }
 
 static void code_elementwise(coder *c, int node)
 {
-    start_text(c, node);
-    mark_needed(c, node);
-    add_statements(c);
+    ga__coder_start(c, node);
+    ga__coder_mark(c, node);
+    ga__coder_add_statements(c);
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
     c->step->text = ga__strbuf_take(&c->text);
     c->step->fast_path = c->step->text && !c->graph->fast_math && ga__fast_path_pays(c->step->text);
@@ -234,10 +247,10 @@ static int operand_of(const coder *c, int part)
 
 static void code_map(coder *c)
 {
-    start_text(c, -1);
+    ga__coder_start(c, -1);
     for (int p = 0; p < c->group->nparts; p++)
-        mark_needed(c, operand_of(c, p));
-    add_statements(c);
+        ga__coder_mark(c, operand_of(c, p));
+    ga__coder_add_statements(c);
     for (int p = 0; p < c->group->nparts; p++)
         ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
     ga__strbuf_add(&c->text, "}");
@@ -252,10 +265,10 @@ static char *code_finish(coder *c, int node)
         ga__strbuf_addf(&c->text, "ga_finish%d(a)", part);
         return ga__strbuf_take(&c->text);
     }
-    start_text(c, node);
-    mark_needed(c, node);
+    ga__coder_start(c, node);
+    ga__coder_mark(c, node);
     ga__strbuf_add(&c->text, "[&] {\n");
-    add_statements(c);
+    ga__coder_add_statements(c);
     ga__strbuf_addf(&c->text, "return %s;\n}()", c->name[node]);
     return ga__strbuf_take(&c->text);
 }
@@ -327,8 +340,7 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     return status;
 }
 
-/* Puts the largest arrays first: the reduction engine lays out its threads along the first one. */
-static void sort_inputs(ga__step *step, const ga__graph *graph)
+void ga__sort_inputs(ga__step *step, const ga__graph *graph)
 {
     for (int k = 1; k < step->ninputs; k++) {
         const ga__input input = step->inputs[k];
@@ -350,7 +362,7 @@ static void set_reads(coder *c)
 {
     for (int p = 0; p < c->group->nparts; p++) {
         memset(c->needed, 0, (size_t)c->graph->root + 1);
-        mark_needed(c, operand_of(c, p));
+        ga__coder_mark(c, operand_of(c, p));
         for (int k = 0; k < c->step->ninputs; k++)
             if (c->step->inputs[k].source != GA__FROM_NUMBER && c->needed[c->step->inputs[k].node])
                 c->step->reads[p] |= (uint64_t)1 << k;
@@ -408,7 +420,7 @@ static ga_status code(coder *c)
         return ga_error();
     step->reduction.formula.maps_libm = ga__calls_libm(step->text);
     step->reduction.formula.maps_nothing = maps_nothing(c);
-    sort_inputs(step, c->graph);
+    ga__sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;
 }

@@ -10,6 +10,8 @@
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "expr/check.h"
+#include "expr/fused_plan.h"
+#include "expr/fused_run.h"
 #include "expr/run.h"
 #include "expr/fold.h"
 
@@ -124,7 +126,11 @@ ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const g
         return NULL;
     const ga_status status = ga__graph_make(&graph, ast ? ast : &own, count, args);
     ga__ast_reset(&own);
-    return status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
+    ga__plan *plan = status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
+    if (!plan || most_parts == 1 || plan->nsteps < 2 || ga__fused_plan(plan) == GA_OK)
+        return plan;
+    ga__plan_free(plan);
+    return NULL;
 }
 
 static void free_plan(void *plan)
@@ -323,7 +329,10 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
         return STALE;
     if (plan->nsteps == 0)
         return give_number(&c, result);
-    outcome how = run_steps(&c, result);
+    *result = NULL;
+    if (plan->fused && ga__fused_eval(plan, &c.numbers, device, args, out, result) != GA_OK)
+        return FAILED;
+    outcome how = *result ? DONE : run_steps(&c, result);
     if (how != DONE || !out || *result == out)
         return how;
     how = (ga_assign)(out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;

@@ -10,7 +10,7 @@
 ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device);
 
 /* Makes a plan of the text for these arguments. `ast` is the parsed text, or NULL to parse it here.
- * For `most_parts` see ga__plan_new(). */
+ * For `most_parts` see ga__plan_new(); with more than one, rows are fused where they can be. */
 ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const ga_named *args,
                         int most_parts);
 

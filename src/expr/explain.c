@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "expr/eval.h"
 #include "expr/chunked.h"
+#include "expr/fused_run.h"
 
 typedef struct writer {
     const ga__plan *plan;
@@ -123,11 +124,75 @@ static void add_step(writer *w, int k)
         add_lines(w, "stores", step->finish[i]);
 }
 
-static void add_plan(writer *w, const char *expression, const ga__device *device)
+/* Whether the call runs as fused rows. */
+static bool is_fused(const writer *w, ga__device *device)
 {
-    ga__strbuf_addf(&w->text, "%s\n%d kernel%s on %s\n", expression, w->plan->nsteps,
-                    w->plan->nsteps == 1 ? "" : "s", device->name);
-    for (int k = 0; k < w->plan->nsteps; k++)
+    ga__numbers numbers;
+    ga__binding b;
+    int ndim;
+    int64_t shape[GA_MAX_NDIM];
+    const ga__fused *fused = w->plan->fused;
+    for (int k = 0; fused && k < fused->step.ninputs; k++) {
+        const ga__input *input = &fused->step.inputs[k];
+        if (input->source == GA__FROM_ARGUMENT &&
+            w->args[input->index].value.kind != GA_VALUE_ARRAY)
+            return false;
+    }
+    return fused && ga__numbers_make(&numbers, w->plan, w->args) &&
+           ga__fused_bind(fused, w->plan, &numbers, device, w->args, &b, &ndim, shape);
+}
+
+/* Adds "max, sum": the reductions of a pass over rows. */
+static void add_parts(writer *w, const ga__fused *fused, int s)
+{
+    for (int p = 0; p < fused->formula.stages[s].nparts; p++)
+        ga__strbuf_addf(&w->text, "%s%s", p ? ", " : " ",
+                        ga__rows[w->plan->graph.nodes[fused->part[s][p]].key.row].formula.name);
+}
+
+static void add_pass(writer *w, const ga__fused *fused, int s)
+{
+    ga__strbuf_addf(&w->text, "  pass %d:", s + 1);
+    add_parts(w, fused, s);
+    ga__strbuf_add(&w->text, "\n");
+    for (int q = 0; q < fused->formula.nkept; q++)
+        if (fused->formula.kept[q].stage == s)
+            ga__strbuf_addf(&w->text, "  keeps h%d: %s, one for each element\n", q,
+                            ga_dtype_name(fused->formula.kept[q].type));
+    add_lines(w, "each element", fused->map[s]);
+    add_lines(w, "each row", fused->row[s]);
+}
+
+static void add_fused(writer *w)
+{
+    const ga__fused *fused = w->plan->fused;
+    const ga__fused_formula *f = &fused->formula;
+    const ga__node *root = &w->plan->graph.nodes[w->plan->graph.root];
+    ga__strbuf_add(&w->text, "kernel 1: one kernel over rows,");
+    for (int s = 0; s < f->nstages; s++) {
+        add_parts(w, fused, s);
+        ga__strbuf_add(&w->text, s + 1 < f->nstages ? ", then" : "");
+    }
+    add_axes(w, w->plan->graph.nodes[fused->part[0][0]].key.axes);
+    for (int k = 0; k < fused->step.ninputs; k++)
+        add_input(w, &fused->step.inputs[k]);
+    ga__strbuf_add(&w->text, "  writes ");
+    add_array(w, root);
+    w->written = node_bytes(root);
+    for (int s = 0; s < f->nstages; s++)
+        add_pass(w, fused, s);
+    add_lines(w, f->per_row ? "computes, for each row" : "computes", fused->step.text);
+}
+
+static void add_plan(writer *w, const char *expression, ga__device *device)
+{
+    const bool fused = is_fused(w, device);
+    const int nkernels = fused ? 1 : w->plan->nsteps;
+    ga__strbuf_addf(&w->text, "%s\n%d kernel%s on %s\n", expression, nkernels,
+                    nkernels == 1 ? "" : "s", device->name);
+    if (fused)
+        add_fused(w);
+    for (int k = 0; k < w->plan->nsteps && !fused; k++)
         add_step(w, k);
     ga__strbuf_addf(&w->text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",
                     ga__add_sizes(w->read, w->written), w->read, w->written);

@@ -31,7 +31,7 @@ typedef struct planner {
     planned_group *groups;
 } planner;
 
-static int inputs_of(const ga__node *node)
+int ga__node_inputs(const ga__node *node)
 {
     switch (node->key.kind) {
     case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
@@ -48,7 +48,7 @@ static void find_used(planner *p)
     const ga__graph *g = p->graph;
     p->used[g->root] = true;
     for (int k = g->root; k >= 0; k--)
-        for (int i = 0; p->used[k] && i < inputs_of(&g->nodes[k]); i++)
+        for (int i = 0; p->used[k] && i < ga__node_inputs(&g->nodes[k]); i++)
             p->used[g->nodes[k].key.operand[i]] = true;
 }
 
@@ -62,7 +62,7 @@ static void find_levels(planner *p)
     for (int k = 0; k <= p->graph->root; k++) {
         const ga__node *node = &p->graph->nodes[k];
         p->level[k] = 0;
-        for (int i = 0; i < inputs_of(node); i++) {
+        for (int i = 0; i < ga__node_inputs(node); i++) {
             const int level = p->level[node->key.operand[i]];
             p->level[k] = level > p->level[k] ? level : p->level[k];
         }
@@ -83,7 +83,7 @@ static uint64_t arrays_read(planner *p, int reduction)
     for (int k = operand; k >= 0; k--) {
         if (!p->mark[k] || reduces(p, k))
             continue;
-        for (int i = 0; i < inputs_of(&nodes[k]); i++)
+        for (int i = 0; i < ga__node_inputs(&nodes[k]); i++)
             p->mark[nodes[k].key.operand[i]] = true;
         if (nodes[k].key.kind == GA__NODE_ARRAY &&
             ga__shape_size(nodes[k].ndim, nodes[k].shape) == size)
@@ -138,7 +138,7 @@ static void find_dependences(planner *p)
         if (reduces(p, k))
             continue;
         p->depends[k] = node->key.kind == GA__NODE_ARRAY ? SEVERAL : NOTHING;
-        for (int i = 0; i < inputs_of(node); i++)
+        for (int i = 0; i < ga__node_inputs(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
     }
 }
@@ -162,7 +162,7 @@ static void find_results(planner *p)
 {
     for (int k = 0; k <= p->graph->root; k++) {
         const ga__node *node = &p->graph->nodes[k];
-        for (int i = 0; p->used[k] && i < inputs_of(node); i++) {
+        for (int i = 0; p->used[k] && i < ga__node_inputs(node); i++) {
             const int operand = node->key.operand[i];
             if (reduces(p, k) || p->depends[k] != p->depends[operand])
                 add_result(p, p->depends[operand], operand);
@@ -312,11 +312,24 @@ ga__plan *ga__plan_new(ga__graph *graph, int most_parts)
     return NULL;
 }
 
+void ga__fused_free(ga__fused *fused)
+{
+    if (!fused)
+        return;
+    for (int s = 0; s < GA__MAX_STAGES; s++) {
+        ga__free(fused->map[s]);
+        ga__free(fused->row[s]);
+    }
+    ga__step_reset(&fused->step);
+    ga__free(fused);
+}
+
 void ga__plan_free(ga__plan *plan)
 {
     if (!plan)
         return;
     discard_steps(plan);
+    ga__fused_free(plan->fused);
     ga__graph_reset(&plan->graph);
     ga__free(plan);
 }

@@ -3,6 +3,7 @@
 #define GA_EXPR_PLAN_H
 
 #include "expr/type.h"
+#include "kernels/fused/fused_formula.h"
 #include "ops/reduction_op.h"
 
 /* The most operations on numbers that are arguments; they are computed before each run. */
@@ -49,6 +50,20 @@ typedef struct ga__step {
     bool keepdims, empty_is_error;
 } ga__step;
 
+/* Fused rows: one kernel that computes the whole expression row by row. */
+typedef struct ga__fused {
+    ga__step step; /* elementwise: its inputs are those of all passes */
+    ga__fused_formula formula;
+    char *map[GA__MAX_STAGES], *row[GA__MAX_STAGES]; /* of the formula's stages */
+    int part[GA__MAX_STAGES][GA__MAX_PARTS];         /* nodes */
+    int kept[GA__MAX_KEPT];
+    int reduced; /* axes */
+    /* By stage, the last pass too: the arrays of each part, a bit for each input, and whether the
+     * part also depends on a value of the row. */
+    uint64_t reads[GA__MAX_STAGES + 1][GA__MAX_PARTS];
+    bool reads_row[GA__MAX_STAGES + 1][GA__MAX_PARTS];
+} ga__fused;
+
 typedef struct ga__plan {
     ga__graph graph;
     int nvarying;
@@ -56,13 +71,18 @@ typedef struct ga__plan {
     int nsteps;                   /* 0: the root is a weak number */
     ga__step *steps;              /* the last one computes only the root */
     int nvalues;                  /* the number of results of all steps */
+    ga__fused *fused;             /* NULL, or what replaces all steps where a call fits it */
 } ga__plan;
 
+/* The operands of a node that are values. */
+int ga__node_inputs(const ga__node *node);
+
 /* Divides the graph into kernels of at most `most_parts` reductions each; with one, every step has
- * one result. Always takes ownership of the graph. NULL and GA_ERR_UNSUPPORTED for a kernel with
- * more operands than the engines support; GA_ERR_MEMORY. */
+ * one result. Always takes ownership of the graph. NULL and
+ * GA_ERR_UNSUPPORTED for a kernel with more operands than the engines support; GA_ERR_MEMORY. */
 ga__plan *ga__plan_new(ga__graph *graph, int most_parts);
 void ga__plan_free(ga__plan *plan);
+void ga__fused_free(ga__fused *fused);
 
 /* The engines support one operand less than a nest has room for, and the output is one of them. */
 #define GA__MOST_INPUTS (GA__MAX_OPERANDS - 2)

@@ -101,7 +101,13 @@ static inline bool ga__fits_32_bits(int64_t extent)
 bool ga__goes_past_cache(const ga__device *device, size_t nbytes);
 
 /* The engine of a kernel. A key holds it in the low bits of the device's address, which are 0. */
-typedef enum ga__engine { GA__ELEMENTWISE, GA__REDUCE, GA__RANDOM, GA__ENGINES } ga__engine;
+typedef enum ga__engine {
+    GA__ELEMENTWISE,
+    GA__REDUCE,
+    GA__RANDOM,
+    GA__FUSED,
+    GA__ENGINES
+} ga__engine;
 _Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");
 
 /* A key that starts with the formula, the device and the engine. */

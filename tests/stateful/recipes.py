@@ -202,6 +202,9 @@ class Eval(Recipe):
     def choose(self, rng):
         self.formula = pick(rng, self.FORMULAS)
 
+    def shape(self, rng):
+        return random_shape(rng)
+
     def bind(self, rng, shape):
         """The text with new random names, and the operands of the names."""
         names = [self.NAMES[int(k)] for k in rng.permutation(len(self.NAMES))[:3]]
@@ -222,7 +225,7 @@ class Eval(Recipe):
         return not any(word in self.formula for word in self.INEXACT)
 
     def call(self, rng):
-        shape = random_shape(rng)
+        shape = self.shape(rng)
         if 0 in shape:
             return "nothing", []
         text, ours, theirs, operands = self.bind(rng, shape)
@@ -238,7 +241,7 @@ class EvalInto(Eval):
     FORMULAS = [f for f in Eval.FORMULAS if not f.startswith(("sum", "mean", "max", "arg", "var", "any", "count"))]
 
     def call(self, rng):
-        shape = random_shape(rng)
+        shape = self.shape(rng)
         if 0 in shape:
             return "nothing", []
         text, ours, theirs, operands = self.bind(rng, shape)
@@ -256,6 +259,39 @@ class EvalInto(Eval):
         self.library.eval_into(out.array, text, ours)
         out.like[...] = wanted
         return what, [(out.whole, out.whole_like, self.exact())]
+
+
+def rows_shape(rng):
+    """Rows long enough to be fused, and a few that are not."""
+    length = int(rng.choice([1, 16, 33, 64, 65, 100, 128, 257, 1000, 1031]))
+    rows = int(rng.choice([1, 2, 5, 17, 40]))
+    return [(length,), (rows, length), (2, rows, length), (rows, 1, length)][int(rng.choice([0, 1, 1, 1, 2, 3]))]
+
+
+class Rows(Eval):
+    """Reductions over the last axis and what follows from them: one kernel, or several steps."""
+    FORMULAS = ["{p} - max({p}, axis=-1, keepdims=True)",
+                "({p} - min({q}, axis=-1, keepdims=True)) * max({q}, axis=-1, keepdims=True) - {r}",
+                "sum({p} - max({p}, axis=-1, keepdims=True), axis=-1) - max({p}, axis=-1)",
+                "{p} - k*argmax({q} - {p}, axis=-1, keepdims=True)",
+                "max({p} - min({p}, axis=-1, keepdims=True) - {q}, axis=-1, keepdims=True) - k",
+                "where({p} > min({q}, axis=-1, keepdims=True), {p}, {r})",
+                "where(any({p} > {q}, axis=-1, keepdims=True), {p} - {q}, {r})",
+                "({p} - mean({p}, axis=-1, keepdims=True)) * k",
+                "mean(({p} - mean({p}, axis=-1, keepdims=True))**2, axis=-1)",
+                "({p} - {q}) / (1 + max({p}**2, axis=-1, keepdims=True))",
+                "{r} - ({p} - {q}) / (2 + max(({p} - {q}) / k, axis=-1, keepdims=True)**2)",
+                "count_nonzero({p} > min({r} - {q}, axis=-1, keepdims=True), axis=-1)"]
+
+    def shape(self, rng):
+        return rows_shape(rng)
+
+
+class RowsInto(EvalInto):
+    FORMULAS = [f for f in Rows.FORMULAS if not f.startswith(("sum", "mean", "max", "count"))]
+
+    def shape(self, rng):
+        return rows_shape(rng)
 
 
 class Chunked(Eval):
@@ -472,5 +508,5 @@ class Pieces(Random):
         return what, [(parts[0], whole[:cut], True), (parts[1], whole[cut:], True)]
 
 
-RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Eval, Eval, Eval, EvalInto, Chunked, Custom,
-           CustomReduction, Convert, Assign, Random, Pieces]
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
+           Custom, CustomReduction, Convert, Assign, Random, Pieces]

@@ -34,6 +34,8 @@ static const struct {
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
     {"dp4a.s32.s32", "sum += (signed char)(word >> l % 4 * 8);"},
     {"dp4a.u32.u32", "sum += (unsigned char)(word >> l % 4 * 8);"},
+    {"cp.async.ca.shared.global", "*to = *from;"},
+    {"cp.async.wait_all", ""},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 
@@ -137,6 +139,7 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .name = "simulated",
                                .arch = 90,
                                .threads_per_processor = 2048,
+                               .shared_bytes = 227 << 10,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Everything except code is the host's. */

@@ -199,6 +199,7 @@ static cudaError_t read_properties(ga__device *device)
     device->processors = properties.multiProcessorCount;
     device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
     device->cache_bytes = (size_t)properties.l2CacheSize;
+    device->shared_bytes = properties.sharedMemPerBlockOptin;
     return cudaSuccess;
 }
 

@@ -1,0 +1,52 @@
+/* Writes statements for the values of a graph: for the steps of a plan, and for fused rows. */
+#ifndef GA_EXPR_CODER_H
+#define GA_EXPR_CODER_H
+
+#include "base/strbuf.h"
+#include "expr/plan.h"
+
+typedef struct ga__coder {
+    ga__step *step; /* whose inputs grow with the texts */
+    const ga__graph *graph;
+    const int *value_of;
+    const ga__fusion_group *group;
+    bool literal_numbers; /* writes constants as literals, if there are too many operands */
+    bool *needed;
+    char (*name)[8]; /* of each node in the current text; "" if it has none */
+    char (*held)[8]; /* NULL, or the names that nodes have before the current text; names are then
+                      * distinct over all texts */
+    int arrays, numbers;
+    int statements, literals; /* in the current text */
+    int stored;               /* the node that the text stores, which rounds it; -1 if none */
+    ga__strbuf text;
+} ga__coder;
+
+/* The name of a row value's ga::divisor; %s is the value's name. */
+#define GA__DIVISOR_NAME "by_%s"
+
+/* Begins a text with a scope of its own, in which only the inputs so far and what is held have
+ * names. */
+void ga__coder_start(ga__coder *c, int stored);
+
+/* Marks the nodes between `node` and what has a name before the text. */
+void ga__coder_mark(ga__coder *c, int node);
+
+/* Adds the statements of all marked nodes. */
+void ga__coder_add_statements(ga__coder *c);
+
+/* Defines a name for the finished result of reduction k, rounded as if it were stored. */
+void ga__coder_add_result(ga__coder *c, int k, const char *finished);
+
+/* The C++ of an APPLY or CAST node over a, b and c. */
+const char *ga__expression_of(const ga__node *node);
+
+/* Puts the largest arrays first: the reduction engine lays out its threads along the first one. */
+void ga__sort_inputs(ga__step *step, const ga__graph *graph);
+
+static inline bool ga__node_divides(const ga__node *node)
+{
+    return node->key.kind == GA__NODE_APPLY && node->key.row == GA__ROW_divide &&
+           !node->key.bits[0];
+}
+
+#endif

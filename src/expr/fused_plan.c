@@ -1,0 +1,490 @@
+/* Plans fused rows: finds the passes over a row, what they keep, and writes their texts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "expr/coder.h"
+#include "expr/fused_plan.h"
+#include "kernels/request.h"
+
+/* What a value has one of: nothing yet, a row (with the reduced axes of length 1, or without them),
+ * or an element. */
+typedef enum extent { NUMBER, ROW, SHORT_ROW, ELEMENT } extent;
+
+typedef struct finder {
+    const ga__graph *graph;
+    ga__fused *fused;
+    bool *used;     /* by the root */
+    bool *costs;    /* an element that takes long to compute again */
+    extent *extent; /* of each node */
+    int *level;     /* reductions in the longest chain that leads to a node */
+    int *pass;      /* the first pass that computes an element's value, from 1 on; 0: none yet */
+    int *kept;      /* the index of a kept value, or -1 */
+    int ndim;       /* of the shape over which all reductions run */
+    uint32_t axes;
+    ga__coder coder;
+} finder;
+
+static const ga__node *node_at(const finder *f, int k)
+{
+    return &f->graph->nodes[k];
+}
+
+static bool reduces(const finder *f, int k)
+{
+    return node_at(f, k)->key.kind == GA__NODE_REDUCE;
+}
+
+/* ---- The form ---- */
+
+static void find_used(finder *f)
+{
+    f->used[f->graph->root] = true;
+    for (int k = f->graph->root; k >= 0; k--)
+        for (int i = 0; f->used[k] && i < ga__node_inputs(node_at(f, k)); i++)
+            f->used[node_at(f, k)->key.operand[i]] = true;
+}
+
+/* Whether the reduction is over the last axes of the shape that all reductions run over. */
+static bool fits_rows(finder *f, int k)
+{
+    const ga__node *node = node_at(f, k), *operand = node_at(f, node->key.operand[0]);
+    if (f->axes == 0) {
+        f->axes = node->key.axes;
+        f->ndim = operand->ndim;
+        f->fused->reduced = __builtin_popcount(f->axes);
+    }
+    const int reduced = f->fused->reduced, first = f->ndim - reduced;
+    return node->key.axes == f->axes && operand->ndim == f->ndim && reduced > 0 &&
+           f->axes >> first == (uint32_t)(((uint64_t)1 << reduced) - 1) &&
+           f->extent[node->key.operand[0]] == ELEMENT;
+}
+
+/* Sets the extent of a node from those of its operands; false if they do not go together. */
+static bool find_extent(finder *f, int k)
+{
+    const ga__node *node = node_at(f, k);
+    extent *const own = &f->extent[k];
+    *own = node->key.kind == GA__NODE_ARRAY ? ELEMENT : NUMBER;
+    if (reduces(f, k)) {
+        *own = node->key.keepdims || f->fused->reduced == f->ndim ? ROW : SHORT_ROW;
+        return true;
+    }
+    for (int i = 0; i < ga__node_inputs(node); i++) {
+        const extent other = f->extent[node->key.operand[i]];
+        if ((*own == SHORT_ROW && other > SHORT_ROW) || (*own > SHORT_ROW && other == SHORT_ROW) ||
+            (*own == SHORT_ROW && other == ROW) || (*own == ROW && other == SHORT_ROW))
+            return false;
+        *own = other > *own ? other : *own;
+    }
+    return true;
+}
+
+static bool takes_long(const finder *f, int k)
+{
+    const ga__node *node = node_at(f, k);
+    return node->key.kind == GA__NODE_APPLY &&
+           (ga__node_divides(node) || ga__calls_libm(ga__expression_of(node)));
+}
+
+/* Finds the extent, the level and the cost of each node; false if the form is another. */
+static bool find_form(finder *f)
+{
+    for (int k = 0; k <= f->graph->root; k++) {
+        const ga__node *node = node_at(f, k);
+        f->kept[k] = -1;
+        if (!f->used[k] || ga__node_is_weak(node))
+            continue;
+        if ((reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
+            return false;
+        f->level[k] = 0;
+        for (int i = 0; i < ga__node_inputs(node); i++) {
+            const int operand = node->key.operand[i];
+            f->level[k] = f->level[operand] > f->level[k] ? f->level[operand] : f->level[k];
+            f->costs[k] |= f->costs[operand] && f->extent[operand] == ELEMENT && !reduces(f, k);
+        }
+        f->level[k] += reduces(f, k);
+        f->costs[k] |= takes_long(f, k);
+    }
+    for (int k = 0; k <= f->graph->root; k++)
+        if (f->used[k] && node_at(f, k)->key.kind == GA__NODE_ARRAY &&
+            node_at(f, k)->ndim > f->ndim)
+            return false;
+    return f->axes != 0;
+}
+
+/* Divides the reductions into stages by their levels. */
+static bool find_stages(finder *f)
+{
+    ga__fused_formula *formula = &f->fused->formula;
+    for (int k = 0; k <= f->graph->root; k++) {
+        if (!f->used[k] || !reduces(f, k))
+            continue;
+        const int s = f->level[k] - 1;
+        if (s >= GA__MAX_STAGES || formula->stages[s].nparts == GA__MAX_PARTS)
+            return false;
+        formula->nstages = s + 1 > formula->nstages ? s + 1 : formula->nstages;
+        f->fused->part[s][formula->stages[s].nparts++] = k;
+    }
+    formula->per_row = f->extent[f->graph->root] != ELEMENT;
+    return true;
+}
+
+/* ---- What is kept ---- */
+
+static void keep(finder *f, int k)
+{
+    ga__fused_formula *formula = &f->fused->formula;
+    f->fused->kept[formula->nkept] = k;
+    formula->kept[formula->nkept] =
+        (ga__fused_kept){.type = node_at(f, k)->dtype, .stage = f->pass[k] - 1};
+    f->kept[k] = formula->nkept++;
+}
+
+/* Marks the elements' values that a pass computes for `target`. One that takes long and that an
+ * earlier pass computes is kept from then on. */
+static void find_kept(finder *f, int pass, int target)
+{
+    bool *const needed = f->coder.needed;
+    memset(needed, 0, (size_t)f->graph->root + 1);
+    needed[target] = true;
+    for (int k = target; k >= 0; k--) {
+        if (!needed[k] || f->extent[k] != ELEMENT || node_at(f, k)->key.kind == GA__NODE_ARRAY)
+            continue;
+        const bool earlier = f->pass[k] > 0 && f->pass[k] < pass;
+        if (earlier && f->costs[k] && f->kept[k] < 0 && f->fused->formula.nkept < GA__MAX_KEPT)
+            keep(f, k);
+        if (earlier && f->kept[k] >= 0)
+            continue;
+        f->pass[k] = f->pass[k] ? f->pass[k] : pass;
+        for (int i = 0; i < ga__node_inputs(node_at(f, k)); i++)
+            needed[node_at(f, k)->key.operand[i]] = true;
+    }
+}
+
+static int operand_of(const finder *f, int s, int p)
+{
+    return node_at(f, f->fused->part[s][p])->key.operand[0];
+}
+
+static void find_all_kept(finder *f)
+{
+    const ga__fused_formula *formula = &f->fused->formula;
+    for (int s = 0; s < formula->nstages; s++)
+        for (int p = 0; p < formula->stages[s].nparts; p++)
+            find_kept(f, s + 1, operand_of(f, s, p));
+    if (!formula->per_row)
+        find_kept(f, formula->nstages + 1, f->graph->root);
+}
+
+/* ---- Texts ---- */
+
+static void hold(finder *f, int k)
+{
+    memcpy(f->coder.held[k], f->coder.name[k], sizeof(f->coder.held[k]));
+}
+
+/* Notes the inputs among the marked nodes. They are in the order of their first use. */
+static uint64_t inputs_marked(const finder *f)
+{
+    uint64_t reads = 0;
+    for (int k = 0; k < f->fused->step.ninputs; k++)
+        if (f->coder.needed[f->fused->step.inputs[k].node])
+            reads |= (uint64_t)1 << k;
+    return reads;
+}
+
+/* Whether the marked nodes include a value of the row. */
+static bool row_marked(const finder *f)
+{
+    for (int k = 0; k <= f->graph->root; k++)
+        if (f->coder.needed[k] && (f->extent[k] == ROW || f->extent[k] == SHORT_ROW))
+            return true;
+    return false;
+}
+
+/* Sets the kept values that begin with stage s, and gives them their names. */
+static void add_kept(finder *f, int s, bool *begins)
+{
+    for (int q = 0; q < f->fused->formula.nkept; q++) {
+        const int k = f->fused->kept[q];
+        begins[q] = f->fused->formula.kept[q].stage == s;
+        if (begins[q])
+            ga__strbuf_addf(&f->coder.text, "h%d = %s;\n", q, f->coder.name[k]);
+    }
+}
+
+static void code_map(finder *f, int s)
+{
+    ga__coder *c = &f->coder;
+    const int nparts = f->fused->formula.stages[s].nparts;
+    bool begins[GA__MAX_KEPT];
+    ga__coder_start(c, -1);
+    for (int p = 0; p < nparts; p++)
+        ga__coder_mark(c, operand_of(f, s, p));
+    ga__coder_add_statements(c);
+    f->fused->formula.reads[s] = inputs_marked(f);
+    add_kept(f, s, begins);
+    for (int p = 0; p < nparts; p++)
+        ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(f, s, p)]);
+    ga__strbuf_add(&c->text, "}");
+    f->fused->map[s] = ga__strbuf_take(&c->text);
+    for (int q = 0; q < f->fused->formula.nkept; q++)
+        if (begins[q])
+            snprintf(c->held[f->fused->kept[q]], sizeof(c->held[0]), "h%d", q);
+}
+
+/* Whether a later text uses the value of the row, which stage s is the last to need. */
+static bool ends_here(const finder *f, int s, int k)
+{
+    if (f->extent[k] != ROW && f->extent[k] != SHORT_ROW)
+        return false;
+    if (f->level[k] != s + 1)
+        return false;
+    if (k == f->graph->root)
+        return true;
+    for (int user = k + 1; user <= f->graph->root; user++) {
+        if (!f->used[user] || ga__node_is_weak(node_at(f, user)))
+            continue;
+        for (int i = 0; i < ga__node_inputs(node_at(f, user)); i++)
+            if (node_at(f, user)->key.operand[i] == k &&
+                (f->extent[user] == ELEMENT || f->level[user] > s + 1))
+                return true;
+    }
+    return false;
+}
+
+/* Whether floats are divided by the value of the row. */
+static bool divides(const finder *f, int k)
+{
+    bool used = false;
+    for (int user = k + 1; user <= f->graph->root; user++)
+        used |= f->used[user] && ga__node_divides(node_at(f, user)) &&
+                node_at(f, user)->key.operand[1] == k &&
+                ga__dtype_compute(node_at(f, user)->dtype) == GA_FLOAT32;
+    return used;
+}
+
+/* The results of the stage's reductions and the values of the row that follow from them. */
+static void code_row(finder *f, int s)
+{
+    ga__coder *c = &f->coder;
+    char finished[32];
+    ga__coder_start(c, -1);
+    for (int p = 0; p < f->fused->formula.stages[s].nparts; p++) {
+        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, p);
+        ga__coder_add_result(c, f->fused->part[s][p], finished);
+        hold(f, f->fused->part[s][p]);
+    }
+    for (int k = 0; k <= f->graph->root; k++)
+        if (f->used[k] && ends_here(f, s, k))
+            ga__coder_mark(c, k);
+    ga__coder_add_statements(c);
+    for (int k = 0; k <= f->graph->root; k++) {
+        if (!f->used[k] || !ends_here(f, s, k))
+            continue;
+        hold(f, k);
+        if (!divides(f, k))
+            continue;
+        ga__strbuf_add(&c->text, "const ga::divisor ");
+        ga__strbuf_addf(&c->text, GA__DIVISOR_NAME, c->name[k]);
+        ga__strbuf_addf(&c->text, "(%s);\n", c->name[k]);
+    }
+    f->fused->row[s] = ga__strbuf_take(&c->text);
+}
+
+static void code_last(finder *f)
+{
+    ga__coder *c = &f->coder;
+    const int root = f->graph->root;
+    ga__coder_start(c, root);
+    ga__coder_mark(c, root);
+    ga__coder_add_statements(c);
+    f->fused->formula.reads[f->fused->formula.nstages] = inputs_marked(f);
+    ga__strbuf_addf(&c->text, "r = %s", c->name[root]);
+    f->fused->step.text = ga__strbuf_take(&c->text);
+}
+
+/* ---- The formula ---- */
+
+static bool is_complete(const ga__fused *fused)
+{
+    bool complete = fused->step.text != NULL;
+    for (int s = 0; s < fused->formula.nstages; s++)
+        complete &= fused->map[s] && fused->row[s];
+    return complete;
+}
+
+static void set_stages(finder *f)
+{
+    ga__fused_formula *formula = &f->fused->formula;
+    for (int s = 0; s < formula->nstages; s++) {
+        ga__fused_stage *stage = &formula->stages[s];
+        stage->map = f->fused->map[s];
+        stage->row = f->fused->row[s];
+        for (int p = 0; p < stage->nparts; p++) {
+            const ga__node *node = node_at(f, f->fused->part[s][p]);
+            stage->parts[p] = &ga__rows[node->key.row].part;
+            stage->type[p] = node->loop;
+            memcpy(&stage->ddof[p], &node->key.bits[0], sizeof(stage->ddof[p]));
+        }
+    }
+}
+
+/* Puts the inputs in their final order, and the passes' reads with them. */
+static void sort_inputs(finder *f)
+{
+    ga__step *step = &f->fused->step;
+    ga__fused_formula *formula = &f->fused->formula;
+    int first_place[GA__MOST_INPUTS];
+    for (int k = 0; k < step->ninputs; k++)
+        first_place[k] = step->inputs[k].node;
+    ga__sort_inputs(step, f->graph);
+    for (int pass = 0; pass <= formula->nstages; pass++) {
+        uint64_t reads = 0;
+        for (int k = 0; k < step->ninputs; k++)
+            for (int before = 0; before < step->ninputs; before++)
+                if (first_place[before] == step->inputs[k].node)
+                    reads |= (formula->reads[pass] >> before & 1) << (1 + k);
+        formula->reads[pass] = reads;
+    }
+}
+
+/* The arrays from which the shape of `target` follows. */
+static void find_reads(finder *f, int pass, int p, int target)
+{
+    memset(f->coder.needed, 0, (size_t)f->graph->root + 1);
+    f->coder.needed[target] = true;
+    for (int k = target; k >= 0; k--)
+        for (int i = 0;
+             f->coder.needed[k] && f->extent[k] == ELEMENT && i < ga__node_inputs(node_at(f, k));
+             i++)
+            f->coder.needed[node_at(f, k)->key.operand[i]] = true;
+    for (int k = 0; k < f->fused->step.ninputs; k++)
+        if (f->fused->step.inputs[k].source == GA__FROM_ARGUMENT &&
+            f->coder.needed[f->fused->step.inputs[k].node])
+            f->fused->reads[pass][p] |= (uint64_t)1 << k;
+    f->fused->reads_row[pass][p] = row_marked(f);
+}
+
+static void find_all_reads(finder *f)
+{
+    const ga__fused_formula *formula = &f->fused->formula;
+    for (int s = 0; s < formula->nstages; s++)
+        for (int p = 0; p < formula->stages[s].nparts; p++)
+            find_reads(f, s, p, operand_of(f, s, p));
+    if (!formula->per_row)
+        find_reads(f, formula->nstages, 0, f->graph->root);
+}
+
+static void describe_stage(ga__strbuf *s, const finder *f, int stage)
+{
+    const ga__fused_stage *at = &f->fused->formula.stages[stage];
+    ga__strbuf_addf(s, "stage %d ", at->nparts);
+    ga__describe(s, at->map);
+    ga__describe(s, at->row);
+    for (int p = 0; p < at->nparts; p++) {
+        const ga__node *node = node_at(f, f->fused->part[stage][p]);
+        ga__describe(s, ga__rows[node->key.row].formula.name);
+        ga__describe(s, ga_dtype_name(at->type[p]));
+    }
+}
+
+/* The id identifies everything that the kernel's text depends on; the engine adds the operands'
+ * types. */
+static ga_status set_id(finder *f)
+{
+    ga__strbuf s = GA__STRBUF_INIT;
+    ga__step *step = &f->fused->step;
+    ga__fused_formula *formula = &f->fused->formula;
+    ga__strbuf_addf(&s, "fused rows %d %d %d %d %d ", f->graph->fast_math, step->ninputs,
+                    formula->nstages, formula->nkept, formula->per_row);
+    for (int k = 0; k < step->ninputs; k++)
+        ga__describe(&s, step->inputs[k].name);
+    for (int k = 0; k < formula->nstages; k++)
+        describe_stage(&s, f, k);
+    for (int q = 0; q < formula->nkept; q++)
+        ga__strbuf_addf(&s, "kept %d %d ", formula->kept[q].stage, (int)formula->kept[q].type);
+    for (int pass = 0; pass <= formula->nstages; pass++)
+        ga__strbuf_addf(&s, "reads %llx ", (unsigned long long)formula->reads[pass]);
+    ga__describe(&s, step->text);
+    const ga_status status = ga__description_id(&s, &step->id);
+    ga__strbuf_reset(&s);
+    snprintf(step->formula_name, sizeof(step->formula_name), "eval_rows");
+    formula->base = (ga__formula){.id = step->id,
+                                  .name = step->formula_name,
+                                  .body = step->text,
+                                  .fast_math = f->graph->fast_math};
+    return status;
+}
+
+/* Writes the texts. GA_ERR_UNSUPPORTED, not raised, for more operands than a kernel has. */
+static ga_status write_texts(finder *f)
+{
+    ga__fused *fused = f->fused;
+    fused->step.group = (ga__fusion_group){.nresults = 1, .result = {f->graph->root}};
+    fused->step.inputs = ga__calloc(GA__MOST_INPUTS + 1, sizeof(*fused->step.inputs));
+    if (!fused->step.inputs)
+        return ga_error();
+    f->coder.step = &fused->step;
+    f->coder.group = &fused->step.group;
+    find_all_kept(f);
+    for (int s = 0; s < fused->formula.nstages; s++) {
+        code_map(f, s);
+        code_row(f, s);
+    }
+    code_last(f);
+    if (!is_complete(fused))
+        return ga_error();
+    if (fused->step.ninputs > GA__MOST_INPUTS)
+        return GA_ERR_UNSUPPORTED;
+    set_stages(f);
+    sort_inputs(f);
+    find_all_reads(f);
+    return set_id(f);
+}
+
+static ga_status plan_rows(finder *f)
+{
+    const size_t n = (size_t)f->graph->root + 1;
+    int *const numbers = ga__malloc(4 * n * sizeof(*numbers));
+    bool *const flags = ga__calloc(3 * n, sizeof(*flags));
+    f->extent = ga__calloc(n, sizeof(*f->extent));
+    f->coder.name = ga__calloc(n, sizeof(*f->coder.name));
+    f->coder.held = ga__calloc(n, sizeof(*f->coder.held));
+    ga_status status = GA_ERR_UNSUPPORTED;
+    if (!numbers || !flags || !f->extent || !f->coder.name || !f->coder.held) {
+        status = ga_error();
+    } else {
+        memset(numbers, 0, 3 * n * sizeof(*numbers));
+        memset(numbers + 3 * n, 0xff, n * sizeof(*numbers));
+        f->level = numbers, f->pass = numbers + n, f->kept = numbers + 2 * n;
+        f->coder.value_of = numbers + 3 * n;
+        f->used = flags, f->costs = flags + n, f->coder.needed = flags + 2 * n;
+        find_used(f);
+        if (find_form(f) && find_stages(f))
+            status = write_texts(f);
+    }
+    ga__strbuf_reset(&f->coder.text);
+    ga__free(f->coder.held);
+    ga__free(f->coder.name);
+    ga__free(f->extent);
+    ga__free(flags);
+    ga__free(numbers);
+    return status;
+}
+
+ga_status ga__fused_plan(ga__plan *plan)
+{
+    finder f = {.graph = &plan->graph, .fused = ga__calloc(1, sizeof(*f.fused))};
+    if (!f.fused)
+        return ga_error();
+    f.coder.graph = &plan->graph;
+    const ga_status status = plan_rows(&f);
+    if (status == GA_OK)
+        plan->fused = f.fused;
+    else
+        ga__fused_free(f.fused);
+    return status == GA_ERR_UNSUPPORTED ? GA_OK : status;
+}

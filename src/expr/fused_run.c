@@ -1,0 +1,123 @@
+/* Runs fused rows: decides whether a call's arguments fit, and launches. */
+#include <string.h>
+
+#include "expr/fused_run.h"
+#include "kernels/fused/fused.h"
+#include "ops/elementwise_op.h"
+
+/* Whether the part's operand by itself has the whole shape: what depends on a value of the row has
+ * its kept axes. */
+static bool has_whole_shape(const ga__fused *fused, const ga__binding *b, int pass, int p)
+{
+    int ndim = 0;
+    int64_t shape[GA_MAX_NDIM];
+    if (fused->reads_row[pass][p]) {
+        ndim = b->ndim;
+        for (int axis = 0; axis < ndim; axis++)
+            shape[axis] = axis < ndim - fused->reduced ? b->shape[axis] : 1;
+    }
+    for (int k = 0; k < fused->step.ninputs; k++) {
+        const gpuarray *x = b->operands[1 + k].array;
+        if (fused->reads[pass][p] >> k & 1)
+            ga__broadcast_shape(&ndim, shape, x->ndim, x->shape);
+    }
+    return ga__same_shape(ndim, shape, b->ndim, b->shape);
+}
+
+static bool passes_agree(const ga__fused *fused, const ga__binding *b)
+{
+    const ga__fused_formula *formula = &fused->formula;
+    for (int s = 0; s < formula->nstages; s++)
+        for (int p = 0; p < formula->stages[s].nparts; p++)
+            if (!has_whole_shape(fused, b, s, p))
+                return false;
+    return formula->per_row || has_whole_shape(fused, b, formula->nstages, 0);
+}
+
+static void set_result_shape(const ga__fused *fused, const ga__plan *plan, const ga__binding *b,
+                             int *ndim, int64_t *shape)
+{
+    const bool keeps = plan->graph.nodes[plan->graph.root].ndim == b->ndim;
+    const int kept = b->ndim - fused->reduced;
+    *ndim = 0;
+    for (int axis = 0; axis < b->ndim; axis++)
+        if (axis < kept || keeps)
+            shape[(*ndim)++] = axis >= kept && fused->formula.per_row ? 1 : b->shape[axis];
+}
+
+static ga__fused_call call_of(const ga__fused *fused, ga__device *device, const ga__binding *b)
+{
+    return (ga__fused_call){.formula = &fused->formula,
+                            .device = device,
+                            .ndim = b->ndim,
+                            .reduced = fused->reduced,
+                            .shape = b->shape,
+                            .noperands = 1 + fused->step.ninputs,
+                            .operands = b->operands};
+}
+
+bool ga__fused_bind(const ga__fused *fused, const ga__plan *plan, const ga__numbers *numbers,
+                    ga__device *device, const ga_named *args, ga__binding *b, int *ndim,
+                    int64_t *shape)
+{
+    const gpuarray *arrays[GA__MAX_OPERANDS];
+    const ga_dtype type = plan->graph.nodes[plan->graph.root].dtype;
+    for (int k = 0; k < fused->step.ninputs; k++) {
+        const ga__input *input = &fused->step.inputs[k];
+        arrays[k] = input->source == GA__FROM_NUMBER ? NULL : args[input->index].value.as.array;
+    }
+    b->operands[0] = (ga__operand){.name = "r", .array = NULL, .type = type, .writes = true};
+    if (!ga__step_bind(b, plan, &fused->step, numbers, arrays) || b->ndim < fused->reduced ||
+        ga__shape_size(b->ndim, b->shape) == 0 || !passes_agree(fused, b))
+        return false;
+    set_result_shape(fused, plan, b, ndim, shape);
+    const ga__fused_call call = call_of(fused, device, b);
+    return ga__fused_fits(&call);
+}
+
+/* Whether the kernel may write `out`: each row is read completely before its result is written. */
+static bool writes_at_once(const ga__fused *fused, const ga__plan *plan, const ga__binding *b,
+                           const gpuarray *out, int ndim, const int64_t *shape)
+{
+    const ga_dtype dtype = plan->graph.nodes[plan->graph.root].dtype;
+    if (!out->contiguous || out->dtype != dtype ||
+        !ga__same_shape(ndim, shape, out->ndim, out->shape))
+        return false;
+    for (int k = 1; k <= fused->step.ninputs; k++) {
+        const gpuarray *x = b->operands[k].array;
+        const bool same = x && !fused->formula.per_row && x->data == out->data && x->contiguous &&
+                          ga__dtype_size(x->dtype) == ga__dtype_size(dtype) &&
+                          ga__same_shape(b->ndim, b->shape, x->ndim, x->shape);
+        if (x && !same && ga__arrays_overlap(out, x))
+            return false;
+    }
+    return true;
+}
+
+ga_status ga__fused_eval(const ga__plan *plan, const ga__numbers *numbers, ga__device *device,
+                         const ga_named *args, gpuarray *out, gpuarray **result)
+{
+    ga__binding b;
+    int ndim;
+    int64_t shape[GA_MAX_NDIM];
+    const ga__fused *fused = plan->fused;
+    const ga_dtype dtype = plan->graph.nodes[plan->graph.root].dtype;
+    *result = NULL;
+    if (!ga__fused_bind(fused, plan, numbers, device, args, &b, &ndim, shape))
+        return GA_OK;
+    if (out && ga__check_out("ga_eval", out, ndim, shape, dtype) != GA_OK)
+        return ga_error();
+    gpuarray *const to = out && writes_at_once(fused, plan, &b, out, ndim, shape)
+                             ? out
+                             : ga__array_new(device, dtype, ndim, shape);
+    if (!to)
+        return ga_error();
+    b.operands[0].array = to;
+    const ga__fused_call call = call_of(fused, device, &b);
+    const ga_status status = ga__fused_run(&call);
+    if (status == GA_OK)
+        *result = to;
+    else if (to != out)
+        ga_free(to);
+    return status;
+}

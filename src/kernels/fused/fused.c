@@ -1,0 +1,147 @@
+/* The engine of fused rows: plans one call, finds its kernel by a small key, and launches it. */
+#include "kernels/fused/fused.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/fused/fused_text.h"
+#include "kernels/reduce_text.h"
+
+typedef ga__fused_plan plan;
+
+/* A call with its parameters. */
+typedef struct launching {
+    plan p;
+    ga__params params;
+    ga__scratch_params *scratch; /* NULL: none */
+} launching;
+
+/* ---- The parameters, in the order of fused_text.h ---- */
+
+static void add_scratch(launching *c)
+{
+    int (*const worker)(void) = c->p.call->device->backend->code.worker;
+    c->scratch = ga__params_reserve(&c->params, sizeof *c->scratch);
+    *c->scratch = (ga__scratch_params){.scratch_bytes = c->p.scratch};
+    memcpy(&c->scratch->worker, &worker, sizeof worker);
+}
+
+static void add_operand(launching *c, int k)
+{
+    const ga__operand *operand = &c->p.call->operands[k];
+    if (!operand->array) {
+        ga__params_add_number(&c->params, operand->type, operand->number);
+        return;
+    }
+    ga__params_add_pointer(&c->params, operand->array->data);
+    ga__params_add_strides(&c->params, &c->p.kept, k);
+    ga__params_add(&c->params, c->p.place[k]);
+}
+
+static void add_params(launching *c)
+{
+    const plan *p = &c->p;
+    const ga__fused_formula *f = p->call->formula;
+    *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
+        (ga__fused_params){.count = (uint64_t)p->length,
+                           .outputs = (uint64_t)p->rows,
+                           .group = (uint64_t)p->rows_of_block};
+    c->scratch = NULL;
+    if (p->v.host)
+        add_scratch(c);
+    for (int s = 0; s < f->nstages; s++)
+        for (int k = 0; k < f->stages[s].nparts; k++)
+            memcpy(ga__params_reserve(&c->params, sizeof(double)), &f->stages[s].ddof[k],
+                   sizeof(double));
+    for (int axis = 0; axis < p->kept.ndim - 1; axis++)
+        ga__params_add_divisor(&c->params, p->kept.shape[axis], p->v.wide);
+    for (int k = 0; k < p->call->noperands; k++)
+        add_operand(c, k);
+    for (int q = 0; q < f->nkept; q++)
+        ga__params_add(&c->params, p->kept_at[q]);
+    if (f->nkept == 0)
+        ga__params_add(&c->params, 0);
+}
+
+/* ---- The kernel ---- */
+
+static ga__record *describe(const void *called)
+{
+    const launching *c = called;
+    const plan *p = &c->p;
+    ga__declaration declarations[GA__MAX_OPERANDS];
+    assert(ga__params_count(&c->params) == ga__fused_param_words(p->call->formula, &p->v));
+    for (int k = 0; k < p->call->noperands; k++)
+        declarations[k] = ga__declaration_of(&p->call->operands[k]);
+    return ga__fused_text(p->call->formula, declarations, &p->v);
+}
+
+static const ga__loaded_kernel *find_kernel(const launching *c)
+{
+    const plan *p = &c->p;
+    const ga__formula *formula = &p->call->formula->base;
+    ga__key key;
+    ga__key_init(&key, formula, p->call->device, GA__FUSED);
+    ga__key_add_bytes(
+        &key, &p->v, offsetof(ga__fused_variant, operand) + 8 * (((size_t)p->v.noperands + 1) / 2));
+    const ga__request request = {formula, p->call->device, "fused.tmpl", describe, c, 0};
+    return ga__request_find(&key, &request);
+}
+
+static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
+{
+    const plan *p = &c->p;
+    ga__device *device = p->call->device;
+    ga__stream *stream = ga__operands_stream(device, p->call->noperands, p->call->operands);
+    ga__buffer *scratch = NULL;
+    if (stream && c->scratch && p->scratch > 0) {
+        scratch = ga__buffer_new(device, p->scratch * (size_t)device->processors);
+        c->scratch->scratch = scratch ? (uint64_t)(uintptr_t)scratch->memory : 0;
+    }
+    if (!stream || (p->scratch > 0 && !scratch))
+        return ga_error();
+    const ga__launch launch = {p->grid, p->v.block, p->shared, c->params.word,
+                               ga__params_count(&c->params)};
+    const ga_status status = ga__request_launch(kernel, stream, &launch);
+    ga__buffer_release(scratch);
+    return status;
+}
+
+static size_t most_params(int noperands)
+{
+    const size_t head = sizeof(ga__fused_params) + sizeof(ga__scratch_params);
+    return head / sizeof(uint64_t) + GA__MAX_STAGES * GA__MAX_PARTS + GA__MAX_KEPT +
+           (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (2 + GA_MAX_NDIM);
+}
+
+bool ga__fused_fits(const ga__fused_call *call)
+{
+    int64_t strides[2 * call->noperands][GA_MAX_NDIM];
+    plan p;
+    p.call = call;
+    p.kept.strides = strides;
+    p.row.strides = strides + call->noperands;
+    return ga__fused_plan_make(&p);
+}
+
+ga_status ga__fused_run(const ga__fused_call *call)
+{
+    int64_t strides[2 * call->noperands][GA_MAX_NDIM];
+    uint64_t words[most_params(call->noperands)];
+    launching c;
+    c.p.call = call;
+    c.p.kept.strides = strides;
+    c.p.row.strides = strides + call->noperands;
+    c.params = ga__params_in(words, most_params(call->noperands));
+    const bool fits = ga__fused_plan_make(&c.p);
+    assert(fits);
+    (void)fits;
+    add_params(&c);
+    const ga__loaded_kernel *kernel = find_kernel(&c);
+    if (!kernel)
+        return ga_error();
+    const ga_status status = launch(&c, kernel);
+    ga__request_leave();
+    return status;
+}

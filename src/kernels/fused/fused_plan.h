@@ -1,0 +1,71 @@
+/* How fused rows run: their nest, and the variant of the kernel that suits the rows. */
+#ifndef GA_KERNELS_FUSED_PLAN_H
+#define GA_KERNELS_FUSED_PLAN_H
+
+#include "kernels/fused/fused_formula.h"
+#include "kernels/request.h"
+
+/* A kept value that has shared memory of its own. */
+#define GA__OWN_PLACE 255
+
+/* The kernel of fused rows: its words are the key, after the formula's id and the device. With an
+ * odd number of operands one more is zero. */
+typedef struct ga__fused_variant {
+    bool host;
+    bool wide;       /* 64-bit indices */
+    bool registers;  /* CUDA: a thread keeps its elements in registers, not in shared memory */
+    bool gathers;    /* CUDA: results pass through shared memory */
+    bool past_cache; /* host: results are stored past the cache */
+    bool ahead;      /* CUDA: the next row comes to shared memory while the last pass runs */
+    uint8_t kept_ndim;
+    uint8_t noperands;
+    uint16_t block, team;  /* CUDA: threads of a block, and those that share a row */
+    uint8_t lanes;         /* CUDA: elements of a vector; host: accumulators side by side */
+    uint8_t each;          /* CUDA: elements of a thread, in registers */
+    uint8_t group;         /* host: elements that are computed together */
+    uint8_t unused;        /* 0 */
+    uint64_t staged;       /* CUDA: a bit for each operand that is copied to shared memory */
+    uint8_t kept_place[8]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
+                            * GA__OWN_PLACE */
+    ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
+} ga__fused_variant;
+_Static_assert(offsetof(ga__fused_variant, operand) == 32,
+               "before its operands the variant is four words of the key, without padding");
+
+/* One call. */
+typedef struct ga__fused_plan {
+    const ga__fused_call *call;
+    int64_t rows, length;
+    ga__nest kept, row; /* the caller provides noperands rows of strides for each; an operand's
+                         * place is its number */
+    ga__fused_variant v;
+    int64_t rows_of_block, grid;
+    size_t shared;                  /* CUDA: bytes of a block */
+    size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
+                                     * rows have no gaps */
+    size_t kept_at[GA__MAX_KEPT];   /* CUDA: of each kept value there; host: in scratch memory */
+    size_t scratch;                 /* host: bytes of a thread */
+} ga__fused_plan;
+
+/* Fills the rest of *p from the call and the room for strides; false if fused rows do not serve
+ * it. */
+bool ga__fused_plan_make(ga__fused_plan *p);
+
+/* The parts of ga__fused_plan_make() that differ by the kind of device. */
+bool ga__fused_plan_cuda(ga__fused_plan *p);
+bool ga__fused_plan_host(ga__fused_plan *p);
+
+/* Whether operand k is an array with elements of its own along the row. */
+static inline bool ga__fused_along_row(const ga__fused_plan *p, int k)
+{
+    return p->v.operand[k].streamed && p->v.operand[k].step == STEP_ONE;
+}
+
+/* Whether the rows of operand k follow each other without gaps. */
+static inline bool ga__fused_is_dense(const ga__fused_plan *p, int k)
+{
+    return ga__fused_along_row(p, k) && p->kept.ndim == 1 &&
+           (p->kept.strides[k][0] == p->length || p->rows == 1);
+}
+
+#endif

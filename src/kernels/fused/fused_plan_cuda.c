@@ -1,0 +1,270 @@
+/* Chooses how fused rows run on CUDA: threads of a row, what they keep where, and shared memory. */
+#include "kernels/fused/fused_plan.h"
+
+#define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
+#define LARGEST_TEAM 512 /* threads of a row in registers */
+#define LARGEST_BLOCK 1024
+#define MOST_EACH 16       /* elements of a thread in registers; */
+#define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
+#define REGISTER_BYTES 128 /* of a thread's elements */
+#define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
+#define WORD 4             /* bytes of a register */
+
+#define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
+#define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
+#define PART_SHARED_BYTES 2048          /* those that combining one part's results takes, */
+#define SYSTEM_BYTES 1024               /* and those that each block takes besides its own */
+#define FIRST_WITH_COPIES 80            /* architecture */
+
+typedef ga__fused_plan plan;
+
+static size_t size_of(const plan *p, int k)
+{
+    return ga__dtype_size((ga_dtype)p->v.operand[k].memory);
+}
+
+/* Whether the rows of operand k are not all the same one. */
+static bool has_own_rows(const plan *p, int k)
+{
+    bool own = false;
+    for (int axis = 0; axis < p->kept.ndim; axis++)
+        own |= p->kept.strides[k][axis] != 0;
+    return own || p->rows == 1;
+}
+
+/* ---- Shared memory ---- */
+
+/* Bytes of a stretch that begins anywhere in its first line, as ga::stage_room<0>. */
+static size_t room(const plan *p, size_t size)
+{
+    const size_t nbytes = (size_t)(p->rows_of_block * p->length) * size;
+    return (nbytes + LINE_BYTES - 1 + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
+}
+
+static size_t take(plan *p, size_t size)
+{
+    const size_t at = p->shared;
+    p->shared += room(p, size);
+    return at;
+}
+
+/* A kept value takes the place of an operand of its size that no later pass reads, unless the pass
+ * that makes it reads the operand several times. */
+static int place_of_kept(const plan *p, int q)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const int s = f->kept[q].stage;
+    if (f->stages[s].nparts > 1 || f->stages[s].parts[0]->holds == GA__ACCUMULATOR_COUNTED)
+        return GA__OWN_PLACE;
+    uint64_t read = 0;
+    for (int pass = s + 1; pass <= f->nstages; pass++)
+        read |= f->reads[pass];
+    for (int k = 1; k < p->call->noperands; k++) {
+        bool taken = false;
+        for (int other = 0; other < q; other++)
+            taken |= p->v.kept_place[other] == k;
+        if (!taken && p->v.staged >> k & 1 && !(read >> k & 1) &&
+            size_of(p, k) == ga__dtype_size(f->kept[q].type))
+            return k;
+    }
+    return GA__OWN_PLACE;
+}
+
+static void place_all(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    p->shared = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (p->v.staged >> k & 1)
+            p->place[k] = take(p, size_of(p, k));
+    p->place[0] = 0;
+    const size_t result = p->v.gathers ? room(p, size_of(p, 0)) : 0;
+    p->shared = result > p->shared ? result : p->shared;
+    for (int q = 0; q < f->nkept && !p->v.registers; q++) {
+        p->v.kept_place[q] = (uint8_t)place_of_kept(p, q);
+        if (p->v.kept_place[q] == GA__OWN_PLACE)
+            p->kept_at[q] = take(p, ga__dtype_size(f->kept[q].type));
+    }
+}
+
+static size_t shared_limit(const plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const size_t all = p->call->device->shared_bytes,
+                 limit = all > SHARED_BYTES ? all : SHARED_BYTES;
+    size_t own = 0;
+    for (int s = 0; s < f->nstages; s++)
+        own += (size_t)f->stages[s].nparts * PART_SHARED_BYTES;
+    return limit - own;
+}
+
+/* ---- Registers ---- */
+
+/* Bytes of registers that one element takes. */
+static int register_bytes(const plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    size_t nbytes = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k))
+            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
+    for (int q = 0; q < f->nkept; q++) {
+        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+        nbytes += size < WORD ? WORD : size;
+    }
+    return (int)nbytes;
+}
+
+static int most_each(const plan *p)
+{
+    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH;
+    return most < 1 ? 1 : most > MOST_EACH ? MOST_EACH : most;
+}
+
+/* Whether whole vectors of `lanes` elements make up each row of operand k. */
+static bool in_vectors(const plan *p, int k, int lanes)
+{
+    const gpuarray *x = p->call->operands[k].array;
+    const uintptr_t data = x ? (uintptr_t)x->data : 0;
+    if (data % ((uintptr_t)lanes * size_of(p, k)))
+        return false;
+    for (int axis = 0; axis < p->kept.ndim; axis++)
+        if (p->kept.strides[k][axis] % lanes)
+            return false;
+    return true;
+}
+
+static int choose_lanes(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k))
+            widest = size_of(p, k) > widest ? size_of(p, k) : widest;
+    const int lanes = (int)(GA__VECTOR_BYTES / widest);
+    if (lanes > most_each(p) || p->length % lanes)
+        return 1;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && !in_vectors(p, k, lanes))
+            return 1;
+    return lanes;
+}
+
+static int power_of_two(int64_t at_least, int most)
+{
+    int power = 1;
+    while (power < at_least && power < most)
+        power *= 2;
+    return power;
+}
+
+/* Chooses the threads of a row and their elements; false if the row does not fit them. */
+static bool share_row(plan *p, int lanes)
+{
+    const int most = most_each(p) / lanes, usual = (lanes > 1 ? VECTORS_EACH : MOST_EACH) / lanes,
+              few = usual < 1      ? 1
+                    : usual < most ? usual
+                                   : most; /* vectors */
+    const int64_t vectors = p->length / lanes;
+    int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
+    while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
+        team *= 2;
+    if (vectors > (int64_t)team * most)
+        return false;
+    p->v.lanes = (uint8_t)lanes;
+    p->v.each = (uint8_t)(ga__ceil_div(vectors, team) * lanes);
+    p->v.team = (uint16_t)team;
+    p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
+    p->rows_of_block = p->v.block / team;
+    return true;
+}
+
+/* Rows that are no whole vectors pass through shared memory, unless a warp reads whole lines of
+ * them anyway. */
+static bool passes_through_shared(const plan *p, int k)
+{
+    return p->v.lanes == 1 && ga__fused_is_dense(p, k) && p->length > 1 &&
+           (p->v.team < GA__WARP || size_of(p, k) < WORD);
+}
+
+static bool plan_registers(plan *p)
+{
+    const int lanes = choose_lanes(p);
+    p->v.registers = true;
+    if (!share_row(p, lanes) && (lanes == 1 || !share_row(p, 1)))
+        return false;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (passes_through_shared(p, k))
+            p->v.staged |= (uint64_t)1 << k;
+    p->v.gathers = !p->call->formula->per_row && passes_through_shared(p, 0);
+    place_all(p);
+    if (p->shared > shared_limit(p)) {
+        p->v.staged = 0;
+        p->v.gathers = false;
+        place_all(p);
+    }
+    return true;
+}
+
+/* Blocks, of rows in shared memory, that a multiprocessor has room for. */
+static int64_t blocks_with_room(const plan *p)
+{
+    const int64_t fit = (int64_t)(shared_limit(p) / (p->shared + SYSTEM_BYTES));
+    return fit < 1 ? 1 : fit;
+}
+
+/* The threads of a row in shared memory: as few as leave LARGEST_BLOCK threads to a multiprocessor.
+ */
+static int threads_in_shared(const plan *p)
+{
+    int team = LARGEST_BLOCK;
+    while (team > BLOCK && 2 * (LARGEST_BLOCK / team) <= blocks_with_room(p))
+        team /= 2;
+    return team;
+}
+
+/* As many blocks as run at once, if there are rows for them. */
+static int64_t blocks_at_once(const plan *p)
+{
+    const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
+                  all = (fit < threads ? fit : threads) * p->call->device->processors;
+    return all < p->rows ? all : p->rows;
+}
+
+/* The copies of shared memory that a device makes in the background have 4, 8 or 16 bytes. */
+static bool copies_ahead(const plan *p)
+{
+    for (int k = 1; k < p->call->noperands; k++)
+        if (p->v.staged >> k & 1 && size_of(p, k) < WORD)
+            return false;
+    return p->call->device->arch >= FIRST_WITH_COPIES;
+}
+
+/* Rows in shared memory, one of each block at a time. */
+static bool plan_shared(plan *p)
+{
+    p->v.registers = p->v.gathers = false;
+    p->v.staged = 0;
+    p->v.lanes = 1;
+    p->v.each = 0;
+    p->rows_of_block = 1;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && has_own_rows(p, k))
+            p->v.staged |= (uint64_t)1 << k;
+    if (p->length > (int64_t)shared_limit(p))
+        return false;
+    place_all(p);
+    if (p->shared > shared_limit(p) || p->rows < p->call->device->processors / FEW_ROWS)
+        return false;
+    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
+    p->v.ahead = copies_ahead(p);
+    p->grid = blocks_at_once(p);
+    return true;
+}
+
+bool ga__fused_plan_cuda(plan *p)
+{
+    if (!plan_registers(p))
+        return plan_shared(p);
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return p->grid <= INT32_MAX;
+}

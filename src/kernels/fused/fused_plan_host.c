@@ -1,0 +1,70 @@
+/* Chooses how fused rows run on the host: which rows stay in a cache, and rows of a block. */
+#include "kernels/fused/fused_plan.h"
+
+#define GROUP 64         /* elements that are computed together */
+#define SHORTEST_ROW 64  /* shorter rows leave a group's vectors empty, */
+#define SHORTEST_KEPT 16 /* which values that are kept make up for */
+#define LANES 32
+#define SHORT_LANES 16
+#define LONG_RUN 512     /* elements that repay more lanes */
+#define ROW_BYTES 524288 /* of a row's operands that a processor's cache keeps */
+#define GRAIN 32768      /* elements that are worth a block of their own */
+#define BLOCKS_PER_WORKER 4
+
+typedef ga__fused_plan plan;
+
+/* Bytes of the operands and kept values of an element. */
+static size_t element_bytes(const plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    size_t nbytes = 0;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k))
+            nbytes += ga__dtype_size((ga_dtype)p->v.operand[k].memory);
+    for (int q = 0; q < f->nkept; q++)
+        nbytes += ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+    return nbytes;
+}
+
+static void place_kept(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const size_t padded = (size_t)ga__ceil_div(p->length, GROUP) * GROUP;
+    for (int q = 0; q < f->nkept; q++) {
+        p->kept_at[q] = p->scratch;
+        p->scratch += padded * ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+    }
+}
+
+/* Whether the results are more than the caches keep, and not computed in place. */
+static bool goes_past_cache(const plan *p)
+{
+    const gpuarray *out = p->call->operands[0].array;
+    for (int k = 1; k < p->call->noperands && out; k++)
+        if (p->call->operands[k].array && p->call->operands[k].array->data == out->data)
+            return false;
+    return out && !p->call->formula->per_row && p->length >= GROUP &&
+           ga__goes_past_cache(p->call->device, ga_nbytes(out));
+}
+
+/* Rows that stay in a processor's cache from pass to pass, and enough of them for all processors.
+ */
+bool ga__fused_plan_host(plan *p)
+{
+    const int64_t processors = p->call->device->processors, elements = p->rows * p->length;
+    const int shortest = p->call->formula->nkept > 0 ? SHORTEST_KEPT : SHORTEST_ROW;
+    if (p->length < shortest || element_bytes(p) * (size_t)p->length > ROW_BYTES ||
+        (p->rows < BLOCKS_PER_WORKER * processors && elements > GRAIN))
+        return false;
+    p->v.group = GROUP;
+    p->v.lanes = p->length < LONG_RUN ? SHORT_LANES : LANES;
+    p->v.past_cache = goes_past_cache(p);
+    place_kept(p);
+    for (int k = 1; k < p->call->noperands; k++)
+        p->place[k] = ga__fused_is_dense(p, k);
+    const int64_t share = ga__ceil_div(p->rows, processors * BLOCKS_PER_WORKER),
+                  grain = ga__ceil_div(GRAIN, p->length);
+    p->rows_of_block = share < grain ? grain : share;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return true;
+}

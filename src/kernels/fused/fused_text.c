@@ -1,0 +1,198 @@
+/* Fills the record of a kernel of fused rows from its formula and variant. */
+#include "kernels/fused/fused_text.h"
+
+#include "kernels/reduce_text.h"
+
+typedef ga__fused_formula formula;
+typedef ga__fused_variant variant;
+
+/* The first word of each operand and of the kept values' places, in `w`. */
+typedef struct layout {
+    size_t head; /* words before `w` */
+    size_t operand[GA__MAX_OPERANDS], kept, n;
+} layout;
+
+static int part_count(const formula *f)
+{
+    int count = 0;
+    for (int s = 0; s < f->nstages; s++)
+        count += f->stages[s].nparts;
+    return count;
+}
+
+static layout layout_of(const formula *f, const variant *v)
+{
+    const size_t head = sizeof(ga__fused_params) + (v->host ? sizeof(ga__scratch_params) : 0);
+    layout l = {.head = head / sizeof(uint64_t) + (size_t)part_count(f),
+                .n = GA__DIVISOR_WORDS * (size_t)(v->kept_ndim - 1)};
+    for (int k = 0; k < v->noperands; k++) {
+        l.operand[k] = l.n;
+        l.n += v->operand[k].streamed ? 2 + (size_t)v->kept_ndim : GA__NUMBER_WORDS;
+    }
+    l.kept = l.n;
+    l.n += (size_t)f->nkept + (f->nkept == 0);
+    return l;
+}
+
+size_t ga__fused_param_words(const formula *f, const variant *v)
+{
+    const layout l = layout_of(f, v);
+    return l.head + l.n;
+}
+
+static void set_flag(ga__record *record, const char *name, bool value)
+{
+    ga__record_set(record, name, value ? "1" : "");
+}
+
+/* ---- Operands ---- */
+
+static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
+                         size_t word)
+{
+    const ga__operand_variant *o = &v->operand[k];
+    const bool along = o->streamed && o->step == STEP_ONE;
+    ga__request_operand(record, k, d, o);
+    ga__record_set_number(record, GA__KEY(word), (int64_t)word);
+    ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
+    ga__record_set_number(record, GA__KEY(place_word), (int64_t)(word + 1 + v->kept_ndim));
+    set_flag(record, GA__KEY(along_row), along);
+    set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
+    ga__record_set_number(record, GA__KEY(near), along);
+    ga__record_set_number(record, GA__KEY(width), along ? v->lanes : 1);
+    ga__record_list(record, GA__KEY(kept_stride));
+    if (!o->streamed)
+        return;
+    ga__request_group(record, o);
+    for (int axis = 0; axis < v->kept_ndim; axis++) {
+        ga__record *entry = ga__record_append(record, GA__KEY(kept_stride));
+        ga__record_set_number(entry, GA__KEY(axis), axis);
+        ga__request_step(entry, GA__KEY(step), STEP_ANY, word + 1 + (size_t)axis);
+    }
+}
+
+/* ---- Passes ---- */
+
+static void fill_kept(ga__record *record, const formula *f, const variant *v, int q, size_t word)
+{
+    const ga_dtype type = f->kept[q].type;
+    const bool own = v->kept_place[q] == GA__OWN_PLACE;
+    ga__record_set_number(record, GA__KEY(q), q);
+    ga__record_set(record, GA__KEY(value), ga__dtype_compute_type(type));
+    ga__record_set(record, GA__KEY(memory), ga__dtype_memory_type(type));
+    ga__record_set_number(record, GA__KEY(word), (int64_t)word);
+    set_flag(record, GA__KEY(own_place), own);
+    ga__record_set_number(record, GA__KEY(k), own ? 0 : v->kept_place[q]);
+}
+
+static void fill_part(ga__record *record, const variant *v, const ga__fused_stage *stage, int p)
+{
+    const ga__part_formula *part = stage->parts[p];
+    const ga_dtype type = stage->type[p];
+    ga__record_set_number(record, GA__KEY(p), p);
+    ga__record_set(record, GA__KEY(accumulator), part->accumulator);
+    ga__record_set(record, GA__KEY(neutral), part->neutral);
+    ga__record_set(record, GA__KEY(step), part->step);
+    ga__record_set(record, GA__KEY(combine), part->combine);
+    ga__record_set(record, GA__KEY(finish), part->finish);
+    ga__record_set(record, GA__KEY(type),
+                   v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type));
+    set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
+}
+
+static void fill_stage(ga__record *record, const formula *f, const variant *v, int s)
+{
+    const ga__fused_stage *stage = &f->stages[s];
+    ga__record_set_number(record, GA__KEY(s), s);
+    ga__record_set(record, GA__KEY(map), stage->map);
+    ga__record_set(record, GA__KEY(row_values), stage->row);
+    ga__record_list(record, GA__KEY(part));
+    for (int p = 0; p < stage->nparts; p++)
+        fill_part(ga__record_append(record, GA__KEY(part)), v, stage, p);
+    ga__record_list(record, GA__KEY(begun));
+    ga__record_list(record, GA__KEY(before));
+    for (int q = 0; q < f->nkept; q++) {
+        const char *const list = f->kept[q].stage == s  ? GA__KEY(begun)
+                                 : f->kept[q].stage < s ? GA__KEY(before)
+                                                        : NULL;
+        if (list)
+            ga__record_set_number(ga__record_append(record, list), GA__KEY(q), q);
+    }
+}
+
+static bool any_complex(const formula *f, const variant *v)
+{
+    bool complex_types = false;
+    for (int k = 0; k < v->noperands; k++)
+        complex_types |= ga__variant_is_complex(&v->operand[k]);
+    for (int s = 0; s < f->nstages; s++)
+        for (int p = 0; p < f->stages[s].nparts; p++)
+            complex_types |= ga__dtype_kind(f->stages[s].type[p]) == 'c';
+    return complex_types;
+}
+
+static ga__record *new_record(const formula *f, const variant *v, const layout *l)
+{
+    const char *texts[2 + GA__MAX_STAGES * (2 + 5 * GA__MAX_PARTS)];
+    int n = 0;
+    texts[n++] = f->base.body;
+    for (int s = 0; s < f->nstages; s++) {
+        texts[n++] = f->stages[s].map;
+        texts[n++] = f->stages[s].row;
+        for (int p = 0; p < f->stages[s].nparts; p++) {
+            const ga__part_formula *part = f->stages[s].parts[p];
+            texts[n++] = part->accumulator;
+            texts[n++] = part->neutral;
+            texts[n++] = part->step;
+            texts[n++] = part->combine;
+            texts[n++] = part->finish;
+        }
+    }
+    texts[n] = NULL;
+    ga__record *record = ga__request_record(&f->base, v->host, l->n, any_complex(f, v), texts);
+    ga__record_set_number(record, GA__KEY(nparams), (int64_t)(l->head + l->n));
+    return record;
+}
+
+static void fill_variant(ga__record *record, const formula *f, const variant *v)
+{
+    set_flag(record, GA__KEY(vector_math), v->host);
+    set_flag(record, GA__KEY(per_row), f->per_row);
+    set_flag(record, GA__KEY(in_registers), v->registers);
+    set_flag(record, GA__KEY(gathers), v->gathers);
+    set_flag(record, GA__KEY(staged), v->staged != 0);
+    set_flag(record, GA__KEY(ahead), v->ahead);
+    set_flag(record, GA__KEY(past_cache), v->past_cache);
+    ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
+    ga__record_set_number(record, GA__KEY(lanes), v->lanes);
+    ga__record_set_number(record, GA__KEY(block), v->block);
+    ga__record_set_number(record, GA__KEY(team), v->team);
+    ga__record_set_number(record, GA__KEY(each_thread), v->each);
+    ga__record_set_number(record, GA__KEY(group), v->group);
+}
+
+static void fill_axes(ga__record *record, int ndim)
+{
+    size_t word[GA_MAX_NDIM];
+    for (int axis = 0; axis < ndim; axis++)
+        word[axis] = GA__DIVISOR_WORDS * (size_t)axis;
+    ga__request_axes(record, "ga_k", 0, ndim, word);
+}
+
+ga__record *ga__fused_text(const formula *f, const ga__declaration *d, const variant *v)
+{
+    const layout l = layout_of(f, v);
+    ga__record *record = new_record(f, v, &l);
+    fill_variant(record, f, v);
+    fill_axes(ga__record_append(record, GA__KEY(kept_axes)), v->kept_ndim);
+    ga__record_list(record, GA__KEY(operand));
+    for (int k = 0; k < v->noperands; k++)
+        fill_operand(ga__record_append(record, GA__KEY(operand)), v, &d[k], k, l.operand[k]);
+    ga__record_list(record, GA__KEY(kept));
+    for (int q = 0; q < f->nkept; q++)
+        fill_kept(ga__record_append(record, GA__KEY(kept)), f, v, q, l.kept + (size_t)q);
+    ga__record_list(record, GA__KEY(stage));
+    for (int s = 0; s < f->nstages; s++)
+        fill_stage(ga__record_append(record, GA__KEY(stage)), f, v, s);
+    return record;
+}

@@ -1,0 +1,303 @@
+/* Fused rows: one kernel gives what the steps give, on the host and by CUDA's kernels, and calls of
+ * other forms keep the steps. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "random.h"
+#include "run.h"
+#include "simulated_device.h"
+
+enum { PROCESSORS = 2 };
+
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "use_tls=0"; /* as in test_simulated.c */
+}
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:ld-linux\n";
+}
+
+#define EXP "exp(x - max(x, axis=1, keepdims=True))"
+
+/* Expressions over the matrices x and y, the row g and the column v. */
+static const char *const forms[] = {
+    EXP " / sum(" EXP ", axis=1, keepdims=True)",
+    "x - max(x, axis=1, keepdims=True) - log(sum(" EXP ", axis=1, keepdims=True))",
+    "(x - mean(x, axis=1, keepdims=True)) / sqrt(var(x, axis=1, keepdims=True) + 1e-3) * g + 1",
+    "x / sqrt(mean(x*x, axis=1, keepdims=True) + 1) * g",
+    "(x - mean(x, axis=1, keepdims=True)) / std(x, axis=1, keepdims=True, ddof=1) + v",
+    "log(sum(" EXP ", axis=1)) + max(x, axis=1)",
+    "sum(y * (x - mean(x, axis=1, keepdims=True))**2, axis=1) / 100",
+    "x * float32(argmax(x, axis=1, keepdims=True)) + y",
+    "where(all(x > -50, axis=1, keepdims=True), x / (1 + max(y, axis=1, keepdims=True)), y)",
+    "(x - min(x, axis=1, keepdims=True)) / (v + max(x, axis=1, keepdims=True))",
+    "exp(x/50 - max(x/50, axis=1, keepdims=True)) / sum(exp(x/50 - max(x/50, axis=1, "
+    "keepdims=True))"
+    " * y, axis=1, keepdims=True)",
+    EXP " / sum(" EXP ", axis=1, keepdims=True) + x * y", /* the last pass reads x again */
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* ---- The same by the steps ---- */
+
+static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
+{
+    const int64_t size = ga__shape_size(ndim, shape);
+    const size_t itemsize = ga_dtype_size(dtype);
+    char *bytes = malloc((size_t)size * itemsize + 1);
+    assert_non_null(bytes);
+    for (int64_t k = 0; k < size; k++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const ga_value value = {.kind = GA_VALUE_NUMBER,
+                                .dtype = GA_FLOAT64,
+                                .as.z = {(double)(seed >> 33) / (1u << 31) * 12 - 4}};
+        ga__dtype_store(dtype, value, bytes + (size_t)k * itemsize);
+    }
+    gpuarray *x = ga_from_host(bytes, dtype, ndim, shape);
+    free(bytes);
+    assert_non_null(x);
+    return x;
+}
+
+/* The same values in an order that fused rows do not take. */
+static gpuarray *by_columns(const gpuarray *x)
+{
+    return ga_transpose(ga_copy(ga_transpose(x)));
+}
+
+/* Whether the call runs as one kernel. */
+static bool fuses(const char *text, int count, const ga_named *args)
+{
+    char *plan = (ga_explain)(text, count, args);
+    assert_non_null(plan);
+    const bool one = strstr(plan, "one kernel over rows") != NULL;
+    free(plan);
+    return one;
+}
+
+static double number_at(const gpuarray *x, const char *bytes, int64_t k)
+{
+    const ga_dtype dtype = ga_dtype_of(x);
+    return ga__number_double(ga__dtype_fetch(dtype, bytes + (size_t)k * ga_dtype_size(dtype)));
+}
+
+static void expect_same(const char *text, const char *what, const gpuarray *got,
+                        const gpuarray *wanted)
+{
+    if (!got || !wanted)
+        fail_msg("%s, %s: %s", text, what, ga_error_message());
+    assert_int_equal(ga_dtype_of(got), ga_dtype_of(wanted));
+    assert_true(ga__same_shape(ga_ndim(got), ga_shape(got), ga_ndim(wanted), ga_shape(wanted)));
+    char *a = malloc(ga_nbytes(got) + 1), *b = malloc(ga_nbytes(got) + 1);
+    assert_true(a && b);
+    assert_int_equal(ga_to_host(got, a, ga_nbytes(got)), GA_OK);
+    assert_int_equal(ga_to_host(wanted, b, ga_nbytes(wanted)), GA_OK);
+    const double tolerance = ga_dtype_of(got) == GA_FLOAT64   ? 1e-13
+                             : ga_dtype_of(got) == GA_FLOAT32 ? 4e-6
+                                                              : 4e-2;
+    for (int64_t k = 0; k < ga_size(got); k++) {
+        const double g = number_at(got, a, k), w = number_at(wanted, b, k);
+        if (g != w && !(isnan(g) && isnan(w)) && !(fabs(g - w) <= tolerance * (fabs(w) + 1)))
+            fail_msg("%s, %s, shape %s: element %lld is %.17g, by the steps %.17g", text, what,
+                     ga__shape_text(ga_ndim(got), ga_shape(got)), (long long)k, g, w);
+    }
+    free(a);
+    free(b);
+}
+
+/* One form over the matrices, fused and by the steps. */
+static void check_form(const char *text, const char *what, const gpuarray *x, const gpuarray *y,
+                       const gpuarray *g, const gpuarray *v, bool wanted)
+{
+    const ga_named names[] = {GA(x), GA(y), GA(g), GA(v)};
+    const gpuarray *p = by_columns(x), *q = by_columns(y);
+    const ga_named others[] = {GA_NAMED("x", p), GA_NAMED("y", q), GA(g), GA(v)};
+    if (fuses(text, 4, names) != wanted)
+        fail_msg("%s, %s: wanted%s one kernel", text, what, wanted ? "" : " not");
+    assert_false(fuses(text, 4, others));
+    expect_same(text, what, (ga_eval)(text, 4, names), (ga_eval)(text, 4, others));
+}
+
+static void check_shape(const char *text, ga_dtype dtype, int64_t rows, int64_t length)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s of %s", ga_dtype_name(dtype), ga_current_device());
+    GA_SCOPE {
+        check_form(text, what, given(dtype, GA_SHAPE(rows, length), 1),
+                   given(dtype, GA_SHAPE(rows, length), 2), given(dtype, GA_SHAPE(length), 3),
+                   given(dtype, GA_SHAPE(rows, 1), 4), true);
+    }
+}
+
+static void every_form_as_the_steps(void **state)
+{
+    static const int64_t shapes[][2] = {{70, 64}, {33, 65},  {40, 127},
+                                        {9, 100}, {8, 1025}, {8, 3000}};
+    (void)state;
+    for (int k = 0; k < FORMS; k++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            if (getenv("QUARRY_TEST_REDUCED") && ((size_t)k + s) % 4 > 0)
+                continue;
+            check_shape(forms[k], GA_FLOAT32, shapes[s][0], shapes[s][1]);
+            check_shape(forms[k], s % 2 ? GA_FLOAT64 : GA_FLOAT16, shapes[s][0], shapes[s][1]);
+        }
+}
+
+/* CUDA's kernels: rows of whole vectors in registers, rows that pass through shared memory, rows
+ * that warps read without it, and rows that stay in shared memory. */
+static void every_way_of_cuda(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, length;
+    } cases[] = {{GA_FLOAT32, 300, 16}, {GA_FLOAT32, 300, 17},  {GA_FLOAT32, 3, 1000},
+                 {GA_FLOAT32, 5, 1025}, {GA_FLOAT32, 21, 9001}, {GA_FLOAT16, 130, 33},
+                 {GA_FLOAT16, 2, 1027}, {GA_FLOAT64, 40, 31},   {GA_FLOAT16, 2, 20001},
+                 {GA_FLOAT64, 3, 6000}};
+    static const int some[] = {0, 2, 5, 7, FORMS - 1};
+    (void)state;
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (size_t f = 0; f < sizeof some / sizeof *some; f++)
+            check_shape(forms[some[f]], cases[k].dtype, cases[k].rows, cases[k].length);
+    ga__use_device(ga__find_device("cpu"));
+}
+
+/* ---- Quotients ---- */
+
+/* x / d by a row's divisor d, whatever it is: the sum of a row of d and zeros. */
+static void check_quotients(const float *numbers, const float *divisors, int rows, int length)
+{
+    float *sums = calloc((size_t)rows * (size_t)length, sizeof *sums),
+          *got = malloc(rows * length * 4), *wanted = malloc(rows * length * 4);
+    assert_true(sums && got && wanted);
+    for (int r = 0; r < rows; r++)
+        sums[r * length] = divisors[r];
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(rows, length)),
+                 *y = ga_from_host(sums, GA_FLOAT32, GA_SHAPE(rows, length)),
+                 *q = ga_eval("x / max(y + 0*y, axis=1, keepdims=True)", GA(x), GA(y));
+        const ga_named names[] = {GA(x), GA(y)};
+        assert_true(fuses("x / max(y + 0*y, axis=1, keepdims=True)", 2, names));
+        assert_int_equal(ga_to_host(q, got, ga_nbytes(q)), GA_OK);
+    }
+    for (int k = 0; k < rows * length; k++) {
+        float most = -INFINITY;
+        for (int l = 0; l < length; l++) {
+            const float s = sums[k / length * length + l], y = s + 0 * s;
+            most = isnan(most) || isnan(y) ? NAN : y > most ? y : most;
+        }
+        wanted[k] = numbers[k] / most;
+        if (memcmp(&got[k], &wanted[k], 4) != 0 && !(isnan(got[k]) && isnan(wanted[k])))
+            fail_msg("%a / %a is %a, not %a", (double)numbers[k], (double)most, (double)got[k],
+                     (double)wanted[k]);
+    }
+    free(sums);
+    free(got);
+    free(wanted);
+}
+
+/* Subnormal, infinite and other quotients have the division's bits; so have those halfway between
+ * two subnormal numbers. */
+static void quotients_are_the_divisions(void **state)
+{
+    enum { ROWS = 64, LENGTH = 64 };
+    static float numbers[ROWS * LENGTH], divisors[ROWS];
+    uint64_t seed = 7;
+    (void)state;
+    for (int r = 0; r < ROWS; r++) {
+        const float special[] = {0, INFINITY, NAN, 0x1p-149f, 0x1.fffffep127f, 3, 0x1p-126f, 1};
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        divisors[r] = r < 8 ? special[r] : (float)(seed >> 33) * (r % 2 ? 0x1p-20f : 1);
+        for (int k = 0; k < LENGTH; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            uint32_t bits = (uint32_t)(seed >> 32);
+            if (k % 3 == 0)
+                bits &= 0x81ffffffu; /* quotients that underflow */
+            memcpy(&numbers[r * LENGTH + k], &bits, sizeof bits);
+            if (k % 3 == 1)
+                numbers[r * LENGTH + k] = ((float)(bits % 1024) + 0.5f) * 0x1p-140f * divisors[r];
+        }
+    }
+    check_quotients(numbers, divisors, ROWS, LENGTH);
+    ga__use_device(&simulated_device);
+    check_quotients(numbers, divisors, ROWS, LENGTH);
+    ga__use_device(ga__find_device("cpu"));
+}
+
+/* ---- Calls ---- */
+
+static void results_go_where_they_are_told(void **state)
+{
+    const char *const text = forms[0];
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = given(GA_FLOAT32, GA_SHAPE(30, 100), 9), *wanted = ga_eval(text, GA(x));
+        gpuarray *own = ga_copy(x), *wide = ga_zeros(GA_FLOAT64, GA_SHAPE(30, 100)),
+                 *gaps = ga_slice(ga_zeros(GA_FLOAT32, GA_SHAPE(30, 200)), ":, ::2"),
+                 *all = ga_zeros(GA_FLOAT32, GA_SHAPE(31, 100)), *later = ga_slice(all, "1:");
+        assert_int_equal(ga_eval_into(own, text, GA_NAMED("x", own)), GA_OK);
+        expect_same(text, "in place", own, wanted);
+        assert_int_equal(ga_eval_into(wide, text, GA(x)), GA_OK);
+        expect_same(text, "into float64", ga_astype(wide, GA_FLOAT32), wanted);
+        assert_int_equal(ga_eval_into(gaps, text, GA(x)), GA_OK);
+        expect_same(text, "into a view", gaps, wanted);
+        ga_assign(ga_slice(all, ":-1"), x);
+        assert_int_equal(ga_eval_into(later, text, GA_NAMED("x", ga_slice(all, ":-1"))), GA_OK);
+        expect_same(text, "into a part of the input", later, wanted);
+        assert_int_equal(ga_eval_into(ga_empty(GA_FLOAT32, GA_SHAPE(30, 99)), text, GA(x)),
+                         GA_ERR_SHAPE);
+        ga_clear_error();
+    }
+}
+
+/* One plan, and calls that fit it or not. */
+static void other_calls_keep_the_steps(void **state)
+{
+    static const char text[] = "x - max(y, axis=1, keepdims=True)";
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = given(GA_FLOAT32, GA_SHAPE(20, 90), 1),
+                 *y = given(GA_FLOAT32, GA_SHAPE(20, 90), 2);
+        gpuarray *row = ga_slice(y, ":1"), *column = ga_slice(y, ":, :1"),
+                 *none = ga_slice(y, ":0"), *others[] = {y, row, column, ga_slice(y, ":, ::-1"), y};
+        for (int k = 0; k < 5; k++) {
+            const ga_named names[] = {GA(x), GA_NAMED("y", others[k])};
+            assert_true(fuses(text, 2, names) == (k == 0 || k == 4));
+            expect_same(text, "another layout", (ga_eval)(text, 2, names),
+                        ga_subtract(x, ga_max(others[k], GA_AXIS(1), .keepdims = true)));
+        }
+        gpuarray *nothing = ga_eval(text, GA_NAMED("x", none), GA_NAMED("y", none));
+        assert_int_equal(ga_size(nothing), 0);
+        gpuarray *short_rows = ga_slice(y, ":, :0");
+        assert_null(ga_eval(text, GA_NAMED("x", short_rows), GA_NAMED("y", short_rows)));
+        assert_int_equal(ga_error(), GA_ERR_INVALID);
+        ga_clear_error();
+    }
+}
+
+static int open_devices(void **state)
+{
+    (void)state;
+    return open_simulated_device(PROCESSORS) ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_as_the_steps),
+        cmocka_unit_test(every_way_of_cuda),
+        cmocka_unit_test(quotients_are_the_divisions),
+        cmocka_unit_test(results_go_where_they_are_told),
+        cmocka_unit_test(other_calls_keep_the_steps),
+    };
+    return run_named_tests(argc, argv, tests, open_devices, NULL);
+}
