@@ -859,6 +859,10 @@ static void evaluate_all(void)
     /* A new text each time, so that every step runs. */
     snprintf(text, sizeof text, "x / sum(x + %d, axis=1, keepdims=True)", unique++ % 1000);
     ga_eval(text, GA(x));
+    gpuarray *m = ga_ones(GA_FLOAT32, GA_SHAPE(3, 100)); /* as fused rows, which keep a value */
+    snprintf(text, sizeof text, "exp(m - %d) / sum(exp(m - %d), axis=1, keepdims=True)", unique,
+             unique);
+    ga_eval(text, GA(m));
     ga_eval_into(out, "x / sum(x)", GA(x));
     ga_eval_into(ga_slice(out, "1:"), "y + 1", GA_NAMED("y", ga_slice(out, ":-1")));
     free(ga_explain("sqrt(x)", GA(x)));
