@@ -109,7 +109,7 @@ ga_status ga__fused_eval(const ga__plan *plan, const ga__numbers *numbers, ga__d
         return ga_error();
     gpuarray *const to = out && writes_at_once(fused, plan, &b, out, ndim, shape)
                              ? out
-                             : ga__array_new(device, dtype, ndim, shape);
+                             : ga__array_new("eval", device, dtype, ndim, shape);
     if (!to)
         return ga_error();
     b.operands[0].array = to;
