@@ -10,8 +10,8 @@
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "expr/check.h"
-#include "expr/fused_plan.h"
-#include "expr/fused_run.h"
+#include "expr/fused/fused_plan.h"
+#include "expr/fused/fused_run.h"
 #include "expr/run.h"
 #include "expr/fold.h"
 

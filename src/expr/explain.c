@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "expr/eval.h"
 #include "expr/chunked.h"
-#include "expr/fused_run.h"
+#include "expr/fused/fused_run.h"
 
 typedef struct writer {
     const ga__plan *plan;

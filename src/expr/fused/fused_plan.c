@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "expr/coder.h"
-#include "expr/fused_plan.h"
+#include "expr/fused/fused_plan.h"
 #include "kernels/request.h"
 
 /* What a value has one of: nothing yet, a row (with the reduced axes of length 1, or without them),

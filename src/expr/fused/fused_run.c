@@ -1,7 +1,7 @@
 /* Runs fused rows: decides whether a call's arguments fit, and launches. */
 #include <string.h>
 
-#include "expr/fused_run.h"
+#include "expr/fused/fused_run.h"
 #include "kernels/fused/fused.h"
 #include "ops/elementwise_op.h"
 
