@@ -11,7 +11,8 @@
 #include "device/cuda/module.h"
 #include "device/cuda/nvrtc.h"
 
-#define FREE_SHARED ((size_t)48 << 10) /* dynamic shared memory available without an opt-in */
+/* Dynamic shared memory available without an opt-in: of 48 KiB, what a kernel's own may leave. */
+#define FREE_SHARED ((size_t)32 << 10)
 
 static ga_status cuda_synchronize(ga__device *device)
 {
@@ -123,6 +124,19 @@ static int cuda_resident_blocks(ga__device *device, ga__function *function, int 
     return (per_processor > 0 ? per_processor : 1) * device->processors;
 }
 
+/* Always as much as there is, since launches of other sizes, in other threads or in graphs, share
+ * the limit. */
+static cudaError_t allow_all_shared(const ga__device *device, ga__function *function)
+{
+    struct cudaFuncAttributes own;
+    const cudaError_t error = cudaFuncGetAttributes(&own, (const void *)function);
+    if (error != cudaSuccess)
+        return error;
+    return cudaKernelSetAttributeForDevice(
+        (cudaKernel_t)function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        (int)(device->shared_bytes - own.sharedSizeBytes), device->index);
+}
+
 static ga_status cuda_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     ga__device *device = stream->device;
@@ -132,11 +146,8 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
         return fail_launch(device, cudaErrorInvalidConfiguration, launch);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    cudaError_t error = cudaSuccess;
-    if (launch->shared > FREE_SHARED)
-        error = cudaKernelSetAttributeForDevice((cudaKernel_t)function,
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                (int)launch->shared, device->index);
+    cudaError_t error =
+        launch->shared > FREE_SHARED ? allow_all_shared(device, function) : cudaSuccess;
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
     if (error == cudaSuccess)

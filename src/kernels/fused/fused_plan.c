@@ -113,6 +113,8 @@ bool ga__fused_plan_make(plan *p)
     p->v.wide = p->v.host || is_wide(p);
     p->v.kept_ndim = (uint8_t)p->kept.ndim;
     memset(p->v.kept_place, GA__OWN_PLACE, sizeof p->v.kept_place);
+    memset(p->place, 0, sizeof p->place);
+    memset(p->kept_at, 0, sizeof p->kept_at);
     p->shared = p->scratch = 0;
     return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
 }
