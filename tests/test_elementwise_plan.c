@@ -129,6 +129,12 @@ static void vectors_start_where_a_load_can(void **state)
     /* A 1-byte item and an 8-byte item move two at a time: from any even address. */
     assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 2, 1000)->lanes, 2);
     assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 1, 1000)->lanes, 1);
+    /* Narrow elements that do not align move in vectors all the same, in tiles. */
+    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->tiled);
+    assert_int_equal(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->lanes, 8);
+    assert_false(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 31)->tiled); /* 62 bytes */
+    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 32)->tiled);
+    assert_false(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->tiled);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->lanes, 1);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 4)->lanes, 4);
 }
@@ -236,44 +242,87 @@ static void arrays_that_are_indexed_freely_count_by_their_size(void **state)
 
 /* ---- Tiles ---- */
 
-static void transposed_operands_go_through_squares(void **state)
+/* The transpose of a contiguous array, planned. */
+static const ga__elementwise_plan *plan_transpose(planned *p, ga_dtype dtype, int64_t rows,
+                                                  int64_t columns)
 {
-    (void)state;
-    static const struct {
-        ga_dtype dtype;
-        int tile;
-    } cases[] = {
-        {GA_INT8, 128}, {GA_FLOAT16, 128}, {GA_FLOAT32, 64}, {GA_FLOAT64, 64}, {GA_COMPLEX128, 32}};
-    planned p;
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const int tile = cases[k].tile;
-        start(&p, 90);
-        add(&p, cases[k].dtype, 4096, SHAPE(3, 1024, 512), NULL);
-        add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
-        const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled && q->transposed[q->place[1]] && !q->transposed[q->place[0]]);
-        assert_int_equal(q->nest.strides[q->place[1]][1], 1);
-        assert_int_equal(q->tile, tile);
-        assert_int_equal(q->block, tile > 32 ? 512 : 128);
-        assert_int_equal(q->lanes, 16 / ga_dtype_size(cases[k].dtype));
-        assert_int_equal(q->grid, 3 * (1024 / tile) * (512 / tile));
-    }
-    start(&p, 90); /* an operand that ends in the middle of a vector */
-    add(&p, GA_FLOAT32, 4096, SHAPE(1022, 512), NULL);
-    add(&p, GA_FLOAT32, 1 << 20, SHAPE(1022, 512), STRIDES(1, 1022));
-    assert_int_equal(plan_it(&p)->lanes, 1);
-    start(&p, 90); /* one that is not aligned */
-    add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
-    add(&p, GA_FLOAT32, (1 << 20) + 8, SHAPE(1024, 512), STRIDES(1, 1024));
-    assert_int_equal(plan_it(&p)->lanes, 1);
-    start(&p, 90); /* and too few rows for tiles */
-    add(&p, GA_FLOAT32, 4096, SHAPE(8, 512), NULL);
-    add(&p, GA_FLOAT32, 1 << 20, SHAPE(8, 512), STRIDES(1, 8));
-    assert_false(plan_it(&p)->tiled);
+    start(p, 90);
+    add(p, dtype, 4096, SHAPE(columns, rows), NULL);
+    add(p, dtype, 1 << 20, SHAPE(columns, rows), STRIDES(1, columns));
+    return plan_it(p);
 }
 
-/* Each transposed operand has its own place in shared memory for a tile, and one other axis. */
-static void squares_fit_and_share_an_axis(void **state)
+static const ga_dtype by_size[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+
+/* Both sides of a tile are stretches of at least 96 bytes, or as long as the array lets them be. */
+static void tiles_have_long_stretches_on_both_sides(void **state)
+{
+    (void)state;
+    planned p;
+    for (size_t d = 0; d < sizeof by_size / sizeof *by_size; d++)
+        for (int64_t columns = 2; columns < 3000; columns += 1 + columns / 7)
+            for (int turned = 0; turned < 2; turned++) {
+                const int64_t size = (int64_t)ga_dtype_size(by_size[d]), rows = (1 << 24) / columns;
+                const ga__elementwise_plan *q = turned
+                                                    ? plan_transpose(&p, by_size[d], columns, rows)
+                                                    : plan_transpose(&p, by_size[d], rows, columns);
+                const ga__tile *t = &q->tile;
+                const ga__stage *in = &t->stage[0];
+                assert_true(q->tiled && t->nstages == 1 && q->transposed[q->place[1]]);
+                assert_true(t->part * size >= 96 || t->part >= t->total);
+                assert_true(in->vectors * 16 >= 96 || t->extent[1] == q->nest.shape[1]);
+                assert_true(t->shared <= 48 << 10);
+                assert_int_equal(q->lanes, 16 / size);
+                /* The bytes that tiles copy to shared memory, in relation to the array's. */
+                int64_t moved = in->vectors * q->grid * 16;
+                for (int axis = 0; axis < q->nest.ndim; axis++)
+                    moved *= in->count[axis];
+                assert_true(moved * 10 <= q->n * size * 19);
+            }
+}
+
+/* Where one axis is short the other side of a tile is one stretch. */
+static void narrow_arrays_have_one_stretch(void **state)
+{
+    (void)state;
+    planned p;
+    for (size_t d = 0; d < sizeof by_size / sizeof *by_size; d++)
+        for (int64_t narrow = 2; narrow * (int64_t)ga_dtype_size(by_size[d]) <= 128; narrow++) {
+            const ga__elementwise_plan *q = plan_transpose(&p, by_size[d], 300000, narrow);
+            assert_int_equal(q->tile.stage[0].count[0] * q->tile.stage[0].count[1], 1);
+            assert_int_equal(q->tile.run, 1);
+            assert_int_equal(q->tile.stretches, narrow);
+            q = plan_transpose(&p, by_size[d], narrow, 300000);
+            assert_int_equal(q->tile.run, 2);
+            assert_int_equal(q->tile.stretches, 1);
+            assert_int_equal(q->tile.stage[0].count[0], narrow);
+        }
+}
+
+/* The bank of each of the 8 neighbouring vectors of 16 bytes that a warp takes elements from. */
+static void neighbours_are_in_all_banks(void **state)
+{
+    (void)state;
+    planned p;
+    for (size_t d = 0; d < sizeof by_size / sizeof *by_size; d++)
+        for (int64_t columns = 2; columns < 600; columns += 1 + columns / 13) {
+            const ga__elementwise_plan *q = plan_transpose(&p, by_size[d], 100000, columns);
+            const ga__stage *s = &q->tile.stage[0];
+            if (q->tile.stretches < 4)
+                continue;
+            for (int first = 0; first < 100; first++) {
+                unsigned banks = 0;
+                for (int v = 0; v < 8; v++) {
+                    const int64_t at = (first + v * q->lanes) * s->step[0];
+                    banks |= 1u << ((at ^ (at >> s->shift & s->mask)) / 16 % 8);
+                }
+                assert_int_equal(banks, 255);
+            }
+        }
+}
+
+/* All operands that are staged have their neighbours along one axis, and fit shared memory. */
+static void stages_fit_and_share_an_axis(void **state)
 {
     (void)state;
     planned p;
@@ -283,8 +332,11 @@ static void squares_fit_and_share_an_axis(void **state)
         for (int k = 0; k < turned; k++)
             add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_int_equal(q->tile, turned < 3 ? 64 : 32); /* 16640 bytes each, of 49152 */
-        assert_int_equal(q->block, turned < 3 ? 512 : 128);
+        assert_int_equal(q->tile.nstages, turned);
+        assert_true(q->tile.shared <= 48 << 10);
+        const int64_t held = q->tile.extent[0] * q->tile.extent[1] * 4;
+        for (int k = 1; k < turned; k++)
+            assert_true(q->tile.stage[k].offset >= q->tile.stage[k - 1].offset + held);
     }
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(64, 64, 64), NULL);
@@ -293,6 +345,26 @@ static void squares_fit_and_share_an_axis(void **state)
     const ga__elementwise_plan *q = plan_it(&p);
     assert_true(q->tiled);
     assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
+}
+
+static void rows_of_any_length_move_in_vectors(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t width = 17; width < 2000; width += 1 + width / 5) {
+        start(&p, 90);
+        add(&p, GA_INT8, 4096, SHAPE(1000, width), NULL);
+        add(&p, GA_INT8, 1 << 20, SHAPE(1000, width), NULL);
+        add(&p, GA_INT8, 1 << 22, SHAPE(1000, 1), NULL); /* a column */
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->lanes, 16);
+        if (width % 16 == 0)
+            continue;
+        assert_true(q->tiled && q->tile.nstages == 0 && q->tile.run == 2);
+        assert_int_equal(q->move[q->place[0]], GA__MOVE_DENSE);
+        assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
+        assert_int_equal(q->move[q->place[2]], GA__MOVE_PAIR);
+    }
 }
 
 /* ---- On the host ---- */
@@ -438,27 +510,50 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
     assert_int_equal(met, q->n);
 }
 
-/* Each vector is one access: at its first element, on axis 0 or on a transposed operand's own fast
- * axis. */
+/* Each vector is one access, at its first element, where no tiles move vectors at any address. */
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
-    for (int k = 0; k < q->noperands && q->lanes > 1; k++) {
-        const int place = q->place[k], near = q->transposed[place] ? 1 : 0;
-        const int64_t *strides = q->nest.strides[place];
+    for (int k = 0; k < q->noperands && q->lanes > 1 && !q->tiled; k++) {
+        const int64_t *strides = q->nest.strides[q->place[k]];
         const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
-        assert_true(k != RESULT || strides[near] == 1);
-        assert_true(strides[near] == 0 || strides[near] == 1);
-        if (strides[near] == 0)
+        assert_true(k != RESULT || strides[0] == 1);
+        assert_true(strides[0] == 0 || strides[0] == 1);
+        if (strides[0] == 0)
             continue;
         assert_true(bytes <= 16);
         assert_int_equal((uintptr_t)p->x[k].data % bytes, 0);
-        for (int axis = 0; axis < q->nest.ndim; axis++)
-            assert_true(axis == near || strides[axis] % q->lanes == 0);
-        assert_true(q->tail || q->nest.shape[near] % q->lanes == 0);
+        for (int axis = 1; axis < q->nest.ndim; axis++)
+            assert_int_equal(strides[axis] % q->lanes, 0);
+        assert_true(q->tail || q->nest.shape[0] % q->lanes == 0);
     }
 }
 
-static void check_blocks(const planned *p, const ga__elementwise_plan *q)
+/* The tiles cover each axis, and the part of the run whose stretches begin early; stages hold what
+ * their tiles read, without overlap. */
+static void check_tiles(const ga__elementwise_plan *q)
+{
+    const ga__tile *t = &q->tile;
+    int64_t grid = 1;
+    for (int axis = 0; axis < q->nest.ndim; axis++) {
+        grid *= t->tiles[axis];
+        if (axis >= t->run)
+            assert_true(t->extent[axis] * t->tiles[axis] >= q->nest.shape[axis]);
+    }
+    assert_int_equal(q->grid, grid);
+    assert_true(t->tiles[t->run - 1] * t->part >= t->total + t->spare);
+    assert_true((t->tiles[t->run - 1] - 1) * t->part < t->total + t->spare);
+    assert_true((int64_t)t->vectors * q->lanes >= t->part);
+    assert_true(t->turns << t->across >= t->vectors);
+    assert_true(t->ids >= t->vectors * t->stretches);
+    assert_true(t->shared <= 48 << 10);
+    for (int k = 0; k < t->nstages; k++)
+        for (int axis = 0; axis < q->nest.ndim; axis++) {
+            const int64_t stride = q->nest.strides[t->stage[k].place][axis] * t->stage[k].size;
+            assert_int_equal((t->stage[k].step[axis] - stride) % 16, 0);
+        }
+}
+
+static void check_blocks(const ga__elementwise_plan *q)
 {
     if (q->host && !q->tiled) {
         assert_true(q->grid * q->chunk >= q->n && (q->grid - 1) * q->chunk < q->n);
@@ -471,12 +566,7 @@ static void check_blocks(const planned *p, const ga__elementwise_plan *q)
         assert_true(!q->tail || q->n % q->lanes < q->block); /* by the first block's threads */
         assert_true(q->grid > 0);
     } else if (!q->host) {
-        size_t shared = 0;
-        for (int k = 0; k < q->noperands; k++)
-            if (q->transposed[q->place[k]])
-                shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->tile * (q->tile + 1));
-        assert_true(shared > 0 && shared <= 48 << 10);
-        assert_int_equal(q->tile * q->tile % (q->block * q->lanes), 0);
+        check_tiles(q);
     }
 }
 
@@ -504,7 +594,7 @@ static void any_call_is_covered(void **state)
         if (round % 8 == 0)
             check_nest(&p, q);
         check_vectors(&p, q);
-        check_blocks(&p, q);
+        check_blocks(q);
         kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
     }
     assert_true(kinds[0][0] > 500 && kinds[0][1] > 300 && kinds[0][2] > 50);
@@ -521,8 +611,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
         cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
-        cmocka_unit_test(transposed_operands_go_through_squares),
-        cmocka_unit_test(squares_fit_and_share_an_axis),
+        cmocka_unit_test(tiles_have_long_stretches_on_both_sides),
+        cmocka_unit_test(narrow_arrays_have_one_stretch),
+        cmocka_unit_test(neighbours_are_in_all_banks),
+        cmocka_unit_test(stages_fit_and_share_an_axis),
+        cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
         cmocka_unit_test(results_go_past_the_cache_only_in_whole_strips_and_not_in_place),
         cmocka_unit_test(only_texts_that_cannot_tell_are_given_more_elements),

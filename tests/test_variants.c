@@ -102,7 +102,20 @@ static void elementwise_variants(ga_dtype dtype)
         COMPILES("tiled and not", ga_add(ga_transpose(m), ga_empty(dtype, GA_SHAPE(96, 64))));
         COMPILES("tiled, two items", ga_add(ga_transpose(m), ga_transpose(i8)));
         COMPILES("tiled, odd", ga_copy(ga_transpose(ga_slice(m, "1:, 1:"))));
-        COMPILES("small squares", ga_copy(ga_transpose(ga_slice(m, ":, :20"))));
+        COMPILES("a narrow transpose", ga_copy(ga_transpose(ga_slice(m, ":, :20"))));
+        COMPILES("to narrow rows", ga_copy(ga_transpose(ga_slice(m, ":7, 1:"))));
+        COMPILES("small transposes",
+                 ga_copy(ga_transpose_axes(ga_slice(cube, ":, :5, :3"), GA_AXES(0, 2, 1))));
+        COMPILES("swizzled rows", ga_copy(ga_transpose(ga_slice(cube, ":, :, 0"))));
+        COMPILES("transposed into a window",
+                 ga_assign(ga_slice(m, "1:64, 1:64"), ga_transpose(ga_slice(m, ":63, :63"))));
+        COMPILES("every third", ga_copy(ga_slice(line, "::3")));
+        COMPILES("odd rows and a column",
+                 ga_add(ga_reshape(ga_slice(line, ":969"), GA_SHAPE(51, 19)),
+                        ga_reshape(ga_slice(line, ":51"), GA_SHAPE(51, 1))));
+        COMPILES("odd rows and a row", ga_add(ga_reshape(ga_slice(line, ":969"), GA_SHAPE(51, 19)),
+                                              ga_slice(line, ":19")));
+        COMPILES("a window", ga_copy(ga_slice(m, ":, 1:-1")));
         COMPILES("three axes", ga_copy(ga_slice(cube, "::2, ::3, ::2")));
         COMPILES("strided output", ga_assign(ga_slice(m, "::2, ::2"), 1));
         COMPILES("comparison", ga_equal(m, m));

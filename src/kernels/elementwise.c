@@ -25,6 +25,8 @@ static void add_operand(const plan *p, int k, ga__params *params)
         ga__params_add_accessor(params, operand->array);
     else
         ga__params_add_strides(params, &p->nest, p->place[k]);
+    if (p->place[k] != GA__NO_PLACE && p->tiled && !p->host)
+        ga__elementwise_tile_operand(p, k, params);
 }
 
 static void add_head(const plan *p, ga__params *params)
@@ -40,19 +42,21 @@ static void add_tiled_head(const plan *p, ga__params *params)
     *(ga__tiled_params *)ga__params_reserve(params, sizeof(ga__tiled_params)) =
         (ga__tiled_params){.count = (uint64_t)p->n,
                            .length0 = (uint64_t)p->nest.shape[0],
-                           .length1 = (uint64_t)p->nest.shape[1]};
-    if (p->host)
-        ga__params_add(params, (uint64_t)p->chunk);
+                           .length1 = (uint64_t)p->nest.shape[1],
+                           .chunk = (uint64_t)p->chunk};
 }
 
 /* As layout_of() of elementwise_text.c counts them. */
 static void add_params(const plan *p, ga__params *params)
 {
-    if (p->tiled)
+    const bool tiles = p->tiled && !p->host;
+    if (tiles)
+        ga__elementwise_tile_head(p, params);
+    else if (p->tiled)
         add_tiled_head(p, params);
     else
         add_head(p, params);
-    for (int axis = p->tiled ? 2 : 0; axis < p->nest.ndim - 1; axis++) {
+    for (int axis = p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
         ga__params_add_divisor(params, size, p->wide);
     }
@@ -70,15 +74,20 @@ static void set_operand(const plan *p, int k, ga__operand_variant *v)
     const bool streamed = place != GA__NO_PLACE;
     *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[place] : 0,
                                 streamed && p->transposed[place]);
+    if (streamed && p->tiled && !p->host) {
+        v->move = (uint32_t)p->move[place] & 7;
+        v->swizzled = ga__elementwise_swizzled(p, place);
+    }
 }
 
 static void set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
+    const bool tiles = p->tiled && !p->host;
     v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
                                      .lanes = (uint64_t)p->lanes & 63,
                                      .unroll = (uint64_t)p->unroll & 63,
-                                     .tile = (uint64_t)p->tile & 511,
+                                     .run = (uint64_t)(tiles ? p->tile.run : 0) & 63,
                                      .block = (uint64_t)p->block & 2047,
                                      .index_step = (uint64_t)index_step & 3,
                                      .host = p->host,
@@ -89,7 +98,7 @@ static void set_variant(const plan *p, ga__elementwise_variant *v)
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
                                      .noperands = (uint64_t)p->noperands & 63};
-    assert(v->head.lanes == p->lanes && v->head.tile == p->tile && v->head.block == p->block);
+    assert(v->head.lanes == p->lanes && v->head.block == p->block);
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, &v->operand[k]);
     if (p->noperands % 2)
@@ -127,9 +136,10 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
 /* The most words of parameters that a call of so many operands has: each is an accessor. */
 static size_t most_params(int noperands)
 {
-    const size_t head = sizeof(ga__elementwise_params) + sizeof(ga__tiled_params);
-    return head / sizeof(uint64_t) + 1 + (size_t)(GA__DIVISOR_WORDS + 1) * GA_MAX_NDIM +
-           (size_t)noperands * (1 + 2 * GA_MAX_NDIM);
+    const size_t head = sizeof(ga__tile_params) + GA__DIVISOR_WORDS * sizeof(uint64_t),
+                 stage = GA__STAGE_WORDS + (size_t)GA__STAGE_AXIS_WORDS * GA_MAX_NDIM;
+    return head / sizeof(uint64_t) + (size_t)(GA__TILE_AXIS_WORDS + 1) * GA_MAX_NDIM +
+           (size_t)noperands * (1 + 2 * GA_MAX_NDIM + GA__BOUND_WORDS) + GA__MOST_STAGES * stage;
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
@@ -155,7 +165,8 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const ga__launch launch = {p.grid, p.block, 0, words, ga__params_count(&params)};
+    const size_t shared = p.tiled && !p.host ? (size_t)p.tile.shared : 0;
+    const ga__launch launch = {p.grid, p.block, shared, words, ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();
     return status;

@@ -2,11 +2,10 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
-#define TILE 32               /* elements a side, the smallest */
-#define BIG_TILE_BLOCK 512    /* threads of the larger ones */
-#define TILE_BYTES (48 << 10) /* shared memory of all tiles of a block */
 #define MOST_VECTORS 4        /* of a thread on the fast path */
 #define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
+#define SHORTEST 16           /* elements of the axes of the host's tiles */
+#define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
 
 typedef ga__elementwise_plan plan;
 
@@ -126,12 +125,6 @@ static bool is_wide(const plan *p, int64_t reach)
 
 /* ---- The variant ---- */
 
-/* The axis along which an operand's elements are neighbours, if there is one. */
-static int near_axis(const plan *p, int place)
-{
-    return p->transposed[place] ? 1 : 0;
-}
-
 /* Of powers of two: a division would take longer than all else here. */
 static bool divides(int64_t power, int64_t number)
 {
@@ -141,16 +134,16 @@ static bool divides(int64_t power, int64_t number)
 /* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
 static bool lanes_fit(const plan *p, int k, int lanes)
 {
-    const int place = p->place[k], near = near_axis(p, place);
+    const int place = p->place[k];
     const gpuarray *x = p->operands[k].array;
     if (p->step[place] == STEP_ZERO)
         return !p->operands[k].writes;
-    if (p->step[place] != STEP_ONE && !p->transposed[place])
+    if (p->step[place] != STEP_ONE)
         return false;
     if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
-    for (int axis = 0; axis < p->nest.ndim; axis++)
-        if (axis != near && !divides(lanes, p->nest.strides[place][axis]))
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (!divides(lanes, p->nest.strides[place][axis]))
             return false;
     return true;
 }
@@ -161,7 +154,7 @@ static size_t widest_item(const plan *p)
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        if (place == GA__NO_PLACE || (p->step[place] != STEP_ONE && !p->transposed[place]))
+        if (place == GA__NO_PLACE || p->step[place] != STEP_ONE)
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         widest = size > widest ? size : widest;
@@ -170,7 +163,7 @@ static size_t widest_item(const plan *p)
 }
 
 /* choose_lanes() for a single axis: every array is contiguous or has one element. */
-static int dense_lanes(const plan *p, int most)
+static int dense_lanes(const plan *p)
 {
     unsigned widest = 1;
     uintptr_t address = 0; /* the bits that some address has, in items */
@@ -185,20 +178,16 @@ static int dense_lanes(const plan *p, int most)
         address |= (uintptr_t)x->data >> __builtin_ctz(size);
         widest = size > widest ? size : widest;
     }
-    int lanes = (int)(GA__VECTOR_BYTES / widest);
-    lanes = lanes < most ? lanes : most;
+    const int lanes = (int)(GA__VECTOR_BYTES / widest);
     return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;
 }
 
-/* `most`: a limit on the lanes, a power of two. */
-static int choose_lanes(const plan *p, int most)
+static int choose_lanes(const plan *p)
 {
     if (p->nest.ndim == 1)
-        return dense_lanes(p, most);
-    int lanes = (int)(GA__VECTOR_BYTES / widest_item(p));
-    lanes = lanes < most ? lanes : most;
-    if (p->nest.shape[0] < lanes || !divides(lanes, p->nest.shape[0]) ||
-        (p->tiled && !divides(lanes, p->nest.shape[1])))
+        return dense_lanes(p);
+    const int lanes = (int)(GA__VECTOR_BYTES / widest_item(p));
+    if (!divides(lanes, p->nest.shape[0]))
         return 1;
     for (int k = 0; k < p->noperands; k++)
         if (p->place[k] != GA__NO_PLACE && !lanes_fit(p, k, lanes))
@@ -214,70 +203,33 @@ static int transposed_axis(const plan *p, int place)
         return 0;
     for (int axis = 1; axis < p->nest.ndim; axis++)
         if (p->nest.strides[place][axis] == 1)
-            return p->nest.shape[axis] >= TILE / 2 ? axis : 0;
+            return p->nest.shape[axis] >= SHORTEST ? axis : 0;
     return 0;
-}
-
-static void swap_axes(ga__nest *nest, int a, int b)
-{
-    const int64_t shape = nest->shape[a];
-    nest->shape[a] = nest->shape[b];
-    nest->shape[b] = shape;
-    for (int place = 0; place < nest->noperands; place++) {
-        const int64_t stride = nest->strides[place][a];
-        nest->strides[place][a] = nest->strides[place][b];
-        nest->strides[place][b] = stride;
-    }
 }
 
 /* Turned operands go through tiles of axis 0 and the axis they are contiguous on, moved to axis 1.
  */
-static void choose_tiles(plan *p)
+static void choose_host_tiles(plan *p)
 {
     int chosen = 0;
-    size_t shared = 0;
-    if (p->nest.ndim < 2 || p->nest.shape[0] < TILE / 2)
+    size_t bytes = 0;
+    if (p->nest.ndim < 2 || p->nest.shape[0] < SHORTEST)
         return;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
         if (place == GA__NO_PLACE || !p->operands[k].reads || p->operands[k].writes)
             continue;
         const int axis = transposed_axis(p, place);
-        const size_t bytes = ga__dtype_size(p->operands[k].array->dtype) * TILE * (TILE + 1);
-        if (axis == 0 || (chosen && axis != chosen) || shared + bytes > TILE_BYTES)
+        const size_t more = ga__dtype_size(p->operands[k].array->dtype) << 10;
+        if (axis == 0 || (chosen && axis != chosen) || bytes + more > TILE_BYTES)
             continue;
         chosen = axis;
-        shared += bytes;
+        bytes += more;
         p->transposed[place] = true;
     }
     p->tiled = chosen != 0;
     if (p->tiled)
-        swap_axes(&p->nest, 1, chosen);
-}
-
-static size_t tile_bytes(const plan *p, int tile)
-{
-    size_t nbytes = 0;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && p->transposed[p->place[k]])
-            nbytes += ga__dtype_size(p->operands[k].array->dtype) * (size_t)(tile * (tile + 1));
-    return nbytes;
-}
-
-/* Tiles of 256 bytes a side, of the largest item: measured, on both sides of a transposed copy. The
- * smallest tiles where an axis is short or several large ones do not fit. */
-static void choose_tile_size(plan *p)
-{
-    const size_t widest = widest_item(p);
-    const int big = widest <= 2 ? 128 : widest <= 8 ? 64 : TILE;
-    const bool fits =
-        p->nest.shape[0] > TILE && p->nest.shape[1] > TILE && tile_bytes(p, big) <= TILE_BYTES;
-    p->tile = fits ? big : TILE;
-    p->block = p->tile > TILE ? BIG_TILE_BLOCK : BLOCK;
-    p->lanes = choose_lanes(p, p->tile * p->tile / p->block);
-    p->grid = ga__ceil_div(p->nest.shape[0], p->tile) * ga__ceil_div(p->nest.shape[1], p->tile);
-    for (int axis = 2; axis < p->nest.ndim; axis++)
-        p->grid *= p->nest.shape[axis];
+        ga__nest_swap(&p->nest, 1, chosen);
 }
 
 /* As many vectors a thread as leave each one that can run at once with some. */
@@ -292,12 +244,9 @@ static void choose_vectors_per_thread(plan *p)
 
 static void choose_cuda_variant(plan *p)
 {
-    choose_tiles(p);
-    if (p->tiled) {
-        choose_tile_size(p);
+    p->lanes = choose_lanes(p);
+    if (ga__elementwise_tiles(p))
         return;
-    }
-    p->lanes = choose_lanes(p, GA__VECTOR_BYTES);
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->fast_path = p->tail && p->formula->fast_path;
@@ -366,7 +315,7 @@ static void choose_host_variant(plan *p)
     p->wide = true;
     p->pads = may_pad(p);
     if (p->pads)
-        choose_tiles(p);
+        choose_host_tiles(p);
     p->past_cache = goes_past_cache(p);
     if (p->tiled) {
         choose_bands(p);
@@ -383,7 +332,6 @@ static void choose_variant(plan *p)
     p->tiled = p->tail = p->fast_path = p->past_cache = p->pads = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
-    p->tile = 0;
     for (int place = 0; place < p->nest.noperands; place++)
         p->transposed[place] = false;
     if (p->host)

@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise_text.h"
 #include "kernels/request.h"
+#include "kernels/cuda/tile_plan.h"
 
 /* One call. Operands of the nest are the streamed arrays, written ones first, then the index. */
 typedef struct ga__elementwise_plan {
@@ -17,16 +18,34 @@ typedef struct ga__elementwise_plan {
     int index_place;             /* nest operand of the index */
     int step[GA__MAX_OPERANDS];  /* by nest operand */
     bool transposed[GA__MAX_OPERANDS];
+    ga__move move[GA__MAX_OPERANDS]; /* by nest operand, of CUDA's tiles */
     bool wide, tiled, tail, host;
     bool fast_path;  /* by fast_path.tmpl where it can */
     bool past_cache; /* host: results are stored past the cache, */
     bool pads;       /* and elements that are not there may be computed beside the others */
-    int lanes, unroll, block, tile;
+    int lanes, unroll, block;
     int64_t vectors, chunk, grid;
+    ga__tile tile; /* of CUDA, where `tiled` */
 } ga__elementwise_plan;
 
 /* Fills the rest of *p from the formula, its operands, the count n > 0 of elements, and the nest's
  * memory for the strides of all operands and the index. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
+
+/* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */
+
+/* Plans the call in tiles where these save accesses: operands whose neighbours are not the results'
+ * pass through shared memory, and vectors of narrow elements move whatever their addresses. False,
+ * with p->lanes unchanged, where the plan's own vectors do. */
+bool ga__elementwise_tiles(ga__elementwise_plan *p);
+
+/* Whether the stage of the operand at this place is swizzled. */
+bool ga__elementwise_swizzled(const ga__elementwise_plan *p, int place);
+
+/* Adds the head, and the words of each axis. */
+void ga__elementwise_tile_head(const ga__elementwise_plan *p, ga__params *params);
+
+/* What follows the strides of operand k. */
+void ga__elementwise_tile_operand(const ga__elementwise_plan *p, int k, ga__params *params);
 
 #endif

@@ -14,21 +14,42 @@ typedef struct layout {
     size_t axis[GA_MAX_NDIM], operand[GA__MAX_OPERANDS], index, n;
 } layout;
 
+static bool has_tiles(const variant *v)
+{
+    return v->head.tiled && !v->head.host;
+}
+
+static size_t count_axes(layout *l, const variant *v)
+{
+    size_t n = has_tiles(v) ? GA__DIVISOR_WORDS : 0;
+    const size_t words = has_tiles(v) ? GA__TILE_AXIS_WORDS : GA__DIVISOR_WORDS;
+    const int ndim = (int)v->head.ndim - !has_tiles(v);
+    for (int axis = v->head.tiled && !has_tiles(v) ? 2 : 0; axis < ndim; axis++, n += words)
+        l->axis[axis] = n;
+    return n;
+}
+
+/* The bounds of an operand's memory, and its stage. */
+static size_t count_tile(const variant *v, const ga__operand_variant *o)
+{
+    if (!has_tiles(v))
+        return 0;
+    const size_t stage = GA__STAGE_WORDS + (size_t)GA__STAGE_AXIS_WORDS * v->head.ndim;
+    return GA__BOUND_WORDS + (o->transposed ? stage : 0);
+}
+
 /* As add_params() of elementwise.c appends them. */
 static layout layout_of(const ga__formula *f, const variant *v)
 {
     layout l;
-    l.n = 0;
-    for (int axis = v->head.tiled ? 2 : 0; axis < (int)v->head.ndim - 1;
-         axis++, l.n += GA__DIVISOR_WORDS)
-        l.axis[axis] = l.n;
+    l.n = count_axes(&l, v);
     for (int k = 0; k < (int)v->head.noperands; k++) {
         const ga__operand_variant *o = &v->operand[k];
         l.operand[k] = l.n;
         if (o->memory == GA_NO_DTYPE)
             l.n += GA__NUMBER_WORDS;
         else if (o->streamed)
-            l.n += 1 + v->head.ndim;
+            l.n += 1 + v->head.ndim + count_tile(v, o);
         else
             l.n += 1 + (o->contiguous ? 0 : 2 * (size_t)o->ndim);
     }
@@ -63,7 +84,8 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
     if (v->head.tiled)
         set_step(record, GA__KEY(inner1), step, 1, first_word + 1);
     for (int axis = 0; axis < (int)v->head.ndim; axis++) {
-        const bool outer = v->head.tiled && axis > 1;
+        const int inner = has_tiles(v) ? (int)v->head.run : 2;
+        const bool outer = v->head.tiled && axis >= inner;
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
         ga__record_set_number(stride, GA__KEY(axis), axis);
@@ -72,6 +94,68 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
         else
             set_step(stride, GA__KEY(step), step, axis, first_word + (size_t)axis);
     }
+}
+
+static void set_flag(ga__record *record, const char *name, bool flag)
+{
+    ga__record_set(record, name, flag ? "1" : "");
+}
+
+/* The axes of a tile: all, and the run's. */
+static void fill_box(ga__record *record, const variant *v, const size_t *word)
+{
+    const int run = (int)v->head.run, ndim = (int)v->head.ndim;
+    ga__record_list(record, GA__KEY(box));
+    ga__record_list(record, GA__KEY(walk));
+    for (int axis = 0; axis < ndim; axis++) {
+        ga__record *box = ga__record_append(record, GA__KEY(box));
+        ga__record_set_number(box, GA__KEY(axis), axis);
+        ga__record_set_number(box, GA__KEY(word), (int64_t)word[axis]);
+        set_flag(box, GA__KEY(last), axis == ndim - 1);
+        set_flag(box, GA__KEY(in_run), axis < run);
+        set_flag(box, GA__KEY(run_last), axis == run - 1);
+        if (axis >= run)
+            continue;
+        ga__record *walk = ga__record_append(record, GA__KEY(walk));
+        ga__record_set_number(walk, GA__KEY(axis), axis);
+        set_flag(walk, GA__KEY(last), axis == run - 1);
+        set_flag(walk, GA__KEY(innermost), axis == 0 && run > 1);
+        set_flag(walk, GA__KEY(outermost), axis == run - 2);
+    }
+    ga__record_set(ga__record_append(record, GA__KEY(whole_vector)), GA__KEY(whole), "1");
+    ga__record_set(record, GA__KEY(whole), "");
+}
+
+/* What holds unless an operand's record says otherwise. */
+static void fill_tiles(ga__record *record, const variant *v, const size_t *word)
+{
+    bool shared = false;
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        shared = shared || v->operand[k].transposed;
+    set_flag(record, GA__KEY(shared), shared);
+    ga__record_set(record, GA__KEY(first), "");
+    ga__record_set(record, GA__KEY(vector), "");
+    ga__record_set(record, GA__KEY(dense_run), "");
+    ga__record_set(record, GA__KEY(row), "");
+    ga__record_set(record, GA__KEY(held), "");
+    ga__record_set(record, GA__KEY(pair), "");
+    ga__record_set(record, GA__KEY(swizzled), "");
+    fill_box(record, v, word);
+}
+
+/* Where an operand's bounds and stage follow its strides, and how its elements move. */
+static void fill_move(ga__record *record, const variant *v, const ga__operand_variant *o,
+                      size_t word)
+{
+    const size_t bounds = word + 1 + v->head.ndim;
+    ga__record_set_number(record, GA__KEY(reach), (int64_t)bounds);
+    ga__record_set_number(record, GA__KEY(stage), (int64_t)(bounds + GA__BOUND_WORDS));
+    set_flag(record, GA__KEY(vector), o->move == GA__MOVE_DENSE || o->move == GA__MOVE_ROW);
+    set_flag(record, GA__KEY(dense_run), o->move == GA__MOVE_DENSE);
+    set_flag(record, GA__KEY(row), o->move == GA__MOVE_ROW);
+    set_flag(record, GA__KEY(held), o->move == GA__MOVE_HELD);
+    set_flag(record, GA__KEY(pair), o->move == GA__MOVE_PAIR);
+    set_flag(record, GA__KEY(swizzled), o->swizzled);
 }
 
 static int first_written(const ga__declaration *d, const variant *v)
@@ -101,7 +185,11 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     if (!streamed)
         return;
     fill_strides(record, v, (int)o->step, word + 1);
-    const bool vector = v->head.lanes > 1 && (o->step == STEP_ONE || o->transposed);
+    if (has_tiles(v)) {
+        set_flag(record, GA__KEY(first), k == first_written(all, v));
+        fill_move(record, v, o, word);
+    }
+    const bool vector = v->head.lanes > 1 && o->step == STEP_ONE;
     ga__record_set_number(record, GA__KEY(width), vector ? (int)v->head.lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
@@ -194,20 +282,22 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     const layout l = layout_of(f, v);
     ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
-    const size_t head = v->head.tiled ? sizeof(ga__tiled_params) : sizeof(ga__elementwise_params);
-    ga__record_set_number(
-        record, GA__KEY(nparams),
-        (int64_t)(head / sizeof(uint64_t) + (v->head.tiled && v->head.host) + l.n));
+    const size_t head = has_tiles(v)    ? sizeof(ga__tile_params)
+                        : v->head.tiled ? sizeof(ga__tiled_params)
+                                        : sizeof(ga__elementwise_params);
+    ga__record_set_number(record, GA__KEY(nparams), (int64_t)(head / sizeof(uint64_t) + l.n));
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
     ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
-    ga__record_set_number(record, GA__KEY(tile), (int)v->head.tile);
     fill_strips(record, f, d, v);
     fill_fast_path(record, f, v);
-    ga__request_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
+    if (has_tiles(v))
+        fill_tiles(record, v, l.axis);
+    else
+        ga__request_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < (int)v->head.noperands; k++)
         fill_operand(ga__record_append(record, GA__KEY(operand)), d, v, k, l.operand[k]);

@@ -18,7 +18,19 @@ typedef struct ga__elementwise_params {
 typedef struct ga__tiled_params {
 #include "tiled_params.def"
 } ga__tiled_params;
+typedef struct ga__tile_params {
+#include "tile_params.def"
+} ga__tile_params;
 #undef GA_PARAM
+
+/* Words of the parameters of tiles on CUDA: of an axis; of an operand's bounds; of a stage and each
+ * of its axes. */
+enum {
+    GA__TILE_AXIS_WORDS = 12,
+    GA__BOUND_WORDS = 2,
+    GA__STAGE_WORDS = 7,
+    GA__STAGE_AXIS_WORDS = 6
+};
 
 /* The record of elementwise.tmpl, a function of the formula and the variant alone; its caller frees
  * it. NULL and an error when memory is out. `d` has the variant's operands. */

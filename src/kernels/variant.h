@@ -14,10 +14,21 @@ typedef struct ga__declaration {
     bool reads, writes, is_const;
 } ga__declaration;
 
+/* How a thread of a tile on CUDA moves the elements of its vector: one by one; as a vector, since
+ * they are neighbours; as a vector within a row of axis 0; one for all elements of a row; or, where
+ * rows are longer than vectors, one for each of two rows. */
+typedef enum ga__move {
+    GA__MOVE_SINGLY,
+    GA__MOVE_DENSE,
+    GA__MOVE_ROW,
+    GA__MOVE_HELD,
+    GA__MOVE_PAIR
+} ga__move;
+
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint32_t type : 8;       /* the dtype whose compute type the name has */
-    uint32_t memory : 8;     /* the array's dtype; GA_NO_DTYPE: a number */
+    uint32_t type : 6;       /* the dtype whose compute type the name has */
+    uint32_t memory : 6;     /* the array's dtype; GA_NO_DTYPE: a number */
     uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
     uint32_t transposed : 1; /* it passes through tiles */
     uint32_t contiguous : 1; /* of an accessor, */
@@ -27,18 +38,22 @@ typedef struct ga__operand_variant {
     uint32_t staged : 1; /* CUDA: its rows pass through shared memory, */
     uint32_t apart : 1;  /* where each begins a vector of its own, */
     uint32_t skewed : 1; /* and whose lines do not follow each other directly */
+    uint32_t move : 3;     /* a ga__move */
+    uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
     uint32_t : 1;
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
+_Static_assert(GA_DTYPE_COUNT <= 64, "a dtype has six bits");
 
 /* The kernel of an elementwise call, but its operands. */
 typedef struct ga__elementwise_head {
-    uint64_t ndim : 6, lanes : 6, unroll : 6, tile : 9, block : 11;
+    uint64_t ndim : 6, lanes : 6, unroll : 6, block : 11;
+    uint64_t run : 6;        /* of a tile on CUDA: axes along which its results are neighbours */
     uint64_t index_step : 2; /* of the element's index, if the formula uses it */
     uint64_t host : 1, wide : 1, tiled : 1, tail : 1, fast_path : 1, past_cache : 1;
     uint64_t pads : 1; /* on the host: elements that are not there may be computed too */
     uint64_t noperands : 6;
-    uint64_t : 11;
+    uint64_t : 14;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 

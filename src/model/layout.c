@@ -351,3 +351,15 @@ void ga__nest_merge(ga__nest *nest)
     drop_unit_axes(nest);
     merge_axes(nest);
 }
+
+void ga__nest_swap(ga__nest *nest, int a, int b)
+{
+    const int64_t shape = nest->shape[a];
+    nest->shape[a] = nest->shape[b];
+    nest->shape[b] = shape;
+    for (int place = 0; place < nest->noperands; place++) {
+        const int64_t stride = nest->strides[place][a];
+        nest->strides[place][a] = nest->strides[place][b];
+        nest->strides[place][b] = stride;
+    }
+}

@@ -88,4 +88,7 @@ void ga__nest_collapse(ga__nest *nest);
 /* The same without reordering: axes keep their C order. */
 void ga__nest_merge(ga__nest *nest);
 
+/* Exchanges two axes. */
+void ga__nest_swap(ga__nest *nest, int a, int b);
+
 #endif

@@ -36,6 +36,7 @@ static const struct {
     {"dp4a.u32.u32", "sum += (unsigned char)(word >> l % 4 * 8);"},
     {"cp.async.ca.shared.global", "*to = *from;"},
     {"cp.async.wait_all", ""},
+    {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 
