@@ -132,8 +132,8 @@ static void vectors_start_where_a_load_can(void **state)
     /* Narrow elements that do not align move in vectors all the same, in tiles. */
     assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->tiled);
     assert_int_equal(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->lanes, 8);
-    assert_false(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 31)->tiled); /* 62 bytes */
-    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 32)->tiled);
+    assert_false(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 255)->tiled); /* 510 bytes */
+    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 256)->tiled);
     assert_false(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->tiled);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->lanes, 1);
     assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 4)->lanes, 4);
@@ -364,6 +364,15 @@ static void rows_of_any_length_move_in_vectors(void **state)
         assert_int_equal(q->move[q->place[0]], GA__MOVE_DENSE);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
         assert_int_equal(q->move[q->place[2]], GA__MOVE_PAIR);
+        start(&p, 90);
+        add(&p, GA_INT8, 4096, SHAPE(1000, width), NULL);
+        add(&p, GA_INT8, 1 << 20, SHAPE(1000, width), NULL);
+        add(&p, GA_INT8, 1 << 22, SHAPE(width), NULL); /* a row: in shared memory if it is short */
+        q = plan_it(&p);
+        assert_true(q->tiled && q->tile.run == 2);
+        assert_int_equal(q->tile.nstages, width <= 768);
+        assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
+        assert_int_equal(q->move[q->place[2]], width <= 768 ? GA__MOVE_SINGLY : GA__MOVE_ROW);
     }
 }
 

@@ -5,7 +5,9 @@
 #define TILES 4  /* for each processor, if the array has them */
 #define APART 32 /* bytes from one element to the next below which they share what memory moves */
 #define NARROW 2 /* bytes of elements that one access each would move too slowly */
-#define SHORTEST 64 /* bytes of the stretches of which vectors pay */
+#define SHORTEST 512  /* bytes of the stretches whose ends cost less than vectors save: measured */
+#define MOST_AXES 12  /* whose words the parameters of a kernel, 4 KiB, hold */
+#define SHORT_ROW 768 /* bytes of a row that ends within most vectors of a warp */
 
 typedef ga__elementwise_plan plan;
 
@@ -34,13 +36,31 @@ static bool pays_to_stage(const plan *p, int k)
     return near >= 0 && p->nest.strides[place][near] * size < APART && (near > 0 || size <= NARROW);
 }
 
-/* The operands that pass through shared memory: all have their neighbours along the same axis. */
-static void choose_stages(plan *p)
+/* Whether all rows of axis 0 read the same short row of operand k: where most vectors reach its
+ * end, shared memory serves single elements. */
+static bool repeats_short_row(const plan *p, int k, int lanes)
+{
+    const int place = p->place[k];
+    if (place == GA__NO_PLACE || p->step[place] != STEP_ONE || p->operands[k].writes)
+        return false;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.strides[place][axis] != 0)
+            return false;
+    const int64_t row = p->nest.shape[0];
+    return p->nest.ndim > 1 && row >= lanes &&
+           row * (int64_t)ga__dtype_size(p->operands[k].array->dtype) <= SHORT_ROW;
+}
+
+/* The operands that pass through shared memory: all have their neighbours along the same axis.
+ * `lanes`: of the vectors that pay without, or 0. */
+static void choose_stages(plan *p, int lanes)
 {
     int near = -1;
     p->tile.nstages = 0;
     for (int k = 0; k < p->noperands && p->tile.nstages < GA__MOST_STAGES; k++) {
-        if (!pays_to_stage(p, k) || (near >= 0 && near_axis(p, p->place[k]) != near))
+        if (!pays_to_stage(p, k) && !(lanes > 0 && repeats_short_row(p, k, lanes)))
+            continue;
+        if (near >= 0 && near_axis(p, p->place[k]) != near)
             continue;
         near = near_axis(p, p->place[k]);
         p->transposed[p->place[k]] = true;
@@ -144,11 +164,11 @@ static void set_moves(plan *p)
 bool ga__elementwise_tiles(plan *p)
 {
     const int written = count_written(p), lanes = p->lanes, most = widest(p);
-    if (written == 0)
+    if (written == 0 || p->nest.ndim > MOST_AXES)
         return false;
-    choose_stages(p);
-    const bool rows = results_are_rows(p, written);
-    if (p->tile.nstages == 0 && !(rows && vectors_pay(p, written, most)))
+    const bool rows = results_are_rows(p, written), narrow = rows && vectors_pay(p, written, most);
+    choose_stages(p, narrow ? GA__VECTOR_BYTES / most : 0);
+    if (p->tile.nstages == 0 && !narrow)
         return false;
     const gpuarray *first = first_result(p);
     p->lanes = rows ? GA__VECTOR_BYTES / most : 1;
