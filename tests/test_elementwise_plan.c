@@ -268,6 +268,8 @@ static void tiles_have_long_stretches_on_both_sides(void **state)
                                                     : plan_transpose(&p, by_size[d], rows, columns);
                 const ga__tile *t = &q->tile;
                 const ga__stage *in = &t->stage[0];
+                if (q->square)
+                    continue;
                 assert_true(q->tiled && t->nstages == 1 && q->transposed[q->place[1]]);
                 assert_true(t->part * size >= 96 || t->part >= t->total);
                 assert_true(in->vectors * 16 >= 96 || t->extent[1] == q->nest.shape[1]);
@@ -308,7 +310,7 @@ static void neighbours_are_in_all_banks(void **state)
         for (int64_t columns = 2; columns < 600; columns += 1 + columns / 13) {
             const ga__elementwise_plan *q = plan_transpose(&p, by_size[d], 100000, columns);
             const ga__stage *s = &q->tile.stage[0];
-            if (q->tile.stretches < 4)
+            if (q->square || q->tile.stretches < 4)
                 continue;
             for (int first = 0; first < 100; first++) {
                 unsigned banks = 0;
@@ -330,7 +332,7 @@ static void stages_fit_and_share_an_axis(void **state)
         start(&p, 90);
         add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
         for (int k = 0; k < turned; k++)
-            add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
+            add(&p, GA_FLOAT32, (1 << 20) + 4, SHAPE(1024, 512), STRIDES(1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
         assert_int_equal(q->tile.nstages, turned);
         assert_true(q->tile.shared <= 48 << 10);
@@ -346,6 +348,93 @@ static void stages_fit_and_share_an_axis(void **state)
     assert_true(q->tiled);
     assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
 }
+
+/* ---- Squares ---- */
+
+static void round_transposes_go_through_squares(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype dtype;
+        int side;
+    } cases[] = {{GA_FLOAT16, 128}, {GA_FLOAT32, 64}, {GA_FLOAT64, 64}, {GA_COMPLEX128, 32}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int side = cases[k].side;
+        start(&p, 90);
+        add(&p, cases[k].dtype, 4096, SHAPE(3, 1024, 512), NULL);
+        add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
+        add(&p, cases[k].dtype, 1 << 21, SHAPE(3, 1024, 512), NULL);
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_true(q->tiled && q->transposed[q->place[1]] && !q->transposed[q->place[0]]);
+        assert_false(q->transposed[q->place[2]]);
+        assert_int_equal(q->nest.strides[q->place[1]][1], 1);
+        assert_int_equal(q->square, side);
+        assert_int_equal(q->block, side > 32 ? 512 : 128);
+        assert_int_equal(q->lanes, 16 / ga_dtype_size(cases[k].dtype));
+        assert_int_equal(q->grid, 3 * (1024 / side) * (512 / side));
+    }
+    assert_int_equal(plan_transpose(&p, GA_FLOAT64, 1000, 1000)->square, 64);
+    assert_int_equal(plan_transpose(&p, GA_FLOAT32, 64, 1024)->square, 64);
+    assert_int_equal(plan_transpose(&p, GA_COMPLEX128, 32, 33)->square, 32);
+}
+
+/* Where squares are not faster. */
+static void other_transposes_go_through_tiles(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, columns;
+    } cases[] = {{GA_INT8, 4096, 4096},    {GA_FLOAT16, 4096, 4096}, {GA_FLOAT32, 1022, 1024},
+                 {GA_FLOAT32, 1024, 1022}, {GA_FLOAT64, 1001, 1000}, {GA_FLOAT32, 60, 1024},
+                 {GA_FLOAT32, 1024, 60},   {GA_COMPLEX128, 31, 1024}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const ga__elementwise_plan *q =
+            plan_transpose(&p, cases[k].dtype, cases[k].rows, cases[k].columns);
+        assert_true(q->tiled && q->square == 0 && q->tile.nstages == 1);
+    }
+    for (int why = 0; why < 4; why++) {
+        const int64_t pitch = why == 0 ? 1026 : 1024;
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
+        add(&p, GA_FLOAT32, (1 << 20) + 8 * (why == 1), SHAPE(1024, 512), STRIDES(1, pitch));
+        if (why > 1) /* an array that moves one by one */
+            add(&p, GA_FLOAT32, (1 << 21) + 4 * (why == 2), SHAPE(1024, 512),
+                why == 3 ? STRIDES(1024, 2) : NULL);
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_true(q->tiled && q->square == 0);
+    }
+}
+
+/* Each transposed operand has its own square in shared memory; a column is read as it is. */
+static void squares_fit_shared_memory(void **state)
+{
+    (void)state;
+    planned p;
+    for (int turned = 1; turned <= 3; turned++) {
+        start(&p, 90);
+        add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
+        for (int k = 0; k < turned; k++)
+            add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_true(q->tiled);
+        assert_int_equal(q->square, turned < 3 ? 64 : 0); /* 16640 bytes each, of 49152 */
+    }
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
+    add(&p, GA_FLOAT32, (1 << 21) + 4, SHAPE(1024, 1), NULL);
+    assert_int_equal(plan_it(&p)->square, 64);
+    start(&p, 90); /* one array of 2-byte elements is read: a column is none */
+    add(&p, GA_FLOAT16, 4096, SHAPE(1024, 512), NULL);
+    add(&p, GA_FLOAT16, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
+    add(&p, GA_FLOAT16, 1 << 21, SHAPE(1024, 1), NULL);
+    assert_int_equal(plan_it(&p)->square, 0);
+}
+
+/* ---- Rows that are no whole vectors ---- */
 
 static void rows_of_any_length_move_in_vectors(void **state)
 {
@@ -519,21 +608,23 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
     assert_int_equal(met, q->n);
 }
 
-/* Each vector is one access, at its first element, where no tiles move vectors at any address. */
+/* Each vector is one access: at its first element, on axis 0 or on a transposed operand's own fast
+ * axis. Tiles move vectors at any address. */
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
-    for (int k = 0; k < q->noperands && q->lanes > 1 && !q->tiled; k++) {
-        const int64_t *strides = q->nest.strides[q->place[k]];
+    for (int k = 0; k < q->noperands && q->lanes > 1 && (q->square || !q->tiled); k++) {
+        const int place = q->place[k], near = q->transposed[place] ? 1 : 0;
+        const int64_t *strides = q->nest.strides[place];
         const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
-        assert_true(k != RESULT || strides[0] == 1);
-        assert_true(strides[0] == 0 || strides[0] == 1);
-        if (strides[0] == 0)
+        assert_true(k != RESULT || strides[near] == 1);
+        assert_true(strides[near] == 0 || strides[near] == 1);
+        if (strides[near] == 0)
             continue;
         assert_true(bytes <= 16);
         assert_int_equal((uintptr_t)p->x[k].data % bytes, 0);
-        for (int axis = 1; axis < q->nest.ndim; axis++)
-            assert_int_equal(strides[axis] % q->lanes, 0);
-        assert_true(q->tail || q->nest.shape[0] % q->lanes == 0);
+        for (int axis = 0; axis < q->nest.ndim; axis++)
+            assert_true(axis == near || strides[axis] % q->lanes == 0);
+        assert_true(q->tail || q->nest.shape[near] % q->lanes == 0);
     }
 }
 
@@ -562,7 +653,19 @@ static void check_tiles(const ga__elementwise_plan *q)
         }
 }
 
-static void check_blocks(const ga__elementwise_plan *q)
+/* The squares of all transposed operands fit shared memory, and each thread has whole vectors. */
+static void check_squares(const planned *p, const ga__elementwise_plan *q)
+{
+    size_t shared = 0;
+    for (int k = 0; k < q->noperands; k++)
+        if (q->transposed[q->place[k]])
+            shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->square * (q->square + 1));
+    assert_true(shared > 0 && shared <= 48 << 10);
+    assert_int_equal(q->square * q->square % (q->block * q->lanes), 0);
+    assert_true(q->nest.shape[0] >= q->square && q->nest.shape[1] >= q->square);
+}
+
+static void check_blocks(const planned *p, const ga__elementwise_plan *q)
 {
     if (q->host && !q->tiled) {
         assert_true(q->grid * q->chunk >= q->n && (q->grid - 1) * q->chunk < q->n);
@@ -574,6 +677,8 @@ static void check_blocks(const ga__elementwise_plan *q)
         assert_true(q->tail || q->vectors * q->lanes == q->n);
         assert_true(!q->tail || q->n % q->lanes < q->block); /* by the first block's threads */
         assert_true(q->grid > 0);
+    } else if (q->square) {
+        check_squares(p, q);
     } else if (!q->host) {
         check_tiles(q);
     }
@@ -603,7 +708,7 @@ static void any_call_is_covered(void **state)
         if (round % 8 == 0)
             check_nest(&p, q);
         check_vectors(&p, q);
-        check_blocks(q);
+        check_blocks(&p, q);
         kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
     }
     assert_true(kinds[0][0] > 500 && kinds[0][1] > 300 && kinds[0][2] > 50);
@@ -624,6 +729,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(narrow_arrays_have_one_stretch),
         cmocka_unit_test(neighbours_are_in_all_banks),
         cmocka_unit_test(stages_fit_and_share_an_axis),
+        cmocka_unit_test(round_transposes_go_through_squares),
+        cmocka_unit_test(other_transposes_go_through_tiles),
+        cmocka_unit_test(squares_fit_shared_memory),
         cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
         cmocka_unit_test(results_go_past_the_cache_only_in_whole_strips_and_not_in_place),

@@ -147,6 +147,26 @@ static void arrays_around_tiles_are_transposed(void **state)
         }
 }
 
+/* By squares: whole vectors, and rows that squares do not fill. */
+static void round_arrays_are_transposed(void **state)
+{
+    (void)state;
+    for (int size = 1; size < 5; size++)
+        for (int work = COPY; work < WORKS; work++) {
+            const int64_t side = size == 1 ? 128 : size == 4 ? 32 : 64;
+            layout l = {.dtype = by_size[size],
+                        .ndim = 3,
+                        .shape = {2, side + 8, 2 * side + 24},
+                        .axes = {0, 2, 1}};
+            check_case(work, &l);
+            l = (layout){.dtype = by_size[size],
+                         .ndim = 3,
+                         .shape = {side + 40, 3, side},
+                         .axes = {2, 1, 0}};
+            check_case(work, &l);
+        }
+}
+
 static void arrays_begin_anywhere(void **state)
 {
     (void)state;
@@ -259,6 +279,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(narrow_arrays_are_transposed),
         cmocka_unit_test(arrays_around_tiles_are_transposed),
+        cmocka_unit_test(round_arrays_are_transposed),
         cmocka_unit_test(arrays_begin_anywhere),
         cmocka_unit_test(windows_are_transposed),
         cmocka_unit_test(axes_come_in_any_order),

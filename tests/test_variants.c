@@ -102,6 +102,12 @@ static void elementwise_variants(ga_dtype dtype)
         COMPILES("tiled and not", ga_add(ga_transpose(m), ga_empty(dtype, GA_SHAPE(96, 64))));
         COMPILES("tiled, two items", ga_add(ga_transpose(m), ga_transpose(i8)));
         COMPILES("tiled, odd", ga_copy(ga_transpose(ga_slice(m, "1:, 1:"))));
+        gpuarray *wide = ga_empty(dtype, GA_SHAPE(128, 144));
+        COMPILES("squares of two", ga_add(ga_transpose(wide), ga_empty(dtype, GA_SHAPE(144, 128))));
+        COMPILES("squares and a column",
+                 ga_add(ga_transpose(wide), ga_empty(dtype, GA_SHAPE(144, 1))));
+        COMPILES("squares of two items",
+                 ga_add(ga_transpose(wide), ga_empty(GA_INT8, GA_SHAPE(144, 128))));
         COMPILES("a narrow transpose", ga_copy(ga_transpose(ga_slice(m, ":, :20"))));
         COMPILES("to narrow rows", ga_copy(ga_transpose(ga_slice(m, ":7, 1:"))));
         COMPILES("small transposes",

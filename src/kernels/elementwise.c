@@ -13,6 +13,12 @@ typedef ga__elementwise_plan plan;
 
 /* ---- The parameters ---- */
 
+/* Whether the kernel has the tiles of tile_plan.h. */
+static bool has_tiles(const plan *p)
+{
+    return p->tiled && !p->host && p->square == 0;
+}
+
 static void add_operand(const plan *p, int k, ga__params *params)
 {
     const ga__operand *operand = &p->operands[k];
@@ -25,7 +31,7 @@ static void add_operand(const plan *p, int k, ga__params *params)
         ga__params_add_accessor(params, operand->array);
     else
         ga__params_add_strides(params, &p->nest, p->place[k]);
-    if (p->place[k] != GA__NO_PLACE && p->tiled && !p->host)
+    if (p->place[k] != GA__NO_PLACE && has_tiles(p))
         ga__elementwise_tile_operand(p, k, params);
 }
 
@@ -49,7 +55,7 @@ static void add_tiled_head(const plan *p, ga__params *params)
 /* As layout_of() of elementwise_text.c counts them. */
 static void add_params(const plan *p, ga__params *params)
 {
-    const bool tiles = p->tiled && !p->host;
+    const bool tiles = has_tiles(p);
     if (tiles)
         ga__elementwise_tile_head(p, params);
     else if (p->tiled)
@@ -74,7 +80,7 @@ static void set_operand(const plan *p, int k, ga__operand_variant *v)
     const bool streamed = place != GA__NO_PLACE;
     *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[place] : 0,
                                 streamed && p->transposed[place]);
-    if (streamed && p->tiled && !p->host) {
+    if (streamed && has_tiles(p)) {
         v->move = (uint32_t)p->move[place] & 7;
         v->swizzled = ga__elementwise_swizzled(p, place);
     }
@@ -83,11 +89,11 @@ static void set_operand(const plan *p, int k, ga__operand_variant *v)
 static void set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
-    const bool tiles = p->tiled && !p->host;
     v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
                                      .lanes = (uint64_t)p->lanes & 63,
                                      .unroll = (uint64_t)p->unroll & 63,
-                                     .run = (uint64_t)(tiles ? p->tile.run : 0) & 63,
+                                     .run = (uint64_t)(has_tiles(p) ? p->tile.run : 0) & 63,
+                                     .square = (uint64_t)p->square & 511,
                                      .block = (uint64_t)p->block & 2047,
                                      .index_step = (uint64_t)index_step & 3,
                                      .host = p->host,
@@ -98,7 +104,7 @@ static void set_variant(const plan *p, ga__elementwise_variant *v)
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
                                      .noperands = (uint64_t)p->noperands & 63};
-    assert(v->head.lanes == p->lanes && v->head.block == p->block);
+    assert(v->head.lanes == p->lanes && v->head.block == p->block && v->head.square == p->square);
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, &v->operand[k]);
     if (p->noperands % 2)
@@ -165,7 +171,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const size_t shared = p.tiled && !p.host ? (size_t)p.tile.shared : 0;
+    const size_t shared = has_tiles(&p) ? (size_t)p.tile.shared : 0;
     const ga__launch launch = {p.grid, p.block, shared, words, ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();

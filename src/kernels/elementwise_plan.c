@@ -131,19 +131,18 @@ static bool divides(int64_t power, int64_t number)
     return (number & (power - 1)) == 0;
 }
 
-/* Whether operand k can be moved `lanes` elements at a time: address and other strides in step. */
-static bool lanes_fit(const plan *p, int k, int lanes)
+bool ga__elementwise_lanes_fit(const plan *p, int k, int lanes, int near)
 {
     const int place = p->place[k];
     const gpuarray *x = p->operands[k].array;
     if (p->step[place] == STEP_ZERO)
         return !p->operands[k].writes;
-    if (p->step[place] != STEP_ONE)
+    if (p->nest.strides[place][near] != 1)
         return false;
     if (!divides(lanes * (int64_t)ga__dtype_size(x->dtype), (int64_t)(intptr_t)x->data))
         return false;
-    for (int axis = 1; axis < p->nest.ndim; axis++)
-        if (!divides(lanes, p->nest.strides[place][axis]))
+    for (int axis = 0; axis < p->nest.ndim; axis++)
+        if (axis != near && !divides(lanes, p->nest.strides[place][axis]))
             return false;
     return true;
 }
@@ -190,7 +189,7 @@ static int choose_lanes(const plan *p)
     if (!divides(lanes, p->nest.shape[0]))
         return 1;
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && !lanes_fit(p, k, lanes))
+        if (p->place[k] != GA__NO_PLACE && !ga__elementwise_lanes_fit(p, k, lanes, 0))
             return 1;
     return lanes;
 }
@@ -244,6 +243,8 @@ static void choose_vectors_per_thread(plan *p)
 
 static void choose_cuda_variant(plan *p)
 {
+    if (ga__elementwise_squares(p))
+        return;
     p->lanes = choose_lanes(p);
     if (ga__elementwise_tiles(p))
         return;
@@ -332,6 +333,7 @@ static void choose_variant(plan *p)
     p->tiled = p->tail = p->fast_path = p->past_cache = p->pads = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
+    p->square = 0;
     for (int place = 0; place < p->nest.noperands; place++)
         p->transposed[place] = false;
     if (p->host)

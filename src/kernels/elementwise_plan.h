@@ -24,13 +24,24 @@ typedef struct ga__elementwise_plan {
     bool past_cache; /* host: results are stored past the cache, */
     bool pads;       /* and elements that are not there may be computed beside the others */
     int lanes, unroll, block;
+    int square; /* elements a side of CUDA's squares, where `tiled`; 0: none */
     int64_t vectors, chunk, grid;
-    ga__tile tile; /* of CUDA, where `tiled` */
+    ga__tile tile; /* of CUDA, where `tiled` without squares */
 } ga__elementwise_plan;
 
 /* Fills the rest of *p from the formula, its operands, the count n > 0 of elements, and the nest's
  * memory for the strides of all operands and the index. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
+
+/* Whether operand k, whose neighbours are along the axis `near`, can be moved `lanes` elements at a
+ * time: address and other strides in step. */
+bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, int near);
+
+/* ---- CUDA's squares (cuda/square_plan.c) ---- */
+
+/* Plans the call in squares of shared memory where these are faster than tiles: arrays in two
+ * orders of axes all move whole aligned vectors. False, with the plan unchanged, elsewhere. */
+bool ga__elementwise_squares(ga__elementwise_plan *p);
 
 /* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */
 

@@ -16,7 +16,7 @@ typedef struct layout {
 
 static bool has_tiles(const variant *v)
 {
-    return v->head.tiled && !v->head.host;
+    return v->head.tiled && !v->head.host && v->head.square == 0;
 }
 
 static size_t count_axes(layout *l, const variant *v)
@@ -189,7 +189,8 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
     }
-    const bool vector = v->head.lanes > 1 && o->step == STEP_ONE;
+    const bool vector =
+        v->head.lanes > 1 && (o->step == STEP_ONE || (o->transposed && v->head.square));
     ga__record_set_number(record, GA__KEY(width), vector ? (int)v->head.lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
@@ -288,6 +289,10 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     ga__record_set_number(record, GA__KEY(nparams), (int64_t)(head / sizeof(uint64_t) + l.n));
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
+    if (v->head.square)
+        ga__record_set_number(record, GA__KEY(square), (int)v->head.square);
+    else
+        ga__record_set(record, GA__KEY(square), "");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);

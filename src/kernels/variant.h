@@ -49,11 +49,12 @@ _Static_assert(GA_DTYPE_COUNT <= 64, "a dtype has six bits");
 typedef struct ga__elementwise_head {
     uint64_t ndim : 6, lanes : 6, unroll : 6, block : 11;
     uint64_t run : 6;        /* of a tile on CUDA: axes along which its results are neighbours */
+    uint64_t square : 9;     /* elements a side of CUDA's squares; 0: the kernel has none */
     uint64_t index_step : 2; /* of the element's index, if the formula uses it */
     uint64_t host : 1, wide : 1, tiled : 1, tail : 1, fast_path : 1, past_cache : 1;
     uint64_t pads : 1; /* on the host: elements that are not there may be computed too */
     uint64_t noperands : 6;
-    uint64_t : 14;
+    uint64_t : 5;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
