@@ -395,13 +395,13 @@ static void other_transposes_go_through_tiles(void **state)
             plan_transpose(&p, cases[k].dtype, cases[k].rows, cases[k].columns);
         assert_true(q->tiled && q->square == 0 && q->tile.nstages == 1);
     }
-    for (int why = 0; why < 4; why++) {
-        const int64_t pitch = why == 0 ? 1026 : 1024;
+    for (int why = 0; why < 5; why++) {
+        const int64_t pitch = why == 0 ? 1026 : 1024, rows = why == 4 ? 1022 : 1024;
         start(&p, 90);
-        add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
-        add(&p, GA_FLOAT32, (1 << 20) + 8 * (why == 1), SHAPE(1024, 512), STRIDES(1, pitch));
-        if (why > 1) /* an array that moves one by one */
-            add(&p, GA_FLOAT32, (1 << 21) + 4 * (why == 2), SHAPE(1024, 512),
+        add(&p, GA_FLOAT32, 4096, SHAPE(rows, 512), NULL);
+        add(&p, GA_FLOAT32, (1 << 20) + 8 * (why == 1), SHAPE(rows, 512), STRIDES(1, pitch));
+        if (why == 2 || why == 3) /* an array that moves one by one */
+            add(&p, GA_FLOAT32, (1 << 21) + 4 * (why == 2), SHAPE(rows, 512),
                 why == 3 ? STRIDES(1024, 2) : NULL);
         const ga__elementwise_plan *q = plan_it(&p);
         assert_true(q->tiled && q->square == 0);

@@ -9,7 +9,8 @@
 
 typedef ga__elementwise_plan plan;
 
-/* The axis of the neighbours of all operands that stride on axis 0; 0 when there is none. */
+/* The axis of the neighbours of operands that stride on axis 0; 0 when there is none. If they have
+ * several, moves_whole_vectors() is false. */
 static int turned_axis(const plan *p)
 {
     int turned = 0;
@@ -20,7 +21,7 @@ static int turned_axis(const plan *p)
         int axis = 1;
         while (axis < p->nest.ndim && p->nest.strides[place][axis] != 1)
             axis++;
-        if (p->operands[k].writes || axis == p->nest.ndim || (turned && axis != turned))
+        if (p->operands[k].writes || axis == p->nest.ndim)
             return 0;
         turned = axis;
     }
