@@ -35,9 +35,9 @@ typedef struct ga__operand_variant {
     uint32_t ndim : 6;       /* and its axes */
     uint32_t streamed : 1;   /* the engine loads or stores it, element by element */
     uint32_t deinterleaved : 1;
-    uint32_t staged : 1; /* CUDA: its rows pass through shared memory, */
-    uint32_t apart : 1;  /* where each begins a vector of its own, */
-    uint32_t skewed : 1; /* and whose lines do not follow each other directly */
+    uint32_t staged : 1;   /* CUDA: its rows pass through shared memory, */
+    uint32_t apart : 1;    /* where each begins a vector of its own, */
+    uint32_t skewed : 1;   /* and whose lines do not follow each other directly */
     uint32_t move : 3;     /* a ga__move */
     uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
     uint32_t : 1;
