@@ -171,6 +171,22 @@ static void every_way_of_cuda(void **state)
     ga__use_device(ga__find_device("cpu"));
 }
 
+/* One kernel with as much shared memory as each row takes: about what needs no permission, the
+ * most, and less again. */
+static void rows_around_the_limits_of_shared_memory(void **state)
+{
+    static const int64_t lengths[] = {12261, 12272, 12280, 12284, 12290,
+                                      56000, 40000, 56000, 60001};
+    (void)state;
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        GA_SCOPE {
+            const gpuarray *x = given(GA_FLOAT32, GA_SHAPE(3, lengths[k]), k + 1),
+                           *p = by_columns(x);
+            expect_same(forms[0], "a long row", ga_eval(forms[0], GA(x)),
+                        ga_eval(forms[0], GA_NAMED("x", p)));
+        }
+}
+
 /* ---- Quotients ---- */
 
 /* x / d by a row's divisor d, whatever it is: the sum of a row of d and zeros. */
@@ -295,6 +311,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
         cmocka_unit_test(every_way_of_cuda),
+        cmocka_unit_test(rows_around_the_limits_of_shared_memory),
         cmocka_unit_test(quotients_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(other_calls_keep_the_steps),

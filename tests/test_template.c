@@ -326,32 +326,34 @@ static void digests_are_those_of_the_files_filled(void **state)
     }
 }
 
-/* Each flag selects one kernel of the elementwise engine. */
+/* The flags select one kernel of the elementwise engine. */
 static void digests_name_one_kernel(void **state)
 {
-    static const char *const kernels[2][2][2] = {
-        {{"elementwise.host", "elementwise.host"},
-         {"elementwise_tiled.host", "elementwise_tiled.host"}},
-        {{"elementwise_flat.cuda", "elementwise_fast.cuda"},
-         {"elementwise_tiled.cuda", "elementwise_tiled.cuda"}}};
+    static const char *const flags[] = {"cuda", "tiled", "square", "fast_path"};
+    static const struct {
+        const char *file;
+        bool set[4];
+    } kernels[] = {{"elementwise.host", {false, false, false, false}},
+                   {"elementwise_tiled.host", {false, true, false, false}},
+                   {"elementwise_flat.cuda", {true, false, false, false}},
+                   {"elementwise_fast.cuda", {true, false, false, true}},
+                   {"elementwise_tiled.cuda", {true, true, false, false}},
+                   {"elementwise_squares.cuda", {true, true, true, false}}};
+    enum { KERNELS = sizeof kernels / sizeof *kernels };
     const ga__embedded *engine = ga__embedded_file("elementwise.tmpl", strlen("elementwise.tmpl"));
     (void)state;
     assert_non_null(engine);
-    for (int choice = 0; choice < 8; choice++) {
-        const int cuda = choice >> 2, tiled = choice >> 1 & 1, fast = choice & 1;
+    for (int chosen = 0; chosen < KERNELS; chosen++) {
         ga__record *r = ga__record_new();
-        ga__record_set(r, "cuda", cuda ? "1" : "");
-        ga__record_set(r, "tiled", tiled ? "1" : "");
-        ga__record_set(r, "fast_path", fast ? "1" : "");
+        for (int f = 0; f < 4; f++)
+            ga__record_set(r, flags[f], kernels[chosen].set[f] ? "1" : "");
         ga__strbuf out = GA__STRBUF_INIT;
         ga__template_print(engine, r, &out);
         char *digests = ga__strbuf_take(&out);
-        for (int k = 0; k < 8; k++) {
-            const char *name = kernels[k >> 2][k >> 1 & 1][k & 1];
-            const ga__embedded *file = ga__embedded_file(name, strlen(name));
-            const bool wanted = strcmp(name, kernels[cuda][tiled][fast]) == 0;
+        for (int k = 0; k < KERNELS; k++) {
+            const ga__embedded *file = ga__embedded_file(kernels[k].file, strlen(kernels[k].file));
             assert_non_null(file);
-            assert_int_equal(has_digest_of(digests, file), wanted);
+            assert_int_equal(has_digest_of(digests, file), k == chosen);
         }
         ga__free(digests);
         ga__record_free(r);
