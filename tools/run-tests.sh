@@ -2,7 +2,7 @@
 # Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize] [--fuzz].
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
-# With --fuzz every fuzz target runs for 20 seconds.
+# With --fuzz every fuzz target runs for 10 seconds.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
@@ -51,9 +51,9 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
 
 build_and_test build/test "" --buildtype=debugoptimized
 if [ "$fuzz" ]; then
-    # The targets are bound by the processor: five at once take 40 seconds.
+    # The targets are bound by the processor: five at once take 20 seconds.
     build_and_test build/fuzz "--suite=fuzz --num-processes=5" --native-file tools/clang.ini --buildtype=debug \
-        -Doptimization=1 -Dfuzz=true -Dfuzz_seconds=20 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+        -Doptimization=1 -Dfuzz=true -Dfuzz_seconds=10 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
         -Dexamples=false -Dbench=false -Dcli=false
 fi
 if [ "$sanitize" ]; then

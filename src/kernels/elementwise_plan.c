@@ -243,10 +243,9 @@ static void choose_vectors_per_thread(plan *p)
 
 static void choose_cuda_variant(plan *p)
 {
-    if (ga__elementwise_squares(p))
-        return;
     p->lanes = choose_lanes(p);
-    if (ga__elementwise_tiles(p))
+    /* Nothing is better than vectors of every array. */
+    if (p->lanes == 1 && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;

@@ -177,21 +177,24 @@ static bool choose_team(plan *p, int64_t fitting)
 }
 
 /* The most of the threads that read together whose elements of operand k share a bank, if each
- * takes `run` elements of a row; a thread's first element stands for all. */
+ * takes `run` elements of a row; a thread's first element stands for all. Words, lines and teams
+ * are powers of two. Threads that share a word follow each other. */
 static int bank_conflicts(const plan *p, int k, int64_t run, bool skewed)
 {
     const int64_t size = memory_size(p, k), unit = size > WORD ? size : WORD,
-                  pitch = staged_pitch(p, k), banks = STAGE_LINE / unit,
+                  pitch = staged_pitch(p, k),
                   apart = run * p->reduced.strides[p->place[k]][0] * size;
-    int64_t at[STAGE_LINE / WORD];
-    int most = 1;
+    const int banks = STAGE_LINE / (int)unit, per_unit = __builtin_ctzll((uint64_t)unit),
+              per_team = __builtin_ctz(p->v.team);
+    int64_t last[STAGE_LINE / WORD];
+    int count[STAGE_LINE / WORD] = {0}, most = 1;
     for (int lane = 0; lane < banks; lane++) {
-        const int64_t byte = lane / p->v.team * pitch + lane % p->v.team * apart;
-        at[lane] = byte / unit + (skewed ? byte / STAGE_LINE : 0);
-        int same = 1;
-        for (int other = 0; other < lane; other++)
-            same += at[other] != at[lane] && (at[other] - at[lane]) % banks == 0;
-        most = same > most ? same : most;
+        const int64_t byte = (lane >> per_team) * pitch + (lane & (p->v.team - 1)) * apart,
+                      at = (byte >> per_unit) + (skewed ? byte / STAGE_LINE : 0);
+        const int bank = (int)at & (banks - 1);
+        count[bank] += count[bank] == 0 || last[bank] != at;
+        last[bank] = at;
+        most = count[bank] > most ? count[bank] : most;
     }
     return most;
 }
@@ -204,7 +207,8 @@ static int64_t read_cycles(const plan *p, int64_t run, bool *skewed)
     for (int k = 0; k < p->noperands; k++) {
         if (!p->v.operand[k].staged)
             continue;
-        const int plain = bank_conflicts(p, k, run, false), apart = bank_conflicts(p, k, run, true);
+        const int plain = bank_conflicts(p, k, run, false),
+                  apart = plain > 2 ? bank_conflicts(p, k, run, true) : plain;
         skewed[k] = plain > apart + 1;
         conflicts += skewed[k] ? apart + 1 : plain;
     }
@@ -218,8 +222,13 @@ static void choose_run(plan *p)
     int64_t fewest = INT64_MAX;
     const int64_t even = p->vectors;
     bool skewed[GA__MAX_OPERANDS];
+    int staged = 0;
+    for (int k = 0; k < p->noperands; k++)
+        staged += p->v.operand[k].staged;
     for (int64_t run = even; run == even || (p->v.team > 1 && run <= even + 2 * WORD);
          run += p->v.packed) {
+        if (run * (staged + ELEMENT_ISSUE) >= fewest)
+            break; /* without conflicts it would take as long */
         const int64_t cycles = read_cycles(p, run, skewed);
         if (cycles >= fewest || (p->sums && run > GA__CUDA_CHAIN * p->v.unroll))
             continue;
