@@ -14,17 +14,6 @@
 
 enum { PROCESSORS = 2 };
 
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void)
-{
-    return "use_tls=0"; /* as in test_simulated.c */
-}
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:ld-linux\n";
-}
-
 #define EXP "exp(x - max(x, axis=1, keepdims=True))"
 
 /* Expressions over the matrices x and y, the row g and the column v. */

@@ -11,22 +11,6 @@
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 24 };
 
-/* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their
- * block. If it lies 16 bytes into a page, the sanitizer's runtime takes the bytes before it for the
- * header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void)
-{
-    return "use_tls=0";
-}
-
-/* Without thread-local memory it does not find the loader's own memory. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:ld-linux\n";
-}
-
 /* A deterministic array: small integers, whose sums are exact in any order. */
 static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape)
 {

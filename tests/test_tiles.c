@@ -11,18 +11,6 @@
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 22, AROUND = 64 };
 
-/* As in tests/test_simulated.c: of the sanitizer's runtime. */
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void)
-{
-    return "use_tls=0";
-}
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:ld-linux\n";
-}
-
 /* ---- Arrays within larger ones ---- */
 
 /* An array of the shape that begins `skipped` elements into a line, which *line receives. */

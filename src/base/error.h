@@ -22,7 +22,7 @@ typedef struct ga__saved_error {
 } ga__saved_error;
 
 /* Sets the thread's error aside and begins an attempt: a call whose failure may have a fallback.
- * Errors of an attempt are reported to nobody. Attempts nest, and each ends with one of the two
+ * Nothing reports the errors of an attempt. Attempts nest, and each ends with one of the two
  * functions below. */
 ga__saved_error ga__error_save(void);
 

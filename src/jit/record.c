@@ -128,6 +128,11 @@ void ga__record_setf(ga__record *record, const char *name, const char *format, .
     ga__strbuf_reset(&value);
 }
 
+void ga__record_set_flag(ga__record *record, const char *name, bool flag)
+{
+    ga__record_set(record, name, flag ? "1" : "");
+}
+
 void ga__record_set_number(ga__record *record, const char *name, int64_t number)
 {
     char digits[24], *first = digits + sizeof digits - 1;

@@ -16,6 +16,8 @@ void ga__record_free(ga__record *record); /* frees the records in its lists too 
 void ga__record_set(ga__record *record, const char *name, const char *value);
 void ga__record_setf(ga__record *record, const char *name, const char *format, ...) GA_PRINTF(3, 4);
 void ga__record_set_number(ga__record *record, const char *name, int64_t number);
+/* "1" or "": whether the template's `@if name` holds. */
+void ga__record_set_flag(ga__record *record, const char *name, bool flag);
 /* Makes the list unless it exists; an empty list differs from a missing one. */
 void ga__record_list(ga__record *record, const char *list);
 /* Appends a new record to the list and returns it; `record` owns it. NULL when memory is out. */

@@ -96,11 +96,6 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
     }
 }
 
-static void set_flag(ga__record *record, const char *name, bool flag)
-{
-    ga__record_set(record, name, flag ? "1" : "");
-}
-
 /* The axes of a tile: all, and the run's. */
 static void fill_box(ga__record *record, const variant *v, const size_t *word)
 {
@@ -111,16 +106,16 @@ static void fill_box(ga__record *record, const variant *v, const size_t *word)
         ga__record *box = ga__record_append(record, GA__KEY(box));
         ga__record_set_number(box, GA__KEY(axis), axis);
         ga__record_set_number(box, GA__KEY(word), (int64_t)word[axis]);
-        set_flag(box, GA__KEY(last), axis == ndim - 1);
-        set_flag(box, GA__KEY(in_run), axis < run);
-        set_flag(box, GA__KEY(run_last), axis == run - 1);
+        ga__record_set_flag(box, GA__KEY(last), axis == ndim - 1);
+        ga__record_set_flag(box, GA__KEY(in_run), axis < run);
+        ga__record_set_flag(box, GA__KEY(run_last), axis == run - 1);
         if (axis >= run)
             continue;
         ga__record *walk = ga__record_append(record, GA__KEY(walk));
         ga__record_set_number(walk, GA__KEY(axis), axis);
-        set_flag(walk, GA__KEY(last), axis == run - 1);
-        set_flag(walk, GA__KEY(innermost), axis == 0 && run > 1);
-        set_flag(walk, GA__KEY(outermost), axis == run - 2);
+        ga__record_set_flag(walk, GA__KEY(last), axis == run - 1);
+        ga__record_set_flag(walk, GA__KEY(innermost), axis == 0 && run > 1);
+        ga__record_set_flag(walk, GA__KEY(outermost), axis == run - 2);
     }
     ga__record_set(ga__record_append(record, GA__KEY(whole_vector)), GA__KEY(whole), "1");
     ga__record_set(record, GA__KEY(whole), "");
@@ -132,7 +127,7 @@ static void fill_tiles(ga__record *record, const variant *v, const size_t *word)
     bool shared = false;
     for (int k = 0; k < (int)v->head.noperands; k++)
         shared = shared || v->operand[k].transposed;
-    set_flag(record, GA__KEY(shared), shared);
+    ga__record_set_flag(record, GA__KEY(shared), shared);
     ga__record_set(record, GA__KEY(first), "");
     ga__record_set(record, GA__KEY(vector), "");
     ga__record_set(record, GA__KEY(dense_run), "");
@@ -150,12 +145,13 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
     const size_t bounds = word + 1 + v->head.ndim;
     ga__record_set_number(record, GA__KEY(reach), (int64_t)bounds);
     ga__record_set_number(record, GA__KEY(stage), (int64_t)(bounds + GA__BOUND_WORDS));
-    set_flag(record, GA__KEY(vector), o->move == GA__MOVE_DENSE || o->move == GA__MOVE_ROW);
-    set_flag(record, GA__KEY(dense_run), o->move == GA__MOVE_DENSE);
-    set_flag(record, GA__KEY(row), o->move == GA__MOVE_ROW);
-    set_flag(record, GA__KEY(held), o->move == GA__MOVE_HELD);
-    set_flag(record, GA__KEY(pair), o->move == GA__MOVE_PAIR);
-    set_flag(record, GA__KEY(swizzled), o->swizzled);
+    ga__record_set_flag(record, GA__KEY(vector),
+                        o->move == GA__MOVE_DENSE || o->move == GA__MOVE_ROW);
+    ga__record_set_flag(record, GA__KEY(dense_run), o->move == GA__MOVE_DENSE);
+    ga__record_set_flag(record, GA__KEY(row), o->move == GA__MOVE_ROW);
+    ga__record_set_flag(record, GA__KEY(held), o->move == GA__MOVE_HELD);
+    ga__record_set_flag(record, GA__KEY(pair), o->move == GA__MOVE_PAIR);
+    ga__record_set_flag(record, GA__KEY(swizzled), o->swizzled);
 }
 
 static int first_written(const ga__declaration *d, const variant *v)
@@ -186,7 +182,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         return;
     fill_strides(record, v, (int)o->step, word + 1);
     if (has_tiles(v)) {
-        set_flag(record, GA__KEY(first), k == first_written(all, v));
+        ga__record_set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
     }
     const bool vector =

@@ -28,15 +28,6 @@
 
 typedef ga__reduce_plan plan;
 
-static bool in_step(const ga__nest *nest, int place, int first_axis, int lanes)
-{
-    const int64_t *strides = nest->strides[place];
-    for (int axis = first_axis; axis < nest->ndim; axis++)
-        if (strides[axis] % lanes)
-            return false;
-    return true;
-}
-
 /* The place of an operand's first element in a vector, in elements. */
 static uint64_t phase(const plan *p, int k, int lanes)
 {
@@ -49,8 +40,8 @@ static uint64_t phase(const plan *p, int k, int lanes)
 static bool are_aligned(const plan *p, int k, int lanes)
 {
     const int place = p->place[k];
-    return phase(p, k, lanes) == 0 && in_step(&p->kept, place, 0, lanes) &&
-           in_step(&p->reduced, place, 1, lanes);
+    return phase(p, k, lanes) == 0 && ga__nest_in_step(&p->kept, place, 0, lanes) &&
+           ga__nest_in_step(&p->reduced, place, 1, lanes);
 }
 static bool are_parallel(const plan *p, int k, int first, int lanes)
 {

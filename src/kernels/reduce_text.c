@@ -80,11 +80,6 @@ static size_t result_word(const layout *l, const variant *v, int k)
 
 /* ---- The record ---- */
 
-static void set_flag(ga__record *record, const char *name, bool value)
-{
-    ga__record_set(record, name, value ? "1" : "");
-}
-
 /* The elements of CUDA's vectors, along the kept axes with columns, otherwise along the reduced
  * ones. */
 static int vector_lanes(const variant *v, bool kept)
@@ -177,10 +172,10 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
-    set_flag(record, GA__KEY(vector), vector);
-    set_flag(record, GA__KEY(apart), o->apart);
-    set_flag(record, GA__KEY(skewed), o->skewed);
-    set_flag(record, GA__KEY(adjacent), step == STEP_ONE);
+    ga__record_set_flag(record, GA__KEY(vector), vector);
+    ga__record_set_flag(record, GA__KEY(apart), o->apart);
+    ga__record_set_flag(record, GA__KEY(skewed), o->skewed);
+    ga__record_set_flag(record, GA__KEY(adjacent), step == STEP_ONE);
     ga__request_step(record, GA__KEY(pitch), STEP_ANY, kept);
 }
 
@@ -189,8 +184,8 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
 {
     const ga__operand_variant *o = &v->operand[k];
     ga__request_operand(record, k, d, o);
-    set_flag(record, GA__KEY(staged), o->staged);
-    set_flag(record, GA__KEY(vector), false);
+    ga__record_set_flag(record, GA__KEY(staged), o->staged);
+    ga__record_set_flag(record, GA__KEY(vector), false);
     if (has_type_of_part(f, v, o))
         ga__record_set(record, GA__KEY(value),
                        part_type(v, f->parts[0], (ga_dtype)v->part_type[0]));
@@ -235,19 +230,19 @@ static const char *batch_name(const variant *v, bool rounds)
 
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
 {
-    set_flag(record, GA__KEY(sums), sums);
+    ga__record_set_flag(record, GA__KEY(sums), sums);
     ga__record_set(record, GA__KEY(tree), sums ? "true" : "false");
-    set_flag(record, GA__KEY(cascade), v->cascade);
+    ga__record_set_flag(record, GA__KEY(cascade), v->cascade);
     ga__record_set(record, GA__KEY(cascaded), v->cascade ? "true" : "false");
-    set_flag(record, GA__KEY(many_runs), v->many_runs);
-    set_flag(record, GA__KEY(shared_runs), v->many_runs && v->outputs_per_pass > 1);
-    set_flag(record, GA__KEY(scratch), ga__reduce_needs_scratch(v));
+    ga__record_set_flag(record, GA__KEY(many_runs), v->many_runs);
+    ga__record_set_flag(record, GA__KEY(shared_runs), v->many_runs && v->outputs_per_pass > 1);
+    ga__record_set_flag(record, GA__KEY(scratch), ga__reduce_needs_scratch(v));
     ga__record_set_number(record, GA__KEY(level_bytes), (int64_t)ga__reduce_level_bytes(f, v));
     ga__record_setf(record, GA__KEY(chain_levels), v->chain_levels ? "%d" : "", v->chain_levels);
     ga__record_setf(record, GA__KEY(chain_lengths), "%d, %d", v->batches_per_chain,
                     GA__CUDA_CHAINS);
     ga__record_set(record, GA__KEY(add_batch), batch_name(v, sums));
-    set_flag(record, GA__KEY(narrow), v->batch == GA__BATCH_NARROW);
+    ga__record_set_flag(record, GA__KEY(narrow), v->batch == GA__BATCH_NARROW);
     ga__record_set_number(record, GA__KEY(longest_chain), GA__HOST_CHAIN);
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
@@ -264,11 +259,11 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(combine), part->combine);
     ga__record_set(record, GA__KEY(finish), part->finish ? part->finish : "");
     ga__record_set(record, GA__KEY(type), part_type(v, part, type));
-    set_flag(record, GA__KEY(ascends),
-             part->uses_index && v->ascending && !v->host && !v->columns && !v->carried &&
-                 v->reduced_ndim == 1);
+    ga__record_set_flag(record, GA__KEY(ascends),
+                        part->uses_index && v->ascending && !v->host && !v->columns &&
+                            !v->carried && v->reduced_ndim == 1);
     ga__record_set(record, GA__KEY(declared), part->finish ? ga__dtype_compute_type(type) : "");
-    set_flag(record, GA__KEY(rounds), rounds);
+    ga__record_set_flag(record, GA__KEY(rounds), rounds);
     ga__record_set(record, GA__KEY(add_batch),
                    batch_name(v, rounds || (v->staged && part->rounds)));
 }
@@ -283,7 +278,7 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
         fill_part(ga__record_append(record, GA__KEY(part)), f, v, k);
         sums |= ga__part_rounds(f->parts[k], (ga_dtype)v->part_type[k]);
     }
-    set_flag(record, GA__KEY(raw_result), f->raw_result);
+    ga__record_set_flag(record, GA__KEY(raw_result), f->raw_result);
     ga__record_list(record, GA__KEY(result));
     for (int k = 0; k < f->nresults; k++) {
         ga__record *result = ga__record_append(record, GA__KEY(result));
@@ -332,22 +327,22 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
 
 static void fill_variant(ga__record *record, const variant *v)
 {
-    set_flag(record, GA__KEY(carried), v->carried);
-    set_flag(record, GA__KEY(staged), v->staged);
-    set_flag(record, GA__KEY(vector_math), v->host && v->staged);
+    ga__record_set_flag(record, GA__KEY(carried), v->carried);
+    ga__record_set_flag(record, GA__KEY(staged), v->staged);
+    ga__record_set_flag(record, GA__KEY(vector_math), v->host && v->staged);
     ga__record_set_number(record, GA__KEY(ahead), v->ahead);
     ga__record_set_number(record, GA__KEY(slack), GA__STAGE_SLACK);
     ga__record_set_number(record, GA__KEY(packed), v->packed);
-    set_flag(record, GA__KEY(plain), v->plain);
+    ga__record_set_flag(record, GA__KEY(plain), v->plain);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
-    set_flag(record, GA__KEY(columns), v->columns);
+    ga__record_set_flag(record, GA__KEY(columns), v->columns);
     ga__record_setf(record, GA__KEY(short_rows), v->short_rows ? "%d" : "", v->deinterleave);
     ga__record_setf(record, GA__KEY(rows_per_pass), v->rows_per_pass > 1 ? "%d" : "",
                     v->rows_per_pass);
-    set_flag(record, GA__KEY(tail), v->tail);
-    set_flag(record, GA__KEY(peeled), v->peeled);
-    set_flag(record, GA__KEY(split), v->split);
-    set_flag(record, GA__KEY(posted), v->posted);
+    ga__record_set_flag(record, GA__KEY(tail), v->tail);
+    ga__record_set_flag(record, GA__KEY(peeled), v->peeled);
+    ga__record_set_flag(record, GA__KEY(split), v->split);
+    ga__record_set_flag(record, GA__KEY(posted), v->posted);
     ga__record_set(record, GA__KEY(ascending), v->ascending ? "true" : "false");
     ga__record_set_number(record, GA__KEY(lanes), v->lanes);
     ga__record_set_number(record, GA__KEY(unroll), v->unroll);
@@ -356,8 +351,8 @@ static void fill_variant(ga__record *record, const variant *v)
                     v->min_blocks);
     ga__record_set_number(record, GA__KEY(team), v->team);
     ga__record_set_number(record, GA__KEY(across), v->across);
-    set_flag(record, GA__KEY(ragged), v->ragged);
-    set_flag(record, GA__KEY(folded), v->ragged == GA__RAGGED_FOLDED);
+    ga__record_set_flag(record, GA__KEY(ragged), v->ragged);
+    ga__record_set_flag(record, GA__KEY(folded), v->ragged == GA__RAGGED_FOLDED);
     ga__record_set_number(record, GA__KEY(room), ga__reduce_room(v));
     ga__record_set(record, GA__KEY(spare), v->ragged ? "ga_own_row" : "ga_vectors - 1");
     ga__record_set(record, GA__KEY(together),

@@ -156,11 +156,6 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     return record;
 }
 
-static void set_flag(ga__record *record, const char *name, bool value)
-{
-    ga__record_set(record, name, value ? "1" : "");
-}
-
 void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
@@ -169,15 +164,15 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
     ga__record_set(record, GA__KEY(name), d->name);
     ga__record_set(record, GA__KEY(value), ga__dtype_compute_type((ga_dtype)v->type));
     ga__record_set(record, GA__KEY(stored), ga__dtype_memory_type((ga_dtype)v->type));
-    set_flag(record, GA__KEY(array), array);
-    set_flag(record, GA__KEY(number), !array);
-    set_flag(record, GA__KEY(streamed), streamed);
-    set_flag(record, GA__KEY(loaded), streamed && d->reads);
-    set_flag(record, GA__KEY(writes), d->writes);
-    set_flag(record, GA__KEY(written), streamed && d->writes);
-    set_flag(record, GA__KEY(element), streamed && d->access == GA__ELEMENT);
-    set_flag(record, GA__KEY(accessor), array && d->access == GA__ACCESSOR);
-    set_flag(record, GA__KEY(index), false);
+    ga__record_set_flag(record, GA__KEY(array), array);
+    ga__record_set_flag(record, GA__KEY(number), !array);
+    ga__record_set_flag(record, GA__KEY(streamed), streamed);
+    ga__record_set_flag(record, GA__KEY(loaded), streamed && d->reads);
+    ga__record_set_flag(record, GA__KEY(writes), d->writes);
+    ga__record_set_flag(record, GA__KEY(written), streamed && d->writes);
+    ga__record_set_flag(record, GA__KEY(element), streamed && d->access == GA__ELEMENT);
+    ga__record_set_flag(record, GA__KEY(accessor), array && d->access == GA__ACCESSOR);
+    ga__record_set_flag(record, GA__KEY(index), false);
     ga__record_set(record, GA__KEY(const), d->is_const || !d->writes ? "const" : "");
     if (d->access == GA__VALUE)
         ga__record_set(record, GA__KEY(parameter), d->name);
@@ -193,7 +188,7 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
 void ga__request_group(ga__record *record, const ga__operand_variant *v)
 {
     const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(v);
-    set_flag(record, GA__KEY(floats), floats);
+    ga__record_set_flag(record, GA__KEY(floats), floats);
     ga__record_set(record, GA__KEY(source), floats ? "floats" : "from");
     ga__record_set(record, GA__KEY(lane_number), v->step == STEP_ZERO ? "0" : "ga_l");
 }

@@ -363,3 +363,12 @@ void ga__nest_swap(ga__nest *nest, int a, int b)
         nest->strides[place][b] = stride;
     }
 }
+
+bool ga__nest_in_step(const ga__nest *nest, int place, int first_axis, int lanes)
+{
+    const int64_t *strides = nest->strides[place];
+    for (int axis = first_axis; axis < nest->ndim; axis++)
+        if (strides[axis] % lanes)
+            return false;
+    return true;
+}

@@ -91,4 +91,7 @@ void ga__nest_merge(ga__nest *nest);
 /* Exchanges two axes. */
 void ga__nest_swap(ga__nest *nest, int a, int b);
 
+/* Whether the operand's steps along the axes from `first_axis` on are multiples of `lanes`. */
+bool ga__nest_in_step(const ga__nest *nest, int place, int first_axis, int lanes);
+
 #endif

@@ -112,6 +112,22 @@ static ga_status simulated_find(ga__image *image, const char *name, ga__function
     return ga__host_backend.code.find(image, "ga_simt_kernel_0", function);
 }
 
+/* `__shared__` variables are thread-local ones of the kernel's library. glibc allocates their
+ * block. If it lies 16 bytes into a page, the sanitizer's runtime takes the bytes before it for the
+ * header of glibc 2.19 (DTLS_on_tls_get_addr) and dies when it looks for leaks there. */
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "use_tls=0";
+}
+
+/* Without thread-local memory it does not find the loader's own memory. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:ld-linux\n";
+}
+
 struct simulated simulated;
 
 static ga_status simulated_launch(ga__stream *stream, ga__function *function,

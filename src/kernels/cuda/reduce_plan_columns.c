@@ -12,15 +12,6 @@
 
 typedef ga__reduce_plan plan;
 
-static bool in_step(const ga__nest *nest, int place, int first_axis, int lanes)
-{
-    const int64_t *strides = nest->strides[place];
-    for (int axis = first_axis; axis < nest->ndim; axis++)
-        if (strides[axis] % lanes)
-            return false;
-    return true;
-}
-
 static int choose_lanes(const plan *p)
 {
     size_t widest = 1;
@@ -41,7 +32,8 @@ static int choose_lanes(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->v.operand[k].step != STEP_ONE ||
             (uintptr_t)x->data % ((uintptr_t)lanes * ga__dtype_size(x->dtype)) ||
-            !in_step(&p->kept, place, 1, lanes) || !in_step(&p->reduced, place, 0, lanes))
+            !ga__nest_in_step(&p->kept, place, 1, lanes) ||
+            !ga__nest_in_step(&p->reduced, place, 0, lanes))
             return 1;
     }
     return lanes;

@@ -292,8 +292,8 @@ static void consider_folded(const plan *p, tiling t, tiling *best)
     consider(best, &t);
 }
 
-/* Tiles of at most `across` vectors, of which the first and the last are shared with the tiles
- * beside them if rows begin anywhere. */
+/* Tiles of at most `across` vectors. If rows begin anywhere, a tile shares its first and its last
+ * vector with the tiles beside it. */
 static void consider_apart(const plan *p, tiling t, int across, int shared, int first, tiling *best)
 {
     const int64_t columns = p->kept.shape[0];

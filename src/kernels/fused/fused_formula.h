@@ -36,8 +36,8 @@ typedef struct ga__fused_formula {
     uint64_t reads[GA__MAX_STAGES + 1]; /* by pass, the last one too: a bit for each operand */
 } ga__fused_formula;
 
-/* What is computed: the operands have one shape, of which the last `reduced` axes are the row. The
- * first operand is the result, contiguous, which the others do not overlap except exactly. */
+/* What is computed: the operands have one shape. Its last `reduced` axes are the row. The first
+ * operand is the result. It is contiguous, and another operand may overlap it only exactly. */
 typedef struct ga__fused_call {
     const ga__fused_formula *formula;
     ga__device *device;

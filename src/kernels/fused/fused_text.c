@@ -40,11 +40,6 @@ size_t ga__fused_param_words(const formula *f, const variant *v)
     return l.head + l.n;
 }
 
-static void set_flag(ga__record *record, const char *name, bool value)
-{
-    ga__record_set(record, name, value ? "1" : "");
-}
-
 /* ---- Operands ---- */
 
 static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
@@ -56,8 +51,8 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
     ga__record_set_number(record, GA__KEY(word), (int64_t)word);
     ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
     ga__record_set_number(record, GA__KEY(place_word), (int64_t)(word + 1 + v->kept_ndim));
-    set_flag(record, GA__KEY(along_row), along);
-    set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
+    ga__record_set_flag(record, GA__KEY(along_row), along);
+    ga__record_set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
     ga__record_set_number(record, GA__KEY(near), along);
     ga__record_set_number(record, GA__KEY(width), along ? v->lanes : 1);
     ga__record_list(record, GA__KEY(kept_stride));
@@ -81,7 +76,7 @@ static void fill_kept(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(value), ga__dtype_compute_type(type));
     ga__record_set(record, GA__KEY(memory), ga__dtype_memory_type(type));
     ga__record_set_number(record, GA__KEY(word), (int64_t)word);
-    set_flag(record, GA__KEY(own_place), own);
+    ga__record_set_flag(record, GA__KEY(own_place), own);
     ga__record_set_number(record, GA__KEY(k), own ? 0 : v->kept_place[q]);
 }
 
@@ -97,7 +92,7 @@ static void fill_part(ga__record *record, const variant *v, const ga__fused_stag
     ga__record_set(record, GA__KEY(finish), part->finish);
     ga__record_set(record, GA__KEY(type),
                    v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type));
-    set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
+    ga__record_set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
 }
 
 static void fill_stage(ga__record *record, const formula *f, const variant *v, int s)
@@ -156,13 +151,13 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
 
 static void fill_variant(ga__record *record, const formula *f, const variant *v)
 {
-    set_flag(record, GA__KEY(vector_math), v->host);
-    set_flag(record, GA__KEY(per_row), f->per_row);
-    set_flag(record, GA__KEY(in_registers), v->registers);
-    set_flag(record, GA__KEY(gathers), v->gathers);
-    set_flag(record, GA__KEY(staged), v->staged != 0);
-    set_flag(record, GA__KEY(ahead), v->ahead);
-    set_flag(record, GA__KEY(past_cache), v->past_cache);
+    ga__record_set_flag(record, GA__KEY(vector_math), v->host);
+    ga__record_set_flag(record, GA__KEY(per_row), f->per_row);
+    ga__record_set_flag(record, GA__KEY(in_registers), v->registers);
+    ga__record_set_flag(record, GA__KEY(gathers), v->gathers);
+    ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
+    ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
+    ga__record_set_flag(record, GA__KEY(past_cache), v->past_cache);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set_number(record, GA__KEY(lanes), v->lanes);
     ga__record_set_number(record, GA__KEY(block), v->block);
