@@ -234,7 +234,7 @@ struct ga_stream {
 };
 
 struct ga__device {
-    const ga__backend *backend;
+    _Alignas(16) const ga__backend *backend; /* keys of kernels use the address's low bits */
     int index;
     char name[16];         /* "cpu", "cuda:0" */
     char description[256]; /* "NVIDIA H200" */
