@@ -64,8 +64,39 @@ static void expect(const char *const *args, int status, const char *wanted)
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__})
 
+/* Samples of one in three of 3000 items: their sizes, and that another seed draws another. */
+static void expect_samples(void)
+{
+    int counts[2] = {0, 0}, common = 0;
+    char text[20];
+    setenv("QUARRY_TEST_SHARE", "3", 1);
+    for (int k = 0; k < 3000; k++) {
+        snprintf(text, sizeof text, "item %d", k);
+        setenv("QUARRY_TEST_SEED", "1", 1);
+        const int first = in_sample(text);
+        setenv("QUARRY_TEST_SEED", "2", 1);
+        const int second = in_sample(text);
+        counts[0] += first;
+        counts[1] += second;
+        common += first && second;
+    }
+    unsetenv("QUARRY_TEST_SHARE");
+    /* Five standard deviations about 1000 and 333. */
+    if (abs(counts[0] - 1000) > 130 || abs(counts[1] - 1000) > 130 || abs(common - 333) > 90) {
+        printf("samples of %d and %d items, %d in both\n", counts[0], counts[1], common);
+        wrong++;
+    }
+    if (!in_sample("item 1")) {
+        printf("without QUARRY_TEST_SHARE the sample is not everything\n");
+        wrong++;
+    }
+}
+
 int main(void)
 {
+    unsetenv("QUARRY_TEST_SHARE"); /* the rows below are few */
+    unsetenv("QUARRY_TEST_REDUCED");
+    expect_samples();
     expect(ARGS(NULL), 0, "abtlLX");
     expect(ARGS("birds", NULL), 0, "br");
     expect(ARGS("f", NULL), 0, "abtlLX"); /* table_of_rows has one too */

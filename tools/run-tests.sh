@@ -1,18 +1,22 @@
 #!/bin/sh
-# Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize] [--fuzz].
+# Sets the machine up, builds Quarry and runs every test: run-tests.sh [--sanitize] [--fuzz] [--sample].
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 10 seconds.
+# With --sample long tables are tested by a quarter of their rows. The commit chooses which, so that
+# another commit tests others; QUARRY_TEST_SEED=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
 
 sanitize=
 fuzz=
+sample=
 for option; do
     case $option in
     --sanitize) sanitize=1 ;;
     --fuzz) fuzz=1 ;;
+    --sample) sample=1 ;;
     *)
         echo "run-tests: unknown option $option"
         exit 1
@@ -28,6 +32,14 @@ sh tools/setup.sh ${fuzz:+clang libclang-rt-dev} || exit 1
 build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
     python3 -m venv build/python && build/python/bin/pip install -q 'numpy>=2' ml_dtypes
 } || { echo "run-tests: cannot install NumPy into build/python"; exit 1; }
+
+if [ "$sample" ]; then
+    commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)
+    QUARRY_TEST_SEED=${QUARRY_TEST_SEED-$((0x$commit))}
+    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-4}
+    export QUARRY_TEST_SEED QUARRY_TEST_SHARE
+    echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SEED=$QUARRY_TEST_SEED"
+fi
 
 # Both builds use the same kernels: the second finds them compiled.
 QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$PWD/build/kernels}

@@ -10,34 +10,27 @@
 
 #include "run.h"
 
-/* Items are indices into `item_list`, or plain numbers if there is no list. */
 static atomic_int next_item;
-static int item_count, item_step;
+static int item_count;
 static const int *item_list;
 static void (*item_work)(int item);
 
 static void *take_items(void *unused)
 {
-    for (int i = atomic_fetch_add(&next_item, item_step); i < item_count;
-         i = atomic_fetch_add(&next_item, item_step))
-        item_work(item_list ? item_list[i] : i);
+    for (int k = atomic_fetch_add(&next_item, 1); k < item_count;
+         k = atomic_fetch_add(&next_item, 1))
+        item_work(item_list[k]);
     return unused;
 }
 
-static bool reduced(void)
-{
-    return getenv("QUARRY_TEST_REDUCED") != NULL;
-}
-
-static void run_items(int count, int step, const int *list, void (*work)(int item))
+static void run_items(int count, const int *list, void (*work)(int item))
 {
     enum { MOST = 15 };
     pthread_t others[MOST];
-    const long processors = reduced() ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+    const long processors = getenv("QUARRY_TEST_REDUCED") ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
     int started = 0;
     atomic_store(&next_item, 0);
     item_count = count;
-    item_step = step;
     item_list = list;
     item_work = work;
     while (started < MOST && started < processors - 1 &&
@@ -48,24 +41,32 @@ static void run_items(int count, int step, const int *list, void (*work)(int ite
         pthread_join(others[--started], NULL);
 }
 
+static bool number_in_sample(int item)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%d", item);
+    return in_sample(text);
+}
+
+static void run_selected(int count, const char *(*row_text)(int item), void (*work)(int item))
+{
+    int *list = malloc((size_t)count * sizeof *list), n = 0;
+    assert_non_null(list);
+    for (int item = 0; item < count; item++)
+        if (row_text ? row_selected(row_text(item)) : number_in_sample(item))
+            list[n++] = item;
+    run_items(n, list, work);
+    free(list);
+}
+
 void in_threads(int count, void (*work)(int item))
 {
-    run_items(count, reduced() ? 37 : 1, NULL, work);
+    run_selected(count, NULL, work);
 }
 
 void rows_in_threads(int count, const char *(*row_text)(int item), void (*work)(int item))
 {
-    if (!rows_are_named()) {
-        in_threads(count, work);
-        return;
-    }
-    int *list = malloc((size_t)count * sizeof *list), n = 0;
-    assert_non_null(list);
-    for (int item = 0; item < count; item++)
-        if (row_selected(row_text(item)))
-            list[n++] = item;
-    run_items(n, 1, list, work);
-    free(list);
+    run_selected(count, row_text, work);
 }
 
 static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,6 +92,9 @@ int failures(void)
     int count = failure_count;
     if (count > 20)
         fprintf(stderr, "%d failures in all\n", count);
+    const char *seed = getenv("QUARRY_TEST_SEED");
+    if (count > 0 && seed)
+        fprintf(stderr, "QUARRY_TEST_SEED=%s\n", seed);
     failure_count = 0;
     return count;
 }

@@ -5,8 +5,8 @@
 
 #include <quarry/error.h>
 
-/* Runs work(0) .. work(count - 1) on one thread per processor, in any order; with
- * QUARRY_TEST_REDUCED set (for slow checkers) only every 37th, on one thread. */
+/* Runs work(0) .. work(count - 1), those of them that are in the sample (run.h), on one thread per
+ * processor, in any order; with QUARRY_TEST_REDUCED set on one thread. */
 void in_threads(int count, void (*work)(int item));
 
 /* The same for the rows of a table test (run.h): all that the program's arguments select. */

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,15 +44,40 @@ static bool test_selected(const char *name)
     return selected;
 }
 
+static uint64_t number_in(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* FNV-1a, with the bits mixed at the end (Vigna, 2015: splitmix64). */
+static uint64_t hash_of(uint64_t seed, const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325 ^ (seed * 0x9e3779b97f4a7c15);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+    return hash ^ hash >> 31;
+}
+
+bool in_sample(const char *text)
+{
+    const uint64_t share = getenv("QUARRY_TEST_REDUCED") ? 37 : number_in("QUARRY_TEST_SHARE");
+    return share < 2 || hash_of(number_in("QUARRY_TEST_SEED"), text) % share == 0;
+}
+
 bool row_selected(const char *row)
 {
-    bool selected = !by_row;
-    for (int k = 0; k < nwords && by_row; k++)
+    if (!by_row)
+        return in_sample(row);
+    bool selected = false;
+    for (int k = 0; k < nwords; k++)
         if (has_word(row, words[k])) {
             found[k] = true;
             selected = true;
         }
-    rows += by_row && selected;
+    rows += selected;
     return selected;
 }
 

@@ -27,7 +27,13 @@ int select_named_rows(void **state);
 /* Whether the current table test runs single rows only. */
 bool rows_are_named(void);
 
-/* Whether the current table test runs the row with this text. Any thread may ask. */
+/* Whether the current table test runs the row with this text: it is named or, if no row is, in the
+ * sample. Any thread may ask. */
 bool row_selected(const char *row);
+
+/* Whether the run's sample has the item with this text. QUARRY_TEST_SHARE=n takes about one of n
+ * items, and others for another QUARRY_TEST_SEED; without it the sample is everything. With
+ * QUARRY_TEST_REDUCED set (for slow checkers) n is 37. */
+bool in_sample(const char *text);
 
 #endif
