@@ -21,7 +21,7 @@ typedef struct ga__fused_variant {
     uint8_t noperands;
     uint16_t block, team;  /* CUDA: threads of a block, and those that share a row */
     uint8_t lanes;         /* CUDA: elements of a vector; host: accumulators side by side */
-    uint8_t each;          /* CUDA: elements of a thread, in registers */
+    uint8_t each;          /* CUDA: elements that a thread's registers have room for */
     uint8_t group;         /* host: elements that are computed together */
     uint8_t unused;        /* 0 */
     uint64_t staged;       /* CUDA: a bit for each operand that is copied to shared memory */
@@ -54,6 +54,9 @@ bool ga__fused_plan_make(ga__fused_plan *p);
 /* The parts of ga__fused_plan_make() that differ by the kind of device. */
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
+
+/* CUDA, rows in registers: how many of a thread's elements are in every row of the variant. */
+int ga__fused_sure(const ga__fused_variant *v);
 
 /* Whether operand k is an array with elements of its own along the row. */
 static inline bool ga__fused_along_row(const ga__fused_plan *p, int k)

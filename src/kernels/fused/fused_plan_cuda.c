@@ -9,6 +9,7 @@
 #define REGISTER_BYTES 128 /* of a thread's elements */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
+#define SECTOR 32          /* bytes that memory delivers together */
 
 #define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
 #define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
@@ -35,16 +36,23 @@ static bool has_own_rows(const plan *p, int k)
 /* ---- Shared memory ---- */
 
 /* Bytes of a stretch that begins anywhere in its first line, as ga::stage_room<0>. */
-static size_t room(const plan *p, size_t size)
+static size_t room(int64_t elements, size_t size)
 {
-    const size_t nbytes = (size_t)(p->rows_of_block * p->length) * size;
+    const size_t nbytes = (size_t)elements * size;
     return (nbytes + LINE_BYTES - 1 + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
 }
 
-static size_t take(plan *p, size_t size)
+/* Elements of the block's rows of an operand, and of what lies between them. */
+static int64_t stretch_of(const plan *p, int k)
+{
+    const int64_t rows = p->rows_of_block < p->rows ? p->rows_of_block : p->rows;
+    return rows > 1 ? (rows - 1) * p->kept.strides[k][0] + p->length : p->length;
+}
+
+static size_t take(plan *p, size_t nbytes)
 {
     const size_t at = p->shared;
-    p->shared += room(p, size);
+    p->shared += nbytes;
     return at;
 }
 
@@ -76,14 +84,15 @@ static void place_all(plan *p)
     p->shared = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (p->v.staged >> k & 1)
-            p->place[k] = take(p, size_of(p, k));
+            p->place[k] = take(p, room(stretch_of(p, k), size_of(p, k)));
     p->place[0] = 0;
-    const size_t result = p->v.gathers ? room(p, size_of(p, 0)) : 0;
+    const int64_t elements = p->rows_of_block * p->length;
+    const size_t result = p->v.gathers ? room(elements, size_of(p, 0)) : 0;
     p->shared = result > p->shared ? result : p->shared;
     for (int q = 0; q < f->nkept && !p->v.registers; q++) {
         p->v.kept_place[q] = (uint8_t)place_of_kept(p, q);
         if (p->v.kept_place[q] == GA__OWN_PLACE)
-            p->kept_at[q] = take(p, ga__dtype_size(f->kept[q].type));
+            p->kept_at[q] = take(p, room(elements, ga__dtype_size(f->kept[q].type)));
     }
 }
 
@@ -157,6 +166,28 @@ static int power_of_two(int64_t at_least, int most)
     return power;
 }
 
+/* The vectors that a thread has room for: few numbers, so that rows of any length share few
+ * kernels. A thread skips those past its row's end. */
+static const uint8_t rooms[] = {1, 2, 4, 8, 16};
+enum { ROOMS = sizeof rooms };
+
+static int room_for(int64_t vectors, int most)
+{
+    int k = 0;
+    while (k < ROOMS - 1 && rooms[k] < vectors)
+        k++;
+    return rooms[k] < most ? rooms[k] : most;
+}
+
+int ga__fused_sure(const ga__fused_variant *v)
+{
+    const int vectors = v->each / v->lanes;
+    int sure = 0;
+    for (int k = 0; k < ROOMS && rooms[k] < vectors; k++)
+        sure = rooms[k];
+    return sure * v->lanes;
+}
+
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
 static bool share_row(plan *p, int lanes)
 {
@@ -171,19 +202,29 @@ static bool share_row(plan *p, int lanes)
     if (vectors > (int64_t)team * most)
         return false;
     p->v.lanes = (uint8_t)lanes;
-    p->v.each = (uint8_t)(ga__ceil_div(vectors, team) * lanes);
+    p->v.each = (uint8_t)(room_for(ga__ceil_div(vectors, team), most) * lanes);
     p->v.team = (uint16_t)team;
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
     return true;
 }
 
+/* Whether the rows of operand k follow each other closely: reading what lies between them costs
+ * next to nothing. */
+static bool is_close(const plan *p, int k)
+{
+    if (!ga__fused_along_row(p, k) || p->kept.ndim != 1)
+        return false;
+    const int64_t gap = p->kept.strides[k][0] - p->length;
+    return p->rows == 1 || (gap >= 0 && gap * (int64_t)size_of(p, k) <= SECTOR);
+}
+
 /* Rows that are no whole vectors pass through shared memory, unless a warp reads whole lines of
- * them anyway. */
+ * them anyway. Results leave no gaps. */
 static bool passes_through_shared(const plan *p, int k)
 {
-    return p->v.lanes == 1 && ga__fused_is_dense(p, k) && p->length > 1 &&
-           (p->v.team < GA__WARP || size_of(p, k) < WORD);
+    return p->v.lanes == 1 && (k > 0 ? is_close(p, k) : ga__fused_is_dense(p, k)) &&
+           p->length > 1 && (p->v.team < GA__WARP || size_of(p, k) < WORD);
 }
 
 static bool plan_registers(plan *p)

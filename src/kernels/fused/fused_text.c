@@ -163,6 +163,7 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(team), v->team);
     ga__record_set_number(record, GA__KEY(each_thread), v->each);
+    ga__record_set_number(record, GA__KEY(sure_each), v->registers ? ga__fused_sure(v) : 0);
     ga__record_set_number(record, GA__KEY(group), v->group);
 }
 
