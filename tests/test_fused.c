@@ -161,6 +161,30 @@ static void every_way_of_cuda(void **state)
     ga__use_device(ga__find_device("cpu"));
 }
 
+/* Rows with gaps between them: close ones pass through shared memory with their gaps. */
+static void windows_of_cuda(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, length, gap;
+    } cases[] = {{GA_FLOAT32, 300, 3, 1},  {GA_FLOAT32, 300, 9, 8}, {GA_FLOAT32, 300, 9, 9},
+                 {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7}, {GA_FLOAT16, 300, 5, 16},
+                 {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5}};
+    (void)state;
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        GA_SCOPE {
+            const ga_dtype dtype = cases[k].dtype;
+            const int64_t rows = cases[k].rows, length = cases[k].length;
+            gpuarray *whole = given(dtype, GA_SHAPE(rows, length + cases[k].gap), k + 1),
+                     *x = ga_slice(whole, ":, 1:%lld", (long long)(length + 1)),
+                     *y = ga_slice(whole, ":, :%lld", (long long)length);
+            check_form(forms[k % 2 ? 8 : 0], "a window", x, y, given(dtype, GA_SHAPE(length), 3),
+                       given(dtype, GA_SHAPE(rows, 1), 4), true);
+        }
+    ga__use_device(ga__find_device("cpu"));
+}
+
 /* One kernel with as much shared memory as each row takes: about what needs no permission, the
  * most, and less again. */
 static void rows_around_the_limits_of_shared_memory(void **state)
@@ -301,6 +325,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
         cmocka_unit_test(every_way_of_cuda),
+        cmocka_unit_test(windows_of_cuda),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
         cmocka_unit_test(quotients_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),

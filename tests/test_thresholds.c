@@ -349,7 +349,7 @@ static void check_thresholds(const drawn *d, uint64_t *seed)
 
 static void results_next_to_thresholds_are_the_hosts(void **state)
 {
-    const int draws = getenv("QUARRY_TEST_REDUCED") ? 2 : 20;
+    const int draws = getenv("QUARRY_TEST_REDUCED") ? 2 : 12;
     uint64_t seed = run_seed();
     (void)state;
     noting_device.processors = simulated_device.processors;
