@@ -168,7 +168,7 @@ static void windows_of_cuda(void **state)
         ga_dtype dtype;
         int64_t rows, length, gap;
     } cases[] = {{GA_FLOAT32, 300, 3, 1},  {GA_FLOAT32, 300, 9, 8}, {GA_FLOAT32, 300, 9, 9},
-                 {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7}, {GA_FLOAT16, 300, 5, 16},
+                 {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7},  {GA_FLOAT16, 300, 5, 16},
                  {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5}};
     (void)state;
     ga__use_device(&simulated_device);

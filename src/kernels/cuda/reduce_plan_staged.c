@@ -176,20 +176,30 @@ static bool choose_team(plan *p, int64_t fitting)
     return fewest > 0;
 }
 
-/* The most of the threads that read together whose elements of operand k share a bank, if each
- * takes `run` elements of a row; a thread's first element stands for all. Words, lines and teams
- * are powers of two. Threads that share a word follow each other. */
-static int bank_conflicts(const plan *p, int k, int64_t run, bool skewed)
+/* The addresses, in bytes of a stage without skips, of the threads that read together: of teams
+ * `pitch` apart, and of their threads `apart`. Lines, units and teams are powers of two. */
+typedef struct addresses {
+    int64_t pitch, apart;
+    int team, unit; /* a bank is `unit` bytes wide */
+} addresses;
+
+/* How often the threads take the banks, with skips if they save more than they cost, which is about
+ * as much as one conflict. */
+typedef struct conflicts {
+    addresses of;
+    int times;
+    bool skewed;
+} conflicts;
+
+/* The most of these threads that share a bank. Threads that share a word follow each other. */
+static int most_in_a_bank(const addresses *a, bool skewed)
 {
-    const int64_t size = memory_size(p, k), unit = size > WORD ? size : WORD,
-                  pitch = staged_pitch(p, k),
-                  apart = run * p->reduced.strides[p->place[k]][0] * size;
-    const int banks = STAGE_LINE / (int)unit, per_unit = __builtin_ctzll((uint64_t)unit),
-              per_team = __builtin_ctz(p->v.team);
+    const int banks = STAGE_LINE / a->unit, per_unit = __builtin_ctz((unsigned)a->unit),
+              per_team = __builtin_ctz((unsigned)a->team);
     int64_t last[STAGE_LINE / WORD];
     int count[STAGE_LINE / WORD] = {0}, most = 1;
     for (int lane = 0; lane < banks; lane++) {
-        const int64_t byte = (lane >> per_team) * pitch + (lane & (p->v.team - 1)) * apart,
+        const int64_t byte = (lane >> per_team) * a->pitch + (lane & (a->team - 1)) * a->apart,
                       at = (byte >> per_unit) + (skewed ? byte / STAGE_LINE : 0);
         const int bank = (int)at & (banks - 1);
         count[bank] += count[bank] == 0 || last[bank] != at;
@@ -199,20 +209,42 @@ static int bank_conflicts(const plan *p, int k, int64_t run, bool skewed)
     return most;
 }
 
-/* Estimated cycles of a thread that reads `run` elements of each staged operand. Skips cost about
- * as much as one conflict. */
+static conflicts count_conflicts(const addresses *a)
+{
+    const int plain = most_in_a_bank(a, false),
+              apart = plain > 2 ? most_in_a_bank(a, true) + 1 : plain;
+    return (conflicts){*a, apart < plain ? apart : plain, apart < plain};
+}
+
+/* Of a read of operand k, if each thread takes `run` elements of a row: its first element stands
+ * for all. A thread remembers some, because its calls repeat. */
+static const conflicts *conflicts_of(const plan *p, int k, int64_t run)
+{
+    static _Thread_local conflicts known[16];
+    const int64_t size = memory_size(p, k);
+    const addresses a = {.pitch = staged_pitch(p, k),
+                         .apart = run * p->reduced.strides[p->place[k]][0] * size,
+                         .team = p->v.team,
+                         .unit = (int)(size > WORD ? size : WORD)};
+    conflicts *found = &known[(uint64_t)(run + k) % (sizeof known / sizeof *known)];
+    const addresses *of = &found->of;
+    if (of->pitch != a.pitch || of->apart != a.apart || of->team != a.team || of->unit != a.unit)
+        *found = count_conflicts(&a);
+    return found;
+}
+
+/* Estimated cycles of a thread that reads `run` elements of each staged operand. */
 static int64_t read_cycles(const plan *p, int64_t run, bool *skewed)
 {
-    int64_t conflicts = 0;
+    int64_t times = 0;
     for (int k = 0; k < p->noperands; k++) {
         if (!p->v.operand[k].staged)
             continue;
-        const int plain = bank_conflicts(p, k, run, false),
-                  apart = plain > 2 ? bank_conflicts(p, k, run, true) : plain;
-        skewed[k] = plain > apart + 1;
-        conflicts += skewed[k] ? apart + 1 : plain;
+        const conflicts *c = conflicts_of(p, k, run);
+        skewed[k] = c->skewed;
+        times += c->times;
     }
-    return run * (conflicts + ELEMENT_ISSUE);
+    return run * (times + ELEMENT_ISSUE);
 }
 
 /* Chooses how many neighbours a thread takes, a few more than the row has for it if they are in
