@@ -143,7 +143,7 @@ fails 'takes bytes such as' eval x x=x.npy --chunk 9999999999G
 fails 'one row takes 24 bytes' eval 'sum(x, axis=0)' x=x.npy --chunk 20 -o r.npy
 fails 'broadcast' eval 'x + i' x=x.npy i=i.npy -o r.npy
 fails 'no argument is named q' eval 'x + q' x=x.npy -o r.npy
-fails 'unknown function' eval 'nosuch(x)' x=x.npy -o r.npy
+fails 'no function named nosuch' eval 'nosuch(x)' x=x.npy -o r.npy
 fails 'hypot' eval 'hypot(x)' x=x.npy -o r.npy
 fails 'before the end' eval '(x + 1' x=x.npy -o r.npy
 fails '^    x +' eval 'x + ' x=x.npy -o r.npy

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "expr/plan.h"
+#include "expr/text/parse.h"
 #include "files.h"
 #include "golden.h"
 #include "jit/compile.h"
@@ -302,10 +303,40 @@ static const struct {
     {"(x", "\")\"", GA_ERR_INVALID, 2},
     {"x)", "parenthesis", GA_ERR_INVALID, 1},
     {"x + $", "unexpected character '$'", GA_ERR_INVALID, 4},
-    {"x[0]", "'['; slice before the call", GA_ERR_INVALID, 1},
-    {"x = 1", "operator", GA_ERR_INVALID, 2},
+    {"x[i]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
+    {"x[0.5]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
+    {"x[]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
+    {"x[1 2]", "an index is an integer such as -1", GA_ERR_INVALID, 4},
+    {"x[-]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
+    {"x[1", "expected \"]\" before the end", GA_ERR_INVALID, 3},
+    {"x[6]", "slice: index 6 is out of range for axis 0 of length 6", GA_ERR_INDEX, 1},
+    {"x[0, 0]", "slice: too many indices: 2 for shape (6,)", GA_ERR_INDEX, 1},
+    {"x[::0]", "slice: the step of axis 0 is 0", GA_ERR_INDEX, 1},
+    {"(1 + 2)[0]", "a number has no elements", GA_ERR_INVALID, 7},
+    {"x.sum()", "only .T, .real and .imag", GA_ERR_INVALID, 1},
+    {"np.sin(x)", "functions need no prefix", GA_ERR_INVALID, 2},
+    {"x = 1", "expected \";\" before the end", GA_ERR_INVALID, 5},
+    {"x = 1;", "too early", GA_ERR_INVALID, 6},
+    {"True = 1; x", "cannot be a name", GA_ERR_INVALID, 0},
+    {"x[0] = 1", "only a name can be assigned", GA_ERR_INVALID, 5},
+    {"t = 1; x; t", "operator", GA_ERR_INVALID, 10},
+    {"where(x = 1, 1, 2)", "== compares", GA_ERR_INVALID, 8},
+    {"x && x", "& or and combines", GA_ERR_INVALID, 2},
+    {"x || x", "| or or combines", GA_ERR_INVALID, 2},
+    {"!x", "~ or not negates", GA_ERR_INVALID, 0},
+    {"x ? 1 : 2", "where(condition, a, b)", GA_ERR_INVALID, 2},
+    {"x if x else 1", "where(condition, a, b)", GA_ERR_INVALID, 2},
+    {"if(x, 1, 2)", "where(condition, a, b)", GA_ERR_INVALID, 0},
+    {"m @ m", "sum(a[:, :, None] * b, axis=1)", GA_ERR_INVALID, 2},
+    {"x ^ 2", "a power is x ** y", GA_ERR_DTYPE, 2},
+    {"2.0 ^ 3", "a power is x ** y", GA_ERR_INVALID, 4},
     {"x + nowhere", "nowhere", GA_ERR_INVALID, 4},
-    {"sine(x)", "unknown function", GA_ERR_INVALID, 0},
+    {"emtpy + 1", "no argument is named emtpy (did you mean empty?)", GA_ERR_INVALID, 0},
+    {"total = x; totl + 1", "(did you mean total?)", GA_ERR_INVALID, 11},
+    {"Sqrt(x)", "no function named Sqrt (did you mean sqrt?)", GA_ERR_INVALID, 0},
+    {"flaot32(x)", "(did you mean float32?)", GA_ERR_INVALID, 0},
+    {"unheardof(x)", "no function named unheardof", GA_ERR_INVALID, 0},
+    {"sine(x)", "no function named sine (did you mean sin?)", GA_ERR_INVALID, 0},
     {"frexp(x)", "two results", GA_ERR_INVALID, 0},
     {"x + sin", "called", GA_ERR_INVALID, 4},
     {"sin()", "argument", GA_ERR_INVALID, 4},
@@ -317,7 +348,11 @@ static const struct {
     {"sum(m, axis=(0, 0))", "twice", GA_ERR_INVALID, 12},
     {"sum(m, axis=1.5)", "integer", GA_ERR_INVALID, 12},
     {"sum(m, where=x)", "axis=", GA_ERR_INVALID, 7},
-    {"sum(m, ddof=1)", "ddof", GA_ERR_INVALID, 12},
+    {"sum(m, ddof=1)", "only var and std take ddof", GA_ERR_INVALID, 7},
+    {"var(m, ddof=x)", "real numbers", GA_ERR_INVALID, 12},
+    {"sum(m, 0, axis=1)", "axis is given twice", GA_ERR_INVALID, 10},
+    {"sum(m, 0, 1)", "a reduction takes", GA_ERR_INVALID, 10},
+    {"sum(m, dtype=real)", "the name of a dtype", GA_ERR_INVALID, 13},
     {"sum(m, keepdims=2)", "True or False", GA_ERR_INVALID, 16},
     {"x & 1", "bitwise_and: does not take float32", GA_ERR_DTYPE, 2},
     {"i // 0", "division", GA_ERR_INVALID, 2},
@@ -647,9 +682,79 @@ static void many_operands(void **state)
         if (!r)
             fail_msg("%s", ga_error_message());
         assert_true(ga_item_double(ga_slice(r, "0")) == sum + sum + 29 * 0.25);
-        for (int k = 30; k < 40; k++)
+        for (int k = 30; k < 40; k++) {
             sprintf(text + strlen(text), " + a%d", k);
-        expect_error((ga_eval)(text, 40, args), GA_ERR_UNSUPPORTED);
+            sum += k;
+        }
+        r = (ga_eval)(text, 40, args); /* two kernels */
+        if (!r)
+            fail_msg("%s", ga_error_message());
+        assert_true(ga_item_double(r, 0) == sum + 29 * 30 / 2 + 29 * 0.25);
+        assert_int_equal(kernels_of(text, args, 40), 2);
+    }
+}
+
+/* A random tree of sums and products of arguments and of their reductions; returns its value. */
+static double write_tree(char *text, uint64_t *seed, int depth)
+{
+    if (depth == 0) {
+        const int k = (int)random_below(seed, 64);
+        const bool reduces = random_below(seed, 16) == 0;
+        sprintf(text + strlen(text), reduces ? "max(a%d)" : "a%d", k);
+        return k - 30;
+    }
+    const bool multiplies = depth == 1 && random_below(seed, 4) == 0;
+    strcat(text, random_below(seed, 8) == 0 ? "+(" : "(");
+    const double a = write_tree(text, seed, depth - 1);
+    strcat(text, multiplies ? " * " : " + ");
+    const double b = write_tree(text, seed, depth - 1);
+    strcat(text, ")");
+    return multiplies ? a * b : a + b;
+}
+
+/* However many operands an expression has, kernels share them. */
+static void kernels_with_too_many_operands_are_split(void **state)
+{
+    (void)state;
+    uint64_t seed = 20;
+    GA_SCOPE {
+        ga_named args[64];
+        char name[64][8], text[20000];
+        for (int k = 0; k < 64; k++) {
+            snprintf(name[k], sizeof name[k], "a%d", k);
+            args[k] = (ga_named){name[k], GA_V(ga_full(GA_FLOAT64, GA_SHAPE(1 + k % 2 * 2), k - 30))};
+        }
+        for (int round = 0; round < 6; round++) {
+            *text = 0;
+            const bool whole = round % 2;
+            strcat(text, whole ? "sum(where(a1 < 0, 1, 0) * " : "");
+            double want = write_tree(text, &seed, 5 + round / 2);
+            strcat(text, whole ? ") + a63 * 0" : " + a63 * 0");
+            want *= whole ? 3 : 1;
+            gpuarray *r = (ga_eval)(text, 64, args);
+            if (!r)
+                fail_msg("%s", ga_error_message());
+            assert_int_equal(ga_size(r), 3);
+            if (ga_item_double(r, 2) != want)
+                fail_msg("round %d: %g, wanted %g", round, ga_item_double(r, 2), want);
+        }
+    }
+}
+
+/* The same plan with other lengths, or an index that is no longer in range. */
+static void views_are_checked_in_each_call(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        for (int n = 6; n > 3; n--) {
+            gpuarray *x = ga_arange(GA_FLOAT32, 0, n, 1), *r = ga_eval("x[4:] + x[3] + x[-1]", GA(x));
+            assert_non_null(r);
+            assert_int_equal(ga_size(r), n > 4 ? n - 4 : 0);
+        }
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 3, 1);
+        expect_error(ga_eval("x[4:] + x[3] + x[-1]", GA(x)), GA_ERR_INDEX);
+        assert_int_equal(ga_eval_into(x, "x[::-1] * 2", GA(x)), GA_OK);
+        assert_true(ga_item_double(x, 0) == 4 && ga_item_double(x, 2) == 0);
     }
 }
 
@@ -1004,6 +1109,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(small_floats_round_to_the_same_bits),
         cmocka_unit_test(integers_round_to_small_floats_first),
         cmocka_unit_test(many_operands),
+        cmocka_unit_test(kernels_with_too_many_operands_are_split),
+        cmocka_unit_test(views_are_checked_in_each_call),
         cmocka_unit_test(reductions_together_are_as_alone),
         cmocka_unit_test(reductions_that_part_again),
         cmocka_unit_test(reductions_with_too_many_operands),

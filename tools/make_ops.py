@@ -26,15 +26,21 @@ REDUCE_HEAD = '''
 /* Arguments of a reduction. In C: ga_sum(x, GA_AXIS(0, 2), .keepdims = true). An option left out is zero. */
 typedef struct ga_reduce_args {
     const gpuarray *x;
-    int naxes;       /* 0: every axis */
+    int naxes;       /* 0: every axis; GA_NO_AXES: none, so that each element is reduced by itself */
     const int *axes; /* negative ones count from the end */
     bool keepdims;   /* reduced axes stay, with length 1 */
     ga_dtype dtype;  /* the dtype of the computation and the result */
     int ddof;        /* var and std divide by count - ddof */
     gpuarray *out;   /* receives the result; the call then returns `out` itself, not a new reference */
+    double correction; /* added to ddof; need not be whole */
 } ga_reduce_args;
 
-#define GA_AXIS(...) .naxes = GA_COUNT_(int, __VA_ARGS__), .axes = GA_LIST_(int, __VA_ARGS__)
+#define GA_NO_AXES (-1)
+
+/* GA_AXIS(0, 2) names axes, GA_AXIS() none, as axis=() in NumPy. The zeros make a list of no axes C. */
+#define GA_AXIS(...) \
+    .naxes = sizeof("" #__VA_ARGS__) > 1 ? GA_COUNT_(int, 0 + __VA_ARGS__ + 0) : GA_NO_AXES, \
+    .axes = GA_LIST_(int, 0 + __VA_ARGS__ + 0)
 
 /* Each returns a new array of the kept axes (0-d if there are none). On one device, a result has the same
  * bits in every run. GA_ERR_INVALID for a bad or repeated axis, or an empty reduction that has no answer. */
@@ -66,7 +72,11 @@ struct ga_reduce_options_ {
     ga_dtype dtype = GA_NO_DTYPE;
     int ddof = 0;
     gpuarray *out = nullptr;
-    operator ga_reduce_args() const { return ga_reduce_args{x, naxes, axes, keepdims, dtype, ddof, out}; }
+    double correction = 0;
+    operator ga_reduce_args() const
+    {
+        return ga_reduce_args{x, naxes, axes, keepdims, dtype, ddof, out, correction};
+    }
 };
 template <class Function> inline gpuarray *ga_reduce_call_(Function f, const ga_reduce_args &args)
 {

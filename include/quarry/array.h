@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 
+#include <quarry/each.h>
 #include <quarry/error.h>
 #include <quarry/value.h>
 
@@ -107,8 +108,21 @@ GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double ste
 /* The function behind the macro ga_arange. */
 GA_API gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step);
 
-/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. */
+/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. The macro takes
+ * any C numbers; complex ones need a complex dtype (GA_ERR_DTYPE). ga_linspace(GA_FLOAT64, 0, 1, 4,
+ * .endpoint = false) leaves out the stop: 0, 0.25, 0.5, 0.75. */
 GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
+
+/* How many numbers linspace makes, and whether the stop is one of them: the macro sets .endpoint
+ * unless the program does. */
+typedef struct ga_linspace_args {
+    int64_t num;
+    bool endpoint;
+} ga_linspace_args;
+
+/* The function behind the macro ga_linspace. */
+GA_API gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
+                                    const ga_linspace_args *args);
 
 /* The n x n identity matrix. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
@@ -146,12 +160,23 @@ GA_API ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes);
 GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes);
 
 /* The only element of an array of size 1, converted as by ga_astype(). Waits for it. On error the
- * result is 0 (NaN for floating results) and the thread's error is set. */
+ * result is 0 (NaN for floating results) and the thread's error is set. With indices, the macros
+ * give one element of any array, as numpy.ndarray.item: ga_item_double(x, 1, -1) takes one index
+ * for each axis, and ga_item_double(x, 7) one in C order of all elements. GA_ERR_INDEX if an index
+ * is out of range. Each call is a copy from the device: for many elements, see ga_to_host(). */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);
+GA_API uint64_t ga_item_uint64(const gpuarray *x);
 GA_API bool ga_item_bool(const gpuarray *x);
+
+/* The functions behind the macros: n indices. */
+GA_API double ga_item_double_at(const gpuarray *x, int n, const int64_t *index);
+GA_API int64_t ga_item_int64_at(const gpuarray *x, int n, const int64_t *index);
+GA_API uint64_t ga_item_uint64_at(const gpuarray *x, int n, const int64_t *index);
+GA_API bool ga_item_bool_at(const gpuarray *x, int n, const int64_t *index);
 #ifndef __cplusplus
 GA_API double _Complex ga_item_complex(const gpuarray *x);
+GA_API double _Complex ga_item_complex_at(const gpuarray *x, int n, const int64_t *index);
 #endif
 
 /* Properties of x. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
@@ -226,8 +251,21 @@ GA_API gpuarray *ga_ravel(const gpuarray *x);
 GA_API gpuarray *ga_transpose(const gpuarray *x);
 GA_API gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes);
 
-/* x without its axes of length 1. */
+/* x without its axes of length 1, or without the given ones, which must have length 1
+ * (GA_ERR_SHAPE): ga_squeeze(x), ga_squeeze(x, GA_AXIS(0, -1)), ga_squeeze_axes(x, GA_AXES(0, -1)).
+ */
 GA_API gpuarray *ga_squeeze(const gpuarray *x);
+GA_API gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes);
+
+/* What the macro ga_squeeze collects: the axes are those of ga_reduce_args. */
+typedef struct ga_squeeze_args {
+    const gpuarray *x;
+    int naxes;
+    const int *axes;
+} ga_squeeze_args;
+
+/* The function behind the macro ga_squeeze. */
+GA_API gpuarray *ga_squeeze_with(size_t size, const ga_squeeze_args *args);
 
 /* x with a new axis of length 1 before `axis` (a negative axis counts from the end of the result).
  */
@@ -313,6 +351,87 @@ struct ga_print_options_ {
     GA_AT_(ga_set_print_options, sizeof(ga_print_options),                                         \
            &(ga_print_options){.reserved = 0, __VA_ARGS__})
 #endif
+
+/* clang-format off */
+#ifdef __cplusplus
+#define GA_ITEM_(type, name)                                                                       \
+    inline type name##_(const gpuarray *x) { return name(x); }                                     \
+    template <class... Index> inline type name##_(const gpuarray *x, Index... index)               \
+    {                                                                                              \
+        const int64_t list[] = {static_cast<int64_t>(index)...};                                   \
+        return name##_at(x, static_cast<int>(sizeof...(index)), list);                             \
+    }
+GA_ITEM_(double, ga_item_double)
+GA_ITEM_(int64_t, ga_item_int64)
+GA_ITEM_(uint64_t, ga_item_uint64)
+GA_ITEM_(bool, ga_item_bool)
+#undef GA_ITEM_
+#define ga_item_double(...) GA_HERE_(ga_item_double_(__VA_ARGS__))
+#define ga_item_int64(...) GA_HERE_(ga_item_int64_(__VA_ARGS__))
+#define ga_item_uint64(...) GA_HERE_(ga_item_uint64_(__VA_ARGS__))
+#define ga_item_bool(...) GA_HERE_(ga_item_bool_(__VA_ARGS__))
+#else
+#define ga_item_double(...)                                                                        \
+    GA_JOIN_(GA_ITEM_, GA_MANY_(__VA_ARGS__))(ga_item_double, ga_item_double_at, __VA_ARGS__)
+#define ga_item_int64(...)                                                                         \
+    GA_JOIN_(GA_ITEM_, GA_MANY_(__VA_ARGS__))(ga_item_int64, ga_item_int64_at, __VA_ARGS__)
+#define ga_item_uint64(...)                                                                        \
+    GA_JOIN_(GA_ITEM_, GA_MANY_(__VA_ARGS__))(ga_item_uint64, ga_item_uint64_at, __VA_ARGS__)
+#define ga_item_bool(...)                                                                          \
+    GA_JOIN_(GA_ITEM_, GA_MANY_(__VA_ARGS__))(ga_item_bool, ga_item_bool_at, __VA_ARGS__)
+#define ga_item_complex(...)                                                                       \
+    GA_JOIN_(GA_PLAIN_ITEM_, GA_MANY_(__VA_ARGS__))(ga_item_complex, ga_item_complex_at,           \
+                                                    __VA_ARGS__)
+#define GA_ITEM_ONE(f, at, x) GA_AT_(f, x)
+#define GA_ITEM_MANY(f, at, x, ...) GA_AT_(at, x, GA_SHAPE(__VA_ARGS__))
+#define GA_PLAIN_ITEM_ONE(f, at, x) (f)(x)
+#define GA_PLAIN_ITEM_MANY(f, at, x, ...) (at)(x, GA_SHAPE(__VA_ARGS__))
+#endif
+
+#ifdef __cplusplus
+#if __cplusplus >= 202002L
+struct ga_linspace_args_ {
+    int64_t num = 0;
+    bool endpoint = true;
+    operator ga_linspace_args() const { return ga_linspace_args{num, endpoint}; }
+};
+struct ga_squeeze_args_ {
+    const gpuarray *x = nullptr;
+    int naxes = 0;
+    const int *axes = nullptr;
+    operator ga_squeeze_args() const { return ga_squeeze_args{x, naxes, axes}; }
+};
+inline gpuarray *ga_squeeze_(const ga_squeeze_args &args)
+{
+    return ga_squeeze_with(sizeof args, &args);
+}
+#define ga_squeeze(...) GA_HERE_(ga_squeeze_(ga_squeeze_args_{.x = __VA_ARGS__}))
+#define GA_LINSPACE_ARGS_(...) ga_linspace_args_{.num = __VA_ARGS__}
+#else
+inline ga_linspace_args ga_linspace_args_(int64_t num, bool endpoint = true)
+{
+    return ga_linspace_args{num, endpoint};
+}
+#define GA_LINSPACE_ARGS_(...) ga_linspace_args_(__VA_ARGS__)
+#endif
+inline gpuarray *ga_linspace_(ga_dtype dtype, ga_value start, ga_value stop,
+                              const ga_linspace_args &args)
+{
+    return ga_linspace_values(dtype, start, stop, sizeof args, &args);
+}
+#define ga_linspace(dtype, start, stop, ...)                                                       \
+    GA_HERE_(ga_linspace_(dtype, GA_V(start), GA_V(stop), GA_LINSPACE_ARGS_(__VA_ARGS__)))
+#else
+#define ga_linspace(dtype, start, stop, ...)                                                       \
+    GA_AT_(ga_linspace_values, dtype, GA_V(start), GA_V(stop), sizeof(ga_linspace_args),           \
+           &(ga_linspace_args){                                                                    \
+               GA_JOIN_(GA_LINSPACE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)})
+#define GA_LINSPACE_ONE(n) .num = n, .endpoint = true
+#define GA_LINSPACE_MANY(...) .num = __VA_ARGS__
+#define ga_squeeze(...)                                                                            \
+    GA_AT_(ga_squeeze_with, sizeof(ga_squeeze_args), &(ga_squeeze_args){.x = __VA_ARGS__})
+#endif
+/* clang-format on */
 
 #define ga_arange(dtype, start, stop, step)                                                        \
     GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))

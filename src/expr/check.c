@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/lexer.h"
+#include "expr/run.h"
+#include "expr/text/lexer.h"
+#include "expr/text/parse.h"
 #include "expr/type.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
@@ -58,7 +60,7 @@ static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *
         if (node->key.axes >> axis & 1)
             axes[naxes++] = axis;
     const ga_reduce_args args = {
-        .x = x, .naxes = naxes, .axes = axes, .keepdims = node->key.keepdims, .ddof = (int)ddof};
+        .x = x, .naxes = naxes ? naxes : GA_NO_AXES, .axes = axes, .keepdims = node->key.keepdims, .dtype = node->loop, .correction = ddof};
     *value = of_array(ga__apply_reduction((ga__row_id)node->key.row, &args));
     if (!value->as.array)
         return ga_error();
@@ -74,10 +76,10 @@ static ga_status convert(const ga__node *node, const ga_value *values, ga_value 
                            : ga_error();
 }
 
-static ga_status compute(const ga__node *nodes, int k, const ga_named *args, const ga_value *values,
+static ga_status compute(const ga__graph *graph, int k, const ga_named *args, const ga_value *values,
                          ga_value *value)
 {
-    const ga__node *node = &nodes[k];
+    const ga__node *nodes = graph->nodes, *node = &nodes[k];
     switch ((ga__node_kind)node->key.kind) {
     case GA__NODE_ARRAY: *value = args[node->key.row].value; return GA_OK;
     case GA__NODE_NUMBER:
@@ -86,6 +88,9 @@ static ga_status compute(const ga__node *nodes, int k, const ga_named *args, con
     case GA__NODE_APPLY: return apply(nodes, node, values, value);
     case GA__NODE_CAST: return convert(node, values, value);
     case GA__NODE_REDUCE: return reduce(node, values, value);
+    case GA__NODE_VIEW:
+        *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
+        return value->as.array ? GA_OK : ga_error();
     default: *value = node->number; return GA_OK; /* weak */
     }
 }
@@ -104,7 +109,7 @@ static ga_status compute_all(const ga__graph *graph, const char *text, const ga_
     ga_value *values = ga__calloc((size_t)graph->nnodes, sizeof *values);
     ga_status status = values ? GA_OK : GA_ERR_MEMORY;
     for (int k = 0; k < graph->nnodes && status == GA_OK; k++) {
-        status = compute(graph->nodes, k, args, values, &values[k]);
+        status = compute(graph, k, args, values, &values[k]);
         if (status == GA_ERR_INVALID)
             status = fail_at(text, graph->nodes[k].at);
     }

@@ -4,7 +4,7 @@
 
 #include <quarry/eval.h>
 
-#include "expr/parse.h"
+#include "expr/text/ast.h"
 
 /* Sets kept[k] to the arguments, with copies of the arrays that `out` (may be NULL) overlaps, which
  * belong to the open scope. */

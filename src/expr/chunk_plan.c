@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "expr/text/lexer.h"
 #include "kernels/request.h"
 
 /* The axis along which a step can be split: its first one longer than 1. */
@@ -107,12 +108,25 @@ static bool split_alike(const split_axis *a, const split_axis *b)
     return a->depth == b->depth && a->length == b->length;
 }
 
-/* Whether `user` can read the results of `step` chunk by chunk. */
-static bool feeds(const splitter *s, int step, int user)
+/* Whether the input is the array itself, not a view of it. */
+static bool reads_all(const splitter *s, const ga__input *input)
 {
+    return node_of(s, input->node)->key.kind != GA__NODE_VIEW;
+}
+
+/* The array that an input is, or is a view of. */
+static const ga__node *viewed_by(const splitter *s, const ga__input *input)
+{
+    return node_of(s, ga__viewed_node(&s->plan->graph, input->node));
+}
+
+/* Whether `user` can read the results of a step chunk by chunk. */
+static bool feeds(const splitter *s, const ga__input *input, int user)
+{
+    const int step = input->index;
     const split_axis *from = &s->split_axes[step], *to = &s->split_axes[user];
     const ga__step *steps = s->plan->steps;
-    return from->local && from->depth > 0 && split_alike(from, to) &&
+    return reads_all(s, input) && from->local && from->depth > 0 && split_alike(from, to) &&
            spans(node_of(s, steps[step].group.result[0]), domain_of(s, &steps[user]), to->depth);
 }
 
@@ -128,7 +142,7 @@ static void find_split_axes(splitter *s)
             if (step->inputs[i].source != GA__FROM_STEP)
                 continue;
             split_axis *from = &s->split_axes[step->inputs[i].index];
-            const bool fed = feeds(s, step->inputs[i].index, k);
+            const bool fed = feeds(s, &step->inputs[i], k);
             const int level = from->level + (from->depth > 0 && !fed);
             from->kept |= !fed;
             c->level = level > c->level ? level : c->level;
@@ -146,7 +160,7 @@ static int64_t whole_limit(const splitter *s)
 static bool takes_chunks(const splitter *s, const ga__part *part, int depth, const ga__input *input)
 {
     const ga__step *step = &s->plan->steps[part->step];
-    return depth > 0 && !s->at_once && source_of(s->args, input) &&
+    return depth > 0 && !s->at_once && reads_all(s, input) && source_of(s->args, input) &&
            spans(node_of(s, input->node), domain_of(s, step), depth);
 }
 
@@ -277,7 +291,7 @@ static ga_status place_part(splitter *s, ga__sweep *sweep, ga__part *part)
         if (!(sweep->whole & ~s->whole & bit))
             continue;
         s->whole |= bit;
-        const int64_t bytes = bytes_within(node_of(s, input->node), 0);
+        const int64_t bytes = bytes_within(viewed_by(s, input), 0);
         sweep->bytes = ga__add_sizes(sweep->bytes, bytes);
         const ga_status status =
             add_resident(s, s->args[input->index].name, node_of(s, input->node)->at, bytes);
@@ -377,7 +391,8 @@ static int64_t plan_bytes(const ga__plan *plan, const ga_named *args)
             if (!source_of(args, input) || counted & bit)
                 continue;
             counted |= bit;
-            bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[input->node], 0));
+            const int read = ga__viewed_node(&plan->graph, input->node);
+            bytes = ga__add_sizes(bytes, bytes_within(&plan->graph.nodes[read], 0));
         }
     }
     return bytes;

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/os/process.h"
 #include "expr/eval.h"
+#include "expr/named.h"
 #include "expr/sweep.h"
 
 /* Arrays that every chunk needs may always take this much, however small the chunks are. */

@@ -25,7 +25,7 @@ static bool is_leaf(const coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
     return c->value_of[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
-           node->key.kind == GA__NODE_NUMBER;
+           node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_NUMBER;
 }
 
 static void add_input(coder *c, int k, ga__origin source, int index)
@@ -83,11 +83,12 @@ static void add_leaf(coder *c, int k)
         add_number(c, k);
         return;
     }
+    const int viewed = ga__viewed_node(c->graph, k), value = c->value_of[viewed];
     snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
-    if (c->value_of[k] >= 0)
-        add_input(c, k, GA__FROM_STEP, c->value_of[k]);
+    if (value >= 0)
+        add_input(c, k, GA__FROM_STEP, value);
     else
-        add_input(c, k, GA__FROM_ARGUMENT, node->key.row);
+        add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
 }
 
 /* ---- Statements ---- */

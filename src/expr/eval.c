@@ -12,8 +12,10 @@
 #include "expr/check.h"
 #include "expr/fused/fused_plan.h"
 #include "expr/fused/fused_run.h"
+#include "expr/named.h"
 #include "expr/run.h"
-#include "expr/fold.h"
+#include "expr/text/lexer.h"
+#include "expr/text/parse.h"
 
 #define MOST_PLANS 1024 /* plans kept; beyond that, the least recently used ones are freed */
 #define KEY_BYTES 1024  /* of a typical key */
@@ -36,84 +38,6 @@ typedef struct call {
 /* The outcome of running a plan: STALE if these arguments need a plan, or an error, of their
  * own. */
 typedef enum outcome { DONE, FAILED, STALE } outcome;
-
-/* ---- Arguments ---- */
-
-static ga_status fail_name(int k, const char *name)
-{
-    return ga__fail(GA_ERR_INVALID, "eval: argument %d: \"%.64s\" is not a name", k + 1, name);
-}
-
-static ga_status check_names(int count, const ga_named *args)
-{
-    for (int k = 0; k < count; k++) {
-        if (!ga__eval_is_name(args[k].name))
-            return fail_name(k, args[k].name);
-        for (int i = 0; i < k; i++)
-            if (strcmp(args[i].name, args[k].name) == 0)
-                return ga__fail(GA_ERR_INVALID, "eval: two arguments are named %.64s",
-                                args[k].name);
-    }
-    return GA_OK;
-}
-
-/* Sets *device to the array's; fails if an earlier array has set another one. */
-static ga_status check_device(const gpuarray *x, ga__device **device)
-{
-    ga__device *its = x->buffer->device;
-    if (*device && its != *device)
-        return ga__fail(GA_ERR_DEVICE, "eval: operands on %s and %s", (*device)->name, its->name);
-    *device = its;
-    return GA_OK;
-}
-
-/* Checks an argument that is not an array: a number, a source, or an error. */
-static ga_status check_other(const ga_named *arg, bool takes_sources)
-{
-    const ga_value *value = &arg->value;
-    const bool is_source = value->kind == GA_VALUE_SOURCE;
-    if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
-        return GA_OK;
-    if (is_source && !takes_sources)
-        return ga__fail(GA_ERR_INVALID, "eval: %.64s is a source: use ga_eval_chunked()",
-                        arg->name);
-    if (value->kind != GA_VALUE_ARRAY && !is_source)
-        return ga__fail(GA_ERR_INVALID, "eval: %.64s is neither a gpuarray nor a number",
-                        arg->name);
-    if (!is_source || !value->as.source)
-        return ga__fail(GA_ERR_INVALID, "eval: %.64s is NULL", arg->name);
-    return GA_OK;
-}
-
-/* Checks everything except the names. */
-static ga_status check_values(int count, const ga_named *args, bool takes_sources,
-                              ga__device **device)
-{
-    *device = NULL;
-    if (count < 0 || count > GA__MAX_EVAL_ARGS)
-        return ga__fail(GA_ERR_INVALID, "eval: %d arguments; expected 0 to %d", count,
-                        GA__MAX_EVAL_ARGS);
-    if (count > 0 && !args)
-        return ga__fail(GA_ERR_INVALID, "eval: %d arguments, but the list is NULL", count);
-    for (int k = 0; k < count; k++) {
-        if (!args[k].name)
-            return fail_name(k, "NULL");
-        const ga_value *value = &args[k].value;
-        const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
-        const ga_status status = x ? check_device(x, device) : check_other(&args[k], takes_sources);
-        if (status != GA_OK)
-            return status;
-    }
-    if (!*device)
-        *device = ga__current_device();
-    return *device ? GA_OK : ga_error();
-}
-
-ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
-{
-    const ga_status status = check_values(count, args, takes_sources, device);
-    return status == GA_OK ? check_names(count, args) : status;
-}
 
 /* ---- Plans ---- */
 
@@ -261,20 +185,52 @@ static ga_status make_results(const call *c, const ga__step *step, int ndim, con
     return GA_OK;
 }
 
-static outcome run_step(call *c, const ga__step *step)
+static outcome run_with(call *c, const ga__step *step, const gpuarray *const *arrays)
 {
     ga__binding b;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
-    const gpuarray *arrays[GA__MAX_OPERANDS];
-    for (int i = 0; i < step->ninputs; i++)
-        arrays[i] = input_array(c, &step->inputs[i]);
     if (!ga__step_bind(&b, c->plan, step, &c->numbers, arrays) ||
         !ga__step_shape(step, &b, &ndim, shape))
         return STALE;
     if (make_results(c, step, ndim, shape) != GA_OK)
         return FAILED;
     return launch(c, step, &b, c->values + step->first_value) == GA_OK ? DONE : FAILED;
+}
+
+/* Replaces the inputs that are views by new arrays; STALE for an index out of range. */
+__attribute__((noinline)) static outcome run_with_views(call *c, const ga__step *step,
+                                                        const gpuarray **arrays)
+{
+    gpuarray *views[GA__MAX_OPERANDS] = {NULL};
+    outcome how = DONE;
+    for (int i = 0; i < step->ninputs && how == DONE; i++) {
+        const int node = step->inputs[i].node;
+        if (c->plan->graph.nodes[node].key.kind != GA__NODE_VIEW)
+            continue;
+        const ga__saved_error before = ga__error_save();
+        arrays[i] = views[i] = ga__node_view(&c->plan->graph, node, arrays[i]);
+        if (views[i] || ga_error() == GA_ERR_MEMORY) {
+            ga__error_settle(before);
+            how = views[i] ? DONE : FAILED;
+        } else {
+            ga__error_restore(before);
+            how = STALE;
+        }
+    }
+    if (how == DONE)
+        how = run_with(c, step, arrays);
+    for (int i = 0; i < step->ninputs; i++)
+        ga_free(views[i]);
+    return how;
+}
+
+static outcome run_step(call *c, const ga__step *step)
+{
+    const gpuarray *arrays[GA__MAX_OPERANDS];
+    for (int i = 0; i < step->ninputs; i++)
+        arrays[i] = input_array(c, &step->inputs[i]);
+    return c->plan->graph.nviews ? run_with_views(c, step, arrays) : run_with(c, step, arrays);
 }
 
 /* Runs the steps; *result is the last one's array, and the other results are freed. */
@@ -347,7 +303,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
 static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device, int count,
                         const ga_named *args, const plan_key *key, gpuarray *out, gpuarray **result)
 {
-    if (check_names(count, args) != GA_OK)
+    if (ga__eval_check_names(count, args) != GA_OK)
         return FAILED;
     ga__plan *plan = ga__eval_plan(text, ast, count, args, GA__MAX_PARTS);
     if (!plan)
@@ -393,7 +349,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     if (length > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
-    const ga_status status = check_values(count, args, false, &device);
+    const ga_status status = ga__eval_check_values(count, args, false, &device);
     if (status != GA_OK)
         return status;
     if (ga__checks_nan())

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "expr/eval.h"
+#include "expr/named.h"
 #include "expr/chunked.h"
 #include "expr/fused/fused_run.h"
 

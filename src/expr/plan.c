@@ -24,9 +24,11 @@ typedef struct planner {
     int most_parts;
     bool *used;    /* by the root */
     bool *mark;    /* scratch */
+    bool *stored;  /* values that need a kernel of their own, unless a group has them as results */
     int *level;    /* the longest chain of reductions that leads to a node */
     int *depends;  /* NOTHING, SEVERAL or a group's index */
     int *value_of; /* the index of the value that a step computes for a node, or -1 */
+    bool splits;   /* one kernel has too many operands: some values are stored */
     int ngroups;
     planned_group *groups;
 } planner;
@@ -38,7 +40,8 @@ int ga__node_inputs(const ga__node *node)
     case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
     case GA__NODE_NUMBER:
     case GA__NODE_CAST:
-    case GA__NODE_REDUCE: return 1;
+    case GA__NODE_REDUCE:
+    case GA__NODE_VIEW: return 1;
     default: return 0;
     }
 }
@@ -72,6 +75,16 @@ static void find_levels(planner *p)
 
 /* ---- Groups: reductions of the same array over the same axes ---- */
 
+/* The arguments that a node has elements of, if it is one of this size or a view of one. */
+static uint64_t argument_read(const planner *p, int k, int64_t size)
+{
+    const ga__node *node = &p->graph->nodes[k];
+    const ga__node *viewed = &p->graph->nodes[ga__viewed_node(p->graph, k)];
+    return viewed->key.kind == GA__NODE_ARRAY && ga__shape_size(node->ndim, node->shape) == size
+               ? (uint64_t)1 << viewed->key.row
+               : 0;
+}
+
 static uint64_t arrays_read(planner *p, int reduction)
 {
     const int operand = p->graph->nodes[reduction].key.operand[0];
@@ -83,11 +96,9 @@ static uint64_t arrays_read(planner *p, int reduction)
     for (int k = operand; k >= 0; k--) {
         if (!p->mark[k] || reduces(p, k))
             continue;
-        for (int i = 0; i < ga__node_inputs(&nodes[k]); i++)
+        reads |= argument_read(p, k, size);
+        for (int i = 0; i < ga__node_inputs(&nodes[k]) && nodes[k].key.kind != GA__NODE_VIEW; i++)
             p->mark[nodes[k].key.operand[i]] = true;
-        if (nodes[k].key.kind == GA__NODE_ARRAY &&
-            ga__shape_size(nodes[k].ndim, nodes[k].shape) == size)
-            reads |= (uint64_t)1 << nodes[k].key.row;
     }
     return reads;
 }
@@ -137,7 +148,8 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        p->depends[k] = node->key.kind == GA__NODE_ARRAY ? SEVERAL : NOTHING;
+        const bool is_array = node->key.kind == GA__NODE_ARRAY || node->key.kind == GA__NODE_VIEW;
+        p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
     }
@@ -171,11 +183,116 @@ static void find_results(planner *p)
     add_result(p, p->depends[p->graph->root], p->graph->root);
     for (int k = 0; k < p->ngroups; k++) {
         ga__fusion_group *group = &p->groups[k].fused;
-        if (!p->groups[k].keeps_parts)
+        if (!p->groups[k].keeps_parts && !p->splits)
             continue;
         group->nresults = group->nparts;
         memcpy(group->result, group->part, sizeof(group->part));
     }
+}
+
+/* ---- Values that are stored ---- */
+
+/* Views are of values in memory. */
+static void store_viewed(planner *p)
+{
+    for (int k = 0; k <= p->graph->root; k++) {
+        const int viewed = ga__viewed_node(p->graph, k);
+        if (p->used[k] && viewed != k)
+            p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
+    }
+}
+
+/* The operands that a kernel needs to compute a value. */
+typedef struct leaves {
+    int count;
+    int node[GA__MOST_INPUTS];
+} leaves;
+
+/* Adds the operands of `more`, or its node alone; false if there is no room. */
+static bool add_leaves(leaves *all, const leaves *more)
+{
+    for (int i = 0; i < more->count; i++) {
+        int k = 0;
+        while (k < all->count && all->node[k] != more->node[i])
+            k++;
+        if (k == GA__MOST_INPUTS)
+            return false;
+        all->node[k] = more->node[i];
+        all->count += k == all->count;
+    }
+    return true;
+}
+
+static bool is_constant(const planner *p, int k)
+{
+    const ga__node *node = &p->graph->nodes[k];
+    return node->key.kind == GA__NODE_NUMBER && !p->graph->nodes[node->key.operand[0]].varies;
+}
+
+/* What the users of a node read: one operand, or those that it is computed from. */
+static leaves leaves_for_users(const planner *p, int k, const leaves *own)
+{
+    const ga__node *node = &p->graph->nodes[k];
+    const bool computed = node->key.kind == GA__NODE_APPLY || node->key.kind == GA__NODE_CAST;
+    return computed && !p->stored[k] ? *own
+                                     : (leaves){.count = !is_constant(p, k), .node = {k}};
+}
+
+/* Stores the operand of a node that has the most operands itself. */
+static void store_largest(planner *p, const ga__node *node, const leaves *all)
+{
+    int largest = -1, most = 1;
+    for (int i = 0; i < ga__node_inputs(node); i++) {
+        const int k = node->key.operand[i];
+        const leaves needs = leaves_for_users(p, k, &all[k]);
+        if (needs.count > most) {
+            most = needs.count;
+            largest = k;
+        }
+    }
+    p->stored[largest] = true;
+}
+
+/* Finds the operands of a node; false if there are too many. */
+static bool find_leaves(const planner *p, int k, leaves *all)
+{
+    const ga__node *node = &p->graph->nodes[k];
+    bool room = true;
+    all[k].count = 0;
+    for (int i = 0; i < ga__node_inputs(node) && room; i++) {
+        const int operand = node->key.operand[i];
+        const leaves needs = leaves_for_users(p, operand, &all[operand]);
+        room = add_leaves(&all[k], &needs);
+    }
+    return room;
+}
+
+/* One walk; false if it has stored a value, so that the operands found before it may be wrong. */
+static bool fit_kernels(planner *p, leaves *all)
+{
+    bool fits = true;
+    for (int k = 0; k <= p->graph->root; k++) {
+        const ga__node *node = &p->graph->nodes[k];
+        if (!p->used[k] || ga__node_is_weak(node) || node->key.kind == GA__NODE_NUMBER)
+            continue;
+        while (!find_leaves(p, k, all)) {
+            store_largest(p, node, all);
+            fits = false;
+        }
+    }
+    return fits;
+}
+
+/* Stores values until no kernel needs more operands than the engines support. */
+static ga_status split_values(planner *p)
+{
+    leaves *all = ga__calloc((size_t)p->graph->root + 1, sizeof(*all));
+    if (!all)
+        return ga_error();
+    while (!fit_kernels(p, all)) {
+    }
+    ga__free(all);
+    return GA_OK;
 }
 
 /* ---- Steps ---- */
@@ -193,23 +310,51 @@ static ga_status make_step(planner *p, ga__plan *plan, const ga__fusion_group *g
     return GA_OK;
 }
 
+static ga_status make_groups(planner *p, ga__plan *plan, int level)
+{
+    ga_status status = GA_OK;
+    for (int k = 0; k < p->ngroups && status == GA_OK; k++)
+        if (p->groups[k].level == level)
+            status = make_step(p, plan, &p->groups[k].fused);
+    return status;
+}
+
+/* Makes the kernels of values that are stored and that no group has as results. */
+static ga_status make_stored(planner *p, ga__plan *plan, int level)
+{
+    ga_status status = GA_OK;
+    for (int k = 0; k <= p->graph->root && status == GA_OK; k++) {
+        const ga__fusion_group value = {.nresults = 1, .result = {k}};
+        if (p->stored[k] && p->level[k] == level && p->value_of[k] < 0)
+            status = make_step(p, plan, &value);
+    }
+    return status;
+}
+
+static size_t most_steps(const planner *p)
+{
+    size_t count = (size_t)p->ngroups + 1;
+    for (int k = 0; k <= p->graph->root; k++)
+        count += p->stored[k];
+    return count;
+}
+
 /* Makes the steps, each after those that it reads from; the kernel of the rest comes last. */
 static ga_status make_steps(planner *p, ga__plan *plan)
 {
     const int root = p->graph->root;
-    plan->steps = ga__calloc((size_t)p->ngroups + 1, sizeof(*plan->steps));
+    const ga__fusion_group rest = {.nresults = 1, .result = {root}};
+    ga_status status = GA_OK;
+    p->stored[root] = false; /* it comes last */
+    plan->steps = ga__calloc(most_steps(p), sizeof(*plan->steps));
     if (!plan->steps)
         return ga_error();
-    for (int level = 1; level <= p->level[root]; level++)
-        for (int k = 0; k < p->ngroups; k++) {
-            if (p->groups[k].level != level)
-                continue;
-            const ga_status status = make_step(p, plan, &p->groups[k].fused);
-            if (status != GA_OK)
-                return status;
-        }
-    const ga__fusion_group rest = {.nresults = 1, .result = {root}};
-    return p->value_of[root] >= 0 ? GA_OK : make_step(p, plan, &rest);
+    for (int level = 0; level <= p->level[root] && status == GA_OK; level++) {
+        status = make_groups(p, plan, level);
+        if (status == GA_OK)
+            status = make_stored(p, plan, level);
+    }
+    return status != GA_OK || p->value_of[root] >= 0 ? status : make_step(p, plan, &rest);
 }
 
 static void discard_steps(ga__plan *plan)
@@ -226,12 +371,15 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
 {
     p->most_parts = most_parts;
     p->ngroups = 0;
+    memset(p->stored, 0, (size_t)p->graph->root + 1);
     memset(p->value_of, 0xff, ((size_t)p->graph->root + 1) * sizeof(*p->value_of));
     memset(p->depends, 0xff, ((size_t)p->graph->root + 1) * sizeof(*p->depends));
     find_groups(p);
     find_dependences(p);
     find_results(p);
-    return make_steps(p, plan);
+    store_viewed(p);
+    const ga_status status = p->splits ? split_values(p) : GA_OK;
+    return status == GA_OK ? make_steps(p, plan) : status;
 }
 
 static ga_status find_varying(ga__plan *plan, const bool *used)
@@ -269,6 +417,11 @@ static ga_status plan_kernels(planner *p, ga__plan *plan, int most_parts)
         discard_steps(plan);
         status = make_kernels(p, plan, 1);
     }
+    if (status == GA_ERR_UNSUPPORTED) {
+        discard_steps(plan);
+        p->splits = true;
+        status = make_kernels(p, plan, 1);
+    }
     if (status == GA_ERR_UNSUPPORTED)
         ga__fail(status, "eval: one kernel needs more than %d arrays and numbers", GA__MOST_INPUTS);
     ga__free(p->groups);
@@ -279,11 +432,12 @@ static ga_status plan_graph(ga__plan *plan, int most_parts)
 {
     const size_t n = (size_t)plan->graph.root + 1;
     int *numbers = ga__malloc(3 * n * sizeof(*numbers));
-    bool *flags = ga__calloc(2 * n, sizeof(*flags));
+    bool *flags = ga__calloc(3 * n, sizeof(*flags));
     planner p = {.graph = &plan->graph, .used = flags};
     ga_status status = numbers && flags ? GA_OK : ga_error();
     if (status == GA_OK) {
         p.mark = flags + n;
+        p.stored = flags + 2 * n;
         p.level = numbers;
         p.depends = numbers + n;
         p.value_of = numbers + 2 * n;

@@ -40,6 +40,29 @@ gpuarray *ga__number_array(ga__device *device, ga_value number)
     return NULL;
 }
 
+/* One view of an array. */
+static gpuarray *view_of(const ga__graph *graph, const ga__node_key *key, const gpuarray *x)
+{
+    switch ((ga__view_kind)key->row) {
+    case GA__VIEW_TRANSPOSE: return ga_transpose(x);
+    case GA__VIEW_REAL: return ga_real(x);
+    case GA__VIEW_IMAG: return ga_imag(x);
+    default: return ga_slice_ranges(x, (int)key->bits[1], graph->parts + key->bits[0]);
+    }
+}
+
+gpuarray *ga__node_view(const ga__graph *graph, int node, const gpuarray *viewed)
+{
+    const ga__node_key *key = &graph->nodes[node].key;
+    const int operand = key->operand[0];
+    if (graph->nodes[operand].key.kind != GA__NODE_VIEW)
+        return view_of(graph, key, viewed);
+    gpuarray *inner = ga__node_view(graph, operand, viewed);
+    gpuarray *view = inner ? view_of(graph, key, inner) : NULL;
+    ga_free(inner);
+    return view;
+}
+
 /* Whether each reduction of a step would also run over the common shape of all inputs by itself. */
 static bool parts_agree(const ga__step *step, const ga__binding *b)
 {

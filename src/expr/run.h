@@ -18,6 +18,10 @@ ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int nod
 /* A 0-d array for an expression of numbers only; NULL on failure. */
 gpuarray *ga__number_array(ga__device *device, ga_value number);
 
+/* The view of a VIEW node, given the array that all its views are of: a new array. NULL and
+ * GA_ERR_INDEX if an index is out of range. */
+gpuarray *ga__node_view(const ga__graph *graph, int node, const gpuarray *viewed);
+
 /* The operands of a step and the shape they broadcast to. The first operand is reserved for the
  * result. */
 typedef struct ga__binding {

@@ -156,22 +156,36 @@ static gpuarray *restricted(const pass *p, const ga__box *box, const gpuarray *x
     return ga__array_view(x, x->dtype, x->ndim, shape, x->strides, offset);
 }
 
+/* A part's input in this chunk, of an array in memory. */
+static gpuarray *input_of(const pass *p, const buffers *slot, const ga__part *part, int i,
+                          const gpuarray *x)
+{
+    const ga__plan *plan = p->s->plan;
+    const ga__step *step = &plan->steps[part->step];
+    const int ndim = plan->graph.nodes[step->domain].ndim, node = step->inputs[i].node;
+    if (plan->graph.nodes[node].key.kind != GA__NODE_VIEW)
+        return restricted(p, &slot->box, x, ndim);
+    gpuarray *view = ga__node_view(&plan->graph, node, x);
+    gpuarray *input = view ? restricted(p, &slot->box, view, ndim) : NULL;
+    ga_free(view);
+    return input;
+}
+
 /* A new reference to a part's input in this chunk. */
 static gpuarray *input_array(const pass *p, const buffers *slot, const ga__part *part, int i)
 {
     const ga__evaluation *s = p->s;
     const ga__step *step = &s->plan->steps[part->step];
     const ga__input *input = &step->inputs[i];
-    const int ndim = s->plan->graph.nodes[step->domain].ndim;
     if (part->local >> i & 1)
         return ga_retain(s->local[input->index]);
     if (input->source == GA__FROM_STEP)
-        return restricted(p, &slot->box, s->kept[input->index], ndim);
+        return input_of(p, slot, part, i, s->kept[input->index]);
     const ga_value *value = &s->args[input->index].value;
     if (value->kind == GA_VALUE_ARRAY)
-        return restricted(p, &slot->box, value->as.array, ndim);
+        return input_of(p, slot, part, i, value->as.array);
     if (!(part->streamed_inputs >> i & 1))
-        return restricted(p, &slot->box, s->loaded[input->index], ndim);
+        return input_of(p, slot, part, i, s->loaded[input->index]);
     ga__box box;
     source_box(p->sweep, value->as.source, &slot->box, &box);
     return ga__source_view(value->as.source, &box, slot->read[input->index]);

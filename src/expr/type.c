@@ -11,7 +11,11 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "ops/elementwise_op.h"
+#include "ops/reduction_op.h"
+#include "ops/slice.h"
 #include "expr/fold.h"
+#include "expr/text/lexer.h"
+#include "expr/text/nearest.h"
 
 #define FAILED (-1)
 
@@ -32,19 +36,26 @@ static int fail(const typer *t, ga_status status, const char *what)
     return FAILED;
 }
 
-/* Adds the place to an error that a called function has raised. */
-static int fail_here(const typer *t)
+/* Adds the place, and a hint that may be "", to an error that a called function has raised. */
+static int fail_hinting(const typer *t, const char *hint)
 {
     if (t->had_error || ga_error() == GA_ERR_MEMORY)
         return FAILED;
     const ga__saved_error saved = ga__error_take();
     if (saved.message)
-        fail(t, saved.status, saved.message);
+        ga__eval_fail(t->ast->text, t->ast_node->at, saved.status, "%s%s", saved.message, hint);
     else
         ga__fail(GA_ERR_MEMORY, "eval: out of host memory");
     ga__free(saved.message);
     return FAILED;
 }
+
+static int fail_here(const typer *t)
+{
+    return fail_hinting(t, "");
+}
+
+#define POWER_HINT "; a power is x ** y"
 
 /* ---- Nodes ---- */
 
@@ -156,8 +167,11 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
         key.operand[k] = operand[k];
     const ga__node *a = node_at(t, operand[0]), *b = node_at(t, operand[inputs - 1]);
     const char *problem = ga__weak_apply(row, a->number, b->number, &number);
-    if (problem)
-        return fail(t, GA_ERR_INVALID, problem);
+    if (problem) {
+        ga__eval_fail(t->ast->text, t->ast_node->at, GA_ERR_INVALID, "%s%s", problem,
+                      row == GA__ROW_bitwise_xor ? POWER_HINT : "");
+        return FAILED;
+    }
     const bool varies = a->varies || b->varies;
     return varies ? add_weak(t, &key, number, true) : add_constant(t, number);
 }
@@ -254,7 +268,7 @@ static int apply(typer *t, int row_id, const int *operand)
         return FAILED;
     if (ga__resolve(row->formula.name, row->kinds, row->rule, row->inputs, types, loop, &common) !=
         GA_OK)
-        return fail_here(t);
+        return fail_hinting(t, row_id == GA__ROW_bitwise_xor ? POWER_HINT : "");
     const int exponent = row->inputs == 2 ? small_exponent(t, row_id, operand[1], common) : 0;
     for (int k = 0; k < (exponent ? 1 : row->inputs); k++) {
         note_value_typed(t, operand[k], loop[k], common);
@@ -304,7 +318,8 @@ static int reduce(typer *t, const ga__options *options, int operand)
     int ndim = 0;
     if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
         return FAILED;
-    if (ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &loop, &common) != GA_OK)
+    if (ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &loop, &common) != GA_OK ||
+        ga__reduce_as(op, x->dtype, options->dtype, &loop) != GA_OK)
         return fail_here(t);
     for (int axis = 0; axis < x->ndim; axis++) {
         const bool reduced = key.axes >> axis & 1;
@@ -325,6 +340,34 @@ static int reduce(typer *t, const ga__options *options, int operand)
     return k;
 }
 
+/* ---- Views ---- */
+
+static int view(typer *t, int operand)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    const ga__node *x = node_at(t, operand);
+    ga__node_key key = {.kind = GA__NODE_VIEW, .row = ast_node->row, .operand = {operand}};
+    ga__slice slice;
+    if (ga__node_is_weak(x))
+        return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
+    slice.ndim = x->ndim;
+    for (int axis = 0; axis < x->ndim; axis++)
+        slice.shape[axis] =
+            x->shape[key.row == GA__VIEW_TRANSPOSE ? x->ndim - 1 - axis : axis];
+    if (key.row == GA__VIEW_SLICE) {
+        static const int64_t no_strides[GA_MAX_NDIM];
+        key.bits[0] = (uint64_t)ast_node->first_part;
+        key.bits[1] = (uint64_t)ast_node->nparts;
+        if (ga__slice_make(x->ndim, x->shape, no_strides, ast_node->nparts,
+                           t->graph->parts + ast_node->first_part, &slice) != GA_OK)
+            return fail_here(t);
+    }
+    t->graph->nviews++;
+    const bool takes_part = key.row == GA__VIEW_REAL || key.row == GA__VIEW_IMAG;
+    key.dtype = takes_part ? ga__dtype_real(x->dtype) : x->dtype;
+    return add_node(t, &key, (ga_dtype)key.dtype, slice.ndim, slice.shape);
+}
+
 /* ---- Names ---- */
 
 static int add_argument(typer *t, int k)
@@ -341,32 +384,52 @@ static int add_argument(typer *t, int k)
     return add_weak(t, &key, value, true);
 }
 
+static const struct {
+    const char *name;
+    double number;
+    ga_dtype dtype;
+} constants[] = {{"pi", 3.14159265358979323846, GA_FLOAT64},
+                 {"e", 2.71828182845904523536, GA_FLOAT64},
+                 {"inf", (double)INFINITY, GA_FLOAT64},
+                 {"nan", (double)NAN, GA_FLOAT64},
+                 {"True", 1, GA_BOOL},
+                 {"False", 0, GA_BOOL}};
+
+#define NCONSTANTS (sizeof(constants) / sizeof(constants[0]))
+
+/* Raises the error for a name that nothing has. */
+static int fail_name(const typer *t, const char *name, size_t length)
+{
+    char what[192];
+    ga__nearest near = ga__nearest_to(name, length);
+    const bool calls = ga__row_find(name, length) < GA__ROW_COUNT;
+    for (int k = 0; k < t->count; k++)
+        ga__nearest_add(&near, t->args[k].name);
+    for (int k = 0; k < t->ast->nlocals; k++)
+        ga__nearest_add_bytes(&near, t->ast->text + t->ast->locals[k].at,
+                              t->ast->locals[k].length);
+    for (size_t k = 0; k < NCONSTANTS; k++)
+        ga__nearest_add(&near, constants[k].name);
+    snprintf(what, sizeof(what), "no argument is named %.*s%s", length < 64 ? (int)length : 64,
+             name, calls ? " (a function is called)" : "");
+    if (!calls)
+        ga__nearest_append(&near, what, sizeof(what));
+    return fail(t, GA_ERR_INVALID, what);
+}
+
 static int find_name(typer *t)
 {
-    static const struct {
-        const char *name;
-        double number;
-        ga_dtype dtype;
-    } constants[] = {{"pi", 3.14159265358979323846, GA_FLOAT64},
-                     {"e", 2.71828182845904523536, GA_FLOAT64},
-                     {"inf", (double)INFINITY, GA_FLOAT64},
-                     {"nan", (double)NAN, GA_FLOAT64},
-                     {"True", 1, GA_BOOL},
-                     {"False", 0, GA_BOOL}};
     const char *name = t->ast->text + t->ast_node->at;
     const size_t length = t->ast_node->length;
-    char what[128];
     for (int k = 0; k < t->count; k++)
         if (strncmp(t->args[k].name, name, length) == 0 && t->args[k].name[length] == 0)
             return add_argument(t, k);
-    for (size_t k = 0; k < sizeof(constants) / sizeof(constants[0]); k++)
+    for (size_t k = 0; k < NCONSTANTS; k++)
         if (strncmp(constants[k].name, name, length) == 0 && constants[k].name[length] == 0)
             return add_constant(t, constants[k].dtype == GA_BOOL
                                        ? ga_value_bool(constants[k].number != 0)
                                        : ga_value_double(constants[k].number));
-    snprintf(what, sizeof(what), "no argument is named %.*s%s", (int)(length < 64 ? length : 64),
-             name, ga__row_find(name, length) < GA__ROW_COUNT ? " (a function is called)" : "");
-    return fail(t, GA_ERR_INVALID, what);
+    return fail_name(t, name, length);
 }
 
 /* ---- The whole expression ---- */
@@ -384,8 +447,31 @@ static int type_node(typer *t, const int *node)
     case GA__AST_CALL: return apply(t, ast_node->row, operand);
     case GA__AST_CAST: return convert(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
+    case GA__AST_VIEW: return view(t, operand[0]);
     }
     return FAILED;
+}
+
+static bool copy_parts(ga__graph *graph, const ga__ast *ast)
+{
+    if (ast->nparts == 0)
+        return true;
+    graph->parts = ga__malloc((size_t)ast->nparts * sizeof(*graph->parts));
+    if (graph->parts)
+        memcpy(graph->parts, ast->parts, (size_t)ast->nparts * sizeof(*graph->parts));
+    return graph->parts != NULL;
+}
+
+/* Types all nodes, also of names that nothing uses; returns the root's value. */
+static int type_nodes(typer *t, int *node)
+{
+    for (int k = 0; k < t->ast->nnodes; k++) {
+        t->ast_node = &t->ast->nodes[k];
+        node[k] = type_node(t, node);
+        if (node[k] == FAILED)
+            return FAILED;
+    }
+    return node[t->ast->root];
 }
 
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args)
@@ -394,12 +480,8 @@ ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const 
     typer t = {.graph = graph, .ast = ast, .count = count, .args = args, .had_error = had_error};
     *graph = (ga__graph){.root = FAILED, .fast_math = ast->fast_math};
     int *node = ga__calloc((size_t)ast->nnodes, sizeof(*node));
-    for (int k = 0; node && k < ast->nnodes; k++) {
-        t.ast_node = &ast->nodes[k];
-        graph->root = node[k] = type_node(&t, node);
-        if (graph->root == FAILED)
-            break;
-    }
+    if (node && copy_parts(graph, ast))
+        graph->root = type_nodes(&t, node);
     ga__free(node);
     ga__attempt_end(had_error);
     if (graph->root != FAILED)
@@ -414,5 +496,6 @@ void ga__graph_reset(ga__graph *graph)
         ga__free(graph->nodes[k].shape);
     ga__free(graph->nodes);
     ga__free(graph->slots);
+    ga__free(graph->parts);
     *graph = (ga__graph){.root = FAILED};
 }

@@ -4,7 +4,7 @@
 
 #include <quarry/eval.h>
 
-#include "expr/parse.h"
+#include "expr/text/ast.h"
 
 typedef enum ga__node_kind {
     /* Weak numbers, which the host computes. */
@@ -16,18 +16,21 @@ typedef enum ga__node_kind {
     GA__NODE_ARRAY,
     GA__NODE_APPLY,
     GA__NODE_CAST,
-    GA__NODE_REDUCE
+    GA__NODE_REDUCE,
+    GA__NODE_VIEW /* of an array, of a view, or of a value that a kernel stores */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
 typedef struct ga__node_key {
     int32_t kind;
-    int32_t row; /* a ga__row_id; for ARRAY and WEAK_ARGUMENT the argument's index */
+    int32_t row; /* a ga__row_id; of ARRAY and WEAK_ARGUMENT the argument's index; of VIEW a
+                  * ga__view_kind */
     int32_t dtype;
     int32_t operand[3]; /* earlier nodes */
     uint32_t axes;      /* REDUCE: a bit for each reduced axis */
     int32_t keepdims;
-    uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent */
+    uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent; VIEW:
+                       * the first of its parts, and their number */
 } ga__node_key;
 
 typedef struct ga__node {
@@ -46,6 +49,8 @@ typedef struct ga__graph {
     int nnodes, capacity;
     ga__node *nodes; /* operands come first */
     int root;
+    int nviews;
+    ga_range *parts; /* of the slices; a copy of the ast's */
     int nslots; /* of the hash table that finds equal nodes */
     int32_t *slots;
     bool fast_math;   /* from the ast */
@@ -58,6 +63,14 @@ typedef struct ga__graph {
  * After a failure there is nothing to free. */
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args);
 void ga__graph_reset(ga__graph *graph);
+
+/* The value that a VIEW is part of, through all views between them; other nodes themselves. */
+static inline int ga__viewed_node(const ga__graph *graph, int k)
+{
+    while (graph->nodes[k].key.kind == GA__NODE_VIEW)
+        k = graph->nodes[k].key.operand[0];
+    return k;
+}
 
 static inline bool ga__node_is_weak(const ga__node *node)
 {

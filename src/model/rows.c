@@ -90,3 +90,11 @@ ga__row_id ga__row_find(const char *name, size_t length)
             return aliases[k].row;
     return GA__ROW_COUNT;
 }
+
+const char *ga__row_name(int k)
+{
+    const int more = k - GA__ROW_COUNT;
+    if (more < 0)
+        return ga__rows[k].formula.name;
+    return more < (int)(sizeof(aliases) / sizeof(aliases[0])) ? aliases[more].name : NULL;
+}

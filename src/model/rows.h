@@ -48,4 +48,7 @@ extern const ga__row ga__rows[GA__ROW_END];
  * there is none. */
 ga__row_id ga__row_find(const char *name, size_t length);
 
+/* The names that ga__row_find() knows, from k = 0 on; NULL after the last. */
+const char *ga__row_name(int k);
+
 #endif

@@ -1,6 +1,7 @@
 /* Makes arrays: constants, ranges, the identity. */
 #include "array/scope.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/range.h"
@@ -117,13 +118,17 @@ static const ga__formula linspace_shares = {.id = GA__FORMULA_ID(17),
                                             .body = "r = " LAST_OR("(double)i / d"),
                                             .uses_index = true};
 
-gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
+/* Of complex numbers; the factors are real, so that infinite parts stay apart. */
+static const ga__formula linspace_complex = {
+    .id = GA__FORMULA_ID(18),
+    .name = "linspace",
+    .body = "const double k = (double)i;\n"
+            "r = i > 0 && i == n - 1 ? b : ga_v0(a.re + ga::times(k, c.re), a.im + ga::times(k, "
+            "c.im))",
+    .uses_index = true};
+
+static gpuarray *linspace_real(ga_dtype dtype, double start, double stop, int64_t num)
 {
-    if (!ga__dtype_valid(dtype))
-        return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is not a dtype", (int)dtype);
-    if (num < 0)
-        return ga__fail_null(GA_ERR_INVALID, "linspace: the length %lld is negative",
-                             (long long)num);
     const double gap = stop - start, steps = num > 1 ? (double)(num - 1) : 1.0;
     const double step = gap / steps;
     const bool shares = step == 0 && gap != 0;
@@ -138,6 +143,78 @@ gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num)
         return make(&linspace_shares, dtype, GA_FLOAT64, 1, &num, 4, numbers);
     return make(whole ? &linspace_integers : &linspace_floats, dtype, GA_FLOAT64, 1, &num, 3,
                 numbers);
+}
+
+static ga_value complex_part(ga_value number, double *parts)
+{
+    const bool is_complex = ga__dtype_kind(number.dtype) == 'c';
+    parts[0] = ga__number_double(number);
+    parts[1] = is_complex ? number.as.z[1] : 0.0;
+    return ga_value_floating(GA_COMPLEX128, parts[0], parts[1]);
+}
+
+static gpuarray *linspace_of_complex(ga_dtype dtype, ga_value start, ga_value stop, int64_t num)
+{
+    double from[2], to[2];
+    const ga_value a = complex_part(start, from), b = complex_part(stop, to);
+    const double steps = num > 1 ? (double)(num - 1) : 1.0;
+    const ga_value step = ga_value_floating(GA_COMPLEX128, (to[0] - from[0]) / steps,
+                                            (to[1] - from[1]) / steps);
+    const ga__operand numbers[] = {ga__number_operand("a", GA_COMPLEX128, a),
+                                   ga__number_operand("b", GA_COMPLEX128, b),
+                                   ga__number_operand("c", GA_COMPLEX128, step)};
+    return make(&linspace_complex, dtype, GA_COMPLEX128, 1, &num, 3, numbers);
+}
+
+static gpuarray *linspace(ga_dtype dtype, ga_value start, ga_value stop, int64_t num)
+{
+    const bool is_complex =
+        ga__dtype_kind(start.dtype) == 'c' || ga__dtype_kind(stop.dtype) == 'c';
+    if (!is_complex)
+        return linspace_real(dtype, ga__number_double(start), ga__number_double(stop), num);
+    if (ga__dtype_kind(dtype) != 'c')
+        return ga__fail_null(GA_ERR_DTYPE, "linspace: complex numbers do not fit %s",
+                             ga_dtype_name(dtype));
+    return linspace_of_complex(dtype, start, stop, num);
+}
+
+/* Without the stop, the numbers are those of one more without the last. */
+static gpuarray *linspace_open(ga_dtype dtype, ga_value start, ga_value stop, int64_t num)
+{
+    const ga_range all_but_last = GA_UPTO(num, 1);
+    gpuarray *closed = linspace(dtype, start, stop, num < INT64_MAX ? num + 1 : num);
+    gpuarray *x = closed ? ga_slice_ranges(closed, 1, &all_but_last) : NULL;
+    ga_free(closed);
+    return x;
+}
+
+static bool is_number(ga_value v)
+{
+    return v.kind == GA_VALUE_NUMBER && ga__dtype_valid(v.dtype);
+}
+
+gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
+                             const ga_linspace_args *args)
+{
+    ga_linspace_args known;
+    if (ga__options_read("linspace", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    if (!ga__dtype_valid(dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is not a dtype", (int)dtype);
+    if (!is_number(start) || !is_number(stop))
+        return ga__fail_null(GA_ERR_INVALID, "linspace: start and stop must be numbers");
+    if (known.num < 0)
+        return ga__fail_null(GA_ERR_INVALID, "linspace: the length %lld is negative",
+                             (long long)known.num);
+    return known.endpoint ? linspace(dtype, start, stop, known.num)
+                          : linspace_open(dtype, start, stop, known.num);
+}
+
+gpuarray *(ga_linspace)(ga_dtype dtype, double start, double stop, int64_t num)
+{
+    const ga_linspace_args args = {.num = num, .endpoint = true};
+    return ga_linspace_values(dtype, ga_value_double(start), ga_value_double(stop), sizeof args,
+                              &args);
 }
 
 gpuarray *ga_eye(ga_dtype dtype, int64_t n)

@@ -21,6 +21,8 @@ typedef struct call {
 static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args)
 {
     uint32_t set;
+    if (args->naxes == GA_NO_AXES)
+        return GA_OK;
     if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
         return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", name, args->naxes,
                         args->axes ? "an address" : "NULL");
@@ -45,6 +47,19 @@ static void find_shape(call *c, bool keepdims)
     }
 }
 
+ga_status ga__reduce_as(const ga__row *op, ga_dtype operand, ga_dtype dtype, ga_dtype *loop)
+{
+    if (dtype == GA_NO_DTYPE)
+        return GA_OK;
+    if (!ga__dtype_valid(dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", op->formula.name, (int)dtype);
+    if (ga__dtype_kind(operand) == 'c' && ga__dtype_kind(dtype) != 'c')
+        return ga__fail(GA_ERR_DTYPE, "%s: %s does not reduce as %s", op->formula.name,
+                        ga_dtype_name(operand), ga_dtype_name(dtype));
+    *loop = dtype;
+    return GA_OK;
+}
+
 static ga_status find_dtypes(call *c, const ga__row *op, const ga_reduce_args *args)
 {
     const ga__operand_type type = {.dtype = c->x->dtype};
@@ -53,15 +68,9 @@ static ga_status find_dtypes(call *c, const ga__row *op, const ga_reduce_args *a
         ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &c->loop, &common);
     if (status != GA_OK)
         return status;
-    if (args->dtype != GA_NO_DTYPE) {
-        if (!ga__dtype_valid(args->dtype))
-            return ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", op->formula.name,
-                            (int)args->dtype);
-        if (ga__dtype_kind(c->x->dtype) == 'c' && ga__dtype_kind(args->dtype) != 'c')
-            return ga__fail(GA_ERR_DTYPE, "%s: %s does not reduce as %s", op->formula.name,
-                            ga_dtype_name(c->x->dtype), ga_dtype_name(args->dtype));
-        c->loop = args->dtype;
-    }
+    const ga_status cast = ga__reduce_as(op, c->x->dtype, args->dtype, &c->loop);
+    if (cast != GA_OK)
+        return cast;
     c->result = ga__result_dtype(op->result, c->loop);
     return GA_OK;
 }
@@ -85,6 +94,7 @@ static ga_status check_out(const call *c, const char *name, const gpuarray *out)
 static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
 {
     c->x = args->x;
+    memset(c->reduced, 0, sizeof c->reduced);
     if (!args->x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", op->formula.name);
     ga_status status = read_axes(c, op->formula.name, args);
@@ -190,7 +200,7 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
         out = ga__array_new(op->formula.name, c.x->buffer->device, c.result, c.ndim, c.shape);
     else if (ga__arrays_overlap(out, c.x))
         c.x = copy = ga_copy(c.x);
-    ga_status status = out && c.x ? run(&c, row, args->ddof, out) : ga_error();
+    ga_status status = out && c.x ? run(&c, row, args->ddof + args->correction, out) : ga_error();
     ga_free(copy);
     if (status == GA_OK)
         return out;

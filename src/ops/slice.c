@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "ops/slice.h"
 
 /* The most parts of a valid slice: an index or a range for each axis, and a newaxis for each new
  * one. */
@@ -151,19 +152,17 @@ static ga_status read_slice(const char *text, ga_range *parts, int *count)
 /* ---- The view ---- */
 
 typedef struct builder {
-    const gpuarray *x;
-    int axis; /* of x: the next axis to slice */
-    int ndim; /* of the view so far */
-    int64_t offset;
-    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    const int64_t *shape, *strides; /* of x */
+    int axis;                       /* of x: the next axis to slice */
+    ga__slice *view;                /* so far */
 } builder;
 
 static ga_status add_axis(builder *c, int64_t length, int64_t stride)
 {
-    if (c->ndim == GA_MAX_NDIM)
+    if (c->view->ndim == GA_MAX_NDIM)
         return ga__fail(GA_ERR_INDEX, "slice: the result has more than %d dimensions", GA_MAX_NDIM);
-    c->shape[c->ndim] = length;
-    c->strides[c->ndim++] = stride;
+    c->view->shape[c->view->ndim] = length;
+    c->view->strides[c->view->ndim++] = stride;
     return GA_OK;
 }
 
@@ -178,7 +177,7 @@ static int64_t clamp_bound(int64_t bound, int64_t length, int64_t low, int64_t h
 /* Applies start:stop:step to one axis, like Python's slice.indices. */
 static ga_status add_range(builder *c, const ga_range *part)
 {
-    const int64_t length = c->x->shape[c->axis], stride = c->x->strides[c->axis];
+    const int64_t length = c->shape[c->axis], stride = c->strides[c->axis];
     const int64_t step = part->step < -INT64_MAX ? -INT64_MAX : part->step;
     int64_t count = 0;
 
@@ -194,7 +193,7 @@ static ga_status add_range(builder *c, const ga_range *part)
     if (!down && start < stop)
         count = (stop - start - 1) / step + 1;
     if (count > 0)
-        c->offset += start * stride;
+        c->view->offset += start * stride;
     c->axis++;
     /* With at most one element the product may overflow; the stride is unused then. */
     int64_t walked = stride;
@@ -205,13 +204,13 @@ static ga_status add_range(builder *c, const ga_range *part)
 
 static ga_status add_index(builder *c, int64_t index)
 {
-    const int64_t length = c->x->shape[c->axis];
+    const int64_t length = c->shape[c->axis];
 
     if (index < -length || index >= length)
         return ga__fail(GA_ERR_INDEX,
                         "slice: index %lld is out of range for axis %d of length %lld",
                         (long long)index, c->axis, (long long)length);
-    c->offset += (index < 0 ? index + length : index) * c->x->strides[c->axis];
+    c->view->offset += (index < 0 ? index + length : index) * c->strides[c->axis];
     c->axis++;
     return GA_OK;
 }
@@ -222,12 +221,13 @@ static ga_status take_whole_axes(builder *c, int count)
     ga_status status = GA_OK;
 
     for (; count > 0 && status == GA_OK; count--, c->axis++)
-        status = add_axis(c, c->x->shape[c->axis], c->x->strides[c->axis]);
+        status = add_axis(c, c->shape[c->axis], c->strides[c->axis]);
     return status;
 }
 
 /* Counts the axes of x that the parts leave whole. */
-static ga_status count_whole_axes(const gpuarray *x, int n, const ga_range *parts, int *whole)
+static ga_status count_whole_axes(int ndim, const int64_t *shape, int n, const ga_range *parts,
+                                  int *whole)
 {
     int used = 0, ellipses = 0;
 
@@ -240,10 +240,10 @@ static ga_status count_whole_axes(const gpuarray *x, int n, const ga_range *part
     }
     if (ellipses > 1)
         return ga__fail(GA_ERR_INDEX, "slice: more than one ellipsis (%d)", ellipses);
-    if (used > x->ndim)
+    if (used > ndim)
         return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", used,
-                        ga__shape_text(x->ndim, x->shape));
-    *whole = x->ndim - used;
+                        ga__shape_text(ndim, shape));
+    *whole = ndim - used;
     return GA_OK;
 }
 
@@ -257,22 +257,27 @@ static ga_status add_part(builder *c, const ga_range *part, int whole)
     }
 }
 
-static gpuarray *make_view(const gpuarray *x, int n, const ga_range *parts)
+ga_status ga__slice_make(int ndim, const int64_t *shape, const int64_t *strides, int n,
+                         const ga_range *parts, ga__slice *view)
 {
-    builder c;
+    builder c = {.shape = shape, .strides = strides, .view = view};
     int whole = 0;
 
-    c.x = x;
-    c.axis = c.ndim = 0;
-    c.offset = 0;
-    ga_status status = count_whole_axes(x, n, parts, &whole);
+    view->ndim = 0;
+    view->offset = 0;
+    ga_status status = count_whole_axes(ndim, shape, n, parts, &whole);
     for (int i = 0; i < n && status == GA_OK; i++)
         status = add_part(&c, &parts[i], whole);
-    if (status == GA_OK)
-        status = take_whole_axes(&c, x->ndim - c.axis);
-    if (status != GA_OK)
+    return status == GA_OK ? take_whole_axes(&c, ndim - c.axis) : status;
+}
+
+static gpuarray *make_view(const gpuarray *x, int n, const ga_range *parts)
+{
+    ga__slice view;
+
+    if (ga__slice_make(x->ndim, x->shape, x->strides, n, parts, &view) != GA_OK)
         return NULL;
-    return ga__array_view(x, x->dtype, c.ndim, c.shape, c.strides, c.offset);
+    return ga__array_view(x, x->dtype, view.ndim, view.shape, view.strides, view.offset);
 }
 
 gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)

@@ -149,40 +149,156 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
     return true;
 }
 
-double ga_item_double(const gpuarray *x)
+/* Divides a flat index in C order into one index for each axis; false if it is out of range. */
+static bool unravel(const gpuarray *x, int64_t flat, int64_t *index)
+{
+    if (flat < -x->size || flat >= x->size) {
+        ga__fail(GA_ERR_INDEX, "item: index %lld is out of range for %lld elements",
+                 (long long)flat, (long long)x->size);
+        return false;
+    }
+    flat += flat < 0 ? x->size : 0;
+    for (int axis = x->ndim - 1; axis >= 0; axis--) {
+        index[axis] = flat % x->shape[axis];
+        flat /= x->shape[axis];
+    }
+    return true;
+}
+
+static bool find_offset(const gpuarray *x, const int64_t *index, int64_t *offset)
+{
+    *offset = 0;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        const int64_t length = x->shape[axis];
+        if (index[axis] < -length || index[axis] >= length) {
+            ga__fail(GA_ERR_INDEX, "item: index %lld is out of range for axis %d of length %lld",
+                     (long long)index[axis], axis, (long long)length);
+            return false;
+        }
+        *offset += (index[axis] < 0 ? index[axis] + length : index[axis]) * x->strides[axis];
+    }
+    return true;
+}
+
+/* Reads one element of x. */
+static bool fetch_item_at(const gpuarray *x, int n, const int64_t *index, ga_value *number)
+{
+    static const int64_t no_lengths[1];
+    int64_t each[GA_MAX_NDIM], offset;
+
+    if (!x || (n == 0 && x->ndim > 0))
+        return fetch_item(x, number);
+    if (n < 0 || (n > 0 && !index) || (n != 1 && n != x->ndim)) {
+        ga__fail(GA_ERR_INDEX, "item: %d indices%s for shape %s", n, n && !index ? " at NULL" : "",
+                 ga__shape_text(x->ndim, x->shape));
+        return false;
+    }
+    if (n == 1 && x->ndim != 1) {
+        if (!unravel(x, index[0], each))
+            return false;
+        index = each;
+    }
+    if (!find_offset(x, index, &offset))
+        return false;
+    gpuarray *element = ga__array_view(x, x->dtype, 0, no_lengths, no_lengths, offset);
+    const bool found = element && fetch_item(element, number);
+    ga_free(element);
+    return found;
+}
+
+double(ga_item_double)(const gpuarray *x)
 {
     ga_value number;
 
     return fetch_item(x, &number) ? ga__number_double(number) : (double)NAN;
 }
 
-int64_t ga_item_int64(const gpuarray *x)
+double ga_item_double_at(const gpuarray *x, int n, const int64_t *index)
+{
+    ga_value number;
+
+    return fetch_item_at(x, n, index, &number) ? ga__number_double(number) : (double)NAN;
+}
+
+int64_t(ga_item_int64)(const gpuarray *x)
 {
     ga_value number;
 
     return fetch_item(x, &number) ? ga__number_int64(number) : 0;
 }
 
-bool ga_item_bool(const gpuarray *x)
+int64_t ga_item_int64_at(const gpuarray *x, int n, const int64_t *index)
+{
+    ga_value number;
+
+    return fetch_item_at(x, n, index, &number) ? ga__number_int64(number) : 0;
+}
+
+static uint64_t to_uint64(ga_value number)
+{
+    uint64_t element[2] = {0, 0};
+
+    ga__dtype_store(GA_UINT64, number, element);
+    return element[0];
+}
+
+uint64_t(ga_item_uint64)(const gpuarray *x)
+{
+    ga_value number;
+
+    return fetch_item(x, &number) ? to_uint64(number) : 0;
+}
+
+uint64_t ga_item_uint64_at(const gpuarray *x, int n, const int64_t *index)
+{
+    ga_value number;
+
+    return fetch_item_at(x, n, index, &number) ? to_uint64(number) : 0;
+}
+
+bool(ga_item_bool)(const gpuarray *x)
 {
     ga_value number;
 
     return fetch_item(x, &number) && ga__number_bool(number);
 }
 
-double _Complex ga_item_complex(const gpuarray *x)
+bool ga_item_bool_at(const gpuarray *x, int n, const int64_t *index)
 {
     ga_value number;
+
+    return fetch_item_at(x, n, index, &number) && ga__number_bool(number);
+}
+
+/* NaN without a number; re + im * I would turn an infinity into NaN. */
+static double _Complex to_complex(bool found, ga_value number)
+{
     double parts[2] = {(double)NAN, 0.0};
     double _Complex result;
 
-    if (fetch_item(x, &number)) {
+    if (found) {
         parts[0] = ga__number_double(number);
         if (ga__dtype_kind(number.dtype) == 'c')
             parts[1] = number.as.z[1];
     }
-    memcpy(&result, parts, sizeof result); /* re + im * I would turn an infinity into NaN */
+    memcpy(&result, parts, sizeof result);
     return result;
+}
+
+double _Complex(ga_item_complex)(const gpuarray *x)
+{
+    ga_value number = {0};
+    const bool found = fetch_item(x, &number);
+
+    return to_complex(found, number);
+}
+
+double _Complex ga_item_complex_at(const gpuarray *x, int n, const int64_t *index)
+{
+    ga_value number = {0};
+    const bool found = fetch_item_at(x, n, index, &number);
+
+    return to_complex(found, number);
 }
 
 const char *ga_device_of(const gpuarray *x)

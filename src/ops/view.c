@@ -1,9 +1,12 @@
 /* Views: other shapes, orders and dtypes of the same memory. */
 #include <string.h>
 
+#include <quarry/ops.h>
+
 #include "array/array.h"
 #include "ops/convert.h"
 #include "base/error.h"
+#include "base/options.h"
 
 static int64_t itemsize_of(const gpuarray *x)
 {
@@ -161,7 +164,7 @@ gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes)
     return view_as(x, naxes, shape, strides);
 }
 
-gpuarray *ga_squeeze(const gpuarray *x)
+gpuarray *(ga_squeeze)(const gpuarray *x)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 
@@ -169,6 +172,43 @@ gpuarray *ga_squeeze(const gpuarray *x)
         return ga__fail_null(GA_ERR_INVALID, "squeeze: the array is NULL");
     const int ndim = without_unit_axes(x, shape, strides);
     return view_as(x, ndim, shape, strides);
+}
+
+gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes)
+{
+    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    uint32_t dropped = 0;
+    int ndim = 0;
+
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "squeeze: the array is NULL");
+    if (naxes < 0 || (naxes > 0 && !axes))
+        return ga__fail_null(GA_ERR_INVALID, "squeeze: %d axes at %s", naxes,
+                             axes ? "an address" : "NULL");
+    if (naxes > 0 && ga__check_axes("squeeze", naxes, axes, x->ndim, &dropped) != GA_OK)
+        return NULL;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        if (dropped >> axis & 1 && x->shape[axis] != 1)
+            return ga__fail_null(GA_ERR_SHAPE, "squeeze: axis %d of shape %s has length %lld, not 1",
+                                 axis, ga__shape_text(x->ndim, x->shape),
+                                 (long long)x->shape[axis]);
+        if (dropped >> axis & 1)
+            continue;
+        shape[ndim] = x->shape[axis];
+        strides[ndim++] = x->strides[axis];
+    }
+    return view_as(x, ndim, shape, strides);
+}
+
+gpuarray *ga_squeeze_with(size_t size, const ga_squeeze_args *args)
+{
+    ga_squeeze_args known;
+
+    if (ga__options_read("squeeze", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    if (known.naxes == 0)
+        return (ga_squeeze)(known.x);
+    return ga_squeeze_axes(known.x, known.naxes == GA_NO_AXES ? 0 : known.naxes, known.axes);
 }
 
 gpuarray *ga_expand_dims(const gpuarray *x, int axis)

@@ -3,6 +3,7 @@
 
 #include "array/array.h"
 #include "expr/plan.h"
+#include "expr/text/parse.h"
 
 /* An array for its dtype and shape alone. */
 static gpuarray *shell(ga_dtype dtype, int ndim, const int64_t *shape)

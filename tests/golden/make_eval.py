@@ -315,6 +315,105 @@ def make_case():
                                        "-" if exact else hexadecimal(bound.astype(np.float32)), t.text)
 
 
+# Names, views and options, which the trees do not have. The functions stand for the expression language's own.
+LANGUAGE = """
+t = x - mean(x); t / std(t)
+t = f * 2; u = t + d; t = u - f; t * u
+m = max(x, 1, True); t = exp(x - m); t / sum(t, -1, True)
+x = x * 2; x + 1
+t = i32; t
+s = x[1:] - x[:-1]; sum(s * s)
+pi = 3; pi * i16
+x[1:, None]
+x[0]
+x[-1, ::2]
+x[..., 1]
+x[:, None, 1:3] * i32[..., None, :2]
+x[::-1, ::-1] - x
+i32[1] // i16[2]
+f.T
+f.T[1:]
+f[1:].T + x[:2].T
+(x + f)[1]
+(x + f)[1:, ::-1].T
+(i32 * i16)[::2][0]
+(d + g)[..., None]
+v[:, 0, 1:]
+v[1, None]
+c.real + c.imag
+c[1:].imag * 2
+x.real + f.imag
+(c * z).real
+(c * 2).imag[0]
+z.T.real
+sum(x, axis=0)[None] + f
+sum(x, axis=0)[::-1] + max(f, axis=0)
+mean(x, axis=1)[:, None] - x
+(sum(i32, axis=1) + sum(i16, axis=1))[1:]
+(max(x, axis=0) - min(x, axis=0))[:, None] * g[:, None]
+x[1:] - mean(x[1:])
+max(x[:, 1:]) - min(x[:, 1:])
+t = x.T; sum(t * t, axis=0)
+t = (x * 2)[1:]; t / sum(t, axis=1, keepdims=True)
+sum(x.T, axis=0) + sum(x, axis=1)
+float32(i32)[0] + float32(2)[None]
+sqrt(2.0)[None] * g
+x[1][1] + x[1, 1]
+sum(x[0, 1:][::-1] * x[1, :3])
+where(x[1:] > x[:-1], 1, 0)
+x[2:1] * 1
+s[None, None] + g
+s[...]
+sum(x, dtype=float64)
+sum(i8, dtype=int16)
+mean(i32, axis=0, dtype=float32)
+sum(x, 1, float64, True)
+sum(i16, 0, True)
+prod(i16, (0, 1), True)
+var(x, correction=1)
+var(d, axis=0, correction=0.5)
+std(x, axis=1, ddof=1, keepdims=True)
+sum(i32, axis=())
+max(x, axis=(), keepdims=True) + 1
+var(x, axis=())
+any(i32 > 1, axis=())
+x[1:, None, :2, None] + g[None, :2, None, None]
+v[..., ::-1].T[1:3]
+t = i32[:, :2]; u = i16[:, 2:]; t + u
+"""
+
+
+def language_answer(text):
+    names = {**namespace(), **{n: getattr(np, n) for n in "float32 float64 int16 where".split()}}
+
+    def positional(name):
+        function = getattr(np, name)
+
+        def call(x, axis=None, dtype=None, *keep, keepdims=False, **rest):
+            if isinstance(dtype, bool):
+                keep, dtype = (dtype,), None
+            if dtype is not None:
+                rest["dtype"] = dtype
+            return function(x, axis=axis, keepdims=keep[0] if keep else keepdims, **rest)
+        return call
+
+    names.update({n: positional(n) for n in "sum mean max min prod var std any".split()})
+    *statements, last = text.split("; ")
+    for statement in statements:
+        exec(statement, names)
+    return np.asarray(eval(last, names))
+
+
+def language_case(text):
+    want = language_answer(text)
+    bound = None
+    if want.dtype.kind in "fc":
+        eps = np.finfo(want.dtype).eps
+        bound = np.full(want.shape, 32 * eps * max(1.0, np.abs(want).max(initial=0)), np.float32)
+    return "case %s %s %s %s\n%s\n" % (want.dtype.name, shape_text(want.shape), hexadecimal(want),
+                                       "-" if bound is None else hexadecimal(bound), text)
+
+
 def main():
     lines = []
     for name, (dtype, shape, layout) in ARRAYS.items():
@@ -328,6 +427,8 @@ def main():
         case = make_case()
         if case and not any(name in case.split("\n")[1] for name in ("bool(w", "~b", "~True")):
             cases[case.split("\n")[1]] = case
+    for text in LANGUAGE.strip().split("\n"):
+        cases[text] = language_case(text)
     path = Path(__file__).with_name("eval.txt")
     path.write_text("".join(lines) + "".join(cases.values()))
     print("%s: %d cases, %d bytes" % (path, len(cases), path.stat().st_size))

@@ -22,8 +22,9 @@
 #include "device/simt/rewrite.h"
 
 /* These precede the user's text in this order. */
-static const char *const prelude[] = {"simt_abi.host", "simt_types.host", "simt_math.host",
-                                      "simt_threads.host", NULL};
+static const char *const prelude[] = {"simt_abi.host",   "simt_types.host",  "cuda_vectors.host",
+                                      "simt_math.host",  "cuda_words.host",  "simt_threads.host",
+                                      NULL};
 
 /* These options favour short compiles over fast code. Type punning and signed overflow behave as on
  * the GPU; the module's own definitions take precedence over the program's. */

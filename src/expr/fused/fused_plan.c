@@ -96,6 +96,8 @@ static bool find_form(finder *f)
         f->kept[k] = -1;
         if (!f->used[k] || ga__node_is_weak(node))
             continue;
+        if (node->key.kind == GA__NODE_VIEW)
+            return false;
         if ((reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
             return false;
         f->level[k] = 0;

@@ -1,6 +1,6 @@
 /* The tokens of an expression. */
-#ifndef GA_EXPR_LEXER_H
-#define GA_EXPR_LEXER_H
+#ifndef GA_EXPR_TEXT_LEXER_H
+#define GA_EXPR_TEXT_LEXER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +49,7 @@ bool ga__lexer_is_word(const char *name, size_t length, size_t nwords);
 
 /* Whether an expression can use the name for an operand. */
 bool ga__eval_is_name(const char *name);
+bool ga__eval_names(const char *name, size_t length);
 
 /* Raises "eval: MESSAGE" with the line of the text and a caret under its byte `at`. */
 ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)

@@ -1,5 +1,5 @@
 /* Splits the text of an expression into tokens, and shows the place of an error. */
-#include "expr/lexer.h"
+#include "expr/text/lexer.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -41,6 +41,26 @@ int ga__lexer_fail(const ga__lexer *l, size_t at, const char *what)
 {
     ga__eval_fail(l->text, at, GA_ERR_INVALID, "%s", what);
     return GA__LEXER_FAILED;
+}
+
+/* Raises the error for an operator of another language. False if there is none at this place. */
+static bool fail_foreign(const ga__lexer *l, size_t at)
+{
+    static const struct {
+        const char *mark, *hint;
+    } foreign[] = {{"&&", "& or and combines conditions"},
+                   {"||", "| or or combines conditions"},
+                   {"!", "~ or not negates a condition"},
+                   {"?", "a choice is where(condition, a, b)"},
+                   {"@", "a product of matrices is sum(a[:, :, None] * b, axis=1)"}};
+    for (size_t k = 0; k < sizeof(foreign) / sizeof(foreign[0]); k++) {
+        if (strncmp(l->text + at, foreign[k].mark, strlen(foreign[k].mark)) != 0)
+            continue;
+        ga__eval_fail(l->text, at, GA_ERR_INVALID, "unexpected %s; %s", foreign[k].mark,
+                      foreign[k].hint);
+        return true;
+    }
+    return false;
 }
 
 static int fail_character(const ga__lexer *l, size_t at, const char *more)
@@ -164,7 +184,11 @@ static size_t mark_length(const char *s)
     for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
         if (s[0] == marks[k][0] && s[1] == marks[k][1])
             return 2;
-    return strchr("+-*/%&|^~<>(),=", s[0]) ? 1 : 0;
+    if (strncmp(s, "...", 3) == 0)
+        return 3;
+    if ((s[0] == '&' || s[0] == '|') && s[1] == s[0])
+        return 0;
+    return strchr("+-*/%&|^~<>(),=;[].:", s[0]) ? 1 : 0;
 }
 
 int ga__lexer_advance(ga__lexer *l)
@@ -185,11 +209,9 @@ int ga__lexer_advance(ga__lexer *l)
     }
     l->next.kind = GA__TOKEN_MARK;
     l->next.length = mark_length(s);
-    return l->next.length ? 0
-                          : fail_character(l, at,
-                                           *s == '[' ? "; slice before the call, as in "
-                                                       "ga_slice(x, \"0\")"
-                                                     : "");
+    if (l->next.length)
+        return 0;
+    return fail_foreign(l, at) ? GA__LEXER_FAILED : fail_character(l, at, "");
 }
 
 bool ga__lexer_next_is(const ga__lexer *l, const char *text)
@@ -227,11 +249,16 @@ bool ga__lexer_is_word(const char *name, size_t length, size_t nwords)
     return false;
 }
 
-bool ga__eval_is_name(const char *name)
+bool ga__eval_names(const char *name, size_t length)
 {
     size_t n = 0;
-    while (in_name(name[n]))
+    while (n < length && in_name(name[n]))
         n++;
-    return n > 0 && name[n] == 0 && !is_digit(name[0]) &&
+    return n > 0 && n == length && !is_digit(name[0]) &&
            !ga__lexer_is_word(name, n, sizeof(words) / sizeof(words[0]));
+}
+
+bool ga__eval_is_name(const char *name)
+{
+    return ga__eval_names(name, strlen(name));
 }

@@ -1,11 +1,9 @@
-/* Parses the text of an expression into a tree, within limits, or reports the place of the
- * error. */
-#ifndef GA_EXPR_PARSE_H
-#define GA_EXPR_PARSE_H
+/* The tree of a parsed expression. */
+#ifndef GA_EXPR_TEXT_AST_H
+#define GA_EXPR_TEXT_AST_H
 
 #include <quarry/array.h>
 
-#include "expr/lexer.h"
 #include "model/rows.h"
 
 #define GA__EVAL_TEXT 65536  /* bytes of an expression */
@@ -18,17 +16,27 @@ typedef enum ga__ast_kind {
     GA__AST_OPERATOR, /* applied to numbers only, it gives a number, as in Python */
     GA__AST_CALL,
     GA__AST_REDUCTION,
-    GA__AST_CAST
+    GA__AST_CAST,
+    GA__AST_VIEW
 } ga__ast_kind;
+
+/* x[...], x.T, x.real and x.imag. */
+typedef enum ga__view_kind {
+    GA__VIEW_SLICE,
+    GA__VIEW_TRANSPOSE,
+    GA__VIEW_REAL,
+    GA__VIEW_IMAG
+} ga__view_kind;
 
 typedef struct ga__ast_node {
     ga__ast_kind kind;
-    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype */
+    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype; VIEW: its kind */
     int operand[3]; /* indices of earlier nodes */
     size_t at;      /* in the text */
     size_t length;  /* of a name */
     ga_value number;
     int options; /* of a reduction */
+    int first_part, nparts; /* of a slice: equal slices have the same parts */
 } ga__ast_node;
 
 /* The options after a reduction's operand. */
@@ -38,20 +46,28 @@ typedef struct ga__options {
     int axis[GA_MAX_NDIM];
     bool keepdims;
     double ddof;
+    ga_dtype dtype; /* GA_NO_DTYPE: the reduction's own */
 } ga__options;
 
-/* The parsed tree. Every node comes after its operands; the last one is the whole expression. */
+/* A name that the text assigns: "t = x - 1;". */
+typedef struct ga__local {
+    size_t at, length;
+    int node;
+} ga__local;
+
+/* The parsed tree. Every node comes after its operands. */
 typedef struct ga__ast {
     const char *text; /* borrowed */
     bool fast_math;   /* kernels may approximate: ga_compile_fast_expr() */
+    int root;         /* the node of the whole expression */
     int nnodes, node_capacity;
     ga__ast_node *nodes;
     int noptions, option_capacity;
     ga__options *options;
+    int nparts, part_capacity;
+    ga_range *parts; /* of all slices; unused bytes are 0 */
+    int nlocals, local_capacity;
+    ga__local *locals;
 } ga__ast;
-
-/* GA_ERR_INVALID shows the place. After a failure there is nothing to free. */
-ga_status ga__ast_parse(ga__ast *ast, const char *text);
-void ga__ast_reset(ga__ast *ast);
 
 #endif

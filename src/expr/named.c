@@ -1,0 +1,84 @@
+/* Checks the names and values that an expression is given. */
+#include "expr/named.h"
+
+#include <string.h>
+
+#include "array/array.h"
+#include "base/error.h"
+#include "expr/text/lexer.h"
+#include "expr/type.h"
+
+static ga_status fail_name(int k, const char *name)
+{
+    return ga__fail(GA_ERR_INVALID, "eval: argument %d: \"%.64s\" is not a name", k + 1, name);
+}
+
+ga_status ga__eval_check_names(int count, const ga_named *args)
+{
+    for (int k = 0; k < count; k++) {
+        if (!ga__eval_is_name(args[k].name))
+            return fail_name(k, args[k].name);
+        for (int i = 0; i < k; i++)
+            if (strcmp(args[i].name, args[k].name) == 0)
+                return ga__fail(GA_ERR_INVALID, "eval: two arguments are named %.64s",
+                                args[k].name);
+    }
+    return GA_OK;
+}
+
+/* Sets *device to the array's; fails if an earlier array has set another one. */
+static ga_status check_device(const gpuarray *x, ga__device **device)
+{
+    ga__device *its = x->buffer->device;
+    if (*device && its != *device)
+        return ga__fail(GA_ERR_DEVICE, "eval: operands on %s and %s", (*device)->name, its->name);
+    *device = its;
+    return GA_OK;
+}
+
+/* Checks an argument that is not an array: a number, a source, or an error. */
+static ga_status check_other(const ga_named *arg, bool takes_sources)
+{
+    const ga_value *value = &arg->value;
+    const bool is_source = value->kind == GA_VALUE_SOURCE;
+    if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
+        return GA_OK;
+    if (is_source && !takes_sources)
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is a source: use ga_eval_chunked()",
+                        arg->name);
+    if (value->kind != GA_VALUE_ARRAY && !is_source)
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is neither a gpuarray nor a number",
+                        arg->name);
+    if (!is_source || !value->as.source)
+        return ga__fail(GA_ERR_INVALID, "eval: %.64s is NULL", arg->name);
+    return GA_OK;
+}
+
+ga_status ga__eval_check_values(int count, const ga_named *args, bool takes_sources,
+                                ga__device **device)
+{
+    *device = NULL;
+    if (count < 0 || count > GA__MAX_EVAL_ARGS)
+        return ga__fail(GA_ERR_INVALID, "eval: %d arguments; expected 0 to %d", count,
+                        GA__MAX_EVAL_ARGS);
+    if (count > 0 && !args)
+        return ga__fail(GA_ERR_INVALID, "eval: %d arguments, but the list is NULL", count);
+    for (int k = 0; k < count; k++) {
+        if (!args[k].name)
+            return fail_name(k, "NULL");
+        const ga_value *value = &args[k].value;
+        const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
+        const ga_status status = x ? check_device(x, device) : check_other(&args[k], takes_sources);
+        if (status != GA_OK)
+            return status;
+    }
+    if (!*device)
+        *device = ga__current_device();
+    return *device ? GA_OK : ga_error();
+}
+
+ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga__device **device)
+{
+    const ga_status status = ga__eval_check_values(count, args, takes_sources, device);
+    return status == GA_OK ? ga__eval_check_names(count, args) : status;
+}
