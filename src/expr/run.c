@@ -99,7 +99,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
         }
         operand->number = ga__number_of(numbers, plan, input->index);
         if (plan->graph.nodes[input->index].varies &&
-            !ga__number_fits(operand->number, input->dtype))
+            !ga__number_converts(operand->number, input->dtype))
             return false;
     }
     return step->group.nparts < 2 || parts_agree(step, b);

@@ -197,6 +197,16 @@ static int convert(typer *t, int k, ga_dtype dtype)
     return add_node(t, &key, dtype, node->ndim, node->shape);
 }
 
+/* int8(300) is an error, as ga_scalar(GA_INT8, 300) is. */
+static int cast(typer *t, int k, ga_dtype dtype)
+{
+    const ga__node *node = node_at(t, k);
+    if (ga__node_is_weak(node) &&
+        ga__check_number(ga_dtype_name(dtype), node->number, dtype) != GA_OK)
+        return fail_here(t);
+    return convert(t, k, dtype);
+}
+
 /* ---- Elementwise functions ---- */
 
 static int broadcast(const typer *t, int inputs, const int *operand, int64_t *shape)
@@ -445,7 +455,7 @@ static int type_node(typer *t, const int *node)
     case GA__AST_NAME: return find_name(t);
     case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
     case GA__AST_CALL: return apply(t, ast_node->row, operand);
-    case GA__AST_CAST: return convert(t, operand[0], (ga_dtype)ast_node->row);
+    case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
     }

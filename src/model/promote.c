@@ -188,16 +188,24 @@ static bool float_fits(double number, ga_dtype dtype)
     return trunc(number) < end && trunc(number) >= (is_signed ? -end : 0);
 }
 
-ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
+bool ga__number_converts(ga_value number, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(number.dtype);
 
     if (!ga__dtype_valid(dtype) || !is_integer(dtype))
+        return true;
+    return kind == 'f' || kind == 'c' ? float_fits(number.as.z[0], dtype)
+                                      : ga__number_fits(number, dtype);
+}
+
+ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
+{
+    const char kind = ga__dtype_kind(number.dtype);
+
+    if (ga__number_converts(number, dtype))
         return GA_OK;
     if (kind != 'f' && kind != 'c')
         return check_integer(name, number, dtype);
-    if (float_fits(number.as.z[0], dtype))
-        return GA_OK;
     return ga__fail(GA_ERR_INVALID, "%s: %.17g does not fit %s", name, number.as.z[0],
                     ga_dtype_name(dtype));
 }

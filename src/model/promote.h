@@ -52,8 +52,11 @@ ga_dtype ga__weak_default(ga_value number);
  */
 bool ga__number_fits(ga_value number, ga_dtype dtype);
 
-/* Raises GA_ERR_INVALID if an element of dtype cannot hold the number: if dtype is an integer and
- * the number, without its fraction, is not one of its values. */
+/* Whether an element of dtype can hold the number: false if dtype is an integer and the number,
+ * without its fraction, is not one of its values. */
+bool ga__number_converts(ga_value number, ga_dtype dtype);
+
+/* Raises GA_ERR_INVALID if it cannot. */
 ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype);
 
 #endif

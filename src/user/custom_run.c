@@ -1,10 +1,12 @@
 /* Runs the user's own kernels. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <quarry/kernel.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "user/custom.h"
@@ -32,6 +34,18 @@ static void free_temporaries(const ga__custom *kernel, run *r)
         ga_free(r->temporaries[k]);
 }
 
+/* Raises unless the declared type can hold the number. */
+static ga_status check_number(const ga__custom *kernel, int k, ga_value value)
+{
+    const ga__argument *argument = &kernel->arguments.argument[k];
+    char what[128];
+    if (ga__number_converts(value, argument->dtype))
+        return GA_OK;
+    snprintf(what, sizeof(what), "%.48s: argument %d (%.48s)", kernel->base.name, k + 1,
+             argument->name);
+    return ga__check_number(what, value, argument->dtype);
+}
+
 static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
@@ -39,7 +53,7 @@ static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
         if (value.kind == GA_VALUE_ARRAY)
             return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
                             kernel->base.name, k + 1, argument->name);
-        return GA_OK;
+        return check_number(kernel, k, value);
     }
     if (value.kind == GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
