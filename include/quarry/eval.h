@@ -103,7 +103,7 @@ GA_API void ga_expr_free(ga_expr *expr);
 GA_END_DECLS
 
 /* ga_eval("a*x + y", GA_NAMED("a", 2.0), GA(x), GA(y)): GA(v) is the variable v under its own name.
- * There may be 0 to 32 of them. */
+ * There may be 0 to 64 of them. */
 #define GA(v) GA_NAMED(#v, v)
 #ifdef __cplusplus
 #define GA_NAMED(name, v) (ga_named{name, GA_V(v)})
@@ -178,6 +178,8 @@ inline char *ga_explain_chunked_(const ga_chunks *chunks, const char *expression
 /* An expression and its names as three arguments. */
 #define GA_NAMES_(...) GA_JOIN_(GA_NAMES_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
 #define GA_NAMES_ONE(e) e, 0, (const ga_named *)0
+#define GA_NAMES_OVER(e, ...)                                                                  \
+    e, ga_a_macro_takes_at_most_64_arguments, (const ga_named *)0
 #define GA_NAMES_MANY(e, ...) e, GA_COUNT_(ga_named, __VA_ARGS__), GA_LIST_(ga_named, __VA_ARGS__)
 #endif
 

@@ -74,7 +74,7 @@ GA_API void ga_kernel_free(ga_kernel *kernel);
 GA_END_DECLS
 
 /* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on. The arguments
- * of ga_run and ga_reduce may be arrays and C numbers, up to 32. */
+ * of ga_run and ga_reduce may be arrays and C numbers, up to 64. */
 #ifdef __cplusplus
 template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values... values)
 {

@@ -151,7 +151,7 @@ GA_END_DECLS
 
 /* ga_module_compile(source, .options = ..., ...); ga_launch(kernel, GA_DIM(...), GA_DIM(...),
  * args...); ga_launch_with(kernel, GA_DIM(...), GA_DIM(...), GA_WITH(.shared_bytes = ...),
- * args...). Launches take up to 32 arguments. */
+ * args...). Launches take up to 64 arguments. */
 #ifdef __cplusplus
 #include <type_traits>
 #define GA_DIM_OF_(x, y, z) (ga_dim{x, y, z})
@@ -226,11 +226,15 @@ struct ga_with_ {
 #define GA_LAUNCH_ONE_(kernel, grid, block) GA_AT_(ga_launch, kernel, grid, block, GA_NO_VALUES_)
 #define GA_LAUNCH_MANY_(kernel, grid, block, ...)                                                  \
     GA_AT_(ga_launch, kernel, grid, block, GA_VALUES_(__VA_ARGS__))
+#define GA_LAUNCH_OVER_(kernel, grid, block, ...)                                                  \
+    (ga_launch)(kernel, grid, block, ga_a_macro_takes_at_most_64_arguments, 0)
 #define ga_launch_with(kernel, grid, block, ...)                                                   \
     GA_AT_(ga_launch_with, kernel, grid, block, GA_OPTIONS_(__VA_ARGS__)(__VA_ARGS__))
 #define GA_OPTIONS_(...) GA_JOIN_(GA_OPTIONS_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
 #define GA_OPTIONS_ONE_(options) sizeof(ga_launch_options), options, GA_NO_VALUES_
 #define GA_OPTIONS_MANY_(options, ...) sizeof(ga_launch_options), options, GA_VALUES_(__VA_ARGS__)
+#define GA_OPTIONS_OVER_(options, ...)                                                             \
+    sizeof(ga_launch_options), options, ga_a_macro_takes_at_most_64_arguments, 0
 #endif
 
 #endif

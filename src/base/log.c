@@ -36,6 +36,8 @@ static void read_environment(void)
         environment_level = GA_LOG_INFO;
     else if (text && strcmp(text, "error") == 0)
         environment_level = GA_LOG_ERROR;
+    else if (text && *text)
+        fprintf(stderr, "quarry: QUARRY_LOG=%s is ignored: it takes error, info or debug\n", text);
 }
 
 static int asked_level(void)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/os/fork.h"
 
 typedef struct handler {
@@ -30,8 +30,7 @@ void ga_set_error_handler(void (*call)(ga_status status, const char *message, co
 
 static bool wants_abort(void)
 {
-    const char *text = ga__environment("QUARRY_ABORT");
-    return text && strcmp(text, "1") == 0;
+    return ga__setting_is("QUARRY_ABORT", "1");
 }
 
 static void log_error(ga_status status, const char *message, ga_site site)

@@ -9,6 +9,7 @@
 #include <quarry/device.h>
 
 #include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/error.h"
 #include "base/os/fork.h"
 #include "base/log.h"
@@ -38,8 +39,7 @@ GA__FORK_GUARD(NULL, GA__FORK_LEAF, renew_lock)
 
 static void read_checks(void)
 {
-    const char *text = ga__environment("QUARRY_CHECK");
-    ga__check_nan = text != NULL && strcmp(text, "nan") == 0;
+    ga__check_nan = ga__setting_is("QUARRY_CHECK", "nan");
 }
 
 static ga_status open_locked(slot *s, const ga__backend *backend, int index)

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/error.h"
 #include "base/os/fork.h"
 #include "base/log.h"
@@ -184,12 +185,20 @@ static bool list_entries(int directory, struct listing *listing)
 
 /* ---- eviction ---- */
 
-/* "512M" is 2^29. Any text but digits and one suffix means the default. */
+static uint64_t refuse_size(const char *text)
+{
+    ga__setting_refuse("QUARRY_CACHE_SIZE", text, "bytes such as 65536, 64K, 512M or 2G");
+    return DEFAULT_LIMIT;
+}
+
+/* "512M" is 2^29. */
 static uint64_t size_limit(void)
 {
     const char *text = ga__environment("QUARRY_CACHE_SIZE");
-    if (!text || *text < '0' || *text > '9')
+    if (!text || !*text)
         return DEFAULT_LIMIT;
+    if (*text < '0' || *text > '9')
+        return refuse_size(text);
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
@@ -197,7 +206,7 @@ static uint64_t size_limit(void)
     const char *suffix = *end ? strchr(suffixes, *end) : NULL;
     int shift = suffix ? 10 * (int)((suffix - suffixes) / 2 + 1) : 0;
     if (errno || end[suffix != NULL] || number > UINT64_MAX >> shift)
-        return DEFAULT_LIMIT;
+        return refuse_size(text);
     return (uint64_t)number << shift;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/error.h"
 #include "base/word.h"
 #include "device/unload.h"
@@ -302,11 +302,9 @@ static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 /* From the environment: 0 means no limit; a text that is not a number changes nothing. */
 static void set_limit(void)
 {
-    const char *text = ga__environment("QUARRY_LOADED_KERNELS");
-    char *end;
-    const unsigned long long limit = text ? strtoull(text, &end, 10) : 0;
-    if (text && *text >= '0' && *text <= '9' && !*end)
-        kernels.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
+    const long long limit =
+        ga__setting_integer("QUARRY_LOADED_KERNELS", 0, INT64_MAX, (long long)kernels.limit);
+    kernels.limit = limit > 0 ? (size_t)limit : SIZE_MAX;
 }
 
 /* Unloads what the kernel replaces, now or soon. */

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/os/loader.h"
 #include "base/os/system.h"
 #include "base/strbuf.h"
@@ -83,10 +83,7 @@ static void add_words(const char ***end, const char *const *list, size_t count)
 /* QUARRY_COMPILE_TIMEOUT; 0 means no limit. */
 static double time_limit(void)
 {
-    const char *text = ga__environment("QUARRY_COMPILE_TIMEOUT");
-    char *end = NULL;
-    const double seconds = text != NULL ? strtod(text, &end) : -1;
-    return end != text && seconds >= 0 ? seconds : DEFAULT_TIMEOUT;
+    return ga__setting_number("QUARRY_COMPILE_TIMEOUT", 0, 1e9, DEFAULT_TIMEOUT);
 }
 
 ga_status ga__cxx_run(const char *const *list, const char *directory, const char *input,

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/os/environment.h"
+#include "base/setting.h"
 #include "base/os/fork.h"
 #include "base/os/system.h"
 
@@ -75,9 +75,8 @@ int ga__pool_size(void)
     int size = atomic_load_explicit(&pool_size, memory_order_relaxed);
     if (size > 0)
         return size;
-    const char *text = ga__environment("QUARRY_THREADS");
-    long wanted = text == NULL ? 0 : strtol(text, NULL, 10);
-    size = wanted > 0 && wanted <= MAX_THREADS ? (int)wanted : ga__processor_count();
+    const int wanted = (int)ga__setting_integer("QUARRY_THREADS", 0, MAX_THREADS, 0);
+    size = wanted > 0 ? wanted : ga__processor_count(); /* 0: the default */
     atomic_store_explicit(&pool_size, size, memory_order_relaxed);
     return size;
 }
