@@ -95,17 +95,22 @@ class array {
         return array((ga_reshape)(x_, static_cast<int>(shape.size()), shape.begin()));
     }
 
-    /* The only element: of any arithmetic type. */
-    template <class T> T item() const
+    /* An element as any arithmetic type: the only one, one in C order, or one by an index for each
+     * axis. */
+    template <class T, class... Index> T item(Index... index) const
     {
         static_assert(std::is_arithmetic<T>::value, "an item is a number");
+        const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
+        const int n = static_cast<int>(sizeof...(index));
         T found{};
         if constexpr (std::is_same<T, bool>::value)
-            found = (ga_item_bool)(x_);
-        else if constexpr (std::is_integral<T>::value)
-            found = static_cast<T>((ga_item_int64)(x_));
+            found = (ga_item_bool_at)(x_, n, at);
+        else if constexpr (std::is_floating_point<T>::value)
+            found = static_cast<T>((ga_item_double_at)(x_, n, at));
+        else if constexpr (std::is_unsigned<T>::value)
+            found = static_cast<T>((ga_item_uint64_at)(x_, n, at));
         else
-            found = static_cast<T>((ga_item_double)(x_));
+            found = static_cast<T>((ga_item_int64_at)(x_, n, at));
         if (ga_error() != GA_OK)
             throw error();
         return found;
