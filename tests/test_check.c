@@ -157,6 +157,57 @@ static void other_results_pass(void **state)
     }
 }
 
+/* Elements that are 1, 0, -1, ... */
+static ga_status count_down(void *user, int64_t first, int64_t count, void *elements)
+{
+    (void)user;
+    for (int64_t k = 0; k < count; k++)
+        ((float *)elements)[k] = (float)(1 - (first + k));
+    return GA_OK;
+}
+
+static void chunks_are_checked(void **state)
+{
+    (void)state;
+    const ga_chunks chunks = {.bytes = 64};
+    ga_source *x = ga_source_new(GA_FLOAT32, GA_SHAPE(100), count_down, NULL);
+    FAILS(ga_eval_chunked(&chunks, "1 + sqrt(x)", GA(x)),
+          "eval: sqrt: nan at index (2,) of shape (100,), from finite operands a = -1.\n"
+          "    1 + sqrt(x)\n"
+          "        ^");
+    char path[] = "/tmp/quarry-check-XXXXXX";
+    assert_non_null(mkdtemp(path));
+    char file[64];
+    snprintf(file, sizeof file, "%s/r.npy", path);
+    FAILS_INTO(ga_eval_save(file, &chunks, "1 / x", GA(x)),
+               "eval: divide: inf at index (1,) of shape (100,), from finite operands a = 1, b = 0.\n"
+               "    1 / x\n"
+               "      ^");
+    assert_int_not_equal(remove(file), 0);
+    assert_int_equal(ga_eval_save(file, &chunks, "x * 2", GA(x)), GA_OK);
+    remove(file);
+    remove(path);
+    ga_source_free(x);
+}
+
+static void launches_are_checked(void **state)
+{
+    (void)state;
+    ga_module *module = ga_module_compile("__global__ void divide(const float *x, float *y, float a)"
+                                          "{ y[threadIdx.x] = x[threadIdx.x] / a; }");
+    if (!module)
+        fail_msg("%s", ga_error_message());
+    GA_SCOPE {
+        ga_kernel *kernel = ga_module_kernel(module, "divide");
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3)), *y = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
+        assert_int_equal(ga_launch(kernel, GA_DIM(1), GA_DIM(3), x, y, 2.0f), GA_OK);
+        FAILS_INTO(ga_launch(kernel, GA_DIM(1), GA_DIM(3), x, y, 0.0f),
+                   "divide: argument 2: inf at index (0,) of shape (3,), from finite operands");
+        assert_int_equal(ga_launch(kernel, GA_DIM(1), GA_DIM(3), x, y, 0.0f), GA_OK); /* had inf */
+    }
+    ga_module_free(module);
+}
+
 static bool sum_once(void)
 {
     gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(2, 3), 1e37f);
@@ -184,6 +235,8 @@ int main(int argc, char **argv)
         CHECKED(reductions_name_index_and_range),
         CHECKED(expressions_name_the_operation_inside),
         CHECKED(custom_kernels_name_their_arguments),
+        CHECKED(chunks_are_checked),
+        CHECKED(launches_are_checked),
         CHECKED(other_results_pass),
         CHECKED(failed_allocations_leave_nothing_behind),
     };

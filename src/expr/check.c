@@ -134,7 +134,7 @@ ga_status ga__eval_check_nan(const char *text, const ga__ast *ast, const gpuarra
                              int count, const ga_named *args)
 {
     ga__ast parsed;
-    if (ga__check_finite(result))
+    if (result && ga__check_finite(result))
         return GA_OK;
     if (ast)
         return replay(text, ast, count, args);

@@ -5,9 +5,11 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/os/process.h"
+#include "expr/check.h"
 #include "expr/eval.h"
 #include "expr/named.h"
 #include "expr/sweep.h"
+#include "ops/check_nan.h"
 
 /* Arrays that every chunk needs may always take this much, however small the chunks are. */
 #define LEAST_WHOLE ((int64_t)1 << 20)
@@ -88,6 +90,65 @@ static ga_status compute(ga__evaluation *s, gpuarray **result)
     return status;
 }
 
+/* ---- QUARRY_CHECK=nan ---- */
+
+static int64_t source_bytes(int count, const ga_named *args)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++)
+        if (args[k].value.kind == GA_VALUE_SOURCE) {
+            const ga_source *x = args[k].value.as.source;
+            bytes = ga__add_sizes(
+                bytes, ga__shape_bytes(x->ndim, x->shape, (int64_t)ga__dtype_size(x->dtype)));
+        }
+    return bytes;
+}
+
+static ga_status load_sources(int count, const ga_named *args, ga_named *loaded)
+{
+    for (int k = 0; k < count; k++) {
+        loaded[k] = args[k];
+        if (args[k].value.kind != GA_VALUE_SOURCE)
+            continue;
+        gpuarray *x = (ga_eval_chunked)(0, NULL, args[k].name, 1, &args[k]);
+        if (!x)
+            return ga_error();
+        loaded[k].value = ga_value_array(x);
+    }
+    return GA_OK;
+}
+
+/* Checks the evaluation operation by operation if the sources fit a quarter of the free memory.
+ * `result` is NULL if it is in the file. */
+__attribute__((noinline, cold)) static ga_status check_nan(const ga__evaluation *s,
+                                                           const gpuarray *result)
+{
+    ga_named loaded[GA__MAX_EVAL_ARGS];
+    ga__memory_state memory;
+    s->device->backend->memory.state(s->device, &memory);
+    if (source_bytes(s->count, s->args) > (int64_t)(memory.available / 4))
+        return GA_OK;
+    ga__check_begin();
+    ga_status status = load_sources(s->count, s->args, loaded);
+    if (status == GA_OK)
+        status = ga__eval_check_nan(s->text, NULL, result, s->count, loaded);
+    ga__check_end();
+    return status;
+}
+
+static ga_status compute_to_array(ga__evaluation *s, gpuarray **result)
+{
+    gpuarray *x = NULL;
+    ga_status status = compute(s, &x);
+    if (status == GA_OK && ga__checks_nan())
+        status = check_nan(s, x);
+    if (status == GA_OK)
+        *result = x;
+    else
+        ga_free(x);
+    return status;
+}
+
 static ga_status compute_to_file(ga__evaluation *s, const char *path)
 {
     const ga__node *root = &s->plan->graph.nodes[s->plan->graph.root];
@@ -97,6 +158,8 @@ static ga_status compute_to_file(ga__evaluation *s, const char *path)
         return status;
     s->file = &file;
     status = compute(s, NULL);
+    if (status == GA_OK && ga__checks_nan())
+        status = check_nan(s, NULL);
     if (status == GA_OK)
         return ga__npy_finish(&file);
     ga__npy_discard(&file);
@@ -127,7 +190,7 @@ ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *dev
 static ga_status evaluate(const char *path, const ga_chunks *chunks, const char *expression,
                           int count, const ga_named *args, gpuarray **result)
 {
-    ga__evaluation s = {.args = args, .how = chunks};
+    ga__evaluation s = {.text = expression, .count = count, .args = args, .how = chunks};
     ga__room room;
     if (!ga__not_recording("eval_chunked"))
         return GA_ERR_UNSUPPORTED;
@@ -146,7 +209,7 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
         status = ga__split_make(&s.split, plan, args, expression, &room);
     const ga__watch before = ga__watch_set(watch_of(&s));
     if (status == GA_OK)
-        status = path ? compute_to_file(&s, path) : compute(&s, result);
+        status = path ? compute_to_file(&s, path) : compute_to_array(&s, result);
     (void)ga__watch_set(before);
     ga__split_reset(&s.split);
     ga__plan_free(plan);

@@ -15,6 +15,8 @@
 /* One evaluation. */
 typedef struct ga__evaluation {
     const ga__plan *plan;
+    const char *text; /* the expression */
+    int count;
     const ga_named *args;
     const ga_chunks *how; /* may be NULL */
     ga__device *device;

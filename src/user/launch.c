@@ -1,9 +1,11 @@
 /* Launches modules' kernels: checks the launch, packs the arguments, and copies host memory. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "ops/check_nan.h"
 #include "user/module.h"
 
 /* The limits of every CUDA device; the host has the same ones. */
@@ -227,6 +229,50 @@ static ga_status launch_here(const ga__module_kernel *kernel, const ga__grid_lau
     return status;
 }
 
+/* ---- QUARRY_CHECK=nan ---- */
+
+static bool all_finite(int count, const ga_value *args)
+{
+    bool finite = true;
+    for (int k = 0; k < count && finite; k++)
+        finite = args[k].kind != GA_VALUE_ARRAY || !args[k].as.array ||
+                 ga__check_finite(args[k].as.array);
+    return finite;
+}
+
+static ga_status check_arrays(const char *name, int count, const ga_value *args)
+{
+    char what[96];
+    ga_status status = GA_OK;
+    for (int k = 0; k < count && status == GA_OK; k++) {
+        snprintf(what, sizeof(what), "%.64s: argument %d", name, k + 1);
+        if (args[k].kind == GA_VALUE_ARRAY)
+            status = ga__check_elements(what, args[k].as.array, 0, NULL, NULL);
+    }
+    return status;
+}
+
+/* With a check of the arrays, unless one has a NaN or infinity before. */
+__attribute__((noinline, cold)) static ga_status launch_checked(const ga__module_kernel *kernel,
+                                                                const ga__grid_launch *shape,
+                                                                int count, const ga_value *args)
+{
+    ga__check_begin();
+    const bool finite = all_finite(args ? count : 0, args);
+    ga_status status = launch_here(kernel, shape, count, args);
+    if (status == GA_OK && finite)
+        status = check_arrays(kernel->base.name, count, args);
+    ga__check_end();
+    return status;
+}
+
+static ga_status launch_as_checked(const ga__module_kernel *kernel, const ga__grid_launch *shape,
+                                   int count, const ga_value *args)
+{
+    return ga__checks_nan() ? launch_checked(kernel, shape, count, args)
+                            : launch_here(kernel, shape, count, args);
+}
+
 static ga_status launch_on(ga_stream *stream, const ga__module_kernel *kernel,
                            const ga__grid_launch *shape, int count, const ga_value *args)
 {
@@ -237,7 +283,7 @@ static ga_status launch_on(ga_stream *stream, const ga__module_kernel *kernel,
         return ga__fail(GA_ERR_UNSUPPORTED, "%s: a launch on another stream cannot be recorded",
                         kernel->base.name);
     ga__stream *before = ga__choose_stream(stream);
-    const ga_status status = launch_here(kernel, shape, count, args);
+    const ga_status status = launch_as_checked(kernel, shape, count, args);
     ga__choose_stream(before);
     return status;
 }
@@ -258,7 +304,7 @@ ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, size_t s
                                    .block = {block.x, block.y, block.z},
                                    .shared = options.shared_bytes};
     return options.stream ? launch_on(options.stream, kernel, &shape, count, args)
-                          : launch_here(kernel, &shape, count, args);
+                          : launch_as_checked(kernel, &shape, count, args);
 }
 
 ga_status(ga_launch)(ga_kernel *kernel, ga_dim grid, ga_dim block, int count, const ga_value *args)
