@@ -27,8 +27,8 @@ int main(void)
     snprintf(from, sizeof from, "%s/x.npy", folder);
     snprintf(to, sizeof to, "%s/z.npy", folder);
     GA_SCOPE {
-        gpuarray *i = ga_reshape(ga_arange(GA_FLOAT64, 0, ROWS * COLUMNS, 1),
-                                 GA_SHAPE(ROWS, COLUMNS));
+        gpuarray *i =
+            ga_reshape(ga_arange(GA_FLOAT64, 0, ROWS * COLUMNS, 1), GA_SHAPE(ROWS, COLUMNS));
         gpuarray *x = ga_eval("100 * sin(i) + i / 1000", GA(i));
         ga_save(x, from);
         gpuarray *back = ga_load(from);

@@ -32,9 +32,8 @@ int main(void)
         gpuarray *x = make_readings(i, group), *good = clean(x);
         missing = ga_item_int64(ga_eval("count_nonzero(isnan(x))", GA(x)));
         kept = ga_item_int64(ga_eval("count_nonzero(isfinite(good))", GA(good)));
-        gpuarray *by_group =
-            ga_eval("nanmean(where(group == names[:, None], good, nan), axis=1)", GA(group),
-                    GA(names), GA(good));
+        gpuarray *by_group = ga_eval("nanmean(where(group == names[:, None], good, nan), axis=1)",
+                                     GA(group), GA(names), GA(good));
         ga_to_host(by_group, means, sizeof means);
     }
     if (ga_error() != GA_OK) {

@@ -39,13 +39,13 @@ static double learn(const network *n, const gpuarray *x, const gpuarray *wanted)
     GA_SCOPED;
     gpuarray *h = hidden_layer(n, x), *y = output(n, h);
     gpuarray *slope = ga_eval("(y - wanted) * y * (1 - y)", GA(y), GA(wanted));
-    gpuarray *back = ga_eval("slope[:, None] * w * (1 - h * h)", GA(slope), GA(h),
-                             GA_NAMED("w", n->w2));
+    gpuarray *back =
+        ga_eval("slope[:, None] * w * (1 - h * h)", GA(slope), GA(h), GA_NAMED("w", n->w2));
     ga_eval_into(n->w2, "w - 2 * sum(h * slope[:, None], axis=0)", GA_NAMED("w", n->w2), GA(h),
                  GA(slope));
     ga_eval_into(n->b2, "b - 2 * sum(slope)", GA_NAMED("b", n->b2), GA(slope));
-    ga_eval_into(n->w1, "w - 2 * sum(x[:, :, None] * back[:, None], axis=0)",
-                 GA_NAMED("w", n->w1), GA(x), GA(back));
+    ga_eval_into(n->w1, "w - 2 * sum(x[:, :, None] * back[:, None], axis=0)", GA_NAMED("w", n->w1),
+                 GA(x), GA(back));
     ga_eval_into(n->b1, "b - 2 * sum(back, axis=0)", GA_NAMED("b", n->b1), GA(back));
     return ga_item_double(ga_eval("mean((y - wanted)**2)", GA(y), GA(wanted)));
 }

@@ -51,8 +51,8 @@ int main(void)
         for (int i = 0; i < STEPS; i++)
             step(p, v, mass);
         after = energy(p, v, mass);
-        momentum = ga_item_double(
-            ga_eval("max(abs(sum(mass[:, None] * v, axis=0)))", GA(mass), GA(v)));
+        momentum =
+            ga_item_double(ga_eval("max(abs(sum(mass[:, None] * v, axis=0)))", GA(mass), GA(v)));
     }
     if (ga_error() != GA_OK) {
         fprintf(stderr, "nbody: %s\n", ga_error_message());

@@ -44,8 +44,8 @@ int main(void)
     }
 
     /* NumPy finds as many. The steepest corner has the gradient (2, 4). */
-    const bool right = ground == 0 && at_edge == 4 && fabs(strongest - sqrt(20.0)) < 1e-6 &&
-                       edge_pixels == 676;
+    const bool right =
+        ground == 0 && at_edge == 4 && fabs(strongest - sqrt(20.0)) < 1e-6 && edge_pixels == 676;
     printf("sobel: %lld pixels of edges, at most %.3f%s\n", (long long)edge_pixels, strongest,
            right ? ": OK" : "");
     return !right;

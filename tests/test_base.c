@@ -491,7 +491,9 @@ static void the_environment_sets_the_log_level(void **state)
     check_environment("error", "quarry: none\n");
     check_environment("info", "quarry: none\nquarry: one\n");
     check_environment("debug", "quarry: none\nquarry: one\nquarry: two\n");
-    check_environment("nonsense", "");
+    check_environment("", "");
+    check_environment("nonsense",
+                      "quarry: QUARRY_LOG=nonsense is ignored: it takes error, info or debug\n");
 }
 
 /* ---- Files ---- */

@@ -179,10 +179,11 @@ static void chunks_are_checked(void **state)
     assert_non_null(mkdtemp(path));
     char file[64];
     snprintf(file, sizeof file, "%s/r.npy", path);
-    FAILS_INTO(ga_eval_save(file, &chunks, "1 / x", GA(x)),
-               "eval: divide: inf at index (1,) of shape (100,), from finite operands a = 1, b = 0.\n"
-               "    1 / x\n"
-               "      ^");
+    FAILS_INTO(
+        ga_eval_save(file, &chunks, "1 / x", GA(x)),
+        "eval: divide: inf at index (1,) of shape (100,), from finite operands a = 1, b = 0.\n"
+        "    1 / x\n"
+        "      ^");
     assert_int_not_equal(remove(file), 0);
     assert_int_equal(ga_eval_save(file, &chunks, "x * 2", GA(x)), GA_OK);
     remove(file);
@@ -193,8 +194,9 @@ static void chunks_are_checked(void **state)
 static void launches_are_checked(void **state)
 {
     (void)state;
-    ga_module *module = ga_module_compile("__global__ void divide(const float *x, float *y, float a)"
-                                          "{ y[threadIdx.x] = x[threadIdx.x] / a; }");
+    ga_module *module =
+        ga_module_compile("__global__ void divide(const float *x, float *y, float a)"
+                          "{ y[threadIdx.x] = x[threadIdx.x] / a; }");
     if (!module)
         fail_msg("%s", ga_error_message());
     GA_SCOPE {

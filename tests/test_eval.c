@@ -303,33 +303,33 @@ static const struct {
     {"(x", "\")\"", GA_ERR_INVALID, 2},
     {"x)", "parenthesis", GA_ERR_INVALID, 1},
     {"x + $", "unexpected character '$'", GA_ERR_INVALID, 4},
-    {"x[i]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
-    {"x[0.5]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
-    {"x[]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
-    {"x[1 2]", "an index is an integer such as -1", GA_ERR_INVALID, 4},
-    {"x[-]", "an index is an integer such as -1", GA_ERR_INVALID, 2},
+    {"x[i]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
+    {"x[0.5]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
+    {"x[]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
+    {"x[1 2]", "an index is an integer, a slice", GA_ERR_INVALID, 4},
+    {"x[-]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
     {"x[1", "expected \"]\" before the end", GA_ERR_INVALID, 3},
     {"x[6]", "slice: index 6 is out of range for axis 0 of length 6", GA_ERR_INDEX, 1},
     {"x[0, 0]", "slice: too many indices: 2 for shape (6,)", GA_ERR_INDEX, 1},
     {"x[::0]", "slice: the step of axis 0 is 0", GA_ERR_INDEX, 1},
     {"(1 + 2)[0]", "a number has no elements", GA_ERR_INVALID, 7},
     {"x.sum()", "only .T, .real and .imag", GA_ERR_INVALID, 1},
-    {"np.sin(x)", "functions need no prefix", GA_ERR_INVALID, 2},
+    {"np.sin(x)", "functions have no prefix", GA_ERR_INVALID, 2},
     {"x = 1", "expected \";\" before the end", GA_ERR_INVALID, 5},
     {"x = 1;", "too early", GA_ERR_INVALID, 6},
     {"True = 1; x", "cannot be a name", GA_ERR_INVALID, 0},
     {"x[0] = 1", "only a name can be assigned", GA_ERR_INVALID, 5},
     {"t = 1; x; t", "operator", GA_ERR_INVALID, 10},
-    {"where(x = 1, 1, 2)", "== compares", GA_ERR_INVALID, 8},
-    {"x && x", "& or and combines", GA_ERR_INVALID, 2},
-    {"x || x", "| or or combines", GA_ERR_INVALID, 2},
-    {"!x", "~ or not negates", GA_ERR_INVALID, 0},
+    {"where(x = 1, 1, 2)", "write == to compare", GA_ERR_INVALID, 8},
+    {"x && x", "write & or \"and\"", GA_ERR_INVALID, 2},
+    {"x || x", "write | or \"or\"", GA_ERR_INVALID, 2},
+    {"!x", "write ~ or \"not\"", GA_ERR_INVALID, 0},
     {"x ? 1 : 2", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"x if x else 1", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"if(x, 1, 2)", "where(condition, a, b)", GA_ERR_INVALID, 0},
     {"m @ m", "sum(a[:, :, None] * b, axis=1)", GA_ERR_INVALID, 2},
-    {"x ^ 2", "a power is x ** y", GA_ERR_DTYPE, 2},
-    {"2.0 ^ 3", "a power is x ** y", GA_ERR_INVALID, 4},
+    {"x ^ 2", "write a power as x ** y", GA_ERR_DTYPE, 2},
+    {"2.0 ^ 3", "write a power as x ** y", GA_ERR_INVALID, 4},
     {"x + nowhere", "nowhere", GA_ERR_INVALID, 4},
     {"emtpy + 1", "no argument is named emtpy (did you mean empty?)", GA_ERR_INVALID, 0},
     {"total = x; totl + 1", "(did you mean total?)", GA_ERR_INVALID, 11},
@@ -722,7 +722,8 @@ static void kernels_with_too_many_operands_are_split(void **state)
         char name[64][8], text[20000];
         for (int k = 0; k < 64; k++) {
             snprintf(name[k], sizeof name[k], "a%d", k);
-            args[k] = (ga_named){name[k], GA_V(ga_full(GA_FLOAT64, GA_SHAPE(1 + k % 2 * 2), k - 30))};
+            args[k] =
+                (ga_named){name[k], GA_V(ga_full(GA_FLOAT64, GA_SHAPE(1 + k % 2 * 2), k - 30))};
         }
         for (int round = 0; round < 6; round++) {
             *text = 0;
@@ -747,7 +748,8 @@ static void views_are_checked_in_each_call(void **state)
     (void)state;
     GA_SCOPE {
         for (int n = 6; n > 3; n--) {
-            gpuarray *x = ga_arange(GA_FLOAT32, 0, n, 1), *r = ga_eval("x[4:] + x[3] + x[-1]", GA(x));
+            gpuarray *x = ga_arange(GA_FLOAT32, 0, n, 1),
+                     *r = ga_eval("x[4:] + x[3] + x[-1]", GA(x));
             assert_non_null(r);
             assert_int_equal(ga_size(r), n > 4 ? n - 4 : 0);
         }

@@ -204,7 +204,8 @@ static void floats_are_cast_to_integers(void **state)
             const bool fits = cut[k] < 999;
             gpuarray *r = ga_eval("int8(a)", GA(a)),
                      *z = ga_eval("int8(a)", GA_NAMED("a", a + 3 * I));
-            if (fits != (r && z) || (fits && (ga_item_int64(r) != cut[k] || ga_item_int64(z) != cut[k])))
+            if (fits != (r && z) ||
+                (fits && (ga_item_int64(r) != cut[k] || ga_item_int64(z) != cut[k])))
                 fail_msg("int8 of %g: %s", a, ga_error_message());
             if (!fits && (ga_error() != GA_ERR_INVALID || !strstr(ga_error_message(), "fit int8")))
                 fail_msg("int8 of %g: %s", a, ga_error_message());

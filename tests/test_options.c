@@ -56,7 +56,7 @@ static void options_of_other_versions_are_read(void **state)
         assert_shape(sum, GA_SHAPE(1, 1));
         options.more = 1;
         assert_null((ga_sum)(sizeof options, &options.known));
-        assert_error(GA_ERR_UNSUPPORTED, "sum: the program sets an option at byte 48, Quarry ");
+        assert_error(GA_ERR_UNSUPPORTED, "sum: the program sets an option at byte 56, Quarry ");
         assert_null((ga_sum)(sizeof options, NULL));
         assert_error(GA_ERR_INVALID, "sum: the options are NULL");
         assert_null((ga_elementwise_kernel)(sizeof(ga_elementwise_args), NULL));

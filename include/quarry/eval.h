@@ -23,11 +23,12 @@ typedef struct ga_expr ga_expr;
  * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters of
  * the kernels: changing a number's value never recompiles. docs/eval.md has the grammar: Python's
  * operators, the functions of the op tables, where(c, a, b), casts such as float32(x), reductions
- * with axis=, keepdims= and ddof=, and the constants pi e inf nan True False. Dtypes and shapes are
- * those of ga_add() and the other functions. Untrusted text is safe: none of it reaches a compiler.
+ * with axis=, keepdims=, dtype= and correction=, views (x[1:, None], x.T, x.real), names ("t = x -
+ * mean(x); t / std(t)"), and the constants pi e inf nan True False. Dtypes and shapes are those of
+ * ga_add() and the other functions. Untrusted text is safe: none of it reaches a compiler.
  * The first call with a given text, dtypes and numbers of axes makes a plan and may compile; later
  * calls do neither. GA_ERR_INVALID (the message shows the place), GA_ERR_SHAPE, GA_ERR_DTYPE,
- * GA_ERR_DEVICE, GA_ERR_UNSUPPORTED (the expression is too large for a kernel). */
+ * GA_ERR_INDEX, GA_ERR_DEVICE, GA_ERR_UNSUPPORTED (more than 256 operators between numbers). */
 GA_API gpuarray *ga_eval(const char *expression, int count, const ga_named *args);
 
 /* The same, into `out`. The result must broadcast to the shape of `out` and cast to its dtype
@@ -178,8 +179,7 @@ inline char *ga_explain_chunked_(const ga_chunks *chunks, const char *expression
 /* An expression and its names as three arguments. */
 #define GA_NAMES_(...) GA_JOIN_(GA_NAMES_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
 #define GA_NAMES_ONE(e) e, 0, (const ga_named *)0
-#define GA_NAMES_OVER(e, ...)                                                                  \
-    e, ga_a_macro_takes_at_most_64_arguments, (const ga_named *)0
+#define GA_NAMES_OVER(e, ...) e, ga_a_macro_takes_at_most_64_arguments, (const ga_named *)0
 #define GA_NAMES_MANY(e, ...) e, GA_COUNT_(ga_named, __VA_ARGS__), GA_LIST_(ga_named, __VA_ARGS__)
 #endif
 

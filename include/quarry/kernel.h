@@ -31,12 +31,12 @@ typedef struct ga_elementwise_args {
  * array. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
  * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
  * NumPy names (float16, ...) as types there. The texts may use the C mathematical functions, NAN
- * and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like, atomicAdd
- * and the other atomics, __ldg and the other loads and stores, __float2int_rn and the other
- * conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector types,
- * threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a block of one
- * thread. Functions of a warp are missing there. Nothing is compiled before the first run.
- * GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
+ * and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
+ * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
+ * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
+ * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
+ * block of one thread. Functions of a warp are missing there. Nothing is compiled before the first
+ * run. GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the

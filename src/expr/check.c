@@ -59,8 +59,12 @@ static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *
     for (int axis = 0; axis < x->ndim; axis++)
         if (node->key.axes >> axis & 1)
             axes[naxes++] = axis;
-    const ga_reduce_args args = {
-        .x = x, .naxes = naxes ? naxes : GA_NO_AXES, .axes = axes, .keepdims = node->key.keepdims, .dtype = node->loop, .correction = ddof};
+    const ga_reduce_args args = {.x = x,
+                                 .naxes = naxes ? naxes : GA_NO_AXES,
+                                 .axes = axes,
+                                 .keepdims = node->key.keepdims,
+                                 .dtype = node->loop,
+                                 .correction = ddof};
     *value = of_array(ga__apply_reduction((ga__row_id)node->key.row, &args));
     if (!value->as.array)
         return ga_error();
@@ -76,8 +80,8 @@ static ga_status convert(const ga__node *node, const ga_value *values, ga_value 
                            : ga_error();
 }
 
-static ga_status compute(const ga__graph *graph, int k, const ga_named *args, const ga_value *values,
-                         ga_value *value)
+static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
+                         const ga_value *values, ga_value *value)
 {
     const ga__node *nodes = graph->nodes, *node = &nodes[k];
     switch ((ga__node_kind)node->key.kind) {

@@ -1,12 +1,14 @@
-/* Checks the names and values that an expression is given. */
+/* The names of expressions: checks those that are given, and knows the constants. */
 #include "expr/named.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
 #include "base/error.h"
 #include "expr/text/lexer.h"
-#include "expr/type.h"
+#include "expr/text/nearest.h"
 
 static ga_status fail_name(int k, const char *name)
 {
@@ -81,4 +83,47 @@ ga_status ga__eval_check(int count, const ga_named *args, bool takes_sources, ga
 {
     const ga_status status = ga__eval_check_values(count, args, takes_sources, device);
     return status == GA_OK ? ga__eval_check_names(count, args) : status;
+}
+
+static const struct {
+    const char *name;
+    double number;
+    ga_dtype dtype;
+} constants[] = {{"pi", 3.14159265358979323846, GA_FLOAT64},
+                 {"e", 2.71828182845904523536, GA_FLOAT64},
+                 {"inf", (double)INFINITY, GA_FLOAT64},
+                 {"nan", (double)NAN, GA_FLOAT64},
+                 {"True", 1, GA_BOOL},
+                 {"False", 0, GA_BOOL}};
+
+#define NCONSTANTS (sizeof(constants) / sizeof(constants[0]))
+
+bool ga__constant_named(const char *name, size_t length, ga_value *number)
+{
+    size_t k = 0;
+    while (k < NCONSTANTS &&
+           (strncmp(constants[k].name, name, length) != 0 || constants[k].name[length] != '\0'))
+        k++;
+    if (k == NCONSTANTS)
+        return false;
+    *number = constants[k].dtype == GA_BOOL ? ga_value_bool(constants[k].number != 0)
+                                            : ga_value_double(constants[k].number);
+    return true;
+}
+
+void ga__unknown_name(const ga__ast *ast, int count, const ga_named *args, size_t length,
+                      const char *name, char *what, size_t room)
+{
+    ga__nearest near = ga__nearest_to(name, length);
+    const bool calls = ga__row_find(name, length) < GA__ROW_COUNT;
+    for (int k = 0; k < count; k++)
+        ga__nearest_add(&near, args[k].name);
+    for (int k = 0; k < ast->nlocals; k++)
+        ga__nearest_add_bytes(&near, ast->text + ast->locals[k].at, ast->locals[k].length);
+    for (size_t k = 0; k < NCONSTANTS; k++)
+        ga__nearest_add(&near, constants[k].name);
+    snprintf(what, room, "no argument is named %.*s%s", length < 64 ? (int)length : 64, name,
+             calls ? " (a function is called)" : "");
+    if (!calls)
+        ga__nearest_append(&near, what, room);
 }

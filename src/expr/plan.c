@@ -234,8 +234,7 @@ static leaves leaves_for_users(const planner *p, int k, const leaves *own)
 {
     const ga__node *node = &p->graph->nodes[k];
     const bool computed = node->key.kind == GA__NODE_APPLY || node->key.kind == GA__NODE_CAST;
-    return computed && !p->stored[k] ? *own
-                                     : (leaves){.count = !is_constant(p, k), .node = {k}};
+    return computed && !p->stored[k] ? *own : (leaves){.count = !is_constant(p, k), .node = {k}};
 }
 
 /* Stores the operand of a node that has the most operands itself. */

@@ -15,7 +15,6 @@
 #include "ops/slice.h"
 #include "expr/fold.h"
 #include "expr/text/lexer.h"
-#include "expr/text/nearest.h"
 
 #define FAILED (-1)
 
@@ -55,7 +54,7 @@ static int fail_here(const typer *t)
     return fail_hinting(t, "");
 }
 
-#define POWER_HINT "; a power is x ** y"
+#define POWER_HINT "; write a power as x ** y"
 
 /* ---- Nodes ---- */
 
@@ -362,8 +361,7 @@ static int view(typer *t, int operand)
         return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
     slice.ndim = x->ndim;
     for (int axis = 0; axis < x->ndim; axis++)
-        slice.shape[axis] =
-            x->shape[key.row == GA__VIEW_TRANSPOSE ? x->ndim - 1 - axis : axis];
+        slice.shape[axis] = x->shape[key.row == GA__VIEW_TRANSPOSE ? x->ndim - 1 - axis : axis];
     if (key.row == GA__VIEW_SLICE) {
         static const int64_t no_strides[GA_MAX_NDIM];
         key.bits[0] = (uint64_t)ast_node->first_part;
@@ -394,52 +392,19 @@ static int add_argument(typer *t, int k)
     return add_weak(t, &key, value, true);
 }
 
-static const struct {
-    const char *name;
-    double number;
-    ga_dtype dtype;
-} constants[] = {{"pi", 3.14159265358979323846, GA_FLOAT64},
-                 {"e", 2.71828182845904523536, GA_FLOAT64},
-                 {"inf", (double)INFINITY, GA_FLOAT64},
-                 {"nan", (double)NAN, GA_FLOAT64},
-                 {"True", 1, GA_BOOL},
-                 {"False", 0, GA_BOOL}};
-
-#define NCONSTANTS (sizeof(constants) / sizeof(constants[0]))
-
-/* Raises the error for a name that nothing has. */
-static int fail_name(const typer *t, const char *name, size_t length)
-{
-    char what[192];
-    ga__nearest near = ga__nearest_to(name, length);
-    const bool calls = ga__row_find(name, length) < GA__ROW_COUNT;
-    for (int k = 0; k < t->count; k++)
-        ga__nearest_add(&near, t->args[k].name);
-    for (int k = 0; k < t->ast->nlocals; k++)
-        ga__nearest_add_bytes(&near, t->ast->text + t->ast->locals[k].at,
-                              t->ast->locals[k].length);
-    for (size_t k = 0; k < NCONSTANTS; k++)
-        ga__nearest_add(&near, constants[k].name);
-    snprintf(what, sizeof(what), "no argument is named %.*s%s", length < 64 ? (int)length : 64,
-             name, calls ? " (a function is called)" : "");
-    if (!calls)
-        ga__nearest_append(&near, what, sizeof(what));
-    return fail(t, GA_ERR_INVALID, what);
-}
-
 static int find_name(typer *t)
 {
     const char *name = t->ast->text + t->ast_node->at;
     const size_t length = t->ast_node->length;
+    ga_value constant;
+    char what[192];
     for (int k = 0; k < t->count; k++)
         if (strncmp(t->args[k].name, name, length) == 0 && t->args[k].name[length] == 0)
             return add_argument(t, k);
-    for (size_t k = 0; k < NCONSTANTS; k++)
-        if (strncmp(constants[k].name, name, length) == 0 && constants[k].name[length] == 0)
-            return add_constant(t, constants[k].dtype == GA_BOOL
-                                       ? ga_value_bool(constants[k].number != 0)
-                                       : ga_value_double(constants[k].number));
-    return fail_name(t, name, length);
+    if (ga__constant_named(name, length, &constant))
+        return add_constant(t, constant);
+    ga__unknown_name(t->ast, t->count, t->args, length, name, what, sizeof(what));
+    return fail(t, GA_ERR_INVALID, what);
 }
 
 /* ---- The whole expression ---- */

@@ -4,7 +4,7 @@
 
 #include <quarry/eval.h>
 
-#include "expr/text/ast.h"
+#include "expr/named.h"
 
 typedef enum ga__node_kind {
     /* Weak numbers, which the host computes. */
@@ -51,13 +51,11 @@ typedef struct ga__graph {
     int root;
     int nviews;
     ga_range *parts; /* of the slices; a copy of the ast's */
-    int nslots; /* of the hash table that finds equal nodes */
+    int nslots;      /* of the hash table that finds equal nodes */
     int32_t *slots;
     bool fast_math;   /* from the ast */
     bool value_typed; /* a dtype depends on the value of a number argument */
 } ga__graph;
-
-#define GA__MAX_EVAL_ARGS 64
 
 /* Types the expression, whose arguments are checked already (see eval.c). Errors show the place.
  * After a failure there is nothing to free. */

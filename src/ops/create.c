@@ -158,8 +158,8 @@ static gpuarray *linspace_of_complex(ga_dtype dtype, ga_value start, ga_value st
     double from[2], to[2];
     const ga_value a = complex_part(start, from), b = complex_part(stop, to);
     const double steps = num > 1 ? (double)(num - 1) : 1.0;
-    const ga_value step = ga_value_floating(GA_COMPLEX128, (to[0] - from[0]) / steps,
-                                            (to[1] - from[1]) / steps);
+    const ga_value step =
+        ga_value_floating(GA_COMPLEX128, (to[0] - from[0]) / steps, (to[1] - from[1]) / steps);
     const ga__operand numbers[] = {ga__number_operand("a", GA_COMPLEX128, a),
                                    ga__number_operand("b", GA_COMPLEX128, b),
                                    ga__number_operand("c", GA_COMPLEX128, step)};
@@ -168,8 +168,7 @@ static gpuarray *linspace_of_complex(ga_dtype dtype, ga_value start, ga_value st
 
 static gpuarray *linspace(ga_dtype dtype, ga_value start, ga_value stop, int64_t num)
 {
-    const bool is_complex =
-        ga__dtype_kind(start.dtype) == 'c' || ga__dtype_kind(stop.dtype) == 'c';
+    const bool is_complex = ga__dtype_kind(start.dtype) == 'c' || ga__dtype_kind(stop.dtype) == 'c';
     if (!is_complex)
         return linspace_real(dtype, ga__number_double(start), ga__number_double(stop), num);
     if (ga__dtype_kind(dtype) != 'c')

@@ -16,8 +16,8 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
                              const int64_t *shape, const bool *reduced, int noperands,
                              const ga__operand *operands, gpuarray *const *out);
 
-/* Sets *loop, the dtype of the computation, to the `dtype` that the program asks for, unless that is
- * GA_NO_DTYPE. */
+/* Sets *loop, the dtype of the computation, to the `dtype` that the program asks for, unless that
+ * is GA_NO_DTYPE. */
 ga_status ga__reduce_as(const ga__row *op, ga_dtype operand, ga_dtype dtype, ga_dtype *loop);
 
 /* A new array, or args.out; NULL on failure. */

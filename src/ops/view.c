@@ -189,9 +189,9 @@ gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes)
         return NULL;
     for (int axis = 0; axis < x->ndim; axis++) {
         if (dropped >> axis & 1 && x->shape[axis] != 1)
-            return ga__fail_null(GA_ERR_SHAPE, "squeeze: axis %d of shape %s has length %lld, not 1",
-                                 axis, ga__shape_text(x->ndim, x->shape),
-                                 (long long)x->shape[axis]);
+            return ga__fail_null(GA_ERR_SHAPE,
+                                 "squeeze: axis %d of shape %s has length %lld, not 1", axis,
+                                 ga__shape_text(x->ndim, x->shape), (long long)x->shape[axis]);
         if (dropped >> axis & 1)
             continue;
         shape[ndim] = x->shape[axis];

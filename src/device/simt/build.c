@@ -22,8 +22,12 @@
 #include "device/simt/rewrite.h"
 
 /* These precede the user's text in this order. */
-static const char *const prelude[] = {"simt_abi.host",   "simt_types.host",  "cuda_vectors.host",
-                                      "simt_math.host",  "cuda_words.host",  "simt_threads.host",
+static const char *const prelude[] = {"simt_abi.host",
+                                      "simt_types.host",
+                                      "cuda_vectors.host",
+                                      "simt_math.host",
+                                      "cuda_words.host",
+                                      "simt_threads.host",
                                       NULL};
 
 /* These options favour short compiles over fast code. Type punning and signed overflow behave as on

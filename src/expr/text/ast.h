@@ -35,7 +35,7 @@ typedef struct ga__ast_node {
     size_t at;      /* in the text */
     size_t length;  /* of a name */
     ga_value number;
-    int options; /* of a reduction */
+    int options;            /* of a reduction */
     int first_part, nparts; /* of a slice: equal slices have the same parts */
 } ga__ast_node;
 

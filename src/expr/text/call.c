@@ -144,8 +144,8 @@ static int next_option(parser *p, bool first)
     const ga__token word = p->lexer.next;
     const int named = word.kind == GA__TOKEN_NAME ? option_named(p, &word) : NOPTIONS;
     if (named < NOPTIONS) {
-        const bool taken = ga__lexer_advance(&p->lexer) != FAILED &&
-                           ga__lexer_expect(&p->lexer, "=") != FAILED;
+        const bool taken =
+            ga__lexer_advance(&p->lexer) != FAILED && ga__lexer_expect(&p->lexer, "=") != FAILED;
         return taken ? named : FAILED;
     }
     if (ga__lexer_next_is(&p->lexer, "True") || ga__lexer_next_is(&p->lexer, "False"))
@@ -165,8 +165,8 @@ static int parse_option(parser *p, int row, bool first, unsigned *given, ga__opt
     if (option == FAILED)
         return FAILED;
     if (option == NOPTIONS)
-        return ga__lexer_fail(
-            &p->lexer, at, "a reduction takes axis=, keepdims=, dtype=, ddof= and correction=");
+        return ga__lexer_fail(&p->lexer, at,
+                              "a reduction takes axis=, keepdims=, dtype=, ddof= and correction=");
     if (option >= DDOF && row != GA__ROW_var && row != GA__ROW_std)
         return ga__lexer_fail(&p->lexer, at, "only var and std take ddof and correction");
     if (*given >> option & 1) {
@@ -207,10 +207,10 @@ static LEAF int end_reduction(parser *p, int row, size_t at, int operand)
     if (number == FAILED)
         return FAILED;
     return ga__parser_add(p, (ga__ast_node){.kind = GA__AST_REDUCTION,
-                                      .row = row,
-                                      .operand = {operand},
-                                      .at = at,
-                                      .options = number});
+                                            .row = row,
+                                            .operand = {operand},
+                                            .at = at,
+                                            .options = number});
 }
 
 static int parse_reduction(parser *p, int row, size_t at)
@@ -223,7 +223,7 @@ static LEAF int fail_arguments(const parser *p, const ga__ast_node *call, int in
 {
     char what[96];
     if (ga__lexer_next_is(&p->lexer, "="))
-        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "unexpected =; == compares");
+        return ga__lexer_fail(&p->lexer, p->lexer.next.at, "unexpected =; write == to compare");
     const bool casts = call->kind == GA__AST_CAST;
     const char *name =
         casts ? ga_dtype_name((ga_dtype)call->row) : ga__rows[call->row].formula.name;
@@ -258,7 +258,7 @@ static LEAF int fail_function(const parser *p, size_t at, size_t length)
         return ga__lexer_fail(&p->lexer, at,
                               "a function with two results cannot be called in an expression");
     if (length == 2 && !memcmp(name, "if", 2))
-        return ga__lexer_fail(&p->lexer, at, "unexpected if; a choice is where(condition, a, b)");
+        return ga__lexer_fail(&p->lexer, at, "unexpected if; write where(condition, a, b)");
     for (int k = 0; ga__row_name(k); k++)
         ga__nearest_add(&near, ga__row_name(k));
     for (int dtype = 0; dtype < GA_DTYPE_COUNT; dtype++)

@@ -48,11 +48,11 @@ static bool fail_foreign(const ga__lexer *l, size_t at)
 {
     static const struct {
         const char *mark, *hint;
-    } foreign[] = {{"&&", "& or and combines conditions"},
-                   {"||", "| or or combines conditions"},
-                   {"!", "~ or not negates a condition"},
-                   {"?", "a choice is where(condition, a, b)"},
-                   {"@", "a product of matrices is sum(a[:, :, None] * b, axis=1)"}};
+    } foreign[] = {{"&&", "write & or \"and\""},
+                   {"||", "write | or \"or\""},
+                   {"!", "write ~ or \"not\""},
+                   {"?", "write where(condition, a, b)"},
+                   {"@", "write a matrix product as sum(a[:, :, None] * b, axis=1)"}};
     for (size_t k = 0; k < sizeof(foreign) / sizeof(foreign[0]); k++) {
         if (strncmp(l->text + at, foreign[k].mark, strlen(foreign[k].mark)) != 0)
             continue;

@@ -307,9 +307,9 @@ static const char *problem_after(const parser *p)
     if (ga__lexer_next_is(&p->lexer, ")"))
         return "unmatched closing parenthesis";
     if (ga__lexer_next_is(&p->lexer, "if"))
-        return "unexpected if; a choice is where(condition, a, b)";
+        return "unexpected if; write where(condition, a, b)";
     if (ga__lexer_next_is(&p->lexer, "="))
-        return "unexpected =; == compares, and only a name can be assigned";
+        return "unexpected =; only a name can be assigned, and == compares";
     return "expected an operator or the end";
 }
 

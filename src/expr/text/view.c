@@ -13,7 +13,7 @@ typedef ga__parser parser;
 static int fail_index(const parser *p, size_t at)
 {
     return ga__lexer_fail(&p->lexer, at,
-                          "an index is an integer such as -1, a slice such as 1:-1, None or ...");
+                          "an index is an integer, a slice, None or ..., as in x[0, 1:-1]");
 }
 
 /* Parses an integer with its sign if one is next. FAILED, 0 or 1. */
@@ -106,7 +106,8 @@ static void share_parts(ga__ast *f, ga__ast_node *node)
 /* Parses the parts after "[", and the "]". */
 static LEAF int parse_slice(parser *p, size_t at, int operand)
 {
-    ga__ast_node node = {.kind = GA__AST_VIEW, .row = GA__VIEW_SLICE, .operand = {operand}, .at = at};
+    ga__ast_node node = {
+        .kind = GA__AST_VIEW, .row = GA__VIEW_SLICE, .operand = {operand}, .at = at};
     node.first_part = p->ast->nparts;
     do {
         ga_range part;
@@ -143,8 +144,7 @@ static LEAF int parse_attribute(parser *p, size_t at, int operand)
     static const struct {
         const char *name;
         ga__view_kind kind;
-    } attributes[] = {
-        {"T", GA__VIEW_TRANSPOSE}, {"real", GA__VIEW_REAL}, {"imag", GA__VIEW_IMAG}};
+    } attributes[] = {{"T", GA__VIEW_TRANSPOSE}, {"real", GA__VIEW_REAL}, {"imag", GA__VIEW_IMAG}};
     for (size_t k = 0; k < sizeof(attributes) / sizeof(attributes[0]); k++) {
         const int found = ga__lexer_accept(&p->lexer, attributes[k].name);
         if (found == FAILED)
@@ -157,9 +157,8 @@ static LEAF int parse_attribute(parser *p, size_t at, int operand)
     }
     return ga__lexer_fail(&p->lexer, at,
                           is_module(p, &p->ast->nodes[operand])
-                              ? "functions need no prefix: sqrt(x), not np.sqrt(x)"
-                              : "only .T, .real and .imag may follow; a function is called as "
-                                "sum(x)");
+                              ? "functions have no prefix: write sqrt(x), not np.sqrt(x)"
+                              : "only .T, .real and .imag may follow: write sum(x), not x.sum()");
 }
 
 int ga__parse_views(parser *p, int operand)
