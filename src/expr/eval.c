@@ -185,7 +185,8 @@ static ga_status make_results(const call *c, const ga__step *step, int ndim, con
     return GA_OK;
 }
 
-static outcome run_with(call *c, const ga__step *step, const gpuarray *const *arrays)
+static inline __attribute__((always_inline)) outcome run_with(call *c, const ga__step *step,
+                                                              const gpuarray *const *arrays)
 {
     ga__binding b;
     int ndim;
@@ -199,8 +200,8 @@ static outcome run_with(call *c, const ga__step *step, const gpuarray *const *ar
 }
 
 /* Replaces the inputs that are views by new arrays; STALE for an index out of range. */
-__attribute__((noinline)) static outcome run_with_views(call *c, const ga__step *step,
-                                                        const gpuarray **arrays)
+__attribute__((noinline, cold)) static outcome run_with_views(call *c, const ga__step *step,
+                                                              const gpuarray **arrays)
 {
     gpuarray *views[GA__MAX_OPERANDS] = {NULL};
     outcome how = DONE;
@@ -338,6 +339,24 @@ __attribute__((noinline, cold)) static ga_status evaluate_checked(const char *te
     return status;
 }
 
+/* Whether all values are arrays of one device, which *device becomes: no more is to check. */
+static bool are_arrays(int count, const ga_named *args, ga__device **device)
+{
+    if (count < 1 || count > GA__MAX_EVAL_ARGS || !args)
+        return false;
+    *device = NULL;
+    for (int k = 0; k < count; k++) {
+        const ga_value *value = &args[k].value;
+        if (!args[k].name || value->kind != GA_VALUE_ARRAY || !value->as.array)
+            return false;
+        ga__device *its = value->as.array->buffer->device;
+        if (k > 0 && its != *device)
+            return false;
+        *device = its;
+    }
+    return true;
+}
+
 static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, int count,
                           const ga_named *args, gpuarray **result)
 {
@@ -349,9 +368,11 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     if (length > GA__EVAL_TEXT)
         return ga__fail(GA_ERR_INVALID, "eval: the expression has more than %d bytes",
                         GA__EVAL_TEXT);
-    const ga_status status = ga__eval_check_values(count, args, false, &device);
-    if (status != GA_OK)
-        return status;
+    if (!are_arrays(count, args, &device)) {
+        const ga_status status = ga__eval_check_values(count, args, false, &device);
+        if (status != GA_OK)
+            return status;
+    }
     if (ga__checks_nan())
         return evaluate_checked(text, ast, out, count, args, result);
     if (out && out->buffer->device != device) {

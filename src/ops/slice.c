@@ -154,15 +154,15 @@ static ga_status read_slice(const char *text, ga_range *parts, int *count)
 typedef struct builder {
     const int64_t *shape, *strides; /* of x */
     int axis;                       /* of x: the next axis to slice */
-    ga__slice *view;                /* so far */
+    ga__slice view;                 /* so far */
 } builder;
 
 static ga_status add_axis(builder *c, int64_t length, int64_t stride)
 {
-    if (c->view->ndim == GA_MAX_NDIM)
+    if (c->view.ndim == GA_MAX_NDIM)
         return ga__fail(GA_ERR_INDEX, "slice: the result has more than %d dimensions", GA_MAX_NDIM);
-    c->view->shape[c->view->ndim] = length;
-    c->view->strides[c->view->ndim++] = stride;
+    c->view.shape[c->view.ndim] = length;
+    c->view.strides[c->view.ndim++] = stride;
     return GA_OK;
 }
 
@@ -193,7 +193,7 @@ static ga_status add_range(builder *c, const ga_range *part)
     if (!down && start < stop)
         count = (stop - start - 1) / step + 1;
     if (count > 0)
-        c->view->offset += start * stride;
+        c->view.offset += start * stride;
     c->axis++;
     /* With at most one element the product may overflow; the stride is unused then. */
     int64_t walked = stride;
@@ -210,7 +210,7 @@ static ga_status add_index(builder *c, int64_t index)
         return ga__fail(GA_ERR_INDEX,
                         "slice: index %lld is out of range for axis %d of length %lld",
                         (long long)index, c->axis, (long long)length);
-    c->view->offset += (index < 0 ? index + length : index) * c->strides[c->axis];
+    c->view.offset += (index < 0 ? index + length : index) * c->strides[c->axis];
     c->axis++;
     return GA_OK;
 }
@@ -257,27 +257,40 @@ static ga_status add_part(builder *c, const ga_range *part, int whole)
     }
 }
 
+static ga_status build(builder *c, int ndim, int n, const ga_range *parts)
+{
+    int whole = 0;
+
+    c->axis = c->view.ndim = 0;
+    c->view.offset = 0;
+    ga_status status = count_whole_axes(ndim, c->shape, n, parts, &whole);
+    for (int i = 0; i < n && status == GA_OK; i++)
+        status = add_part(c, &parts[i], whole);
+    return status == GA_OK ? take_whole_axes(c, ndim - c->axis) : status;
+}
+
 ga_status ga__slice_make(int ndim, const int64_t *shape, const int64_t *strides, int n,
                          const ga_range *parts, ga__slice *view)
 {
-    builder c = {.shape = shape, .strides = strides, .view = view};
-    int whole = 0;
+    builder c;
 
-    view->ndim = 0;
-    view->offset = 0;
-    ga_status status = count_whole_axes(ndim, shape, n, parts, &whole);
-    for (int i = 0; i < n && status == GA_OK; i++)
-        status = add_part(&c, &parts[i], whole);
-    return status == GA_OK ? take_whole_axes(&c, ndim - c.axis) : status;
+    c.shape = shape;
+    c.strides = strides;
+    const ga_status status = build(&c, ndim, n, parts);
+    if (status == GA_OK)
+        *view = c.view;
+    return status;
 }
 
 static gpuarray *make_view(const gpuarray *x, int n, const ga_range *parts)
 {
-    ga__slice view;
+    builder c;
 
-    if (ga__slice_make(x->ndim, x->shape, x->strides, n, parts, &view) != GA_OK)
+    c.shape = x->shape;
+    c.strides = x->strides;
+    if (build(&c, x->ndim, n, parts) != GA_OK)
         return NULL;
-    return ga__array_view(x, x->dtype, view.ndim, view.shape, view.strides, view.offset);
+    return ga__array_view(x, x->dtype, c.view.ndim, c.view.shape, c.view.strides, c.view.offset);
 }
 
 gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)

@@ -81,6 +81,8 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
     if (is(name, "i") || is(name, "n"))
         return fail_argument(kernel, part, length, "the names i and n are reserved");
     argument->dtype = ga__dtype_from_c(type);
+    argument->integer =
+        argument->dtype != GA_NO_DTYPE && strchr("iu", ga__dtype_kind(argument->dtype)) != NULL;
     if (argument->dtype == GA_NO_DTYPE)
         return fail_argument(kernel, part, length, "not an element type");
     argument->name = ga__strndup(name.text, name.length);

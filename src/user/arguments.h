@@ -10,6 +10,7 @@ typedef struct ga__argument {
     char *name;
     ga_dtype dtype;
     bool array, is_const;
+    bool integer; /* of an integer dtype: not every number fits */
     ga__access
         access; /* of an array: ELEMENT if every use in the texts is name[i], otherwise ACCESSOR */
     bool reads, writes; /* according to those uses; an ACCESSOR array that is not const may be

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/strbuf.h"
+#include "user/cuda_words.h"
 #include "user/custom.h"
 
 static char *copy_text(const char *text)
@@ -43,8 +44,8 @@ void ga_kernel_free(ga_kernel *kernel)
         free_custom((ga__custom *)kernel);
 }
 
-/* Sets the ids of a complete kernel. They identify everything that its texts depend on, except the
- * arrays of a run. */
+/* Sets the ids of a complete kernel, and whether it uses CUDA's words. The ids identify everything
+ * that its texts depend on, except the arrays of a run. */
 static ga_status set_ids(ga__custom *kernel, const char *arguments)
 {
     const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
@@ -54,8 +55,10 @@ static ga_status set_ids(ga__custom *kernel, const char *arguments)
     ga__strbuf s = GA__STRBUF_INIT;
     ga__strbuf_addf(&s, "custom %d %d %d %zu ", (int)kernel->base.kind, kernel->fast_math,
                     (int)kernel->dtype_out, kernel->struct_bytes);
-    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         ga__describe(&s, texts[k]);
+        kernel->cuda_words |= ga__uses_cuda_words(texts[k]);
+    }
     ga_status status = ga__description_id(&s, &kernel->id);
     ga__describe(&s, "direct");
     if (status == GA_OK)

@@ -19,7 +19,7 @@ typedef struct ga__custom {
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
     ga_dtype dtype_out;
     size_t struct_bytes;
-    bool uses_index;
+    bool uses_index, cuda_words;
     ga__hash128 id, direct_id;
     /* The text does not compile with elements in registers: index memory instead. */
     atomic_bool direct;

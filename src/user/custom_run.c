@@ -35,7 +35,8 @@ static void free_temporaries(const ga__custom *kernel, run *r)
 }
 
 /* Raises unless the declared type can hold the number. */
-static ga_status check_number(const ga__custom *kernel, int k, ga_value value)
+__attribute__((noinline)) static ga_status check_number(const ga__custom *kernel, int k,
+                                                        ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
     char what[128];
@@ -53,7 +54,7 @@ static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
         if (value.kind == GA_VALUE_ARRAY)
             return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
                             kernel->base.name, k + 1, argument->name);
-        return check_number(kernel, k, value);
+        return argument->integer ? check_number(kernel, k, value) : GA_OK;
     }
     if (value.kind == GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
@@ -227,6 +228,7 @@ static ga__formula make_formula(const ga__custom *kernel, bool direct, const run
                          .after_loop = after_loop,
                          .uses_index = kernel->uses_index || any_free_access(kernel, r),
                          .fast_math = kernel->fast_math,
+                         .cuda_words = kernel->cuda_words,
                          .user_text = true};
 }
 
