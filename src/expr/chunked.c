@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/os/process.h"
-#include "expr/check.h"
+#include "expr/check_nan.h"
 #include "expr/eval.h"
 #include "expr/named.h"
 #include "expr/sweep.h"

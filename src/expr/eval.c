@@ -9,7 +9,7 @@
 #include "jit/key_table.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
-#include "expr/check.h"
+#include "expr/check_nan.h"
 #include "expr/fused/fused_plan.h"
 #include "expr/fused/fused_run.h"
 #include "expr/named.h"

@@ -1,6 +1,6 @@
 /* QUARRY_CHECK=nan for expressions. */
-#ifndef GA_EXPR_CHECK_H
-#define GA_EXPR_CHECK_H
+#ifndef GA_EXPR_CHECK_NAN_H
+#define GA_EXPR_CHECK_NAN_H
 
 #include <quarry/eval.h>
 

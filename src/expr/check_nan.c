@@ -1,5 +1,5 @@
 /* QUARRY_CHECK=nan for expressions: finds the operation by computing one after the other. */
-#include "expr/check.h"
+#include "expr/check_nan.h"
 
 #include <string.h>
 
