@@ -227,7 +227,7 @@ static void scalars_give_their_items_back(void **state)
         gpuarray *x = counting(GA_SHAPE(3));
         assert_int_equal(ga_item_int64(ga_slice(x, "2:")), 2);
         assert_int_equal(ga_item_int64(x), 0);
-        assert_error(GA_ERR_SHAPE, "item: array of shape (3,) has 3 elements, not 1");
+        assert_error(GA_ERR_SHAPE, "item: array of shape (3,) has 3 elements, not 1; indices");
         assert_true(isnan(ga_item_double(ga_slice(x, ":0"))));
         assert_error(GA_ERR_SHAPE, "has 0 elements");
         assert_true(isnan(creal(ga_item_complex(x))));
@@ -354,9 +354,45 @@ static void null_arrays_are_errors(void **state)
     ga_clear_error();
 }
 
+/* As numpy.ndarray.item: an index for each axis, or one in C order. */
+static void items_by_index(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_transpose(ga_reshape(ga_arange(GA_INT16, 0, 6, 1), GA_SHAPE(2, 3)));
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 2; j++) {
+                assert_int_equal(ga_item_int64(x, i, j), 3 * j + i);
+                assert_int_equal(ga_item_int64(x, i - 3, j - 2), 3 * j + i);
+                assert_int_equal(ga_item_int64(x, 2 * i + j), 3 * j + i);
+                assert_int_equal(ga_item_uint64(x, 2 * i + j - 6), 3 * j + i);
+            }
+        assert_true(ga_item_bool(x, 1, 0) && !ga_item_bool(x, 0, 0));
+        assert_true(creal(ga_item_complex(x, 2, 1)) == 5);
+        gpuarray *most = ga_full(GA_UINT64, GA_SHAPE0, UINT64_MAX);
+        assert_true(ga_item_uint64(most) == UINT64_MAX);
+        assert_true(ga_item_uint64(ga_full(GA_FLOAT32, GA_SHAPE0, -1.5)) == 0);
+        assert_true(isnan(ga_item_double(x, 3, 0)));
+        assert_error(GA_ERR_INDEX, "item: index 3 is out of range for axis 0 of length 3");
+        assert_int_equal(ga_item_int64(x, 0, -3), 0);
+        assert_error(GA_ERR_INDEX, "item: index -3 is out of range for axis 1 of length 2");
+        assert_int_equal(ga_item_int64(x, 6), 0);
+        assert_error(GA_ERR_INDEX, "item: index 6 is out of range for 6 elements");
+        assert_int_equal(ga_item_uint64(x, 0, 0, 0), 0);
+        assert_error(GA_ERR_INDEX, "item: 3 indices for shape (3, 2)");
+        assert_false(ga_item_bool_at(x, 2, NULL));
+        assert_error(GA_ERR_INDEX, "but the list is NULL");
+        assert_int_equal(ga_item_uint64((gpuarray *)NULL), 0);
+        assert_error(GA_ERR_INVALID, "item: the array is NULL");
+        assert_int_equal(ga_item_int64(ga_zeros(GA_INT8, GA_SHAPE(0)), 0), 0);
+        assert_error(GA_ERR_INDEX, "out of range");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(items_by_index),
         cmocka_unit_test(null_arrays_are_errors),
         cmocka_unit_test(makers_give_their_shapes_and_numbers),
         cmocka_unit_test(full_broadcasts_an_array),

@@ -554,6 +554,33 @@ static void a_const_array_cannot_be_written(void **state)
     }
 }
 
+/* CUDA's words, on the host too. */
+static void cudas_words_are_known(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_remainder(ga_arange(GA_INT32, 0, 100000, 1), 7);
+        gpuarray *counts = ga_zeros(GA_INT32, GA_SHAPE(7)),
+                 *sum = ga_zeros(GA_FLOAT64, GA_SHAPE(1));
+        gpuarray *most = ga_zeros(GA_INT32, GA_SHAPE(1)), *r = ga_zeros(GA_FLOAT32, GA_SHAPE(5));
+        RUN_ONCE("const int *x, int *counts, double *sum, int *most",
+                 "atomicAdd(&counts[x[i]], 1); atomicAdd(sum, 0.5); atomicMax(most, __ldg(&x[i]))",
+                 x, counts, sum, most);
+        for (int k = 0; k < 7; k++)
+            assert_int_equal(ga_item_int64(counts, k), 100000 / 7 + (k < 100000 % 7));
+        assert_true(ga_item_double(sum) == 50000 && ga_item_int64(most) == 6);
+        RUN_ONCE("float *r",
+                 "float4 v = make_float4(1.5f, 2.5f, -0.5f, 0);"
+                 "r[i] = i == 0 ? __float2int_rn(v.y) : i == 1 ? __popc(255u) + __clz(1)"
+                 ": i == 2 ? __int_as_float(__float_as_int(v.x)) : i == 3 ? sinpif(v.z)"
+                 ": threadIdx.x + __fadd_rz(v.x, 0)",
+                 r);
+        const double wanted[] = {2, 39, 1.5, -1, 1.5};
+        for (int k = 0; k < 5; k++)
+            assert_true(ga_item_double(r, k) == wanted[k]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -583,6 +610,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(compile_errors_show_the_users_line),
         cmocka_unit_test(indices_past_32_bits_find_their_elements),
         cmocka_unit_test(a_const_array_cannot_be_written),
+        cmocka_unit_test(cudas_words_are_known),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* ga_arange and ga_linspace against NumPy's answers, bit for bit, and the numbers they accept. */
+#include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,6 +147,44 @@ static void refusals_name_the_numbers(void **state)
     ga_free(x);
 }
 
+static void spaces_without_their_end(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT64, 1, 2, 10, .endpoint = false);
+        assert_int_equal(ga_size(x), 10);
+        assert_true(ga_is_contiguous(x));
+        for (int i = 0; i < 10; i++)
+            assert_true(ga_item_double(x, i) == i * 0.1 + 1);
+        x = ga_linspace(GA_INT32, 0, 7, 3, .endpoint = false); /* 0, 2.33, 4.67 */
+        assert_true(ga_item_int64(x, 1) == 2 && ga_item_int64(x, 2) == 4);
+        assert_int_equal(ga_size(ga_linspace(GA_FLOAT32, 0, 1, 0, .endpoint = false)), 0);
+        x = ga_linspace(GA_FLOAT32, 3, 9, 1, .endpoint = false);
+        assert_true(ga_item_double(x) == 3);
+        assert_null(ga_linspace(GA_FLOAT32, 0, 1, -1, .endpoint = false));
+        assert_int_equal(ga_error(), GA_ERR_INVALID);
+        ga_clear_error();
+    }
+}
+
+static void spaces_of_complex_numbers(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_COMPLEX128, 1 + 2 * I, 3 - 2 * I, 5);
+        for (int i = 0; i < 5; i++) {
+            const double complex z = ga_item_complex(x, i);
+            assert_true(creal(z) == 1 + i * 0.5 && cimag(z) == 2 - i);
+        }
+        x = ga_linspace(GA_COMPLEX64, 0, 4 * I, 4, .endpoint = false);
+        assert_true(cimag(ga_item_complex(x, 3)) == 3);
+        assert_null(ga_linspace(GA_FLOAT64, 0, 1 * I, 4));
+        assert_int_equal(ga_error(), GA_ERR_DTYPE);
+        assert_string_equal(ga_error_message(), "linspace: complex numbers do not fit float64");
+        ga_clear_error();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +192,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_past_a_floats_integers_round),
         cmocka_unit_test(any_c_numbers_are_taken),
         cmocka_unit_test(refusals_name_the_numbers),
+        cmocka_unit_test(spaces_without_their_end),
+        cmocka_unit_test(spaces_of_complex_numbers),
     };
     file = golden_open("range.bin");
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);

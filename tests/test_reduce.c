@@ -602,6 +602,31 @@ static void out_may_overlap_the_array(void **state)
     }
 }
 
+/* axis=() reduces each element by itself. */
+static void no_axes_reduce_each_element(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_arange(GA_INT8, -3, 3, 1), GA_SHAPE(2, 3));
+        gpuarray *sum = ga_sum(ga_transpose(x), GA_AXIS()), *any = ga_any(x, GA_AXIS());
+        gpuarray *var = ga_var(x, GA_AXIS(), .keepdims = true), *max = ga_max(x, GA_AXIS());
+        assert_int_equal(ga_dtype_of(sum), GA_INT64);
+        assert_int_equal(ga_ndim(sum), 2);
+        for (int i = 0; i < 6; i++) {
+            assert_int_equal(ga_item_int64(sum, i % 3, i / 3), i - 3);
+            assert_int_equal(ga_item_bool(any, i), i != 3);
+            assert_true(ga_item_double(var, i) == 0);
+            assert_int_equal(ga_item_int64(max, i), i - 3);
+        }
+        assert_int_equal(ga_item_int64(ga_sum(ga_scalar(GA_INT8, 5), GA_AXIS())), 5);
+        assert_int_equal(ga_size(ga_sum(ga_zeros(GA_INT8, GA_SHAPE(0, 2)), GA_AXIS())), 0);
+        gpuarray *half = ga_var(ga_arange(GA_FLOAT64, 0, 3, 1), .correction = 0.5);
+        assert_true(ga_item_double(half) == 0.8);
+        half = ga_var(ga_arange(GA_FLOAT64, 0, 3, 1), .ddof = 1, .correction = -0.5);
+        assert_true(ga_item_double(half) == 0.8);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -619,6 +644,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_of_no_axes_take_axis_0),
         cmocka_unit_test(wrong_outs_are_errors),
         cmocka_unit_test(out_may_overlap_the_array),
+        cmocka_unit_test(no_axes_reduce_each_element),
     };
     file = golden_open("reduce.bin");
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);

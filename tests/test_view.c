@@ -131,6 +131,30 @@ static void transpose_permutes_the_axes(void **state)
     }
 }
 
+static void chosen_unit_axes_go(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(1, 3, 1, 2));
+        assert_shape(ga_squeeze(x, GA_AXIS(0)), GA_SHAPE(3, 1, 2));
+        assert_shape(ga_squeeze(x, GA_AXIS(-2, 0)), GA_SHAPE(3, 2));
+        assert_shape(ga_squeeze(x, GA_AXIS()), GA_SHAPE(1, 3, 1, 2));
+        assert_shape(ga_squeeze_axes(x, GA_AXES(2)), GA_SHAPE(1, 3, 2));
+        assert_numbers(ga_squeeze(ga_slice(x, "..., ::-1"), GA_AXIS(0, 2)),
+                       NUMBERS(1, 0, 3, 2, 5, 4));
+        assert_null(ga_squeeze(x, GA_AXIS(1)));
+        assert_error(GA_ERR_SHAPE, "squeeze: axis 1 of shape (1, 3, 1, 2) has length 3, not 1");
+        assert_null(ga_squeeze(x, GA_AXIS(0, -4)));
+        assert_error(GA_ERR_INVALID, "squeeze: axis");
+        assert_null(ga_squeeze(x, GA_AXIS(4)));
+        assert_error(GA_ERR_INVALID, "squeeze: axis 4 is out of range for 4 dimensions");
+        assert_null(ga_squeeze_axes(x, 2, NULL));
+        assert_error(GA_ERR_INVALID, "squeeze: 2 axes, but the list is NULL");
+        assert_null(ga_squeeze_axes(NULL, GA_AXES(0)));
+        assert_error(GA_ERR_INVALID, "squeeze: the array is NULL");
+    }
+}
+
 static void unit_axes_come_and_go(void **state)
 {
     (void)state;
@@ -296,6 +320,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_reshapes_are_errors),
         cmocka_unit_test(reshape_copies_only_where_it_must),
         cmocka_unit_test(transpose_permutes_the_axes),
+        cmocka_unit_test(chosen_unit_axes_go),
         cmocka_unit_test(unit_axes_come_and_go),
         cmocka_unit_test(broadcast_views_are_not_writable),
         cmocka_unit_test(flip_reverses_an_axis),

@@ -90,8 +90,10 @@ bool ga__array_writable(const char *name, const gpuarray *x)
 {
     if (!x->readonly)
         return true;
-    ga__fail(GA_ERR_INVALID, "%s: the array of shape %s is a broadcast view and cannot be written",
-             name, ga__shape_text(x->ndim, x->shape));
+    ga__fail(
+        GA_ERR_INVALID,
+        "%s: the array of shape %s is a broadcast view and cannot be written; write to a ga_copy()",
+        name, ga__shape_text(x->ndim, x->shape));
     return false;
 }
 

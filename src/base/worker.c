@@ -72,7 +72,7 @@ static void survive_fork(ga__worker *worker)
         const ga__saved_error before = ga__error_save();
         worker->status =
             ga__fail(GA_ERR_UNSUPPORTED,
-                     "process: it forked, and the background thread does not exist in the child");
+                     "process: the background thread does not exist in the child of a fork()");
         worker->error = ga__error_take();
         ga__error_restore(before);
         worker->state = GA__WORKER_DONE;

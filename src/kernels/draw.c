@@ -135,7 +135,8 @@ ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_
     if (dtype == GA_NO_DTYPE && ga_error() != GA_OK)
         return ga_error(); /* of the call that should have had a dtype */
     if (!strchr(kinds, ga__dtype_kind(dtype)))
-        return ga__fail(GA_ERR_DTYPE, "%s: %s is no %s dtype", name, ga_dtype_name(dtype), wanted);
+        return ga__fail(GA_ERR_DTYPE, "%s: the dtype must be %s, not %s", name, wanted,
+                        ga_dtype_name(dtype));
     if (!ga__not_recording(name)) /* every replay would draw the same numbers */
         return ga_error();
     draw->nnumbers = 0;

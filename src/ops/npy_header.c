@@ -119,7 +119,8 @@ static ga_status fail_structured(const reader *r)
     const char *end = memchr(r->at, ']', (size_t)(r->end - r->at));
     const size_t length = (size_t)((end ? end + 1 : r->end) - r->at);
 
-    return ga__fail(GA_ERR_FORMAT, "load: %s: descr %.*s is a structured dtype", r->path,
+    return ga__fail(GA_ERR_FORMAT,
+                    "load: %s: descr %.*s is a structured dtype, which is not supported", r->path,
                     (int)(length < 200 ? length : 200), r->at);
 }
 

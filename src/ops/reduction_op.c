@@ -24,8 +24,8 @@ static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args
     if (args->naxes == GA_NO_AXES)
         return GA_OK;
     if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", name, args->naxes,
-                        args->axes ? "an address" : "NULL");
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s", name, args->naxes,
+                        args->axes ? "" : ", but the list is NULL");
     const ga_status status = ga__check_axes(name, args->naxes, args->axes, c->x->ndim, &set);
     if (status != GA_OK)
         return status;
@@ -228,7 +228,7 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
         return NULL;
     if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
         return ga__fail_null(GA_ERR_SHAPE,
-                             "dot: shapes %s and %s are not of two 1-D arrays of equal length",
+                             "dot: shapes %s and %s; two 1-D arrays of equal length are needed",
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     const ga_dtype type = ga_result_type(a->dtype, b->dtype);
     gpuarray *out = ga__array_new("dot", device, type, 0, NULL);

@@ -298,8 +298,8 @@ gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "slice_ranges: the array is NULL");
     if (n < 0 || (n > 0 && !ranges))
-        return ga__fail_null(GA_ERR_INVALID, "slice: %d parts at address %p", n,
-                             (const void *)ranges);
+        return ga__fail_null(GA_ERR_INVALID, "slice: %d parts%s", n,
+                             ranges ? "" : ", but the list is NULL");
     return make_view(x, n, ranges);
 }
 

@@ -78,9 +78,11 @@ ga_status ga_set(gpuarray *x, const void *data, size_t nbytes)
 
 static ga_status check_contiguous(const char *name, const gpuarray *x)
 {
-    return x->contiguous ? GA_OK
-                         : ga__fail(GA_ERR_INVALID, "%s: the array of shape %s is not contiguous",
-                                    name, ga__shape_text(x->ndim, x->shape));
+    return x->contiguous
+               ? GA_OK
+               : ga__fail(GA_ERR_INVALID,
+                          "%s: the array of shape %s is not contiguous; ga_copy() makes it so",
+                          name, ga__shape_text(x->ndim, x->shape));
 }
 
 ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
@@ -137,7 +139,8 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
         return false;
     }
     if (x->size != 1) {
-        ga__fail(GA_ERR_SHAPE, "item: array of shape %s has %lld elements, not 1",
+        ga__fail(GA_ERR_SHAPE,
+                 "item: array of shape %s has %lld elements, not 1; indices select one",
                  ga__shape_text(x->ndim, x->shape), (long long)x->size);
         return false;
     }
@@ -189,8 +192,8 @@ static bool fetch_item_at(const gpuarray *x, int n, const int64_t *index, ga_val
     if (!x || (n == 0 && x->ndim > 0))
         return fetch_item(x, number);
     if (n < 0 || (n > 0 && !index) || (n != 1 && n != x->ndim)) {
-        ga__fail(GA_ERR_INDEX, "item: %d indices%s for shape %s", n, n && !index ? " at NULL" : "",
-                 ga__shape_text(x->ndim, x->shape));
+        ga__fail(GA_ERR_INDEX, "item: %d indices%s for shape %s", n,
+                 n && !index ? ", but the list is NULL," : "", ga__shape_text(x->ndim, x->shape));
         return false;
     }
     if (n == 1 && x->ndim != 1) {

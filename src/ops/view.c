@@ -183,8 +183,8 @@ gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "squeeze: the array is NULL");
     if (naxes < 0 || (naxes > 0 && !axes))
-        return ga__fail_null(GA_ERR_INVALID, "squeeze: %d axes at %s", naxes,
-                             axes ? "an address" : "NULL");
+        return ga__fail_null(GA_ERR_INVALID, "squeeze: %d axes%s", naxes,
+                             axes ? "" : ", but the list is NULL");
     if (naxes > 0 && ga__check_axes("squeeze", naxes, axes, x->ndim, &dropped) != GA_OK)
         return NULL;
     for (int axis = 0; axis < x->ndim; axis++) {

@@ -87,7 +87,7 @@ static void draw_range(ga__draw *draw, integer low, integer high)
 static ga_status plan_integers(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, int64_t low,
                                int64_t high)
 {
-    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "integer");
+    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "an integer or bool");
     if (status == GA_OK && low >= high)
         status = ga__fail(GA_ERR_INVALID, "integers: low %lld is not below high %lld",
                           (long long)low, (long long)high);
@@ -112,7 +112,7 @@ static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype
 {
     integer first = {false, 0}, last = {false, 0};
     char text[2][24];
-    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "integer");
+    ga_status status = ga__draw_init(draw, "integers", rng, dtype, "biu", "an integer or bool");
     if (status == GA_OK)
         status = to_integer("low", low, &first);
     if (status == GA_OK)
@@ -142,7 +142,7 @@ static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype,
         "bits",
         false};
     const bool is_small = lam < 10;
-    const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "integer");
+    const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "an integer");
     if (status != GA_OK)
         return status;
     if (!(lam >= 0))

@@ -9,7 +9,7 @@ static ga_status plan_real(ga__draw *draw, const ga__distribution *distribution,
 {
     draw->distribution = distribution;
     draw->drawn = ga__dtype_compute(dtype);
-    return ga__draw_init(draw, distribution->formula.name, rng, dtype, "f", "floating");
+    return ga__draw_init(draw, distribution->formula.name, rng, dtype, "f", "a float");
 }
 
 static void add_real(ga__draw *draw, double number)
