@@ -54,7 +54,8 @@ static void add_input(writer *w, const ga__input *input)
         ga__strbuf_addf(&w->text, "%s\n", ga_dtype_name(node->dtype));
         return;
     }
-    ga__strbuf_addf(&w->text, "  reads %s: ", input->name);
+    ga__strbuf_addf(&w->text, "  reads %s: %s", input->name,
+                    node->key.kind == GA__NODE_VIEW ? "a view of " : "");
     if (input->source == GA__FROM_ARGUMENT)
         ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
     else

@@ -195,7 +195,10 @@ class Eval(Recipe):
                 "sum({p}*{q}) / (1 + sum({q}*{q}))", "{p}**2 - {q}", "argmax({p} - {q})", "var({p}, axis=0)",
                 "any({p} > {q}, axis=-1)", "{p} - k*{q}", "{p} // {q} - {r} % {q}", "({p} - {q}) / k",
                 "min({p}, axis=0) - {q}", "sum(where({p} < {q}, {q} - {p}, {r}), axis=-1)",
-                "count_nonzero({p} - {q}, axis=0)", "-{p} - ({q} - {r})"]
+                "count_nonzero({p} - {q}, axis=0)", "-{p} - ({q} - {r})", "{p}[..., ::-1] - {q}[..., ::-1]",
+                "({p} - {q})[..., :1] + {r}", "{p}[None] - {q}[..., None]", "({p} - {q}).T + {r}.T",
+                "u = {p} - {q}; u * u + {r}", "u = {p} - {r}; u[..., 1:] - u[..., :-1]",
+                "u = sum({p}, axis=-1); u[..., None] - {q}", "max({p} - {q}, axis=0)[..., ::-1] + 1"]
     INEXACT = ("mean", "var", "/ ")
     NAMES = ["a", "b", "c", "x", "y", "x0", "x1", "t0", "r", "longer_name"]
 
@@ -219,7 +222,11 @@ class Eval(Recipe):
         return text, {name: ours[name] for name in order}, theirs, operands
 
     def wanted(self, text, theirs):
-        return eval(text, {**FUNCTIONS, **theirs})
+        names = {**FUNCTIONS, **theirs}
+        *statements, last = text.split("; ")
+        for statement in statements:
+            exec(statement, names)
+        return eval(last, names)
 
     def exact(self):
         return not any(word in self.formula for word in self.INEXACT)
@@ -232,7 +239,7 @@ class Eval(Recipe):
         what = "eval %s with %s" % (text, operands)
         try:
             wanted = self.wanted(text, theirs)
-        except np.exceptions.AxisError:
+        except (ValueError, IndexError):  # AxisError is both
             return "nothing", []
         return what, [(self.library.eval(text, ours), wanted, self.exact())]
 
@@ -247,7 +254,7 @@ class EvalInto(Eval):
         text, ours, theirs, operands = self.bind(rng, shape)
         try:
             wanted = np.asarray(self.wanted(text, theirs))
-        except np.exceptions.AxisError:
+        except (ValueError, IndexError):
             return "nothing", []
         layout = pick(rng, ["dense", "reversed", "tail"])
         out = Operand(self.library, rng, wanted.dtype.name, wanted.shape, layout, True)
@@ -314,7 +321,7 @@ class Chunked(Eval):
         what = "eval_chunked %s with %s, %d sources, %d bytes" % (text, operands, sources, nbytes)
         try:
             wanted = self.wanted(text, theirs)
-        except np.exceptions.AxisError:
+        except (ValueError, IndexError):
             return "nothing", []
         return what, [(self.library.eval_chunked(text, ours, nbytes), wanted, self.exact())]
 
