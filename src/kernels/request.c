@@ -145,7 +145,7 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     if (formula->user_text)
         name_types(record);
     ga__record_set(record, GA__KEY(user_text), formula->user_text ? "1" : "");
-    ga__record_set_flag(record, GA__KEY(cuda_words), formula->cuda_words);
+    ga__record_set_flag(record, GA__KEY(cuda_words), host && formula->cuda_words);
     need_files(record, texts);
     ga__record_set_number(record, GA__KEY(nwords), (int64_t)nwords);
     ga__record_set(record, GA__KEY(body), formula->body);
