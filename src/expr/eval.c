@@ -344,16 +344,16 @@ static bool are_arrays(int count, const ga_named *args, ga__device **device)
 {
     if (count < 1 || count > GA__MAX_EVAL_ARGS || !args)
         return false;
-    *device = NULL;
-    for (int k = 0; k < count; k++) {
-        const ga_value *value = &args[k].value;
-        if (!args[k].name || value->kind != GA_VALUE_ARRAY || !value->as.array)
+    ga__device *found = NULL;
+    for (const ga_named *arg = args; arg < args + count; arg++) {
+        const gpuarray *x = arg->value.as.array;
+        if (!arg->name || arg->value.kind != GA_VALUE_ARRAY || !x)
             return false;
-        ga__device *its = value->as.array->buffer->device;
-        if (k > 0 && its != *device)
+        if (found && x->buffer->device != found)
             return false;
-        *device = its;
+        found = x->buffer->device;
     }
+    *device = found;
     return true;
 }
 
