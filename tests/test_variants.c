@@ -77,6 +77,8 @@ static void all_rows(ga_dtype dtype)
 #include <quarry/split.def>
 #define GA_REDUCE(name, ...) COMPILES(#name, ga_##name(a));
 #include <quarry/reduce.def>
+#define GA_SCAN(name, ...) COMPILES(#name, ga_##name(a));
+#include <quarry/scan.def>
         COMPILES("dot", ga_dot(a, a));
         for (int to = GA_BOOL; to < GA_DTYPE_COUNT; to++)
             COMPILES("astype", ga_astype(a, (ga_dtype)to));
@@ -171,6 +173,27 @@ static void reduction_variants(ga_dtype dtype)
         COMPILES("var of rows of 7", ga_var(y, GA_AXIS(1)));
         COMPILES("all of rows of 7", ga_all(ga_transpose(y), GA_AXIS(0)));
     }
+}
+
+static void scan_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {{1, 1000000}, {7, 100000}, {3000, 3000}, {100000, 7},
+                                        {1003, 32},   {5, 8192},   {64, 5000}};
+    for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, 2, shapes[k]);
+            COMPILES("cumsum", ga_cumsum(x));
+            COMPILES("cumsum axis 0", ga_cumsum(x, GA_AXIS(0)));
+            COMPILES("cumsum axis 1", ga_cumsum(x, GA_AXIS(1), .exclusive = true));
+            COMPILES("cummax misaligned", ga_cummax(ga_slice(x, ":, 1:"), GA_AXIS(1)));
+            COMPILES("cummin of columns", ga_cummin(ga_slice(x, ":, 1:"), GA_AXIS(0)));
+            COMPILES("cumprod reversed", ga_cumprod(x, GA_AXIS(1), .reverse = true, GA_INITIAL(1)));
+            COMPILES("segments", ga_nancumsum(x, GA_AXIS(0), GA_INITIAL(1),
+                                              .offsets = ga_zeros(GA_INT32, GA_SHAPE(0))));
+            COMPILES("segments of rows", ga_nancumprod(ga_slice(x, "..., ::2"), GA_AXIS(1),
+                                                       .offsets = ga_zeros(GA_INT32, GA_SHAPE(0))));
+            COMPILES("logsumexp", ga_cumulative_logsumexp(ga_transpose(x), GA_AXIS(0)));
+        }
 }
 
 static void custom_variants(void)
@@ -375,6 +398,13 @@ static void reduction_variants_compile_everywhere(void **state)
     run_twice(reduction_variants, some_dtypes + 2, 2, &devices[2], 1);
 }
 
+static void scans_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(scan_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(scan_variants, some_dtypes + 1, 3, &devices[2], 1);
+}
+
 static void expressions_compile_everywhere(void **state)
 {
     (void)state;
@@ -441,6 +471,7 @@ int main(int argc, char **argv)
         table_test(expressions_compile_everywhere),
         table_test(elementwise_variants_compile_everywhere),
         table_test(reduction_variants_compile_everywhere),
+        table_test(scans_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),

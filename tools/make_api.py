@@ -11,7 +11,8 @@ TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
           ('Elementwise, two operands', 'binary', 'ga_{}(a, b)'),
           ('Elementwise, three operands', 'ternary', 'ga_{}(a, b, c)'),
           ('Elementwise, two results', 'split', 'ga_{}(x, &{}, &{})'),
-          ('Reductions', 'reduce', 'ga_{}(x, ...)')]
+          ('Reductions', 'reduce', 'ga_{}(x, ...)'),
+          ('Scans', 'scan', 'ga_{}(x, ...)')]
 KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
 
 INTRODUCTION = '''# The functions of Quarry
@@ -21,7 +22,10 @@ INTRODUCTION = '''# The functions of Quarry
 A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
 a twin, `ga_f_into(out, ...)`, that writes into an array, which may also be an operand, and returns a
 `ga_status`. Options of a reduction follow its array: `GA_AXIS(0, 2)`, `.keepdims = true`,
-`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. Functions that create an array return NULL on failure,
+`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. A scan has one axis, or none: then it goes over the
+elements in C order. Its options are `.dtype`, `.exclusive`, `.reverse`, `.include_initial`, `GA_INITIAL(v)`,
+`.offsets` and `.out` ([scans.md](scans.md)); `ga_cumulative_sum` and `ga_cumulative_prod` are `ga_cumsum` and
+`ga_cumprod` that need an axis for several dimensions. Functions that create an array return NULL on failure,
 and NULL for a NULL argument; the thread keeps its first error (`ga_error()`, `ga_error_message()`).
 '''
 OPERATIONS = '''The tables of operations. ULP is the maximum error of a float32 or float64 result in units in the last

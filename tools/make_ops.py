@@ -46,53 +46,89 @@ typedef struct ga_reduce_args {
  * bits in every run. GA_ERR_INVALID for a bad or repeated axis, or an empty reduction that has no answer. */
 '''
 
-REDUCE_CALLS = '''
+SCAN_HEAD = '''
+/* ---- Scans ---- */
+
+/* Arguments of a scan. In C: ga_cumsum(x, GA_AXIS(0), .exclusive = true). An option left out is zero. */
+typedef struct ga_scan_args {
+    const gpuarray *x;
+    int naxes;               /* 1, or 0: the elements in C order, as of a 1-D array */
+    const int *axes;         /* GA_AXIS(k); a negative one counts from the end */
+    ga_dtype dtype;          /* the dtype of the computation and the result */
+    bool exclusive;          /* each result is of the elements before its own */
+    bool reverse;            /* from the last element to the first */
+    bool include_initial;    /* the result has one more element along the axis: `initial`, first */
+    ga_value initial;        /* GA_INITIAL(v): a number that stands before the first element */
+    const gpuarray *offsets; /* 1-D integers: the elements along the axis at which a scan starts anew */
+    gpuarray *out;           /* receives the result; the call then returns `out` itself, not a new reference */
+} ga_scan_args;
+
+#define GA_INITIAL(value) .initial = GA_V(value)
+
+/* Each returns a new array in C order; the elements along the axis are joined in C order too. `out` may be x.
+ * On one device, a result has the same bits in every run; on the host also with any number of threads.
+ * docs/scans.md says how. GA_ERR_INVALID for a bad axis or number, GA_ERR_INDEX for an offset outside the
+ * axis (while a graph is recorded it is ignored). */
+'''
+
+SCAN_STANDARD = '''
+/* As ga_cumsum() and ga_cumprod(), but an array of several dimensions needs an axis, as in the array API. */
+GA_API gpuarray *ga_cumulative_sum(size_t size, const ga_scan_args *args);
+GA_API gpuarray *ga_cumulative_prod(size_t size, const ga_scan_args *args);
+'''
+
+REDUCE_MEMBERS = [('const gpuarray *', 'x', 'nullptr'), ('int ', 'naxes', '0'), ('const int *', 'axes', 'nullptr'),
+                  ('bool ', 'keepdims', 'false'), ('ga_dtype ', 'dtype', 'GA_NO_DTYPE'), ('int ', 'ddof', '0'),
+                  ('gpuarray *', 'out', 'nullptr'), ('double ', 'correction', '0')]
+SCAN_MEMBERS = [('const gpuarray *', 'x', 'nullptr'), ('int ', 'naxes', '0'), ('const int *', 'axes', 'nullptr'),
+                ('ga_dtype ', 'dtype', 'GA_NO_DTYPE'), ('bool ', 'exclusive', 'false'), ('bool ', 'reverse', 'false'),
+                ('bool ', 'include_initial', 'false'), ('ga_value ', 'initial', 'ga_value_array(nullptr)'),
+                ('const gpuarray *', 'offsets', 'nullptr'), ('gpuarray *', 'out', 'nullptr')]
+
+CALLS_HEAD = '''
 GA_END_DECLS
 
 /* The macros pass the size of the options that the program knows, then their address. C++20 has designated
  * initialisers, in the order of the members. C++17 has none: there, and wherever there is one argument, the
  * functions take the struct itself too. */
-#ifdef __cplusplus
-inline ga_reduce_args ga_reduce_args_(const gpuarray *x)
+'''
+
+CALLS = '''#ifdef __cplusplus
+inline ga_@_args ga_@_args_(const gpuarray *x)
 {
-    ga_reduce_args args = {};
+    ga_@_args args = {};
     args.x = x;
     return args;
 }
-inline const ga_reduce_args &ga_reduce_args_(const ga_reduce_args &args)
+inline const ga_@_args &ga_@_args_(const ga_@_args &args)
 {
     return args;
 }
 /* Options that are left out have their defaults without a warning. */
-struct ga_reduce_options_ {
-    const gpuarray *x = nullptr;
-    int naxes = 0;
-    const int *axes = nullptr;
-    bool keepdims = false;
-    ga_dtype dtype = GA_NO_DTYPE;
-    int ddof = 0;
-    gpuarray *out = nullptr;
-    double correction = 0;
-    operator ga_reduce_args() const
-    {
-        return ga_reduce_args{x, naxes, axes, keepdims, dtype, ddof, out, correction};
-    }
+struct ga_@_options_ {
+MEMBERS
+    operator ga_@_args() const { return ga_@_args{NAMES}; }
 };
-template <class Function> inline gpuarray *ga_reduce_call_(Function f, const ga_reduce_args &args)
+template <class Function> inline gpuarray *ga_@_call_(Function f, const ga_@_args &args)
 {
     return f(sizeof args, &args);
 }
-#define GA_REDUCE_CALL_(f, ...) \\
-    GA_HERE_(ga_reduce_call_(f, GA_JOIN_(GA_REDUCE_ARGS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)))
-#define GA_REDUCE_ARGS_ONE(args) ga_reduce_args_(args)
-#define GA_REDUCE_ARGS_MANY(...) (ga_reduce_options_{.x = __VA_ARGS__})
+#define GA_%_CALL_(f, ...) \\
+    GA_HERE_(ga_@_call_(f, GA_JOIN_(GA_%_ARGS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)))
+#define GA_%_ARGS_ONE(args) ga_@_args_(args)
+#define GA_%_ARGS_MANY(...) (ga_@_options_{.x = __VA_ARGS__})
 #else
-#define GA_REDUCE_CALL_(f, ...) \\
-    GA_AT_(f, sizeof(ga_reduce_args), &(ga_reduce_args){.x = __VA_ARGS__})
+#define GA_%_CALL_(f, ...) \\
+    GA_AT_(f, sizeof(ga_@_args), &(ga_@_args){.x = __VA_ARGS__})
 #endif
-
-/* clang-format off */
 '''
+
+
+def calls(kind, members):
+    lines = '\n'.join(f'    {type}{name} = {default};' for type, name, default in members)
+    text = CALLS.replace('MEMBERS', lines).replace('NAMES', ', '.join(name for _, name, _ in members))
+    return text.replace('@', kind).replace('%', kind.upper())
+
 
 DOT = '''
 /* The sum of a * b of two 1-D arrays, a 0-d array; multiply and sum are one kernel. */
@@ -138,9 +174,17 @@ def main(out, directory):
                             f'GA_API gpuarray *ga_{row[0]}(size_t size, const ga_reduce_args *args);\n')
         macros.append(f'#define ga_{row[0]}(...) GA_REDUCE_CALL_(ga_{row[0]}, __VA_ARGS__)\n')
     declarations.append(DOT)
+    declarations.append(SCAN_HEAD)
+    for row in rows(directory, 'scan'):
+        declarations.append(f'\n/* {row[-1]}. */\n'
+                            f'GA_API gpuarray *ga_{row[0]}(size_t size, const ga_scan_args *args);\n')
+    for name in [row[0] for row in rows(directory, 'scan')] + ['cumulative_sum', 'cumulative_prod']:
+        macros.append(f'#define ga_{name}(...) GA_SCAN_CALL_(ga_{name}, __VA_ARGS__)\n')
+    declarations.append(SCAN_STANDARD)
     with open(out, 'w') as header:
         header.write(''.join(declarations))
-        header.write(REDUCE_CALLS)
+        header.write(CALLS_HEAD + calls('reduce', REDUCE_MEMBERS) + calls('scan', SCAN_MEMBERS))
+        header.write('\n/* clang-format off */\n')
         header.write(''.join(macros))
         header.write('/* clang-format on */\n\n#endif\n')
 

@@ -46,6 +46,13 @@ typedef struct ga__part_formula {
     bool uses_index;     /* the step depends on `i` */
 } ga__part_formula;
 
+/* The accumulator of a scan. Texts as in scan.def. */
+typedef struct ga__scan_texts {
+    const char *accumulator; /* type A */
+    const char *neutral, *lift, *combine, *finish;
+    int values; /* it holds at most so many T */
+} ga__scan_texts;
+
 /* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
 #define GA__FORMULA_ID(n)                                                                          \
     {                                                                                              \

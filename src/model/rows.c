@@ -47,9 +47,23 @@ enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX 
                                  .rounds = ((TRAITS)&ROUNDS) != 0,                                 \
                                  .uses_index = ((TRAITS)&USES_INDEX) != 0}},
 
+#define GA_SCAN(NAME, KINDS, RULE, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH, line)      \
+    [GA__ROW_##NAME] = {.formula = FORMULA(NAME, ""),                                              \
+                        .kinds = KINDS,                                                            \
+                        .rule = GA__RULE_##RULE,                                                   \
+                        .result = GA__RESULT_SAME,                                                 \
+                        .inputs = 1,                                                               \
+                        .scan = {.accumulator = ACCUMULATOR,                                       \
+                                 .neutral = NEUTRAL,                                               \
+                                 .lift = LIFT,                                                     \
+                                 .combine = COMBINE,                                               \
+                                 .finish = FINISH,                                                 \
+                                 .values = VALUES}},
+
 const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/binary.def>
 #include <quarry/reduce.def>
+#include <quarry/scan.def>
 #include <quarry/split.def>
 #include <quarry/ternary.def>
 #include <quarry/unary.def>

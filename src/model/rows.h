@@ -11,9 +11,11 @@ typedef enum ga__row_id {
 #define GA_BINARY(name, ...) GA__ROW_##name,
 #define GA_TERNARY(name, ...) GA__ROW_##name,
 #define GA_REDUCE(name, ...) GA__ROW_##name,
+#define GA_SCAN(name, ...) GA__ROW_##name,
 #define GA_SPLIT(name, ...) GA__ROW_##name,
 #include <quarry/binary.def>
 #include <quarry/reduce.def>
+#include <quarry/scan.def>
 #include <quarry/ternary.def>
 #include <quarry/unary.def>
     GA__ROW_COUNT,
@@ -25,6 +27,7 @@ typedef enum ga__row_id {
 #undef GA_BINARY
 #undef GA_TERNARY
 #undef GA_REDUCE
+#undef GA_SCAN
 #undef GA_SPLIT
 } ga__row_id;
 
@@ -40,9 +43,16 @@ typedef struct ga__row {
     /* Of reductions; `part.accumulator` is NULL for others. */
     bool empty_is_error;
     ga__part_formula part;
+    ga__scan_texts scan; /* of scans; `accumulator` is NULL for others */
 } ga__row;
 
 extern const ga__row ga__rows[GA__ROW_END];
+
+/* Whether the row is a scan. */
+static inline bool ga__row_scans(int row)
+{
+    return ga__rows[row].scan.accumulator != NULL;
+}
 
 /* The row that an expression names so, or by NumPy's other name for it ("abs"); GA__ROW_COUNT:
  * there is none. */

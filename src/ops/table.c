@@ -4,6 +4,7 @@
 
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
+#include "ops/scan/scan_op.h"
 
 #define GA_UNARY(name, ...)                                                                        \
     gpuarray *(ga_##name)(ga_value a)                                                              \
@@ -51,3 +52,20 @@
         return ga__reduce_call(GA__ROW_##name, size, args);                                        \
     }
 #include <quarry/reduce.def>
+
+#define GA_SCAN(name, ...)                                                                         \
+    gpuarray *(ga_##name)(size_t size, const ga_scan_args *args)                                   \
+    {                                                                                              \
+        return ga__scan_call(GA__ROW_##name, #name, size, args);                                   \
+    }
+#include <quarry/scan.def>
+
+gpuarray *(ga_cumulative_sum)(size_t size, const ga_scan_args *args)
+{
+    return ga__scan_call(GA__ROW_cumsum, "cumulative_sum", size, args);
+}
+
+gpuarray *(ga_cumulative_prod)(size_t size, const ga_scan_args *args)
+{
+    return ga__scan_call(GA__ROW_cumprod, "cumulative_prod", size, args);
+}

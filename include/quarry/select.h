@@ -1,0 +1,66 @@
+/* Selection: the elements that a condition chooses, and where they are. */
+#ifndef QUARRY_SELECT_H
+#define QUARRY_SELECT_H
+
+#include <quarry/each.h>
+#include <quarry/error.h>
+#include <quarry/value.h>
+
+GA_BEGIN_DECLS
+
+/* Arguments of ga_compress(). In C: ga_compress(condition, x, GA_AXIS(0)). */
+typedef struct ga_compress_args {
+    const gpuarray *condition; /* 1-D, of any dtype: an element is chosen if it is not 0 */
+    const gpuarray *x;
+    int naxes; /* 1, or 0: the elements of x in C order */
+    const int *axes;
+} ga_compress_args;
+
+/* The chosen elements of x along the axis, in their order, as a new array. The condition may be
+ * shorter than the axis; what it lacks is not chosen. The length of the result depends on the data:
+ * the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_INVALID (a bad
+ * axis, several dimensions of the condition), GA_ERR_INDEX if the condition chooses an element past
+ * the axis. */
+GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
+
+/* The elements of x whose element of the condition, which has the same size, is not 0: both in C
+ * order. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x);
+
+/* Where x is not 0: an int64 array of each axis's indices, in C order. `indices` has room for as
+ * many as x has dimensions; they are set only on success. GA_ERR_INVALID for a 0-d array. */
+GA_API ga_status ga_nonzero(const gpuarray *x, gpuarray **indices);
+
+/* The same as one array: a row of indices for each element that is not 0. */
+GA_API gpuarray *ga_argwhere(const gpuarray *x);
+
+/* The indices, in C order, of the elements that are not 0. */
+GA_API gpuarray *ga_flatnonzero(const gpuarray *x);
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+/* Options that are left out have their defaults without a warning. */
+struct ga_compress_options_ {
+    const gpuarray *condition = nullptr, *x = nullptr;
+    int naxes = 0;
+    const int *axes = nullptr;
+    operator ga_compress_args() const
+    {
+        return ga_compress_args{condition, x, naxes, axes};
+    }
+};
+inline gpuarray *ga_compress_(const ga_compress_args &args)
+{
+    return ga_compress(sizeof args, &args);
+}
+#define ga_compress(...)                                                                           \
+    GA_HERE_(ga_compress_(GA_JOIN_(GA_COMPRESS_ARGS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)))
+#define GA_COMPRESS_ARGS_ONE(args) args
+#define GA_COMPRESS_ARGS_MANY(c, ...) (ga_compress_options_{.condition = c, .x = __VA_ARGS__})
+#else
+#define ga_compress(...)                                                                           \
+    GA_AT_(ga_compress, sizeof(ga_compress_args), &(ga_compress_args){.condition = __VA_ARGS__})
+#endif
+
+#endif

@@ -1,0 +1,170 @@
+/* Chooses how a scan runs on CUDA: vectors, tiles, and the blocks of a row. */
+#include <assert.h>
+
+#include "kernels/scan/scan_plan.h"
+
+/* Accumulators of a thread, in bytes: with 16 floats a thread has four vectors in flight, and about
+ * 48 registers leave room for five blocks, 80 KB in flight on a multiprocessor. Columns have no
+ * vectors to join across the warp and take twice as many. */
+#define ROW_BYTES 64
+#define COLUMN_BYTES 128
+#define MOST_UNROLL 16
+#define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
+#define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
+#define COLUMN_BLOCKS 2
+#define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
+
+typedef ga__scan_plan plan;
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t row_step(const plan *p, int place)
+{
+    return p->v.columns ? p->along[place] : 0;
+}
+
+/* Whether each vector of `lanes` elements of the operand is aligned. */
+static bool is_aligned(const plan *p, int k, int lanes)
+{
+    const int place = p->place[k];
+    const gpuarray *x = p->operands[k].array;
+    const int64_t size = (int64_t)ga__dtype_size(x->dtype);
+    const char *first = x->data + p->offset[place] * size;
+    if ((uintptr_t)first % (uintptr_t)(lanes * size) != 0 || row_step(p, place) % lanes != 0)
+        return false;
+    for (int axis = p->v.columns ? 1 : 0; axis < p->kept.ndim; axis++)
+        if (p->kept.shape[axis] > 1 && p->kept.strides[place][axis] % lanes != 0)
+            return false;
+    return true;
+}
+
+/* Whether the operand moves in vectors of so many elements; one that repeats needs none. */
+static bool has_lanes(const plan *p, int k, int lanes, bool rows_follow)
+{
+    const gpuarray *x = p->operands[k].array;
+    const int step = (int)p->v.operand[k].step;
+    if (p->place[k] == GA__NO_PLACE || (step == STEP_ZERO && !rows_follow))
+        return true;
+    if (step != STEP_ONE)
+        return false;
+    if (rows_follow)
+        return (uintptr_t)x->data % (uintptr_t)(lanes * (int)ga__dtype_size(x->dtype)) == 0;
+    return is_aligned(p, k, lanes);
+}
+
+/* The widest element of the streamed arrays, in bytes. */
+static int widest(const plan *p)
+{
+    size_t most = 1;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE) {
+            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            most = size > most ? size : most;
+        }
+    return (int)most;
+}
+
+static int lanes_of(const plan *p, bool rows_follow)
+{
+    int lanes = p->streamed > 0 ? GA__VECTOR_BYTES / widest(p) : 1;
+    for (int k = 0; k < p->noperands; k++)
+        while (lanes > 1 && !has_lanes(p, k, lanes, rows_follow))
+            lanes /= 2;
+    return lanes;
+}
+
+/* Vectors of a thread whose accumulators have so many bytes together. */
+static int unroll_of(const plan *p, int bytes)
+{
+    const int unroll = bytes / (p->v.value_bytes * p->v.lanes);
+    return unroll < 1 ? 1 : unroll > MOST_UNROLL ? MOST_UNROLL : unroll;
+}
+
+/* Whether all rows follow each other in every array. */
+static bool rows_follow(const plan *p)
+{
+    if (p->kept.ndim > 1 || p->streamed == 0)
+        return false;
+    for (int place = 0; place < p->streamed; place++)
+        if (p->along[place] != 1 || p->kept.strides[place][0] != p->length)
+            return false;
+    return true;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+static void set_tile(plan *p, int lanes)
+{
+    p->v.lanes = (uint8_t)lanes;
+    p->v.unroll = (uint8_t)unroll_of(p, ROW_BYTES);
+    p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
+}
+
+/* Several whole rows to a tile: of rows that follow each other so many that each tile begins with a
+ * whole vector. */
+static bool folds_rows(plan *p)
+{
+    const bool follow = rows_follow(p);
+    const int lanes = follow ? lanes_of(p, true) : 1;
+    set_tile(p, lanes);
+    const int64_t least = lanes / common_divisor(lanes, p->length),
+                  fit = p->tile / p->length / least * least;
+    if (p->rows == 1 || fit < 1 || (!follow && 2 * p->length > p->tile))
+        return false;
+    p->v.folds = follow ? GA__FOLDS_FOLLOWING : GA__FOLDS_ANY;
+    p->v.segmented = true;
+    p->each = fit;
+    p->tiles = 1;
+    p->grid = ga__ceil_div(p->rows, fit);
+    return true;
+}
+
+/* Whether blocks share rows: where the rows alone leave multiprocessors idle. */
+static void choose_blocks(plan *p, int64_t wanted)
+{
+    p->tiles = ga__ceil_div(p->length, p->tile);
+    p->v.chained =
+        p->tiles > 1 && p->tiles <= MOST_TILES && p->groups < wanted * p->device->processors;
+    p->grid = p->v.chained ? p->groups * p->tiles : p->groups;
+}
+
+static void plan_columns(plan *p)
+{
+    const int bytes = widest(p);
+    int lanes = lanes_of(p, false), across = 1;
+    while (p->width % lanes != 0)
+        lanes /= 2;
+    p->v.lanes = (uint8_t)lanes;
+    p->v.unroll = (uint8_t)unroll_of(p, COLUMN_BYTES);
+    const int64_t columns = smaller(p->width, SEGMENT_BYTES / bytes);
+    while (across < GA__WARP && (int64_t)across * lanes < columns)
+        across *= 2;
+    p->v.across = (uint8_t)across;
+    p->tile = (int64_t)p->v.unroll * (GA__SCAN_BLOCK / across);
+    p->groups = p->rows / p->width * ga__ceil_div(p->width, (int64_t)across * lanes);
+    choose_blocks(p, COLUMN_BLOCKS);
+}
+
+static void plan_rows(plan *p)
+{
+    if (folds_rows(p))
+        return;
+    set_tile(p, lanes_of(p, false));
+    p->groups = p->rows;
+    choose_blocks(p, ROW_BLOCKS);
+}
+
+void ga__scan_plan_cuda(plan *p)
+{
+    p->groups = p->rows;
+    if (p->v.columns)
+        plan_columns(p);
+    else
+        plan_rows(p);
+}

@@ -1,0 +1,43 @@
+/* Chooses how a scan runs on the host: rows of a block, and tiles. */
+#include "kernels/scan/scan_plan.h"
+
+#define BLOCKS 4     /* for each thread, so that all end at about the same time */
+#define ROW_GROUP 64 /* rows of a block are a multiple of this: of the chains side by side */
+
+typedef ga__scan_plan plan;
+
+/* Whether blocks share rows: if there are too few rows for the threads. The results are the same.
+ */
+static bool shares_rows(const plan *p)
+{
+    const int threads = p->device->processors;
+    return threads > 1 && p->tiles > 1 && p->groups < (int64_t)threads * BLOCKS;
+}
+
+static void plan_columns(plan *p)
+{
+    const int64_t strip = p->width < GA__SCAN_STRIP ? p->width : GA__SCAN_STRIP;
+    p->tile = p->each = ga__ceil_div(GA__SCAN_CHUNK, strip);
+    p->groups = p->rows / p->width * ga__ceil_div(p->width, GA__SCAN_STRIP);
+}
+
+static void plan_rows(plan *p)
+{
+    p->tile = GA__SCAN_CHUNK;
+    p->groups = p->rows;
+    if (p->length < GA__SCAN_CHUNK)
+        p->each = ga__ceil_div(GA__SCAN_CHUNK / p->length, ROW_GROUP) * ROW_GROUP;
+}
+
+void ga__scan_plan_host(plan *p)
+{
+    if (p->v.columns)
+        plan_columns(p);
+    else
+        plan_rows(p);
+    p->tiles = ga__ceil_div(p->length, p->tile);
+    p->v.chained = shares_rows(p);
+    p->grid = p->v.chained   ? p->groups * p->tiles
+              : p->v.columns ? p->groups
+                             : ga__ceil_div(p->rows, p->each);
+}

@@ -1,0 +1,245 @@
+/* Selection against host loops: random conditions of every layout, on the current device and by
+ * CUDA's kernels in the simulator. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array_support.h"
+#include "random.h"
+#include "run.h"
+#include "simulated_device.h"
+
+enum { CASES = 40, MOST = 40000 };
+
+/* Small integers of which about every third is 0, and their positions that are not. */
+typedef struct chosen {
+    int64_t size, count;
+    int32_t x[MOST];
+    int64_t where[MOST];
+} chosen;
+
+static chosen drawn;
+
+static void draw(int64_t size, uint64_t *seed)
+{
+    drawn.size = size;
+    drawn.count = 0;
+    const int64_t most = 1 + random_below(seed, 4); /* 0 alone, or more and more others */
+    for (int64_t k = 0; k < size; k++) {
+        drawn.x[k] = (int32_t)random_below(seed, most);
+        if (drawn.x[k])
+            drawn.where[drawn.count++] = k;
+    }
+}
+
+static void assert_int64s(const gpuarray *x, int64_t count, int64_t (*wanted)(int64_t k, int64_t n),
+                          int64_t n)
+{
+    static int64_t got[MOST];
+    assert_non_null(x);
+    assert_int_equal(ga_dtype_of(x), GA_INT64);
+    assert_shape(x, GA_SHAPE(count));
+    assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
+    for (int64_t k = 0; k < count; k++)
+        if (got[k] != wanted(k, n))
+            fail_msg("element %lld is %lld, wanted %lld", (long long)k, (long long)got[k],
+                     (long long)wanted(k, n));
+}
+
+static int64_t place(int64_t k, int64_t n)
+{
+    (void)n;
+    return drawn.where[k];
+}
+
+static int64_t row(int64_t k, int64_t n)
+{
+    return drawn.where[k] / n;
+}
+
+static int64_t column(int64_t k, int64_t n)
+{
+    return drawn.where[k] % n;
+}
+
+/* The drawn numbers as a matrix of so many columns, in one of three layouts. */
+static gpuarray *matrix(int how, int64_t rows, int64_t columns)
+{
+    gpuarray *x = ga_from_host(drawn.x, GA_INT32, GA_SHAPE(rows, columns));
+    if (how == 0)
+        return x;
+    gpuarray *larger = ga_zeros(GA_INT32, GA_SHAPE(columns, 2 * rows)),
+             *view = ga_transpose(ga_slice(larger, "::-1, ::2"));
+    assert_int_equal(ga_assign(view, x), GA_OK);
+    return view;
+}
+
+static void random_places_agree_with_loops(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (int k = 0; k < CASES; k++)
+        GA_SCOPE {
+            const int64_t rows = random_below(&seed, 200), columns = 1 + random_below(&seed, 200);
+            draw(rows * columns, &seed);
+            gpuarray *x = matrix(k % 2, rows, columns), *indices[2];
+            assert_int_equal(ga_nonzero(x, indices), GA_OK);
+            assert_int64s(indices[0], drawn.count, row, columns);
+            assert_int64s(indices[1], drawn.count, column, columns);
+            assert_int64s(ga_flatnonzero(x), drawn.count, place, 0);
+            gpuarray *both = ga_argwhere(x);
+            assert_shape(both, GA_SHAPE(drawn.count, 2));
+            assert_int64s(ga_slice(both, ":, 1"), drawn.count, column, columns);
+        }
+}
+
+static void assert_values(const gpuarray *x, float scale)
+{
+    static float got[MOST];
+    assert_non_null(x);
+    assert_shape(x, GA_SHAPE(drawn.count));
+    assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
+    for (int64_t k = 0; k < drawn.count; k++)
+        if (got[k] != scale * (float)drawn.where[k])
+            fail_msg("element %lld is %g", (long long)k, (double)got[k]);
+}
+
+static void random_elements_agree_with_loops(void **state)
+{
+    (void)state;
+    uint64_t seed = 12;
+    for (int k = 0; k < CASES; k++)
+        GA_SCOPE {
+            draw(random_below(&seed, MOST), &seed);
+            gpuarray *condition = ga_from_host(drawn.x, GA_INT32, GA_SHAPE(drawn.size)),
+                     *x = ga_arange(GA_FLOAT32, 0, (double)drawn.size, 1);
+            assert_values(ga_extract(condition, x), 1);
+            assert_values(ga_compress(condition, ga_slice(ga_multiply(x, -2), "::1")), -2);
+            gpuarray *truths = ga_astype(condition, GA_BOOL);
+            assert_values(
+                ga_compress(truths, ga_slice(ga_broadcast_to(x, GA_SHAPE(2, drawn.size)), "1")), 1);
+        }
+}
+
+/* Rows or columns of a matrix. */
+static void an_axis_is_compressed(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)),
+                 *condition = ga_from_host((char[]){0, 1, 1}, GA_INT8, GA_SHAPE(3));
+        gpuarray *rows = ga_compress(condition, x, GA_AXIS(0));
+        assert_shape(rows, GA_SHAPE(2, 4));
+        assert_numbers(rows, NUMBERS(4, 5, 6, 7, 8, 9, 10, 11));
+        gpuarray *columns = ga_compress(condition, x, GA_AXIS(-1)); /* the last is not chosen */
+        assert_shape(columns, GA_SHAPE(3, 2));
+        assert_numbers(columns, NUMBERS(1, 2, 5, 6, 9, 10));
+        gpuarray *middle =
+            ga_compress(ga_slice(condition, ":2"), counting(GA_SHAPE(2, 2, 2)), GA_AXIS(1));
+        assert_numbers(middle, NUMBERS(2, 3, 6, 7));
+        assert_shape(ga_compress(ga_zeros(GA_BOOL, GA_SHAPE(9)), x, GA_AXIS(0)), GA_SHAPE(0, 4));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void many_dimensions_have_indices(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        int64_t shape[GA_MAX_NDIM];
+        gpuarray *indices[GA_MAX_NDIM];
+        for (int k = 0; k < GA_MAX_NDIM; k++)
+            shape[k] = k == 3 || k == 30 ? 3 : 1;
+        gpuarray *x = ga_reshape(counting(GA_SHAPE(9)), GA_MAX_NDIM, shape);
+        assert_int_equal(ga_nonzero(x, indices), GA_OK);
+        assert_int_equal(ga_item_int64(ga_slice(indices[3], "7")), 2);
+        assert_int_equal(ga_item_int64(ga_slice(indices[30], "6")), 1);
+        assert_int_equal(ga_item_int64(ga_sum(indices[31])), 0);
+        assert_shape(ga_argwhere(ga_ones(GA_BOOL, GA_SHAPE0)), GA_SHAPE(1, 0));
+    }
+}
+
+static void bad_conditions_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *number = ga_ones(GA_INT8, GA_SHAPE0), *indices[2];
+        assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(0)));
+        assert_error(GA_ERR_INDEX, "compress: the condition has 3 elements and chooses 1 of those "
+                                   "past the axis, whose length is 2");
+        assert_null(ga_compress(x, x));
+        assert_error(GA_ERR_INVALID, "compress: the condition has 2 dimensions, not 1");
+        assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(2)));
+        assert_error(GA_ERR_INVALID, "compress: axis 2 is out of range");
+        assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(0, 1)));
+        assert_error(GA_ERR_INVALID, "compress: takes one axis, not 2");
+        assert_null(ga_extract(number, x));
+        assert_error(GA_ERR_SHAPE, "extract: the condition has 1 elements, x has 6");
+        assert_int_equal(ga_nonzero(number, indices), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "nonzero: an array of 0 dimensions has no indices");
+        assert_int_equal(ga_nonzero(x, NULL), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "nonzero: the place of the indices is NULL");
+        assert_null(ga_flatnonzero(NULL));
+        assert_error(GA_ERR_INVALID, "flatnonzero: x is NULL");
+        assert_int_equal(ga_graph_begin(), GA_OK);
+        assert_null(ga_argwhere(x));
+        assert_error(GA_ERR_UNSUPPORTED, "argwhere");
+        ga_graph_free(ga_graph_end());
+        ga_clear_error();
+    }
+}
+
+static bool select_everything(void)
+{
+    gpuarray *indices[2];
+    bool done = false;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(30, 2000)),
+                 *flat = x ? ga_ones(GA_BOOL, GA_SHAPE(30)) : NULL;
+        done = flat && ga_nonzero(x, indices) == GA_OK && ga_argwhere(x) && ga_extract(x, x) &&
+               ga_compress(flat, x, GA_AXIS(0));
+    }
+    return done;
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    assert_true(select_everything());
+    survive_failures(select_everything);
+}
+
+static int use_simulator(void **state)
+{
+    (void)state;
+    if (simulated_device.processors == 0 && !open_simulated_device(2))
+        return -1;
+    ga__use_device(&simulated_device);
+    return 0;
+}
+
+static int use_host(void **state)
+{
+    (void)state;
+    ga__use_device(ga__find_device("cpu"));
+    return 0;
+}
+
+#define simulated_test(test) cmocka_unit_test_setup_teardown(test, use_simulator, use_host)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_places_agree_with_loops),
+        cmocka_unit_test(random_elements_agree_with_loops),
+        cmocka_unit_test(an_axis_is_compressed),
+        cmocka_unit_test(many_dimensions_have_indices),
+        cmocka_unit_test(bad_conditions_are_errors),
+        cmocka_unit_test(allocations_may_fail),
+        simulated_test(random_places_agree_with_loops),
+        simulated_test(random_elements_agree_with_loops),
+        simulated_test(an_axis_is_compressed),
+    };
+    return run_named_tests(argc, argv, tests, NULL, NULL);
+}
