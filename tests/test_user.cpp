@@ -62,6 +62,18 @@ static void kernels()
         ga_kernel *sqdiff = ga_reduction_kernel(args);
         check(ga_item_double(ga_reduce(sqdiff, x, y)) == 98.0 * 99 * 197 / 6 + 1,
               "the squared difference");
+        ga_kernel *prefix =
+            ga_scan_kernel(GA_FLOAT32, "float *x", "x[i]", "a+b", "0", "x[i] = item", "prefix");
+        check(ga_scan(prefix, x) == GA_OK && ga_item_double(ga_max(x)) == 4950, "a custom scan");
+        ga_scan_args scan = {};
+        scan.x = y;
+        scan.exclusive = true;
+        check(ga_item_double(ga_slice(ga_cumsum(scan), "99")) == 99, "a scan's options");
+        check(ga_item_double(ga_slice(ga_cumsum(y), "99")) == 100, "a scan");
+        ga_compress_args selection = {};
+        selection.condition = selection.x = y;
+        check(ga_size(ga_compress(selection)) == 100, "a selection");
+        ga_kernel_free(prefix);
         ga_kernel_free(lin_comb);
         ga_kernel_free(sqdiff);
     }

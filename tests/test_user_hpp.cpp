@@ -90,6 +90,15 @@ static void options()
     k = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]", "float *x", "total", .fast_math = true);
     check(array(ga_reduce(k, x.get())).item<int>() == 12, "a reduction's options");
     ga_kernel_free(k);
+    array sums(ga_cumsum(x, GA_AXIS(1), .exclusive = true, GA_INITIAL(1)));
+    check(ga_item_double(ga_slice(sums.get(), "0, 2")) == 5, "a scan's options");
+    array chosen(ga_compress(x["0"].get(), sums.get(), GA_AXIS(1)));
+    check(chosen.ndim() == 2 && ga_size(chosen.get()) == 6, "a selection's options");
+    k = ga_scan_kernel(GA_FLOAT32, "float *x", "x[i]", "a+b", "0", "x[i] = item", "prefix",
+                       .is_segment_start_expr = "i % 3 == 0");
+    check(ga_scan(k, sums.get()) == GA_OK && quarry::max(sums).item<int>() == 9,
+          "a custom scan's options");
+    ga_kernel_free(k);
     ga_module *m = ga_module_compile("#include \"h.h\"\n"
                                      "__global__ void f(float *x) { x[threadIdx.x] = N + M; }",
                                      .options = "-DN=7", .name = "m",

@@ -67,6 +67,36 @@ GA_API ga_kernel *ga_reduction_kernel(size_t size, const ga_reduction_args *args
  * bytes. */
 GA_API gpuarray *ga_reduce(ga_kernel *kernel, int count, const ga_value *args);
 
+/* Arguments of ga_scan_kernel(); all texts are copied. */
+typedef struct ga_scan_kernel_args {
+    ga_dtype dtype;               /* of item, and of a and b in scan_expr */
+    const char *arguments;        /* as for elementwise kernels */
+    const char *input_expr;       /* the value of element i: "x[i] > 300 ? 1 : 0" */
+    const char *scan_expr;        /* combines a, of earlier elements, and b: "a+b" */
+    const char *neutral;          /* the neutral element of scan_expr: "0" */
+    const char *output_statement; /* statements run for every i in 0 .. n-1, over `item`, the
+                                     combined elements 0 .. i, `prev_item`, those before i, and
+                                     `last_item`, all of them: "if (item != prev_item) y[prev_item]
+                                     = x[i]" */
+    const char *name;
+    const char *preamble;
+    const char *is_segment_start_expr; /* whether element i starts a segment; `item` then holds the
+                                          elements of the segment so far, and prev_item is neutral
+                                          at its start. NULL or "": there is one segment */
+    bool fast_math;
+} ga_scan_kernel_args;
+
+/* A kernel that ga_scan() runs over all elements in one launch, or two if it names `last_item`. In
+ * the texts x[k] is element k of x in C order. Every array that is indexed only by [i] has the same
+ * size, and n is that size; if there is none, n is the size of the first array. All of input_expr
+ * and is_segment_start_expr may be computed after output statements of other elements: of arrays
+ * that the output statement writes they may read x[i] only. scan_expr is associative; it need not
+ * be commutative. Freed by ga_kernel_free(). */
+GA_API ga_kernel *ga_scan_kernel(size_t size, const ga_scan_kernel_args *args);
+
+/* Runs the kernel; arguments as for ga_run(). */
+GA_API ga_status ga_scan(ga_kernel *kernel, int count, const ga_value *args);
+
 /* Frees the kernel. NULL is a no-op. Compiled code stays cached for the next kernel with the same
  * text. */
 GA_API void ga_kernel_free(ga_kernel *kernel);
@@ -74,7 +104,7 @@ GA_API void ga_kernel_free(ga_kernel *kernel);
 GA_END_DECLS
 
 /* ga_elementwise_kernel(arguments, operation, name, .preamble = ..., ...) and so on. The arguments
- * of ga_run and ga_reduce may be arrays and C numbers, up to 64. */
+ * of ga_run, ga_reduce and ga_scan may be arrays and C numbers, up to 64. */
 #ifdef __cplusplus
 template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values... values)
 {
@@ -86,7 +116,13 @@ template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values
     const ga_value list[] = {GA_V(values)...};
     return ga_reduce(kernel, (int)sizeof...(values), list);
 }
+template <class... Values> inline ga_status ga_scan_(ga_kernel *kernel, Values... values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_scan(kernel, (int)sizeof...(values), list);
+}
 #define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
+#define ga_scan(...) GA_HERE_(ga_scan_(__VA_ARGS__))
 #define ga_reduce(...) GA_HERE_(ga_reduce_(__VA_ARGS__))
 /* The options that follow the positional arguments, in the order of the structs' members. In C++20
  * they have the same spelling as in C; C++17 has no designated initialisers, and takes the structs.
@@ -100,6 +136,23 @@ struct ga_reduction_rest_ {
     size_t struct_bytes = 0;
     bool fast_math = false;
 };
+struct ga_scan_rest_ {
+    const char *preamble = nullptr, *is_segment_start_expr = nullptr;
+    bool fast_math = false;
+};
+inline ga_kernel *ga_scan_kernel_(const ga_scan_kernel_args &args)
+{
+    return ga_scan_kernel(sizeof args, &args);
+}
+inline ga_kernel *ga_scan_kernel_(ga_dtype dtype, const char *arguments, const char *input_expr,
+                                  const char *scan_expr, const char *neutral,
+                                  const char *output_statement, const char *name = nullptr,
+                                  const ga_scan_rest_ &rest = {})
+{
+    return ga_scan_kernel_(ga_scan_kernel_args{dtype, arguments, input_expr, scan_expr, neutral,
+                                               output_statement, name, rest.preamble,
+                                               rest.is_segment_start_expr, rest.fast_math});
+}
 inline ga_kernel *ga_elementwise_kernel_(const ga_elementwise_args &args)
 {
     return ga_elementwise_kernel(sizeof args, &args);
@@ -142,8 +195,21 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
 #define GA_REDUCTION_6(...) ga_reduction_kernel_(__VA_ARGS__)
 #define GA_REDUCTION_MORE(dtype, neutral, reduce, map, a, name, ...)                               \
     ga_reduction_kernel_(dtype, neutral, reduce, map, a, name, {__VA_ARGS__})
+#define ga_scan_kernel(...) GA_HERE_(GA_JOIN_(GA_SCAN_KERNEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_SCAN_KERNEL_1(args) ga_scan_kernel_(args)
+#define GA_SCAN_KERNEL_6(...) ga_scan_kernel_(__VA_ARGS__)
+#define GA_SCAN_KERNEL_MORE(dtype, a, input, scan, neutral, output, ...)                           \
+    GA_JOIN_(GA_SCAN_KERNEL_NAMED_, GA_MANY_(__VA_ARGS__))                                         \
+    (dtype, a, input, scan, neutral, output, __VA_ARGS__)
+#define GA_SCAN_KERNEL_NAMED_ONE(...) ga_scan_kernel_(__VA_ARGS__)
+#define GA_SCAN_KERNEL_NAMED_MANY(dtype, a, input, scan, neutral, output, name, ...)               \
+    ga_scan_kernel_(dtype, a, input, scan, neutral, output, name, {__VA_ARGS__})
 #else
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
+#define ga_scan(...) GA_CALL_(ga_scan, __VA_ARGS__)
+#define ga_scan_kernel(...)                                                                        \
+    GA_AT_(ga_scan_kernel, sizeof(ga_scan_kernel_args),                                            \
+           &(ga_scan_kernel_args){.dtype = __VA_ARGS__})
 #define ga_reduce(...) GA_CALL_(ga_reduce, __VA_ARGS__)
 #define ga_elementwise_kernel(...)                                                                 \
     GA_AT_(ga_elementwise_kernel, sizeof(ga_elementwise_args),                                     \

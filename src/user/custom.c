@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/strbuf.h"
+#include "base/word.h"
 #include "user/cuda_words.h"
 #include "user/custom.h"
 
@@ -29,10 +30,10 @@ static char *make_identifier(const char *name)
 static void free_custom(ga__custom *kernel)
 {
     ga__arguments_reset(&kernel->arguments);
-    char *const texts[] = {kernel->base.name,  kernel->identifier,  kernel->operation,
-                           kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
-                           kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
-                           kernel->struct_name};
+    char *const texts[] = {kernel->base.name,   kernel->identifier,  kernel->operation,
+                           kernel->preamble,    kernel->loop_prep,   kernel->after_loop,
+                           kernel->neutral,     kernel->reduce_expr, kernel->map_expr,
+                           kernel->struct_name, kernel->starts};
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         ga__free(texts[k]);
     ga__free(kernel);
@@ -48,10 +49,10 @@ void ga_kernel_free(ga_kernel *kernel)
  * that its texts depend on, except the arrays of a run. */
 static ga_status set_ids(ga__custom *kernel, const char *arguments)
 {
-    const char *const texts[] = {arguments,          kernel->identifier,  kernel->operation,
-                                 kernel->preamble,   kernel->loop_prep,   kernel->after_loop,
-                                 kernel->neutral,    kernel->reduce_expr, kernel->map_expr,
-                                 kernel->struct_name};
+    const char *const texts[] = {arguments,           kernel->identifier,  kernel->operation,
+                                 kernel->preamble,    kernel->loop_prep,   kernel->after_loop,
+                                 kernel->neutral,     kernel->reduce_expr, kernel->map_expr,
+                                 kernel->struct_name, kernel->starts};
     ga__strbuf s = GA__STRBUF_INIT;
     ga__strbuf_addf(&s, "custom %d %d %d %zu ", (int)kernel->base.kind, kernel->fast_math,
                     (int)kernel->dtype_out, kernel->struct_bytes);
@@ -176,6 +177,73 @@ ga_kernel *(ga_reduction_kernel)(size_t size, const ga_reduction_args *options)
     const char *const others[] = {kernel->neutral, kernel->reduce_expr, NULL};
     ga__arguments_use(&kernel->arguments, kernel->map_expr, kernel->preamble, others);
     kernel->uses_index = ga__text_uses_index(kernel->map_expr);
+    if (set_ids(kernel, args.arguments) == GA_OK)
+        return &kernel->base;
+failed:
+    free_custom(kernel);
+    return NULL;
+}
+
+static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args *args)
+{
+    const char *const texts[] = {args->input_expr, args->scan_expr, args->neutral,
+                                 args->output_statement};
+    static const char *const names[] = {"input_expr", "scan_expr", "neutral", "output_statement"};
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+        if (!texts[k])
+            return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name, names[k]);
+    if (!ga__dtype_valid(args->dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: dtype: %d is not a dtype", kernel->base.name,
+                        (int)args->dtype);
+    return GA_OK;
+}
+
+static bool mentions(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        if ((at == text || !ga__in_word(at[-1])) && !ga__in_word(at[length]))
+            return true;
+    return false;
+}
+
+/* Arrays that all texts index by [i] give the number of elements. */
+static ga_status use_arguments(ga__custom *kernel)
+{
+    ga__strbuf texts = GA__STRBUF_INIT;
+    ga__strbuf_addf(&texts, "%s; %s; %s;", kernel->map_expr, kernel->starts, kernel->operation);
+    char *const all = ga__strbuf_take(&texts);
+    if (!all)
+        return GA_ERR_MEMORY;
+    const char *const others[] = {kernel->neutral, kernel->reduce_expr, NULL};
+    ga__arguments_use(&kernel->arguments, all, kernel->preamble, others);
+    ga__free(all);
+    return GA_OK;
+}
+
+ga_kernel *(ga_scan_kernel)(size_t size, const ga_scan_kernel_args *options)
+{
+    ga_scan_kernel_args args;
+    if (ga__options_read("scan_kernel", &args, sizeof args, options, size) != GA_OK)
+        return NULL;
+    ga__custom *kernel = new_kernel(GA__SCAN_KERNEL, args.name, args.arguments);
+    if (!kernel)
+        return NULL;
+    if (check_scan(kernel, &args) != GA_OK)
+        goto failed;
+    kernel->fast_math = args.fast_math;
+    kernel->dtype_out = args.dtype;
+    kernel->neutral = copy_text(args.neutral);
+    kernel->map_expr = copy_text(args.input_expr);
+    kernel->reduce_expr = copy_text(args.scan_expr);
+    kernel->operation = copy_text(args.output_statement);
+    kernel->preamble = copy_text(args.preamble);
+    kernel->starts = copy_text(args.is_segment_start_expr);
+    if (!kernel->neutral || !kernel->map_expr || !kernel->reduce_expr || !kernel->operation ||
+        !kernel->preamble || !kernel->starts || use_arguments(kernel) != GA_OK)
+        goto failed;
+    kernel->uses_last = mentions(kernel->operation, "last_item");
+    atomic_store_explicit(&kernel->direct, true, memory_order_relaxed);
     if (set_ids(kernel, args.arguments) == GA_OK)
         return &kernel->base;
 failed:

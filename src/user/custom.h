@@ -17,6 +17,8 @@ typedef struct ga__custom {
     char *identifier;                                     /* the name as a C identifier */
     char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
+    char *starts;   /* scans, whose operation is the output statement, and which map and reduce */
+    bool uses_last; /* the output statement names `last_item` */
     ga_dtype dtype_out;
     size_t struct_bytes;
     bool uses_index, cuda_words;

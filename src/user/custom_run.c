@@ -11,6 +11,7 @@
 #include "ops/elementwise_op.h"
 #include "user/custom.h"
 #include "kernels/reduce.h"
+#include "kernels/scan/scan.h"
 
 static bool is_reduction(const ga__custom *kernel)
 {
@@ -278,12 +279,58 @@ static ga_status run_reduction(const ga__custom *kernel, bool direct, const ga_v
     return status;
 }
 
+/* One launch of a scan with this output statement; `last` has its last item, or receives it. */
+static ga_status launch_scan(const ga__custom *kernel, bool totals, const run *r, gpuarray *last)
+{
+    const ga__scan_texts texts = {.accumulator = ga__dtype_compute_type(kernel->dtype_out),
+                                  .neutral = kernel->neutral,
+                                  .lift = "x",
+                                  .combine = kernel->reduce_expr,
+                                  .finish = "a",
+                                  .values = 1};
+    ga__scan scan = {.formula = {.base = make_formula(kernel, !totals, r),
+                                 .map = kernel->map_expr,
+                                 .texts = &texts,
+                                 .uses_last = last && !totals,
+                                 .starts = *kernel->starts ? kernel->starts : NULL},
+                     .type = kernel->dtype_out};
+    ga__operand operands[GA__MAX_ARGUMENTS + 1];
+    const int count = kernel->arguments.count;
+    memcpy(operands, r->operands, sizeof *operands * (size_t)count);
+    operands[count] = (ga__operand){.name = "ga_last_item",
+                                    .array = last,
+                                    .type = ga__dtype_compute(kernel->dtype_out),
+                                    .access = GA__ACCESSOR,
+                                    .reads = true,
+                                    .writes = true};
+    if (totals)
+        scan.formula.base.body = "if (i + 1 == n) ga_last_item[0] = item";
+    const int64_t n = ga__shape_size(r->ndim, r->shape);
+    return ga__scan_run(&scan, r->device, 1, &n, 0, count + (last != NULL), operands);
+}
+
+/* Its arrays are indexed freely: the texts may name any element. */
+static ga_status run_scan(const ga__custom *kernel, bool direct, const ga_value *args, run *r,
+                          gpuarray *last)
+{
+    (void)direct;
+    ga_status status = prepare(kernel, true, args, r);
+    if (status == GA_OK && last)
+        status = launch_scan(kernel, true, r, last);
+    if (status == GA_OK)
+        status = launch_scan(kernel, false, r, last);
+    free_temporaries(kernel, r);
+    return status;
+}
+
 /* Tries with elements in registers first. Text that takes an element's address in a way that the
  * scanner missed compiles only against memory; the errors of that second attempt are reported. */
 static ga_status run_either_way(ga__custom *kernel, const ga_value *args, run *r, gpuarray *out)
 {
     ga_status (*const go)(const ga__custom *, bool, const ga_value *, run *, gpuarray *) =
-        is_reduction(kernel) ? run_reduction : run_elementwise;
+        is_reduction(kernel)                   ? run_reduction
+        : kernel->base.kind == GA__SCAN_KERNEL ? run_scan
+                                               : run_elementwise;
     if (atomic_load_explicit(&kernel->direct, memory_order_relaxed))
         return go(kernel, true, args, r, out);
     const ga__saved_error before = ga__error_save();
@@ -349,14 +396,14 @@ static ga_status check_written(const ga__custom *kernel, const ga_value *args, c
     return status;
 }
 
-__attribute__((noinline, cold)) static ga_status run_checked(ga__custom *kernel,
-                                                             const ga_value *args, run *r)
+__attribute__((noinline, cold)) static ga_status
+run_checked(ga__custom *kernel, const ga_value *args, run *r, gpuarray *last)
 {
     watched w;
     ga__check_begin();
     ga_status status = watch(kernel, args, &w);
     if (status == GA_OK)
-        status = run_either_way(kernel, args, r, NULL);
+        status = run_either_way(kernel, args, r, last);
     if (status == GA_OK && w.finite)
         status = check_written(kernel, args, &w);
     ga__check_end();
@@ -385,7 +432,7 @@ ga_status(ga_run)(ga_kernel *kernel, int count, const ga_value *args)
         status = check_arguments((ga__custom *)kernel, count, args, &r);
     if (status != GA_OK)
         return status;
-    return ga__checks_nan() ? run_checked((ga__custom *)kernel, args, &r)
+    return ga__checks_nan() ? run_checked((ga__custom *)kernel, args, &r, NULL)
                             : run_either_way((ga__custom *)kernel, args, &r, NULL);
 }
 
@@ -407,4 +454,23 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
         return out;
     ga_free(out);
     return NULL;
+}
+
+ga_status(ga_scan)(ga_kernel *scan, int count, const ga_value *args)
+{
+    run r;
+    ga__custom *kernel = (ga__custom *)scan;
+    gpuarray *last = NULL;
+    ga_status status = ga__kernel_check("scan", scan, GA__SCAN_KERNEL);
+    if (status == GA_OK)
+        status = check_arguments(kernel, count, args, &r);
+    if (status == GA_OK && kernel->uses_last) {
+        last = ga__array_new("scan", r.device, ga__dtype_compute(kernel->dtype_out), 0, NULL);
+        status = last ? GA_OK : ga_error();
+    }
+    if (status == GA_OK)
+        status = ga__checks_nan() ? run_checked(kernel, args, &r, last)
+                                  : run_either_way(kernel, args, &r, last);
+    ga_free(last);
+    return status;
 }

@@ -8,6 +8,7 @@ ga_status ga__kernel_check(const char *caller, const ga_kernel *kernel, ga__kern
     static const char *const runs[] = {
         [GA__ELEMENTWISE_KERNEL] = "this is an elementwise kernel: run it with ga_run",
         [GA__REDUCTION_KERNEL] = "this is a reduction kernel: run it with ga_reduce",
+        [GA__SCAN_KERNEL] = "this is a scan kernel: run it with ga_scan",
         [GA__MODULE_KERNEL] = "this is a module's kernel: run it with ga_launch",
     };
     if (!kernel)

@@ -7,6 +7,7 @@
 typedef enum ga__kernel_kind {
     GA__ELEMENTWISE_KERNEL,
     GA__REDUCTION_KERNEL,
+    GA__SCAN_KERNEL,
     GA__MODULE_KERNEL
 } ga__kernel_kind;
 
