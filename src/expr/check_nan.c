@@ -12,6 +12,7 @@
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
+#include "ops/scan/scan_op.h"
 
 ga_status ga__eval_check_keep(const gpuarray *out, int count, const ga_named *args, ga_named *kept)
 {
@@ -48,6 +49,22 @@ static ga_status apply(const ga__node *nodes, const ga__node *node, const ga_val
     if (!value->as.array)
         return ga_error();
     return ga__check_elements(row->formula.name, value->as.array, row->inputs, shown, NULL);
+}
+
+static ga_status scan(const ga__node *node, const ga_value *values, ga_value *value)
+{
+    const char *name = ga__rows[node->key.row].formula.name;
+    const int axis = node->key.axes ? __builtin_ctz(node->key.axes) : 0;
+    const ga_scan_args args = {.x = values[node->key.operand[0]].as.array,
+                               .naxes = node->key.axes != 0,
+                               .axes = &axis,
+                               .dtype = node->dtype};
+    *value = of_array(ga__scan_call((ga__row_id)node->key.row, name, sizeof args, &args));
+    if (!value->as.array)
+        return ga_error();
+    return ga__check_finite(args.x)
+               ? ga__check_reduced(name, value->as.array, false, 0, NULL, 0, NULL)
+               : GA_OK;
 }
 
 static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *value)
@@ -91,7 +108,9 @@ static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
         return value->as.array ? GA_OK : ga_error();
     case GA__NODE_APPLY: return apply(nodes, node, values, value);
     case GA__NODE_CAST: return convert(node, values, value);
-    case GA__NODE_REDUCE: return reduce(node, values, value);
+    case GA__NODE_REDUCE:
+        return ga__row_scans(node->key.row) ? scan(node, values, value)
+                                            : reduce(node, values, value);
     case GA__NODE_VIEW:
         *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
         return value->as.array ? GA_OK : ga_error();

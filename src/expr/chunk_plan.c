@@ -63,6 +63,8 @@ static const ga_source *source_of(const ga_named *args, const ga__input *input)
 /* Whether the result keeps the first `depth` axes of the step's data. */
 static bool keeps_axes(const ga__step *step, const ga__node *domain, int depth)
 {
+    if (step->scan && step->axes == 0)
+        return false;
     for (int axis = 0; axis < depth; axis++)
         if (step->axes >> axis & 1 && (!step->keepdims || domain->shape[axis] > 1))
             return false;
@@ -75,7 +77,7 @@ static bool reduces_axes(const ga__step *step, const ga__node *domain, int depth
     for (int axis = 0; axis < depth; axis++)
         if (domain->shape[axis] > 1 && !(step->axes >> axis & 1))
             return false;
-    return step->group.nparts > 0;
+    return step->group.nparts > 0 && !step->scan;
 }
 
 /* Whether the node has the domain's axes before `depth`. */

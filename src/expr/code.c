@@ -280,6 +280,7 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
     ga__reduction *r = &step->reduction;
     *r = (ga__reduction){.formula = {.map = step->text, .nresults = step->group.nresults}};
     step->axes = first->axes;
+    step->scan = ga__row_scans(first->row) ? &ga__rows[first->row] : NULL;
     step->keepdims = first->keepdims;
     for (int p = 0; p < step->group.nparts; p++) {
         const ga__node *node = &graph->nodes[step->group.part[p]];

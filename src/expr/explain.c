@@ -116,6 +116,10 @@ static void add_step(writer *w, int k)
         w->written = ga__add_sizes(w->written, node_bytes(node));
     }
     add_lines(w, step->group.nparts ? "each element" : "computes", step->text);
+    if (step->scan) {
+        add_lines(w, "each two neighbours", step->scan->scan.combine);
+        return;
+    }
     for (int p = 0; p < step->group.nparts; p++) {
         snprintf(label, sizeof(label), "%s: step", part_name(w, step, p));
         add_lines(w, label, step->reduction.formula.parts[p]->step);

@@ -108,9 +108,9 @@ static bool may_join(const planner *p, const planned_group *g, int reduction, ui
     const ga__node *nodes = p->graph->nodes;
     const ga__node_key *a = &nodes[g->fused.part[0]].key, *b = &nodes[reduction].key;
     const ga__node *x = &nodes[a->operand[0]], *y = &nodes[b->operand[0]];
-    return g->level == p->level[reduction] && g->fused.nparts < p->most_parts &&
-           (g->reads & reads) && a->axes == b->axes && a->keepdims == b->keepdims &&
-           ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
+    return !ga__row_scans(a->row) && !ga__row_scans(b->row) && g->level == p->level[reduction] &&
+           g->fused.nparts < p->most_parts && (g->reads & reads) && a->axes == b->axes &&
+           a->keepdims == b->keepdims && ga__same_shape(x->ndim, x->shape, y->ndim, y->shape);
 }
 
 static void find_groups(planner *p)
@@ -130,6 +130,10 @@ static void find_groups(planner *p)
         g->reads |= reads;
         g->fused.part[g->fused.nparts++] = k;
         p->depends[k] = to;
+        if (!ga__row_scans(p->graph->nodes[k].key.row))
+            continue;
+        g->fused.result[g->fused.nresults++] = k; /* a scan alone: nothing follows in its kernel */
+        p->depends[k] = SEVERAL;
     }
 }
 

@@ -48,6 +48,7 @@ typedef struct ga__step {
     uint64_t reads[GA__MAX_PARTS]; /* by part: a bit for each input that its shape depends on */
     uint32_t axes;
     bool keepdims, empty_is_error;
+    const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. */

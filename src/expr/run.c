@@ -1,7 +1,11 @@
 /* Runs the steps of a plan: computes this call's numbers, binds the operands, and launches. */
 #include "expr/run.h"
 
+#include <string.h>
+
 #include "expr/fold.h"
+#include "kernels/scan/scan.h"
+#include "ops/scan/scan_op.h"
 #include "ops/convert.h"
 
 ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int k)
@@ -107,6 +111,12 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
 
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)
 {
+    if (step->scan && step->axes >= (uint64_t)1 << b->ndim)
+        return false;
+    if (step->scan) {
+        *ndim = ga__scan_shape(b->ndim, b->shape, step->axes, shape);
+        return true;
+    }
     int64_t count = 1;
     *ndim = 0;
     for (int axis = 0; axis < b->ndim; axis++) {
@@ -131,6 +141,42 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
     return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);
 }
 
+/* The elements of the broadcast operand in C order; copied if no view has them. */
+static gpuarray *flat_operand(const gpuarray *x, const ga__binding *b)
+{
+    if (ga__same_shape(x->ndim, x->shape, b->ndim, b->shape))
+        return ga_ravel(x);
+    gpuarray *whole = ga_broadcast_to(x, b->ndim, b->shape), *flat = whole ? ga_ravel(whole) : NULL;
+    ga_free(whole);
+    return flat;
+}
+
+static ga_status launch_scan(const ga__step *step, ga__device *device, ga__binding *b,
+                             gpuarray *out)
+{
+    const ga__scan scan = {.formula = {.base = step->reduction.formula.base,
+                                       .map = step->text,
+                                       .texts = &step->scan->scan},
+                           .type = step->reduction.type[0]};
+    gpuarray *flat[GA__MAX_OPERANDS];
+    ga_status status = GA_OK;
+    for (int k = 0; k < step->ninputs; k++) {
+        const gpuarray **array = &b->operands[1 + k].array;
+        flat[k] = step->axes || !*array || status != GA_OK ? NULL : flat_operand(*array, b);
+        if (!step->axes && *array && !flat[k])
+            status = ga_error();
+        *array = flat[k] ? flat[k] : *array;
+    }
+    b->operands[0] = (ga__operand){.name = "r", .array = out, .type = scan.type, .writes = true};
+    if (status == GA_OK)
+        status = ga__scan_run(&scan, device, out->ndim, out->shape,
+                              step->axes ? __builtin_ctz(step->axes) : 0, 1 + step->ninputs,
+                              b->operands);
+    for (int k = 0; k < step->ninputs; k++)
+        ga_free(flat[k]);
+    return status;
+}
+
 static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__binding *b,
                                   gpuarray *const *out, const ga__carry *carry)
 {
@@ -149,6 +195,8 @@ static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
+    if (step->scan)
+        return launch_scan(step, device, b, out[0]);
     return step->group.nparts > 0 ? launch_reduction(step, device, b, out, carry)
                                   : launch_elementwise(step, plan, device, b, out[0]);
 }

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
+#include "ops/scan/scan_op.h"
 #include "ops/slice.h"
 #include "expr/fold.h"
 #include "expr/text/lexer.h"
@@ -315,27 +316,45 @@ static int read_axes(const typer *t, const ga__options *options, int ndim, uint3
     return 0;
 }
 
+/* The dtype in which the reduction or scan computes. */
+static ga_status find_loop(const ga__row *op, const ga__options *options, ga_dtype dtype,
+                           ga_dtype *loop)
+{
+    const ga__operand_type type = {.dtype = dtype};
+    ga_dtype common;
+    if (op->scan.accumulator)
+        return ga__scan_dtype(op, op->formula.name, dtype, options->dtype, loop);
+    const ga_status status =
+        ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, loop, &common);
+    return status == GA_OK ? ga__reduce_as(op, dtype, options->dtype, loop) : status;
+}
+
 static int reduce(typer *t, const ga__options *options, int operand)
 {
     const int row_id = t->ast_node->row;
     const ga__row *op = &ga__rows[row_id];
+    const bool scans = ga__row_scans(row_id);
     ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
     const ga__node *x = node_at(t, operand);
-    const ga__operand_type type = {.dtype = x->dtype};
-    ga_dtype loop, common;
+    ga_dtype loop;
     int64_t shape[GA_MAX_NDIM], count = 1;
     int ndim = 0;
+    if (scans && options->naxes >= 0 && options->naxes != 1)
+        return fail(t, GA_ERR_INVALID, "a scan has one axis");
     if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
         return FAILED;
-    if (ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, &loop, &common) != GA_OK ||
-        ga__reduce_as(op, x->dtype, options->dtype, &loop) != GA_OK)
+    if (find_loop(op, options, x->dtype, &loop) != GA_OK)
         return fail_here(t);
-    for (int axis = 0; axis < x->ndim; axis++) {
+    for (int axis = 0; axis < x->ndim && !scans; axis++) {
         const bool reduced = key.axes >> axis & 1;
         count *= reduced ? x->shape[axis] : 1;
         if (!reduced || options->keepdims)
             shape[ndim++] = reduced ? 1 : x->shape[axis];
     }
+    if (scans && x->ndim != 1 && options->naxes < 0)
+        key.axes = 0; /* all elements in C order */
+    if (scans)
+        ndim = ga__scan_shape(x->ndim, x->shape, key.axes, shape);
     if (count == 0 && op->empty_is_error && ga__shape_size(ndim, shape) > 0)
         return fail(t, GA_ERR_INVALID, "nothing to reduce");
     key.operand[0] = convert(t, operand, loop);

@@ -16,8 +16,8 @@ typedef enum ga__node_kind {
     GA__NODE_ARRAY,
     GA__NODE_APPLY,
     GA__NODE_CAST,
-    GA__NODE_REDUCE,
-    GA__NODE_VIEW /* of an array, of a view, or of a value that a kernel stores */
+    GA__NODE_REDUCE, /* a reduction or a scan */
+    GA__NODE_VIEW    /* of an array, of a view, or of a value that a kernel stores */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -27,7 +27,8 @@ typedef struct ga__node_key {
                   * ga__view_kind */
     int32_t dtype;
     int32_t operand[3]; /* earlier nodes */
-    uint32_t axes;      /* REDUCE: a bit for each reduced axis */
+    uint32_t axes;      /* REDUCE: a bit for each reduced axis; of a scan, for its axis: 0 if it is
+                         * over all elements in C order */
     int32_t keepdims;
     uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent; VIEW:
                        * the first of its parts, and their number */

@@ -31,6 +31,12 @@ class ReduceArgs(Structure):
                 ("dtype", c_int), ("ddof", c_int), ("out", c_void_p)]
 
 
+class ScanArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("dtype", c_int), ("exclusive", c_bool),
+                ("reverse", c_bool), ("include_initial", c_bool), ("initial", Value), ("offsets", c_void_p),
+                ("out", c_void_p)]
+
+
 class ElementwiseArgs(Structure):
     _fields_ = [(name, c_char_p) for name in ("arguments", "operation", "name", "preamble", "loop_prep", "after_loop")]
     _fields_ += [("fast_math", c_bool)]
@@ -257,6 +263,12 @@ class Library:
         if not function(*sized(args)):
             self.fail()
         return out
+
+    def scan(self, name, x, axis=None, offsets=None, **options):
+        args = ScanArgs(x=x.address, offsets=offsets.address if offsets else None, **options)
+        if axis is not None:
+            args.naxes, args.axes = 1, (c_int * 1)(axis)
+        return self.make("ga_" + name, *sized(args))
 
     def eval(self, text, names):
         return self.make("ga_eval", text.encode(), len(names), self.named(names))

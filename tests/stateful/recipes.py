@@ -33,6 +33,27 @@ def exact_var(x, **options):
     return np.var(x.astype(wide), **options).astype(result)[()]
 
 
+def accumulated(name, x):
+    """NumPy's scan along axis 0, with exact sums."""
+    if name == "cumsum":
+        result = np.int64 if x.dtype.kind in "bi" else np.uint64 if x.dtype.kind == "u" else x.dtype
+        wide = np.complex128 if x.dtype.kind == "c" else result if x.dtype.kind in "biu" else np.float64
+        return np.cumsum(x.astype(wide), axis=0, dtype=wide).astype(result)
+    function = np.maximum if name == "cummax" else np.minimum
+    wide = x.astype(np.float64) if x.dtype.kind not in "biufc" else x
+    return function.accumulate(wide, axis=0).astype(x.dtype) if len(x) else x
+
+
+def scan_along(name):
+    """The function of a formula."""
+    def function(x, axis=None):
+        x = np.asarray(x)
+        flat = axis is None or x.ndim == 0
+        moved = x.reshape(-1) if flat else np.moveaxis(x, axis, 0)
+        return accumulated(name, moved) if flat else np.moveaxis(accumulated(name, moved), 0, axis)
+    return function
+
+
 REDUCTIONS = {"sum": exact_sum, "mean": exact_mean, "var": exact_var, "min": np.min, "max": np.max, "any": np.any,
               "all": np.all, "argmin": np.argmin, "argmax": np.argmax, "count_nonzero": np.count_nonzero}
 INEXACT = {"mean", "var"}
@@ -47,7 +68,8 @@ def where(condition, a, b):
     return np.where(np.asarray(condition) != 0, a.astype(common), b.astype(common))
 
 
-FUNCTIONS = {**REDUCTIONS, "where": where, "maximum": np.maximum,
+SCANS = {name: scan_along(name) for name in ("cumsum", "cummax", "cummin")}
+FUNCTIONS = {**REDUCTIONS, **SCANS, "where": where, "maximum": np.maximum,
              "minimum": np.minimum, "sqrt": np.sqrt, "abs": np.abs}
 
 
@@ -184,6 +206,49 @@ class ReductionAxes(Reduction):
         return what, [(got, wanted, self.name not in INEXACT)]
 
 
+# ---- Scans ----
+
+
+class Scan(Recipe):
+    """Exclusive scans begin with an initial number, segments with it too."""
+
+    kinds = DTYPES
+    inputs = 1
+
+    def choose(self, rng):
+        self.name = pick(rng, ["cumsum", "cumsum", "cummax", "cummin"])
+        self.exclusive, self.reverse, self.segmented = rng.random(3) < (0.3, 0.3, 0.3)
+
+    def segment(self, x):
+        if not self.exclusive:
+            return accumulated(self.name, x)
+        first = np.ones((1,) + x.shape[1:], x.dtype)
+        return accumulated(self.name, np.concatenate([first, x]))[:-1]
+
+    def wanted(self, x, offsets):
+        x = x[::-1] if self.reverse else x
+        edges = sorted({0, len(x), *(len(x) - o if self.reverse else o for o in offsets)})
+        parts = [self.segment(x[a:b]) for a, b in zip(edges, edges[1:])] or [self.segment(x)]
+        whole = np.concatenate(parts)
+        return whole[::-1] if self.reverse else whole
+
+    def call(self, rng):
+        x = self.operand(rng, 0, random_shape(rng))
+        ndim = x.like.ndim
+        axis = None if ndim == 0 or rng.random() < 0.3 else int(rng.integers(-ndim, ndim))
+        moved = np.moveaxis(x.like, axis, 0) if axis is not None else x.like.reshape(-1)
+        offsets = np.sort(rng.integers(0, len(moved) + 1, 4)).astype(np.int32) if self.segmented else []
+        options = {"exclusive": bool(self.exclusive), "reverse": bool(self.reverse)}
+        if self.exclusive:
+            options["initial"] = self.library.number(1, "int32")
+        if self.segmented:
+            options["offsets"] = self.library.from_host(offsets)
+        what = "%s(%r, axis=%s, %s)" % (self.name, x, axis, ", ".join(key for key in options if options[key]))
+        got = self.library.scan(self.name, x.array, axis, **options)
+        wanted = self.wanted(moved, list(offsets))
+        return what, [(got, np.moveaxis(wanted, 0, axis) if axis is not None else wanted, True)]
+
+
 # ---- Formulas ----
 
 
@@ -198,7 +263,9 @@ class Eval(Recipe):
                 "count_nonzero({p} - {q}, axis=0)", "-{p} - ({q} - {r})", "{p}[..., ::-1] - {q}[..., ::-1]",
                 "({p} - {q})[..., :1] + {r}", "{p}[None] - {q}[..., None]", "({p} - {q}).T + {r}.T",
                 "u = {p} - {q}; u * u + {r}", "u = {p} - {r}; u[..., 1:] - u[..., :-1]",
-                "u = sum({p}, axis=-1); u[..., None] - {q}", "max({p} - {q}, axis=0)[..., ::-1] + 1"]
+                "u = sum({p}, axis=-1); u[..., None] - {q}", "max({p} - {q}, axis=0)[..., ::-1] + 1",
+                "cumsum({p} - {q}, axis=0)", "{r} - cummax({p}*{q}, axis=-1)", "cumsum({p}) * 2",
+                "cumsum(cummin({p}, axis=0) - {q}, axis=-1)"]
     INEXACT = ("mean", "var", "/ ")
     NAMES = ["a", "b", "c", "x", "y", "x0", "x1", "t0", "r", "longer_name"]
 
@@ -245,7 +312,8 @@ class Eval(Recipe):
 
 
 class EvalInto(Eval):
-    FORMULAS = [f for f in Eval.FORMULAS if not f.startswith(("sum", "mean", "max", "arg", "var", "any", "count"))]
+    FORMULAS = [f for f in Eval.FORMULAS
+                if not f.startswith(("sum", "mean", "max", "arg", "var", "any", "count", "cum"))]
 
     def call(self, rng):
         shape = self.shape(rng)
@@ -302,7 +370,8 @@ class RowsInto(EvalInto):
 
 
 class Chunked(Eval):
-    FORMULAS = [f for f in Eval.FORMULAS if "axis" not in f] + ["sum({p} - {q}, axis=0)", "max({p} - {q}, axis=0)"]
+    FORMULAS = [f for f in Eval.FORMULAS if "axis" not in f] + ["sum({p} - {q}, axis=0)", "max({p} - {q}, axis=0)",
+                                                                   "cumsum({p} - {q}, axis=-1)", "cummax({p}, axis=0)"]
 
     def call(self, rng):
         shape = random_shape(rng)
@@ -515,5 +584,5 @@ class Pieces(Random):
         return what, [(parts[0], whole[:cut], True), (parts[1], whole[cut:], True)]
 
 
-RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Scan, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
            Custom, CustomReduction, Convert, Assign, Random, Pieces]

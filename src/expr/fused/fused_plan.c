@@ -56,8 +56,8 @@ static bool fits_rows(finder *f, int k)
         f->fused->reduced = __builtin_popcount(f->axes);
     }
     const int reduced = f->fused->reduced, first = f->ndim - reduced;
-    return node->key.axes == f->axes && operand->ndim == f->ndim && reduced > 0 &&
-           f->axes >> first == (uint32_t)(((uint64_t)1 << reduced) - 1) &&
+    return !ga__row_scans(node->key.row) && node->key.axes == f->axes && operand->ndim == f->ndim &&
+           reduced > 0 && f->axes >> first == (uint32_t)(((uint64_t)1 << reduced) - 1) &&
            f->extent[node->key.operand[0]] == ELEMENT;
 }
 

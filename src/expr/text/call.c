@@ -157,6 +157,12 @@ static int next_option(parser *p, bool first)
                : NOPTIONS;
 }
 
+/* Whether the function has options after its one operand: a reduction's, or a scan's. */
+static bool takes_options(int row)
+{
+    return ga__rows[row].part.accumulator || ga__row_scans(row);
+}
+
 static int parse_option(parser *p, int row, bool first, unsigned *given, ga__options *options)
 {
     char what[96];
@@ -164,6 +170,8 @@ static int parse_option(parser *p, int row, bool first, unsigned *given, ga__opt
     const int option = next_option(p, first);
     if (option == FAILED)
         return FAILED;
+    if (ga__row_scans(row) && option != AXIS && option != DTYPE)
+        return ga__lexer_fail(&p->lexer, at, "a scan takes axis= and dtype=");
     if (option == NOPTIONS)
         return ga__lexer_fail(&p->lexer, at,
                               "a reduction takes axis=, keepdims=, dtype=, ddof= and correction=");
@@ -280,7 +288,7 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
     if (row == GA__ROW_COUNT && dtype == GA_NO_DTYPE)
         return fail_function(p, at, length);
     *inputs = row != GA__ROW_COUNT ? ga__rows[row].inputs : 1;
-    if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !ga__rows[row].part.accumulator)) {
+    if (dtype != GA_NO_DTYPE && (row == GA__ROW_COUNT || !takes_options(row))) {
         call->kind = GA__AST_CAST;
         call->row = dtype;
         *inputs = 1;
@@ -295,7 +303,7 @@ int ga__parse_call(parser *p, size_t at, size_t length)
     int inputs;
     if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
-    if (call.kind == GA__AST_CALL && ga__rows[call.row].part.accumulator)
+    if (call.kind == GA__AST_CALL && takes_options(call.row))
         return parse_reduction(p, call.row, at);
     return parse_arguments(p, &call, inputs) == FAILED ? FAILED : ga__parser_add(p, call);
 }
