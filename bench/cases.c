@@ -179,6 +179,14 @@ static bool reduced_to(workload *w, ga_dtype dtype, int ndim, const int64_t *sha
     return made(w);
 }
 
+static bool bytes_and_sums(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(length_of(w, c)));
+    w->a = ga_retain(w->x);
+    w->out = w->x ? ga_empty(GA_INT64, 1, ga_shape(w->x)) : NULL;
+    return made(w);
+}
+
 static bool all_of_vector(workload *w, const bench_case *c)
 {
     return one_vector(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
@@ -229,6 +237,15 @@ static bool small_vector(workload *w, const bench_case *c)
     w->x = filled(w, c->kind, w->seed, GA_SHAPE((int64_t)pow(10, atof(strchr(c->name, '^') + 1))));
     w->a = ga_retain(w->x);
     return w->x && reduced_to(w, dtype_of(c->kind), GA_SHAPE0);
+}
+
+static bool small_copy(workload *w, const bench_case *c)
+{
+    if (!small_vector(w, c))
+        return false;
+    ga_free(w->out);
+    w->out = ga_empty_like(w->x);
+    return made(w);
 }
 
 static bool cube(workload *w, const bench_case *c)
@@ -409,6 +426,21 @@ static ga_status run_sum1(workload *w)
 static ga_status run_sum02(workload *w)
 {
     return status_of(ga_sum(w->a, GA_AXIS(0, 2), .out = w->out));
+}
+
+static ga_status run_cumsum(workload *w)
+{
+    return status_of(ga_cumsum(w->a, .out = w->out));
+}
+
+static ga_status run_cumsum0(workload *w)
+{
+    return status_of(ga_cumsum(w->a, GA_AXIS(0), .out = w->out));
+}
+
+static ga_status run_cumsum1(workload *w)
+{
+    return status_of(ga_cumsum(w->a, GA_AXIS(1), .out = w->out));
 }
 
 static ga_status run_max0(workload *w)
@@ -643,6 +675,55 @@ static double expect_var(const workload *w, const bench_case *c, int64_t i)
     return sum / (double)ga_size(w->x);
 }
 
+/* The sum of the elements before every 65536th: samples then add few more. Made anew for each
+ * input; without memory every expectation is NaN. */
+enum { STRETCH = 1 << 16 };
+static struct {
+    const gpuarray *of;
+    uint32_t seed;
+    double *sums;
+} stretches;
+
+static const double *stretch_sums(const workload *w, const bench_case *c)
+{
+    const int64_t count = ga_size(w->x) / STRETCH + 1;
+    double sum = 0;
+
+    if (stretches.of == w->x && stretches.seed == w->seed)
+        return stretches.sums;
+    free(stretches.sums);
+    stretches.sums = malloc((size_t)count * sizeof *stretches.sums);
+    stretches.of = w->x;
+    stretches.seed = w->seed;
+    for (int64_t k = 0; stretches.sums && k < count; k++) {
+        stretches.sums[k] = sum;
+        sum += sum_of(w, c, k * STRETCH, 1, k + 1 < count ? STRETCH : 0);
+    }
+    return stretches.sums;
+}
+
+static double expect_cumsum(const workload *w, const bench_case *c, int64_t i)
+{
+    const double *sums = stretch_sums(w, c);
+    const int64_t first = i / STRETCH * STRETCH;
+
+    return sums ? sums[i / STRETCH] + sum_of(w, c, first, 1, i - first + 1) : NAN;
+}
+
+static double expect_cumsum0(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1];
+
+    return sum_of(w, c, i % width, width, i / width + 1);
+}
+
+static double expect_cumsum1(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1];
+
+    return sum_of(w, c, i / width * width, 1, i % width + 1);
+}
+
 static double expect_sum0(const workload *w, const bench_case *c, int64_t i)
 {
     return sum_of(w, c, i, ga_shape(w->x)[1], ga_shape(w->x)[0]);
@@ -776,6 +857,13 @@ const bench_case bench_cases[] = {
     {"sum (k,4) axis 1", READ, 5, 1e-6, true, F32, thin_rows, run_sum1, expect_sum1},
     {"max (k,4) axis 0", READ, 4, 0, false, F32, thin_columns, run_max0, expect_max0},
     {"max (k,4) axis 1", READ, 5, 0, false, F32, thin_rows, run_max1, expect_max1},
+    {"cumsum f32", COPY, 8, 1e-5, false, POSITIVE, one_vector, run_cumsum, expect_cumsum},
+    {"cumsum m axis 0", COPY, 8, 1e-5, false, POSITIVE, matrix, run_cumsum0, expect_cumsum0},
+    {"cumsum m axis 1", COPY, 8, 1e-5, false, POSITIVE, matrix, run_cumsum1, expect_cumsum1},
+    {"cumsum i8", COPY, 9, 0, false, RANDOM_I8, bytes_and_sums, run_cumsum, expect_cumsum},
+    {"cumsum f32 10^3", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
+    {"cumsum f32 10^5", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
+    {"cumsum f32 10^6", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
     {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},

@@ -102,6 +102,11 @@ def max_case(name, axis, part):
                 torch=lambda xp, x, **out: xp.amax(x, axis, **out))
 
 
+def scan_case(name, shape, axis, kinds=('positive',)):
+    return Case(name, kinds, lambda xp, x: xp.cumsum(x, axis=axis), (shape,), sums=True,
+                torch=lambda xp, x: xp.cumsum(x, axis))
+
+
 def total(name, kind, shape='n', **more):
     return Case(name, (kind,), lambda xp, x: xp.sum(x), (shape,), whole, sums=True, fused=True, **more)
 
@@ -166,6 +171,10 @@ CASES = [
     sum_case('sum ends of (256,k,256)', 'cube', (0, 2), lambda x: [x[:, :64]]),
     sum_case('sum (k,4) axis 0', 'thin', 0, whole),
     sum_case('sum (k,4) axis 1', 'thin', 1, first),
+    scan_case('cumsum f32', 'n', 0),
+    scan_case('cumsum m axis 0', 'side', 0),
+    scan_case('cumsum m axis 1', 'side', 1),
+    scan_case('cumsum i8', 'n', 0, kinds=('int8',)),
     max_case('max (k,4) axis 0', 0, whole),
     max_case('max (k,4) axis 1', 1, first),
 ] + [Case(f'sum f32 10^{k}', F32, lambda xp, x: xp.sum(x), (10 ** k,), whole, sums=True, small=True)
