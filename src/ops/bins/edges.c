@@ -130,6 +130,15 @@ static double rounded(ga_dtype dtype, double number)
     return ga__dtype_fetch(dtype, element).as.z[0];
 }
 
+ga_dtype ga__edges_dtype(const gpuarray *x)
+{
+    if (!ga__dtype_rounds(x->dtype))
+        return GA_FLOAT64;
+    /* NumPy writes the digits of its own floats. */
+    const bool known = ga__dtype_row_of(x->dtype)->digits == x->dtype;
+    return known ? x->dtype : ga__dtype_compute(x->dtype);
+}
+
 static ga_status outer_of_data(const char *name, const gpuarray *x, ga__outer_edges *outer)
 {
     ga_value low, high;
@@ -137,10 +146,10 @@ static ga_status outer_of_data(const char *name, const gpuarray *x, ga__outer_ed
     if (status != GA_OK)
         return status;
     const bool real = ga__dtype_rounds(x->dtype);
-    outer->dtype = real ? x->dtype : GA_FLOAT64;
+    outer->dtype = ga__edges_dtype(x);
     outer->first = ga__number_double(low);
     outer->last = ga__number_double(high);
-    outer->width = real ? rounded(x->dtype, outer->last - outer->first)
+    outer->width = real ? rounded(outer->dtype, outer->last - outer->first)
                         : whole_difference(high, low);
     if (isfinite(outer->first) && isfinite(outer->last))
         return GA_OK;

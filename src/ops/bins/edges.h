@@ -11,11 +11,15 @@ ga_status ga__edges_direction(const gpuarray *edges, int *direction);
 /* Raises unless the edges ascend in the order of sorted arrays. */
 ga_status ga__edges_check(const char *name, const gpuarray *edges);
 
+/* The dtype of the edges of equal bins: x's own if it is a float, float32 for floats that NumPy
+ * lacks, and float64 for integers. */
+ga_dtype ga__edges_dtype(const gpuarray *x);
+
 /* The outer edges of equal bins. */
 typedef struct ga__outer_edges {
     double first, last;
     double width;   /* last - first as NumPy computes it, */
-    ga_dtype dtype; /* in this dtype: x's own if it is a float and its extremes are the edges */
+    ga_dtype dtype; /* in this dtype: ga__edges_dtype(x) if its extremes are the edges */
 } ga__outer_edges;
 
 /* From the range, or the extremes of x if it is {0, 0}. GA_ERR_INVALID. */

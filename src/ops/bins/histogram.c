@@ -105,7 +105,7 @@ static void use_exact_steps(call *c, const ga__outer_edges *outer)
 static ga_status plan_uniform(call *c, const double *range)
 {
     const int64_t nbins = c->binned.nbins;
-    const ga_dtype type = ga__dtype_rounds(c->x->dtype) ? c->x->dtype : GA_FLOAT64;
+    const ga_dtype type = ga__edges_dtype(c->x);
     ga__outer_edges outer;
     bool strict;
     ga_status status = ga__edges_outer("histogram", c->x, range, &outer);
