@@ -172,7 +172,7 @@ class Histogram(Digitize):
 
     def choose(self, rng):
         self.how = pick(rng, ["number", "number", "range", "edges"])
-        self.edge_dtype = pick(rng, [d for d in REAL if not d.startswith("float8")])
+        self.edge_dtype = pick(rng, [d for d in REAL if d not in SMALL])
         self.weight = pick(rng, [None, None, "int32", "float32", "float64", "complex64"])
         self.density = rng.random() < 0.2
 
@@ -181,15 +181,13 @@ class Histogram(Digitize):
         if self.how == "edges":
             edges = ordered(values(rng, self.edge_dtype, table_size(rng)))
             return edges[~np.isnan(edges.astype(np.float32))], None
-        count = int(rng.choice([1, 2, 3, 7, 10, 64, 100, 256, 1000]))
+        count = int(rng.choice([1, 2, 3, 7, 10, 64, 100, 256, 1000, 70000]))
         if self.how == "number":
             return count, None
         low = float(pick(rng, [-3, 0.1, -1 / 3, 2.5, 1e-3]))
         return count, (low, low + float(pick(rng, [0, 0.7, 1, 3, 10, 1e3])))
 
     def wanted(self, x, bins, limits, weights):
-        if self.how == "edges":
-            bins, x = together(bins, x) if x.dtype.kind != "b" else (bins, x.astype(np.uint8))
         with warnings.catch_warnings(action="ignore"):
             return np.histogram(usual(x), bins, limits, weights=weights, density=self.density)
 
@@ -211,7 +209,7 @@ class Histogram(Digitize):
         except (ValueError, IndexError, OverflowError):
             return self.fails(what, call)
         ours, our_edges = call()
-        pairs = [(ours, counts, True)]
+        pairs = [(ours, counts, not self.density or self.weight != "complex64")]
         return what, pairs + [(our_edges, bins if given else edges, True)]
 
 
@@ -255,4 +253,45 @@ class HistogramDD(Histogram):
                               for o, b, e in zip(our_edges, bins, edges)]
 
 
-RECIPES = [Search, Digitize, Bincount, Histogram, HistogramDD]
+class HistogramEdges(Histogram):
+    """Every edge of equal bins, and the numbers beside it."""
+
+    kinds = ["float16", "float32", "float32", "float64", "float64", "int8", "int32", "int64", "uint64"]
+
+    def choose(self, rng):
+        self.how = pick(rng, ["number", "range"])
+        self.weight, self.density = None, False
+
+    def outer(self, rng, dtype):
+        """Two numbers, close to each other or far apart, at zero or far from it."""
+        if dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            low = int(rng.integers(info.min, info.max, dtype=dtype)) if rng.random() < 0.5 else int(rng.integers(0, 50))
+            return low, min(low + int(2.0 ** rng.uniform(0, 40)), info.max)
+        low = float(dtype.type(rng.normal() * 10.0 ** rng.uniform(-4, 4)))
+        return low, float(dtype.type(low + abs(low) * 10.0 ** rng.uniform(-6, 2) + 10.0 ** rng.uniform(-3, 1)))
+
+    def call(self, rng):
+        dtype = numpy_dtype(self.dtypes[0])
+        low, high = self.outer(rng, dtype)
+        count = int(rng.choice([1, 2, 3, 5, 10, 33, 100, 255, 1000, 3000]))
+        limits = (float(low), float(high)) if self.how == "range" else None
+        ends = np.array([low, high], dtype)
+        with np.errstate(all="ignore"):
+            edges = np.linspace(ends[0], ends[1], count + 1).astype(dtype)
+            beside = [edges + 1, edges - 1] if dtype.kind in "iu" else [np.nextafter(edges, s * np.inf).astype(dtype)
+                                                                        for s in (-1, 1)]
+        like = np.concatenate([edges, *beside, ends])
+        like = like if limits else like[(like >= ends[0]) & (like <= ends[1])]
+        x = self.library.from_host(like)
+        what = "histogram(edges of %s, %d, %r, [%r, %r])" % (dtype, count, limits, low, high)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                counts, edges = np.histogram(like, count, limits)
+        except (ValueError, IndexError, OverflowError):
+            return self.fails(what, lambda: self.library.histogram(x, count, limits))
+        ours, our_edges = self.library.histogram(x, count, limits)
+        return what, [(our_edges, edges, True), (ours, counts, True)]
+
+
+RECIPES = [Search, Digitize, Bincount, Histogram, HistogramEdges, HistogramDD]
