@@ -22,8 +22,8 @@ typedef struct trial {
 
 /* ---- Arrays ---- */
 
-/* Multiples of a half in [-range / 4, range / 4), or integers in [0, range); of floats, a few NaN and
- * infinities if `odd`. */
+/* Multiples of a half in [-range / 4, range / 4), or integers in [0, range); of floats, a few NaN
+ * and infinities if `odd`. */
 static gpuarray *given(const trial *t, ga_dtype dtype, int64_t n, int64_t range, bool odd)
 {
     static unsigned char bytes[MOST_BYTES];
@@ -77,7 +77,8 @@ static gpuarray *search_right(const trial *t)
 static gpuarray *search_columns(const trial *t)
 {
     gpuarray *x = given(t, GA_FLOAT64, 6 * t->n, 3 * t->m + 8, true);
-    return ga_searchsorted(table(t, GA_INT16), ga_slice(ga_reshape(x, GA_SHAPE(6, t->n)), "::2, ::-1"));
+    return ga_searchsorted(table(t, GA_INT16),
+                           ga_slice(ga_reshape(x, GA_SHAPE(6, t->n)), "::2, ::-1"));
 }
 
 static gpuarray *digitize_down(const trial *t)
@@ -111,10 +112,12 @@ static gpuarray *weigh(const trial *t)
 
 static gpuarray *weigh_columns(const trial *t)
 {
-    gpuarray *x = ga_transpose(ga_reshape(given(t, GA_FLOAT32, 4 * t->n, 90, true), GA_SHAPE(4, t->n)));
+    gpuarray *x =
+        ga_transpose(ga_reshape(given(t, GA_FLOAT32, 4 * t->n, 90, true), GA_SHAPE(4, t->n)));
     gpuarray *w = ga_reshape(given(t, GA_FLOAT64, 4 * t->n, 50, false), GA_SHAPE(t->n, 4));
     gpuarray *counts;
-    return ga_histogram(x, 7, &counts, NULL, .range = {-9, 11}, .weights = w) == GA_OK ? counts : NULL;
+    return ga_histogram(x, 7, &counts, NULL, .range = {-9, 11}, .weights = w) == GA_OK ? counts
+                                                                                       : NULL;
 }
 
 static gpuarray *histogram_floats(const trial *t)
@@ -146,8 +149,9 @@ static gpuarray *histogram_edges(const trial *t)
 static gpuarray *histogram_plane(const trial *t)
 {
     gpuarray *counts;
-    return ga_histogram2d(given(t, GA_FLOAT32, t->n, 90, false), given(t, GA_INT32, t->n, 90, false),
-                          t->m % 20 + 1, table(t, GA_FLOAT64), &counts, NULL, NULL) == GA_OK
+    return ga_histogram2d(given(t, GA_FLOAT32, t->n, 90, false),
+                          given(t, GA_INT32, t->n, 90, false), t->m % 20 + 1, table(t, GA_FLOAT64),
+                          &counts, NULL, NULL) == GA_OK
                ? counts
                : NULL;
 }

@@ -24,10 +24,10 @@ typedef struct ga_searchsorted_args {
     const gpuarray *sorter; /* integers: a[sorter] is ascending, as ga_argsort() makes it */
 } ga_searchsorted_args;
 
-/* ga_searchsorted(a, v, .side_right = true): for each element of v, the index in `a` before which it
- * belongs, an int64 array of v's shape (0-d for a number). Both sides compare in their common
- * dtype; a number has its own dtype there. The result is unspecified, but within [0, length], if `a`
- * is not ascending. GA_ERR_INDEX if the sorter holds an index outside `a`. */
+/* ga_searchsorted(a, v, .side_right = true): for each element of v, the index in `a` before which
+ * it belongs, an int64 array of v's shape (0-d for a number). Both sides compare in their common
+ * dtype; a number has its own dtype there. The result is unspecified, but within [0, length], if
+ * `a` is not ascending. GA_ERR_INDEX if the sorter holds an index outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
@@ -37,9 +37,9 @@ typedef struct ga_digitize_args {
     bool right;           /* intervals have their right ends, not their left ones */
 } ga_digitize_args;
 
-/* ga_digitize(x, bins, .right = true): for each element of x, the index of the interval of `bins` in
- * which it lies: 0 before the first edge, the number of edges after the last one. GA_ERR_INVALID if
- * the bins neither ascend nor descend. */
+/* ga_digitize(x, bins, .right = true): for each element of x, the index of the interval of `bins`
+ * in which it lies: 0 before the first edge, the number of edges after the last one. GA_ERR_INVALID
+ * if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* ---- Counts ---- */
@@ -57,29 +57,30 @@ GA_API gpuarray *ga_bincount(size_t size, const ga_bincount_args *args);
 
 /* Arguments of ga_histogram(). */
 typedef struct ga_histogram_args {
-    const gpuarray *x;        /* real, of any shape */
-    ga_value bins;            /* the number of bins, or a 1-D array of edges that ascend */
-    gpuarray **counts;        /* receives the histogram; the caller owns it as any result */
-    gpuarray **edges;         /* receives the edges, one more than the bins; NULL: not wanted */
-    double range[2];          /* the outer edges of equal bins; {0, 0}: the extremes of x */
-    const gpuarray *weights;  /* of x's shape */
-    bool density;             /* the integral over the range is 1 */
+    const gpuarray *x;       /* real, of any shape */
+    ga_value bins;           /* the number of bins, or a 1-D array of edges that ascend */
+    gpuarray **counts;       /* receives the histogram; the caller owns it as any result */
+    gpuarray **edges;        /* receives the edges, one more than the bins; NULL: not wanted */
+    double range[2];         /* the outer edges of equal bins; {0, 0}: the extremes of x */
+    const gpuarray *weights; /* of x's shape */
+    bool density;            /* the integral over the range is 1 */
 } ga_histogram_args;
 
 /* ga_histogram(x, 10, &counts, &edges, .range = {0, 1}): how many elements of x lie in each bin.
  * Bins have their left edge, the last one both. Elements outside are not counted, nor is NaN.
- * Counts are int64, or of the weights' dtype; densities are float64. GA_ERR_INVALID if the number of
- * bins is below 1, the range is reversed or not finite, the edges do not ascend, x without a range
- * has an infinity or NaN, or the bins are too many for the range. Nothing is written on failure. */
+ * Counts are int64, or of the weights' dtype; densities are float64. GA_ERR_INVALID if the number
+ * of bins is below 1, the range is reversed or not finite, the edges do not ascend, x without a
+ * range has an infinity or NaN, or the bins are too many for the range. Nothing is written on
+ * failure. */
 GA_API ga_status ga_histogram(size_t size, const ga_histogram_args *args);
 
 /* Arguments of ga_histogram2d(). */
 typedef struct ga_histogram2d_args {
-    const gpuarray *x, *y;        /* 1-D, of one length */
-    ga_value xbins, ybins;        /* as in ga_histogram() */
-    gpuarray **counts;            /* receives a float64 matrix, a row for each bin of x */
-    gpuarray **xedges, **yedges;  /* receive the edges; NULL: not wanted */
-    double xrange[2], yrange[2];  /* as in ga_histogram() */
+    const gpuarray *x, *y;       /* 1-D, of one length */
+    ga_value xbins, ybins;       /* as in ga_histogram() */
+    gpuarray **counts;           /* receives a float64 matrix, a row for each bin of x */
+    gpuarray **xedges, **yedges; /* receive the edges; NULL: not wanted */
+    double xrange[2], yrange[2]; /* as in ga_histogram() */
     const gpuarray *weights;
     bool density;
 } ga_histogram2d_args;
@@ -252,9 +253,9 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define ga_histogram(array, number, to, ...) \
     GA_ARGS_(ga_histogram, .x = array, .bins = GA_V(number), .counts = to, .edges = __VA_ARGS__)
 #define ga_histogram2d(array, other, xnumber, ynumber, to, xto, ...) \
-    GA_ARGS_(ga_histogram2d, .x = array, .y = other, .xbins = GA_V(xnumber), .ybins = GA_V(ynumber), \
-             .counts = to, .xedges = xto, .yedges = __VA_ARGS__)
-#define ga_histogramdd(points, ...) GA_ARGS_(ga_histogramdd, points, __VA_ARGS__)
+    GA_ARGS_(ga_histogram2d, .x = array, .y = other, .xbins = GA_V(xnumber), \
+             .ybins = GA_V(ynumber), .counts = to, .xedges = xto, .yedges = __VA_ARGS__)
+#define ga_histogramdd(points, ...) GA_ARGS_(ga_histogramdd, .sample = points, __VA_ARGS__)
 #endif
 /* clang-format on */
 

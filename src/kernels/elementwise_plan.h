@@ -37,7 +37,8 @@ void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t 
  * way, without tiles. */
 void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t *shape);
 
-/* The elements of a 16-byte vector of every operand of the nest; 1 where some cannot be moved so. */
+/* The elements of a 16-byte vector of every operand of the nest; 1 where some cannot be moved so.
+ */
 int ga__elementwise_lanes(const ga__elementwise_plan *p);
 
 /* What follows the head of the parameters: the divisors of the axes, the operands, the index. */

@@ -312,6 +312,7 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
     const size_t head = has_tiles(v)    ? sizeof(ga__tile_params)
                         : v->head.tiled ? sizeof(ga__tiled_params)
                                         : sizeof(ga__elementwise_params);
-    ga__record_set_number(record, GA__KEY(nparams), (int64_t)(head / sizeof(uint64_t) + walk_words));
+    ga__record_set_number(record, GA__KEY(nparams),
+                          (int64_t)(head / sizeof(uint64_t) + walk_words));
     return record;
 }

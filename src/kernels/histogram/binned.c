@@ -63,8 +63,8 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
 static ga_status launch(const plan *p, gpuarray *rows)
 {
     const ga__binned *call = p->call;
-    const size_t most = sizeof(ga__bins_params) / sizeof(uint64_t) +
-                        ga__elementwise_most_params(call->noperands);
+    const size_t most =
+        sizeof(ga__bins_params) / sizeof(uint64_t) + ga__elementwise_most_params(call->noperands);
     uint64_t words[most];
     ga__params params = ga__params_in(words, most);
     add_head(p, rows, &params);
@@ -76,8 +76,7 @@ static ga_status launch(const plan *p, gpuarray *rows)
     ga_status status = stream ? GA_OK : ga_error();
     if (status == GA_OK && rows)
         status = ga__use(stream, rows->buffer, true);
-    const ga__launch launch = {p->grid, p->walk.block, p->shared, words,
-                               ga__params_count(&params)};
+    const ga__launch launch = {p->grid, p->walk.block, p->shared, words, ga__params_count(&params)};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__request_leave();
@@ -97,12 +96,13 @@ static gpuarray *rows_of(const plan *p, const gpuarray *slots)
 static gpuarray *new_slots(const plan *p)
 {
     const int64_t shape[] = {p->rows, p->pitch};
-    gpuarray *slots = ga__array_new(p->call->formula->name, p->call->device, ga__binned_slot(p), 2, shape);
+    gpuarray *slots =
+        ga__array_new(p->call->formula->name, p->call->device, ga__binned_slot(p), 2, shape);
     if (!slots || p->walk.host || p->call->use != GA__BINNED_COUNT)
         return slots;
     ga__stream *stream = ga__array_stream(NULL, slots);
-    if (stream && p->call->device->backend->memory.zero(stream, slots->data, ga_nbytes(slots)) ==
-                      GA_OK)
+    if (stream &&
+        p->call->device->backend->memory.zero(stream, slots->data, ga_nbytes(slots)) == GA_OK)
         return slots;
     ga_free(slots);
     return NULL;

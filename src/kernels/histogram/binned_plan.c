@@ -36,7 +36,8 @@ static void plan_host(plan *p)
     int64_t blocks = processors * BLOCKS_PER_WORKER;
     p->walk.wide = true;
     if (p->call->use != GA__BINNED_STORE)
-        blocks = least(blocks, most(least(processors, 2 * n / p->call->nbins), n / p->call->nbins / COPIES));
+        blocks = least(
+            blocks, most(least(processors, 2 * n / p->call->nbins), n / p->call->nbins / COPIES));
     else
         blocks *= BLOCKS_PER_WORKER;
     p->chunk = most(ga__ceil_div(n, most(blocks, 1)), SMALLEST_CHUNK);
@@ -52,11 +53,11 @@ static void plan_host(plan *p)
 
 /* ---- CUDA ---- */
 
-#define BLOCK 512           /* threads; four such blocks fill a multiprocessor */
-#define WEIGHING_BLOCK 128  /* each warp has sums of its own: fewer leave room for more bins */
-#define ELEMENTS 16         /* of a thread at a time: 64 bytes of float32 are in flight */
-#define SEARCHED 8          /* the same where each element is searched for: eight loads in flight */
-#define WARP_COPIES 32      /* a lane of a warp has its own bank of shared memory */
+#define BLOCK 512          /* threads; four such blocks fill a multiprocessor */
+#define WEIGHING_BLOCK 128 /* each warp has sums of its own: fewer leave room for more bins */
+#define ELEMENTS 16        /* of a thread at a time: 64 bytes of float32 are in flight */
+#define SEARCHED 8         /* the same where each element is searched for: eight loads in flight */
+#define WARP_COPIES 32     /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
 

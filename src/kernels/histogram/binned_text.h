@@ -3,7 +3,7 @@
 #define GA_KERNELS_HISTOGRAM_BINNED_TEXT_H
 
 #include "kernels/elementwise_text.h"
-#include "kernels/histogram/binned.h"
+#include "kernels/histogram/binning.h"
 
 /* The parameters begin with this. The rest are as in an elementwise kernel. */
 #define GA_PARAM(name) uint64_t name;

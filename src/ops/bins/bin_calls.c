@@ -16,8 +16,9 @@ ga_dtype ga__search_dtype(ga_dtype common)
 
 gpuarray *ga__contiguous_as(const gpuarray *x, ga_dtype dtype)
 {
-    return x->contiguous && x->dtype == dtype ? ga_retain((gpuarray *)(uintptr_t)x)
-                                              : ga_astype(x, dtype);
+    if (x->contiguous && x->dtype == dtype)
+        return ga__array_view(x, dtype, x->ndim, x->shape, x->strides, 0);
+    return ga_astype(x, dtype);
 }
 
 ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype type)
@@ -27,11 +28,8 @@ ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype t
 
 ga__operand ga__indexed_operand(const char *name, const gpuarray *x)
 {
-    return (ga__operand){.name = name,
-                         .array = x,
-                         .type = x->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = true};
+    return (ga__operand){
+        .name = name, .array = x, .type = x->dtype, .access = GA__ACCESSOR, .reads = true};
 }
 
 ga_status ga__check_operand(const char *name, const char *what, const gpuarray *x, int ndim,
@@ -60,12 +58,12 @@ ga_status ga__check_same_device(const char *name, const gpuarray *x, const gpuar
 
 static ga_status reduce_extremes(const gpuarray *x, gpuarray *const *out)
 {
-    ga__reduction r = {.formula = {.base = {.id = GA__BINS_FORMULA_ID(GA__ID_EXTREMES),
-                                            .name = "extremes",
-                                            .body = ""},
-                                   .map = "return {x, x}",
-                                   .nresults = 2,
-                                   .results = {"ga_finish0(a)", "ga_finish1(a)"}}};
+    ga__reduction r = {
+        .formula = {
+            .base = {.id = GA__BINS_FORMULA_ID(GA__ID_EXTREMES), .name = "extremes", .body = ""},
+            .map = "return {x, x}",
+            .nresults = 2,
+            .results = {"ga_finish0(a)", "ga_finish1(a)"}}};
     const ga__operand operand = ga__streamed_operand("x", x, x->dtype);
     bool reduced[GA_MAX_NDIM];
     for (int axis = 0; axis < x->ndim; axis++)

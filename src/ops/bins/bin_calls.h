@@ -26,7 +26,7 @@ enum {
  * vector loads gather. */
 ga_dtype ga__search_dtype(ga_dtype common);
 
-/* The elements in C order in this dtype: a new reference to x, or a new array. */
+/* The elements in C order in this dtype: a view of x, or a new array. */
 gpuarray *ga__contiguous_as(const gpuarray *x, ga_dtype dtype);
 
 /* An operand that the engine reads element by element in `type`, and an array that the body

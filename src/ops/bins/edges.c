@@ -21,13 +21,12 @@ static ga_status reduce_order(const gpuarray *left, const gpuarray *right, gpuar
                                           .combine = "a | b",
                                           .finish = "a",
                                           .holds = GA__ACCUMULATOR_VALUE};
-    ga__reduction r = {.formula = {.base = {.id = GA__BINS_FORMULA_ID(GA__ID_ORDER),
-                                            .name = "order",
-                                            .body = ""},
-                                   .map = "return {(x < y ? 1 : 0) | (x > y ? 2 : 0) | "
-                                          "(x != x || y != y ? 4 : 0) | (x != x && y == y ? 8 : 0)}",
-                                   .nresults = 1,
-                                   .results = {"ga_finish0(a)"}}};
+    ga__reduction r = {
+        .formula = {.base = {.id = GA__BINS_FORMULA_ID(GA__ID_ORDER), .name = "order", .body = ""},
+                    .map = "return {(x < y ? 1 : 0) | (x > y ? 2 : 0) | "
+                           "(x != x || y != y ? 4 : 0) | (x != x && y == y ? 8 : 0)}",
+                    .nresults = 1,
+                    .results = {"ga_finish0(a)"}}};
     const ga_dtype type = ga__search_dtype(left->dtype);
     const ga__operand operands[] = {ga__streamed_operand("x", left, type),
                                     ga__streamed_operand("y", right, type)};
@@ -44,8 +43,7 @@ static ga_status find_order(const gpuarray *edges, int *order)
         return GA_OK;
     const int64_t count = edges->size - 1;
     gpuarray *out = ga__array_new("order", edges->buffer->device, GA_INT32, 0, NULL);
-    gpuarray *left =
-        out ? ga__array_view(edges, edges->dtype, 1, &count, edges->strides, 0) : NULL;
+    gpuarray *left = out ? ga__array_view(edges, edges->dtype, 1, &count, edges->strides, 0) : NULL;
     gpuarray *right =
         left ? ga__array_view(edges, edges->dtype, 1, &count, edges->strides, edges->strides[0])
              : NULL;
@@ -65,7 +63,8 @@ ga_status ga__edges_check(const char *name, const gpuarray *edges)
     if (status != GA_OK || !(order & (DESCENDS | NAN_BEFORE_NUMBER)))
         return status;
     return ga__fail(GA_ERR_INVALID, "%s: the %lld edges do not ascend%s", name,
-                    (long long)edges->size, order & NAN_BEFORE_NUMBER ? ": a number follows NaN" : "");
+                    (long long)edges->size,
+                    order & NAN_BEFORE_NUMBER ? ": a number follows NaN" : "");
 }
 
 /* NumPy's check of edges with NaN, for which neither neighbour is the larger one. */
@@ -149,21 +148,21 @@ static ga_status outer_of_data(const char *name, const gpuarray *x, ga__outer_ed
     outer->dtype = ga__edges_dtype(x);
     outer->first = ga__number_double(low);
     outer->last = ga__number_double(high);
-    outer->width = real ? rounded(outer->dtype, outer->last - outer->first)
-                        : whole_difference(high, low);
+    outer->width =
+        real ? rounded(outer->dtype, outer->last - outer->first) : whole_difference(high, low);
     if (isfinite(outer->first) && isfinite(outer->last))
         return GA_OK;
-    return ga__fail(GA_ERR_INVALID, "%s: the data's range [%g, %g] is not finite", name,
+    return ga__fail(GA_ERR_INVALID, "%s: the data's range [%.9g, %.9g] is not finite", name,
                     outer->first, outer->last);
 }
 
 static ga_status outer_of_range(const char *name, const double *range, ga__outer_edges *outer)
 {
     if (range[0] > range[1])
-        return ga__fail(GA_ERR_INVALID, "%s: the range [%g, %g] is reversed", name, range[0],
+        return ga__fail(GA_ERR_INVALID, "%s: the range [%.9g, %.9g] is reversed", name, range[0],
                         range[1]);
     if (!isfinite(range[0]) || !isfinite(range[1]))
-        return ga__fail(GA_ERR_INVALID, "%s: the range [%g, %g] is not finite", name, range[0],
+        return ga__fail(GA_ERR_INVALID, "%s: the range [%.9g, %.9g] is not finite", name, range[0],
                         range[1]);
     *outer = (ga__outer_edges){range[0], range[1], range[1] - range[0], GA_FLOAT64};
     return GA_OK;
@@ -191,7 +190,7 @@ ga_status ga__edges_outer(const char *name, const gpuarray *x, const double *ran
         widen(outer);
     if (isfinite(outer->width))
         return GA_OK;
-    return ga__fail(GA_ERR_INVALID, "%s: the range [%g, %g] is wider than the largest %s", name,
+    return ga__fail(GA_ERR_INVALID, "%s: the range [%.9g, %.9g] is wider than the largest %s", name,
                     outer->first, outer->last, ga_dtype_name(outer->dtype));
 }
 

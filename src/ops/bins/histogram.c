@@ -41,13 +41,12 @@ static ga__operand number(const char *name, ga_dtype type, double value)
 
 static ga_status plan_edges(call *c, const gpuarray *edges)
 {
-    static const ga__formula formulas[] = {
-        {.id = GA__BINS_FORMULA_ID(GA__ID_EDGES),
-         .name = "histogram",
-         .body = "ga::edge_bins<true>(bin, x, ga_table)"},
-        {.id = GA__BINS_FORMULA_ID(GA__ID_EDGES + 1),
-         .name = "histogram",
-         .body = "ga::few_edge_bins<true>(bin, x, ga_table)"}};
+    static const ga__formula formulas[] = {{.id = GA__BINS_FORMULA_ID(GA__ID_EDGES),
+                                            .name = "histogram",
+                                            .body = "ga::edge_bins<true>(bin, x, ga_table)"},
+                                           {.id = GA__BINS_FORMULA_ID(GA__ID_EDGES + 1),
+                                            .name = "histogram",
+                                            .body = "ga::few_edge_bins<true>(bin, x, ga_table)"}};
     const ga_dtype common = ga_result_type(c->x->dtype, edges->dtype);
     if (common == GA_NO_DTYPE)
         return ga_error();
@@ -115,7 +114,8 @@ static ga_status plan_uniform(call *c, const double *range)
     if (!c->edges)
         return ga_error();
     if (!strict)
-        return ga__fail(GA_ERR_INVALID, "histogram: %s has too few numbers in [%g, %g] for %lld bins",
+        return ga__fail(GA_ERR_INVALID,
+                        "histogram: %s has too few numbers in [%.9g, %.9g] for %lld bins",
                         ga_dtype_name(type), outer.first, outer.last, (long long)nbins);
     c->operands[0] = ga__streamed_operand("x", c->x, type);
     c->operands[1] = number("first", type, outer.first);
@@ -134,8 +134,8 @@ static ga_status plan(call *c, const ga_histogram_args *args)
 {
     const gpuarray *edges;
     c->x = args->x;
-    c->binned = (ga__binned){
-        .device = c->x->buffer->device, .ndim = c->x->ndim, .shape = c->x->shape};
+    c->binned =
+        (ga__binned){.device = c->x->buffer->device, .ndim = c->x->ndim, .shape = c->x->shape};
     const ga_status status =
         ga__edges_wanted("histogram", args->bins, c->x, &edges, &c->binned.nbins);
     if (status != GA_OK)

@@ -93,9 +93,9 @@ static void describe_axis(ga__strbuf *body, int axis)
     if (axis == 0)
         ga__strbuf_addf(body, "ga_bin outer = (ga_bin)m0 - 1; ");
     else
-        ga__strbuf_addf(body,
-                        "ga::nest_bins(bin, bin%d, outer, (ga_bin)m%d - 1); outer *= (ga_bin)m%d - 1; ",
-                        axis, axis, axis);
+        ga__strbuf_addf(
+            body, "ga::nest_bins(bin, bin%d, outer, (ga_bin)m%d - 1); outer *= (ga_bin)m%d - 1; ",
+            axis, axis, axis);
 }
 
 static ga_status describe(const call *c, ga__strbuf *body, ga__formula *formula)
@@ -126,9 +126,7 @@ static gpuarray *count(call *c)
 /* Within a scope that owns all that it makes. */
 static gpuarray *make(call *c)
 {
-    c->binned = (ga__binned){.device = c->x[0]->buffer->device,
-                             .ndim = 1,
-                             .shape = c->x[0]->shape};
+    c->binned = (ga__binned){.device = c->x[0]->buffer->device, .ndim = 1, .shape = c->x[0]->shape};
     for (int axis = 0; axis < c->naxes; axis++)
         if (add_axis(c, axis) != GA_OK)
             return NULL;
@@ -221,7 +219,8 @@ static ga_status check_sample(const ga_histogramdd_args *args)
 {
     if (!args->counts)
         return ga__fail(GA_ERR_INVALID, "histogramdd: a result pointer is NULL");
-    const ga_status status = ga__check_operand("histogramdd", "the sample", args->sample, 2, "biuf");
+    const ga_status status =
+        ga__check_operand("histogramdd", "the sample", args->sample, 2, "biuf");
     if (status != GA_OK)
         return status;
     const int64_t naxes = args->sample->shape[1];

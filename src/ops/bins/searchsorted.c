@@ -83,8 +83,9 @@ static ga_status check_sorter(const gpuarray *a, const gpuarray *sorter)
     status = ga__extremes(sorter, &low, &high);
     const bool negative = ga__number_double(low) < 0;
     if (status == GA_OK && (negative || ga__number_double(high) >= (double)a->size))
-        status = ga__fail(GA_ERR_INDEX, "searchsorted: the sorter's index %lld is outside %lld elements",
-                          (long long)ga__number_int64(negative ? low : high), (long long)a->size);
+        status =
+            ga__fail(GA_ERR_INDEX, "searchsorted: the sorter's index %lld is outside %lld elements",
+                     (long long)ga__number_int64(negative ? low : high), (long long)a->size);
     return status;
 }
 
@@ -98,10 +99,9 @@ static gpuarray *sorted(const gpuarray *a, const gpuarray *sorter)
     gpuarray *out = ga__array_new("searchsorted", a->buffer->device, a->dtype, 1, a->shape);
     if (!out || out->size == 0)
         return out;
-    const ga__operand operands[] = {
-        {.name = "r", .array = out, .type = a->dtype, .writes = true},
-        ga__streamed_operand("s", sorter, GA_INT64),
-        ga__indexed_operand("a", a)};
+    const ga__operand operands[] = {{.name = "r", .array = out, .type = a->dtype, .writes = true},
+                                    ga__streamed_operand("s", sorter, GA_INT64),
+                                    ga__indexed_operand("a", a)};
     if (ga__elementwise(&formula, a->buffer->device, 1, out->shape, 3, operands) == GA_OK)
         return out;
     ga_free(out);
@@ -159,8 +159,7 @@ gpuarray *(ga_digitize)(size_t size, const ga_digitize_args *given)
     if (direction > 0)
         return search("digitize", args.bins, args.x, !args.right, false);
     gpuarray *ascending = ga_flip(args.bins, 0);
-    gpuarray *places =
-        ascending ? search("digitize", ascending, args.x, !args.right, true) : NULL;
+    gpuarray *places = ascending ? search("digitize", ascending, args.x, !args.right, true) : NULL;
     ga_free(ascending);
     return places;
 }
