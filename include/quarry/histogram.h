@@ -110,7 +110,8 @@ GA_END_DECLS
 /* Numbers of bins and arrays of edges, as the two arguments "count, bins". */
 #define GA_BINS(...) \
     GA_NARGS_(__VA_ARGS__), \
-    (std::initializer_list<ga_value>{GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)}.begin())
+    (std::initializer_list<ga_value>{GA_JOIN_(GA_VALUES, \
+                                              GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)}.begin())
 /* The options that follow the positional arguments. In C++20 they have the same spelling as in C;
  * C++17 has no designated initialisers, and takes the structs. */
 struct ga_searchsorted_rest_ {
@@ -231,7 +232,8 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define ga_histogram2d(...) GA_HERE_(GA_JOIN_(GA_HISTOGRAM2D_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_HISTOGRAM2D_1(args) ga_histogram2d_(args)
 #define GA_HISTOGRAM2D_MORE(x, y, xbins, ybins, counts, xedges, ...) \
-    GA_JOIN_(GA_HISTOGRAM2D_REST_, GA_MANY_(__VA_ARGS__))(x, y, xbins, ybins, counts, xedges, __VA_ARGS__)
+    GA_JOIN_(GA_HISTOGRAM2D_REST_, GA_MANY_(__VA_ARGS__)) \
+    (x, y, xbins, ybins, counts, xedges, __VA_ARGS__)
 #define GA_HISTOGRAM2D_REST_ONE(...) ga_histogram2d_(__VA_ARGS__)
 #define GA_HISTOGRAM2D_REST_MANY(...) GA_REST_8_(ga_histogram2d_, __VA_ARGS__)
 #define ga_histogramdd(...) GA_HERE_(GA_JOIN_(GA_HISTOGRAMDD_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))

@@ -123,3 +123,15 @@ gpuarray *ga__count_bins(ga__binned *call, ga__operand *operands, const gpuarray
     ga_free(rows);
     return counts;
 }
+
+ga_status ga__keep_all(int count, gpuarray *const *results)
+{
+    int kept = 0;
+    while (kept < count && ga_keep(results[kept]))
+        kept++;
+    if (kept == count)
+        return GA_OK;
+    while (kept-- > 0)
+        ga_free(results[kept]);
+    return ga_error();
+}

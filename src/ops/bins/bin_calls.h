@@ -48,4 +48,7 @@ ga_status ga__extremes(const gpuarray *x, ga_value *low, ga_value *high);
  * their sums: float64. The call's operands leave room for one more. */
 gpuarray *ga__count_bins(ga__binned *call, ga__operand *operands, const gpuarray *weights);
 
+/* Moves the results out of the innermost scope. On failure it frees all of them. */
+ga_status ga__keep_all(int count, gpuarray *const *results);
+
 #endif

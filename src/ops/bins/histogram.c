@@ -168,36 +168,34 @@ static gpuarray *count(call *c, const gpuarray *weights)
 }
 
 /* Within a scope that owns all that it makes. */
-static ga_status make(const ga_histogram_args *args, gpuarray **counts, const gpuarray **edges)
+static ga_status make(const ga_histogram_args *args)
 {
     call c;
     const ga_status status = plan(&c, args);
     if (status != GA_OK)
         return status;
-    *counts = count(&c, args->weights);
-    *edges = c.edges;
-    if (*counts && args->density)
-        *counts = ga__density(*counts, 1, &c.edges);
-    return *counts ? GA_OK : ga_error();
+    gpuarray *counts = count(&c, args->weights);
+    if (counts && args->density)
+        counts = ga__density(counts, 1, &c.edges);
+    gpuarray *const results[] = {counts, (gpuarray *)(uintptr_t)c.edges};
+    if (!counts || ga__keep_all(args->edges ? 2 : 1, results) != GA_OK)
+        return ga_error();
+    *args->counts = counts;
+    if (args->edges)
+        *args->edges = results[1];
+    return GA_OK;
 }
 
 ga_status(ga_histogram)(size_t size, const ga_histogram_args *given)
 {
     ga_histogram_args args;
-    gpuarray *counts = NULL;
-    const gpuarray *edges = NULL;
     ga_status status = ga__options_read("histogram", &args, sizeof args, given, size);
     if (status == GA_OK)
         status = check(&args);
     if (status != GA_OK)
         return status;
     ga_scope_begin();
-    status = make(&args, &counts, &edges);
-    if (status == GA_OK) {
-        *args.counts = ga_keep(counts);
-        if (args.edges)
-            *args.edges = ga_keep((gpuarray *)(uintptr_t)edges);
-    }
+    status = make(&args);
     ga_scope_end();
     return status;
 }

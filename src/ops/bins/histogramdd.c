@@ -123,7 +123,6 @@ static gpuarray *count(call *c)
     return shaped && c->density ? ga__density(shaped, c->naxes, c->edges) : shaped;
 }
 
-/* Within a scope that owns all that it makes. */
 static gpuarray *make(call *c)
 {
     c->binned = (ga__binned){.device = c->x[0]->buffer->device, .ndim = 1, .shape = c->x[0]->shape};
@@ -135,19 +134,24 @@ static gpuarray *make(call *c)
     return count(c);
 }
 
+/* Sets the results, which leave the scope. */
 static ga_status run(call *c, gpuarray **counts, gpuarray **const *edges)
 {
-    ga_scope_begin();
-    gpuarray *made = make(c);
-    const ga_status status = made ? GA_OK : ga_error();
-    if (made) {
-        *counts = ga_keep(made);
-        for (int axis = 0; axis < c->naxes; axis++)
-            if (edges[axis])
-                *edges[axis] = ga_keep((gpuarray *)(uintptr_t)c->edges[axis]);
-    }
-    ga_scope_end();
-    return status;
+    gpuarray *results[1 + MOST_AXES] = {make(c)};
+    int count = 1;
+    if (!results[0])
+        return ga_error();
+    for (int axis = 0; axis < c->naxes; axis++)
+        if (edges[axis])
+            results[count++] = (gpuarray *)(uintptr_t)c->edges[axis];
+    const ga_status status = ga__keep_all(count, results);
+    if (status != GA_OK)
+        return status;
+    *counts = results[0];
+    for (int axis = 0; axis < c->naxes; axis++)
+        if (edges[axis])
+            *edges[axis] = (gpuarray *)(uintptr_t)c->edges[axis];
+    return GA_OK;
 }
 
 /* ---- Arguments ---- */
@@ -181,21 +185,15 @@ static ga_status check_pair(const ga_histogram2d_args *args)
     return status;
 }
 
-/* Both in their common dtype, as NumPy joins them. */
+/* Both in their common dtype, as NumPy joins them; within a scope that owns all that it makes. */
 static ga_status run_pair(call *c, const ga_histogram2d_args *args)
 {
     gpuarray **const edges[] = {args->xedges, args->yedges};
     const ga_dtype common = ga_result_type(args->x->dtype, args->y->dtype);
-    gpuarray *x = common ? ga__contiguous_as(args->x, common) : NULL,
-             *y = x ? ga__contiguous_as(args->y, common) : NULL;
-    c->x[0] = x;
-    c->x[1] = y;
-    ga_status status = y ? check_weights(c) : ga_error();
-    if (status == GA_OK)
-        status = run(c, args->counts, edges);
-    ga_free(y);
-    ga_free(x);
-    return status;
+    c->x[0] = common ? ga__contiguous_as(args->x, common) : NULL;
+    c->x[1] = c->x[0] ? ga__contiguous_as(args->y, common) : NULL;
+    const ga_status status = c->x[1] ? check_weights(c) : ga_error();
+    return status == GA_OK ? run(c, args->counts, edges) : status;
 }
 
 ga_status(ga_histogram2d)(size_t size, const ga_histogram2d_args *given)
@@ -212,7 +210,10 @@ ga_status(ga_histogram2d)(size_t size, const ga_histogram2d_args *given)
               .range = {{args.xrange[0], args.xrange[1]}, {args.yrange[0], args.yrange[1]}},
               .weights = args.weights,
               .density = args.density};
-    return run_pair(&c, &args);
+    ga_scope_begin();
+    status = run_pair(&c, &args);
+    ga_scope_end();
+    return status;
 }
 
 static ga_status check_sample(const ga_histogramdd_args *args)
@@ -245,7 +246,7 @@ static void set_axes(call *c, const ga_histogramdd_args *args)
     }
 }
 
-/* Within a scope that owns the views of the sample. */
+/* Within a scope that owns all that it makes. */
 static ga_status run_sample(call *c, const ga_histogramdd_args *args)
 {
     gpuarray **edges[MOST_AXES];
@@ -273,11 +274,6 @@ ga_status(ga_histogramdd)(size_t size, const ga_histogramdd_args *given)
               .density = args.density};
     ga_scope_begin();
     status = run_sample(&c, &args);
-    if (status == GA_OK) {
-        *args.counts = ga_keep(*args.counts);
-        for (int axis = 0; args.edges && axis < c.naxes; axis++)
-            args.edges[axis] = ga_keep(args.edges[axis]);
-    }
     ga_scope_end();
     return status;
 }
