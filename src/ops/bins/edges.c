@@ -121,8 +121,9 @@ static double whole_difference(ga_value a, ga_value b)
 static double rounded(ga_dtype dtype, double number)
 {
     unsigned char element[16];
+    volatile double kept = number; /* so that no product is fused with a sum */
     if (ga__dtype_size(dtype) == sizeof(double))
-        return number;
+        return kept;
     if (ga__dtype_size(dtype) == sizeof(float))
         return (double)(float)number;
     ga__dtype_store(dtype, ga_value_double(number), element);
