@@ -65,17 +65,34 @@ static ga_status plan_edges(call *c, const gpuarray *edges)
 
 /* ---- Equal bins ---- */
 
+static double largest_edge(const ga__outer_edges *outer)
+{
+    return fmax(fabs(outer->first), fabs(outer->last));
+}
+
+/* The distance of the dtype's numbers from 1 on. */
+static double epsilon_of(ga_dtype dtype)
+{
+    return ga__dtype_size(dtype) == sizeof(double) ? 0x1p-52 : 0x1p-23;
+}
+
 /* Whether each guess at a bin is at most one off, so that the edges make the bin the one that
  * NumPy's own steps find: no guess rounds farther, and no edge is farther from its place. */
 static bool guesses_well(const ga__outer_edges *outer, ga_dtype dtype, int64_t nbins)
 {
     const bool wide = ga__dtype_size(dtype) == sizeof(double);
-    const double epsilon = wide ? 0x1p-52 : 0x1p-23, scale = (double)nbins / outer->width;
-    const double largest = fmax(fabs(outer->first), fabs(outer->last));
+    const double epsilon = epsilon_of(dtype), scale = (double)nbins / outer->width;
     return !ga__dtype_is_stored(dtype) && (double)nbins * epsilon < 0x1p-7 &&
-           outer->width / (double)nbins > 8 * epsilon * largest &&
+           outer->width / (double)nbins > 8 * epsilon * largest_edge(outer) &&
            (wide ? isnormal(scale) && scale < 0x1p1000 : scale > 0x1p-120 && scale < 0x1p120) &&
            (wide || outer->width > 0x1p-120);
+}
+
+/* How far, in bins, guesses and edges are from where they belong: a guess is rounded three times,
+ * an edge is off by the last bit of the largest number on its way. */
+static double margin_of(const ga__outer_edges *outer, ga_dtype dtype, int64_t nbins)
+{
+    return 4 * epsilon_of(dtype) * (double)nbins * (2 + largest_edge(outer) / outer->width);
 }
 
 static void use_guesses(call *c, const ga__outer_edges *outer, ga_dtype type)
@@ -83,10 +100,11 @@ static void use_guesses(call *c, const ga__outer_edges *outer, ga_dtype type)
     static const ga__formula formula = {
         .id = GA__BINS_FORMULA_ID(GA__ID_UNIFORM),
         .name = "histogram",
-        .body = "ga::uniform_bins(bin, x, first, last, scale, edges, ga_bins)"};
+        .body = "ga::uniform_bins(bin, x, first, last, scale, margin, edges, ga_bins)"};
     c->binned.formula = &formula;
     c->operands[3] = number("scale", type, (double)c->binned.nbins / outer->width);
-    c->binned.noperands = 5;
+    c->operands[5] = number("margin", type, margin_of(outer, type, c->binned.nbins));
+    c->binned.noperands = 6;
 }
 
 static void use_exact_steps(call *c, const ga__outer_edges *outer)
