@@ -288,7 +288,9 @@ class HistogramEdges(Histogram):
         try:
             with warnings.catch_warnings(action="ignore"):
                 counts, edges = np.histogram(like, count, limits)
-        except (ValueError, IndexError, OverflowError):
+        except IndexError:
+            return what, []  # NumPy's own steps left the numbers of the dtype
+        except ValueError:
             return self.fails(what, lambda: self.library.histogram(x, count, limits))
         ours, our_edges = self.library.histogram(x, count, limits)
         return what, [(our_edges, edges, True), (ours, counts, True)]

@@ -169,7 +169,8 @@ static ga_status outer_of_range(const char *name, const double *range, ga__outer
     return GA_OK;
 }
 
-/* A range of one number becomes one of width 1 about it. */
+/* A range of one number, of width 0, becomes one of width 1 about it.
+ * Integers that are one float64 have a width. */
 static void widen(ga__outer_edges *outer)
 {
     outer->first = rounded(outer->dtype, outer->first - 0.5);
@@ -187,7 +188,7 @@ ga_status ga__edges_outer(const char *name, const gpuarray *x, const double *ran
                                  : outer_of_data(name, x, outer);
     if (status != GA_OK)
         return status;
-    if (outer->first == outer->last)
+    if (outer->width == 0)
         widen(outer);
     if (isfinite(outer->width))
         return GA_OK;
