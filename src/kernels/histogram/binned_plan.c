@@ -25,7 +25,7 @@ static void plan_host_rows(plan *p)
 {
     const int64_t slot = (int64_t)ga__dtype_size(ga__binned_slot(p));
     p->pitch = ga__add_sizes(p->call->nbins, 1); /* the last slot is of values outside all bins */
-    p->copies = p->pitch * slot * COPIES <= COPIED_BYTES ? COPIES : 1;
+    p->copies = p->pitch <= COPIED_BYTES / (slot * COPIES) ? COPIES : 1;
     p->rows = p->grid * p->copies;
 }
 
@@ -96,9 +96,7 @@ static void plan_table(plan *p, int64_t searched)
 /* Counts are in shared memory as far as it goes, in copies if these fit the block's share. */
 static void plan_counts(plan *p)
 {
-    const int64_t bytes = ga__add_sizes(p->call->nbins, 0) > INT32_MAX / 8
-                              ? INT64_MAX
-                              : p->call->nbins * (int64_t)sizeof(uint32_t);
+    const int64_t bytes = p->call->nbins * (int64_t)sizeof(uint32_t);
     const int64_t share = (int64_t)(shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0),
                   all = (int64_t)(shared_of(p, 1) > p->room ? shared_of(p, 1) - p->room : 0);
     p->rows = p->copies = 1;
@@ -135,12 +133,12 @@ static int64_t resident(const plan *p)
 
 /* Blocks of a range: as many as run at once, but none without a turn, and none whose counts exceed
  * 32 bits. */
-static void plan_grid(plan *p, int64_t stretch)
+static void plan_grid(plan *p)
 {
     const int64_t ranges =
         p->call->use == GA__BINNED_WEIGH ? ga__ceil_div(p->call->nbins, p->range) : 1;
     int64_t segments = most(resident(p) / ranges, 1);
-    segments = most(segments, p->chunk / (INT64_C(1) << 31) * stretch);
+    segments = most(segments, p->walk.n >> 31);
     p->segments = least(segments, p->chunk);
     p->grid = p->segments * ranges;
     if (p->call->use == GA__BINNED_WEIGH)
@@ -163,7 +161,7 @@ static void plan_cuda(plan *p)
         plan_counts(p);
     else if (p->call->use == GA__BINNED_WEIGH)
         plan_sums(p);
-    plan_grid(p, stretch * walk->lanes);
+    plan_grid(p);
 }
 
 void ga__binned_plan_make(plan *p)

@@ -110,6 +110,9 @@ gpuarray *ga__count_bins(ga__binned *call, ga__operand *operands, const gpuarray
     const ga_dtype dtype = weights ? GA_FLOAT64 : GA_INT64;
     static const int first = 0;
     gpuarray *rows;
+    int64_t size;
+    if (ga__check_shape(call->formula->name, dtype, 1, &call->nbins, &size) != GA_OK)
+        return NULL;
     if (call->nbins == 0 || ga__shape_size(call->ndim, call->shape) == 0)
         return no_counts(call, dtype);
     if (weights)

@@ -20,7 +20,7 @@ enum {
 };
 
 /* Tables of at most so many elements are counted, not searched. */
-#define GA__FEW_ELEMENTS 16
+#define GA__FEW_ELEMENTS 32
 
 /* What a search in elements of the dtype compares: small numbers as numbers of 4 bytes, which
  * vector loads gather. */
