@@ -111,6 +111,19 @@ def histograms(file):
                 histogram(file, x, values(str(rng.choice(["int8", "float32", "float64"])), count, True), 0)
 
 
+def edges(file):
+    """Every edge of equal bins, and the numbers beside it."""
+    for dtype in ("float16", "float32", "float64"):
+        for count in (3, 10, 49, 93, 100):
+            low = numpy_dtype(dtype).type(rng.normal())
+            high = low + numpy_dtype(dtype).type(rng.random() * 5 + 1)
+            edge = np.linspace(low, high, count + 1, dtype=numpy_dtype(dtype))
+            beside = [np.nextafter(edge, numpy_dtype(dtype).type(end)) for end in (low, high)]
+            x = np.concatenate([edge, *beside])
+            histogram(file, Array(dtype, x), count, 0)
+            histogram(file, Array(dtype, x), count, RANGE, Array("float64", [float(low), float(high)]))
+
+
 def errors(file):
     x = Array("float32", [1, 2, 3])
     for bins in (0, -1, Array("float64", [1, 3, 2]), Array("float64", [[1, 2]])):
@@ -130,7 +143,7 @@ def errors(file):
 
 def main():
     file = File()
-    for make in (searches, digits, counts, histograms, errors):
+    for make in (searches, digits, counts, histograms, edges, errors):
         make(file)
     file.write(ROOT / "tests/golden/histogram.bin")
 
