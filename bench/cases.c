@@ -453,6 +453,50 @@ static ga_status run_max1(workload *w)
     return status_of(ga_max(w->a, GA_AXIS(1), .out = w->out));
 }
 
+/* ---- Bins ---- */
+
+enum { HISTOGRAM_BINS = 256, TABLE_LENGTH = 1 << 20 };
+
+static bool counts_of_vector(workload *w, const bench_case *c)
+{
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->out = ga_zeros(GA_INT64, GA_SHAPE(HISTOGRAM_BINS));
+    return made(w);
+}
+
+static bool vector_and_table(workload *w, const bench_case *c)
+{
+    w->c = ga_linspace(GA_FLOAT32, 1, 2 - 1.0 / TABLE_LENGTH, TABLE_LENGTH);
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->out = ga_zeros(GA_INT64, GA_SHAPE(w->n));
+    return made(w) && w->c;
+}
+
+/* The results are new arrays. */
+static ga_status set_out(workload *w, gpuarray *made_now)
+{
+    if (!made_now)
+        return ga_error();
+    ga_free(w->out);
+    w->out = made_now;
+    return GA_OK;
+}
+
+static ga_status run_histogram(workload *w)
+{
+    gpuarray *counts = NULL;
+    const ga_status status =
+        ga_histogram(w->a, HISTOGRAM_BINS, &counts, (gpuarray **)NULL, .range = {1, 2});
+    return status == GA_OK ? set_out(w, counts) : status;
+}
+
+static ga_status run_searchsorted(workload *w)
+{
+    return set_out(w, ga_searchsorted(w->c, w->a));
+}
+
 static ga_status run_random(workload *w)
 {
     ga_random_seed(w->seed);
@@ -761,6 +805,18 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
     return max_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
 }
 
+/* As many in each bin, but for chance. */
+static double expect_histogram(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c, (void)i;
+    return (double)w->n / HISTOGRAM_BINS;
+}
+
+static double expect_searchsorted(const workload *w, const bench_case *c, int64_t i)
+{
+    return ceil((x_at(w, c, i) - 1) * TABLE_LENGTH);
+}
+
 /* Block of the generator and number in it of element i: see docs/random.md. */
 static words words_of(const workload *w, int64_t i)
 {
@@ -864,6 +920,10 @@ const bench_case bench_cases[] = {
     {"cumsum f32 10^3", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^5", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^6", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
+    {"histogram f32, 256 bins", READ, 4, 0.1, false, POSITIVE, counts_of_vector, run_histogram,
+     expect_histogram},
+    {"searchsorted f32 in 2^20", COPY, 12, 0, false, POSITIVE, vector_and_table, run_searchsorted,
+     expect_searchsorted},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
     {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},

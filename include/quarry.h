@@ -18,6 +18,7 @@
 #include <quarry/source.h>
 #include <quarry/eval.h>
 #include <quarry/random.h>
+#include <quarry/histogram.h>
 #include <quarry/info.h>
 
 /* Whether the program's calls note their file and line, for ga_error_file(), the error handler and

@@ -17,7 +17,7 @@
 
 #include "run.h"
 
-static gpuarray *x;
+static gpuarray *x, *received;
 static ga_kernel *elementwise, *reduction, *kernel;
 static ga_module *module;
 static ga_rng *rng;
@@ -37,6 +37,21 @@ static const char *call(int number)
     CALL((ga_run)(NULL, 1, NULL))
     CALL((ga_reduce)(reduction, 1, NULL))
     CALL((ga_reduce)(reduction, 1, null_array))
+    CALL((ga_searchsorted)(sizeof(ga_searchsorted_args), NULL))
+    CALL(ga_searchsorted(x, (gpuarray *)NULL))
+    CALL(ga_searchsorted((gpuarray *)NULL, 1))
+    CALL((ga_digitize)(sizeof(ga_digitize_args), NULL))
+    CALL(ga_digitize(x, NULL))
+    CALL((ga_bincount)(sizeof(ga_bincount_args), NULL))
+    CALL(ga_bincount(NULL))
+    CALL((ga_histogram)(sizeof(ga_histogram_args), NULL))
+    CALL(ga_histogram(x, 3, NULL, NULL))
+    CALL(ga_histogram(x, (gpuarray *)NULL, &received, NULL))
+    CALL((ga_histogram2d)(sizeof(ga_histogram2d_args), NULL))
+    CALL(ga_histogram2d(x, NULL, 3, 3, &received, NULL, NULL))
+    CALL((ga_histogramdd)(sizeof(ga_histogramdd_args), NULL))
+    CALL(ga_histogramdd(x, 1, NULL, &received, NULL))
+    CALL(ga_histogramdd(x, GA_BINS(3), NULL, NULL))
     CALL((ga_launch)(kernel, GA_DIM(1), GA_DIM(1), 1, NULL))
     CALL((ga_launch)(kernel, GA_DIM(1), GA_DIM(1), 1, null_array))
     CALL((ga_launch_with)(kernel, GA_DIM(1), GA_DIM(1), sizeof(ga_launch_options), GA_WITH(0), 1,

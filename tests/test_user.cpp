@@ -38,6 +38,9 @@ static void slopes()
         gpuarray *rows = ga_max(args);
         check(ga_ndim(rows) == 2 && ga_shape(rows)[0] == 18 && ga_shape(rows)[1] == 1, "kept axes");
         check(ga_item_double(ga_mean(slope)) == 5.0, "the mean slope");
+        gpuarray *counts = nullptr, *edges = nullptr;
+        check(ga_histogram(slope, 3, &counts, &edges) == GA_OK && ga_size(edges) == 4, "bins");
+        check(ga_item_int64(ga_searchsorted(edges, 9.0)) == 4, "a search");
     }
 }
 

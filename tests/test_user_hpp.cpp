@@ -82,6 +82,12 @@ static void options()
     array x(ga_ones(GA_FLOAT32, GA_SHAPE(2, 3)));
     array rows(ga_sum(x, GA_AXIS(1), .keepdims = true));
     check(rows.ndim() == 2, "options as in C");
+    array table(ga_arange(GA_FLOAT32, 0, 6, 1)), places(ga_searchsorted(table, 3, .side_right = true));
+    check(places.item<int>() == 4, "a search's options");
+    gpuarray *counts = nullptr;
+    check(ga_histogram(table.get(), 2, &counts, nullptr, .range = {1, 3}) == GA_OK &&
+              quarry::sum(array(counts)).item<int>() == 3,
+          "a histogram's options");
     ga_kernel *k = ga_elementwise_kernel(
         "float *x", "x[i] = twice(x[i])", "doubled",
         .preamble = "__device__ float twice(float v) { return 2 * v; }", .fast_math = true);

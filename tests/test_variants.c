@@ -296,6 +296,31 @@ static ga_status read_zeros(void *user, int64_t first, int64_t count, void *elem
     return GA_OK;
 }
 
+/* Searches and histograms: few elements or edges, and more than shared memory holds. */
+static void bins_variants(ga_dtype dtype)
+{
+    static const int64_t sizes[] = {5, 300000};
+    gpuarray *counts;
+    for (int k = 0; k < 2; k++)
+        GA_SCOPE {
+            gpuarray *line = ga_zeros(dtype, GA_SHAPE(10000)), *x = ga_slice(line, "1:"),
+                     *columns = ga_slice(ga_reshape(line, GA_SHAPE(100, 100)), ":, ::2"),
+                     *table = ga_zeros(dtype, GA_SHAPE(sizes[k])),
+                     *weights = ga_zeros(GA_FLOAT32, GA_SHAPE(9999));
+            const int64_t bins = dtype == GA_FLOAT16 ? 300 : sizes[k];
+            COMPILES("searchsorted", ga_searchsorted(table, line));
+            COMPILES("searchsorted of columns", ga_searchsorted(table, columns));
+            COMPILES("searchsorted right", ga_searchsorted(table, x, .side_right = true));
+            COMPILES("digitize", ga_digitize(line, table));
+            COMPILES("bincount", ga_bincount(x, .minlength = sizes[k]));
+            COMPILES("bincount of weights", ga_bincount(x, .weights = weights));
+            COMPILES("histogram", ga_histogram(line, bins, &counts, NULL, .range = {-1, 1}));
+            COMPILES("histogram of extremes", ga_histogram(columns, bins, &counts, NULL));
+            COMPILES("histogram of edges", ga_histogram(line, table, &counts, NULL));
+            COMPILES("histogram2d", ga_histogram2d(x, x, 3, table, &counts, NULL, NULL));
+        }
+}
+
 /* Reductions that continue from launch to launch. */
 static void chunked_variants(ga_dtype dtype)
 {
@@ -431,6 +456,15 @@ static void random_numbers_compile_everywhere(void **state)
     run_twice(random_variants, others, 6, &devices[2], 1); /* they differ in the cast at the end */
 }
 
+static void bins_compile_everywhere(void **state)
+{
+    static const ga_dtype wide[] = {GA_FLOAT32, GA_INT64};
+    static const ga_dtype others[] = {GA_FLOAT16, GA_FLOAT64, GA_COMPLEX64, GA_UINT8, GA_BOOL};
+    (void)state;
+    run_twice(bins_variants, wide, 2, devices, DEVICES);
+    run_twice(bins_variants, others, 5, &devices[2], 1);
+}
+
 static void small_float_variants(ga_dtype dtype)
 {
     GA_SCOPE {
@@ -474,6 +508,7 @@ int main(int argc, char **argv)
         table_test(scans_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
+        table_test(bins_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),
         table_test(every_row_compiles_for_every_dtype),
     };

@@ -55,7 +55,7 @@ def is_message(calls, text):
 
 
 # A message that is raised starts with an operation, or with the part of Quarry that failed: "add: ...".
-PREFIX = re.compile(r"(%s|[a-z_:%]+|\w+ \w+): |%s$|%s%s")
+PREFIX = re.compile(r"(%s|[a-z0-9_:%]+|\w+ \w+): |%s$|%s%s")
 
 
 def raised_without_prefix():

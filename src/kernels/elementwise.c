@@ -53,15 +53,9 @@ static void add_tiled_head(const plan *p, ga__params *params)
 }
 
 /* As layout_of() of elementwise_text.c counts them. */
-static void add_params(const plan *p, ga__params *params)
+void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
-    if (tiles)
-        ga__elementwise_tile_head(p, params);
-    else if (p->tiled)
-        add_tiled_head(p, params);
-    else
-        add_head(p, params);
     for (int axis = p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
         ga__params_add_divisor(params, size, p->wide);
@@ -70,6 +64,17 @@ static void add_params(const plan *p, ga__params *params)
         add_operand(p, k, params);
     if (p->index_place != GA__NO_PLACE)
         ga__params_add_strides(params, &p->nest, p->index_place);
+}
+
+static void add_params(const plan *p, ga__params *params)
+{
+    if (has_tiles(p))
+        ga__elementwise_tile_head(p, params);
+    else if (p->tiled)
+        add_tiled_head(p, params);
+    else
+        add_head(p, params);
+    ga__elementwise_add_walk(p, params);
 }
 
 /* ---- The kernel ---- */
@@ -86,7 +91,7 @@ static void set_operand(const plan *p, int k, ga__operand_variant *v)
     }
 }
 
-static void set_variant(const plan *p, ga__elementwise_variant *v)
+void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
     v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
@@ -131,16 +136,14 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
     ga__key key;
     wanted w;
     w.plan = p;
-    set_variant(p, &w.variant);
+    ga__elementwise_set_variant(p, &w.variant);
     ga__key_init(&key, p->formula, p->device, GA__ELEMENTWISE);
-    ga__key_add_bytes(&key, &w.variant,
-                      sizeof w.variant.head + 8 * (((size_t)p->noperands + 1) / 2));
+    ga__key_add_bytes(&key, &w.variant, ga__elementwise_variant_bytes(&w.variant));
     const ga__request request = {p->formula, p->device, "elementwise.tmpl", describe, &w, 0};
     return ga__request_find(&key, &request);
 }
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
-static size_t most_params(int noperands)
+size_t ga__elementwise_most_params(int noperands)
 {
     const size_t head = sizeof(ga__tile_params) + GA__DIVISOR_WORDS * sizeof(uint64_t),
                  stage = GA__STAGE_WORDS + (size_t)GA__STAGE_AXIS_WORDS * GA_MAX_NDIM;
@@ -153,8 +156,8 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
 {
     /* As much as the call's operands and the index need. */
     int64_t strides[noperands + 1][GA_MAX_NDIM];
-    uint64_t words[most_params(noperands)];
-    ga__params params = ga__params_in(words, most_params(noperands));
+    uint64_t words[ga__elementwise_most_params(noperands)];
+    ga__params params = ga__params_in(words, ga__elementwise_most_params(noperands));
     plan p;
     assert(noperands < GA__MAX_OPERANDS);
     p.formula = formula;

@@ -161,7 +161,7 @@ static size_t widest_item(const plan *p)
     return widest;
 }
 
-/* choose_lanes() for a single axis: every array is contiguous or has one element. */
+/* ga__elementwise_lanes() for a single axis: every array is contiguous or has one element. */
 static int dense_lanes(const plan *p)
 {
     unsigned widest = 1;
@@ -181,7 +181,7 @@ static int dense_lanes(const plan *p)
     return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;
 }
 
-static int choose_lanes(const plan *p)
+int ga__elementwise_lanes(const plan *p)
 {
     if (p->nest.ndim == 1)
         return dense_lanes(p);
@@ -243,7 +243,7 @@ static void choose_vectors_per_thread(plan *p)
 
 static void choose_cuda_variant(plan *p)
 {
-    p->lanes = choose_lanes(p);
+    p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
     if (p->lanes == 1 && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
@@ -326,24 +326,20 @@ static void choose_host_variant(plan *p)
     p->grid = ga__ceil_div(p->n, p->chunk);
 }
 
-static void choose_variant(plan *p)
+static void set_defaults(plan *p)
 {
     p->host = p->device->arch == 0;
     p->tiled = p->tail = p->fast_path = p->past_cache = p->pads = false;
     p->lanes = p->unroll = 1;
     p->block = BLOCK;
     p->square = 0;
+    p->vectors = p->chunk = 0;
     for (int place = 0; place < p->nest.noperands; place++)
         p->transposed[place] = false;
-    if (p->host)
-        choose_host_variant(p);
-    else
-        choose_cuda_variant(p);
 }
 
-void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
+void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t *shape)
 {
-    p->vectors = p->chunk = 0;
     place_operands(p);
     int64_t reach = p->n;
     if (!plan_dense(p, ndim, shape)) {
@@ -351,5 +347,14 @@ void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t 
         reach = measure(p);
     }
     p->wide = is_wide(p, reach);
-    choose_variant(p);
+    set_defaults(p);
+}
+
+void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
+{
+    ga__elementwise_plan_walk(p, ndim, shape);
+    if (p->host)
+        choose_host_variant(p);
+    else
+        choose_cuda_variant(p);
 }

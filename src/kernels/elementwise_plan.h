@@ -33,6 +33,28 @@ typedef struct ga__elementwise_plan {
  * memory for the strides of all operands and the index. */
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape);
 
+/* The first half of it: the nest and its steps, for an engine that walks the operands in its own
+ * way, without tiles. */
+void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t *shape);
+
+/* The elements of a 16-byte vector of every operand of the nest; 1 where some cannot be moved so.
+ */
+int ga__elementwise_lanes(const ga__elementwise_plan *p);
+
+/* What follows the head of the parameters: the divisors of the axes, the operands, the index. */
+void ga__elementwise_add_walk(const ga__elementwise_plan *p, ga__params *params);
+
+/* The most words of parameters that a call of so many operands has: each is an accessor. */
+size_t ga__elementwise_most_params(int noperands);
+
+void ga__elementwise_set_variant(const ga__elementwise_plan *p, ga__elementwise_variant *v);
+
+/* The words of the key that the variant is. */
+static inline size_t ga__elementwise_variant_bytes(const ga__elementwise_variant *v)
+{
+    return sizeof v->head + 8 * (((size_t)v->head.noperands + 1) / 2);
+}
+
 /* Whether operand k, whose neighbours are along the axis `near`, can be moved `lanes` elements at a
  * time: address and other strides in step. */
 bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, int near);

@@ -274,15 +274,13 @@ static void fill_fast_path(ga__record *record, const ga__formula *f, const varia
     ga__free(text);
 }
 
-ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d, const variant *v)
+ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *d, const variant *v,
+                                   size_t *walk_words)
 {
     const char *texts[] = {f->body, f->preamble ? f->preamble : "", NULL};
     const layout l = layout_of(f, v);
     ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
-    const size_t head = has_tiles(v)    ? sizeof(ga__tile_params)
-                        : v->head.tiled ? sizeof(ga__tiled_params)
-                                        : sizeof(ga__elementwise_params);
-    ga__record_set_number(record, GA__KEY(nparams), (int64_t)(head / sizeof(uint64_t) + l.n));
+    *walk_words = l.n;
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
     if (v->head.square)
@@ -304,5 +302,17 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
         fill_operand(ga__record_append(record, GA__KEY(operand)), d, v, k, l.operand[k]);
     if (f->uses_index)
         fill_index(ga__record_append(record, GA__KEY(operand)), v, l.index);
+    return record;
+}
+
+ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    size_t walk_words;
+    ga__record *record = ga__elementwise_record(f, d, v, &walk_words);
+    const size_t head = has_tiles(v)    ? sizeof(ga__tile_params)
+                        : v->head.tiled ? sizeof(ga__tiled_params)
+                                        : sizeof(ga__elementwise_params);
+    ga__record_set_number(record, GA__KEY(nparams),
+                          (int64_t)(head / sizeof(uint64_t) + walk_words));
     return record;
 }

@@ -37,4 +37,8 @@ enum {
 ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
                                  const ga__elementwise_variant *v);
 
+/* The same without the number of parameters; *walk_words are those behind the head. */
+ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *d,
+                                   const ga__elementwise_variant *v, size_t *walk_words);
+
 #endif

@@ -58,6 +58,29 @@ class Chunks(Structure):
     _fields_ = [("bytes", c_int64), ("progress", c_void_p), ("user", c_void_p)]
 
 
+class SearchArgs(Structure):
+    _fields_ = [("a", c_void_p), ("v", Value), ("side_right", c_bool), ("sorter", c_void_p)]
+
+
+class DigitizeArgs(Structure):
+    _fields_ = [("x", c_void_p), ("bins", c_void_p), ("right", c_bool)]
+
+
+class BincountArgs(Structure):
+    _fields_ = [("x", c_void_p), ("weights", c_void_p), ("minlength", c_int64)]
+
+
+class HistogramArgs(Structure):
+    _fields_ = [("x", c_void_p), ("bins", Value), ("counts", POINTER(c_void_p)), ("edges", POINTER(c_void_p)),
+                ("range", c_double * 2), ("weights", c_void_p), ("density", c_bool)]
+
+
+class HistogramDDArgs(Structure):
+    _fields_ = [("sample", c_void_p), ("nbins", c_int), ("bins", POINTER(Value)), ("counts", POINTER(c_void_p)),
+                ("edges", POINTER(c_void_p)), ("ranges", POINTER(c_double)), ("weights", c_void_p),
+                ("density", c_bool)]
+
+
 class RngState(Structure):
     _fields_ = [("seed", c_uint64), ("position", c_uint64)]
 
@@ -65,6 +88,11 @@ class RngState(Structure):
 def sized(options):
     """A struct as the library takes it: its size, then its address."""
     return c_size_t(ctypes.sizeof(options)), ctypes.byref(options)
+
+
+def address(x):
+    """Of an array, or of None."""
+    return None if x is None else x.address
 
 
 class Error(Exception):
@@ -298,6 +326,35 @@ class Library:
 
     def reduce(self, kernel, *operands):
         return self.make("ga_reduce", c_void_p(kernel), len(operands), self.values(operands))
+
+    # ---- Searches and histograms ----
+
+    def searchsorted(self, a, v, right=False, sorter=None):
+        return self.make("ga_searchsorted", *sized(SearchArgs(a.address, self.value(v), right, address(sorter))))
+
+    def digitize(self, x, bins, right=False):
+        return self.make("ga_digitize", *sized(DigitizeArgs(x.address, bins.address, right)))
+
+    def bincount(self, x, weights=None, minlength=0):
+        return self.make("ga_bincount", *sized(BincountArgs(x.address, address(weights), minlength)))
+
+    def bins(self, bins):
+        return self.number(bins, "int64") if isinstance(bins, int) else self.value(bins)
+
+    def histogram(self, x, bins, limits=None, weights=None, density=False):
+        out = (c_void_p * 2)()
+        args = HistogramArgs(x.address, self.bins(bins), out, ctypes.cast(ctypes.byref(out, 8), POINTER(c_void_p)),
+                             (c_double * 2)(*(limits or (0, 0))), address(weights), density)
+        self.check(self.lib.ga_histogram(*sized(args)))
+        return self.array(out[0]), self.array(out[1])
+
+    def histogramdd(self, x, bins, limits, weights=None, density=False):
+        counts, edges = (c_void_p * 1)(), (c_void_p * len(bins))()
+        ranges = (c_double * (2 * len(bins)))(*[v for pair in limits for v in (pair or (0, 0))])
+        args = HistogramDDArgs(x.address, len(bins), (Value * len(bins))(*[self.bins(b) for b in bins]), counts, edges,
+                               ranges, address(weights), density)
+        self.check(self.lib.ga_histogramdd(*sized(args)))
+        return self.array(counts[0]), [self.array(e) for e in edges]
 
     # ---- Random numbers ----
 

@@ -17,10 +17,14 @@ try:
     import numpy as np
 
     from quarry import SMALL, Error, Library, epsilon
-    from recipes import RECIPES
+    import bins
+    import recipes
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
+
+
+RECIPES = recipes.RECIPES + bins.RECIPES
 
 
 def same(got, wanted, exact):
@@ -98,9 +102,12 @@ def main():
     parser.add_argument("--seed", type=int, default=int(os.environ.get("QUARRY_TEST_SEED") or time.time_ns() % 10**9))
     parser.add_argument("--calls", type=int, default=2000, help="of each thread")
     parser.add_argument("--recipes", type=int, default=48)
+    parser.add_argument("--only", help="recipes whose names contain this")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
+    if options.only:
+        RECIPES[:] = [recipe for recipe in RECIPES if options.only in recipe.__name__]
     warnings.simplefilter("ignore")
     print("seed %d" % options.seed, flush=True)
     library = Library(options.library)

@@ -1,0 +1,181 @@
+/* Chooses how a call of the engine of bins runs, for either kind of device. */
+#include "kernels/histogram/binned_plan.h"
+
+typedef ga__binned_plan plan;
+
+/* ---- The host ---- */
+
+#define HOST_GROUP 64            /* elements mapped together: their searches overlap */
+#define SMALLEST_CHUNK (1 << 14) /* elements of a block: fewer do not pay for its start */
+#define BLOCKS_PER_WORKER 4      /* evens out their times */
+#define COPIES 8                 /* neighbouring additions to one bin do not wait for each other */
+#define COPIED_BYTES (32 << 10)  /* of all copies: what the first cache holds beside the data */
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void plan_host_rows(plan *p)
+{
+    const int64_t slot = (int64_t)ga__dtype_size(ga__binned_slot(p));
+    p->pitch = ga__add_sizes(p->call->nbins, 1); /* the last slot is of values outside all bins */
+    p->copies = p->pitch <= COPIED_BYTES / (slot * COPIES) ? COPIES : 1;
+    p->rows = p->grid * p->copies;
+}
+
+/* Blocks whose rows of bins together are no larger than the data, and whose counts fit 32 bits. */
+static void plan_host(plan *p)
+{
+    const int64_t n = p->walk.n, processors = p->walk.device->processors;
+    int64_t blocks = processors * BLOCKS_PER_WORKER;
+    p->walk.wide = true;
+    if (p->call->use != GA__BINNED_STORE)
+        blocks = least(
+            blocks, most(least(processors, 2 * n / p->call->nbins), n / p->call->nbins / COPIES));
+    else
+        blocks *= BLOCKS_PER_WORKER;
+    p->chunk = most(ga__ceil_div(n, most(blocks, 1)), SMALLEST_CHUNK);
+    p->chunk = least(ga__ceil_div(p->chunk, HOST_GROUP) * HOST_GROUP, INT64_C(1) << 31);
+    p->grid = ga__ceil_div(n, p->chunk);
+    p->head.group = HOST_GROUP;
+    if (p->call->use != GA__BINNED_STORE)
+        plan_host_rows(p);
+    else
+        p->head.past_cache = p->walk.step[0] == STEP_ONE &&
+                             ga__goes_past_cache(p->walk.device, (size_t)n * sizeof(int64_t));
+}
+
+/* ---- CUDA ---- */
+
+#define BLOCK 512          /* threads; four such blocks fill a multiprocessor */
+#define WEIGHING_BLOCK 128 /* each warp has sums of its own: fewer leave room for more bins */
+#define ELEMENTS 16        /* of a thread at a time: 64 bytes of float32 are in flight */
+#define SEARCHED 8         /* the same where each element is searched for: eight loads in flight */
+#define WARP_COPIES 32     /* a lane of a warp has its own bank of shared memory */
+#define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
+#define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
+
+static int threads(const plan *p)
+{
+    return p->call->use == GA__BINNED_WEIGH ? WEIGHING_BLOCK : BLOCK;
+}
+
+/* Shared memory of a block where `blocks` of them share a multiprocessor. */
+static size_t shared_of(const plan *p, size_t blocks)
+{
+    const size_t all = p->walk.device->shared_bytes;
+    const size_t share = all / blocks > SYSTEM_SHARED ? all / blocks - SYSTEM_SHARED : 0;
+    return share > PLAIN_SHARED ? share : PLAIN_SHARED;
+}
+
+/* The table's upper levels: as many elements as fit half of a block's share, and no more than the
+ * block searches for. A small table is there whole. */
+static void plan_table(plan *p, int64_t searched)
+{
+    const gpuarray *t = p->call->table;
+    p->uppers = 0;
+    p->step = 1;
+    if (t && t->size > 0) {
+        const int64_t size = (int64_t)ga__dtype_size(t->dtype);
+        const int64_t room = least((int64_t)shared_of(p, 3) / size, most(searched, 32));
+        p->step = 1;
+        while (t->size / p->step > room)
+            p->step *= 2;
+        p->uppers = t->size / p->step;
+        p->room = (size_t)(ga__ceil_div(p->uppers * size, GA__VECTOR_BYTES) * GA__VECTOR_BYTES);
+    }
+    p->shared = p->room;
+}
+
+/* Counts are in shared memory as far as it goes, in copies if these fit the block's share. */
+static void plan_counts(plan *p)
+{
+    const int64_t bytes = p->call->nbins * (int64_t)sizeof(uint32_t);
+    const int64_t share = (int64_t)(shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0),
+                  all = (int64_t)(shared_of(p, 1) > p->room ? shared_of(p, 1) - p->room : 0);
+    p->rows = p->copies = 1;
+    p->pitch = p->range = p->call->nbins;
+    p->head.own_bins = bytes <= all;
+    while (p->head.own_bins && p->copies < WARP_COPIES && 2 * p->copies * bytes <= share)
+        p->copies *= 2;
+    if (p->head.own_bins)
+        p->shared += (size_t)(bytes * p->copies);
+}
+
+/* Each warp has sums of its own; what exceeds a block's share is a range of other blocks, which
+ * read all elements too. */
+static void plan_sums(plan *p)
+{
+    const size_t slot = sizeof(double) * (WEIGHING_BLOCK / GA__WARP);
+    const size_t share = shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0;
+    p->copies = 1;
+    p->pitch = p->call->nbins;
+    p->range = least(p->call->nbins, most((int64_t)(share / slot), GA__WARP));
+    p->head.own_bins = true;
+    p->shared += (size_t)p->range * slot;
+}
+
+/* Blocks that run at once, by their threads and shared memory. */
+static int64_t resident(const plan *p)
+{
+    const ga__device *device = p->walk.device;
+    const int64_t by_threads = device->threads_per_processor / threads(p);
+    const size_t all = device->shared_bytes > PLAIN_SHARED ? device->shared_bytes : PLAIN_SHARED;
+    const int64_t by_shared = (int64_t)((all + SYSTEM_SHARED) / (p->shared + SYSTEM_SHARED));
+    return most(least(by_threads, by_shared), 1) * device->processors;
+}
+
+/* Blocks of a range: as many as run at once, but none without a turn, and none whose counts exceed
+ * 32 bits. */
+static void plan_grid(plan *p)
+{
+    const int64_t ranges =
+        p->call->use == GA__BINNED_WEIGH ? ga__ceil_div(p->call->nbins, p->range) : 1;
+    int64_t segments = most(resident(p) / ranges, 1);
+    segments = most(segments, p->walk.n >> 31);
+    p->segments = least(segments, p->chunk);
+    p->grid = p->segments * ranges;
+    if (p->call->use == GA__BINNED_WEIGH)
+        p->rows = p->segments;
+}
+
+static void plan_cuda(plan *p)
+{
+    ga__elementwise_plan *walk = &p->walk;
+    const int elements = p->call->table ? SEARCHED : ELEMENTS;
+    walk->lanes = ga__elementwise_lanes(walk);
+    walk->unroll = walk->lanes < elements ? elements / walk->lanes : 1;
+    walk->block = threads(p);
+    walk->vectors = walk->n / walk->lanes;
+    walk->tail = walk->n % walk->lanes > 0;
+    const int64_t stretch = (int64_t)walk->block * walk->unroll;
+    p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->tail;
+    plan_table(p, ga__ceil_div(walk->n, walk->device->processors));
+    if (p->call->use == GA__BINNED_COUNT)
+        plan_counts(p);
+    else if (p->call->use == GA__BINNED_WEIGH)
+        plan_sums(p);
+    plan_grid(p);
+}
+
+void ga__binned_plan_make(plan *p)
+{
+    const ga__binned *call = p->call;
+    ga__elementwise_plan_walk(&p->walk, call->ndim, call->shape);
+    p->head = (ga__binned_head){.use = (uint8_t)call->use,
+                                .table = call->table != NULL,
+                                .wide = !ga__fits_32_bits(call->nbins)};
+    p->segments = p->grid = p->rows = p->copies = p->pitch = 0;
+    p->range = p->uppers = p->step = 0;
+    p->room = p->shared = 0;
+    if (p->walk.host)
+        plan_host(p);
+    else
+        plan_cuda(p);
+}

@@ -1,0 +1,23 @@
+/* Fills the record of a kernel of bins from its formula and variant. */
+#include "kernels/histogram/binned_text.h"
+
+#include "kernels/request.h"
+
+ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
+                            const ga__binned_variant *v)
+{
+    const ga__binned_head *head = &v->head;
+    size_t walk_words;
+    ga__record *record = ga__elementwise_record(f, d, &v->walk, &walk_words);
+    ga__record_set_number(record, GA__KEY(nparams),
+                          (int64_t)(sizeof(ga__bins_params) / sizeof(uint64_t) + walk_words));
+    ga__record_set(record, GA__KEY(bin_type), head->wide ? "long long" : "int");
+    ga__record_set_flag(record, GA__KEY(table), head->table);
+    ga__record_set_flag(record, GA__KEY(stores), head->use == GA__BINNED_STORE);
+    ga__record_set_flag(record, GA__KEY(weighs), head->use == GA__BINNED_WEIGH);
+    ga__record_set_flag(record, GA__KEY(own_bins), head->own_bins);
+    ga__record_set_flag(record, GA__KEY(shared), head->own_bins || head->table);
+    ga__record_set_flag(record, GA__KEY(past_cache), head->past_cache);
+    ga__record_set_number(record, GA__KEY(strip), head->group);
+    return record;
+}

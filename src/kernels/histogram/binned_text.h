@@ -1,0 +1,37 @@
+/* The text of a kernel of bins. */
+#ifndef GA_KERNELS_HISTOGRAM_BINNED_TEXT_H
+#define GA_KERNELS_HISTOGRAM_BINNED_TEXT_H
+
+#include "kernels/elementwise_text.h"
+#include "kernels/histogram/binning.h"
+
+/* The parameters begin with this. The rest are as in an elementwise kernel. */
+#define GA_PARAM(name) uint64_t name;
+typedef struct ga__bins_params {
+#include "bins_params.def"
+} ga__bins_params;
+#undef GA_PARAM
+
+/* What the text depends on beside the formula and the operands. */
+typedef struct ga__binned_head {
+    uint8_t use;   /* a ga__binned_use */
+    bool table;    /* a sorted table, on CUDA partly in shared memory */
+    bool own_bins; /* CUDA: a block's bins are in shared memory */
+    bool wide;     /* bins have 64 bits */
+    bool past_cache;
+    uint8_t group; /* host: elements that are mapped together */
+    uint8_t unused[2];
+} ga__binned_head;
+_Static_assert(sizeof(ga__binned_head) == 8, "the head is one word of the key");
+
+typedef struct ga__binned_variant {
+    ga__binned_head head;
+    ga__elementwise_variant walk;
+} ga__binned_variant;
+
+/* The record of binned.tmpl, a function of the formula and the variant alone; its caller frees it.
+ * NULL and an error when memory is out. `d` has the variant's operands. */
+ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
+                            const ga__binned_variant *v);
+
+#endif

@@ -1,0 +1,30 @@
+/* What the engine of bins computes: one call. */
+#ifndef GA_KERNELS_HISTOGRAM_BINNING_H
+#define GA_KERNELS_HISTOGRAM_BINNING_H
+
+#include "kernels/operand.h"
+
+/* What becomes of an element's bin. */
+typedef enum ga__binned_use {
+    GA__BINNED_STORE, /* it is an element of the operand `r` */
+    GA__BINNED_COUNT, /* it counts the element */
+    GA__BINNED_WEIGH  /* it adds the element of `w` to a sum */
+} ga__binned_use;
+
+/* One call. The formula's body sets the array `bin` from the streamed operands, which are arrays of
+ * as many elements, and from numbers and contiguous accessors. `ga_bins` is the number of bins. If
+ * there is a sorted table, its accessor is called `t` and the number of its elements `m`; the body
+ * knows it as `ga_table`. */
+typedef struct ga__binned {
+    const ga__formula *formula;
+    ga__device *device;
+    ga__binned_use use;
+    int64_t nbins;         /* of the result; GA__BINNED_STORE: the largest `bin` */
+    const gpuarray *table; /* `t`, or NULL */
+    int ndim;
+    const int64_t *shape; /* of the streamed operands, without a length of 0 */
+    int noperands;
+    const ga__operand *operands;
+} ga__binned;
+
+#endif

@@ -1,0 +1,266 @@
+/* Searches and histograms: NumPy's answers in several layouts, refused arguments, results that are
+ * written on success only, and the failure of any allocation. */
+#include <math.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array_support.h"
+#include "golden.h"
+#include "layouts.h"
+#include "parallel.h"
+#include "random.h"
+#include "run.h"
+
+static golden_file *file;
+static uint64_t seed = 20261123;
+
+/* ---- NumPy's answers ---- */
+
+enum { DENSITY = 1, RANGE = 2, WEIGHTS = 4 };
+
+static gpuarray *given(const golden_case *c, int k)
+{
+    if (k >= c->nargs || !c->arg[k])
+        return NULL;
+    const layout how = (layout)random_below(&seed, LAYOUT_BROADCAST);
+    const golden_blob *x = c->arg[k];
+    return layout_array(x->ndim > 0 ? how : LAYOUT_CONTIGUOUS, x->data, x->dtype, x->ndim,
+                        x->shape);
+}
+
+static gpuarray *run_histogram(const golden_case *c, gpuarray **edges)
+{
+    const gpuarray *x = given(c, 0), *third = given(c, 2);
+    const ga_value bins = c->arg[1] ? GA_V(given(c, 1)) : c->number[1];
+    gpuarray *counts = NULL;
+    double range[2] = {0, 0};
+    if (c->ddof & RANGE)
+        memcpy(range, c->arg[2]->data, sizeof range);
+    const ga_status status =
+        ga_histogram(x, bins, &counts, edges, .range = {range[0], range[1]},
+                     .weights = c->ddof & WEIGHTS ? third : NULL, .density = c->ddof & DENSITY);
+    assert_int_equal(status, ga_error());
+    return counts;
+}
+
+static gpuarray *run_case(const golden_case *c, gpuarray **edges)
+{
+    const gpuarray *x = given(c, 0);
+    if (!strcmp(c->name, "searchsorted"))
+        return ga_searchsorted(x, given(c, 1), .side_right = c->ddof, .sorter = given(c, 2));
+    if (!strcmp(c->name, "digitize"))
+        return ga_digitize(x, given(c, 1), .right = c->ddof);
+    if (!strcmp(c->name, "bincount"))
+        return ga_bincount(x, .minlength = c->number[1].as.i, .weights = given(c, 2));
+    assert_string_equal(c->name, "histogram");
+    return run_histogram(c, edges);
+}
+
+static void check_case(const golden_case *c)
+{
+    char why[300];
+    gpuarray *edges = NULL, *got = run_case(c, &edges);
+    if (c->flags & GOLDEN_ERROR) {
+        if (got || edges || ga_error() == GA_OK)
+            fail_later("%s did not fail", golden_call(c));
+        ga_clear_error();
+        return;
+    }
+    if (!golden_result(c, c->out[0], got, 1, why, sizeof why) ||
+        (c->nouts > 1 && !golden_result(c, c->out[1], edges, 1, why, sizeof why)))
+        fail_later("%s: %s (%s)", golden_call(c), why, ga_error_message());
+    ga_clear_error();
+}
+
+static void answers_are_numpys(void **state)
+{
+    (void)state;
+    assert_true(file->ncases > 500);
+    for (int k = 0; k < file->ncases; k++)
+        if (row_selected(golden_call(&file->cases[k])))
+            GA_SCOPE {
+                check_case(&file->cases[k]);
+            }
+    assert_int_equal(failures(), 0);
+}
+
+static void numbers_are_searched_for(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_arange(GA_INT8, 0, 100, 1);
+        assert_int_equal(ga_item_int64(ga_searchsorted(a, 300)), 100);
+        assert_int_equal(ga_item_int64(ga_searchsorted(a, 6.5)), 7);
+        assert_int_equal(ga_item_int64(ga_searchsorted(a, (unsigned char)7)), 7);
+        assert_int_equal(ga_item_int64(ga_searchsorted(a, 7, .side_right = true)), 8);
+        assert_int_equal(ga_ndim(ga_searchsorted(a, 7)), 0);
+    }
+}
+
+/* ---- Points of several axes ---- */
+
+static void axes_have_bins_of_their_own(void **state)
+{
+    static const double x[] = {0, 1, 2, 2.5, 3, 9}, y[] = {5, 5, 6, 7, 7, 7};
+    static const double edges[] = {0, 2, 3}, wanted[] = {2, 0, 0, 3};
+    gpuarray *counts, *xedges, *both[2];
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_from_host(x, GA_FLOAT64, GA_SHAPE(6)),
+                 *b = ga_from_host(y, GA_FLOAT64, GA_SHAPE(6)),
+                 *e = ga_from_host(edges, GA_FLOAT64, GA_SHAPE(3)),
+                 *expected = ga_from_host(wanted, GA_FLOAT64, GA_SHAPE(2, 2));
+        assert_int_equal(ga_histogram2d(a, b, e, 2, &counts, &xedges, NULL), GA_OK);
+        assert_arrays_equal(counts, expected);
+        assert_arrays_equal(xedges, e);
+        gpuarray *sample = ga_empty(GA_FLOAT64, GA_SHAPE(6, 2));
+        ga_assign(ga_slice(sample, ":, 0"), GA_V(a));
+        ga_assign(ga_slice(sample, ":, 1"), GA_V(b));
+        assert_int_equal(ga_histogramdd(sample, GA_BINS(e, 2), &counts, both), GA_OK);
+        assert_arrays_equal(counts, expected);
+        assert_arrays_equal(both[0], e);
+        assert_int_equal(
+            ga_histogramdd(sample, GA_BINS(3), &counts, NULL, .ranges = (double[]){0, 1, 0, 0}),
+            GA_OK);
+        assert_int_equal(ga_item_int64(ga_sum(counts)), 2);
+    }
+}
+
+/* ---- Refused arguments ---- */
+
+/* The results keep what they hold. */
+#define REFUSED(status, text, call)                                                                \
+    do {                                                                                           \
+        counts = edges = mark;                                                                     \
+        assert_int_equal(call, status);                                                            \
+        assert_ptr_equal(counts, mark);                                                            \
+        assert_ptr_equal(edges, mark);                                                             \
+        assert_error(status, text);                                                                \
+    } while (0)
+
+static void histograms_refuse_with_the_numbers(void **state)
+{
+    gpuarray *counts, *edges, *mark;
+    (void)state;
+    GA_SCOPE {
+        mark = ga_zeros(GA_INT8, GA_SHAPE(1));
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 10, 1), *z = ga_zeros(GA_COMPLEX64, GA_SHAPE(3)),
+                 *down = ga_flip(x, 0), *wide = ga_zeros(GA_FLOAT32, GA_SHAPE(10, 17));
+        REFUSED(GA_ERR_INVALID, "histogram: 0 bins, expected at least 1",
+                ga_histogram(x, 0, &counts, &edges));
+        REFUSED(GA_ERR_DTYPE, "histogram: 4.5 is not a number of bins",
+                ga_histogram(x, 4.5, &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogram: the 10 edges do not ascend",
+                ga_histogram(x, down, &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogram: the range [3, 2] is reversed",
+                ga_histogram(x, 4, &counts, &edges, .range = {3, 2}));
+        REFUSED(GA_ERR_INVALID, "histogram: the range [0, inf] is not finite",
+                ga_histogram(x, 4, &counts, &edges, .range = {0, INFINITY}));
+        REFUSED(GA_ERR_INVALID, "histogram: the data's range [-inf, 8] is not finite",
+                ga_histogram(ga_where(ga_equal(x, 9), -INFINITY, x), 4, &counts, &edges));
+        REFUSED(GA_ERR_INVALID,
+                "histogram: float32 has too few numbers in [16777216, 16777218] for 10 bins",
+                ga_histogram(x, 10, &counts, &edges, .range = {16777216, 16777218}));
+        REFUSED(GA_ERR_INVALID, "wider than the largest float64",
+                ga_histogram(x, 10, &counts, &edges, .range = {-1.7e308, 1.7e308}));
+        REFUSED(GA_ERR_SHAPE, "histogram: x has shape (10,), the weights have (3,)",
+                ga_histogram(x, 10, &counts, &edges, .weights = z));
+        REFUSED(GA_ERR_DTYPE, "histogram: x is complex64", ga_histogram(z, 10, &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogram: x is NULL",
+                ga_histogram((gpuarray *)NULL, 10, &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogram: a result pointer is NULL",
+                ga_histogram(x, 10, (gpuarray **)NULL, &edges));
+        REFUSED(GA_ERR_SHAPE, "more than 2^63 bytes", ga_histogram(x, INT64_MAX, &counts, &edges));
+        REFUSED(GA_ERR_SHAPE, "histogram2d: x has 10 elements, y has 3",
+                ga_histogram2d(x, ga_real(z), 2, 2, &counts, &edges, NULL));
+        REFUSED(GA_ERR_SHAPE, "histogramdd: 17 axes, expected 1 to 12",
+                ga_histogramdd(wide, GA_BINS(2), &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogramdd: bins for 2 axes at an address, 3 axes",
+                ga_histogramdd(ga_slice(wide, ":, :3"), GA_BINS(2, 2), &counts, &edges));
+    }
+}
+
+static void searches_refuse_with_the_numbers(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 10, 1), *i = ga_arange(GA_INT32, 1, 11, 1);
+        assert_null(ga_searchsorted(ga_reshape(x, GA_SHAPE(2, 5)), 1));
+        assert_error(GA_ERR_SHAPE, "searchsorted: the sorted array has shape (2, 5)");
+        assert_null(ga_searchsorted(x, (gpuarray *)NULL));
+        assert_error(GA_ERR_INVALID, "searchsorted: operand 2 is NULL");
+        assert_null(ga_searchsorted(x, 1, .sorter = x));
+        assert_error(GA_ERR_DTYPE, "searchsorted: the sorter is float32");
+        assert_null(ga_searchsorted(x, 1, .sorter = ga_slice(i, ":3")));
+        assert_error(GA_ERR_SHAPE, "searchsorted: 10 elements, a sorter of 3");
+        assert_null(ga_searchsorted(x, 1, .sorter = i));
+        assert_error(GA_ERR_INDEX, "searchsorted: the sorter's index 10 is outside 10 elements");
+        assert_null(ga_searchsorted(x, 1, .sorter = ga_subtract(i, 5)));
+        assert_error(GA_ERR_INDEX, "the sorter's index -4 is outside");
+        assert_null(ga_bincount(ga_subtract(i, 5)));
+        assert_error(GA_ERR_INVALID, "bincount: x has the negative element -4");
+        assert_null(ga_bincount(x));
+        assert_error(GA_ERR_DTYPE, "bincount: x is float32");
+        assert_null(ga_bincount(i, .minlength = -1));
+        assert_error(GA_ERR_INVALID, "bincount: minlength is -1");
+        assert_null(ga_bincount(i, .weights = ga_slice(x, ":3")));
+        assert_error(GA_ERR_SHAPE, "bincount: 10 elements, 3 weights");
+        assert_null(ga_bincount(ga_full(GA_UINT64, GA_SHAPE(1), UINT64_MAX)));
+        assert_error(GA_ERR_SHAPE, "more than 2^63 bytes");
+    }
+}
+
+/* ---- Bits and memory ---- */
+
+static void sums_have_the_same_bits_in_every_run(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        ga_rng *rng = ga_rng_new(7);
+        gpuarray *x = ga_rng_integers(rng, GA_INT32, 0, 40, GA_SHAPE(300000)),
+                 *w = ga_rng_standard_normal(rng, GA_FLOAT64, GA_SHAPE(300000));
+        const gpuarray *first = ga_bincount(x, .weights = w);
+        for (int k = 0; k < 20; k++)
+            assert_arrays_equal(ga_bincount(x, .weights = w), first);
+        ga_rng_free(rng);
+    }
+}
+
+static bool all_once(void)
+{
+    bool done = false;
+    gpuarray *counts = NULL, *edges = NULL, *plane = NULL;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 40, 1), *i = x ? ga_astype(x, GA_INT32) : NULL;
+        done = i && ga_searchsorted(x, i, .sorter = i) && ga_searchsorted(x, 3.5) &&
+               ga_digitize(x, i) && ga_bincount(i, .weights = x) &&
+               ga_histogram(ga_transpose(ga_reshape(x, GA_SHAPE(4, 10))), 5, &counts, &edges,
+                            .density = true) == GA_OK &&
+               ga_histogram2d(x, i, 3, x, &plane, NULL, NULL) == GA_OK;
+    }
+    return done;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    survive_failures(all_once);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        table_test(answers_are_numpys),
+        cmocka_unit_test(numbers_are_searched_for),
+        cmocka_unit_test(axes_have_bins_of_their_own),
+        cmocka_unit_test(histograms_refuse_with_the_numbers),
+        cmocka_unit_test(searches_refuse_with_the_numbers),
+        cmocka_unit_test(sums_have_the_same_bits_in_every_run),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+    file = golden_open("histogram.bin");
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
+    golden_close(file);
+    return failed;
+}
