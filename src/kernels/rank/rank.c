@@ -24,6 +24,7 @@ enum {
     ROUND_ROWS = 1024,       /* rows whose rounds run together: their tables take 100 MB at most */
     CANDIDATES_SHARE = 4,    /* candidates are at most a quarter of a row: a round over them and
                                 their storing together cost less than a round over the row */
+    KEEP_ROOM = 16,          /* host: ga_keep_room of rank_keep.host */
     WINNER_BYTES = 24,       /* host: key, value and index */
     ROW_BINS = 256,          /* CUDA: counters of rows in shared memory */
 };
@@ -168,14 +169,20 @@ static ga_status for_each_group(call *c, int64_t most, ga_status (*work)(call *)
 
 /* ---- Whole rows ---- */
 
-static ga_status run_host_rows(call *c)
+/* Rows of so many elements that one call on the host takes. */
+static int64_t rows_of_host_block(const call *c, int64_t elements)
 {
     const int64_t share = ga__ceil_div(c->rows, (int64_t)c->device->processors * 4),
-                  grain = ga__ceil_div(HOST_GRAIN, c->r->count);
-    const int64_t group = share < grain ? share : grain;
+                  grain = ga__ceil_div(HOST_GRAIN, elements);
+    return share < grain ? share : grain;
+}
+
+static ga_status run_host_rows(call *c)
+{
+    const int64_t group = rows_of_host_block(c, c->r->count);
     c->params.parts = (uint64_t)group;
     return launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, group), 0, 0,
-                  lines(2 * (size_t)(c->r->count + 1) * key_bytes(c->r)));
+                  lines(2 * (size_t)(c->r->count + KEEP_ROOM) * key_bytes(c->r)));
 }
 
 static ga_status run_cuda_rows(call *c)
@@ -236,7 +243,7 @@ static room plan_room(const call *c, int64_t rows)
     const size_t table = sizeof(uint64_t) << GA__RANK_DIGIT_BITS;
     const bool moves = c->r->task != GA__RANK_QUANTILES;
     m.zero = m.tiles = m.bins + (size_t)rows * c->v.targets * table;
-    m.candidates = m.tiles + (moves ? (size_t)(rows * tile_count(c)) * 2 * sizeof(uint64_t) : 0);
+    m.candidates = m.tiles + (moves ? (size_t)(rows * (tile_count(c) + 1)) * 2 * sizeof(uint64_t) : 0);
     m.capacity = round_count(c) > 2 ? c->r->count / CANDIDATES_SHARE : 0;
     m.nbytes = m.candidates + (size_t)(rows * m.capacity) * key_bytes(c->r);
     return m;
@@ -340,7 +347,9 @@ static int merge_count(const ga__ranking *r)
 
 static ga_status order_on_host(call *c)
 {
-    return launch(c, GA__RANK_ORDER, c->r->rows, 0, 0,
+    const int64_t group = rows_of_host_block(c, c->r->winners);
+    c->params.parts = (uint64_t)group;
+    return launch(c, GA__RANK_ORDER, ga__ceil_div(c->r->rows, group), 0, 0,
                   lines(2 * (size_t)c->r->winners * WINNER_BYTES));
 }
 
