@@ -12,7 +12,7 @@ typedef enum ga__rank_task {
 } ga__rank_task;
 
 typedef enum ga__rank_method {
-#define GA_METHOD(name, interpolates) GA__RANK_##name,
+#define GA_METHOD(name, interpolates, whole) GA__RANK_##name,
 #include "rank_methods.def"
 #undef GA_METHOD
     GA__RANK_METHODS,
@@ -38,6 +38,9 @@ typedef struct ga__ranking {
 
 /* Whether the method computes values between elements. */
 bool ga__rank_interpolates(ga__rank_method method);
+
+/* Whether NumPy computes its places without floats where q is an integer. */
+bool ga__rank_whole(ga__rank_method method);
 
 /* Fills values and indices. */
 ga_status ga__rank(const ga__ranking *ranking);

@@ -8,12 +8,12 @@ typedef ga__rank_variant variant;
 
 static const struct {
     const char *name;
-    bool interpolates;
+    bool interpolates, whole;
 } methods[] = {
-#define GA_METHOD(name, interpolates) {#name, interpolates},
+#define GA_METHOD(name, interpolates, whole) {#name, interpolates, whole},
 #include "rank_methods.def"
 #undef GA_METHOD
-    {"median", false},
+    {"median", false, false},
 };
 
 const char *ga__rank_method_name(ga__rank_method method)
@@ -24,6 +24,11 @@ const char *ga__rank_method_name(ga__rank_method method)
 bool ga__rank_interpolates(ga__rank_method method)
 {
     return methods[method].interpolates;
+}
+
+bool ga__rank_whole(ga__rank_method method)
+{
+    return methods[method].whole;
 }
 
 const ga__formula *ga__rank_formula(ga__rank_task task)

@@ -20,7 +20,8 @@ typedef struct numbers {
     int64_t count;
     int ndim;
     int64_t shape[GA_MAX_NDIM];
-    ga_dtype dtype; /* in which NumPy computes with them */
+    ga_dtype given; /* the dtype of an array q */
+    ga_dtype dtype; /* in which places are computed */
     bool weak;      /* a C number */
     bool whole;     /* of an integer dtype */
 } numbers;
@@ -75,7 +76,7 @@ static ga_status download_numbers(numbers *n, const gpuarray *q)
     n->q = ga__malloc((size_t)q->size * sizeof *n->q + 1);
     if (!elements || !n->q) {
         ga__free(elements);
-        return ga__fail(GA_ERR_MEMORY, "quantile: out of memory for %" PRId64 " numbers q", q->size);
+        return ga_error();
     }
     const ga_status status = q->size > 0 ? ga_to_host(q, elements, ga_nbytes(q)) : GA_OK;
     for (int64_t k = 0; k < q->size && status == GA_OK; k++)
@@ -97,6 +98,7 @@ static ga_status read_array(call *c, const gpuarray *q)
     c->n.ndim = q->ndim;
     memcpy(c->n.shape, q->shape, (size_t)q->ndim * sizeof *q->shape);
     c->n.whole = ga__dtype_kind(q->dtype) != 'f';
+    c->n.given = q->dtype;
     c->n.dtype = c->n.whole ? GA_FLOAT64 : q->dtype;
     return download_numbers(&c->n, q);
 }
@@ -198,7 +200,8 @@ static ga_status find_dtype(call *c)
     else if (c->n.weak)
         c->result = kind == 'f' ? x : GA_FLOAT64;
     else
-        c->result = ga_result_type(x, c->n.dtype);
+        c->result = ga_result_type(
+            x, c->n.whole && ga__rank_whole(c->method) ? c->n.given : c->n.dtype);
     return GA_OK;
 }
 
