@@ -75,6 +75,8 @@ def median(file, name, x, axes, keepdims):
 def quantile(file, name, x, q, axes, keepdims, method):
     if x.v.size == 0 and "nan" in name:
         return
+    if np.ndim(q[1] if isinstance(q, tuple) else q) > 1 and "nan" in name:
+        return  # NumPy's axes come in another order
     argument, number = q_argument(q, 100 if "percentile" in name else 1)
     flags = LOOSE_ZERO | (KEEPDIMS if keepdims else 0)
     try:
@@ -123,9 +125,9 @@ def method_cases(file, method):
     k = method
     for q in QS:
         for dtype in dtypes:
-            if isinstance(q, tuple) and q[0] in ("float16", "float32") and dtype != "float32":
+            if isinstance(q, tuple) and q[0] in ("float16", "float32") and (dtype != "float32" or method % 3):
                 continue
-            for name in names if dtype == "float32" else names[:2]:
+            for name in names if dtype == "float32" and method % 2 == 0 else names[:2]:
                 k += 1
                 shape, axes = SHAPES[k % len(SHAPES)]
                 content = ("plain", "special", "ties", "infinite")[k % 4]
