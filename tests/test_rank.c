@@ -136,8 +136,8 @@ static void run_case(int item)
         } else {
             check_answer(item, call(c, x, NULL));
             const layout how = (layout)(LAYOUT_FORTRAN + item % (LAYOUT_BROADCAST - 1));
-            check_answer(item, call(c, layout_array(how, b->data, b->dtype, b->ndim, b->shape),
-                                    NULL));
+            check_answer(item,
+                         call(c, layout_array(how, b->data, b->dtype, b->ndim, b->shape), NULL));
             if (item % 5 == 0)
                 check_out(item, x);
         }
@@ -243,8 +243,8 @@ enum { MOST = 120000 };
  * one. */
 static gpuarray *matrix(ga_dtype dtype, const char *elements, int64_t rows, int64_t n, int turn)
 {
-    gpuarray *x = layout_array((layout)(turn % LAYOUT_BROADCAST), elements, dtype,
-                               GA_SHAPE(rows, n));
+    gpuarray *x =
+        layout_array((layout)(turn % LAYOUT_BROADCAST), elements, dtype, GA_SHAPE(rows, n));
     return turn % 3 == 1 ? ga_transpose(x) : x;
 }
 
@@ -329,8 +329,8 @@ static void check_rows(int turn, uint64_t *seed)
     const content what = (content)random_below(seed, CONTENTS);
     fill_content(what, dtype, rows * n, elements, seed);
     check_partition(dtype, elements, rows, n, random_below(seed, n), turn);
-    const int64_t k = random_below(seed, 3) == 0 ? random_below(seed, n + 1)
-                                                 : random_below(seed, 1 + n / 8);
+    const int64_t k =
+        random_below(seed, 3) == 0 ? random_below(seed, n + 1) : random_below(seed, 1 + n / 8);
     check_topk(dtype, elements, rows, n, k, turn);
 }
 
@@ -445,9 +445,8 @@ static bool work(void)
         gpuarray *x = ga_arange(GA_FLOAT32, 0, 70000, 1), *values = NULL, *indices = NULL;
         gpuarray *q = x ? ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(4)) : NULL;
         gpuarray *rows = q ? ga_reshape(x, GA_SHAPE(700, 100)) : NULL;
-        done = rows && ga_median(x) && ga_quantile(rows, q, GA_AXIS(0)) &&
-               ga_partition(x, 100) && ga_argpartition(rows, 3, GA_AXIS(0)) &&
-               ga_topk(x, 60, &values, &indices) == GA_OK &&
+        done = rows && ga_median(x) && ga_quantile(rows, q, GA_AXIS(0)) && ga_partition(x, 100) &&
+               ga_argpartition(rows, 3, GA_AXIS(0)) && ga_topk(x, 60, &values, &indices) == GA_OK &&
                ga_topk(rows, 9, &values, &indices, GA_AXIS(0)) == GA_OK;
     }
     return done;

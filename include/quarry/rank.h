@@ -40,9 +40,9 @@ typedef struct ga_quantile_args {
     gpuarray *out;      /* receives the result; the call then returns `out`, not a new reference */
 } ga_quantile_args;
 
-/* ga_quantile(x, q, GA_AXIS(0), .method = "hazen"): the quantiles q, between 0 and 1, of x over some
- * axes, as numpy.quantile. An array q is read by the host, and its axis comes first in the result.
- * Methods: "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+/* ga_quantile(x, q, GA_AXIS(0), .method = "hazen"): the quantiles q, between 0 and 1, of x over
+ * some axes, as numpy.quantile. An array q is read by the host, and its axis comes first in the
+ * result. Methods: "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
  * "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased", "lower",
  * "higher", "midpoint", "nearest". Those that take an element keep the dtype of x, and so does
  * "linear" with an integer q. The others give a float: with a number q that of x, or float64 for
@@ -128,8 +128,7 @@ template <class Function> inline gpuarray *ga_median_call_(Function f, const ga_
 template <class Function>
 inline gpuarray *ga_median_call_(Function f, const gpuarray *x, const ga_median_rest_ &rest = {})
 {
-    return ga_median_call_(
-        f, ga_median_args{x, rest.naxes, rest.axes, rest.keepdims, rest.out});
+    return ga_median_call_(f, ga_median_args{x, rest.naxes, rest.axes, rest.keepdims, rest.out});
 }
 template <class Function>
 inline gpuarray *ga_quantile_call_(Function f, const ga_quantile_args &args)
@@ -161,8 +160,7 @@ inline ga_status ga_topk_call_(const ga_topk_args &args)
 inline ga_status ga_topk_call_(const gpuarray *x, int64_t k, gpuarray **values, gpuarray **indices,
                                const ga_topk_rest_ &rest = {})
 {
-    return ga_topk_call_(
-        ga_topk_args{x, k, values, indices, rest.naxes, rest.axes, rest.smallest});
+    return ga_topk_call_(ga_topk_args{x, k, values, indices, rest.naxes, rest.axes, rest.smallest});
 }
 #define GA_MEDIAN_CALL_(f, ...)                                                                    \
     GA_HERE_(GA_JOIN_(GA_MEDIAN_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__))
@@ -186,7 +184,8 @@ inline ga_status ga_topk_call_(const gpuarray *x, int64_t k, gpuarray **values, 
 #define GA_TOPK_6 GA_TOPK_5
 #define GA_TOPK_MORE GA_TOPK_5
 #else
-#define GA_MEDIAN_CALL_(f, ...) GA_AT_(f, sizeof(ga_median_args), &(ga_median_args){.x = __VA_ARGS__})
+#define GA_MEDIAN_CALL_(f, ...)                                                                    \
+    GA_AT_(f, sizeof(ga_median_args), &(ga_median_args){.x = __VA_ARGS__})
 #define GA_QUANTILE_CALL_(f, x, ...)                                                               \
     GA_JOIN_(GA_QUANTILE_, GA_MANY_(__VA_ARGS__))(f, x, __VA_ARGS__)
 #define GA_QUANTILE_ONE(f, array, number)                                                          \

@@ -6,7 +6,7 @@
 #include "model/dtype.h"
 #include "random.h"
 
-const char *const content_names[CONTENTS] = {"wide",      "few values", "equal",  "ascending",
+const char *const content_names[CONTENTS] = {"wide",       "few values", "equal",  "ascending",
                                              "descending", "special",    "outlier"};
 
 static double special_number(double wide, uint64_t *seed)

@@ -14,19 +14,19 @@
 typedef ga__rank_variant variant;
 
 enum {
-    LINE = 64,               /* bytes between what different threads write */
-    HOST_GRAIN = 1 << 15,    /* elements of a block of whole rows, or of a part of a row */
-    HOST_PARTS = 2,          /* of a row for each processor: some start late */
-    SHORT_ROW = 1 << 10,     /* CUDA: rows that a warp selects in */
-    MIDDLE_ROW = 1 << 13,    /* those of 256 threads; longer ones have 1024 */
-    SHARED_ROW = 96 << 10,   /* bytes of the longest rows in shared memory: two blocks fit an SM */
-    SHARED_SPARE = 8 << 10,  /* what a block of rows needs besides its keys */
-    ROUND_ROWS = 1024,       /* rows whose rounds run together: their tables take 100 MB at most */
-    CANDIDATES_SHARE = 4,    /* candidates are at most a quarter of a row: a round over them and
-                                their storing together cost less than a round over the row */
-    KEEP_ROOM = 16,          /* host: ga_keep_room of rank_keep.host */
-    WINNER_BYTES = 24,       /* host: key, value and index */
-    ROW_BINS = 256,          /* CUDA: counters of rows in shared memory */
+    LINE = 64,              /* bytes between what different threads write */
+    HOST_GRAIN = 1 << 15,   /* elements of a block of whole rows, or of a part of a row */
+    HOST_PARTS = 2,         /* of a row for each processor: some start late */
+    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
+    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 1024 */
+    SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
+    SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
+    ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
+    CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
+                               their storing together cost less than a round over the row */
+    KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
+    WINNER_BYTES = 24,      /* host: key, value and index */
+    ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
 };
 
 /* A call under way. Rounds and moves work on `rows` rows from `first` on. */
@@ -149,8 +149,7 @@ static void set_q(call *c, int64_t from, int64_t count)
     memcpy(c->params.q, r->q + from, (size_t)count * sizeof *r->q);
     c->params.nq = (uint64_t)count;
     c->params.next_value = (uint64_t)r->rows;
-    c->params.values =
-        address(element(r->values, from * r->rows + c->first));
+    c->params.values = address(element(r->values, from * r->rows + c->first));
 }
 
 /* Does the work for each group of at most `most` numbers q; other tasks have one group. */
@@ -190,8 +189,8 @@ static ga_status run_cuda_rows(call *c)
     const int64_t n = c->r->count;
     c->v.team = n <= SHORT_ROW ? GA__WARP : n <= MIDDLE_ROW ? 256 : 1024;
     const int block = ga__rank_row_block(&c->v), rows = block / c->v.team;
-    const size_t keys = ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES *
-                        GA__VECTOR_BYTES;
+    const size_t keys =
+        ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
     const ga_status status = launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, rows), block,
                                     (keys + ROW_BINS * sizeof(uint32_t)) * (size_t)rows, 0);
     c->v.team = 0;
@@ -208,12 +207,12 @@ static bool takes_whole_rows(const call *c)
     const ga__ranking *r = c->r;
     if (c->v.host)
         return r->count <= HOST_GRAIN || r->rows >= c->device->processors;
-    const size_t most = c->device->shared_bytes > SHARED_ROW + SHARED_SPARE
-                            ? SHARED_ROW
-                            : (c->device->shared_bytes ? c->device->shared_bytes : 48 << 10) -
-                                  SHARED_SPARE;
-    return r->count <= MIDDLE_ROW || ((size_t)r->count * key_bytes(r) <= most &&
-                                      r->rows >= c->device->processors / 2);
+    const size_t most =
+        c->device->shared_bytes > SHARED_ROW + SHARED_SPARE
+            ? SHARED_ROW
+            : (c->device->shared_bytes ? c->device->shared_bytes : 48 << 10) - SHARED_SPARE;
+    return r->count <= MIDDLE_ROW ||
+           ((size_t)r->count * key_bytes(r) <= most && r->rows >= c->device->processors / 2);
 }
 
 /* ---- Long rows ---- */
@@ -226,8 +225,7 @@ static int round_count(const call *c)
 
 static int64_t tile_count(const call *c)
 {
-    const int64_t tile =
-        c->v.host ? GA__RANK_HOST_TILE : GA__RANK_MOVE_BLOCK * GA__RANK_MOVE_ITEMS;
+    const int64_t tile = c->v.host ? GA__RANK_HOST_TILE : GA__RANK_MOVE_BLOCK * GA__RANK_MOVE_ITEMS;
     return ga__ceil_div(c->r->count, tile);
 }
 
@@ -243,7 +241,8 @@ static room plan_room(const call *c, int64_t rows)
     const size_t table = sizeof(uint64_t) << GA__RANK_DIGIT_BITS;
     const bool moves = c->r->task != GA__RANK_QUANTILES;
     m.zero = m.tiles = m.bins + (size_t)rows * c->v.targets * table;
-    m.candidates = m.tiles + (moves ? (size_t)(rows * (tile_count(c) + 1)) * 2 * sizeof(uint64_t) : 0);
+    m.candidates =
+        m.tiles + (moves ? (size_t)(rows * (tile_count(c) + 1)) * 2 * sizeof(uint64_t) : 0);
     m.capacity = round_count(c) > 2 ? c->r->count / CANDIDATES_SHARE : 0;
     m.nbytes = m.candidates + (size_t)(rows * m.capacity) * key_bytes(c->r);
     return m;
@@ -360,8 +359,7 @@ static ga_status order_on_cuda(call *c, uint64_t values, uint64_t indices)
     const int64_t runs = ga__ceil_div(r->winners, GA__RANK_RUN);
     const size_t shared = GA__RANK_RUN * (key_bytes(r) + sizeof(uint32_t));
     c->params.parts = (uint64_t)runs;
-    ga_status status =
-        launch(c, GA__RANK_ORDER, r->rows * runs, GA__RANK_ORDER_BLOCK, shared, 0);
+    ga_status status = launch(c, GA__RANK_ORDER, r->rows * runs, GA__RANK_ORDER_BLOCK, shared, 0);
     for (int64_t run = GA__RANK_RUN; run < r->winners && status == GA_OK; run *= 2) {
         c->params.from_values = c->params.values;
         c->params.from_indices = c->params.indices;

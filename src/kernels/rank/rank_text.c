@@ -78,7 +78,8 @@ static void fill_task(ga__record *record, const variant *v)
     const ga_dtype result = quantiles ? (ga_dtype)v->result : (ga_dtype)v->type;
     ga__record_set_flag(record, GA__KEY(quantiles), quantiles);
     ga__record_set_flag(record, GA__KEY(median), median);
-    ga__record_set_flag(record, GA__KEY(interpolates), quantiles && methods[v->method].interpolates);
+    ga__record_set_flag(record, GA__KEY(interpolates),
+                        quantiles && methods[v->method].interpolates);
     ga__record_set(record, GA__KEY(method), methods[v->method].name);
     ga__record_set(record, GA__KEY(weak), v->weak ? "true" : "false");
     ga__record_set_flag(record, GA__KEY(skips_nan), v->skips_nan);

@@ -3,7 +3,7 @@
 #define GA_KERNELS_RANK_RANK_TEXT_H
 
 #include "jit/template.h"
-#include "kernels/rank/rank.h"
+#include "kernels/rank/ranking.h"
 #include "model/formula.h"
 
 /* The kernels of the engine. */
@@ -24,7 +24,7 @@ typedef struct ga__rank_variant {
     uint8_t q_type;
     uint8_t method;
     uint8_t host : 1, weak : 1, skips_nan : 1, descending : 1, : 4;
-    uint16_t team; /* CUDA, whole rows: threads of a row */
+    uint16_t team;         /* CUDA, whole rows: threads of a row */
     uint8_t task, targets; /* ranks that rounds find together */
     uint8_t unused[6];
 } ga__rank_variant;
@@ -65,8 +65,11 @@ size_t ga__rank_param_words(const ga__rank_variant *v);
 /* The formula that stands for the task's texts. */
 const ga__formula *ga__rank_formula(ga__rank_task task);
 
-/* The name of the method, as in NumPy. */
+/* The name of the method, as in NumPy; whether it computes values between elements; and whether
+ * NumPy computes its places without floats where q is an integer. */
 const char *ga__rank_method_name(ga__rank_method method);
+bool ga__rank_interpolates(ga__rank_method method);
+bool ga__rank_whole(ga__rank_method method);
 
 /* The record of rank.tmpl, a function of the variant alone; its caller frees it. NULL and an error
  * when memory is out. */

@@ -113,9 +113,8 @@ static ga_status check_topk(const ga_topk_args *args, int *axis)
     if (status == GA_OK)
         status = read_axis("topk", args->x, args->naxes, args->axes, axis);
     if (status == GA_OK && (args->k < 0 || args->k > args->x->shape[*axis]))
-        return ga__fail(GA_ERR_INDEX,
-                        "topk: k is %" PRId64 ", axis %d has %" PRId64 " elements", args->k, *axis,
-                        args->x->shape[*axis]);
+        return ga__fail(GA_ERR_INDEX, "topk: k is %" PRId64 ", axis %d has %" PRId64 " elements",
+                        args->k, *axis, args->x->shape[*axis]);
     return status;
 }
 

@@ -155,8 +155,7 @@ static ga_status read_axes(call *c)
     if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
         return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", c->name, args->naxes,
                         args->axes ? "an address" : "NULL");
-    const ga_status status =
-        ga__check_axes(c->name, args->naxes, args->axes, args->x->ndim, &set);
+    const ga_status status = ga__check_axes(c->name, args->naxes, args->axes, args->x->ndim, &set);
     for (int axis = 0; axis < args->x->ndim && status == GA_OK; axis++)
         c->reduced[axis] = args->naxes == 0 || (set >> axis & 1);
     return status;
@@ -200,8 +199,8 @@ static ga_status find_dtype(call *c)
     else if (c->n.weak)
         c->result = kind == 'f' ? x : GA_FLOAT64;
     else
-        c->result = ga_result_type(
-            x, c->n.whole && ga__rank_whole(c->method) ? c->n.given : c->n.dtype);
+        c->result =
+            ga_result_type(x, c->n.whole && ga__rank_whole(c->method) ? c->n.given : c->n.dtype);
     return GA_OK;
 }
 
@@ -284,11 +283,11 @@ static ga_status fill(const call *c, gpuarray *result)
 static gpuarray *run(const call *c)
 {
     gpuarray *const out = c->args.out;
-    const bool direct = out && out->contiguous && out->dtype == c->result &&
-                        !ga__arrays_overlap(out, c->args.x);
-    gpuarray *result = direct ? out
-                              : ga__array_new(c->name, c->args.x->buffer->device, c->result,
-                                              c->ndim, c->shape);
+    const bool direct =
+        out && out->contiguous && out->dtype == c->result && !ga__arrays_overlap(out, c->args.x);
+    gpuarray *result =
+        direct ? out
+               : ga__array_new(c->name, c->args.x->buffer->device, c->result, c->ndim, c->shape);
     ga_status status = result ? fill(c, result) : ga_error();
     if (status == GA_OK && out && !direct)
         status = (ga_assign)(out, ga_value_array(result));
