@@ -17,10 +17,13 @@ try:
     import numpy as np
 
     from quarry import SMALL, Error, Library, epsilon
+    from ranks import RANKS
     from recipes import RECIPES
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
+
+KINDS = RECIPES + RANKS
 
 
 def same(got, wanted, exact):
@@ -52,7 +55,7 @@ class Run:
 
     def __init__(self, library, seed, thread, recipes):
         rng = np.random.default_rng(seed)
-        self.recipes = [RECIPES[k % len(RECIPES)](library, rng) for k in range(recipes)]
+        self.recipes = [KINDS[k % len(KINDS)](library, rng) for k in range(recipes)]
         self.rng = np.random.default_rng([seed, thread])
         self.calls = self.results = 0
         self.wrong = None
