@@ -56,8 +56,9 @@ int main(void)
         gpuarray *present = ga_logical_not(ga_isnan(table));
         read_row(ga_astype(ga_count_nonzero(present, GA_AXIS(0)), GA_FLOAT64), counts);
         read_row(ga_nanmean(table, GA_AXIS(0)), means);
-        read_row(ga_nanquantile(table, ga_from_host(q, GA_FLOAT64, GA_SHAPE(QUANTILES)), GA_AXIS(0)),
-                 quantiles[0]);
+        read_row(
+            ga_nanquantile(table, ga_from_host(q, GA_FLOAT64, GA_SHAPE(QUANTILES)), GA_AXIS(0)),
+            quantiles[0]);
         if (ga_topk(table, TOP, &values, &rows, GA_AXIS(0)) == GA_OK)
             read_row(values, top[0]);
         printf("%-8s%12s%12s%12s\n", "", names[0], names[1], names[2]);

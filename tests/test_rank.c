@@ -248,6 +248,12 @@ static gpuarray *matrix(ga_dtype dtype, const char *elements, int64_t rows, int6
     return turn % 3 == 1 ? ga_transpose(x) : x;
 }
 
+static void read_rows(gpuarray *x, int axis, void *to)
+{
+    x = axis == 0 ? ga_transpose(x) : x;
+    assert_int_equal(ga_to_host(x, to, ga_nbytes(x)), GA_OK);
+}
+
 static void check_partition(ga_dtype dtype, const char *elements, int64_t rows, int64_t n,
                             int64_t kth, int turn)
 {
@@ -261,10 +267,8 @@ static void check_partition(ga_dtype dtype, const char *elements, int64_t rows, 
                  *i = ga_argpartition(x, given, GA_AXIS(axis));
         if (!v || !i)
             fail_msg("partition of %s: %s", ga_dtype_name(dtype), ga_error_message());
-        v = axis == 0 ? ga_transpose(v) : v;
-        i = axis == 0 ? ga_transpose(i) : i;
-        assert_int_equal(ga_to_host(v, values, ga_nbytes(v)), GA_OK);
-        assert_int_equal(ga_to_host(i, indices, ga_nbytes(i)), GA_OK);
+        read_rows(v, axis, values);
+        read_rows(i, axis, indices);
     }
     const size_t size = ga_dtype_size(dtype);
     for (int64_t row = 0; row < rows; row++) {
@@ -285,10 +289,8 @@ static void check_topk(ga_dtype dtype, const char *elements, int64_t rows, int64
         gpuarray *x = matrix(dtype, elements, rows, n, turn), *v = NULL, *i = NULL;
         if (ga_topk(x, k, &v, &i, GA_AXIS(axis), .smallest = turn % 2 == 1) != GA_OK)
             fail_msg("topk of %s: %s", ga_dtype_name(dtype), ga_error_message());
-        v = axis == 0 ? ga_transpose(v) : v;
-        i = axis == 0 ? ga_transpose(i) : i;
-        assert_int_equal(ga_to_host(v, values, ga_nbytes(v)), GA_OK);
-        assert_int_equal(ga_to_host(i, indices, ga_nbytes(i)), GA_OK);
+        read_rows(v, axis, values);
+        read_rows(i, axis, indices);
     }
     const size_t size = ga_dtype_size(dtype);
     for (int64_t row = 0; row < rows; row++) {

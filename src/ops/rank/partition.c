@@ -13,8 +13,8 @@ static ga_status read_axis(const char *name, const gpuarray *x, int naxes, const
                            int *axis)
 {
     if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s, expected one axis", name, naxes,
-                        axes ? "an address" : "NULL");
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s, expected one axis", name, naxes,
+                        axes ? "" : ", but the list is NULL");
     return ga__check_axis(name, naxes == 1 ? *axes : -1, x->ndim, axis);
 }
 
@@ -31,7 +31,7 @@ static ga_status check_operand(const char *name, const gpuarray *x)
 /* Runs the task on the rows of x, unless there is nothing to do. */
 static ga_status select_along(const gpuarray *x, int axis, ga__ranking *ranking)
 {
-    ga__rows rows;
+    ga__rank_rows rows;
     ga_status status = ga__rows_along(&rows, x, axis);
     if (status != GA_OK)
         return status;

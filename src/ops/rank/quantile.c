@@ -10,8 +10,8 @@
 #include "base/options.h"
 #include "kernels/rank/rank.h"
 #include "kernels/rank/rank_text.h"
-#include "model/promote.h"
 #include "ops/rank/rows.h"
+#include "ops/reduction_op.h"
 
 /* The numbers q of a call, and the axes that they add to the result. */
 typedef struct numbers {
@@ -148,19 +148,6 @@ static ga_status read_method(call *c)
     return ga__fail(GA_ERR_INVALID, "%s: unknown method \"%.40s\"", c->name, name);
 }
 
-static ga_status read_axes(call *c)
-{
-    const ga_quantile_args *args = &c->args;
-    uint32_t set;
-    if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s", c->name, args->naxes,
-                        args->axes ? "an address" : "NULL");
-    const ga_status status = ga__check_axes(c->name, args->naxes, args->axes, args->x->ndim, &set);
-    for (int axis = 0; axis < args->x->ndim && status == GA_OK; axis++)
-        c->reduced[axis] = args->naxes == 0 || (set >> axis & 1);
-    return status;
-}
-
 /* The axes of q, then those that are kept. */
 static ga_status find_shape(call *c)
 {
@@ -209,25 +196,6 @@ static bool gives_nan(const call *c)
     return (c->median || c->skips_nan) && ga__dtype_kind(c->result) == 'f';
 }
 
-static ga_status check_out(const call *c)
-{
-    const gpuarray *x = c->args.x, *out = c->args.out;
-    if (!out)
-        return GA_OK;
-    if (!ga__array_writable(c->name, out))
-        return ga_error();
-    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
-        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", c->name,
-                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
-    if (!ga__can_cast_same_kind(c->result, out->dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", c->name,
-                        ga_dtype_name(c->result), ga_dtype_name(out->dtype));
-    if (out->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", c->name,
-                        x->buffer->device->name, out->buffer->device->name);
-    return GA_OK;
-}
-
 static ga_status prepare(call *c)
 {
     if (!c->args.x)
@@ -238,7 +206,7 @@ static ga_status prepare(call *c)
     if (status == GA_OK && !c->median)
         status = read_method(c);
     if (status == GA_OK)
-        status = read_axes(c);
+        status = ga__read_axes(c->name, c->args.x, c->args.naxes, c->args.axes, c->reduced);
     if (status == GA_OK)
         status = find_shape(c);
     if (status == GA_OK)
@@ -248,14 +216,16 @@ static ga_status prepare(call *c)
     if (c->count == 0 && !gives_nan(c) && ga__shape_size(c->ndim, c->shape) > 0)
         return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", c->name,
                         ga__shape_text(c->args.x->ndim, c->args.x->shape));
-    return check_out(c);
+    return c->args.out ? ga__check_reduced_out(c->name, c->args.x, c->result, c->ndim, c->shape,
+                                               c->args.out)
+                       : GA_OK;
 }
 
 /* ---- The work ---- */
 
 static ga_status fill(const call *c, gpuarray *result)
 {
-    ga__rows rows;
+    ga__rank_rows rows;
     if (result->size == 0)
         return GA_OK;
     if (c->count == 0)

@@ -38,10 +38,10 @@ static void insert_axis(const gpuarray *x, int *order, int first, int count, int
     order[at] = axis;
 }
 
-ga_status ga__rows_over(ga__rows *rows, const gpuarray *x, const bool *reduced)
+ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *reduced)
 {
     int order[GA_MAX_NDIM], kept = 0, count = 0;
-    *rows = (ga__rows){.rows = 1, .count = 1};
+    *rows = (ga__rank_rows){.rows = 1, .count = 1};
     for (int axis = 0; axis < x->ndim; axis++)
         if (!reduced[axis]) {
             order[kept++] = axis;
@@ -66,11 +66,11 @@ static void put_last(int ndim, int axis, int *order)
     order[count] = axis;
 }
 
-ga_status ga__rows_along(ga__rows *rows, const gpuarray *x, int axis)
+ga_status ga__rows_along(ga__rank_rows *rows, const gpuarray *x, int axis)
 {
     int order[GA_MAX_NDIM];
     put_last(x->ndim, axis, order);
-    *rows = (ga__rows){.rows = 1, .count = x->shape[axis]};
+    *rows = (ga__rank_rows){.rows = 1, .count = x->shape[axis]};
     for (int k = 0; k < x->ndim; k++)
         rows->rows *= k == axis ? 1 : x->shape[k];
     rows->x = contiguous(permuted(x, order));

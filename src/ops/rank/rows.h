@@ -5,16 +5,16 @@
 #include "array/array.h"
 
 /* x as `rows` contiguous rows of `count` elements. */
-typedef struct ga__rows {
+typedef struct ga__rank_rows {
     gpuarray *x; /* a view or a copy of the operand: release it */
     int64_t rows, count;
-} ga__rows;
+} ga__rank_rows;
 
 /* Rows over the marked axes, whose elements may come in any order; the other axes keep theirs. */
-ga_status ga__rows_over(ga__rows *rows, const gpuarray *x, const bool *reduced);
+ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *reduced);
 
 /* Rows along one axis, in its order. */
-ga_status ga__rows_along(ga__rows *rows, const gpuarray *x, int axis);
+ga_status ga__rows_along(ga__rank_rows *rows, const gpuarray *x, int axis);
 
 /* An array for results of `count` elements for each row along `axis` of x, whose rows are
  * contiguous. NULL on failure. */
