@@ -87,13 +87,14 @@ static void compare(const task *t, content what, int64_t rows, int64_t n, uint64
     size_t first, second;
     assert_true((size_t)(rows * (n + 1)) * 8 < MOST_BYTES / 2);
     fill_content(what, t->dtype, rows * (n + 1), elements, &seed);
+    /* First: memory that it does not write must not hold the host's results. */
     const int before = simulated.launches;
-    const size_t nbytes =
-        results_on(ga__find_device("cpu"), t, rows, n, elements, seed, wanted, &first);
-    assert_int_equal(simulated.launches, before);
-    assert_int_equal(results_on(&simulated_device, t, rows, n, elements, seed, got, &second),
+    const size_t nbytes = results_on(&simulated_device, t, rows, n, elements, seed, got, &second);
+    const int after = simulated.launches;
+    assert_true(after > before);
+    assert_int_equal(results_on(ga__find_device("cpu"), t, rows, n, elements, seed, wanted, &first),
                      nbytes);
-    assert_true(simulated.launches > before);
+    assert_int_equal(simulated.launches, after);
     assert_int_equal(first, second);
     size_t at = 0;
     while (at < nbytes && same_element(t, wanted, got, at, first))
