@@ -406,6 +406,29 @@ static ga_status run_var(workload *w)
     return status_of(ga_var(w->a, .out = w->out));
 }
 
+static ga_status run_median(workload *w)
+{
+    return status_of(ga_median(w->a, .out = w->out));
+}
+
+static ga_status run_median1(workload *w)
+{
+    return status_of(ga_median(w->a, GA_AXIS(1), .out = w->out));
+}
+
+static ga_status run_topk(workload *w)
+{
+    gpuarray *values;
+    const int64_t n = ga_size(w->a), k = n < 100 ? n : 100;
+    const ga_status status = ga_topk(w->a, k, &values, NULL);
+
+    if (status == GA_OK) {
+        ga_free(w->out);
+        w->out = values;
+    }
+    return status;
+}
+
 static ga_status run_dot(workload *w)
 {
     ga_free(w->out);
@@ -656,6 +679,19 @@ static double expect_argmax(const workload *w, const bench_case *c, int64_t i)
     return (double)k;
 }
 
+/* Nearly, of numbers that are even in [1, 2). */
+static double expect_median(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)w, (void)c, (void)i;
+    return 1.5;
+}
+
+static double expect_topk(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return 2 - (double)i / (double)ga_size(w->x);
+}
+
 static double expect_true(const workload *w, const bench_case *c, int64_t i)
 {
     (void)w, (void)c, (void)i; /* no element is zero */
@@ -899,6 +935,9 @@ const bench_case bench_cases[] = {
     {"sum c64", READ, 8, 1e-6, true, F32, complex_vector, run_sum, expect_complex_sum},
     {"max f32", READ, 4, 0, false, F32, all_of_vector, run_max, expect_max},
     {"argmax f32", READ, 4, 0, false, F32, index_of_vector, run_argmax, expect_argmax},
+    {"median f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_median, expect_median},
+    {"median m axis 1", READ, 4, 0.1, false, POSITIVE, side_of_matrix, run_median1, expect_median},
+    {"topk 100 f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_topk, expect_topk},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
     {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
     {"all f32", READ, 4, 0, false, F32, truth_of_vector, run_all, expect_true},

@@ -13,6 +13,7 @@
 #include <quarry/array.h>
 #include <quarry/ops.h>
 #include <quarry/select.h>
+#include <quarry/rank.h>
 #include <quarry/kernel.h>
 #include <quarry/module.h>
 #include <quarry/source.h>

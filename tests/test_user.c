@@ -38,6 +38,27 @@ static void slopes(void)
     }
 }
 
+static void ranks(void)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_linspace(GA_FLOAT64, 0, 99, 100), GA_SHAPE(4, 25)), *values,
+                 *indices;
+        const double numbers[] = {0.25, 0.75};
+        gpuarray *q = ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(2));
+        check(ga_item_double(ga_median(x)) == 49.5, "a median");
+        check(ga_ndim(ga_nanmedian(x, GA_AXIS(0), .keepdims = true)) == 2, "kept axes");
+        check(ga_item_double(ga_quantile(x, 0.5)) == 49.5, "a quantile");
+        check(ga_item_double(ga_percentile(x, 90, .method = "lower")) == 89, "a percentile");
+        check(ga_shape(ga_quantile(x, q, GA_AXIS(1), .method = "hazen"))[0] == 2, "two quantiles");
+        check(ga_shape(ga_nanquantile(x, q, GA_AXIS(0)))[1] == 25, "of columns");
+        check(ga_item_double(ga_slice(ga_partition(x, 7, .flat = true), "7")) == 7, "a partition");
+        check(ga_item_int64(ga_slice(ga_argpartition(x, 1, GA_AXIS(0)), "1, 3")) == 1, "its index");
+        check(ga_topk(x, 2, &values, &indices, GA_AXIS(0)) == GA_OK, "the first elements");
+        check(ga_topk(x, 3, &values, NULL, .smallest = true) == GA_OK, "the least elements");
+        check(ga_item_double(ga_slice(values, "2, 2")) == 52, "their order");
+    }
+}
+
 static void kernels(void)
 {
     GA_SCOPE {
@@ -238,6 +259,7 @@ static void errors(void)
 int main(void)
 {
     slopes();
+    ranks();
     kernels();
     modules();
     numbers();

@@ -44,6 +44,26 @@ static void slopes()
     }
 }
 
+static void ranks()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_linspace(GA_FLOAT64, 0, 99, 100), GA_SHAPE(4, 25));
+        gpuarray *values = nullptr, *indices = nullptr;
+        const int axes[] = {0};
+        check(ga_item_double(ga_median(x)) == 49.5, "a median");
+        check(ga_item_double(ga_quantile(x, 0.5)) == 49.5, "a quantile");
+        check(ga_item_double(ga_slice(ga_partition(x, 3), "2, 3")) == 53, "a partition");
+        check(ga_topk(x, 2, &values, &indices) == GA_OK, "the first elements");
+        ga_quantile_args args = {};
+        args.x = x;
+        args.q = GA_V(1);
+        args.naxes = 1;
+        args.axes = axes;
+        args.method = "lower";
+        check(ga_item_double(ga_slice(ga_quantile(args), "24")) == 99, "a struct of options");
+    }
+}
+
 static void kernels()
 {
     GA_SCOPE {
@@ -239,6 +259,7 @@ static void streams_and_graphs()
 int main()
 {
     slopes();
+    ranks();
     kernels();
     modules();
     numbers();

@@ -366,6 +366,25 @@ static void random_variants(ga_dtype dtype)
     ga_rng_free(rng);
 }
 
+/* Rows of a warp, of blocks, and of several blocks. */
+static void rank_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {{300, 50}, {9, 3000}, {300, 20000}, {2, 100001}};
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, 2, shapes[s]), *q = ga_zeros(GA_FLOAT64, GA_SHAPE(3)),
+                     *values, *indices;
+            COMPILES("median", ga_median(x, GA_AXIS(1)));
+            COMPILES("nanmedian", ga_nanmedian(x, GA_AXIS(1)));
+            COMPILES("quantile", ga_quantile(x, q, GA_AXIS(1), .method = "median_unbiased"));
+            COMPILES("nanquantile", ga_nanquantile(x, 0.5f, GA_AXIS(1), .method = "nearest"));
+            COMPILES("partition", ga_partition(x, 7));
+            COMPILES("argpartition", ga_argpartition(x, 7));
+            COMPILES("topk", ga_topk(x, 7, &values, &indices));
+            COMPILES("topk of many", ga_topk(x, shapes[s][1], &values, &indices, .smallest = true));
+        }
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -446,6 +465,14 @@ static void fused_rows_compile_everywhere(void **state)
     run_twice(fused_variants, some_dtypes + 1, 2, &devices[2], 1);
 }
 
+static void selections_compile_everywhere(void **state)
+{
+    static const ga_dtype others[] = {GA_FLOAT64, GA_INT8, GA_BFLOAT16, GA_FLOAT8_E4M3FN, GA_BOOL};
+    (void)state;
+    run_twice(rank_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(rank_variants, others, 5, &devices[2], 1);
+}
+
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
@@ -507,6 +534,7 @@ int main(int argc, char **argv)
         table_test(reduction_variants_compile_everywhere),
         table_test(scans_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
+        table_test(selections_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),

@@ -108,6 +108,7 @@ typedef enum ga__engine {
     GA__FUSED,
     GA__SCAN,
     GA__BINS,
+    GA__RANK,
     GA__ENGINES
 } ga__engine;
 _Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");

@@ -18,19 +18,21 @@ typedef struct call {
     ga_dtype loop, result;
 } call;
 
-static ga_status read_axes(call *c, const char *name, const ga_reduce_args *args)
+ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const int *axes,
+                        bool *reduced)
 {
     uint32_t set;
-    if (args->naxes == GA_NO_AXES)
+    memset(reduced, 0, (size_t)x->ndim * sizeof *reduced);
+    if (naxes == GA_NO_AXES)
         return GA_OK;
-    if (args->naxes < 0 || (args->naxes > 0 && !args->axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s", name, args->naxes,
-                        args->axes ? "" : ", but the list is NULL");
-    const ga_status status = ga__check_axes(name, args->naxes, args->axes, c->x->ndim, &set);
+    if (naxes < 0 || (naxes > 0 && !axes))
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s", name, naxes,
+                        axes ? "" : ", but the list is NULL");
+    const ga_status status = ga__check_axes(name, naxes, axes, x->ndim, &set);
     if (status != GA_OK)
         return status;
-    for (int axis = 0; axis < c->x->ndim; axis++)
-        c->reduced[axis] = args->naxes == 0 || (set >> axis & 1);
+    for (int axis = 0; axis < x->ndim; axis++)
+        reduced[axis] = naxes == 0 || (set >> axis & 1);
     return GA_OK;
 }
 
@@ -75,29 +77,29 @@ static ga_status find_dtypes(call *c, const ga__row *op, const ga_reduce_args *a
     return GA_OK;
 }
 
-static ga_status check_out(const call *c, const char *name, const gpuarray *out)
+ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype result, int ndim,
+                                const int64_t *shape, const gpuarray *out)
 {
     if (!ga__array_writable(name, out))
         return ga_error();
-    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
+    if (!ga__same_shape(out->ndim, out->shape, ndim, shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
-                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
-    if (!ga__can_cast_same_kind(c->result, out->dtype))
+                        ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
+    if (!ga__can_cast_same_kind(result, out->dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
-                        ga_dtype_name(c->result), ga_dtype_name(out->dtype));
-    if (out->buffer->device != c->x->buffer->device)
+                        ga_dtype_name(result), ga_dtype_name(out->dtype));
+    if (out->buffer->device != x->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", name,
-                        c->x->buffer->device->name, out->buffer->device->name);
+                        x->buffer->device->name, out->buffer->device->name);
     return GA_OK;
 }
 
 static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
 {
     c->x = args->x;
-    memset(c->reduced, 0, sizeof c->reduced);
     if (!args->x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", op->formula.name);
-    ga_status status = read_axes(c, op->formula.name, args);
+    ga_status status = ga__read_axes(op->formula.name, c->x, args->naxes, args->axes, c->reduced);
     if (status != GA_OK)
         return status;
     find_shape(c, args->keepdims);
@@ -107,7 +109,9 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
     if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0)
         return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", op->formula.name,
                         ga__shape_text(c->x->ndim, c->x->shape));
-    return args->out ? check_out(c, op->formula.name, args->out) : GA_OK;
+    return args->out ? ga__check_reduced_out(op->formula.name, c->x, c->result, c->ndim, c->shape,
+                                             args->out)
+                     : GA_OK;
 }
 
 void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof)

@@ -11,6 +11,14 @@
  * computes in. */
 void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof);
 
+/* Marks the axes of x that a call names, or all of them; GA_ERR_INVALID for bad ones. */
+ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const int *axes,
+                        bool *reduced);
+
+/* Whether `out` takes a result of this dtype and shape from x. */
+ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype result, int ndim,
+                                const int64_t *shape, const gpuarray *out);
+
 /* ga__reduce() into results that may keep the reduced axes with length 1. */
 ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
                              const int64_t *shape, const bool *reduced, int noperands,

@@ -1,0 +1,171 @@
+/* ga_partition(), ga_argpartition() and ga_topk(): check the arguments and select in rows. */
+#include <inttypes.h>
+
+#include <quarry/rank.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "kernels/rank/rank.h"
+#include "ops/rank/rows.h"
+
+/* The axis that a call works along; the last one if it names none. */
+static ga_status read_axis(const char *name, const gpuarray *x, int naxes, const int *axes,
+                           int *axis)
+{
+    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s, expected one axis", name, naxes,
+                        axes ? "" : ", but the list is NULL");
+    return ga__check_axis(name, naxes == 1 ? *axes : -1, x->ndim, axis);
+}
+
+static ga_status check_operand(const char *name, const gpuarray *x)
+{
+    if (!x)
+        return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", name);
+    if (ga__dtype_kind(x->dtype) == 'c')
+        return ga__fail(GA_ERR_DTYPE, "%s: %s elements have no order here", name,
+                        ga_dtype_name(x->dtype));
+    return GA_OK;
+}
+
+/* Runs the task on the rows of x, unless there is nothing to do. */
+static ga_status select_along(const gpuarray *x, int axis, ga__ranking *ranking)
+{
+    ga__rank_rows rows;
+    ga_status status = ga__rows_along(&rows, x, axis);
+    if (status != GA_OK)
+        return status;
+    ranking->x = rows.x;
+    ranking->rows = rows.rows;
+    ranking->count = rows.count;
+    if (x->size > 0)
+        status = ga__rank(ranking);
+    ga_free(rows.x);
+    return status;
+}
+
+/* ---- Partitions ---- */
+
+static ga_status check_kth(const char *name, const gpuarray *x, int axis, int64_t *kth)
+{
+    const int64_t n = x->shape[axis], given = *kth;
+    if (n == 0)
+        return GA_OK; /* as NumPy: nothing is there to be ordered */
+    *kth += given < 0 ? n : 0;
+    if (*kth < 0 || *kth >= n)
+        return ga__fail(GA_ERR_INDEX,
+                        "%s: kth %" PRId64 " is out of range for the %" PRId64
+                        " elements along axis %d",
+                        name, given, n, axis);
+    return GA_OK;
+}
+
+static gpuarray *partition_along(const char *name, const gpuarray *x, int axis, int64_t kth,
+                                 bool indices)
+{
+    gpuarray *result =
+        ga__rows_result(name, x, axis, indices ? GA_INT64 : x->dtype, x->shape[axis]);
+    if (!result)
+        return NULL;
+    ga__ranking ranking = {.task = indices ? GA__RANK_ARGPARTITION : GA__RANK_PARTITION,
+                           .kth = kth,
+                           .values = indices ? NULL : result,
+                           .indices = indices ? result : NULL};
+    if (select_along(x, axis, &ranking) == GA_OK)
+        return ga__rows_restore(result, axis);
+    ga_free(result);
+    return NULL;
+}
+
+static gpuarray *partition(const char *name, size_t size, const ga_partition_args *given,
+                           bool indices)
+{
+    ga_partition_args args;
+    int axis;
+    if (ga__options_read(name, &args, sizeof args, given, size) != GA_OK ||
+        check_operand(name, args.x) != GA_OK)
+        return NULL;
+    gpuarray *flat = args.flat ? ga_ravel(args.x) : NULL;
+    const gpuarray *x = args.flat ? flat : args.x;
+    gpuarray *result = NULL;
+    if (x && read_axis(name, x, args.flat ? 0 : args.naxes, args.axes, &axis) == GA_OK &&
+        check_kth(name, x, axis, &args.kth) == GA_OK)
+        result = partition_along(name, x, axis, args.kth, indices);
+    ga_free(flat);
+    return result;
+}
+
+gpuarray *(ga_partition)(size_t size, const ga_partition_args *args)
+{
+    return partition("partition", size, args, false);
+}
+
+gpuarray *(ga_argpartition)(size_t size, const ga_partition_args *args)
+{
+    return partition("argpartition", size, args, true);
+}
+
+/* ---- The first elements ---- */
+
+static ga_status check_topk(const ga_topk_args *args, int *axis)
+{
+    ga_status status = check_operand("topk", args->x);
+    if (status == GA_OK)
+        status = read_axis("topk", args->x, args->naxes, args->axes, axis);
+    if (status == GA_OK && (args->k < 0 || args->k > args->x->shape[*axis]))
+        return ga__fail(GA_ERR_INDEX, "topk: k is %" PRId64 ", axis %d has %" PRId64 " elements",
+                        args->k, *axis, args->x->shape[*axis]);
+    return status;
+}
+
+/* Sets both results or neither. */
+static ga_status give_results(const ga_topk_args *args, int axis, gpuarray *values,
+                              gpuarray *indices)
+{
+    values = ga__rows_restore(values, axis);
+    indices = ga__rows_restore(indices, axis);
+    if (!values || !indices) {
+        ga_free(values);
+        ga_free(indices);
+        return ga_error();
+    }
+    if (args->values)
+        *args->values = values;
+    else
+        ga_free(values);
+    if (args->indices)
+        *args->indices = indices;
+    else
+        ga_free(indices);
+    return GA_OK;
+}
+
+static ga_status topk_along(const ga_topk_args *args, int axis)
+{
+    const gpuarray *x = args->x;
+    gpuarray *values = ga__rows_result("topk", x, axis, x->dtype, args->k);
+    gpuarray *indices = values ? ga__rows_result("topk", x, axis, GA_INT64, args->k) : NULL;
+    ga__ranking ranking = {.task = GA__RANK_TOPK,
+                           .values = values,
+                           .indices = indices,
+                           .winners = args->k,
+                           .descending = !args->smallest};
+    ga_status status = indices ? GA_OK : ga_error();
+    if (status == GA_OK && args->k > 0)
+        status = select_along(x, axis, &ranking);
+    if (status == GA_OK)
+        return give_results(args, axis, values, indices);
+    ga_free(values);
+    ga_free(indices);
+    return status;
+}
+
+ga_status(ga_topk)(size_t size, const ga_topk_args *given)
+{
+    ga_topk_args args;
+    int axis;
+    ga_status status = ga__options_read("topk", &args, sizeof args, given, size);
+    if (status == GA_OK)
+        status = check_topk(&args, &axis);
+    return status == GA_OK ? topk_along(&args, axis) : status;
+}
