@@ -12,6 +12,7 @@
 #include <quarry/graph.h>
 #include <quarry/array.h>
 #include <quarry/ops.h>
+#include <quarry/sort.h>
 #include <quarry/kernel.h>
 #include <quarry/module.h>
 #include <quarry/source.h>

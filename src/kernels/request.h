@@ -106,6 +106,7 @@ typedef enum ga__engine {
     GA__REDUCE,
     GA__RANDOM,
     GA__FUSED,
+    GA__SORT,
     GA__ENGINES
 } ga__engine;
 _Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");

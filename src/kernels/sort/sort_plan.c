@@ -1,0 +1,198 @@
+/* Chooses how a sort runs, for either kind of device. */
+#include "kernels/sort/sort_plan.h"
+
+#include "kernels/request.h"
+
+typedef ga__sort_plan plan;
+
+enum {
+    DIGITS = 256,               /* values of a digit */
+    HOST_ELEMENTS = 1 << 15,    /* that a worker sorts at a time: they are in its cache */
+    HOST_LONG = 1 << 16,        /* a row from here on is worth several workers */
+    HOST_CHUNK = 1 << 14,       /* the smallest chunk of a long row */
+    CHUNKS_PER_WORKER = 4,      /* so that a slow worker does not delay the others */
+    WARPS_BLOCK = 256,          /* threads of a block that sorts short rows */
+    PASS_BLOCK = 512,           /* threads of a tile: two tiles fill a multiprocessor's registers */
+    COUNT_BLOCK = 512,          /* of a block that counts, */
+    COUNT_WAVES = 4,            /* whose shares are few, but enough for all multiprocessors */
+    STATUS_HEAD = 256,          /* bytes before the tiles' words: the counter of tickets */
+    LEAST_SHARED = 48 << 10,    /* shared memory that every CUDA device has, in bytes */
+    RANKS_WARP = 4 * DIGITS,    /* bytes of shared memory for each warp's counts, */
+    RANKS_REST = 4 * DIGITS + 64, /* and for those of the block, in ga_ranks of sort_tile.cuda */
+    MOST_COUNT = 1 << 30        /* a tile's word of 32 bits counts below this */
+};
+
+static size_t to_lines(size_t nbytes)
+{
+    return (nbytes + 255) / 256 * 256;
+}
+
+static int64_t at_least_one(int64_t count)
+{
+    return count > 1 ? count : 1;
+}
+
+/* ---- The host ---- */
+
+static void plan_host_rows(plan *p, size_t size)
+{
+    const size_t side = ((size_t)p->length * size + 63) / 64 * 64, index = p->v.wide ? 8 : 4;
+    const int64_t most = at_least_one(p->rows / (p->device->processors * CHUNKS_PER_WORKER));
+    const int64_t few = at_least_one(HOST_ELEMENTS / p->length);
+    p->way = GA__SORT_BY_ROW;
+    p->share = few < most ? few : most;
+    p->scratch_bytes =
+        (p->v.values ? 1 : 2) * side + (p->v.indices ? 2 * index * (size_t)p->length : 0);
+    p->scratch_bytes = (p->scratch_bytes + 63) / 64 * 64;
+}
+
+/* A block has whole vectors of rows: 64 of the smallest elements. */
+static void plan_host_network(plan *p)
+{
+    const int64_t vectors = at_least_one(HOST_ELEMENTS / 64 / p->length);
+    const int64_t most = at_least_one(p->rows / 64 / (p->device->processors * CHUNKS_PER_WORKER));
+    p->way = GA__SORT_BY_NETWORK;
+    p->share = 64 * (vectors < most ? vectors : most);
+}
+
+static void plan_host_passes(plan *p)
+{
+    const int64_t most = (int64_t)p->device->processors * CHUNKS_PER_WORKER;
+    const int64_t chunks = at_least_one(p->length / HOST_CHUNK);
+    p->way = GA__SORT_BY_PASSES;
+    p->share = ga__ceil_div(p->length, chunks < most ? chunks : most);
+    p->shares = ga__ceil_div(p->length, p->share);
+    p->state_bytes = 8 * (size_t)p->rows *
+                     (GA__SORT_HEAD + (size_t)p->shares * (size_t)(p->digits + 1) * DIGITS);
+}
+
+static void plan_host(plan *p, size_t size)
+{
+    p->v.wide = p->length > UINT32_MAX;
+    if (p->length <= GA__SORT_HOST_NETWORK)
+        plan_host_network(p);
+    else if (p->length < HOST_LONG || p->rows >= p->device->processors)
+        plan_host_rows(p, size);
+    else
+        plan_host_passes(p);
+}
+
+/* ---- CUDA ---- */
+
+/* A row a warp or less, up to eight elements a thread. */
+static bool plan_warps(plan *p)
+{
+    int team = 2, items = 1;
+    while (team < GA__WARP && team < p->length)
+        team *= 2;
+    while (team * items < p->length)
+        items *= 2;
+    if (items > 8)
+        return false;
+    p->way = GA__SORT_BY_NETWORK;
+    p->v.block = WARPS_BLOCK;
+    p->v.team = (uint8_t)team;
+    p->v.items = (uint8_t)items;
+    p->share = WARPS_BLOCK / team;
+    return true;
+}
+
+/* The shared memory of elements in exchange, and of their places after them. */
+static size_t exchange_bytes(const plan *p, int64_t elements, size_t size)
+{
+    const size_t index = !p->v.indices ? 0 : p->v.wide ? 8 : 4;
+    return (size_t)elements * (size > index ? size : index);
+}
+
+/* A row a block, if its registers and shared memory hold one: up to 16 elements a thread, or 64
+ * bytes of them. */
+static bool plan_blocks(plan *p, size_t size)
+{
+    static const struct {
+        uint16_t block, items;
+    } shapes[] = {{256, 2}, {256, 4}, {256, 8}, {512, 8}, {512, 16}, {1024, 16}};
+    const size_t most = p->device->shared_bytes > 0 ? p->device->shared_bytes : LEAST_SHARED;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const int64_t elements = shapes[k].block * shapes[k].items;
+        const size_t ranks = (size_t)shapes[k].block / GA__WARP * RANKS_WARP + RANKS_REST;
+        if (elements < p->length || (size > 8 && shapes[k].items > 8))
+            continue;
+        p->shared = exchange_bytes(p, elements, size);
+        if (p->shared + ranks > most)
+            return false;
+        p->way = GA__SORT_BY_ROW;
+        p->v.block = shapes[k].block;
+        p->v.items = (uint8_t)shapes[k].items;
+        return true;
+    }
+    return false;
+}
+
+/* Elements of a thread of a tile: about 80 bytes, and no more than registers take. */
+static int pass_items(size_t size)
+{
+    return size <= 2 ? 32 : size == 4 ? 20 : size == 8 ? 10 : 5;
+}
+
+static void plan_passes(plan *p, size_t size)
+{
+    const int64_t waves = (int64_t)p->device->processors * COUNT_WAVES;
+    p->way = GA__SORT_BY_PASSES;
+    p->v.wide = p->length >= MOST_COUNT;
+    p->v.block = PASS_BLOCK;
+    p->v.items = (uint8_t)pass_items(size);
+    p->share = (int64_t)p->v.block * p->v.items;
+    p->shares = ga__ceil_div(p->length, p->share);
+    p->shared = exchange_bytes(p, p->share, size);
+    p->count_share = COUNT_BLOCK * ga__ceil_div(p->length, COUNT_BLOCK * at_least_one(waves / p->rows));
+    p->count_shares = ga__ceil_div(p->length, p->count_share);
+    p->state_bytes = 8 * (size_t)p->rows * (GA__SORT_HEAD + (size_t)p->digits * DIGITS);
+    p->status_bytes = STATUS_HEAD + (size_t)(p->rows * p->shares) * DIGITS * (p->v.wide ? 8 : 4);
+}
+
+static void plan_cuda(plan *p, size_t size)
+{
+    if (!plan_warps(p) && !plan_blocks(p, size))
+        plan_passes(p, size);
+}
+
+/* ---- Either ---- */
+
+/* The memory of passes: a result's own serves every other pass. */
+static void plan_memory(plan *p, size_t size)
+{
+    const size_t elements = (size_t)(p->rows * p->length);
+    p->spare_bytes = to_lines(elements * size);
+    p->to_bytes = p->v.values ? 0 : p->spare_bytes;
+    p->spare_index_bytes = p->v.indices ? to_lines(elements * (p->v.wide ? 8 : 4)) : 0;
+    p->state_bytes = to_lines(p->state_bytes);
+}
+
+void ga__sort_plan_make(plan *p, const ga__sort_call *call)
+{
+    const gpuarray *x = call->from;
+    const size_t size = ga__dtype_size(x->dtype);
+    *p = (plan){.call = call, .device = x->buffer->device, .length = x->shape[x->ndim - 1]};
+    p->rows = x->size / p->length;
+    p->digits = (int)size;
+    p->v = (ga__sort_variant){.type = (uint8_t)x->dtype,
+                              .host = p->device->arch == 0,
+                              .descending = call->descending,
+                              .values = call->to != NULL,
+                              .indices = call->indices != NULL};
+    if (p->v.host)
+        plan_host(p, size);
+    else
+        plan_cuda(p, size);
+    if (p->way == GA__SORT_BY_PASSES)
+        plan_memory(p, size);
+}
+
+int64_t ga__sort_plan_grid(const plan *p, ga__sort_step step)
+{
+    if (step == GA__SORT_PLAN)
+        return p->rows;
+    if (p->way == GA__SORT_BY_PASSES)
+        return p->rows * (step == GA__SORT_COUNT && !p->v.host ? p->count_shares : p->shares);
+    return p->v.host || step == GA__SORT_SHORT_ROWS ? ga__ceil_div(p->rows, p->share) : p->rows;
+}
