@@ -318,6 +318,18 @@ static void random_variants(ga_dtype dtype)
     ga_rng_free(rng);
 }
 
+/* Warps and parts of them, rows of a block, and passes over tiles. */
+static void sort_variants(ga_dtype dtype)
+{
+    static const int64_t lengths[] = {5, 250, 600, 16000, 100000};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, GA_SHAPE(2, lengths[k]));
+            COMPILES("sort", ga_sort(x));
+            COMPILES("argsort", ga_argsort(x, .descending = true));
+        }
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -401,6 +413,13 @@ static void random_numbers_compile_everywhere(void **state)
     run_twice(random_variants, others, 6, &devices[2], 1); /* they differ in the cast at the end */
 }
 
+static void sorts_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(sort_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
+}
+
 static void small_float_variants(ga_dtype dtype)
 {
     GA_SCOPE {
@@ -443,6 +462,7 @@ int main(int argc, char **argv)
         table_test(reduction_variants_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
+        table_test(sorts_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),
         table_test(every_row_compiles_for_every_dtype),
     };
