@@ -95,6 +95,17 @@ static ga_status run_passes(job *j)
     return status;
 }
 
+static ga_status run_buckets(job *j)
+{
+    static const ga__sort_step steps[] = {GA__SORT_COUNT, GA__SORT_GATHER, GA__SORT_BUCKETS,
+                                          GA__SORT_SPECIALS};
+    const size_t count = sizeof steps / sizeof *steps - (j->p.v.indices != 0);
+    ga_status status = GA_OK;
+    for (size_t k = 0; k < count && status == GA_OK; k++)
+        status = run_step(j, steps[k], 0);
+    return status;
+}
+
 /* ---- The whole ---- */
 
 static uint64_t address_of(const gpuarray *x)
@@ -163,6 +174,7 @@ static ga_status run(job *j)
     switch (j->p.way) {
     case GA__SORT_BY_NETWORK: return run_step(j, GA__SORT_SHORT_ROWS, 0);
     case GA__SORT_BY_ROW: return run_step(j, GA__SORT_ROWS, 0);
+    case GA__SORT_BY_BUCKETS: return run_buckets(j);
     default: return run_passes(j);
     }
 }

@@ -34,47 +34,75 @@ static int64_t at_least_one(int64_t count)
 
 /* ---- The host ---- */
 
+/* Whether vectors can be divided by a comparison in a few instructions. Elsewhere digits are
+ * faster than comparisons. */
+static bool divides_vectors(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
+/* Bytes of the words that stand for elements where comparisons sort them; 0 where digits do: small
+ * keys have few digits, and large ones leave no room for an index. */
+static size_t word_bytes(const plan *p, size_t size)
+{
+    const bool plain = p->v.values && !p->v.indices;
+    if (!divides_vectors() || p->v.wide || ga__dtype_kind((ga_dtype)p->v.type) == 'c')
+        return 0;
+    return size == 4 ? (plain ? 4 : 8) : size == 8 && plain ? 8 : 0;
+}
+
+static size_t row_scratch(const plan *p, size_t size)
+{
+    const size_t length = (size_t)p->length, word = word_bytes(p, size);
+    const size_t side = (length * size + 63) / 64 * 64, index = p->v.wide ? 8 : 4;
+    const size_t nbytes = word > 0 ? 2 * ((length * word + 63) / 64 * 64)
+                                   : (p->v.values ? 1 : 2) * side +
+                                         (p->v.indices ? 2 * index * length : 0);
+    return (nbytes + 63) / 64 * 64;
+}
+
 static void plan_host_rows(plan *p, size_t size)
 {
-    const size_t side = ((size_t)p->length * size + 63) / 64 * 64, index = p->v.wide ? 8 : 4;
     const int64_t most = at_least_one(p->rows / (p->device->processors * CHUNKS_PER_WORKER));
     const int64_t few = at_least_one(HOST_ELEMENTS / p->length);
-    p->way = GA__SORT_BY_ROW;
     p->share = few < most ? few : most;
-    p->scratch_bytes =
-        (p->v.values ? 1 : 2) * side + (p->v.indices ? 2 * index * (size_t)p->length : 0);
-    p->scratch_bytes = (p->scratch_bytes + 63) / 64 * 64;
+    p->way = p->length <= GA__SORT_HOST_NETWORK ? GA__SORT_BY_NETWORK : GA__SORT_BY_ROW;
+    if (p->way == GA__SORT_BY_NETWORK)
+        return;
+    p->v.quick = word_bytes(p, size) > 0;
+    p->scratch_bytes = row_scratch(p, size);
 }
 
-/* A block has whole vectors of rows: 64 of the smallest elements. */
-static void plan_host_network(plan *p)
+/* In place, chunks would read samples that others have overwritten. */
+static bool sorts_by_buckets(const plan *p, size_t size)
 {
-    const int64_t vectors = at_least_one(HOST_ELEMENTS / 64 / p->length);
-    const int64_t most = at_least_one(p->rows / 64 / (p->device->processors * CHUNKS_PER_WORKER));
-    p->way = GA__SORT_BY_NETWORK;
-    p->share = 64 * (vectors < most ? vectors : most);
+    return word_bytes(p, size) > 0 && p->call->from != p->call->to;
 }
 
-static void plan_host_passes(plan *p)
+static void plan_host_passes(plan *p, size_t size)
 {
     const int64_t most = (int64_t)p->device->processors * CHUNKS_PER_WORKER;
     const int64_t chunks = at_least_one(p->length / HOST_CHUNK);
-    p->way = GA__SORT_BY_PASSES;
+    p->v.quick = sorts_by_buckets(p, size);
+    p->way = p->v.quick ? GA__SORT_BY_BUCKETS : GA__SORT_BY_PASSES;
     p->share = ga__ceil_div(p->length, chunks < most ? chunks : most);
     p->shares = ga__ceil_div(p->length, p->share);
+    const size_t tables = (size_t)(p->digits + 1) * DIGITS, shares = (size_t)p->shares;
     p->state_bytes = 8 * (size_t)p->rows *
-                     (GA__SORT_HEAD + (size_t)p->shares * (size_t)(p->digits + 1) * DIGITS);
+                     (p->v.quick ? shares * GA__SORT_BUCKET_TABLE : GA__SORT_HEAD + shares * tables);
 }
 
 static void plan_host(plan *p, size_t size)
 {
     p->v.wide = p->length > UINT32_MAX;
-    if (p->length <= GA__SORT_HOST_NETWORK)
-        plan_host_network(p);
-    else if (p->length < HOST_LONG || p->rows >= p->device->processors)
+    if (p->length < HOST_LONG || p->rows >= p->device->processors)
         plan_host_rows(p, size);
     else
-        plan_host_passes(p);
+        plan_host_passes(p, size);
 }
 
 /* ---- CUDA ---- */
@@ -158,14 +186,19 @@ static void plan_cuda(plan *p, size_t size)
 
 /* ---- Either ---- */
 
-/* The memory of passes: a result's own serves every other pass. */
+/* The memory of passes and buckets: a result's own is one side, for every other pass or for words.
+ */
 static void plan_memory(plan *p, size_t size)
 {
     const size_t elements = (size_t)(p->rows * p->length);
+    p->state_bytes = to_lines(p->state_bytes);
+    if (p->way == GA__SORT_BY_BUCKETS) {
+        p->spare_bytes = to_lines(elements * word_bytes(p, size));
+        return;
+    }
     p->spare_bytes = to_lines(elements * size);
     p->to_bytes = p->v.values ? 0 : p->spare_bytes;
     p->spare_index_bytes = p->v.indices ? to_lines(elements * (p->v.wide ? 8 : 4)) : 0;
-    p->state_bytes = to_lines(p->state_bytes);
 }
 
 void ga__sort_plan_make(plan *p, const ga__sort_call *call)
@@ -184,15 +217,19 @@ void ga__sort_plan_make(plan *p, const ga__sort_call *call)
         plan_host(p, size);
     else
         plan_cuda(p, size);
-    if (p->way == GA__SORT_BY_PASSES)
+    if (p->way == GA__SORT_BY_PASSES || p->way == GA__SORT_BY_BUCKETS)
         plan_memory(p, size);
 }
 
 int64_t ga__sort_plan_grid(const plan *p, ga__sort_step step)
 {
-    if (step == GA__SORT_PLAN)
-        return p->rows;
-    if (p->way == GA__SORT_BY_PASSES)
-        return p->rows * (step == GA__SORT_COUNT && !p->v.host ? p->count_shares : p->shares);
-    return p->v.host || step == GA__SORT_SHORT_ROWS ? ga__ceil_div(p->rows, p->share) : p->rows;
+    switch (step) {
+    case GA__SORT_SHORT_ROWS: return ga__ceil_div(p->rows, p->share);
+    case GA__SORT_ROWS: return p->v.host ? ga__ceil_div(p->rows, p->share) : p->rows;
+    case GA__SORT_PLAN: return p->rows;
+    case GA__SORT_COUNT: return p->rows * (p->v.host ? p->shares : p->count_shares);
+    case GA__SORT_GATHER:
+    case GA__SORT_BUCKETS: return p->rows * GA__SORT_BUCKETS_ROW;
+    default: return p->rows * p->shares;
+    }
 }

@@ -8,7 +8,8 @@
 typedef enum ga__sort_way {
     GA__SORT_BY_NETWORK, /* short rows: one launch */
     GA__SORT_BY_ROW,     /* a block or worker has a row: one launch */
-    GA__SORT_BY_PASSES   /* blocks share rows: a launch for each digit and some more */
+    GA__SORT_BY_PASSES,  /* blocks share rows: a launch for each digit and some more */
+    GA__SORT_BY_BUCKETS  /* on the host: workers share rows, by comparisons of words */
 } ga__sort_way;
 
 /* All that the launches of one sort share. */

@@ -27,6 +27,9 @@ static void set_step(ga__record *record, const variant *v)
     ga__record_set_flag(record, GA__KEY(plan_step), step == GA__SORT_PLAN);
     ga__record_set_flag(record, GA__KEY(digit_step), step == GA__SORT_DIGIT);
     ga__record_set_flag(record, GA__KEY(pass_step), step == GA__SORT_PASS);
+    ga__record_set_flag(record, GA__KEY(gather_step), step == GA__SORT_GATHER);
+    ga__record_set_flag(record, GA__KEY(bucket_step), step == GA__SORT_BUCKETS);
+    ga__record_set_flag(record, GA__KEY(special_step), step == GA__SORT_SPECIALS);
     ga__record_set_flag(record, GA__KEY(scratch), ga__sort_needs_scratch(v));
 }
 
@@ -51,8 +54,12 @@ ga__record *ga__sort_text(const ga__formula *formula, const variant *v)
     set_boolean(record, GA__KEY(values), v->values);
     set_boolean(record, GA__KEY(indices), v->indices);
     set_boolean(record, GA__KEY(last_pass), v->last);
-    ga__record_set_flag(record, GA__KEY(plain), v->values && !v->indices && !complex_type);
-    ga__record_set_number(record, GA__KEY(longest), GA__SORT_HOST_NETWORK);
+    const bool plain = v->values && !v->indices && !complex_type;
+    set_boolean(record, GA__KEY(plain), plain);
+    ga__record_set_flag(record, GA__KEY(plain_words), plain);
+    ga__record_set_flag(record, GA__KEY(one_word),
+                        plain || (!complex_type && ga__dtype_size(type) <= 4));
+    ga__record_set_flag(record, GA__KEY(quick), v->quick);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(unroll), v->items);
     ga__record_set_number(record, GA__KEY(team), v->team);

@@ -16,11 +16,15 @@ typedef struct ga__sort_scratch {
 } ga__sort_scratch;
 #undef GA_PARAM
 
-/* The longest row that the host's network sorts: from here on digits are faster. */
+/* The longest row that the host's network sorts: ga_short_run of sort_vectors.host. */
 #define GA__SORT_HOST_NETWORK 256
 
-/* Words at the start of a long row's state, and tables of a chunk on the host. */
+/* Words at the start of a long row's state. */
 #define GA__SORT_HEAD 32
+
+/* Buckets of a long row, and the words of a chunk's table of them: sort_buckets.host. */
+#define GA__SORT_BUCKETS_ROW 64
+#define GA__SORT_BUCKET_TABLE (GA__SORT_BUCKETS_ROW + 8)
 
 /* Whether the kernel's workers have scratch memory. */
 bool ga__sort_needs_scratch(const ga__sort_variant *v);
