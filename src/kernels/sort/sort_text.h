@@ -17,7 +17,7 @@ typedef struct ga__sort_scratch {
 #undef GA_PARAM
 
 /* The longest row that the host's network sorts: ga_short_run of sort_vectors.host. */
-#define GA__SORT_HOST_NETWORK 256
+#define GA__SORT_HOST_NETWORK 1024
 
 /* Words at the start of a long row's state. */
 #define GA__SORT_HEAD 32
