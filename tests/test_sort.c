@@ -147,8 +147,7 @@ static void check_line(const line *l, const char *what)
         if (k == 0)
             continue;
         const int64_t before = l->indices[(k - 1) * l->step];
-        const int order =
-            compare(l->dtype, element_of(l, l->elements, before), own, l->descending);
+        const int order = compare(l->dtype, element_of(l, l->elements, before), own, l->descending);
         if (order > 0 || (order == 0 && before > index))
             fail_msg("%s: elements %lld and %lld are not in order", what, (long long)before,
                      (long long)index);
@@ -175,8 +174,13 @@ static void check_sorted(const gpuarray *x, int axis, bool descending, const cha
     const size_t size = ga_dtype_size(ga_dtype_of(x));
     for (int64_t k = 0; length > 0 && k < ga_size(x) / length; k++) {
         const int64_t first = k / step * step * length + k % step;
-        const line l = {ga_dtype_of(x), from + (size_t)first * size, to + (size_t)first * size,
-                        (const int64_t *)(const void *)at + first, length, step, descending};
+        const line l = {ga_dtype_of(x),
+                        from + (size_t)first * size,
+                        to + (size_t)first * size,
+                        (const int64_t *)(const void *)at + first,
+                        length,
+                        step,
+                        descending};
         check_line(&l, what);
     }
     free(from);
@@ -196,6 +200,42 @@ static void check_rows(ga_dtype dtype, int64_t rows, int64_t length, contents wh
         check_sorted(ga_from_host(bytes, dtype, GA_SHAPE(rows, length)), -1, descending, text);
     }
     free(bytes);
+}
+
+/* ---- NumPy's answers ---- */
+
+static void check_case(const golden_case *c, int number)
+{
+    const golden_blob *b = c->arg[0];
+    char why[200];
+    for (int how = 0; how < LAYOUT_COUNT; how++)
+        GA_SCOPE {
+            const gpuarray *x = layout_array((layout)how, b->data, b->dtype, b->ndim, b->shape);
+            const int axis =
+                c->axes[0] < 0 || how != LAYOUT_BROADCAST ? c->axes[0] : c->axes[0] + 1;
+            const int copies = how == LAYOUT_BROADCAST ? 3 : 1;
+            if (c->flags & GOLDEN_ERROR && how != LAYOUT_BROADCAST) {
+                assert_null(ga_sort(x, GA_AXIS(axis)));
+                expect_raised(GA_ERR_INVALID, "sort: axis");
+                continue;
+            }
+            if (c->flags & GOLDEN_ERROR)
+                continue; /* it has an axis */
+            if (!golden_result(c, c->out[0], ga_sort(x, GA_AXIS(axis)), copies, why, sizeof why) ||
+                !golden_result(c, c->out[1], ga_argsort(x, GA_AXIS(axis)), copies, why, sizeof why))
+                fail_msg("case %d, %s of %s, axis %d, %s: %s", number, ga_dtype_name(b->dtype),
+                         ga__shape_text(b->ndim, b->shape), axis, layout_names[how], why);
+        }
+}
+
+static void answers_are_numpys(void **state)
+{
+    golden_file *file = golden_open("sort.bin");
+    (void)state;
+    for (int k = 0; k < file->ncases; k++)
+        if (!getenv("QUARRY_TEST_REDUCED") || k % 4 == 0)
+            check_case(&file->cases[k], k);
+    golden_close(file);
 }
 
 /* ---- Every way ---- */
@@ -222,9 +262,9 @@ static void check_lengths(const int64_t *lengths, size_t count, int64_t elements
 
 static void the_host_sorts_rows_of_any_length(void **state)
 {
-    static const int64_t lengths[] = {1,   2,   3,    7,    16,   31,    64,   65,
-                                      255, 256, 257,  300,  999,  1000,  4096, 20000,
-                                      2,   40,  200,  70000, 66001, 131072};
+    static const int64_t lengths[] = {1,   2,   3,   7,     16,    31,    64,   65,
+                                      255, 256, 257, 300,   999,   1000,  4096, 20000,
+                                      2,   40,  200, 70000, 66001, 131072};
     (void)state;
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 20000, 11);
 }
@@ -240,9 +280,9 @@ static void long_rows_of_every_dtype(void **state)
 /* The simulator runs warps, blocks of a row, and passes over tiles. */
 static void cuda_sorts_rows_of_any_length(void **state)
 {
-    static const int64_t lengths[] = {2,   3,   5,    9,    17,   32,   33,    64,    100,
-                                      129, 256, 257,  512,  700,  1025, 2049,  5000,  9000,
-                                      31,  250, 16384, 16385, 21000, 40000};
+    static const int64_t lengths[] = {2,    3,    5,   9,   17,    32,    33,    64,
+                                      100,  129,  256, 257, 512,   700,   1025,  2049,
+                                      5000, 9000, 31,  250, 16384, 16385, 21000, 40000};
     (void)state;
     ga__use_device(&simulated_device);
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 3000, 5);
@@ -252,8 +292,8 @@ static void cuda_sorts_rows_of_any_length(void **state)
 /* Passes of rows that several tiles share, of every size of elements. */
 static void cuda_sorts_long_rows(void **state)
 {
-    static const ga_dtype dtypes[] = {GA_INT8,      GA_BOOL,      GA_FLOAT16, GA_FLOAT32,
-                                      GA_INT64,     GA_COMPLEX64, GA_UINT32,  GA_COMPLEX128};
+    static const ga_dtype dtypes[] = {GA_INT8,  GA_BOOL,      GA_FLOAT16, GA_FLOAT32,
+                                      GA_INT64, GA_COMPLEX64, GA_UINT32,  GA_COMPLEX128};
     (void)state;
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
@@ -305,8 +345,7 @@ static void flat_sorts_take_c_order(void **state)
     (void)state;
     GA_SCOPE {
         const gpuarray *x = ga_transpose(counting(GA_SHAPE(2, 3)));
-        assert_numbers(ga_astype(ga_argsort(x, .flat = true), GA_INT32),
-                       NUMBERS(0, 2, 4, 1, 3, 5));
+        assert_numbers(ga_astype(ga_argsort(x, .flat = true), GA_INT32), NUMBERS(0, 2, 4, 1, 3, 5));
         assert_numbers(ga_sort(x, .flat = true, .descending = true), NUMBERS(5, 4, 3, 2, 1, 0));
         assert_numbers(ga_sort(ga_scalar(GA_INT32, 7), .flat = true), NUMBERS(7));
     }
@@ -476,6 +515,7 @@ static int open_devices(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_numpys),
         cmocka_unit_test(the_host_sorts_rows_of_any_length),
         cmocka_unit_test(long_rows_of_every_dtype),
         cmocka_unit_test(cuda_sorts_rows_of_any_length),

@@ -36,8 +36,8 @@ GA_API gpuarray *ga_argsort(size_t size, const ga_sort_args *args);
 
 /* Sorts the keys along their last axis, and the values, an array of the same shape, in the same
  * order. Both results are new arrays, set only on success. */
-GA_API ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values, gpuarray **sorted_keys,
-                                gpuarray **sorted_values);
+GA_API ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values,
+                                gpuarray **sorted_keys, gpuarray **sorted_values);
 
 /* The int64 indices that sort by several keys, arrays of one shape, along the last axis, as
  * numpy.lexsort: by the last key, its ties by the key before, and so on. ga_lexsort(GA_ARRAYS(

@@ -31,6 +31,11 @@ class ReduceArgs(Structure):
                 ("dtype", c_int), ("ddof", c_int), ("out", c_void_p)]
 
 
+class SortArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("descending", c_bool),
+                ("flat", c_bool), ("out", c_void_p)]
+
+
 class ElementwiseArgs(Structure):
     _fields_ = [(name, c_char_p) for name in ("arguments", "operation", "name", "preamble", "loop_prep", "after_loop")]
     _fields_ += [("fast_math", c_bool)]
@@ -257,6 +262,28 @@ class Library:
         if not function(*sized(args)):
             self.fail()
         return out
+
+    def sort(self, name, x, axis, descending=False, out=None):
+        """ga_sort or ga_argsort; axis None: of the elements in C order."""
+        args = SortArgs(x=x.address, descending=descending, flat=axis is None, out=out.address if out else None)
+        if axis is not None:
+            args.naxes, args.axes = 1, (c_int * 1)(axis)
+        if out is None:
+            return self.make("ga_" + name, *sized(args))
+        function = getattr(self.lib, "ga_" + name)
+        function.restype = c_void_p
+        if not function(*sized(args)):
+            self.fail()
+        return out
+
+    def lexsort(self, keys):
+        return self.make("ga_lexsort", len(keys), (c_void_p * len(keys))(*[x.address for x in keys]))
+
+    def sort_by_key(self, keys, values):
+        results = c_void_p(), c_void_p()
+        self.check(self.lib.ga_sort_by_key(c_void_p(keys.address), c_void_p(values.address),
+                                           *[ctypes.byref(x) for x in results]))
+        return [self.array(x.value) for x in results]
 
     def eval(self, text, names):
         return self.make("ga_eval", text.encode(), len(names), self.named(names))

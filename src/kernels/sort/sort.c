@@ -77,9 +77,8 @@ static ga_status zero(const job *j, uint64_t address, size_t nbytes)
 
 static ga_status run_pass(job *j, int pass)
 {
-    const ga_status status = j->p.v.host
-                                 ? run_step(j, GA__SORT_DIGIT, pass)
-                                 : zero(j, j->params.head.status, j->p.status_bytes);
+    const ga_status status = j->p.v.host ? run_step(j, GA__SORT_DIGIT, pass)
+                                         : zero(j, j->params.head.status, j->p.status_bytes);
     return status == GA_OK ? run_step(j, GA__SORT_PASS, pass) : status;
 }
 

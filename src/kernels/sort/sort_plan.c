@@ -6,20 +6,21 @@
 typedef ga__sort_plan plan;
 
 enum {
-    DIGITS = 256,               /* values of a digit */
-    HOST_ELEMENTS = 1 << 15,    /* that a worker sorts at a time: they are in its cache */
-    HOST_LONG = 1 << 16,        /* a row from here on is worth several workers */
-    HOST_CHUNK = 1 << 14,       /* the smallest chunk of a long row */
-    CHUNKS_PER_WORKER = 4,      /* so that a slow worker does not delay the others */
-    WARPS_BLOCK = 256,          /* threads of a block that sorts short rows */
-    PASS_BLOCK = 512,           /* threads of a tile: two tiles fill a multiprocessor's registers */
-    COUNT_BLOCK = 512,          /* of a block that counts, */
-    COUNT_WAVES = 4,            /* whose shares are few, but enough for all multiprocessors */
-    STATUS_HEAD = 256,          /* bytes before the tiles' words: the counter of tickets */
-    LEAST_SHARED = 48 << 10,    /* shared memory that every CUDA device has, in bytes */
-    RANKS_WARP = 4 * DIGITS,    /* bytes of shared memory for each warp's counts, */
+    DIGITS = 256,            /* values of a digit */
+    HOST_ELEMENTS = 1 << 15, /* that a worker sorts at a time: they are in its cache */
+    HOST_LONG = 1 << 16,     /* a row from here on is worth several workers */
+    HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
+    CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
+    WARPS_BLOCK = 256,       /* threads of a block that sorts short rows */
+    PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
+                              * registers a thread fit a multiprocessor */
+    COUNT_BLOCK = 512,       /* of a block that counts, */
+    COUNT_WAVES = 4,         /* whose shares are few, but enough for all multiprocessors */
+    STATUS_HEAD = 256,       /* bytes before the tiles' words: the counter of tickets */
+    LEAST_SHARED = 48 << 10, /* shared memory that every CUDA device has, in bytes */
+    RANKS_WARP = 4 * DIGITS, /* bytes of shared memory for each warp's counts, */
     RANKS_REST = 4 * DIGITS + 64, /* and for those of the block, in ga_ranks of sort_tile.cuda */
-    MOST_COUNT = 1 << 30        /* a tile's word of 32 bits counts below this */
+    MOST_COUNT = 1 << 30          /* a tile's word of 32 bits counts below this */
 };
 
 static size_t to_lines(size_t nbytes)
@@ -59,9 +60,9 @@ static size_t row_scratch(const plan *p, size_t size)
 {
     const size_t length = (size_t)p->length, word = word_bytes(p, size);
     const size_t side = (length * size + 63) / 64 * 64, index = p->v.wide ? 8 : 4;
-    const size_t nbytes = word > 0 ? 2 * ((length * word + 63) / 64 * 64)
-                                   : (p->v.values ? 1 : 2) * side +
-                                         (p->v.indices ? 2 * index * length : 0);
+    const size_t nbytes =
+        word > 0 ? 2 * ((length * word + 63) / 64 * 64)
+                 : (p->v.values ? 1 : 2) * side + (p->v.indices ? 2 * index * length : 0);
     return (nbytes + 63) / 64 * 64;
 }
 
@@ -92,8 +93,9 @@ static void plan_host_passes(plan *p, size_t size)
     p->share = ga__ceil_div(p->length, chunks < most ? chunks : most);
     p->shares = ga__ceil_div(p->length, p->share);
     const size_t tables = (size_t)(p->digits + 1) * DIGITS, shares = (size_t)p->shares;
-    p->state_bytes = 8 * (size_t)p->rows *
-                     (p->v.quick ? shares * GA__SORT_BUCKET_TABLE : GA__SORT_HEAD + shares * tables);
+    p->state_bytes =
+        8 * (size_t)p->rows *
+        (p->v.quick ? shares * GA__SORT_BUCKET_TABLE : GA__SORT_HEAD + shares * tables);
 }
 
 static void plan_host(plan *p, size_t size)
@@ -156,10 +158,15 @@ static bool plan_blocks(plan *p, size_t size)
     return false;
 }
 
-/* Elements of a thread of a tile: about 80 bytes, and no more than registers take. */
-static int pass_items(size_t size)
+/* Elements of a thread of a tile: as many loads in flight as its 85 registers allow, which also
+ * hold each element's place and, with indices, its digit. */
+static int pass_items(size_t size, bool indices)
 {
-    return size <= 2 ? 32 : size == 4 ? 20 : size == 8 ? 10 : 5;
+    if (size <= 2)
+        return 16;
+    if (size == 4)
+        return indices ? 12 : 18;
+    return size == 8 ? (indices ? 10 : 12) : 6;
 }
 
 static void plan_passes(plan *p, size_t size)
@@ -168,11 +175,12 @@ static void plan_passes(plan *p, size_t size)
     p->way = GA__SORT_BY_PASSES;
     p->v.wide = p->length >= MOST_COUNT;
     p->v.block = PASS_BLOCK;
-    p->v.items = (uint8_t)pass_items(size);
+    p->v.items = (uint8_t)pass_items(size, p->v.indices);
     p->share = (int64_t)p->v.block * p->v.items;
     p->shares = ga__ceil_div(p->length, p->share);
     p->shared = exchange_bytes(p, p->share, size);
-    p->count_share = COUNT_BLOCK * ga__ceil_div(p->length, COUNT_BLOCK * at_least_one(waves / p->rows));
+    p->count_share =
+        COUNT_BLOCK * ga__ceil_div(p->length, COUNT_BLOCK * at_least_one(waves / p->rows));
     p->count_shares = ga__ceil_div(p->length, p->count_share);
     p->state_bytes = 8 * (size_t)p->rows * (GA__SORT_HEAD + (size_t)p->digits * DIGITS);
     p->status_bytes = STATUS_HEAD + (size_t)(p->rows * p->shares) * DIGITS * (p->v.wide ? 8 : 4);

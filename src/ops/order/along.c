@@ -176,23 +176,25 @@ static gpuarray *take_words(const char *name, const gpuarray *x, const gpuarray 
                                         .name = "take_rows",
                                         .body = "r = x[i / m * m + p]",
                                         .uses_index = true},
-                             of_one = {.id = GA__FORMULA_ID(66),
-                                       .name = "take",
-                                       .body = "r = x[p]"};
+                             of_one = {
+                                 .id = GA__FORMULA_ID(66), .name = "take", .body = "r = x[p]"};
     const int64_t length = x->ndim > 0 ? x->shape[x->ndim - 1] : 1;
     const bool one = x->size == length;
-    gpuarray *const out =
-        ga__array_new(name, x->buffer->device, x->dtype, x->ndim, x->shape);
+    gpuarray *const out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, x->shape);
     if (!out)
         return NULL;
     const ga__operand operands[] = {
         {.name = "r", .array = out, .type = x->dtype, .writes = true},
-        {.name = "x", .array = x, .type = x->dtype, .access = GA__ACCESSOR, .reads = true,
+        {.name = "x",
+         .array = x,
+         .type = x->dtype,
+         .access = GA__ACCESSOR,
+         .reads = true,
          .is_const = true},
         {.name = "p", .array = indices, .type = GA_INT64, .reads = true},
         ga__number_operand("m", GA_INT64, ga_value_llong(length))};
-    if (ga__elementwise(one ? &of_one : &of_rows, x->buffer->device, x->ndim, x->shape,
-                        one ? 3 : 4, operands) == GA_OK)
+    if (ga__elementwise(one ? &of_one : &of_rows, x->buffer->device, x->ndim, x->shape, one ? 3 : 4,
+                        operands) == GA_OK)
         return out;
     ga_free(out);
     return NULL;

@@ -68,8 +68,8 @@ static ga_status read_call(call *c, const char *name, const ga_sort_args *args, 
     return status;
 }
 
-/* Moves a result to `out`, if the caller has one. Takes the result. A sort has several launches, any
- * of which may fail, so it never works in the caller's array. */
+/* Moves a result to `out`, if the caller has one. Takes the result. A sort has several launches,
+ * any of which may fail, so it never works in the caller's array. */
 static gpuarray *deliver(const call *c, gpuarray *result)
 {
     if (!result || !c->out)
@@ -155,8 +155,8 @@ ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values, gpuarray 
     int axis;
     if (!keys || !values || !sorted_keys || !sorted_values)
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name,
-                        !keys             ? "the array of keys"
-                        : !values         ? "the array of values"
+                        !keys          ? "the array of keys"
+                        : !values      ? "the array of values"
                         : !sorted_keys ? "sorted_keys"
                                        : "sorted_values");
     ga_status status = ga__check_axis(name, -1, keys->ndim, &axis);
