@@ -574,5 +574,5 @@ class Pieces(Random):
         return what, [(parts[0], whole[:cut], True), (parts[1], whole[cut:], True)]
 
 
-RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
-           Custom, CustomReduction, Convert, Assign, Random, Pieces]
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto, Rows,
+           RowsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]

@@ -2,7 +2,7 @@
 #ifndef GA_KERNELS_SORT_SORT_PLAN_H
 #define GA_KERNELS_SORT_SORT_PLAN_H
 
-#include "kernels/sort/sort.h"
+#include "kernels/sort/sort_call.h"
 #include "kernels/sort/sort_text.h"
 
 typedef enum ga__sort_way {
