@@ -15,6 +15,7 @@ typedef struct job {
     plan p;
     ga__stream *stream;
     ga__buffer *memory; /* all that the launches need beside the arrays */
+    bool prepares;      /* kernels are found, but nothing is launched */
     struct {
         ga__sort_params head;
         ga__sort_scratch scratch; /* of the host's workers */
@@ -56,6 +57,10 @@ static ga_status run_step(job *j, ga__sort_step step, int pass)
     const ga__loaded_kernel *kernel = find_kernel(j->p.device, &v);
     if (!kernel)
         return ga_error();
+    if (j->prepares) {
+        ga__request_leave();
+        return GA_OK;
+    }
     set_share(j, step);
     j->params.head.pass = (uint64_t)pass;
     uint64_t words[sizeof j->params / sizeof(uint64_t)];
@@ -72,6 +77,8 @@ static ga_status run_step(job *j, ga__sort_step step, int pass)
 
 static ga_status zero(const job *j, uint64_t address, size_t nbytes)
 {
+    if (j->prepares)
+        return GA_OK;
     return j->p.device->backend->memory.zero(j->stream, (void *)(uintptr_t)address, nbytes);
 }
 
@@ -168,7 +175,7 @@ static ga__stream *choose_stream(const ga__sort_call *call)
     return stream;
 }
 
-static ga_status run(job *j)
+static ga_status run_steps(job *j)
 {
     switch (j->p.way) {
     case GA__SORT_BY_NETWORK: return run_step(j, GA__SORT_SHORT_ROWS, 0);
@@ -176,6 +183,16 @@ static ga_status run(job *j)
     case GA__SORT_BY_BUCKETS: return run_buckets(j);
     default: return run_passes(j);
     }
+}
+
+/* All kernels are loaded before the first launch, so that one that cannot be leaves the result as
+ * it was. */
+static ga_status run(job *j)
+{
+    j->prepares = true;
+    const ga_status status = run_steps(j);
+    j->prepares = false;
+    return status == GA_OK ? run_steps(j) : status;
 }
 
 ga_status ga__sort(const ga__sort_call *call)

@@ -7,7 +7,7 @@
 /* Rows are the last axis. Arrays are contiguous, on one device, and have one shape. */
 typedef struct ga__sort_call {
     const gpuarray *from;
-    gpuarray *to; /* the sorted elements, in from's dtype; it may be `from` itself; NULL: none */
+    gpuarray *to; /* the sorted elements, in from's dtype; it may have from's memory; NULL: none */
     gpuarray *indices; /* int64: of the elements in their row; NULL: none */
     bool descending;   /* NaN is last all the same */
 } ga__sort_call;

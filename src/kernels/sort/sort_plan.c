@@ -81,7 +81,8 @@ static void plan_host_rows(plan *p, size_t size)
 /* In place, chunks would read samples that others have overwritten. */
 static bool sorts_by_buckets(const plan *p, size_t size)
 {
-    return word_bytes(p, size) > 0 && p->call->from != p->call->to;
+    const gpuarray *to = p->call->to;
+    return word_bytes(p, size) > 0 && !(to && to->data == p->call->from->data);
 }
 
 static void plan_host_passes(plan *p, size_t size)

@@ -59,14 +59,14 @@ static bool is_sorted_already(const gpuarray *x)
 static ga_status sort_trivial(const ga__sort_call *call)
 {
     ga_status status = GA_OK;
-    if (call->to && call->to != call->from)
+    if (call->to && call->to->data != call->from->data)
         status = ga__assign_bits(call->to, call->from);
     if (call->indices && status == GA_OK)
         status = (ga_assign)(call->indices, ga_value_int(0));
     return status;
 }
 
-static ga_status sort_rows(const gpuarray *from, gpuarray *to, gpuarray *indices, bool descending)
+ga_status ga__sort_rows(const gpuarray *from, gpuarray *to, gpuarray *indices, bool descending)
 {
     const ga__sort_call call = {from, to, indices, descending};
     return is_sorted_already(from) ? sort_trivial(&call) : ga__sort(&call);
@@ -127,7 +127,7 @@ static ga_status make_rows(const char *name, const gpuarray *x, bool descending,
         ok = (m->indices = ga__array_new(name, device, GA_INT64, x->ndim, x->shape)) != NULL;
     if (values && copy)
         m->values = copy;
-    ok = ok && sort_rows(from, m->values, m->indices, descending) == GA_OK;
+    ok = ok && ga__sort_rows(from, m->values, m->indices, descending) == GA_OK;
     if (!values)
         ga_free(copy);
     if (!ok)

@@ -10,6 +10,10 @@
 ga_status ga__sort_along(const char *name, const gpuarray *x, int axis, bool descending,
                          gpuarray **values, gpuarray **indices);
 
+/* The same of rows, the last axis, into given arrays; all are contiguous and have one shape. `to`
+ * may have x's memory, `indices` not. Either may be NULL. */
+ga_status ga__sort_rows(const gpuarray *x, gpuarray *to, gpuarray *indices, bool descending);
+
 /* A contiguous copy of the same bits, also of NaN. */
 gpuarray *ga__copy_bits(const gpuarray *x);
 

@@ -68,8 +68,16 @@ static ga_status read_call(call *c, const char *name, const ga_sort_args *args, 
     return status;
 }
 
-/* Moves a result to `out`, if the caller has one. Takes the result. A sort has several launches,
- * any of which may fail, so it never works in the caller's array. */
+/* Whether the engine can leave a result of this dtype in `out`. */
+static bool is_direct(const call *c, ga_dtype dtype)
+{
+    const gpuarray *x = c->x, *out = c->out;
+    if (!out || !out->contiguous || !x->contiguous || out->dtype != dtype || c->axis != x->ndim - 1)
+        return false;
+    return !ga__arrays_overlap(out, x) || (out->data == x->data && dtype == x->dtype);
+}
+
+/* Moves a result to `out`, if the caller has one. Takes the result. */
 static gpuarray *deliver(const call *c, gpuarray *result)
 {
     if (!result || !c->out)
@@ -85,7 +93,9 @@ static gpuarray *sort(const ga_sort_args *args)
     gpuarray *values = NULL;
     if (read_call(&c, "sort", args, false, GA_NO_DTYPE) != GA_OK)
         return NULL;
-    if (ga__sort_along(c.name, c.x, c.axis, c.descending, &values, NULL) == GA_OK)
+    if (is_direct(&c, c.x->dtype))
+        values = ga__sort_rows(c.x, c.out, NULL, c.descending) == GA_OK ? c.out : NULL;
+    else if (ga__sort_along(c.name, c.x, c.axis, c.descending, &values, NULL) == GA_OK)
         values = deliver(&c, values);
     ga_free(c.flat);
     return values;
@@ -97,7 +107,9 @@ static gpuarray *argsort(const ga_sort_args *args)
     gpuarray *indices = NULL;
     if (read_call(&c, "argsort", args, true, GA_INT64) != GA_OK)
         return NULL;
-    if (ga__sort_along(c.name, c.x, c.axis, c.descending, NULL, &indices) == GA_OK)
+    if (is_direct(&c, GA_INT64) && !ga__arrays_overlap(c.out, c.x))
+        indices = ga__sort_rows(c.x, NULL, c.out, c.descending) == GA_OK ? c.out : NULL;
+    else if (ga__sort_along(c.name, c.x, c.axis, c.descending, NULL, &indices) == GA_OK)
         indices = deliver(&c, indices);
     ga_free(c.flat);
     return indices;
