@@ -10,6 +10,7 @@ enum {
     HOST_ELEMENTS = 1 << 15, /* that a worker sorts at a time: they are in its cache */
     HOST_LONG = 1 << 16,     /* a row from here on is worth several workers */
     HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
+    MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
     WARPS_BLOCK = 256,       /* threads of a block that sorts short rows */
     PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
@@ -85,13 +86,23 @@ static bool sorts_by_buckets(const plan *p, size_t size)
     return word_bytes(p, size) > 0 && !(to && to->data == p->call->from->data);
 }
 
+/* Chunks of a long row: enough for all workers. Those that are divided into buckets also fit a
+ * worker's cache. */
+static int64_t host_chunks(const plan *p)
+{
+    const int64_t least = at_least_one(p->length / HOST_CHUNK);
+    const int64_t most = (int64_t)p->device->processors * CHUNKS_PER_WORKER;
+    const int64_t chunks = least < most ? least : most, cached = p->length / HOST_ELEMENTS;
+    if (!p->v.quick || cached <= chunks)
+        return chunks;
+    return cached < MOST_CHUNKS ? cached : MOST_CHUNKS;
+}
+
 static void plan_host_passes(plan *p, size_t size)
 {
-    const int64_t most = (int64_t)p->device->processors * CHUNKS_PER_WORKER;
-    const int64_t chunks = at_least_one(p->length / HOST_CHUNK);
     p->v.quick = sorts_by_buckets(p, size);
     p->way = p->v.quick ? GA__SORT_BY_BUCKETS : GA__SORT_BY_PASSES;
-    p->share = ga__ceil_div(p->length, chunks < most ? chunks : most);
+    p->share = ga__ceil_div(p->length, host_chunks(p));
     p->shares = ga__ceil_div(p->length, p->share);
     const size_t tables = (size_t)(p->digits + 1) * DIGITS, shares = (size_t)p->shares;
     p->state_bytes =
