@@ -10,7 +10,10 @@
 #include "array/array.h"
 #include "array_support.h"
 #include "base/alloc.h"
+#include "base/embedded.h"
 #include "golden.h"
+#include "jit/template.h"
+#include "kernels/sort/sort_text.h"
 #include "layouts.h"
 #include "random.h"
 #include "run.h"
@@ -316,6 +319,43 @@ static void cuda_sorts_with_little_shared_memory(void **state)
     simulated_device.shared_bytes = shared;
 }
 
+/* Rows too long for a test compile: their indices have 64 bits. */
+static void check_wide(ga__device *device, ga__sort_step step)
+{
+    static const ga__formula formula = {.name = "sort", .body = ""};
+    const ga__sort_variant v = {.type = GA_FLOAT32,
+                                .step = (uint8_t)step,
+                                .host = device->arch == 0,
+                                .values = true,
+                                .indices = true,
+                                .wide = true,
+                                .items = 8,
+                                .block = 384};
+    ga__record *record = ga__sort_text(&formula, &v);
+    char *text = ga__fill(ga__embedded_file("sort.tmpl", strlen("sort.tmpl")), record);
+    void *code = NULL;
+    size_t nbytes = 0;
+    assert_non_null(text);
+    const ga__source source = {.name = "sort", .text = text};
+    if (device->backend->code.compile(device, &source, &code, &nbytes) != GA_OK)
+        fail_msg("step %d on %s: %s", step, device->name, ga_error_message());
+    ga__free(code);
+    ga__free(text);
+    ga__record_free(record);
+}
+
+static void rows_of_two_billion_elements_compile(void **state)
+{
+    static const ga__sort_step steps[] = {GA__SORT_COUNT, GA__SORT_PLAN, GA__SORT_PASS};
+    (void)state;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+        check_wide(&simulated_device, steps[k]);
+        check_wide(ga__find_device("cpu"), steps[k]);
+    }
+    check_wide(ga__find_device("cpu"), GA__SORT_ROWS);
+    check_wide(ga__find_device("cpu"), GA__SORT_DIGIT);
+}
+
 /* ---- Axes and layouts ---- */
 
 static void every_axis_of_every_layout(void **state)
@@ -572,6 +612,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cuda_sorts_rows_of_any_length),
         cmocka_unit_test(cuda_sorts_long_rows),
         cmocka_unit_test(cuda_sorts_with_little_shared_memory),
+        cmocka_unit_test(rows_of_two_billion_elements_compile),
         cmocka_unit_test(every_axis_of_every_layout),
         cmocka_unit_test(flat_sorts_take_c_order),
         cmocka_unit_test(empty_arrays_stay_empty),
