@@ -158,6 +158,19 @@ static void check_line(const line *l, const char *what)
     free(seen);
 }
 
+/* An array that is sorted in its own memory becomes the same. */
+static void check_in_place(const gpuarray *x, int axis, bool descending, const char *wanted,
+                           const char *what)
+{
+    gpuarray *own = ga_copy(x);
+    if (!own || !ga_sort(own, GA_AXIS(axis), .descending = descending, .out = own))
+        fail_msg("%s, in place: %s", what, ga_error_message());
+    char *found = host_bytes(own, what);
+    if (ga_is_contiguous(x) && memcmp(found, wanted, ga_nbytes(own)) != 0)
+        fail_msg("%s: in place the bytes differ", what);
+    free(found);
+}
+
 static void check_sorted(const gpuarray *x, int axis, bool descending, const char *what)
 {
     const int place = axis < 0 ? axis + ga_ndim(x) : axis;
@@ -186,6 +199,7 @@ static void check_sorted(const gpuarray *x, int axis, bool descending, const cha
                         descending};
         check_line(&l, what);
     }
+    check_in_place(x, axis, descending, to, what);
     free(from);
     free(to);
     free(at);
