@@ -440,6 +440,19 @@ static void results_go_to_out(void **state)
     }
 }
 
+/* All rows but the last, sorted into all but the first. */
+static void results_may_overlap_the_operand(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *k = ga_arange(GA_INT32, 0, 30100, 1);
+        gpuarray *all = ga_reshape(ga_eval("k * 7919 % 30011", GA(k)), GA_SHAPE(301, 100));
+        gpuarray *x = ga_slice(all, ":-1"), *out = ga_slice(all, "1:"), *wanted = ga_sort(x);
+        assert_ptr_equal(ga_sort(x, .out = out), out);
+        assert_arrays_equal(out, wanted);
+    }
+}
+
 /* ---- Keys ---- */
 
 static void keys_take_their_values_along(void **state)
@@ -631,6 +644,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flat_sorts_take_c_order),
         cmocka_unit_test(empty_arrays_stay_empty),
         cmocka_unit_test(results_go_to_out),
+        cmocka_unit_test(results_may_overlap_the_operand),
         cmocka_unit_test(keys_take_their_values_along),
         cmocka_unit_test(later_keys_come_first),
         cmocka_unit_test(bad_calls_are_refused),
