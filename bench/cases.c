@@ -370,6 +370,96 @@ static ga_status run_fast_call(workload *w)
                              GA_NAMED("sigma", SIGMA));
 }
 
+/* ---- Sorts: numbers 0 ... n - 1 in an order whose inverse is known, k * step modulo n ---- */
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    return b == 0 ? a : greatest_divisor(b, a % b);
+}
+
+/* About 0.618 n, without a common divisor. */
+static int64_t step_of(int64_t n)
+{
+    int64_t step = (int64_t)((double)n * 0.6180339887498949);
+
+    while (greatest_divisor(n, step) != 1)
+        step++;
+    return step;
+}
+
+/* The k with k * step = 1 modulo n, by Euclid's algorithm. */
+static int64_t inverse_of(int64_t step, int64_t n)
+{
+    int64_t a = n, b = step, x = 0, y = 1;
+
+    while (b > 0) {
+        const int64_t quotient = a / b, rest = a % b, next = x - quotient * y;
+        a = b, b = rest, x = y, y = next;
+    }
+    return (x % n + n) % n;
+}
+
+/* Rows of `length` such numbers, along the last axis or, turned, along the first one. */
+static bool scattered(workload *w, ga_dtype dtype, int64_t rows, int64_t length, bool turned)
+{
+    gpuarray *k = ga_arange(GA_INT64, 0, length, 1);
+    gpuarray *row =
+        ga_eval("k * step % n", GA(k), GA_NAMED("step", step_of(length)), GA_NAMED("n", length));
+    gpuarray *all =
+        turned ? ga_broadcast_to(ga_reshape(row, GA_SHAPE(length, 1)), GA_SHAPE(length, rows))
+               : ga_broadcast_to(row, GA_SHAPE(rows, length));
+    w->x = ga_astype(all, dtype);
+    w->a = ga_retain(w->x);
+    w->out = ga_empty_like(w->x);
+    ga_free(k), ga_free(row), ga_free(all);
+    return made(w);
+}
+
+static bool scattered_floats(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_FLOAT32, 1, w->n, false);
+}
+
+static bool scattered_ints(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_INT32, 1, w->n, false);
+}
+
+static bool scattered_longs(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_INT64, 1, w->n / 2, false);
+}
+
+static bool scattered_for_indices(workload *w, const bench_case *c)
+{
+    const bool ok = scattered_ints(w, c);
+
+    ga_free(w->out);
+    w->out = ga_empty(GA_INT64, GA_SHAPE(1, w->n));
+    return ok && w->out;
+}
+
+static bool scattered_rows(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_FLOAT32, side_of(w), side_of(w), false);
+}
+
+static bool scattered_columns(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_FLOAT32, side_of(w), side_of(w), true);
+}
+
+static bool scattered_short_rows(workload *w, const bench_case *c)
+{
+    (void)c;
+    return scattered(w, GA_FLOAT32, w->n / 64, 64, false);
+}
+
 /* A reduction with .out returns out itself. */
 static ga_status status_of(const gpuarray *result)
 {
@@ -389,6 +479,21 @@ static ga_status run_max(workload *w)
 static ga_status run_argmax(workload *w)
 {
     return status_of(ga_argmax(w->a, .out = w->out));
+}
+
+static ga_status run_sort(workload *w)
+{
+    return status_of(ga_sort(w->a, .out = w->out));
+}
+
+static ga_status run_sort0(workload *w)
+{
+    return status_of(ga_sort(w->a, GA_AXIS(0), .out = w->out));
+}
+
+static ga_status run_argsort(workload *w)
+{
+    return status_of(ga_argsort(w->a, .out = w->out));
 }
 
 static ga_status run_any(workload *w)
@@ -690,6 +795,13 @@ static double expect_topk(const workload *w, const bench_case *c, int64_t i)
 {
     (void)c;
     return 2 - (double)i / (double)ga_size(w->x);
+static double expect_place(const workload *w, const bench_case *c, int64_t i)
+    return (double)(i % ga_shape(w->x)[1]);
+static double expect_line(const workload *w, const bench_case *c, int64_t i)
+    return (double)(i / ga_shape(w->x)[1]);
+static double expect_inverse(const workload *w, const bench_case *c, int64_t i)
+    const int64_t n = ga_shape(w->x)[1], inverse = inverse_of(step_of(n), n);
+    return (double)(i * inverse % n); /* n is less than 2**31 */
 }
 
 static double expect_true(const workload *w, const bench_case *c, int64_t i)
@@ -965,6 +1077,13 @@ const bench_case bench_cases[] = {
      expect_searchsorted},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
+    {"sort f32", NONE, 8, 1e-6, false, F32, scattered_floats, run_sort, expect_place},
+    {"sort i32", NONE, 8, 0, false, F32, scattered_ints, run_sort, expect_place},
+    {"sort i64", NONE, 16, 0, false, F32, scattered_longs, run_sort, expect_place},
+    {"argsort i32", NONE, 12, 0, false, F32, scattered_for_indices, run_argsort, expect_inverse},
+    {"sort rows m", NONE, 8, 1e-6, false, F32, scattered_rows, run_sort, expect_place},
+    {"sort columns m", NONE, 8, 1e-6, false, F32, scattered_columns, run_sort0, expect_line},
+    {"sort rows (k,64)", NONE, 8, 0, false, F32, scattered_short_rows, run_sort, expect_place},
     {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^5", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^6", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},

@@ -48,9 +48,9 @@ static double out_at(const workload *w, int64_t i)
 
     if (!w->machine->read(raw, (const char *)ga_data(w->out) + (size_t)i * bytes, bytes))
         return NAN;
-    if (dtype == GA_INT64) {
-        memcpy(&index, raw, sizeof index);
-        return (double)index;
+    if (dtype == GA_INT64 || dtype == GA_INT32) {
+        memcpy(&index, raw, sizeof index); /* of 32 bits, the others are 0 */
+        return dtype == GA_INT64 ? (double)index : (double)(int32_t)index;
     }
     memcpy(&half, raw, sizeof half);
     memcpy(&single, raw, sizeof single);

@@ -14,6 +14,7 @@
 #include <quarry/ops.h>
 #include <quarry/select.h>
 #include <quarry/rank.h>
+#include <quarry/sort.h>
 #include <quarry/kernel.h>
 #include <quarry/module.h>
 #include <quarry/source.h>

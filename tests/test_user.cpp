@@ -61,6 +61,14 @@ static void ranks()
         args.axes = axes;
         args.method = "lower";
         check(ga_item_double(ga_slice(ga_quantile(args), "24")) == 99, "a struct of options");
+        ga_sort_args order = {};
+        order.x = dx;
+        order.naxes = 1;
+        order.axes = axes;
+        order.descending = true;
+        check(ga_size(ga_sort(order)) == ga_size(dx) && ga_argsort(slope) &&
+                  ga_lexsort(GA_ARRAYS(dx, dy)),
+              "sorts");
     }
 }
 

@@ -221,9 +221,15 @@ inline ga_value GA_V(std::complex<double> v)
 /* clang-format on */
 #define GA_LIST_(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
 #define GA_COUNT_(type, ...) ((int)std::initializer_list<type>{__VA_ARGS__}.size())
+#define GA_ARRAYS(...)                                                                             \
+    GA_COUNT_(const gpuarray *, __VA_ARGS__), GA_LIST_(const gpuarray *, __VA_ARGS__)
 #else
 #define GA_LIST_(type, ...) ((const type[]){__VA_ARGS__})
 #define GA_COUNT_(type, ...) ((int)(sizeof((const type[]){__VA_ARGS__}) / sizeof(type)))
+/* Arrays, as the two arguments "count, arrays". */
+#define GA_ARRAYS(...)                                                                             \
+    ((int)(sizeof((const gpuarray *[]){__VA_ARGS__}) / sizeof(gpuarray *))),                       \
+        ((const gpuarray *[]){__VA_ARGS__})
 #endif
 
 /* A shape, as the two arguments "ndim, dims". GA_SHAPE0 is the shape of a 0-d array. */

@@ -35,6 +35,9 @@ class ScanArgs(Structure):
     _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("dtype", c_int), ("exclusive", c_bool),
                 ("reverse", c_bool), ("include_initial", c_bool), ("initial", Value), ("offsets", c_void_p),
                 ("out", c_void_p)]
+class SortArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("descending", c_bool),
+                ("flat", c_bool), ("out", c_void_p)]
 
 
 class ElementwiseArgs(Structure):
@@ -297,6 +300,25 @@ class Library:
         if axis is not None:
             args.naxes, args.axes = 1, (c_int * 1)(axis)
         return self.make("ga_" + name, *sized(args))
+    def sort(self, name, x, axis, descending=False, out=None):
+        """ga_sort or ga_argsort; axis None: of the elements in C order."""
+        args = SortArgs(x=x.address, descending=descending, flat=axis is None, out=out.address if out else None)
+        if out is None:
+            return self.make("ga_" + name, *sized(args))
+        function = getattr(self.lib, "ga_" + name)
+        function.restype = c_void_p
+        if not function(*sized(args)):
+            self.fail()
+        return out
+
+    def lexsort(self, keys):
+        return self.make("ga_lexsort", len(keys), (c_void_p * len(keys))(*[x.address for x in keys]))
+
+    def sort_by_key(self, keys, values):
+        results = c_void_p(), c_void_p()
+        self.check(self.lib.ga_sort_by_key(c_void_p(keys.address), c_void_p(values.address),
+                                           *[ctypes.byref(x) for x in results]))
+        return [self.array(x.value) for x in results]
 
     def eval(self, text, names):
         return self.make("ga_eval", text.encode(), len(names), self.named(names))

@@ -212,6 +212,15 @@ class ReductionAxes(Reduction):
 class Scan(Recipe):
     """Exclusive scans begin with an initial number, segments with it too."""
 
+# ---- Sorts ----
+def stable_order(x, axis, descending=False):
+    """numpy.argsort, and of descending numbers too; the elements have no NaN."""
+    x = x.astype(np.float32) if x.dtype.name in SMALL else x
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
+    return np.argsort(-ranks, axis=axis, kind="stable")
+class Sort(Recipe):
     kinds = DTYPES
     inputs = 1
 
@@ -247,6 +256,36 @@ class Scan(Recipe):
         got = self.library.scan(self.name, x.array, axis, **options)
         wanted = self.wanted(moved, list(offsets))
         return what, [(got, np.moveaxis(wanted, 0, axis) if axis is not None else wanted, True)]
+        self.descending = rng.random() < 0.4
+        flat = x.like.ndim == 0 or rng.random() < 0.1
+        axis = None if flat else int(rng.integers(-x.like.ndim, x.like.ndim))
+        like = x.like.ravel() if flat else x.like
+        order = stable_order(like, -1 if flat else axis, self.descending)
+        wanted = np.take_along_axis(like, order, -1 if flat else axis)
+        what = "sort(%r, axis=%s, descending=%s)" % (x, axis, self.descending)
+        got = [self.library.sort(name, x.array, axis, self.descending) for name in ("sort", "argsort")]
+        return what, [(got[0], wanted, True), (got[1], order, True)]
+class SortInto(Sort):
+        shape = random_shape(rng)
+        if not shape or np.prod(shape) == 0:
+            return "nothing", []
+        x = self.operand(rng, 0, shape, writable=True)
+        axis = int(rng.integers(-len(shape), len(shape)))
+        order = stable_order(x.like, axis, self.descending)
+        x.like[...] = np.take_along_axis(x.like, order, axis)
+        self.library.sort("sort", x.array, axis, self.descending, out=x.array)
+        return "sort(%r, axis=%s, out=itself)" % (x, axis), [(x.whole, x.whole_like, True)]
+class Keys(Recipe):
+    kinds = DTYPES
+        shape = random_shape(rng, most=2000) or (3,)
+        a, b = (self.operand(rng, k, shape, writable=True) for k in range(2))
+        order = stable_order(a.like, -1)
+        k, v = self.library.sort_by_key(a.array, b.array)
+        pairs = [(k, np.take_along_axis(a.like, order, -1), True), (v, np.take_along_axis(b.like, order, -1), True)]
+        by_both = [np.unique(x.like, return_inverse=True)[1].reshape(x.like.shape) for x in (a, b)]
+        if a.like.size > 0:
+            pairs.append((self.library.lexsort([a.array, b.array]), np.lexsort(by_both), True))
+        return "keys %r and values %r" % (a, b), pairs
 
 
 # ---- Formulas ----
@@ -586,3 +625,5 @@ class Pieces(Random):
 
 RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Scan, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
            Custom, CustomReduction, Convert, Assign, Random, Pieces]
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto, Rows,
+           RowsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]
