@@ -795,12 +795,25 @@ static double expect_topk(const workload *w, const bench_case *c, int64_t i)
 {
     (void)c;
     return 2 - (double)i / (double)ga_size(w->x);
+}
+
 static double expect_place(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
     return (double)(i % ga_shape(w->x)[1]);
+}
+
 static double expect_line(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
     return (double)(i / ga_shape(w->x)[1]);
+}
+
 static double expect_inverse(const workload *w, const bench_case *c, int64_t i)
+{
     const int64_t n = ga_shape(w->x)[1], inverse = inverse_of(step_of(n), n);
+
+    (void)c;
     return (double)(i * inverse % n); /* n is less than 2**31 */
 }
 

@@ -38,6 +38,14 @@ static void slopes()
         gpuarray *rows = ga_max(args);
         check(ga_ndim(rows) == 2 && ga_shape(rows)[0] == 18 && ga_shape(rows)[1] == 1, "kept axes");
         check(ga_item_double(ga_mean(slope)) == 5.0, "the mean slope");
+        ga_sort_args order = {};
+        order.x = dx;
+        order.naxes = 1;
+        order.axes = axes;
+        order.descending = true;
+        check(ga_size(ga_sort(order)) == ga_size(dx) && ga_argsort(slope) &&
+                  ga_lexsort(GA_ARRAYS(dx, dy)),
+              "sorts");
         gpuarray *counts = nullptr, *edges = nullptr;
         check(ga_histogram(slope, 3, &counts, &edges) == GA_OK && ga_size(edges) == 4, "bins");
         check(ga_item_int64(ga_searchsorted(edges, 9.0)) == 4, "a search");
@@ -61,14 +69,6 @@ static void ranks()
         args.axes = axes;
         args.method = "lower";
         check(ga_item_double(ga_slice(ga_quantile(args), "24")) == 99, "a struct of options");
-        ga_sort_args order = {};
-        order.x = dx;
-        order.naxes = 1;
-        order.axes = axes;
-        order.descending = true;
-        check(ga_size(ga_sort(order)) == ga_size(dx) && ga_argsort(slope) &&
-                  ga_lexsort(GA_ARRAYS(dx, dy)),
-              "sorts");
     }
 }
 

@@ -382,10 +382,15 @@ static void rank_variants(ga_dtype dtype)
             COMPILES("argpartition", ga_argpartition(x, 7));
             COMPILES("topk", ga_topk(x, 7, &values, &indices));
             COMPILES("topk of many", ga_topk(x, shapes[s][1], &values, &indices, .smallest = true));
+        }
+}
+
 /* Warps and parts of them, rows of a block, and passes over tiles. */
 static void sort_variants(ga_dtype dtype)
+{
     static const int64_t lengths[] = {5, 250, 600, 16000, 100000};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        GA_SCOPE {
             gpuarray *x = ga_empty(dtype, GA_SHAPE(2, lengths[k]));
             COMPILES("sort", ga_sort(x));
             COMPILES("argsort", ga_argsort(x, .descending = true));
@@ -480,6 +485,13 @@ static void selections_compile_everywhere(void **state)
     run_twice(rank_variants, others, 5, &devices[2], 1);
 }
 
+static void sorts_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(sort_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
+}
+
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
@@ -497,9 +509,6 @@ static void bins_compile_everywhere(void **state)
     (void)state;
     run_twice(bins_variants, wide, 2, devices, DEVICES);
     run_twice(bins_variants, others, 5, &devices[2], 1);
-static void sorts_compile_everywhere(void **state)
-    run_twice(sort_variants, some_dtypes, 1, devices, DEVICES);
-    run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
 }
 
 static void small_float_variants(ga_dtype dtype)
@@ -545,9 +554,9 @@ int main(int argc, char **argv)
         table_test(scans_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
         table_test(selections_compile_everywhere),
+        table_test(sorts_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),
-        table_test(sorts_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),
         table_test(every_row_compiles_for_every_dtype),
     };

@@ -35,6 +35,8 @@ class ScanArgs(Structure):
     _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("dtype", c_int), ("exclusive", c_bool),
                 ("reverse", c_bool), ("include_initial", c_bool), ("initial", Value), ("offsets", c_void_p),
                 ("out", c_void_p)]
+
+
 class SortArgs(Structure):
     _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", POINTER(c_int)), ("descending", c_bool),
                 ("flat", c_bool), ("out", c_void_p)]
@@ -300,9 +302,12 @@ class Library:
         if axis is not None:
             args.naxes, args.axes = 1, (c_int * 1)(axis)
         return self.make("ga_" + name, *sized(args))
+
     def sort(self, name, x, axis, descending=False, out=None):
         """ga_sort or ga_argsort; axis None: of the elements in C order."""
         args = SortArgs(x=x.address, descending=descending, flat=axis is None, out=out.address if out else None)
+        if axis is not None:
+            args.naxes, args.axes = 1, (c_int * 1)(axis)
         if out is None:
             return self.make("ga_" + name, *sized(args))
         function = getattr(self.lib, "ga_" + name)

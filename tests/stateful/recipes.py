@@ -212,15 +212,6 @@ class ReductionAxes(Reduction):
 class Scan(Recipe):
     """Exclusive scans begin with an initial number, segments with it too."""
 
-# ---- Sorts ----
-def stable_order(x, axis, descending=False):
-    """numpy.argsort, and of descending numbers too; the elements have no NaN."""
-    x = x.astype(np.float32) if x.dtype.name in SMALL else x
-    if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
-    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
-    return np.argsort(-ranks, axis=axis, kind="stable")
-class Sort(Recipe):
     kinds = DTYPES
     inputs = 1
 
@@ -256,7 +247,29 @@ class Sort(Recipe):
         got = self.library.scan(self.name, x.array, axis, **options)
         wanted = self.wanted(moved, list(offsets))
         return what, [(got, np.moveaxis(wanted, 0, axis) if axis is not None else wanted, True)]
+
+
+# ---- Sorts ----
+
+
+def stable_order(x, axis, descending=False):
+    """numpy.argsort, and of descending numbers too; the elements have no NaN."""
+    x = x.astype(np.float32) if x.dtype.name in SMALL else x
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
+    return np.argsort(-ranks, axis=axis, kind="stable")
+
+
+class Sort(Recipe):
+    kinds = DTYPES
+    inputs = 1
+
+    def choose(self, rng):
         self.descending = rng.random() < 0.4
+
+    def call(self, rng):
+        x = self.operand(rng, 0, random_shape(rng))
         flat = x.like.ndim == 0 or rng.random() < 0.1
         axis = None if flat else int(rng.integers(-x.like.ndim, x.like.ndim))
         like = x.like.ravel() if flat else x.like
@@ -265,7 +278,10 @@ class Sort(Recipe):
         what = "sort(%r, axis=%s, descending=%s)" % (x, axis, self.descending)
         got = [self.library.sort(name, x.array, axis, self.descending) for name in ("sort", "argsort")]
         return what, [(got[0], wanted, True), (got[1], order, True)]
+
+
 class SortInto(Sort):
+    def call(self, rng):
         shape = random_shape(rng)
         if not shape or np.prod(shape) == 0:
             return "nothing", []
@@ -275,8 +291,12 @@ class SortInto(Sort):
         x.like[...] = np.take_along_axis(x.like, order, axis)
         self.library.sort("sort", x.array, axis, self.descending, out=x.array)
         return "sort(%r, axis=%s, out=itself)" % (x, axis), [(x.whole, x.whole_like, True)]
+
+
 class Keys(Recipe):
     kinds = DTYPES
+
+    def call(self, rng):
         shape = random_shape(rng, most=2000) or (3,)
         a, b = (self.operand(rng, k, shape, writable=True) for k in range(2))
         order = stable_order(a.like, -1)
@@ -623,7 +643,5 @@ class Pieces(Random):
         return what, [(parts[0], whole[:cut], True), (parts[1], whole[cut:], True)]
 
 
-RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Scan, Eval, Eval, Eval, EvalInto, Rows, RowsInto, Chunked,
-           Custom, CustomReduction, Convert, Assign, Random, Pieces]
-RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto, Rows,
-           RowsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]
+RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Scan, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto,
+           Rows, RowsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]
