@@ -966,7 +966,7 @@ static double expect_max1(const workload *w, const bench_case *c, int64_t i)
     return max_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
 }
 
-/* As many in each bin, but for chance. */
+/* As many in each bin, but for chance: of 2^16 elements, six deviations are 0.4 of them. */
 static double expect_histogram(const workload *w, const bench_case *c, int64_t i)
 {
     (void)c, (void)i;
@@ -1084,7 +1084,7 @@ const bench_case bench_cases[] = {
     {"cumsum f32 10^3", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^5", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^6", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
-    {"histogram f32, 256 bins", READ, 4, 0.1, false, POSITIVE, counts_of_vector, run_histogram,
+    {"histogram f32, 256 bins", READ, 4, 0.5, false, POSITIVE, counts_of_vector, run_histogram,
      expect_histogram},
     {"searchsorted f32 in 2^20", COPY, 12, 0, false, POSITIVE, vector_and_table, run_searchsorted,
      expect_searchsorted},

@@ -156,8 +156,9 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
 {
     /* As much as the call's operands and the index need. */
     int64_t strides[noperands + 1][GA_MAX_NDIM];
-    uint64_t words[ga__elementwise_most_params(noperands)];
-    ga__params params = ga__params_in(words, ga__elementwise_most_params(noperands));
+    const size_t most = ga__elementwise_most_params(noperands);
+    uint64_t words[most];
+    ga__params params = ga__params_in(words, most);
     plan p;
     assert(noperands < GA__MAX_OPERANDS);
     p.formula = formula;
