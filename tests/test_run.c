@@ -72,9 +72,9 @@ static void expect_samples(void)
     setenv("QUARRY_TEST_SHARE", "3", 1);
     for (int k = 0; k < 3000; k++) {
         snprintf(text, sizeof text, "item %d", k);
-        setenv("QUARRY_TEST_SEED", "1", 1);
+        setenv("QUARRY_TEST_SAMPLE", "1", 1);
         const int first = in_sample(text);
-        setenv("QUARRY_TEST_SEED", "2", 1);
+        setenv("QUARRY_TEST_SAMPLE", "2", 1);
         const int second = in_sample(text);
         counts[0] += first;
         counts[1] += second;

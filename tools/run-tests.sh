@@ -4,7 +4,7 @@
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 10 seconds.
 # With --sample long tables are tested by a quarter of their rows. The commit chooses which, so that
-# another commit tests others; QUARRY_TEST_SEED=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
+# another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
@@ -35,10 +35,10 @@ build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
 
 if [ "$sample" ]; then
     commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)
-    QUARRY_TEST_SEED=${QUARRY_TEST_SEED-$((0x$commit))}
+    QUARRY_TEST_SAMPLE=${QUARRY_TEST_SAMPLE-$((0x$commit))}
     QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-4}
-    export QUARRY_TEST_SEED QUARRY_TEST_SHARE
-    echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SEED=$QUARRY_TEST_SEED"
+    export QUARRY_TEST_SAMPLE QUARRY_TEST_SHARE
+    echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SAMPLE=$QUARRY_TEST_SAMPLE"
 fi
 
 # Both builds use the same kernels: the second finds them compiled.

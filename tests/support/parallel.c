@@ -92,9 +92,9 @@ int failures(void)
     int count = failure_count;
     if (count > 20)
         fprintf(stderr, "%d failures in all\n", count);
-    const char *seed = getenv("QUARRY_TEST_SEED");
+    const char *seed = getenv("QUARRY_TEST_SAMPLE");
     if (count > 0 && seed)
-        fprintf(stderr, "QUARRY_TEST_SEED=%s\n", seed);
+        fprintf(stderr, "QUARRY_TEST_SAMPLE=%s\n", seed);
     failure_count = 0;
     return count;
 }

@@ -64,7 +64,7 @@ static uint64_t hash_of(uint64_t seed, const char *text)
 bool in_sample(const char *text)
 {
     const uint64_t share = getenv("QUARRY_TEST_REDUCED") ? 37 : number_in("QUARRY_TEST_SHARE");
-    return share < 2 || hash_of(number_in("QUARRY_TEST_SEED"), text) % share == 0;
+    return share < 2 || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % share == 0;
 }
 
 bool row_selected(const char *row)

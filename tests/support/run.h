@@ -32,7 +32,7 @@ bool rows_are_named(void);
 bool row_selected(const char *row);
 
 /* Whether the run's sample has the item with this text. QUARRY_TEST_SHARE=n takes about one of n
- * items, and others for another QUARRY_TEST_SEED; without it the sample is everything. With
+ * items, and others for another QUARRY_TEST_SAMPLE; without it the sample is everything. With
  * QUARRY_TEST_REDUCED set (for slow checkers) n is 37. */
 bool in_sample(const char *text);
 
