@@ -298,26 +298,6 @@ static void allocations_may_fail(void **state)
     survive_failures(make_and_run);
 }
 
-/* ---- The same by CUDA's kernels ---- */
-
-static int use_simulator(void **state)
-{
-    (void)state;
-    if (simulated_device.processors == 0 && !open_simulated_device(2))
-        return -1;
-    ga__use_device(&simulated_device);
-    return 0;
-}
-
-static int use_host(void **state)
-{
-    (void)state;
-    ga__use_device(ga__find_device("cpu"));
-    return 0;
-}
-
-#define simulated_test(test) cmocka_unit_test_setup_teardown(test, use_simulator, use_host)
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {

@@ -12,7 +12,7 @@
 
 enum { CASES = 40, MOST = 40000 };
 
-/* Small integers of which about every third is 0, and their positions that are not. */
+/* Small integers, about every third of them 0, and the positions of the others. */
 typedef struct chosen {
     int64_t size, count;
     int32_t x[MOST];
@@ -209,24 +209,6 @@ static void allocations_may_fail(void **state)
     assert_true(select_everything());
     survive_failures(select_everything);
 }
-
-static int use_simulator(void **state)
-{
-    (void)state;
-    if (simulated_device.processors == 0 && !open_simulated_device(2))
-        return -1;
-    ga__use_device(&simulated_device);
-    return 0;
-}
-
-static int use_host(void **state)
-{
-    (void)state;
-    ga__use_device(ga__find_device("cpu"));
-    return 0;
-}
-
-#define simulated_test(test) cmocka_unit_test_setup_teardown(test, use_simulator, use_host)
 
 int main(int argc, char **argv)
 {

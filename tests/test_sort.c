@@ -1,5 +1,5 @@
 /* Sorts: NumPy's order, stable, with all bits kept, by every way of the host and of CUDA's kernels,
- * of which the simulator runs the latter. */
+ * which the simulator runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -82,7 +82,8 @@ static void options()
     array x(ga_ones(GA_FLOAT32, GA_SHAPE(2, 3)));
     array rows(ga_sum(x, GA_AXIS(1), .keepdims = true));
     check(rows.ndim() == 2, "options as in C");
-    array table(ga_arange(GA_FLOAT32, 0, 6, 1)), places(ga_searchsorted(table, 3, .side_right = true));
+    array table(ga_arange(GA_FLOAT32, 0, 6, 1));
+    array places(ga_searchsorted(table, 3, .side_right = true));
     check(places.item<int>() == 4, "a search's options");
     gpuarray *counts = nullptr;
     check(ga_histogram(table.get(), 2, &counts, nullptr, .range = {1, 3}) == GA_OK &&

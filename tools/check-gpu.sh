@@ -3,7 +3,7 @@
 # BUILD is a Meson build folder or a folder made by prepare-gpu.sh; tables and logs go to OUT (BUILD/out).
 #   STAGES      which of "tests examples memcheck racecheck bench" to run (default: all)
 #   SANITIZE    the tests that run under compute-sanitizer (default: all)
-#   TEST_LIMIT  seconds for one test under a sanitizer (default: 600)
+#   TEST_LIMIT  seconds for one test (default: 600)
 #   JOBS        how many tests run at once (default: 4); the bench runs alone
 #   BENCH_ARGS  for quarry-bench
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
@@ -63,7 +63,7 @@ tests=$(cat "$build/tests/list.txt" 2> /dev/null ||
 
 if wants tests; then
     for test in $tests; do
-        queue "$(basename "$test")" "$build/tests/$(basename "$test")"
+        queue "$(basename "$test")" timeout "$limit" "$build/tests/$(basename "$test")"
     done
     wait
 fi
@@ -74,7 +74,7 @@ if wants examples; then
         case $name in
         terrain) check example-terrain sh "$root/tests/terrain.sh" "$example" "$root" ;;
         mandelbrot) check example-mandelbrot "$example" "$out/mandelbrot.png" ;;
-        *) check "example-$name" "$example" ;;
+        *) check "example-$name" timeout "$limit" "$example" ;;
         esac
     done
 fi

@@ -61,43 +61,56 @@ void ga__key_init(ga__key *key, const ga__formula *formula, const ga__device *de
     ga__key_add(key, (uint64_t)(uintptr_t)device | (uint64_t)engine);
 }
 
-/* Which template files have the functions that an expression may name. */
-static const struct {
+/* Which template files have the functions that an expression may name after "ga::". */
+typedef struct need {
     const char *name, *file;
+    size_t length; /* of the name */
     bool libm;
-} needs[] = {
-#define GA_NEED(name, file) {"ga::" name, file, false},
-#define GA_NEED_LIBM(name, file) {"ga::" name, file, true},
+} need;
+
+static const need needs[] = {
+#define GA_NEED(name, file) {name, file, sizeof(name) - 1, false},
+#define GA_NEED_LIBM(name, file) {name, file, sizeof(name) - 1, true},
 #include "needs.def"
 #undef GA_NEED
 #undef GA_NEED_LIBM
 };
 
-static bool names(const char *text, const char *word)
+/* The needs of the text's functions, one after another; *at is where the search goes on. NULL: no
+ * more. */
+static const need *next_need(const char **at)
 {
-    const size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-        if ((at == text || !ga__in_word(at[-1])) && !ga__in_word(at[length]))
-            return true;
-    return false;
+    while ((*at = ga__find_word(*at, "ga")) != NULL) {
+        *at += strlen("ga");
+        if (strncmp(*at, "::", 2) != 0)
+            continue;
+        *at += strlen("::");
+        size_t length = 0;
+        while (ga__in_word((*at)[length]))
+            length++;
+        for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
+            if (needs[k].length == length && memcmp(needs[k].name, *at, length) == 0)
+                return &needs[k];
+    }
+    return NULL;
 }
 
 static void need_files(ga__record *record, const char *const *texts)
 {
-    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
-        for (const char *const *text = texts; *text; text++)
-            if (names(*text, needs[k].name)) {
-                char flag[64];
-                snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(needs[k].file, "."),
-                         needs[k].file);
-                ga__record_set(record, flag, "1");
-            }
+    for (const char *const *text = texts; *text; text++) {
+        const char *at = *text;
+        for (const need *found; (found = next_need(&at)) != NULL;) {
+            char flag[64];
+            snprintf(flag, sizeof(flag), "%.*s", (int)strcspn(found->file, "."), found->file);
+            ga__record_set(record, flag, "1");
+        }
+    }
 }
 
 bool ga__calls_libm(const char *text)
 {
-    for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
-        if (needs[k].libm && names(text, needs[k].name))
+    for (const need *found; (found = next_need(&text)) != NULL;)
+        if (found->libm)
             return true;
     return false;
 }
@@ -105,7 +118,8 @@ bool ga__calls_libm(const char *text)
 static bool names_complex(const char *const *texts)
 {
     for (; *texts; texts++)
-        if (names(*texts, "complex") || names(*texts, "complex64") || names(*texts, "complex128"))
+        if (ga__find_word(*texts, "complex") || ga__find_word(*texts, "complex64") ||
+            ga__find_word(*texts, "complex128"))
             return true;
     return false;
 }

@@ -198,15 +198,6 @@ static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args 
     return GA_OK;
 }
 
-static bool mentions(const char *text, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-        if ((at == text || !ga__in_word(at[-1])) && !ga__in_word(at[length]))
-            return true;
-    return false;
-}
-
 /* Arrays that all texts index by [i] give the number of elements. */
 static ga_status use_arguments(ga__custom *kernel)
 {
@@ -242,7 +233,7 @@ ga_kernel *(ga_scan_kernel)(size_t size, const ga_scan_kernel_args *options)
     if (!kernel->neutral || !kernel->map_expr || !kernel->reduce_expr || !kernel->operation ||
         !kernel->preamble || !kernel->starts || use_arguments(kernel) != GA_OK)
         goto failed;
-    kernel->uses_last = mentions(kernel->operation, "last_item");
+    kernel->uses_last = ga__find_word(kernel->operation, "last_item") != NULL;
     atomic_store_explicit(&kernel->direct, true, memory_order_relaxed);
     if (set_ids(kernel, args.arguments) == GA_OK)
         return &kernel->base;

@@ -13,6 +13,7 @@
 #include "files.h"
 #include "model/dtype.h"
 #include "model/layout.h"
+#include "parallel.h"
 
 /* ---- Reading ---- */
 
@@ -403,4 +404,18 @@ const char *golden_call(const golden_case *c)
     if ((size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, ")");
     return text;
+}
+
+gpuarray *golden_array(const golden_blob *blob)
+{
+    return ga_from_host(blob->data, blob->dtype, blob->ndim, blob->shape);
+}
+
+void golden_refuses(const golden_case *c, const char *text, const gpuarray *got)
+{
+    if (got)
+        fail_later("%s gives %s, wanted an error", text, ga_dtype_name(ga_dtype_of(got)));
+    else if (ga_error() == GA_OK || strncmp(ga_error_message(), c->name, strlen(c->name)) != 0)
+        fail_later("%s: %s: %s", text, ga_status_name(ga_error()), ga_error_message());
+    ga_clear_error();
 }

@@ -71,6 +71,13 @@ bool golden_matches(const golden_case *c, const golden_blob *want, const void *g
 bool golden_result(const golden_case *c, const golden_blob *want, const gpuarray *got, int copies,
                    char *why, size_t why_bytes);
 
+/* A new array of the blob's dtype, shape and elements. */
+gpuarray *golden_array(const golden_blob *blob);
+
+/* Records a failure (parallel.h) unless the call of a case with GOLDEN_ERROR gave NULL and an error
+ * whose message starts with the case's name. `text` names the call. Clears the error. */
+void golden_refuses(const golden_case *c, const char *text, const gpuarray *got);
+
 /* "add(float32, 2.5)": the call, for messages; in a buffer of the thread's own. */
 const char *golden_call(const golden_case *c);
 

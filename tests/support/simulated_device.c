@@ -173,3 +173,19 @@ bool open_simulated_device(int processors)
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
 }
+
+int use_simulated_device(void **state)
+{
+    (void)state;
+    if (simulated_device.processors == 0 && !open_simulated_device(2))
+        return -1;
+    ga__use_device(&simulated_device);
+    return 0;
+}
+
+int use_host_device(void **state)
+{
+    (void)state;
+    ga__use_device(ga__find_device("cpu"));
+    return 0;
+}

@@ -17,4 +17,11 @@ extern ga__device simulated_device;
 /* `processors`: few, so that small problems count as large ones. */
 bool open_simulated_device(int processors);
 
+/* A test that runs on the simulated device, which it opens with two processors if none did; later
+ * tests run on the host again. */
+#define simulated_test(test)                                                                       \
+    cmocka_unit_test_setup_teardown(test, use_simulated_device, use_host_device)
+int use_simulated_device(void **state);
+int use_host_device(void **state);
+
 #endif

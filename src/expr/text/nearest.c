@@ -18,7 +18,7 @@ static char lower(char c)
 }
 
 /* The edits that turn a into b: letters added, removed, replaced, and neighbours swapped
- * (Damerau's distance, of which case is no part). */
+ * (Damerau's distance). Case does not count. */
 static int distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int d[LONGEST + 1][LONGEST + 1];

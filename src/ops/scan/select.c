@@ -19,7 +19,7 @@
 /* Runs the body, statements over `to`, the index among the chosen ones, and `i`. The first operand
  * is the condition, `c`. Where a thread takes elements in order, one that is not chosen is stored
  * too, unless no chosen one follows that replaces it: a condition that is nearly always true costs
- * less than one that nobody can predict. */
+ * less than a branch that is hard to predict. */
 static ga_status choose(const char *name, ga__hash128 id, const char *statements,
                         const gpuarray *condition, int noperands, const ga__operand *operands)
 {
