@@ -72,25 +72,44 @@ typedef struct plan_key {
     unsigned char own[KEY_BYTES];
 } plan_key;
 
-static bool make_key(plan_key *key, const char *text, size_t length, bool fast_math, int count,
-                     const ga_named *args)
+/* Writes the key before `end`; returns where it ends, NULL if there is no room. */
+static unsigned char *write_key(unsigned char *at, const unsigned char *end, const char *text,
+                                size_t length, bool fast_math, int count, const ga_named *args)
 {
-    size_t room = length + 1 + 2 * (size_t)count;
-    for (int k = 0; k < count; k++)
-        room += strlen(args[k].name) + 1;
-    key->bytes = room <= KEY_BYTES ? key->own : ga__malloc(room);
-    if (!key->bytes)
-        return false;
-    memcpy(key->bytes, text, length);
-    unsigned char *end = key->bytes + length;
-    *end++ = fast_math;
+    if ((size_t)(end - at) <= length)
+        return NULL;
+    memcpy(at, text, length);
+    at += length;
+    *at++ = fast_math;
     for (int k = 0; k < count; k++) {
         const ga_value *value = &args[k].value;
         const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
-        for (const char *name = args[k].name; (*end++ = (unsigned char)*name) != 0; name++) {
-        } /* most names have few characters: a call would take longer */
-        *end++ = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
-        *end++ = (unsigned char)(x ? x->ndim : 255);
+        const char *name = args[k].name;
+        do { /* most names have few characters: a call would take longer */
+            if (end - at < 3)
+                return NULL;
+            *at++ = (unsigned char)*name;
+        } while (*name++);
+        *at++ = (unsigned char)(x ? x->dtype : ga__weak_default(*value));
+        *at++ = (unsigned char)(x ? x->ndim : 255);
+    }
+    return at;
+}
+
+static bool make_key(plan_key *key, const char *text, size_t length, bool fast_math, int count,
+                     const ga_named *args)
+{
+    key->bytes = key->own;
+    unsigned char *end =
+        write_key(key->own, key->own + KEY_BYTES, text, length, fast_math, count, args);
+    if (!end) {
+        size_t room = length + 1;
+        for (int k = 0; k < count; k++)
+            room += strlen(args[k].name) + 3;
+        key->bytes = ga__malloc(room);
+        if (!key->bytes)
+            return false;
+        end = write_key(key->bytes, key->bytes + room, text, length, fast_math, count, args);
     }
     key->nbytes = (size_t)(end - key->bytes);
     return true;

@@ -11,6 +11,12 @@ typedef ga__elementwise_plan plan;
 
 /* ---- The loop nest ---- */
 
+static inline int add_place(plan *p, int *places)
+{
+    p->transposed[*places] = false;
+    return (*places)++;
+}
+
 static void place_operands(plan *p)
 {
     int places = 0;
@@ -19,9 +25,9 @@ static void place_operands(plan *p)
             if (!ga__operand_streamed(&p->operands[k]))
                 p->place[k] = GA__NO_PLACE;
             else if (p->operands[k].writes == (bool)writes)
-                p->place[k] = places++;
+                p->place[k] = add_place(p, &places);
         }
-    p->index_place = p->formula->uses_index ? places++ : GA__NO_PLACE;
+    p->index_place = p->formula->uses_index ? add_place(p, &places) : GA__NO_PLACE;
     p->nest.noperands = places;
 }
 
@@ -115,6 +121,9 @@ static int64_t measure(plan *p)
 /* Whether indices need 64 bits. */
 static bool is_wide(const plan *p, int64_t reach)
 {
+    const int streamed = p->nest.noperands - (p->index_place != GA__NO_PLACE);
+    if (streamed == p->noperands)
+        return !ga__fits_32_bits(reach);
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
         if (operand->array && p->place[k] == GA__NO_PLACE && operand->array->size > reach)
@@ -334,8 +343,6 @@ static void set_defaults(plan *p)
     p->block = BLOCK;
     p->square = 0;
     p->vectors = p->chunk = 0;
-    for (int place = 0; place < p->nest.noperands; place++)
-        p->transposed[place] = false;
 }
 
 void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t *shape)
