@@ -283,23 +283,52 @@ static void random_case(int number)
             count *= ga_shape(x)[axes[k]];
         if (op >= VAR && count < 16) /* with few, nearly equal elements no result is exact */
             op = MEAN;
-        snprintf(case_text, sizeof case_text, "case %d: %s of %s, content %d, %d axes of %d, %s",
-                 number, operation_names[op], ga_dtype_name(dtype), (int)what, naxes, ga_ndim(x),
-                 layout);
+        snprintf(case_text, sizeof case_text, "case %d: %s of %s %s, content %d, axis %d%s, %s",
+                 number, operation_names[op], ga_dtype_name(dtype),
+                 ga__shape_text(ga_ndim(x), ga_shape(x)), (int)what, axes[0],
+                 naxes > 1 ? " and others" : "", layout);
         check_reduction(op, x, naxes, axes);
         ga_free((gpuarray *)x);
     }
 }
 
+/* One given seed, or several, of which the first found a chain that was too long. */
 static void sums_of_any_shape_are_within_the_bound(void **state)
 {
+    static const uint64_t seeds[] = {1916021228, 20261122, 5, 77};
     (void)state;
     const char *given = getenv("QUARRY_TEST_SEED"), *cases = getenv("QUARRY_TEST_CASES");
-    seed = given ? strtoull(given, NULL, 0) : 20261122;
-    print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
-    const int count = cases ? atoi(cases) : reduced() ? 50 : 100;
-    for (int number = 0; number < count; number++)
-        random_case(number);
+    const int count = cases ? atoi(cases) : reduced() ? 20 : 60;
+    for (size_t k = 0; k < (given ? 1 : sizeof seeds / sizeof *seeds); k++) {
+        seed = given ? strtoull(given, NULL, 0) : seeds[k];
+        print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
+        for (int number = 0; number < count; number++)
+            random_case(number);
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Runs with gaps between them, of lengths around all limits of chains: each addition to the large
+ * element rounds. */
+static void sums_of_several_runs_are_within_the_bound(void **state)
+{
+    static const int lengths[] = {2,  3,  5,  8,   13,  16,  21,  25,  31,   32,   33,   47,  63,
+                                  64, 65, 95, 100, 128, 500, 513, 991, 1023, 1024, 2048, 4095},
+                     counts[] = {1, 2, 3, 4, 5, 6, 8, 9, 12, 20, 40};
+    (void)state;
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int side = 0; side < 2; side++)
+                GA_SCOPE {
+                    const int64_t run = lengths[k], runs = counts[c];
+                    const int64_t shape[] = {side ? runs : 3, side ? run + 1 : runs,
+                                             side ? 3 : run + 1};
+                    const gpuarray *x = ga_slice(new_array(GA_FLOAT32, LEAD, 3, shape),
+                                                 side ? ":, :-1" : "..., :-1");
+                    snprintf(case_text, sizeof case_text, "%d runs of %d, %s", (int)runs, (int)run,
+                             side ? "columns" : "rows");
+                    check_reduction(SUM, x, 2, side ? (int[]){0, 1} : (int[]){1, 2});
+                }
     assert_int_equal(ga_error(), GA_OK);
 }
 
@@ -506,6 +535,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_any_shape_are_within_the_bound),
+        cmocka_unit_test(sums_of_several_runs_are_within_the_bound),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(fused_sums_are_within_the_bound),
         cmocka_unit_test(custom_sums_are_within_the_bound),

@@ -129,16 +129,62 @@ static void check_shape(const char *text, ga_dtype dtype, int64_t rows, int64_t 
     }
 }
 
+/* Rows that do not fit a thread's registers are at least a quarter of a GPU's processors: fewer of
+ * them keep the steps. */
+static const int64_t shapes[][2] = {{70, 64}, {33, 65}, {40, 127}, {9, 100}, {50, 1025}, {50, 3000}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static ga_dtype second_dtype(int shape)
+{
+    return shape % 2 ? GA_FLOAT64 : GA_FLOAT16;
+}
+
 static void every_form_as_the_steps(void **state)
 {
-    static const int64_t shapes[][2] = {{70, 64}, {33, 65},  {40, 127},
-                                        {9, 100}, {8, 1025}, {8, 3000}};
     (void)state;
     for (int k = 0; k < FORMS; k++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        for (int s = 0; s < SHAPES; s++) {
             check_shape(forms[k], GA_FLOAT32, shapes[s][0], shapes[s][1]);
-            check_shape(forms[k], s % 2 ? GA_FLOAT64 : GA_FLOAT16, shapes[s][0], shapes[s][1]);
+            check_shape(forms[k], second_dtype(s), shapes[s][0], shapes[s][1]);
         }
+}
+
+/* Whether the form over such matrices is one kernel on a GPU of so many processors. */
+static bool fuses_on(int processors, const char *text, ga_dtype dtype, int64_t rows, int64_t length)
+{
+    bool fused = false;
+    simulated_device.processors = processors;
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        gpuarray *x = given(dtype, GA_SHAPE(rows, length), 1),
+                 *y = given(dtype, GA_SHAPE(rows, length), 2),
+                 *g = given(dtype, GA_SHAPE(length), 3), *v = given(dtype, GA_SHAPE(rows, 1), 4);
+        const ga_named names[] = {GA(x), GA(y), GA(g), GA(v)};
+        fused = fuses(text, 4, names);
+    }
+    ga__use_device(NULL);
+    simulated_device.processors = PROCESSORS;
+    return fused;
+}
+
+/* Plans, of which nothing runs. */
+static void large_gpus_fuse_the_same_forms(void **state)
+{
+    enum { LARGE = 132 };
+    (void)state;
+    for (int k = 0; k < FORMS; k++)
+        for (int s = 0; s < SHAPES; s++)
+            for (int second = 0; second < 2; second++) {
+                const ga_dtype dtype = second ? second_dtype(s) : GA_FLOAT32;
+                if (!fuses_on(LARGE, forms[k], dtype, shapes[s][0], shapes[s][1]))
+                    fail_msg("%s, %s (%d, %d): wanted one kernel", forms[k], ga_dtype_name(dtype),
+                             (int)shapes[s][0], (int)shapes[s][1]);
+            }
+    for (int rows = LARGE / 4 - 1; rows <= LARGE / 4; rows++) {
+        assert_true(fuses_on(LARGE, forms[0], GA_FLOAT64, rows, 9000) == (rows == LARGE / 4));
+        assert_true(fuses_on(LARGE, forms[0], GA_FLOAT64, rows, 1000));
+        assert_true(fuses_on(PROCESSORS, forms[0], GA_FLOAT64, rows, 9000));
+    }
 }
 
 /* CUDA's kernels: rows of whole vectors in registers, rows that pass through shared memory, rows
@@ -158,7 +204,7 @@ static void every_way_of_cuda(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (size_t f = 0; f < sizeof some / sizeof *some; f++)
             check_shape(forms[some[f]], cases[k].dtype, cases[k].rows, cases[k].length);
-    ga__use_device(ga__find_device("cpu"));
+    ga__use_device(NULL);
 }
 
 /* Rows with gaps between them: close ones pass through shared memory with their gaps. */
@@ -182,7 +228,7 @@ static void windows_of_cuda(void **state)
             check_form(forms[k % 2 ? 8 : 0], "a window", x, y, given(dtype, GA_SHAPE(length), 3),
                        given(dtype, GA_SHAPE(rows, 1), 4), true);
         }
-    ga__use_device(ga__find_device("cpu"));
+    ga__use_device(NULL);
 }
 
 /* One kernel with as much shared memory as each row takes: about what needs no permission, the
@@ -260,7 +306,7 @@ static void quotients_are_the_divisions(void **state)
     check_quotients(numbers, divisors, ROWS, LENGTH);
     ga__use_device(&simulated_device);
     check_quotients(numbers, divisors, ROWS, LENGTH);
-    ga__use_device(ga__find_device("cpu"));
+    ga__use_device(NULL);
 }
 
 /* ---- Calls ---- */
@@ -324,6 +370,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
+        cmocka_unit_test(large_gpus_fuse_the_same_forms),
         cmocka_unit_test(every_way_of_cuda),
         cmocka_unit_test(windows_of_cuda),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),

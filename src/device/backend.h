@@ -63,7 +63,7 @@ typedef enum ga__copy_kind {
 } ga__copy_kind;
 
 /* One launch of `grid` blocks. On CUDA each block has `block` threads and `shared` bytes of dynamic
- * shared memory; on the host each block is one call. The kernel's only parameter is a struct of
+ * shared memory, at most the device's less the kernel's static part; on the host each block is one call. The kernel's only parameter is a struct of
  * `nwords` 64-bit words, copied before the call returns. */
 typedef struct ga__launch {
     int64_t grid;
@@ -191,6 +191,7 @@ typedef struct ga__user_verbs {
     ga_status (*global)(ga__device *device, ga__image *image, const char *symbol, void **memory,
                         size_t *nbytes);
     ga_status (*info)(ga__device *device, ga__function *function, ga__function_info *info);
+    /* The launch has passed ga__check_grid. */
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__grid_launch *launch);
 } ga__user_verbs;
 

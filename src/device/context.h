@@ -13,7 +13,7 @@ ga__device *ga__current_device(void);
 /* Finds "cpu", "cuda" or "cuda:N"; opens it on first use. NULL and GA_ERR_DEVICE, with the number
  * of devices in the message, if there is no such device. */
 ga__device *ga__find_device(const char *name);
-void ga__use_device(ga__device *device);
+void ga__use_device(ga__device *device); /* NULL: the default one */
 
 /* Whether QUARRY_CHECK is "nan": results are checked (ops/check_nan.h). Read when the process opens
  * its first device, so it is false before. */

@@ -136,6 +136,13 @@ static int levels_of(int64_t count)
     return levels;
 }
 
+/* Additions that follow one another where a run of this many elements joins a row's sum, as
+ * reduce_rows.host counts them: those of a long run are in lanes, and few results of them join. */
+static int64_t steps_of_run(int64_t run)
+{
+    return run < GA__HOST_CHAIN ? run : GA__HOST_RUN_STEPS;
+}
+
 /* Results of chains meet in a tree if more than a few follow one after another. */
 static void choose_cascade(plan *p)
 {
@@ -148,7 +155,7 @@ static void choose_cascade(plan *p)
     }
     const int64_t run = p->reduced.shape[0], runs = run > 0 ? p->count / run : 0;
     p->v.cascade = p->sums && run > (int64_t)GA__HOST_RUN * p->v.lanes;
-    p->v.many_runs = p->sums && runs > GA__HOST_RUNS;
+    p->v.many_runs = p->sums && runs > 1 && runs * steps_of_run(run) > GA__HOST_STEPS;
     p->levels = levels_of(runs);
 }
 

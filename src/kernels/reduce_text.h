@@ -15,9 +15,10 @@ enum { GA__CUDA_CHAIN = 16 };
 /* Bytes past its elements that a reader of a staged operand may read. */
 enum { GA__STAGE_SLACK = 128 };
 
-/* The longest chains on the host, of steps that round: rows of columns; steps of each lane in a
- * run; and runs, where a row of columns counts as one. */
-enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_RUNS = 8 };
+/* The longest chains on the host, of steps that round: rows of columns, and elements of a run
+ * without lanes; steps of each lane in a run; the results of several runs, where a run in lanes
+ * counts as RUN_STEPS. */
+enum { GA__HOST_CHAIN = 32, GA__HOST_RUN = 128, GA__HOST_STEPS = 40, GA__HOST_RUN_STEPS = 5 };
 
 /* The parameters begin with ga__reduce_params. The next three follow where the variant has them,
  * then the ddof of each part. The rest, the kernel's `w`, are the divisors of the kept and of the

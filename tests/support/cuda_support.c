@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "device/grid.h"
 #include "device/memory.h"
 
 int clear_error(void **state)
@@ -76,9 +77,13 @@ program build(const char *text, const char *const *kernels)
 ga_status launch_at(ga__function *kernel, shape s, void **args)
 {
     ga__grid_launch launch = {.name = "test", .shared = s.shared, .args = args};
+    ga__function_info info;
     memcpy(launch.grid, s.grid, sizeof s.grid);
     memcpy(launch.block, s.block, sizeof s.block);
-    return backend->user.launch(&device->stream, kernel, &launch);
+    ga_status status = backend->user.info(device, kernel, &info);
+    if (status == GA_OK)
+        status = ga__check_grid(&launch, &info);
+    return status == GA_OK ? backend->user.launch(&device->stream, kernel, &launch) : status;
 }
 
 shape line(int64_t grid, int64_t block)

@@ -39,7 +39,7 @@ typedef struct shape {
 
 shape line(int64_t grid, int64_t block);
 
-/* Launches with the addresses of the arguments. */
+/* Checks the launch, and launches with the addresses of the arguments. */
 ga_status launch_at(ga__function *kernel, shape s, void **args);
 
 /* Runs kernel(out, n): the kernel gets the n elements of `out`, which are copied there and back. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "device/grid.h"
 #include "device/simt/simt.h"
 #include "device/stream.h"
 
@@ -133,16 +134,20 @@ struct simulated simulated;
 static ga_status simulated_launch(ga__stream *stream, ga__function *function,
                                   const ga__launch *launch)
 {
-    (void)stream;
     void *args[] = {(void *)(uintptr_t)launch->words};
     const ga__grid_launch grid = {.name = "simulated",
                                   .grid = {launch->grid, 1, 1},
                                   .block = {launch->block, 1, 1},
                                   .shared = launch->shared,
                                   .args = args};
+    const ga_simt_kernel *kernel = (const void *)function;
+    ga__function_info info;
     simulated.launches++;
     simulated.last = *launch;
-    return ga__simt_launch((const ga_simt_kernel *)(const void *)function, &grid);
+    ga__simt_info(kernel, &info);
+    info.max_shared_bytes = stream->device->shared_bytes ? stream->device->shared_bytes : 48 << 10;
+    const ga_status status = ga__check_grid(&grid, &info);
+    return status == GA_OK ? ga__simt_launch(kernel, &grid) : status;
 }
 
 static int simulated_resident_blocks(ga__device *device, ga__function *function, int block)
@@ -183,9 +188,9 @@ int use_simulated_device(void **state)
     return 0;
 }
 
-int use_host_device(void **state)
+int use_default_device(void **state)
 {
     (void)state;
-    ga__use_device(ga__find_device("cpu"));
+    ga__use_device(NULL);
     return 0;
 }

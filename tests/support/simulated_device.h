@@ -18,10 +18,10 @@ extern ga__device simulated_device;
 bool open_simulated_device(int processors);
 
 /* A test that runs on the simulated device, which it opens with two processors if none did; later
- * tests run on the host again. */
+ * tests run on the default device again. */
 #define simulated_test(test)                                                                       \
-    cmocka_unit_test_setup_teardown(test, use_simulated_device, use_host_device)
+    cmocka_unit_test_setup_teardown(test, use_simulated_device, use_default_device)
 int use_simulated_device(void **state);
-int use_host_device(void **state);
+int use_default_device(void **state);
 
 #endif

@@ -11,9 +11,6 @@
 #include "device/cuda/module.h"
 #include "device/cuda/nvrtc.h"
 
-/* Dynamic shared memory available without an opt-in: of 48 KiB, what a kernel's own may leave. */
-#define FREE_SHARED ((size_t)32 << 10)
-
 static ga_status cuda_synchronize(ga__device *device)
 {
     cuda_state *state = device->state;
@@ -52,18 +49,27 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
 }
 
+/* Loads the first kernel, and with it all code. A template has one kernel, which gets its shared
+ * memory here, so that no launch has to ask; ga__cuda_function_info permits it to users' kernels. */
+static cudaError_t load_kernel(const ga__device *device, cudaKernel_t kernel)
+{
+    struct cudaFuncAttributes own;
+    const cudaError_t error = cudaFuncGetAttributes(&own, (const void *)kernel);
+    return error == cudaSuccess ? ga__cuda_allow_shared(device, kernel, own.sharedSizeBytes)
+                                : error;
+}
+
 /* Loads the machine code now: the driver would defer loading, and its errors, to the first launch.
  * A user's module may contain only variables or templates. */
-static cudaError_t load_eagerly(cudaLibrary_t library)
+static cudaError_t load_eagerly(const ga__device *device, cudaLibrary_t library)
 {
     unsigned count = 0;
     cudaKernel_t first = NULL;
-    struct cudaFuncAttributes attributes;
     cudaError_t error = cudaLibraryGetKernelCount(&count, library);
     if (error == cudaSuccess && count > 0)
         error = cudaLibraryEnumerateKernels(&first, 1, library);
     if (error == cudaSuccess && first)
-        return cudaFuncGetAttributes(&attributes, (const void *)first);
+        return load_kernel(device, first);
     if (error != cudaSuccess)
         return error;
     void *memory;
@@ -83,7 +89,7 @@ static ga_status cuda_load(ga__device *device, const void *code, size_t nbytes, 
     cudaError_t error = cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0);
     if (error != cudaSuccess)
         return ga__cuda_fail(device, error, "loading a kernel");
-    error = load_eagerly(library);
+    error = load_eagerly(device, library);
     if (error != cudaSuccess) {
         (void)cudaLibraryUnload(library);
         return ga__cuda_fail(device, error, "loading a kernel");
@@ -97,7 +103,7 @@ static ga_status cuda_attach(ga__device *device, ga__image *image)
 {
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    return ga__cuda_check(device, load_eagerly((cudaLibrary_t)image), "loading a kernel");
+    return ga__cuda_check(device, load_eagerly(device, (cudaLibrary_t)image), "loading a kernel");
 }
 
 static void cuda_unload(ga__image *image)
@@ -124,19 +130,6 @@ static int cuda_resident_blocks(ga__device *device, ga__function *function, int 
     return (per_processor > 0 ? per_processor : 1) * device->processors;
 }
 
-/* Always as much as there is, since launches of other sizes, in other threads or in graphs, share
- * the limit. */
-static cudaError_t allow_all_shared(const ga__device *device, ga__function *function)
-{
-    struct cudaFuncAttributes own;
-    const cudaError_t error = cudaFuncGetAttributes(&own, (const void *)function);
-    if (error != cudaSuccess)
-        return error;
-    return cudaKernelSetAttributeForDevice(
-        (cudaKernel_t)function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        (int)(device->shared_bytes - own.sharedSizeBytes), device->index);
-}
-
 static ga_status cuda_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     ga__device *device = stream->device;
@@ -146,14 +139,11 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
         return fail_launch(device, cudaErrorInvalidConfiguration, launch);
     if (ga__cuda_use(device) != GA_OK)
         return GA_ERR_DEVICE;
-    cudaError_t error =
-        launch->shared > FREE_SHARED ? allow_all_shared(device, function) : cudaSuccess;
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
-    if (error == cudaSuccess)
-        error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
-                                 (dim3){(unsigned)launch->block, 1, 1}, args, launch->shared,
-                                 stream->handle);
+    const cudaError_t error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
+                                               (dim3){(unsigned)launch->block, 1, 1}, args,
+                                               launch->shared, stream->handle);
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 

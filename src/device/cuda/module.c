@@ -196,19 +196,10 @@ static ga_status read_parameters(const ga__device *device, ga__function *functio
     return GA_OK;
 }
 
-/* Permits all available dynamic shared memory once, instead of at each launch. */
-static cudaError_t allow_shared(const ga__device *device, ga__function *function,
-                                ga__function_info *info)
+cudaError_t ga__cuda_allow_shared(const ga__device *device, cudaKernel_t kernel, size_t own)
 {
-    int most = 0;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->index);
-    if (error != cudaSuccess)
-        return error;
-    info->max_shared_bytes = (size_t)most;
-    return cudaKernelSetAttributeForDevice((cudaKernel_t)function,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           most - (int)info->shared_bytes, device->index);
+    return cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           (int)(device->shared_bytes - own), device->index);
 }
 
 ga_status ga__cuda_function_info(ga__device *device, ga__function *function,
@@ -225,7 +216,8 @@ ga_status ga__cuda_function_info(ga__device *device, ga__function *function,
     info->shared_bytes = attributes.sharedSizeBytes;
     info->local_bytes = attributes.localSizeBytes;
     info->constant_bytes = attributes.constSizeBytes;
-    error = allow_shared(device, function, info);
+    info->max_shared_bytes = device->shared_bytes;
+    error = ga__cuda_allow_shared(device, (cudaKernel_t)function, info->shared_bytes);
     if (error != cudaSuccess)
         return ga__cuda_fail(device, error, "allowing a kernel its shared memory");
     return read_parameters(device, function, info);

@@ -64,6 +64,10 @@ static inline ga_status ga__cuda_use(const ga__device *device)
 /* Records the launch of a user's kernel. */
 void ga__cuda_launched(const ga__device *device, const ga__grid_launch *launch);
 
+/* Permits launches of the kernel all shared memory of a block, since launches of other sizes, in
+ * other threads or in graphs, share the limit; `own` is the kernel's static part. */
+cudaError_t ga__cuda_allow_shared(const ga__device *device, cudaKernel_t kernel, size_t own);
+
 /* memory.c */
 cudaError_t ga__cuda_open_pool(ga__device *device);
 void ga__cuda_free_stagings(ga__device *device);

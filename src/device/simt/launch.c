@@ -1,4 +1,4 @@
-/* Runs a grid: checks the launch, then runs its blocks on workers that have stacks of their own. */
+/* Runs a grid: its blocks on workers that have stacks of their own. */
 #include "device/simt/simt.h"
 
 #include <dlfcn.h>
@@ -13,40 +13,7 @@
 #include "device/cpu/threads.h"
 #include "device/simt/block.h"
 
-/* ---- the limits of a launch ---- */
-
-static const int64_t most_blocks[3] = {INT32_MAX, 65535, 65535};
-static const int64_t most_threads[3] = {1024, 1024, 64};
-
-#define MOST_STATIC_SHARED ((size_t)48 << 10)
-
-static ga_status fail_launch(const ga__grid_launch *l, const char *why)
-{
-    return ga__fail(
-        GA_ERR_INVALID,
-        "launch: kernel \"%.80s\" on a grid of (%lld, %lld, %lld) blocks of (%lld, %lld, "
-        "%lld) threads, %zu bytes of dynamic shared memory: %s",
-        l->name, (long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2],
-        (long long)l->block[0], (long long)l->block[1], (long long)l->block[2], l->shared, why);
-}
-
-static ga_status check_launch(const ga__grid_launch *l)
-{
-    for (int i = 0; i < 3; i++) {
-        if (l->grid[i] < 1 || l->grid[i] > most_blocks[i])
-            return fail_launch(l, "a grid has 1 to (2147483647, 65535, 65535) blocks");
-        if (l->block[i] < 1 || l->block[i] > most_threads[i])
-            return fail_launch(l, "a block has 1 to (1024, 1024, 64) threads");
-    }
-    if (l->block[0] * l->block[1] * l->block[2] > GA__BLOCK_THREADS)
-        return fail_launch(l, "a block has at most 1024 threads");
-    if (l->shared > GA_SIMT_SHARED_BYTES)
-        return fail_launch(l, "a block has at most 232448 bytes of shared memory");
-    if (!GA__HAVE_FIBERS)
-        return ga__fail(GA_ERR_UNSUPPORTED,
-                        "module: the host runs CUDA modules on x86-64 and AArch64");
-    return GA_OK;
-}
+#define MOST_STATIC_SHARED ((size_t)48 << 10) /* of one kernel */
 
 /* ---- a module's static shared memory is its thread-local storage ---- */
 
@@ -197,9 +164,9 @@ static ga_status run_grid(ga__grid *grid, int nworkers)
 
 ga_status ga__simt_launch(const ga_simt_kernel *kernel, const ga__grid_launch *launch)
 {
-    const ga_status status = check_launch(launch);
-    if (status != GA_OK)
-        return status;
+    if (!GA__HAVE_FIBERS)
+        return ga__fail(GA_ERR_UNSUPPORTED,
+                        "module: the host runs CUDA modules on x86-64 and AArch64");
     ga__grid grid = {.kernel = kernel, .launch = launch, .failing = ATOMIC_FLAG_INIT};
     grid.nblocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
     const int nworkers = count_workers(launch, grid.nblocks);

@@ -15,9 +15,9 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
 /* Like ga__user_verbs.key. */
 void ga__simt_key(ga__strbuf *key);
 
-/* Runs all blocks and returns when they are done. GA_ERR_INVALID if the launch exceeds the limits
- * of compute capability 9.0; GA_ERR_DEVICE, naming block and threads, if threads of a block wait
- * for each other forever or the kernel executes an undefined operation. */
+/* Runs all blocks and returns when they are done. The launch has passed ga__check_grid.
+ * GA_ERR_DEVICE, naming block and threads, if threads of a block wait for each other forever or the
+ * kernel executes an undefined operation. */
 ga_status ga__simt_launch(const ga_simt_kernel *kernel, const ga__grid_launch *launch);
 
 /* Only the module's total static shared memory is known: shared_bytes is that total, limited to the

@@ -20,7 +20,8 @@ enum {
     STATUS_HEAD = 256,       /* bytes before the tiles' words: the counter of tickets */
     LEAST_SHARED = 48 << 10, /* shared memory that every CUDA device has, in bytes */
     RANKS_WARP = 4 * DIGITS, /* bytes of shared memory for each warp's counts, */
-    RANKS_REST = 4 * DIGITS + 64, /* and for those of the block, in ga_ranks of sort_tile.cuda */
+    RANKS_REST = 4 * DIGITS + 64, /* and for those of the block, in ga_ranks of sort_tile.cuda, */
+    BASE_BYTES = 8 * DIGITS,      /* and in a pass for the first places of digits */
     MOST_COUNT = 1 << 30          /* a tile's word of 32 bits counts below this */
 };
 
@@ -146,6 +147,13 @@ static size_t exchange_bytes(const plan *p, int64_t elements, size_t size)
     return (size_t)elements * (size > index ? size : index);
 }
 
+/* Shared memory for elements in exchange, beside the counts of a block. */
+static size_t exchange_room(const plan *p, int block)
+{
+    const size_t most = p->device->shared_bytes > 0 ? p->device->shared_bytes : LEAST_SHARED;
+    return most - ((size_t)block / GA__WARP * RANKS_WARP + RANKS_REST);
+}
+
 /* A row a block, if its registers and shared memory hold one: up to 16 elements a thread, or 64
  * bytes of them. */
 static bool plan_blocks(plan *p, size_t size)
@@ -153,14 +161,12 @@ static bool plan_blocks(plan *p, size_t size)
     static const struct {
         uint16_t block, items;
     } shapes[] = {{256, 2}, {256, 4}, {256, 8}, {512, 8}, {512, 16}, {1024, 16}};
-    const size_t most = p->device->shared_bytes > 0 ? p->device->shared_bytes : LEAST_SHARED;
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const int64_t elements = shapes[k].block * shapes[k].items;
-        const size_t ranks = (size_t)shapes[k].block / GA__WARP * RANKS_WARP + RANKS_REST;
         if (elements < p->length || (size > 8 && shapes[k].items > 8))
             continue;
         p->shared = exchange_bytes(p, elements, size);
-        if (p->shared + ranks > most)
+        if (p->shared > exchange_room(p, shapes[k].block))
             return false;
         p->way = GA__SORT_BY_ROW;
         p->v.block = shapes[k].block;
@@ -188,6 +194,9 @@ static void plan_passes(plan *p, size_t size)
     p->v.wide = p->length >= MOST_COUNT;
     p->v.block = PASS_BLOCK;
     p->v.items = (uint8_t)pass_items(size, p->v.indices);
+    while (exchange_bytes(p, PASS_BLOCK * p->v.items, size) + BASE_BYTES >
+           exchange_room(p, PASS_BLOCK))
+        p->v.items--;
     p->share = (int64_t)p->v.block * p->v.items;
     p->shares = ga__ceil_div(p->length, p->share);
     p->shared = exchange_bytes(p, p->share, size);
