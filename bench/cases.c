@@ -620,6 +620,11 @@ static ga_status run_histogram(workload *w)
     return status == GA_OK ? set_out(w, counts) : status;
 }
 
+static ga_status run_unique(workload *w)
+{
+    return set_out(w, ga_unique(w->a));
+}
+
 static ga_status run_searchsorted(workload *w)
 {
     return set_out(w, ga_searchsorted(w->c, w->a));
@@ -1094,6 +1099,7 @@ const bench_case bench_cases[] = {
     {"sort i32", NONE, 8, 0, false, F32, scattered_ints, run_sort, expect_place},
     {"sort i64", NONE, 16, 0, false, F32, scattered_longs, run_sort, expect_place},
     {"argsort i32", NONE, 12, 0, false, F32, scattered_for_indices, run_argsort, expect_inverse},
+    {"unique i32", NONE, 8, 0, false, F32, scattered_ints, run_unique, expect_place},
     {"sort rows m", NONE, 8, 1e-6, false, F32, scattered_rows, run_sort, expect_place},
     {"sort columns m", NONE, 8, 1e-6, false, F32, scattered_columns, run_sort0, expect_line},
     {"sort rows (k,64)", NONE, 8, 0, false, F32, scattered_short_rows, run_sort, expect_place},

@@ -49,6 +49,13 @@ static void slopes()
         gpuarray *counts = nullptr, *edges = nullptr;
         check(ga_histogram(slope, 3, &counts, &edges) == GA_OK && ga_size(edges) == 4, "bins");
         check(ga_item_int64(ga_searchsorted(edges, 9.0)) == 4, "a search");
+        ga_unique_args unique = {};
+        unique.x = slope;
+        unique.counts = &counts;
+        check(ga_size(ga_unique(unique)) == 1 && ga_item_int64(counts) == 18 * 28, "a set");
+        check(ga_size(ga_union1d(dx, dy)) == 2 && ga_size(ga_setdiff1d(dx, dy)) == 1 &&
+                  ga_item_bool(ga_all(ga_isin(dx, dx))) && ga_size(ga_unique(dy)) == 1,
+              "sets");
     }
 }
 

@@ -99,6 +99,10 @@ static void options()
     ga_kernel_free(k);
     array sums(ga_cumsum(x, GA_AXIS(1), .exclusive = true, GA_INITIAL(1)));
     check(sums["0, 2"].item<int>() == 5, "a scan's options");
+    gpuarray *inverse = nullptr;
+    array values(ga_unique(x, .inverse = &inverse));
+    array first(inverse), none(ga_isin(x, values.get(), .invert = true));
+    check(first["1, 2"].item<int>() == 0 && !quarry::any(none).item<bool>(), "a set's options");
     array chosen(ga_compress(x["0"].get(), sums.get(), GA_AXIS(1)));
     check(chosen.ndim() == 2 && ga_size(chosen.get()) == 6, "a selection's options");
     k = ga_scan_kernel(GA_FLOAT32, "float *x", "x[i]", "a+b", "0", "x[i] = item", "prefix",

@@ -64,4 +64,5 @@ def main(out):
     file.write(out)
 
 
-main(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "sort.bin")
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "sort.bin")

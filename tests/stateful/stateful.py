@@ -20,15 +20,12 @@ try:
     import bins
     import recipes
     from ranks import RANKS
-    from recipes import RECIPES
+    from sets import SETS
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-KINDS = RECIPES + RANKS
-
-
-RECIPES = recipes.RECIPES + bins.RECIPES
+RECIPES = recipes.RECIPES + bins.RECIPES + RANKS + SETS
 
 
 def same(got, wanted, exact):
@@ -60,7 +57,7 @@ class Run:
 
     def __init__(self, library, seed, thread, recipes):
         rng = np.random.default_rng(seed)
-        self.recipes = [KINDS[k % len(KINDS)](library, rng) for k in range(recipes)]
+        self.recipes = [RECIPES[k % len(RECIPES)](library, rng) for k in range(recipes)]
         self.rng = np.random.default_rng([seed, thread])
         self.calls = self.results = 0
         self.wrong = None

@@ -15,8 +15,9 @@ enum {
     GA__ID_WHOLE,
     GA__ID_UNIFORM,
     GA__ID_EXACT,
-    GA__ID_EDGES = 8,   /* four */
-    GA__ID_SEARCH = 16, /* eight */
+    GA__ID_EDGES = 8,    /* four */
+    GA__ID_SEARCH = 16,  /* eight */
+    GA__ID_MEMBERS = 24, /* four */
 };
 
 /* Tables of at most so many elements are counted, not searched. */

@@ -15,7 +15,7 @@ static gpuarray *as_dtype(const gpuarray *x, ga_dtype dtype)
     return ga__array_view(x, to, x->ndim, x->shape, x->strides, 0);
 }
 
-static gpuarray *as_words(const gpuarray *x)
+gpuarray *ga__bits_view(const gpuarray *x)
 {
     return as_dtype(x, ga__dtype_integer('u', ga__dtype_size(x->dtype)));
 }
@@ -30,7 +30,7 @@ static gpuarray *from_words(gpuarray *words, ga_dtype dtype)
 
 gpuarray *ga__copy_bits(const gpuarray *x)
 {
-    gpuarray *const words = as_words(x);
+    gpuarray *const words = ga__bits_view(x);
     gpuarray *const copy = words ? ga_copy(words) : NULL;
     ga_free(words);
     return from_words(copy, x->dtype);
@@ -40,7 +40,7 @@ ga_status ga__assign_bits(gpuarray *to, const gpuarray *from)
 {
     if (to->dtype != from->dtype)
         return (ga_assign)(to, ga_value_array(from));
-    gpuarray *const target = as_words(to), *const source = as_words(from);
+    gpuarray *const target = ga__bits_view(to), *const source = ga__bits_view(from);
     const ga_status status =
         target && source ? (ga_assign)(target, ga_value_array(source)) : ga_error();
     ga_free(target);
@@ -180,9 +180,10 @@ static gpuarray *take_words(const char *name, const gpuarray *x, const gpuarray 
                                  .id = GA__FORMULA_ID(66), .name = "take", .body = "r = x[p]"};
     const int64_t length = x->ndim > 0 ? x->shape[x->ndim - 1] : 1;
     const bool one = x->size == length;
-    gpuarray *const out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, x->shape);
-    if (!out)
-        return NULL;
+    gpuarray *const out =
+        ga__array_new(name, x->buffer->device, x->dtype, indices->ndim, indices->shape);
+    if (!out || out->size == 0)
+        return out;
     const ga__operand operands[] = {
         {.name = "r", .array = out, .type = x->dtype, .writes = true},
         {.name = "x",
@@ -193,8 +194,8 @@ static gpuarray *take_words(const char *name, const gpuarray *x, const gpuarray 
          .is_const = true},
         {.name = "p", .array = indices, .type = GA_INT64, .reads = true},
         ga__number_operand("m", GA_INT64, ga_value_llong(length))};
-    if (ga__elementwise(one ? &of_one : &of_rows, x->buffer->device, x->ndim, x->shape, one ? 3 : 4,
-                        operands) == GA_OK)
+    if (ga__elementwise(one ? &of_one : &of_rows, x->buffer->device, out->ndim, out->shape,
+                        one ? 3 : 4, operands) == GA_OK)
         return out;
     ga_free(out);
     return NULL;
@@ -202,7 +203,7 @@ static gpuarray *take_words(const char *name, const gpuarray *x, const gpuarray 
 
 gpuarray *ga__take_rows(const char *name, const gpuarray *x, const gpuarray *indices)
 {
-    gpuarray *const words = as_words(x);
+    gpuarray *const words = ga__bits_view(x);
     gpuarray *const taken = words ? take_words(name, words, indices) : NULL;
     ga_free(words);
     return from_words(taken, x->dtype);

@@ -14,6 +14,10 @@ ga_status ga__sort_along(const char *name, const gpuarray *x, int axis, bool des
  * may have x's memory, `indices` not. Either may be NULL. */
 ga_status ga__sort_rows(const gpuarray *x, gpuarray *to, gpuarray *indices, bool descending);
 
+/* A view of x as integers of its elements' size, or x's own dtype if there are none: copies of them
+ * keep all bits, also of NaN. */
+gpuarray *ga__bits_view(const gpuarray *x);
+
 /* A contiguous copy of the same bits, also of NaN. */
 gpuarray *ga__copy_bits(const gpuarray *x);
 
@@ -21,7 +25,8 @@ gpuarray *ga__copy_bits(const gpuarray *x);
 ga_status ga__assign_bits(gpuarray *to, const gpuarray *from);
 
 /* A new array of the elements of the rows of x, a contiguous array, at indices of the same shape:
- * row r's element k is x[r][indices[r][k]]. Bits are copied. NULL on failure. */
+ * row r's element k is x[r][indices[r][k]]. Of one row there may be any number of indices. Bits are
+ * copied. NULL on failure. */
 gpuarray *ga__take_rows(const char *name, const gpuarray *x, const gpuarray *indices);
 
 #endif

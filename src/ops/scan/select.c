@@ -6,55 +6,23 @@
 
 #include <quarry/ops.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
-#include "kernels/scan/scan.h"
+#include "ops/scan/choose.h"
 #include "ops/scan/take_number.h"
 
-/* ---- The kernel: a scan of truths, whose body stores the chosen elements ---- */
+/* ---- The condition ---- */
 
-/* Runs the body, statements over `to`, the index among the chosen ones, and `i`. The first operand
- * is the condition, `c`. Where a thread takes elements in order, one that is not chosen is stored
- * too, unless no chosen one follows that replaces it: a condition that is nearly always true costs
- * less than a branch that is hard to predict. */
+/* Runs the statements over `to`, the index among the chosen ones, and `i`. The first operand is the
+ * condition, `c`. */
 static ga_status choose(const char *name, ga__hash128 id, const char *statements,
                         const gpuarray *condition, int noperands, const ga__operand *operands)
 {
-    static const ga__scan_texts texts = {.accumulator = "T",
-                                         .neutral = "T(0)",
-                                         .lift = "x",
-                                         .combine = "a + b",
-                                         .finish = "a",
-                                         .values = 1};
-    ga__strbuf body = GA__STRBUF_INIT;
-    ga__strbuf_addf(&body, "if (prev_item != ga_end.value) { const auto to = prev_item; %s; }",
-                    statements);
-    char *const text = ga__strbuf_take(&body);
-    if (!text)
-        return GA_ERR_MEMORY;
-    const ga__scan scan = {.formula = {.base = {.id = id, .name = name, .body = text},
-                                       .map = "return {ga::truth(c[i])}",
-                                       .texts = &texts},
-                           .type = condition->size < INT32_MAX ? GA_INT32 : GA_INT64};
-    const int64_t n = condition->size;
-    const ga_status status =
-        ga__scan_run(&scan, condition->buffer->device, 1, &n, 0, noperands, operands);
-    ga__free(text);
-    return status;
-}
-
-/* An array that the kernel indexes in C order, whatever its layout. */
-static ga__operand indexed(const char *name, const gpuarray *array, bool writes)
-{
-    return (ga__operand){.name = name,
-                         .array = array,
-                         .type = array->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = !writes,
-                         .writes = writes};
+    const ga__choice choice = {
+        .id = id, .name = name, .chosen = "ga::truth(c[i])", .store = statements, .always = ""};
+    return ga__choose(&choice, condition->buffer->device, condition->size, noperands, operands);
 }
 
 /* How many elements are not 0; waits for the number. -1 and an error on failure. */
@@ -93,9 +61,9 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
     ga__operand operands[1 + 2 * GA_MAX_NDIM];
     char lengths[GA_MAX_NDIM][16];
     int n = 0;
-    operands[n++] = indexed("c", x, false);
+    operands[n++] = ga__read_operand("c", x);
     for (int k = 0; k < nresults; k++)
-        operands[n++] = indexed(names[k], results[k], true);
+        operands[n++] = ga__write_operand(names[k], results[k]);
     for (int axis = 1; axis < x->ndim; axis++) {
         snprintf(lengths[axis], sizeof lengths[axis], "d%d", axis);
         operands[n++] = (ga__operand){.name = lengths[axis],
@@ -188,7 +156,7 @@ static gpuarray *where_true(const char *name, const gpuarray *x)
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, GA_INT64, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {indexed("c", x, false), indexed("w", out, true)};
+    const ga__operand operands[] = {ga__read_operand("c", x), ga__write_operand("w", out)};
     if (choose("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
         return out;
     ga_free(out);
@@ -211,8 +179,8 @@ static gpuarray *choose_flat(const char *name, const gpuarray *condition, const 
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, x->dtype, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {indexed("c", condition, false), indexed("x", x, false),
-                                    indexed("y", out, true)};
+    const ga__operand operands[] = {ga__read_operand("c", condition), ga__read_operand("x", x),
+                                    ga__write_operand("y", out)};
     if (choose("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
         return out;
     ga_free(out);
@@ -239,7 +207,7 @@ static gpuarray *take_along(const gpuarray *x, int axis, const gpuarray *where)
     const ga__operand operands[] = {
         {.name = "r", .array = out, .type = x->dtype, .writes = true},
         {.name = "k", .array = index, .type = GA_INT64, .reads = true},
-        indexed("x", x, false),
+        ga__read_operand("x", x),
         {.name = "c", .number = ga_value_signed(GA_INT64, where->size), .type = GA_INT64},
         {.name = "m", .number = ga_value_signed(GA_INT64, inner), .type = GA_INT64},
         {.name = "n0", .number = ga_value_signed(GA_INT64, x->shape[axis]), .type = GA_INT64}};

@@ -1,0 +1,171 @@
+/* Sets: unique elements, membership, unions, intersections and differences. */
+#ifndef QUARRY_SETS_H
+#define QUARRY_SETS_H
+
+#include <quarry/each.h>
+#include <quarry/error.h>
+#include <quarry/value.h>
+
+GA_BEGIN_DECLS
+
+/* Arrays of every dtype and shape are sets of their elements, which have the order of ga_sort().
+ * -0 equals +0. Results are new 1-D arrays in ascending order unless said otherwise. Of equal
+ * elements the first one in C order is kept, with its bits. The length of a result depends on the
+ * data: the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). Two arrays are
+ * compared in their common dtype.
+ *
+ * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). An option left out is zero. */
+typedef struct ga_unique_args {
+    const gpuarray *x;
+    gpuarray **indices; /* receives int64: where each value occurs first, in C order. NULL: unset */
+    gpuarray **inverse; /* receives int64 of x's shape: values[inverse] is x */
+    gpuarray **counts;  /* receives int64: how often each value occurs */
+    bool distinct_nan;  /* each NaN is a value of its own, as NumPy's equal_nan=False */
+} ga_unique_args;
+
+/* The unique elements of x, as numpy.unique. All NaNs are one value, the last; of complex numbers,
+ * all with a NaN in either part. Results are set only on success. */
+GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
+
+/* The array API's forms, in which each NaN is a value of its own. Any result may be NULL, for what
+ * is not wanted. */
+GA_API ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
+                               gpuarray **inverse, gpuarray **counts);
+GA_API ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts);
+GA_API ga_status ga_unique_inverse(const gpuarray *x, gpuarray **values, gpuarray **inverse);
+GA_API gpuarray *ga_unique_values(const gpuarray *x);
+
+/* Arguments of a test of membership. */
+typedef struct ga_isin_args {
+    const gpuarray *x, *test;
+    bool invert;        /* true where x is not in `test` */
+    bool assume_unique; /* NumPy's: no element repeats in its array. Changes nothing here */
+} ga_isin_args;
+
+/* ga_isin(x, test): a bool array of x's shape, true where x's element is in `test`. NaN is in
+ * nothing. A graph can contain it. GA_ERR_DEVICE. */
+GA_API gpuarray *ga_isin(size_t size, const ga_isin_args *args);
+
+/* The same as a 1-D array in C order. */
+GA_API gpuarray *ga_in1d(size_t size, const ga_isin_args *args);
+
+/* The elements that are in either array, in the common dtype. */
+GA_API gpuarray *ga_union1d(const gpuarray *a, const gpuarray *b);
+
+/* Arguments of an intersection. */
+typedef struct ga_intersect1d_args {
+    const gpuarray *a, *b;
+    bool assume_unique; /* no element repeats in its array: saves a comparison. If one does, it may
+                         * repeat in the result too */
+    gpuarray **a_indices,
+        **b_indices; /* receive int64: where each value occurs first. NULL: unset */
+} ga_intersect1d_args;
+
+/* ga_intersect1d(a, b): the elements that are in both arrays, in the common dtype, with the bits
+ * that they have in `a`. NaN is in none. Results are set only on success. */
+GA_API gpuarray *ga_intersect1d(size_t size, const ga_intersect1d_args *args);
+
+/* Arguments of a difference. */
+typedef struct ga_setdiff1d_args {
+    const gpuarray *a, *b;
+    bool assume_unique; /* no element repeats in its array. If one does, it repeats in the result */
+} ga_setdiff1d_args;
+
+/* ga_setdiff1d(a, b): the elements of `a` that are not in `b`, in a's dtype. With .assume_unique
+ * they keep the order of `a`, as in NumPy. */
+GA_API gpuarray *ga_setdiff1d(size_t size, const ga_setdiff1d_args *args);
+
+/* ga_setxor1d(a, b): the elements that are in one of the arrays only, in the common dtype. NaN in
+ * both arrays is twice in the result, as in NumPy. */
+GA_API gpuarray *ga_setxor1d(size_t size, const ga_setdiff1d_args *args);
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+/* The options follow the positional arguments. C++20 has the same spelling as C, in the order of
+ * the members; C++17 takes the structs, or options by their order. */
+struct ga_unique_rest_ {
+    gpuarray **indices = nullptr, **inverse = nullptr, **counts = nullptr;
+    bool distinct_nan = false;
+};
+struct ga_unique_options_ {
+    const gpuarray *x;
+    ga_unique_rest_ rest;
+    operator ga_unique_args() const
+    {
+        return ga_unique_args{x, rest.indices, rest.inverse, rest.counts, rest.distinct_nan};
+    }
+};
+struct ga_isin_rest_ {
+    bool invert = false, assume_unique = false;
+};
+struct ga_isin_options_ {
+    const gpuarray *x, *test;
+    ga_isin_rest_ rest;
+    operator ga_isin_args() const
+    {
+        return ga_isin_args{x, test, rest.invert, rest.assume_unique};
+    }
+};
+struct ga_intersect1d_rest_ {
+    bool assume_unique = false;
+    gpuarray **a_indices = nullptr, **b_indices = nullptr;
+};
+struct ga_intersect1d_options_ {
+    const gpuarray *a, *b;
+    ga_intersect1d_rest_ rest;
+    operator ga_intersect1d_args() const
+    {
+        return ga_intersect1d_args{a, b, rest.assume_unique, rest.a_indices, rest.b_indices};
+    }
+};
+struct ga_setdiff1d_rest_ {
+    bool assume_unique = false;
+};
+struct ga_setdiff1d_options_ {
+    const gpuarray *a, *b;
+    ga_setdiff1d_rest_ rest;
+    operator ga_setdiff1d_args() const
+    {
+        return ga_setdiff1d_args{a, b, rest.assume_unique};
+    }
+};
+inline ga_unique_args ga_unique_args_(const gpuarray *x)
+{
+    return ga_unique_options_{x, {}};
+}
+inline const ga_unique_args &ga_unique_args_(const ga_unique_args &args)
+{
+    return args;
+}
+template <class Args, class Function> inline gpuarray *ga_set_call_(Function f, const Args &args)
+{
+    return f(sizeof args, &args);
+}
+#define ga_unique(...)                                                                             \
+    GA_HERE_(ga_set_call_<ga_unique_args>(                                                         \
+        ga_unique, GA_JOIN_(GA_UNIQUE_ARGS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)))
+#define GA_UNIQUE_ARGS_ONE(args) ga_unique_args_(args)
+#define GA_UNIQUE_ARGS_MANY(array, ...) (ga_unique_options_{array, {__VA_ARGS__}})
+#define GA_SET_CALL_(f, type, first, ...)                                                          \
+    GA_HERE_(ga_set_call_<type##_args>(                                                            \
+        f, GA_JOIN_(GA_SET_ARGS_, GA_FEW_(__VA_ARGS__))(type, __VA_ARGS__)))
+#define GA_SET_ARGS_1(type, args) args
+#define GA_SET_ARGS_2(type, one, two) (type##_options_{one, two, {}})
+#define GA_SET_ARGS_3(type, one, two, ...) (type##_options_{one, two, {__VA_ARGS__}})
+#define GA_SET_ARGS_4 GA_SET_ARGS_3
+#define GA_SET_ARGS_5 GA_SET_ARGS_3
+#else
+#define ga_unique(...)                                                                             \
+    GA_AT_(ga_unique, sizeof(ga_unique_args), &(ga_unique_args){.x = __VA_ARGS__})
+#define GA_SET_CALL_(f, type, first, ...)                                                          \
+    GA_AT_(f, sizeof(type##_args), &(type##_args){.first = __VA_ARGS__})
+#endif
+
+#define ga_isin(...) GA_SET_CALL_(ga_isin, ga_isin, x, __VA_ARGS__)
+#define ga_in1d(...) GA_SET_CALL_(ga_in1d, ga_isin, x, __VA_ARGS__)
+#define ga_intersect1d(...) GA_SET_CALL_(ga_intersect1d, ga_intersect1d, a, __VA_ARGS__)
+#define ga_setdiff1d(...) GA_SET_CALL_(ga_setdiff1d, ga_setdiff1d, a, __VA_ARGS__)
+#define ga_setxor1d(...) GA_SET_CALL_(ga_setxor1d, ga_setdiff1d, a, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,91 @@
+/* ga_unique() and the array API's forms: the elements once each. */
+#include <quarry/sets.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "ops/bins/bin_calls.h"
+#include "ops/order/along.h"
+#include "ops/sets/runs.h"
+#include "ops/sets/unique.h"
+
+ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
+                     ga__made_runs *made)
+{
+    gpuarray *flat = ga_ravel(x), *sorted, *order = NULL;
+    const bool ordered = wanted.indices || wanted.inverse;
+    if (!flat || ga__sort_along(name, flat, 0, false, &sorted, ordered ? &order : NULL) != GA_OK)
+        return ga_error();
+    const ga__runs runs = {.elements = sorted, .order = order, .distinct_nan = distinct_nan};
+    return ga__find_runs(name, &runs, wanted, x->ndim, x->shape, made);
+}
+
+/* Where the results go; NULL: nowhere. */
+typedef struct targets {
+    gpuarray **values, **indices, **inverse, **counts;
+} targets;
+
+static ga_status deliver(const ga__made_runs *made, const targets *to)
+{
+    gpuarray **const places[] = {to->values, to->indices, to->inverse, to->counts};
+    gpuarray *const all[] = {made->values, made->indices, made->inverse, made->counts};
+    gpuarray *kept[4];
+    int n = 0;
+    for (int k = 0; k < 4; k++)
+        if (places[k])
+            kept[n++] = all[k];
+    const ga_status status = ga__keep_all(n, kept);
+    for (int k = 0; k < 4 && status == GA_OK; k++)
+        if (places[k])
+            *places[k] = all[k];
+    return status;
+}
+
+static ga_status unique(const char *name, const gpuarray *x, bool distinct_nan, const targets *to)
+{
+    ga__made_runs made;
+    const ga__wanted_runs wanted = {to->indices != NULL, to->inverse != NULL, to->counts != NULL};
+    if (!x)
+        return ga__fail(GA_ERR_INVALID, "%s: x is NULL", name);
+    ga_scope_begin();
+    ga_status status = ga__unique(name, x, distinct_nan, wanted, &made);
+    if (status == GA_OK)
+        status = deliver(&made, to);
+    ga_scope_end();
+    return status;
+}
+
+gpuarray *(ga_unique)(size_t size, const ga_unique_args *args)
+{
+    ga_unique_args known;
+    gpuarray *values;
+    if (ga__options_read("unique", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    const targets to = {&values, known.indices, known.inverse, known.counts};
+    return unique("unique", known.x, known.distinct_nan, &to) == GA_OK ? values : NULL;
+}
+
+ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
+                        gpuarray **inverse, gpuarray **counts)
+{
+    const targets to = {values, indices, inverse, counts};
+    return unique("unique_all", x, true, &to);
+}
+
+ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts)
+{
+    const targets to = {.values = values, .counts = counts};
+    return unique("unique_counts", x, true, &to);
+}
+
+ga_status ga_unique_inverse(const gpuarray *x, gpuarray **values, gpuarray **inverse)
+{
+    const targets to = {.values = values, .inverse = inverse};
+    return unique("unique_inverse", x, true, &to);
+}
+
+gpuarray *ga_unique_values(const gpuarray *x)
+{
+    gpuarray *values;
+    const targets to = {.values = &values};
+    return unique("unique_values", x, true, &to) == GA_OK ? values : NULL;
+}
