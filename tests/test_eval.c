@@ -1138,6 +1138,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_is_left_behind),
         table_test(random_expressions_as_numpy),
     };
-    sample_on_gpu(6);
+    sample_on_gpu(8);
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -634,7 +634,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_axes_reduce_each_element),
     };
     file = golden_open("reduce.bin");
-    sample_on_gpu(4);
+    sample_on_gpu(5);
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     golden_close(file);
     return failed;

@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "golden.h"
+#include "run.h"
 
 void assert_error(ga_status status, const char *text)
 {

@@ -209,8 +209,8 @@ static bool takes_whole_rows(const call *c)
         return r->count <= HOST_GRAIN || r->rows >= c->device->processors;
     const size_t all = c->device->shared_bytes ? c->device->shared_bytes : 48 << 10,
                  nbytes = (size_t)r->count * key_bytes(r);
-    const bool pays = r->count <= MIDDLE_ROW ||
-                      (nbytes <= SHARED_ROW && r->rows >= c->device->processors / 2);
+    const bool pays =
+        r->count <= MIDDLE_ROW || (nbytes <= SHARED_ROW && r->rows >= c->device->processors / 2);
     return pays && nbytes <= all - SHARED_SPARE;
 }
 
