@@ -298,7 +298,7 @@ static void sums_of_any_shape_are_within_the_bound(void **state)
     static const uint64_t seeds[] = {1916021228, 20261122, 5, 77};
     (void)state;
     const char *given = getenv("QUARRY_TEST_SEED"), *cases = getenv("QUARRY_TEST_CASES");
-    const int count = cases ? atoi(cases) : reduced() ? 20 : 60;
+    const int count = cases ? atoi(cases) : reduced() ? 20 : items_here(60, 15);
     for (size_t k = 0; k < (given ? 1 : sizeof seeds / sizeof *seeds); k++) {
         seed = given ? strtoull(given, NULL, 0) : seeds[k];
         print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
@@ -316,7 +316,7 @@ static void sums_of_several_runs_are_within_the_bound(void **state)
                                   64, 65, 95, 100, 128, 500, 513, 991, 1023, 1024, 2048, 4095},
                      counts[] = {1, 2, 3, 4, 5, 6, 8, 9, 12, 20, 40};
     (void)state;
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k += (size_t)items_here(1, 3))
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (int side = 0; side < 2; side++)
                 GA_SCOPE {

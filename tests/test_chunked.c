@@ -14,6 +14,7 @@
 
 #include <quarry.h>
 
+#include "array_support.h"
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "files.h"
@@ -805,5 +806,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_was_there_stays_until_the_end),
         cmocka_unit_test(every_request_may_fail),
     };
+    sample_on_gpu(10);
     return run_named_tests(argc, argv, tests, make_scratch, remove_scratch);
 }

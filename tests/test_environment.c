@@ -256,6 +256,33 @@ static void relative_folders_of_the_path_are_not_searched(void **state)
     assert_false(is_there("caught"));
 }
 
+/* Compilers such as ccache search PATH themselves. */
+static int compile_by_a_wrapper(void)
+{
+    char path[8192];
+    setenv("QUARRY_CXX", in_scratch("wrapper"), 1);
+    snprintf(path, sizeof path, ":bin:.:%s:", ga__search_path());
+    setenv("PATH", path, 1);
+    return chdir(scratch) != 0 || compile() != GA_OK;
+}
+
+static int compile_by_a_wrapper_without_folders(void)
+{
+    setenv("QUARRY_CXX", in_scratch("wrapper"), 1);
+    setenv("PATH", ".::bin", 1);
+    return chdir(scratch) != 0 || compile() != GA_ERR_COMPILE;
+}
+
+static void nor_are_they_by_the_compiler(void **state)
+{
+    (void)state;
+    make_trap("c++");
+    make_script("wrapper", "#!/bin/sh\nexec c++ \"$@\"\n");
+    assert_int_equal(in_child(compile_by_a_wrapper), 0);
+    assert_int_equal(in_child(compile_by_a_wrapper_without_folders), 0);
+    assert_false(is_there("caught"));
+}
+
 static int compile_without_path(void)
 {
     unsetenv("PATH");
@@ -391,6 +418,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_set_user_id_program_trusts_no_environment),
         TEST(relative_folders_of_the_path_are_not_searched),
+        TEST(nor_are_they_by_the_compiler),
         TEST(no_path_means_the_systems_default),
         TEST(long_paths_and_many_words_are_not_cut),
         TEST(extra_flags_reach_the_compiler_and_the_key),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "array_support.h"
 #include "base/alloc.h"
 #include "base/os/system.h"
 #include "expr/plan.h"
@@ -529,7 +530,6 @@ static void plans_are_the_fewest_kernels(void **state)
     assert_true(open_simulated_device(132));
     ga__use_device(&simulated_device);
     check_plans();
-    ga__use_device(NULL);
 }
 
 static void a_plan_shows_bytes_and_names(void **state)
@@ -1115,7 +1115,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_and_precedence),
         cmocka_unit_test(mistakes_show_their_place),
         cmocka_unit_test(limits_and_bad_arguments),
-        cmocka_unit_test(plans_are_the_fewest_kernels),
+        simulating_test(plans_are_the_fewest_kernels),
         cmocka_unit_test(a_plan_shows_bytes_and_names),
         cmocka_unit_test(a_new_number_or_shape_compiles_nothing),
         cmocka_unit_test(numbers_are_checked_each_time),
@@ -1138,5 +1138,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_is_left_behind),
         table_test(random_expressions_as_numpy),
     };
+    sample_on_gpu(8);
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

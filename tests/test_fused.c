@@ -8,6 +8,7 @@
 #include <quarry.h>
 
 #include "array/array.h"
+#include "array_support.h"
 #include "random.h"
 #include "run.h"
 #include "simulated_device.h"
@@ -131,7 +132,8 @@ static void check_shape(const char *text, ga_dtype dtype, int64_t rows, int64_t 
 
 /* Rows that do not fit a thread's registers are at least a quarter of a GPU's processors: fewer of
  * them keep the steps. */
-static const int64_t shapes[][2] = {{70, 64}, {33, 65}, {40, 127}, {9, 100}, {50, 1025}, {50, 3000}};
+static const int64_t shapes[][2] = {{70, 64}, {33, 65},   {40, 127},
+                                    {9, 100}, {50, 1025}, {50, 3000}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static ga_dtype second_dtype(int shape)
@@ -200,11 +202,11 @@ static void every_way_of_cuda(void **state)
                  {GA_FLOAT64, 3, 6000}};
     static const int some[] = {0, 2, 5, 7, FORMS - 1};
     (void)state;
+    need_simulator();
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (size_t f = 0; f < sizeof some / sizeof *some; f++)
             check_shape(forms[some[f]], cases[k].dtype, cases[k].rows, cases[k].length);
-    ga__use_device(NULL);
 }
 
 /* Rows with gaps between them: close ones pass through shared memory with their gaps. */
@@ -217,6 +219,7 @@ static void windows_of_cuda(void **state)
                  {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7},  {GA_FLOAT16, 300, 5, 16},
                  {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5}};
     (void)state;
+    need_simulator();
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         GA_SCOPE {
@@ -228,11 +231,10 @@ static void windows_of_cuda(void **state)
             check_form(forms[k % 2 ? 8 : 0], "a window", x, y, given(dtype, GA_SHAPE(length), 3),
                        given(dtype, GA_SHAPE(rows, 1), 4), true);
         }
-    ga__use_device(NULL);
 }
 
-/* One kernel with as much shared memory as each row takes: about what needs no permission, the
- * most, and less again. */
+/* One kernel with as much shared memory as each row takes: about 48 KiB, the most, and less
+ * again. */
 static void rows_around_the_limits_of_shared_memory(void **state)
 {
     static const int64_t lengths[] = {12261, 12272, 12280, 12284, 12290,
@@ -245,6 +247,26 @@ static void rows_around_the_limits_of_shared_memory(void **state)
             expect_same(forms[0], "a long row", ga_eval(forms[0], GA(x)),
                         ga_eval(forms[0], GA_NAMED("x", p)));
         }
+}
+
+/* The longest rows that fit shared memory beside what the kernel has there by itself: the simulator
+ * refuses a launch that exceeds it. */
+static void the_longest_rows_of_cuda(void **state)
+{
+    static const int some[] = {0, 2, 10};
+    (void)state;
+    need_simulator();
+    for (size_t f = 0; f < sizeof some / sizeof *some; f++) {
+        const char *const text = forms[some[f]];
+        int64_t fits = 1000, exceeds = 100000;
+        while (exceeds - fits > 1) {
+            const int64_t length = (fits + exceeds) / 2;
+            *(fuses_on(PROCESSORS, text, GA_FLOAT32, 1, length) ? &fits : &exceeds) = length;
+        }
+        ga__use_device(&simulated_device);
+        check_shape(text, GA_FLOAT32, 2, fits);
+        ga__use_device(NULL);
+    }
 }
 
 /* ---- Quotients ---- */
@@ -304,9 +326,10 @@ static void quotients_are_the_divisions(void **state)
         }
     }
     check_quotients(numbers, divisors, ROWS, LENGTH);
+    if (!on_host())
+        return;
     ga__use_device(&simulated_device);
     check_quotients(numbers, divisors, ROWS, LENGTH);
-    ga__use_device(NULL);
 }
 
 /* ---- Calls ---- */
@@ -363,6 +386,7 @@ static void other_calls_keep_the_steps(void **state)
 static int open_devices(void **state)
 {
     (void)state;
+    sample_on_gpu(3);
     return open_simulated_device(PROCESSORS) ? 0 : -1;
 }
 
@@ -370,11 +394,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
-        cmocka_unit_test(large_gpus_fuse_the_same_forms),
-        cmocka_unit_test(every_way_of_cuda),
-        cmocka_unit_test(windows_of_cuda),
+        simulating_test(large_gpus_fuse_the_same_forms),
+        simulating_test(every_way_of_cuda),
+        simulating_test(windows_of_cuda),
+        simulating_test(the_longest_rows_of_cuda),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
-        cmocka_unit_test(quotients_are_the_divisions),
+        simulating_test(quotients_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(other_calls_keep_the_steps),
     };

@@ -260,6 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(any_allocation_may_fail),
     };
     file = golden_open("histogram.bin");
+    sample_on_gpu(3);
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     golden_close(file);
     return failed;

@@ -17,6 +17,8 @@
 #include "run.h"
 #include "views.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* ---- Arrays whose elements are known ---- */
 
 /* Element k of every base array, times `scale`. */
@@ -455,17 +457,29 @@ static void run_total(int call)
 
 /* ---- Both orders ---- */
 
-/* All calls of a family, in a process of their own that exits with the number of failures; twice,
- * because every kernel exists the second time. */
-static int run_apart(void (*run)(int call), int count, bool backwards)
+/* Calls that differ in one property of many. */
+static const struct {
+    void (*run)(int call);
+    size_t count;
+} families[] = {{run_sum, COUNT(sums)}, {run_reduction, COUNT(reductions)},
+                {run_result, 6},        {run_deep, COUNT(deep)},
+                {run_chunks, 2},        {run_kernel, COUNT(kernels)},
+                {run_special, 4},       {run_total, 6}};
+
+/* All calls, in a process of their own that exits with the number of failures; twice, because every
+ * kernel exists the second time. */
+static int run_apart(bool backwards)
 {
     int status = -1;
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        for (int turn = 0; turn < 2 * count; turn++)
-            GA_SCOPE
-                run(backwards ? count - 1 - turn % count : turn % count);
+        for (size_t f = 0; f < 2 * COUNT(families); f++) {
+            const int count = (int)families[f / 2].count;
+            for (int call = 0; call < count; call++)
+                GA_SCOPE
+                    families[f / 2].run(backwards ? count - 1 - call : call);
+        }
         const int failed = failures();
         exit(failed < 100 ? failed : 100);
     }
@@ -473,43 +487,23 @@ static int run_apart(void (*run)(int call), int count, bool backwards)
     return status;
 }
 
-static void in_both_orders(void (*run)(int call), size_t count)
-{
-    assert_int_equal(run_apart(run, (int)count, false), 0);
-    assert_int_equal(run_apart(run, (int)count, true), 0);
-}
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void sums_of_every_kind_of_operands(void **state)
+static void each_call_has_its_own_kernel(void **state)
 {
     (void)state;
-    in_both_orders(run_sum, COUNT(sums));
+    assert_int_equal(run_apart(false), 0);
 }
 
-static void reductions_of_every_kind(void **state)
+static void each_call_has_its_own_kernel_backwards(void **state)
 {
     (void)state;
-    in_both_orders(run_reduction, COUNT(reductions));
-    in_both_orders(run_result, 6);
-    in_both_orders(run_deep, COUNT(deep));
-    in_both_orders(run_chunks, 2);
-}
-
-static void kernels_of_the_same_text(void **state)
-{
-    (void)state;
-    in_both_orders(run_kernel, COUNT(kernels));
-    in_both_orders(run_special, 4);
-    in_both_orders(run_total, 6);
+    assert_int_equal(run_apart(true), 0);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_every_kind_of_operands),
-        cmocka_unit_test(reductions_of_every_kind),
-        cmocka_unit_test(kernels_of_the_same_text),
+        cmocka_unit_test(each_call_has_its_own_kernel),
+        cmocka_unit_test(each_call_has_its_own_kernel_backwards),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -448,6 +448,11 @@ static void wrong_shapes_are_errors(void **state)
                        GA_WITH(.shared_bytes = 1 << 20), x);
         assert_error(GA_ERR_INVALID, "fixed_shared: 1048576 bytes of dynamic shared memory and the "
                                      "kernel's own");
+        ga_kernel_properties p;
+        ok(ga_kernel_info(kernel("fixed_shared"), &p));
+        ga_launch_with(kernel("fixed_shared"), GA_DIM(1), GA_DIM(2),
+                       GA_WITH(.shared_bytes = p.max_shared_bytes - p.shared_bytes + 1), x);
+        assert_error(GA_ERR_INVALID, "fixed_shared: ");
         ga_launch_with(k, GA_DIM(1), GA_DIM(2), GA_WITH(.shared_bytes = SIZE_MAX), x);
         assert_error(GA_ERR_INVALID, "18446744073709551615 bytes of dynamic shared memory");
         assert_int_equal(ga_item_int64(ga_sum(x)), 0);

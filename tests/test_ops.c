@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "array_support.h"
 #include "golden.h"
 #include "layouts.h"
 #include "parallel.h"
@@ -267,6 +268,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_0d_array_is_strong),
     };
     file = golden_open("ops.bin");
+    sample_on_gpu(3);
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     golden_close(file);
     return failed;

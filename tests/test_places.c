@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "array_support.h"
 #include "model/dtype.h"
 #include "random.h"
 #include "run.h"
@@ -116,7 +117,8 @@ static void places_are_the_first_of_the_extremes(void **state)
     uint64_t seed = first;
     (void)state;
     print_message("seed %llu\n", (unsigned long long)first);
-    for (int round = 0; round < (getenv("QUARRY_TEST_REDUCED") ? 60 : 400); round++) {
+    for (int round = 0; round < (getenv("QUARRY_TEST_REDUCED") ? 60 : items_here(400, 80));
+         round++) {
         const int64_t length =
                           lengths[(size_t)random_below(&seed, sizeof lengths / sizeof *lengths)],
                       others = 1 + (int64_t)random_below(&seed, MOST / 32 / 32),

@@ -134,6 +134,8 @@ static void elements_are_those_of_the_other_implementation(void **state)
     for (int k = 0; k < file->ncases; k++) {
         const golden_case *c = &file->cases[k];
         const ga_value *number = c->number;
+        if (!in_sample(golden_call(c)))
+            continue;
         const int64_t n = c->out[0]->size;
         const ga_dtype dtype = c->out[0]->dtype;
         ga_rng_state from;
@@ -1178,5 +1180,6 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(wrong_arrays_are_refused, clear),
         cmocka_unit_test_teardown(failed_calls_take_nothing, clear),
     };
+    sample_on_gpu(3);
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

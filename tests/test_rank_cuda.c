@@ -165,6 +165,21 @@ static void first_elements(void **state)
         run_task(&tasks[k]);
 }
 
+/* Devices differ in the shared memory of a block: rows that exceed it take rounds. */
+static void little_shared_memory(void **state)
+{
+    static const size_t sizes[] = {64 << 10, 99 << 10};
+    const size_t before = simulated_device.shared_bytes;
+    (void)state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        simulated_device.shared_bytes = sizes[k];
+        compare(&tasks[3], CONTENT_WIDE, 2, 8192, k);
+        compare(&tasks[9], CONTENT_WIDE, 5, 1024, k);
+        compare(&tasks[0], CONTENT_WIDE, 2, 22000, k);
+    }
+    simulated_device.shared_bytes = before;
+}
+
 static int open_devices(void **state)
 {
     (void)state;
@@ -178,6 +193,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(quantiles),
         cmocka_unit_test(partitions),
         cmocka_unit_test(first_elements),
+        cmocka_unit_test(little_shared_memory),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "array_support.h"
 #include "golden.h"
 #include "layouts.h"
 #include "model/dtype.h"
@@ -633,6 +634,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_axes_reduce_each_element),
     };
     file = golden_open("reduce.bin");
+    sample_on_gpu(5);
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     golden_close(file);
     return failed;

@@ -69,7 +69,6 @@ static void expect_samples(void)
 {
     int counts[2] = {0, 0}, common = 0;
     char text[20];
-    setenv("QUARRY_TEST_SHARE", "3", 1);
     for (int k = 0; k < 3000; k++) {
         snprintf(text, sizeof text, "item %d", k);
         setenv("QUARRY_TEST_SAMPLE", "1", 1);
@@ -80,14 +79,21 @@ static void expect_samples(void)
         counts[1] += second;
         common += first && second;
     }
-    unsetenv("QUARRY_TEST_SHARE");
     /* Five standard deviations about 1000 and 333. */
     if (abs(counts[0] - 1000) > 130 || abs(counts[1] - 1000) > 130 || abs(common - 333) > 90) {
         printf("samples of %d and %d items, %d in both\n", counts[0], counts[1], common);
         wrong++;
     }
-    if (!in_sample("item 1")) {
-        printf("without QUARRY_TEST_SHARE the sample is not everything\n");
+}
+
+static void expect_everything(const char *what)
+{
+    for (int k = 0; k < 10; k++) {
+        char text[20];
+        snprintf(text, sizeof text, "item %d", k);
+        if (in_sample(text))
+            continue;
+        printf("%s the sample lacks %s\n", what, text);
         wrong++;
     }
 }
@@ -96,7 +102,15 @@ int main(void)
 {
     unsetenv("QUARRY_TEST_SHARE"); /* the rows below are few */
     unsetenv("QUARRY_TEST_REDUCED");
+    expect_everything("without QUARRY_TEST_SHARE");
+    sample_usually(3);
     expect_samples();
+    setenv("QUARRY_TEST_SHARE", "1", 1);
+    expect_everything("with QUARRY_TEST_SHARE=1");
+    sample_usually(1);
+    setenv("QUARRY_TEST_SHARE", "3", 1);
+    expect_samples();
+    unsetenv("QUARRY_TEST_SHARE");
     expect(ARGS(NULL), 0, "abtlLX");
     expect(ARGS("birds", NULL), 0, "br");
     expect(ARGS("f", NULL), 0, "abtlLX"); /* table_of_rows has one too */

@@ -6,6 +6,7 @@
 #include <quarry.h>
 
 #include "array/array.h"
+#include "array_support.h"
 #include "run.h"
 #include "simulated_device.h"
 
@@ -867,5 +868,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_read_back),
     };
+    if (!on_host()) {
+        print_message("skipped on %s: the simulator runs its kernels on the host\n",
+                      ga_current_device());
+        return 0;
+    }
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

@@ -212,6 +212,8 @@ static void check_rows(ga_dtype dtype, int64_t rows, int64_t length, contents wh
     snprintf(text, sizeof text, "%s of %s (%lld, %lld)%s, seed %llu, on %s", contents_names[what],
              ga_dtype_name(dtype), (long long)rows, (long long)length,
              descending ? " descending" : "", (unsigned long long)seed, ga_current_device());
+    if (!in_sample(text))
+        return;
     char *bytes = make_bytes(dtype, what, rows * length, seed);
     GA_SCOPE {
         check_sorted(ga_from_host(bytes, dtype, GA_SHAPE(rows, length)), -1, descending, text);
@@ -250,7 +252,7 @@ static void answers_are_numpys(void **state)
     golden_file *file = golden_open("sort.bin");
     (void)state;
     for (int k = 0; k < file->ncases; k++)
-        if (!getenv("QUARRY_TEST_REDUCED") || k % 4 == 0)
+        if (k % items_here(getenv("QUARRY_TEST_REDUCED") ? 4 : 1, 2) == 0)
             check_case(&file->cases[k], k);
     golden_close(file);
 }
@@ -301,9 +303,9 @@ static void cuda_sorts_rows_of_any_length(void **state)
                                       100,  129,  256, 257, 512,   700,   1025,  2049,
                                       5000, 9000, 31,  250, 16384, 16385, 21000, 40000};
     (void)state;
+    need_simulator();
     ga__use_device(&simulated_device);
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 3000, 5);
-    ga__use_device(NULL);
 }
 
 /* Passes of rows that several tiles share, of every size of elements. */
@@ -312,12 +314,12 @@ static void cuda_sorts_long_rows(void **state)
     static const ga_dtype dtypes[] = {GA_INT8,  GA_BOOL,      GA_FLOAT16, GA_FLOAT32,
                                       GA_INT64, GA_COMPLEX64, GA_UINT32,  GA_COMPLEX128};
     (void)state;
+    need_simulator();
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
         check_rows(dtypes[k], 1, 33000 + (int64_t)k, k % 2 ? ANY_BITS : SPECIAL, k % 3 == 1, k);
         check_rows(dtypes[k], 2, 20500 + (int64_t)k, k % 2 ? FEW : ANY_BITS, false, k + 9);
     }
-    ga__use_device(NULL);
 }
 
 /* Without an opt-in to more shared memory, rows that exceed it take passes. */
@@ -325,11 +327,11 @@ static void cuda_sorts_with_little_shared_memory(void **state)
 {
     const size_t shared = simulated_device.shared_bytes;
     (void)state;
+    need_simulator();
     simulated_device.shared_bytes = 0;
     ga__use_device(&simulated_device);
     check_rows(GA_FLOAT64, 2, 4000, ANY_BITS, false, 1);
     check_rows(GA_FLOAT32, 1, 9000, SPECIAL, true, 2);
-    ga__use_device(NULL);
     simulated_device.shared_bytes = shared;
 }
 
@@ -631,6 +633,7 @@ static void sorts_can_be_recorded(void **state)
 static int open_devices(void **state)
 {
     (void)state;
+    sample_on_gpu(3);
     return open_simulated_device(2) ? 0 : -1;
 }
 
@@ -640,9 +643,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(answers_are_numpys),
         cmocka_unit_test(the_host_sorts_rows_of_any_length),
         cmocka_unit_test(long_rows_of_every_dtype),
-        cmocka_unit_test(cuda_sorts_rows_of_any_length),
-        cmocka_unit_test(cuda_sorts_long_rows),
-        cmocka_unit_test(cuda_sorts_with_little_shared_memory),
+        simulating_test(cuda_sorts_rows_of_any_length),
+        simulating_test(cuda_sorts_long_rows),
+        simulating_test(cuda_sorts_with_little_shared_memory),
         cmocka_unit_test(rows_of_two_billion_elements_compile),
         cmocka_unit_test(every_axis_of_every_layout),
         cmocka_unit_test(flat_sorts_take_c_order),

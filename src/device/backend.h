@@ -63,8 +63,9 @@ typedef enum ga__copy_kind {
 } ga__copy_kind;
 
 /* One launch of `grid` blocks. On CUDA each block has `block` threads and `shared` bytes of dynamic
- * shared memory, at most the device's less the kernel's static part; on the host each block is one call. The kernel's only parameter is a struct of
- * `nwords` 64-bit words, copied before the call returns. */
+ * shared memory, at most the device's less the kernel's static part; on the host each block is one
+ * call. The kernel's only parameter is a struct of `nwords` 64-bit words, copied before the call
+ * returns. */
 typedef struct ga__launch {
     int64_t grid;
     int block;

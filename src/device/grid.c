@@ -10,7 +10,7 @@ static ga_status fail_dims(const ga__grid_launch *launch, const char *what, cons
                            const int64_t *most)
 {
     return ga__fail(GA_ERR_INVALID,
-                    "%.80s: the %s is (%lld, %lld, %lld), not from (1, 1, 1) to (%lld, %lld, %lld)",
+                    "%s: the %s is (%lld, %lld, %lld), not from (1, 1, 1) to (%lld, %lld, %lld)",
                     launch->name, what, (long long)n[0], (long long)n[1], (long long)n[2],
                     (long long)most[0], (long long)most[1], (long long)most[2]);
 }
@@ -31,13 +31,13 @@ ga_status ga__check_grid(const ga__grid_launch *launch, const ga__function_info 
     const int64_t threads = block[0] * block[1] * block[2];
     if (threads > info->max_threads)
         return ga__fail(GA_ERR_INVALID,
-                        "%.80s: a block of (%lld, %lld, %lld) has %lld threads, the kernel allows "
+                        "%s: a block of (%lld, %lld, %lld) has %lld threads, the kernel allows "
                         "%d",
                         launch->name, (long long)block[0], (long long)block[1], (long long)block[2],
                         (long long)threads, info->max_threads);
     if (launch->shared > info->max_shared_bytes - info->shared_bytes)
         return ga__fail(GA_ERR_INVALID,
-                        "%.80s: %zu bytes of dynamic shared memory and the kernel's own %zu are "
+                        "%s: %zu bytes of dynamic shared memory and the kernel's own %zu are "
                         "more than the %zu that a block can have",
                         launch->name, launch->shared, info->shared_bytes, info->max_shared_bytes);
     return GA_OK;

@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "golden.h"
+#include "run.h"
 
 void assert_error(ga_status status, const char *text)
 {
@@ -93,6 +94,20 @@ bool on_host(void)
         exit(1);
     }
     return strcmp(device, "cpu") == 0;
+}
+
+void sample_on_gpu(uint64_t share)
+{
+    if (on_host())
+        return;
+    sample_usually(share);
+    print_message("on %s one of %llu items; QUARRY_TEST_SHARE=1 takes all\n", ga_current_device(),
+                  (unsigned long long)share);
+}
+
+int items_here(int host, int gpu)
+{
+    return on_host() ? host : gpu;
 }
 
 void expect_raised(ga_status status, const char *part)

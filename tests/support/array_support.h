@@ -33,4 +33,11 @@ void survive_failures(bool (*work)(void));
 /* Whether the current device is the host. Exits if there is no device. */
 bool on_host(void);
 
+/* For programs most of whose items compile kernels, for 0.1 s each, and wait for the GPU: there
+ * samples are about one of `share` items (run.h), and a line says so. */
+void sample_on_gpu(uint64_t share);
+
+/* For the same reason: `host` on the host, `gpu` on a GPU. */
+int items_here(int host, int gpu);
+
 #endif

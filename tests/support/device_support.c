@@ -27,8 +27,9 @@ int choose_device(void **state)
 
 void need_host(const char *reason)
 {
-    if (device->arch == 0)
+    const ga__device *current = ga__current_device();
+    if (current == NULL || current->arch == 0)
         return;
-    print_message("skipped on %s: %s\n", device->name, reason);
+    print_message("skipped on %s: %s\n", current->name, reason);
     skip();
 }

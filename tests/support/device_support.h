@@ -10,7 +10,7 @@ extern const ga__backend *backend;
 /* A group setup: sets both, and prints the device. */
 int choose_device(void **state);
 
-/* Skips the test on other devices, and prints the reason. */
+/* Skips the test if the current device is another, and prints the reason. */
 void need_host(const char *reason);
 
 #endif

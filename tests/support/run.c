@@ -61,9 +61,18 @@ static uint64_t hash_of(uint64_t seed, const char *text)
     return hash ^ hash >> 31;
 }
 
+static uint64_t usual_share = 1;
+
+void sample_usually(uint64_t share)
+{
+    usual_share = share;
+}
+
 bool in_sample(const char *text)
 {
-    const uint64_t share = getenv("QUARRY_TEST_REDUCED") ? 37 : number_in("QUARRY_TEST_SHARE");
+    const uint64_t share = getenv("QUARRY_TEST_REDUCED") ? 37
+                           : getenv("QUARRY_TEST_SHARE") ? number_in("QUARRY_TEST_SHARE")
+                                                         : usual_share;
     return share < 2 || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % share == 0;
 }
 

@@ -36,4 +36,7 @@ bool row_selected(const char *row);
  * QUARRY_TEST_REDUCED set (for slow checkers) n is 37. */
 bool in_sample(const char *text);
 
+/* From now on, samples without QUARRY_TEST_SHARE are about one of `share` items. */
+void sample_usually(uint64_t share);
+
 #endif

@@ -11,6 +11,7 @@
 #include "device/grid.h"
 #include "device/simt/simt.h"
 #include "device/stream.h"
+#include "device_support.h"
 
 /* Within ga::float8_format: the code, of NaN 0x7f. */
 #define SATURATED                                                                                  \
@@ -177,6 +178,11 @@ bool open_simulated_device(int processors)
     simulated_backend.code.resident_blocks = simulated_resident_blocks;
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
+}
+
+void need_simulator(void)
+{
+    need_host("the simulator runs its kernels on the host");
 }
 
 int use_simulated_device(void **state)

@@ -17,10 +17,17 @@ extern ga__device simulated_device;
 /* `processors`: few, so that small problems count as large ones. */
 bool open_simulated_device(int processors);
 
+/* Skips the test on a GPU: what the simulator does, it does on the host. */
+void need_simulator(void);
+
 /* A test that runs on the simulated device, which it opens with two processors if none did; later
  * tests run on the default device again. */
 #define simulated_test(test)                                                                       \
     cmocka_unit_test_setup_teardown(test, use_simulated_device, use_default_device)
+
+/* A test that uses the simulated device itself, for a part of its work. */
+#define simulating_test(test) cmocka_unit_test_teardown(test, use_default_device)
+
 int use_simulated_device(void **state);
 int use_default_device(void **state);
 

@@ -285,6 +285,24 @@ static bool is_replaced(const char *variable)
            strncmp(variable, TMPDIR, strlen(TMPDIR)) == 0;
 }
 
+/* Writes the absolute folders of `path`, since programs such as ccache search PATH themselves;
+ * without any "/", as an empty PATH is the current folder. Returns the end. */
+static char *write_folders(char *to, const char *path)
+{
+    const char *const start = to;
+
+    while (*path) {
+        const size_t length = strcspn(path, ":");
+        if (*path == '/') {
+            if (to > start)
+                *to++ = ':';
+            to = mempcpy(to, path, length);
+        }
+        path += length + (path[length] == ':');
+    }
+    return to > start ? to : stpcpy(to, "/");
+}
+
 /* Ours (empty if ours is not trusted), with PATH set to the search path and TMPDIR to `temporary`.
  * That is an absolute path, since compilers take a temporary file whose name begins with "-" for an
  * option. The texts belong to the list or to our environment; ga__free it. */
@@ -298,14 +316,16 @@ static char **child_environment(const char *temporary)
         n++;
     const size_t list_bytes = (n + 3) * sizeof *ours;
     char **list =
-        ga__malloc(list_bytes + sizeof PATH + strlen(path) + sizeof TMPDIR + strlen(temporary));
+        ga__malloc(list_bytes + sizeof PATH + strlen(path) + 1 + sizeof TMPDIR + strlen(temporary));
     if (!list)
         return NULL;
     for (size_t i = 0; i < n; i++)
         if (!is_replaced(ours[i]))
             list[kept++] = ours[i];
     list[kept] = (char *)list + list_bytes;
-    list[kept + 1] = stpcpy(stpcpy(list[kept], PATH), path) + 1;
+    char *end = write_folders(stpcpy(list[kept], PATH), path);
+    *end = '\0';
+    list[kept + 1] = end + 1;
     stpcpy(stpcpy(list[kept + 1], TMPDIR), temporary);
     list[kept + 2] = NULL;
     return list;

@@ -50,7 +50,8 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
 }
 
 /* Loads the first kernel, and with it all code. A template has one kernel, which gets its shared
- * memory here, so that no launch has to ask; ga__cuda_function_info permits it to users' kernels. */
+ * memory here, so that no launch has to ask; ga__cuda_function_info permits it to users' kernels.
+ */
 static cudaError_t load_kernel(const ga__device *device, cudaKernel_t kernel)
 {
     struct cudaFuncAttributes own;

@@ -207,12 +207,11 @@ static bool takes_whole_rows(const call *c)
     const ga__ranking *r = c->r;
     if (c->v.host)
         return r->count <= HOST_GRAIN || r->rows >= c->device->processors;
-    const size_t most =
-        c->device->shared_bytes > SHARED_ROW + SHARED_SPARE
-            ? SHARED_ROW
-            : (c->device->shared_bytes ? c->device->shared_bytes : 48 << 10) - SHARED_SPARE;
-    return r->count <= MIDDLE_ROW ||
-           ((size_t)r->count * key_bytes(r) <= most && r->rows >= c->device->processors / 2);
+    const size_t all = c->device->shared_bytes ? c->device->shared_bytes : 48 << 10,
+                 nbytes = (size_t)r->count * key_bytes(r);
+    const bool pays =
+        r->count <= MIDDLE_ROW || (nbytes <= SHARED_ROW && r->rows >= c->device->processors / 2);
+    return pays && nbytes <= all - SHARED_SPARE;
 }
 
 /* ---- Long rows ---- */
