@@ -177,7 +177,7 @@ static int pass_items(size_t size, bool indices)
     if (size <= 2)
         return 16;
     if (size == 4)
-        return indices ? 12 : 18;
+        return indices ? 14 : 20;
     return size == 8 ? (indices ? 10 : 12) : 6;
 }
 
