@@ -178,7 +178,7 @@ static int pass_items(size_t size, bool indices)
         return 16;
     if (size == 4)
         return indices ? 14 : 20;
-    return size == 8 ? (indices ? 10 : 12) : 6;
+    return size == 8 ? 12 : 6;
 }
 
 static void plan_passes(plan *p, size_t size)
