@@ -8,13 +8,13 @@
 
 /* The kernels of the engine. */
 typedef enum ga__rank_stage {
-    GA__RANK_ROWS,  /* whole rows, from elements to results */
-    GA__RANK_ROUND, /* a round of long rows: one digit of the keys */
+    GA__RANK_ROWS,   /* whole rows, from elements to results */
+    GA__RANK_ROUND,  /* a round of long rows: one digit of the keys */
     GA__RANK_GATHER, /* CUDA, topk: brings few winners among candidates to their places */
-    GA__RANK_COUNT, /* counts each tile's elements on the sides of the selected key */
-    GA__RANK_MOVE,  /* moves them there */
-    GA__RANK_ORDER, /* sorts winners; CUDA: runs of GA__RANK_RUN */
-    GA__RANK_MERGE  /* CUDA: merges two sorted runs of winners */
+    GA__RANK_COUNT,  /* counts each tile's elements on the sides of the selected key */
+    GA__RANK_MOVE,   /* moves them there */
+    GA__RANK_ORDER,  /* sorts winners; CUDA: runs of GA__RANK_RUN */
+    GA__RANK_MERGE   /* CUDA: merges two sorted runs of winners */
 } ga__rank_stage;
 
 /* On what a text depends: the key, after the task's formula and the device. */
