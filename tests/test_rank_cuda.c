@@ -135,6 +135,8 @@ static const task tasks[] = {
     {.name = "argpartition", .dtype = GA_BOOL},
     {.name = "topk", .dtype = GA_FLOAT32, .winners = 20},
     {.name = "topk", .dtype = GA_UINT16, .winners = 700},
+    {.name = "topk", .dtype = GA_FLOAT64, .winners = 2},
+    {.name = "topk", .dtype = GA_FLOAT16, .winners = 1},
 };
 
 static void medians(void **state)
@@ -161,7 +163,7 @@ static void partitions(void **state)
 static void first_elements(void **state)
 {
     (void)state;
-    for (int k = 11; k < 13; k++)
+    for (int k = 11; k < 15; k++)
         run_task(&tasks[k]);
 }
 

@@ -39,6 +39,8 @@ static const struct {
     {"cp.async.ca.shared.global", "*to = *from;"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
+    {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
+                         "lanes = word & bit ? lanes : ~lanes;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 

@@ -18,13 +18,15 @@ enum {
     HOST_GRAIN = 1 << 15,   /* elements of a block of whole rows, or of a part of a row */
     HOST_PARTS = 2,         /* of a row for each processor: some start late */
     SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
-    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 1024 */
+    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
     ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
+    CANDIDATES_LINE = 8,    /* of which their number is a multiple: rows of bytes are aligned */
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
                                their storing together cost less than a round over the row */
     KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
+    MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
     WINNER_BYTES = 24,      /* host: key, value and index */
     ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
 };
@@ -187,7 +189,7 @@ static ga_status run_host_rows(call *c)
 static ga_status run_cuda_rows(call *c)
 {
     const int64_t n = c->r->count;
-    c->v.team = n <= SHORT_ROW ? GA__WARP : n <= MIDDLE_ROW ? 256 : 1024;
+    c->v.team = n <= SHORT_ROW ? GA__WARP : n <= MIDDLE_ROW ? 256 : 512;
     const int block = ga__rank_row_block(&c->v), rows = block / c->v.team;
     const size_t keys =
         ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
@@ -219,13 +221,28 @@ static bool takes_whole_rows(const call *c)
 /* Digits of a key. */
 static int round_count(const call *c)
 {
-    return (int)ga__ceil_div(8 * (int64_t)key_bytes(c->r), GA__RANK_DIGIT_BITS);
+    return (int)ga__ceil_div(8 * (int64_t)key_bytes(c->r), ga__rank_digit_bits(&c->v));
 }
 
 static int64_t tile_count(const call *c)
 {
     const int64_t tile = c->v.host ? GA__RANK_HOST_TILE : GA__RANK_MOVE_BLOCK * GA__RANK_MOVE_ITEMS;
     return ga__ceil_div(c->r->count, tile);
+}
+
+/* Whether candidates have indices, of 32 bits: topk may find its winners among them. */
+static bool keeps_indices(const call *c)
+{
+    return !c->v.host && c->r->task == GA__RANK_TOPK;
+}
+
+/* Candidates of a row, at most: as many as spare later reads of the row. */
+static int64_t candidate_count(const call *c)
+{
+    const int reads = round_count(c) + keeps_indices(c);
+    if (reads <= 2 || (keeps_indices(c) && c->r->count > UINT32_MAX))
+        return 0;
+    return c->r->count / CANDIDATES_SHARE / CANDIDATES_LINE * CANDIDATES_LINE;
 }
 
 /* Where a batch of rows keeps what is known of them; the first `zero` bytes start as zeros. */
@@ -237,13 +254,14 @@ typedef struct room {
 static room plan_room(const call *c, int64_t rows)
 {
     room m = {.bins = (size_t)rows * GA__RANK_STATE_BYTES};
-    const size_t table = sizeof(uint64_t) << GA__RANK_DIGIT_BITS;
+    const size_t table = sizeof(uint64_t) << ga__rank_digit_bits(&c->v);
     const bool moves = c->r->task != GA__RANK_QUANTILES;
     m.zero = m.tiles = m.bins + (size_t)rows * c->v.targets * table;
     m.candidates =
         m.tiles + (moves ? (size_t)(rows * (tile_count(c) + 1)) * 2 * sizeof(uint64_t) : 0);
-    m.capacity = round_count(c) > 2 ? c->r->count / CANDIDATES_SHARE : 0;
-    m.nbytes = m.candidates + (size_t)(rows * m.capacity) * key_bytes(c->r);
+    m.capacity = candidate_count(c);
+    m.nbytes = m.candidates + (size_t)(rows * m.capacity) *
+                                  (key_bytes(c->r) + (keeps_indices(c) ? sizeof(uint32_t) : 0));
     return m;
 }
 
@@ -277,7 +295,8 @@ static ga_status run_rounds(call *c)
 {
     const room m = plan_room(c, c->rows);
     const int block = c->v.host ? 0 : GA__RANK_ROUND_BLOCK;
-    const size_t shared = GA__RANK_TABLES * (sizeof(uint32_t) << GA__RANK_DIGIT_BITS);
+    const size_t shared =
+        (size_t)ga__rank_tables(&c->v) * (sizeof(uint32_t) << ga__rank_digit_bits(&c->v));
     c->v.stage = GA__RANK_ROUND;
     ga_status status = zero_states(c, &m);
     const ga__loaded_kernel *kernel = status == GA_OK ? find_kernel(c, block) : NULL;
@@ -290,14 +309,24 @@ static ga_status run_rounds(call *c)
                               c->v.host ? 0 : shared, 0);
     }
     ga__request_leave();
+    if (status == GA_OK && keeps_indices(c) && c->r->winners <= GA__RANK_RUN)
+        status = launch(c, GA__RANK_GATHER, c->rows * (int64_t)c->params.parts, block, 0, 0);
     return status;
+}
+
+/* Blocks of the kernels that move elements. On CUDA they take tiles by turns, so that few blocks
+ * find that nothing is left to do. */
+static int64_t move_grid(const call *c)
+{
+    const int64_t most = ga__ceil_div(c->device->processors * MOVE_BLOCKS, c->rows);
+    return c->rows * (c->v.host || tile_count(c) < most ? tile_count(c) : most);
 }
 
 static ga_status run_moves(call *c)
 {
     const int block = c->v.host ? 0 : GA__RANK_MOVE_BLOCK;
     c->params.parts = (uint64_t)tile_count(c);
-    const int64_t grid = c->rows * tile_count(c);
+    const int64_t grid = move_grid(c);
     const ga_status status = launch(c, GA__RANK_COUNT, grid, block, 0, 0);
     return status == GA_OK ? launch(c, GA__RANK_MOVE, grid, block, 0, 0) : status;
 }

@@ -53,20 +53,22 @@ static void fill_stage(ga__record *record, const variant *v)
     const bool moves = v->stage == GA__RANK_COUNT || v->stage == GA__RANK_MOVE;
     const bool merges = v->stage == GA__RANK_MERGE;
     ga__record_set_flag(record, GA__KEY(by_rows), v->stage == GA__RANK_ROWS);
-    ga__record_set_flag(record, GA__KEY(by_rounds), v->stage == GA__RANK_ROUND);
+    ga__record_set_flag(record, GA__KEY(by_rounds),
+                        v->stage == GA__RANK_ROUND || v->stage == GA__RANK_GATHER);
+    ga__record_set_flag(record, GA__KEY(gathering), v->stage == GA__RANK_GATHER);
     ga__record_set_flag(record, GA__KEY(moves), moves);
     ga__record_set_flag(record, GA__KEY(counting), v->stage == GA__RANK_COUNT);
     ga__record_set_flag(record, GA__KEY(ordering), v->stage == GA__RANK_ORDER || merges);
     ga__record_set_flag(record, GA__KEY(merging), merges);
     ga__record_set_number(record, GA__KEY(team), v->team);
     ga__record_set_number(record, GA__KEY(targets), v->targets);
-    ga__record_set_number(record, GA__KEY(digit_bits), GA__RANK_DIGIT_BITS);
+    ga__record_set_number(record, GA__KEY(digit_bits), ga__rank_digit_bits(v));
     ga__record_set_number(record, GA__KEY(state_bytes), GA__RANK_STATE_BYTES);
     ga__record_set_number(record, GA__KEY(most_q), GA__RANK_ROW_Q);
     ga__record_set_number(record, GA__KEY(tile),
                           v->host ? (int)GA__RANK_HOST_TILE
                                   : GA__RANK_MOVE_BLOCK * GA__RANK_MOVE_ITEMS);
-    ga__record_set_number(record, GA__KEY(tables), GA__RANK_TABLES);
+    ga__record_set_number(record, GA__KEY(tables), ga__rank_tables(v));
     ga__record_set_number(record, GA__KEY(run_length), GA__RANK_RUN);
 }
 
@@ -78,6 +80,7 @@ static void fill_task(ga__record *record, const variant *v)
     const ga_dtype result = quantiles ? (ga_dtype)v->result : (ga_dtype)v->type;
     ga__record_set_flag(record, GA__KEY(quantiles), quantiles);
     ga__record_set_flag(record, GA__KEY(median), median);
+    ga__record_set_flag(record, GA__KEY(topk), v->task == GA__RANK_TOPK);
     ga__record_set_flag(record, GA__KEY(interpolates),
                         quantiles && methods[v->method].interpolates);
     ga__record_set(record, GA__KEY(method), methods[v->method].name);
@@ -94,11 +97,10 @@ static void fill_task(ga__record *record, const variant *v)
 ga__record *ga__rank_text(const variant *v)
 {
     static const char *const texts[] = {"ga::order_key", NULL};
-    static const int blocks[] = {[GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK,
-                                 [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,
-                                 [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,
-                                 [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK,
-                                 [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
+    static const int blocks[] = {
+        [GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK, [GA__RANK_GATHER] = GA__RANK_ROUND_BLOCK,
+        [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,  [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,
+        [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK, [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
     const ga_dtype type = (ga_dtype)v->type;
     ga__record *record =
         ga__request_record(ga__rank_formula((ga__rank_task)v->task), v->host, 0, false, texts);

@@ -8,12 +8,13 @@
 
 /* The kernels of the engine. */
 typedef enum ga__rank_stage {
-    GA__RANK_ROWS,  /* whole rows, from elements to results */
-    GA__RANK_ROUND, /* a round of long rows: one digit of the keys */
-    GA__RANK_COUNT, /* counts each tile's elements on the sides of the selected key */
-    GA__RANK_MOVE,  /* moves them there */
-    GA__RANK_ORDER, /* sorts winners; CUDA: runs of GA__RANK_RUN */
-    GA__RANK_MERGE  /* CUDA: merges two sorted runs of winners */
+    GA__RANK_ROWS,   /* whole rows, from elements to results */
+    GA__RANK_ROUND,  /* a round of long rows: one digit of the keys */
+    GA__RANK_GATHER, /* CUDA, topk: brings few winners among candidates to their places */
+    GA__RANK_COUNT,  /* counts each tile's elements on the sides of the selected key */
+    GA__RANK_MOVE,   /* moves them there */
+    GA__RANK_ORDER,  /* sorts winners; CUDA: runs of GA__RANK_RUN */
+    GA__RANK_MERGE   /* CUDA: merges two sorted runs of winners */
 } ga__rank_stage;
 
 /* On what a text depends: the key, after the task's formula and the device. */
@@ -32,10 +33,11 @@ _Static_assert(sizeof(ga__rank_variant) == 16, "the variant is two words of the 
 
 enum {
     GA__RANK_DIGIT_BITS = 11, /* a table of counters is 8 KiB: six fit 48 KiB of shared memory */
-    GA__RANK_TABLES = 6,      /* CUDA: of a block; a slot has one or more */
+    GA__RANK_FEW_BITS = 12,   /* CUDA, at most GA__RANK_FEW_TARGETS ranks: the first digit leaves */
+    GA__RANK_FEW_TARGETS = 2, /* fewer candidates, and a table of 16 KiB for each rank fits too */
     GA__RANK_ROUND_Q = 3,     /* quantiles whose rounds run together, with two ranks each */
     GA__RANK_ROW_Q = 8,       /* the same for whole rows */
-    GA__RANK_STATE_BYTES = 256,
+    GA__RANK_STATE_BYTES = 320,
     GA__RANK_HOST_TILE = 1 << 15, /* elements whose sides are counted together: in the cache */
     GA__RANK_ROUND_BLOCK = 512,
     GA__RANK_MOVE_BLOCK = 256,
@@ -57,6 +59,18 @@ typedef struct ga__rank_params {
 static inline int ga__rank_row_block(const ga__rank_variant *v)
 {
     return v->team == 32 ? 128 : v->team;
+}
+
+/* Bits of a digit of rounds. */
+static inline int ga__rank_digit_bits(const ga__rank_variant *v)
+{
+    return !v->host && v->targets <= GA__RANK_FEW_TARGETS ? GA__RANK_FEW_BITS : GA__RANK_DIGIT_BITS;
+}
+
+/* CUDA: tables of counters of a block; a slot has one or more. */
+static inline int ga__rank_tables(const ga__rank_variant *v)
+{
+    return v->targets <= GA__RANK_FEW_TARGETS ? GA__RANK_FEW_TARGETS : v->targets;
 }
 
 /* All words of the parameters. */

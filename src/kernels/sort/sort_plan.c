@@ -183,8 +183,8 @@ static int pass_items(size_t size, bool indices)
     if (size <= 2)
         return 16;
     if (size == 4)
-        return indices ? 12 : 18;
-    return size == 8 ? (indices ? 10 : 12) : 6;
+        return indices ? 14 : 20;
+    return size == 8 ? 12 : 6;
 }
 
 static void plan_passes(plan *p, size_t size)
