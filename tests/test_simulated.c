@@ -529,6 +529,79 @@ static void ragged_columns(void **state)
     simulated_device.processors = PROCESSORS;
 }
 
+/* ---- Few rows of many columns ---- */
+
+/* Rows, columns of a window of a matrix, and elements before the window. */
+static gpuarray *tall(ga_dtype dtype, int64_t rows, int64_t n)
+{
+    const int64_t columns = n / AT, offset = n % AT, gap = offset % 3;
+    gpuarray *all = given(dtype, GA_SHAPE(offset + rows * (columns + gap)));
+    all = ga_reshape(ga_slice(all, "%lld:", (long long)offset), GA_SHAPE(rows, columns + gap));
+    return ga_slice(all, ":, :%lld", (long long)columns);
+}
+
+static gpuarray *sum_tall_bytes(int64_t n)
+{
+    return ga_sum(tall(GA_INT8, 21, n), GA_AXIS(0));
+}
+
+static gpuarray *max_tall_bytes(int64_t n)
+{
+    return ga_max(tall(GA_UINT8, 3, n), GA_AXIS(0));
+}
+
+static gpuarray *first_least_of_tall(int64_t n)
+{
+    return ga_argmin(tall(GA_INT8, 37, n), GA_AXIS(0));
+}
+
+static gpuarray *first_greatest_tall_halves(int64_t n)
+{
+    return ga_argmax(tall(GA_FLOAT16, 18, n), GA_AXIS(0));
+}
+
+static gpuarray *var_tall_halves(int64_t n)
+{
+    return ga_var(tall(GA_FLOAT16, 9, n), GA_AXIS(0));
+}
+
+static gpuarray *sum_tall_floats(int64_t n)
+{
+    return ga_sum(tall(GA_FLOAT32, 14, n), GA_AXIS(0));
+}
+
+static gpuarray *all_of_tall(int64_t n)
+{
+    return ga_all(tall(GA_INT16, 5, n), GA_AXIS(0));
+}
+
+static gpuarray *sum_tall_middles(int64_t n)
+{
+    gpuarray *all = given(GA_INT8, GA_SHAPE(3 * 8 * (n / AT) + n % AT));
+    all = ga_slice(all, "%lld:", (long long)(n % AT));
+    return ga_sum(ga_reshape(all, GA_SHAPE(3, 8, n / AT)), GA_AXIS(1));
+}
+
+static gpuarray *tall_products(int64_t n)
+{
+    gpuarray *x = tall(GA_FLOAT16, 7, n), *y = tall(GA_FLOAT16, 7, n + 5);
+    return ga_eval("sum(x*y, axis=0)", GA(x), GA(y));
+}
+
+static void few_rows(void **state)
+{
+    (void)state;
+    COMPARE(sum_tall_bytes, 0, 20001 * AT, 20002 * AT + 1, 30007 * AT + 5, 65536 * AT + 3);
+    COMPARE(max_tall_bytes, 0, 20003 * AT + 15, 70001 * AT + 2);
+    COMPARE(first_least_of_tall, 0, 20005 * AT + 7, 33333 * AT + 4);
+    COMPARE(first_greatest_tall_halves, 0, 20001 * AT, 40003 * AT + 7);
+    COMPARE(var_tall_halves, 1e-3, 20001 * AT + 1, 30003 * AT);
+    COMPARE(sum_tall_floats, 0, 20001 * AT + 1, 16384 * AT, 16384 * AT + 4);
+    COMPARE(all_of_tall, 0, 20001 * AT, 50001 * AT + 1);
+    COMPARE(sum_tall_middles, 0, 20001 * AT, 30002 * AT + 3);
+    COMPARE(tall_products, 0, 20001 * AT, 40002 * AT + 1);
+}
+
 /* ---- Rows that pass through shared memory ---- */
 
 /* What the functions below make their rows of. */
@@ -863,6 +936,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(extremes_of_rows),
         cmocka_unit_test(rows_that_begin_anywhere),
         cmocka_unit_test(ragged_columns),
+        cmocka_unit_test(few_rows),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_read_back),

@@ -232,12 +232,28 @@ static int64_t plan_rows(plan *p)
     return p->v.team;
 }
 
+/* Whether the one part adds up small integers as they are, in 64 bits. */
+static bool adds_small_integers(const plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    const ga__part_formula *part = r->formula.parts[0];
+    if (!r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
+        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
+        return false;
+    const ga_dtype memory = p->operands[0].array->dtype;
+    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
+}
+
 void ga__reduce_plan_cuda(plan *p)
 {
+    if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
+        p->v.accumulator_bytes = sizeof(int); /* of small integers, which are held as ints */
     if (ga__reduce_plan_staged(p))
         return;
     p->waves = 1;
     p->useful = p->least = 1;
+    if (adds_small_integers(p))
+        p->v.batch = GA__BATCH_NARROW;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
     const int64_t target = ga__reduce_plan_blocks(p);
     p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&

@@ -40,7 +40,7 @@ typedef struct ga__operand_variant {
     uint32_t skewed : 1;   /* and whose lines do not follow each other directly */
     uint32_t move : 3;     /* a ga__move */
     uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
-    uint32_t : 1;
+    uint32_t loose : 1;    /* CUDA: its vectors begin at any element */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
 _Static_assert(GA_DTYPE_COUNT <= 64, "a dtype has six bits");
