@@ -368,6 +368,39 @@ static gpuarray *any_equal(int64_t n)
     return ga_add(ga_multiply(ga_astype(any, GA_INT32), 2), all);
 }
 
+/* Rows of `length` elements that are not zero, but for one of two rows in three; the zeros have all
+ * places within vectors. Both results of each row. */
+static gpuarray *decided_rows(ga_dtype dtype, int64_t length)
+{
+    enum { ROWS = 67 };
+    static char bytes[MOST_BYTES];
+    const size_t size = ga_dtype_size(dtype);
+    for (int64_t k = 0; k < ROWS * length; k++) {
+        const int64_t row = k / length;
+        const bool odd = row % 3 > 0 && k % length == row * 9973 % length;
+        const ga_value value = {.kind = GA_VALUE_NUMBER, .dtype = GA_INT64, .as.i = odd ? 0 : -128};
+        ga__dtype_store(dtype, value, bytes + (size_t)k * size);
+    }
+    gpuarray *x = ga_from_host(bytes, dtype, 2, (int64_t[]){ROWS, length});
+    gpuarray *none = ga_any(ga_logical_not(x), GA_AXIS(1)), *all = ga_all(x, GA_AXIS(1));
+    return ga_add(ga_multiply(ga_astype(none, GA_INT32), 2), all);
+}
+
+static gpuarray *decided_truths(int64_t n)
+{
+    return decided_rows(GA_BOOL, n);
+}
+
+static gpuarray *decided_bytes(int64_t n)
+{
+    return decided_rows(GA_INT8, n);
+}
+
+static gpuarray *decided_shorts(int64_t n)
+{
+    return decided_rows(GA_INT16, n);
+}
+
 static gpuarray *variance(int64_t n)
 {
     return ga_var(given(GA_FLOAT64, GA_SHAPE(n)));
@@ -389,6 +422,9 @@ static void other_reductions(void **state)
     COMPARE(first_greatest, 0, 3, 100, 5003, 300001);
     COMPARE(first_greatest_of_columns, 0, 5, 5003);
     COMPARE(any_equal, 0, 7, 101, 300001);
+    COMPARE(decided_truths, 0, 16384, 16401, 40000);
+    COMPARE(decided_bytes, 0, 16384, 16401, 40000);
+    COMPARE(decided_shorts, 0, 8192, 8201, 40000);
     COMPARE(variance, 1e-13, 5, 1001, 300001);
     COMPARE(of_a_struct, 0, 5, 300001);
 }

@@ -256,6 +256,17 @@ static bool adds_small_integers(const plan *p)
     return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
 }
 
+/* Whether the one part asks which small integers are zero. */
+static bool tests_small_integers(const plan *p)
+{
+    const ga__reduce_formula *f = &p->reduction->formula;
+    if (f->nparts != 1 || !f->maps_nothing || !f->parts[0]->short_circuits)
+        return false;
+    const ga_dtype memory = p->operands[0].array->dtype;
+    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t) &&
+           memory == (ga_dtype)p->reduction->type[0];
+}
+
 void ga__reduce_plan_cuda(plan *p)
 {
     if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
@@ -266,6 +277,8 @@ void ga__reduce_plan_cuda(plan *p)
     p->useful = p->least = 1;
     if (adds_small_integers(p))
         p->v.batch = GA__BATCH_NARROW;
+    if (tests_small_integers(p))
+        p->v.batch = GA__BATCH_TRUTHS;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
     const int64_t target = ga__reduce_plan_blocks(p);
     p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&

@@ -294,9 +294,11 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
         ga__record_set(result, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->result_type[k]));
         ga__record_set(result, GA__KEY(finish), f->results[k]);
     }
-    ga__record_set_flag(record, GA__KEY(along),
-                        f->nparts == 1 && !v->columns && v->lanes >= LEAST_ALONG &&
-                            (ascends(v, f->parts[0]) || v->batch == GA__BATCH_NARROW));
+    const bool words = v->batch == GA__BATCH_NARROW || v->batch == GA__BATCH_TRUTHS,
+               along = f->nparts == 1 && !v->columns && v->lanes >= LEAST_ALONG &&
+                       (ascends(v, f->parts[0]) || words);
+    ga__record_set_flag(record, GA__KEY(along), along);
+    ga__record_set_flag(record, GA__KEY(truths), along && v->batch == GA__BATCH_TRUTHS);
     fill_chains(record, f, v, sums);
 }
 
