@@ -392,7 +392,7 @@ static void check_vectors(const planned *p, const ga__reduce_plan *q)
 {
     const ga__nest *nest = q->v.columns ? &q->kept : &q->reduced;
     const size_t bytes = ga_dtype_size(p->x.dtype) * (size_t)q->v.lanes;
-    if (q->v.lanes == 1 || q->v.ragged)
+    if (q->v.lanes == 1 || q->v.ragged || q->v.operand[0].loose)
         return;
     if (q->v.peeled) {
         assert_true(q->v.tail && !q->v.columns && nest->ndim == 1 && nest->strides[0][0] == 1);
@@ -571,7 +571,7 @@ static void check_plan(ga__reduce_plan *q, int64_t at_once)
         check_ragged(q);
     } else {
         assert_true(q->tiles * a_tile >= q->outputs);
-        assert_true((q->tiles - 1) * a_tile < q->outputs);
+        assert_true((q->tiles - 1) * a_tile < q->kept_vectors * q->v.lanes);
         assert_int_equal(q->v.block % together, 0);
     }
     assert_true(q->segments >= 1);

@@ -369,6 +369,39 @@ static gpuarray *any_equal(int64_t n)
     return ga_add(ga_multiply(ga_astype(any, GA_INT32), 2), all);
 }
 
+/* Rows of `length` elements that are not zero, but for one of two rows in three; the zeros have all
+ * places within vectors. Both results of each row. */
+static gpuarray *decided_rows(ga_dtype dtype, int64_t length)
+{
+    enum { ROWS = 67 };
+    static char bytes[MOST_BYTES];
+    const size_t size = ga_dtype_size(dtype);
+    for (int64_t k = 0; k < ROWS * length; k++) {
+        const int64_t row = k / length;
+        const bool odd = row % 3 > 0 && k % length == row * 9973 % length;
+        const ga_value value = {.kind = GA_VALUE_NUMBER, .dtype = GA_INT64, .as.i = odd ? 0 : -128};
+        ga__dtype_store(dtype, value, bytes + (size_t)k * size);
+    }
+    gpuarray *x = ga_from_host(bytes, dtype, 2, (int64_t[]){ROWS, length});
+    gpuarray *none = ga_any(ga_logical_not(x), GA_AXIS(1)), *all = ga_all(x, GA_AXIS(1));
+    return ga_add(ga_multiply(ga_astype(none, GA_INT32), 2), all);
+}
+
+static gpuarray *decided_truths(int64_t n)
+{
+    return decided_rows(GA_BOOL, n);
+}
+
+static gpuarray *decided_bytes(int64_t n)
+{
+    return decided_rows(GA_INT8, n);
+}
+
+static gpuarray *decided_shorts(int64_t n)
+{
+    return decided_rows(GA_INT16, n);
+}
+
 static gpuarray *variance(int64_t n)
 {
     return ga_var(given(GA_FLOAT64, GA_SHAPE(n)));
@@ -390,6 +423,9 @@ static void other_reductions(void **state)
     COMPARE(first_greatest, 0, 3, 100, 5003, 300001);
     COMPARE(first_greatest_of_columns, 0, 5, 5003);
     COMPARE(any_equal, 0, 7, 101, 300001);
+    COMPARE(decided_truths, 0, 16384, 16401, 40000);
+    COMPARE(decided_bytes, 0, 16384, 16401, 40000);
+    COMPARE(decided_shorts, 0, 8192, 8201, 40000);
     COMPARE(variance, 1e-13, 5, 1001, 300001);
     COMPARE(of_a_struct, 0, 5, 300001);
 }
@@ -528,6 +564,79 @@ static void ragged_columns(void **state)
     simulated_device.processors = 32 * PROCESSORS;
     COMPARE(sum_many_bytes, 0, 33);
     simulated_device.processors = PROCESSORS;
+}
+
+/* ---- Few rows of many columns ---- */
+
+/* Rows, columns of a window of a matrix, and elements before the window. */
+static gpuarray *tall(ga_dtype dtype, int64_t rows, int64_t n)
+{
+    const int64_t columns = n / AT, offset = n % AT, gap = offset % 3;
+    gpuarray *all = given(dtype, GA_SHAPE(offset + rows * (columns + gap)));
+    all = ga_reshape(ga_slice(all, "%lld:", (long long)offset), GA_SHAPE(rows, columns + gap));
+    return ga_slice(all, ":, :%lld", (long long)columns);
+}
+
+static gpuarray *sum_tall_bytes(int64_t n)
+{
+    return ga_sum(tall(GA_INT8, 21, n), GA_AXIS(0));
+}
+
+static gpuarray *max_tall_bytes(int64_t n)
+{
+    return ga_max(tall(GA_UINT8, 3, n), GA_AXIS(0));
+}
+
+static gpuarray *first_least_of_tall(int64_t n)
+{
+    return ga_argmin(tall(GA_INT8, 37, n), GA_AXIS(0));
+}
+
+static gpuarray *first_greatest_tall_halves(int64_t n)
+{
+    return ga_argmax(tall(GA_FLOAT16, 18, n), GA_AXIS(0));
+}
+
+static gpuarray *var_tall_halves(int64_t n)
+{
+    return ga_var(tall(GA_FLOAT16, 9, n), GA_AXIS(0));
+}
+
+static gpuarray *sum_tall_floats(int64_t n)
+{
+    return ga_sum(tall(GA_FLOAT32, 14, n), GA_AXIS(0));
+}
+
+static gpuarray *all_of_tall(int64_t n)
+{
+    return ga_all(tall(GA_INT16, 5, n), GA_AXIS(0));
+}
+
+static gpuarray *sum_tall_middles(int64_t n)
+{
+    gpuarray *all = given(GA_INT8, GA_SHAPE(3 * 8 * (n / AT) + n % AT));
+    all = ga_slice(all, "%lld:", (long long)(n % AT));
+    return ga_sum(ga_reshape(all, GA_SHAPE(3, 8, n / AT)), GA_AXIS(1));
+}
+
+static gpuarray *tall_products(int64_t n)
+{
+    gpuarray *x = tall(GA_FLOAT16, 7, n), *y = tall(GA_FLOAT16, 7, n + 5);
+    return ga_eval("sum(x*y, axis=0)", GA(x), GA(y));
+}
+
+static void few_rows(void **state)
+{
+    (void)state;
+    COMPARE(sum_tall_bytes, 0, 20001 * AT, 20002 * AT + 1, 30007 * AT + 5, 65536 * AT + 3);
+    COMPARE(max_tall_bytes, 0, 20003 * AT + 15, 70001 * AT + 2);
+    COMPARE(first_least_of_tall, 0, 20005 * AT + 7, 33333 * AT + 4);
+    COMPARE(first_greatest_tall_halves, 0, 20001 * AT, 40003 * AT + 7);
+    COMPARE(var_tall_halves, 1e-3, 20001 * AT + 1, 30003 * AT);
+    COMPARE(sum_tall_floats, 0, 20001 * AT + 1, 16384 * AT, 16384 * AT + 4);
+    COMPARE(all_of_tall, 0, 20001 * AT, 50001 * AT + 1);
+    COMPARE(sum_tall_middles, 0, 20001 * AT, 30002 * AT + 3);
+    COMPARE(tall_products, 0, 20001 * AT, 40002 * AT + 1);
 }
 
 /* ---- Rows that pass through shared memory ---- */
@@ -864,6 +973,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(extremes_of_rows),
         cmocka_unit_test(rows_that_begin_anywhere),
         cmocka_unit_test(ragged_columns),
+        cmocka_unit_test(few_rows),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
         cmocka_unit_test(results_are_read_back),

@@ -30,7 +30,7 @@ static void add_divisors(call *c, const ga__nest *nest, bool vectors)
 {
     for (int axis = 0; axis < nest->ndim - 1; axis++) {
         const int64_t vector_axis =
-            c->p.v.ragged && vectors ? c->p.row_tiles : nest->shape[0] / c->p.v.lanes;
+            c->p.v.ragged && vectors ? c->p.row_tiles : ga__ceil_div(nest->shape[0], c->p.v.lanes);
         const int64_t size = axis == 0 && vectors ? vector_axis : nest->shape[axis];
         ga__params_add_divisor(&c->params, size, c->p.v.wide);
     }

@@ -9,6 +9,7 @@
  * vectors each where a small accumulator leaves registers for them. Measured on an H200. */
 #define BLOCK 256
 #define ROW_UNROLL 8
+#define LEAST_ROW_UNROLL 2 /* where fewer have less of an incomplete batch */
 #define LARGE_BLOCK 512
 #define LARGE_ROW_UNROLL 4
 #define SMALL_ACCUMULATOR 8    /* bytes */
@@ -211,6 +212,17 @@ static void choose_block(plan *p)
     p->v.block = p->large ? LARGE_BLOCK : small ? SMALL_BLOCK : BLOCK;
 }
 
+/* Vectors that a thread with `vectors` of a row loads together: an incomplete batch takes as long as
+ * a whole one, so fewer where that saves a tenth. */
+static int row_unroll(int64_t vectors, int most, bool whole)
+{
+    int unroll = ga__reduce_plan_power(vectors, most);
+    for (int fewer = unroll / 2; whole && fewer >= LEAST_ROW_UNROLL; fewer /= 2)
+        if (10 * ga__ceil_div(vectors, fewer) * fewer <= 9 * ga__ceil_div(vectors, unroll) * unroll)
+            unroll = fewer;
+    return unroll;
+}
+
 /* Plans rows, but not their chains; returns how many threads walk a row together. */
 static int64_t plan_rows(plan *p)
 {
@@ -223,8 +235,8 @@ static int64_t plan_rows(plan *p)
     p->v.team = p->vectors >= LONG_ROW ? p->v.block : ga__reduce_plan_power(p->vectors, GA__WARP);
     p->tiles = ga__ceil_div(p->outputs, p->v.block / p->v.team);
     const bool few = p->large && p->v.lanes > 1; /* loads; of single elements there are more */
-    p->v.unroll = ga__reduce_plan_power(ga__ceil_div(p->vectors, p->v.team),
-                                        few ? LARGE_ROW_UNROLL : ROW_UNROLL);
+    p->v.unroll = row_unroll(ga__ceil_div(p->vectors, p->v.team),
+                             few ? LARGE_ROW_UNROLL : ROW_UNROLL, p->v.lanes > 1);
     const int64_t target = ga__reduce_plan_blocks(p);
     if (p->v.team == p->v.block)
         ga__reduce_plan_segments(p, target,
@@ -232,12 +244,41 @@ static int64_t plan_rows(plan *p)
     return p->v.team;
 }
 
+/* Whether the one part adds up small integers as they are, in 64 bits. */
+static bool adds_small_integers(const plan *p)
+{
+    const ga__reduction *r = p->reduction;
+    const ga__part_formula *part = r->formula.parts[0];
+    if (!r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
+        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
+        return false;
+    const ga_dtype memory = p->operands[0].array->dtype;
+    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
+}
+
+/* Whether the one part asks which small integers are zero. */
+static bool tests_small_integers(const plan *p)
+{
+    const ga__reduce_formula *f = &p->reduction->formula;
+    if (f->nparts != 1 || !f->maps_nothing || !f->parts[0]->short_circuits)
+        return false;
+    const ga_dtype memory = p->operands[0].array->dtype;
+    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t) &&
+           memory == (ga_dtype)p->reduction->type[0];
+}
+
 void ga__reduce_plan_cuda(plan *p)
 {
+    if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
+        p->v.accumulator_bytes = sizeof(int); /* of small integers, which are held as ints */
     if (ga__reduce_plan_staged(p))
         return;
     p->waves = 1;
     p->useful = p->least = 1;
+    if (adds_small_integers(p))
+        p->v.batch = GA__BATCH_NARROW;
+    if (tests_small_integers(p))
+        p->v.batch = GA__BATCH_TRUTHS;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
     const int64_t target = ga__reduce_plan_blocks(p);
     p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&

@@ -6,6 +6,7 @@
 
 #include "kernels/request.h"
 
+#define LEAST_ALONG 4 /* lanes that one accumulator takes together */
 #define LEVEL_ALIGNMENT 64 /* bytes, of each part's accumulators */
 
 typedef ga__reduce_formula formula;
@@ -133,7 +134,7 @@ static void fill_strides(ga__record *record, const char *list, int ndim, int inn
 static bool is_held_wider(const variant *v, ga_dtype type)
 {
     const char kind = ga__dtype_kind(type);
-    return v->staged && !v->host && !v->carried && ga__dtype_size(type) < sizeof(int) &&
+    return !v->host && !v->carried && ga__dtype_size(type) < sizeof(int) &&
            (kind == 'i' || kind == 'u');
 }
 
@@ -151,8 +152,8 @@ static const char *part_type(const variant *v, const ga__part_formula *part, ga_
 static bool has_type_of_part(const formula *f, const variant *v, const ga__operand_variant *o)
 {
     const ga_dtype type = (ga_dtype)v->part_type[0];
-    return v->staged && !v->host && f->maps_nothing && o->streamed &&
-           (o->memory == type || !is_held_wider(v, type));
+    return !v->host && f->maps_nothing && o->streamed &&
+           (o->memory == type || (v->staged && !is_held_wider(v, type)));
 }
 
 static void fill_streamed(ga__record *record, const variant *v, const ga__operand_variant *o,
@@ -173,6 +174,7 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     ga__record_set_flag(record, GA__KEY(vector), vector);
+    ga__record_set_flag(record, GA__KEY(loose), o->loose);
     ga__record_set_flag(record, GA__KEY(apart), o->apart);
     ga__record_set_flag(record, GA__KEY(skewed), o->skewed);
     ga__record_set_flag(record, GA__KEY(adjacent), step == STEP_ONE);
@@ -186,6 +188,7 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
     ga__request_operand(record, k, d, o);
     ga__record_set_flag(record, GA__KEY(staged), o->staged);
     ga__record_set_flag(record, GA__KEY(vector), false);
+    ga__record_set_flag(record, GA__KEY(loose), false);
     if (has_type_of_part(f, v, o))
         ga__record_set(record, GA__KEY(value),
                        part_type(v, f->parts[0], (ga_dtype)v->part_type[0]));
@@ -247,6 +250,12 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
 
+/* Whether a thread's elements have ascending, equally spaced indices, on CUDA. */
+static bool ascends(const variant *v, const ga__part_formula *part)
+{
+    return part->uses_index && v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
+}
+
 static void fill_part(ga__record *record, const formula *f, const variant *v, int k)
 {
     const ga__part_formula *part = f->parts[k];
@@ -259,9 +268,7 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(combine), part->combine);
     ga__record_set(record, GA__KEY(finish), part->finish ? part->finish : "");
     ga__record_set(record, GA__KEY(type), part_type(v, part, type));
-    ga__record_set_flag(record, GA__KEY(ascends),
-                        part->uses_index && v->ascending && !v->host && !v->columns &&
-                            !v->carried && v->reduced_ndim == 1);
+    ga__record_set_flag(record, GA__KEY(ascends), ascends(v, part));
     ga__record_set(record, GA__KEY(declared), part->finish ? ga__dtype_compute_type(type) : "");
     ga__record_set_flag(record, GA__KEY(rounds), rounds);
     ga__record_set(record, GA__KEY(add_batch),
@@ -287,6 +294,11 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
         ga__record_set(result, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->result_type[k]));
         ga__record_set(result, GA__KEY(finish), f->results[k]);
     }
+    const bool words = v->batch == GA__BATCH_NARROW || v->batch == GA__BATCH_TRUTHS,
+               along = f->nparts == 1 && !v->columns && v->lanes >= LEAST_ALONG &&
+                       (ascends(v, f->parts[0]) || words);
+    ga__record_set_flag(record, GA__KEY(along), along);
+    ga__record_set_flag(record, GA__KEY(truths), along && v->batch == GA__BATCH_TRUTHS);
     fill_chains(record, f, v, sums);
 }
 
@@ -327,6 +339,10 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
 
 static void fill_variant(ga__record *record, const variant *v)
 {
+    bool loose = false;
+    for (int k = 0; k < v->noperands; k++)
+        loose |= v->operand[k].loose;
+    ga__record_set_flag(record, GA__KEY(loose), loose);
     ga__record_set_flag(record, GA__KEY(carried), v->carried);
     ga__record_set_flag(record, GA__KEY(staged), v->staged);
     ga__record_set_flag(record, GA__KEY(vector_math), v->host && v->staged);

@@ -40,7 +40,7 @@ typedef struct ga__operand_variant {
     uint32_t skewed : 1;   /* and whose lines do not follow each other directly */
     uint32_t move : 3;     /* a ga__move */
     uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
-    uint32_t : 1;
+    uint32_t loose : 1;    /* CUDA: its vectors begin at any element */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
 _Static_assert(GA_DTYPE_COUNT <= 64, "a dtype has six bits");
@@ -66,12 +66,14 @@ typedef struct ga__elementwise_variant {
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order, in pairs, or, if it consists of small integers, as an int. */
+ * by itself first, in order, in pairs, or, if it consists of small integers, as an int or as words
+ * that some zero decides. */
 typedef enum ga__batch {
     GA__BATCH_SINGLY,
     GA__BATCH_APART,
     GA__BATCH_PAIRS,
-    GA__BATCH_NARROW
+    GA__BATCH_NARROW,
+    GA__BATCH_TRUTHS
 } ga__batch;
 
 /* How CUDA's kernel of ragged columns reads rows that are not whole vectors of a block: several

@@ -34,8 +34,10 @@ static const struct {
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
     {"rsqrt.approx.ftz.f32", "r = 1 / __builtin_sqrtf(a);"},
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
-    {"dp4a.s32.s32", "sum += (signed char)(word >> l % 4 * 8);"},
-    {"dp4a.u32.u32", "sum += (unsigned char)(word >> l % 4 * 8);"},
+    {"dp4a.s32.s32", "for (int b = 0; b < 32; b += 8) "
+                     "sum += (signed char)(word >> b) * (signed char)(factors >> b);"},
+    {"dp4a.u32.u32", "for (int b = 0; b < 32; b += 8) "
+                     "sum += (unsigned char)(word >> b) * (unsigned char)(factors >> b);"},
     {"cp.async.ca.shared.global", "*to = *from;"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},

@@ -67,7 +67,7 @@ static void choose_stages(plan *p, int lanes)
         ga__stage *stage = &p->tile.stage[p->tile.nstages++];
         stage->place = p->place[k];
         stage->size = (int)ga__dtype_size(p->operands[k].array->dtype);
-        stage->aligned = (uintptr_t)p->operands[k].array->data % GA__VECTOR_BYTES == 0;
+        stage->begin = (uint64_t)(uintptr_t)p->operands[k].array->data;
     }
 }
 
@@ -240,6 +240,7 @@ static void add_stage(const plan *p, const ga__stage *s, ga__params *params)
         moves *= s->count[axis];
     ga__params_add(params, (uint64_t)moves);
     ga__params_add(params, (uint64_t)s->offset);
+    ga__params_add(params, (uint64_t)(s->unit - 1));
     ga__params_add(params, (uint64_t)s->shift);
     ga__params_add(params, (uint64_t)s->mask);
     ga__params_add_divisor(params, s->vectors, false);

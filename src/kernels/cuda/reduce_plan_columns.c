@@ -1,5 +1,5 @@
 /* Chooses how a reduction over columns runs on CUDA: vectors, blocks, and tiles of columns. */
-#include "kernels/reduce_plan.h"
+#include "kernels/cuda/reduce_cost.h"
 
 /* Threads of a block; more where a small accumulator leaves registers for them. Measured on an
  * H200. */
@@ -9,6 +9,26 @@
 #define UNROLL 4
 #define WIDEST 32   /* the most vectors of neighbouring columns of a block, */
 #define NARROWEST 8 /* and the fewest where narrow tiles save splitting the columns */
+
+/* Tall tiles: threads of a block, fewer than which walk down the same columns; bytes that a thread
+ * loads together, of small elements at any address too, whose rows are no shorter than those; and
+ * the most bytes of its accumulators. */
+#define TALL_BLOCK 128
+#define TALL_NARROWEST 32
+#define TALL_LOADED 64
+#define TALL_UNROLL 8
+#define LOOSE_BYTES 8
+#define LOOSE_LANES 4
+#define LOOSE_ROW 16
+#define MOST_ACCUMULATORS 128
+
+/* Measured on an H200: of blocks as they are, of tall ones, also with vectors that begin anywhere,
+ * and of rows of threads below each other. */
+static const ga__column_costs whole = {.vector = 4.5, .element = 0.4, .block = 48},
+                              tall = {.vector = 1, .element = 0.4, .block = 4},
+                              loose = {.vector = 2, .element = 0.4, .block = 4},
+                              tall_down = {.vector = 1, .element = 0.4, .block = 24},
+                              loose_down = {.vector = 2, .element = 0.4, .block = 24};
 
 typedef ga__reduce_plan plan;
 
@@ -61,22 +81,121 @@ static int narrowed(const plan *p, int64_t target)
     return p->v.across;
 }
 
-/* Whether the one part adds up small integers as they are, in 64 bits. */
-static bool adds_small_integers(const plan *p)
+/* ---- Tall tiles ---- */
+
+/* The elements of a vector that begins anywhere in each operand; fewer than LOOSE_LANES: none. */
+static int loose_lanes(const plan *p)
 {
-    const ga__reduction *r = p->reduction;
-    const ga__part_formula *part = r->formula.parts[0];
-    if (!r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
-        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
-        return false;
-    const ga_dtype memory = p->operands[0].array->dtype;
-    return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
+    size_t widest = LOOSE_BYTES;
+    const int first = ga__reduce_first_vector(p);
+    if (first < 0 || p->reduced.ndim > 1)
+        return 1;
+    widest = 1;
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->place[k] == GA__NO_PLACE || p->v.operand[k].step == STEP_ZERO)
+            continue;
+        const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+        if (p->v.operand[k].step != STEP_ONE ||
+            p->reduced.strides[p->place[k]][0] * (int64_t)size < LOOSE_ROW)
+            return 1;
+        widest = size > widest ? size : widest;
+    }
+    const int lanes = (int)(LOOSE_BYTES / widest);
+    return p->kept.shape[0] >= lanes && lanes * p->v.accumulator_bytes <= MOST_ACCUMULATORS ? lanes
+                                                                                            : 1;
+}
+
+void ga__reduce_forget_loose(plan *p)
+{
+    p->group = 1;
+    for (int k = 0; k < p->noperands; k++)
+        p->v.operand[k].loose = false;
+}
+
+static void set_loose(plan *p, int lanes)
+{
+    p->v.lanes = (uint8_t)lanes;
+    p->group = p->kept.shape[0];
+    for (int k = 0; k < p->noperands; k++)
+        p->v.operand[k].loose = ga__reduce_in_vectors(p, k);
+}
+
+static int loaded_bytes(const plan *p)
+{
+    int bytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE)
+            bytes += p->v.lanes * (int)ga__dtype_size(p->operands[k].array->dtype);
+    return bytes;
+}
+
+static void set_tall(plan *p, int across)
+{
+    const int loads = TALL_LOADED / loaded_bytes(p), down = TALL_BLOCK / across;
+    p->large = false;
+    p->v.block = TALL_BLOCK;
+    p->v.across = (uint8_t)across;
+    p->kept_vectors =
+        ga__ceil_div(p->kept.shape[0], p->v.lanes) * (p->outputs / p->kept.shape[0]);
+    p->tiles = ga__ceil_div(p->kept_vectors, across);
+    p->v.unroll = (uint8_t)ga__reduce_plan_power(ga__ceil_div(p->vectors, down),
+                                                 loads < 1               ? 1
+                                                 : loads < TALL_UNROLL ? loads
+                                                                         : TALL_UNROLL);
+    p->width = across * p->v.lanes;
+    ga__reduce_plan_segments(p, ga__reduce_plan_blocks(p),
+                             ga__ceil_div(p->vectors, (int64_t)down * p->v.unroll));
+}
+
+static bool is_tall(const plan *p)
+{
+    return p->v.block == TALL_BLOCK;
+}
+
+static const ga__column_costs *costs_of(const plan *p)
+{
+    const bool down = p->v.across < p->v.block;
+    if (!is_tall(p))
+        return &whole;
+    if (p->group > 1)
+        return down ? &loose_down : &loose;
+    return down ? &tall_down : &tall;
+}
+
+double ga__reduce_columns_cost(const plan *p)
+{
+    ga__tiling t = {.costs = costs_of(p),
+                    .lanes = p->v.lanes,
+                    .block = p->v.block,
+                    .unroll = p->v.unroll,
+                    .down = p->v.block / p->v.across,
+                    .apart = p->v.block / p->v.across,
+                    .width = p->width,
+                    .row_tiles = ga__ceil_div(p->kept.shape[0], p->width),
+                    .turns = p->vectors};
+    t.bytes = ga__reduce_delivered_bytes(p, ga__reduce_first_vector(p), &t);
+    return ga__reduce_cost(p, &t, p->tiles, p->waves);
+}
+
+/* Few rows of many columns: a thread walks down all rows, or a few threads do, so that results need
+ * not meet in shared memory. */
+static void consider_tall(plan *p)
+{
+    const int lanes = p->v.lanes == 1 ? loose_lanes(p) : 1;
+    plan best = *p, t = *p;
+    if (lanes >= LOOSE_LANES)
+        set_loose(&t, lanes);
+    for (int across = TALL_BLOCK; across >= TALL_NARROWEST; across /= 2) {
+        set_tall(&t, across);
+        if (t.tiles > ga__reduce_plan_blocks(&t) / 2 &&
+            ga__reduce_columns_cost(&t) < ga__reduce_columns_cost(&best))
+            best = t;
+    }
+    *p = best;
 }
 
 int64_t ga__reduce_plan_columns(plan *p)
 {
-    if (adds_small_integers(p))
-        p->v.batch = GA__BATCH_NARROW;
     p->v.lanes = (uint8_t)choose_lanes(p);
     p->v.team = 1;
     p->vectors = p->count;
@@ -91,6 +210,7 @@ int64_t ga__reduce_plan_columns(plan *p)
     p->v.unroll = (uint8_t)ga__reduce_plan_power(ga__ceil_div(p->vectors, down), UNROLL);
     p->width = p->v.across * p->v.lanes;
     ga__reduce_plan_segments(p, target, ga__ceil_div(p->vectors, (int64_t)down * p->v.unroll));
+    consider_tall(p);
     const int64_t ragged = ga__reduce_plan_ragged(p);
-    return ragged ? ragged : down;
+    return ragged ? ragged : p->v.block / p->v.across;
 }

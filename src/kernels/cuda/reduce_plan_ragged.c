@@ -1,7 +1,7 @@
 /* Chooses tiles and blocks of ragged columns on CUDA: rows that are not whole vectors of a block,
  * or that begin anywhere. */
 #include "device/tickets.h"
-#include "kernels/reduce_plan.h"
+#include "kernels/cuda/reduce_cost.h"
 
 /* Threads of a block, fewer where accumulators are large; bytes that a thread loads together, and
  * keeps in accumulators. */
@@ -15,34 +15,15 @@
 #define NARROWEST 4 /* and the fewest at first */
 #define MOST_UNROLL 8
 
-/* Costs, in the time in which the bus delivers a byte to each thread: of a vector and of an element
- * in instructions, of the start and the end of a block, here and in blocks of whole vectors, of
- * reading partial results once, and of the slowest block of all waves as a share. Measured on an
- * H200. */
-#define VECTOR_COST 4.5
-#define ELEMENT_COST 0.4
-#define BLOCK_COST 100
-#define WHOLE_BLOCK_COST 48
-#define READ_COST 25
-#define UNEVEN_COST 0.04
 #define NOT_WORTHWHILE 0.95 /* as a share of the cost of whole vectors */
 #define MOST_WAVES 8
-#define LINE 128 /* bytes that memory delivers together */
+
+/* Measured on an H200. */
+static const ga__column_costs ragged = {
+    .vector = 4.5, .element = 0.4, .block = 100, .grouped = true};
 
 typedef ga__reduce_plan plan;
-
-/* A way to divide the columns. */
-typedef struct tiling {
-    bool folded;
-    int lanes, block, unroll;
-    int across, down; /* threads */
-    int width, fold;  /* columns of a tile; rows of a line, or after which rows begin alike */
-    int apart;        /* from a thread's row to its next one */
-    double bytes;     /* that memory delivers for an element */
-    int waves;
-    int64_t row_tiles, turns; /* turns: rows or lines that a row of threads takes in all */
-    double cost;
-} tiling;
+typedef ga__tiling tiling;
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -56,12 +37,6 @@ static int64_t common_divisor(int64_t a, int64_t b)
 }
 
 /* ---- The operands ---- */
-
-/* Whether the operand is read in vectors. */
-static bool in_vectors(const plan *p, int k)
-{
-    return p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE;
-}
 
 static int64_t place_in_vector(const plan *p, int k, int lanes)
 {
@@ -82,15 +57,6 @@ static bool agree(const plan *p, int a, int b, int lanes)
     return same;
 }
 
-/* The first operand that is read in vectors; -1: none. */
-static int first_vector(const plan *p)
-{
-    for (int k = 0; k < p->noperands; k++)
-        if (in_vectors(p, k))
-            return k;
-    return -1;
-}
-
 /* Vectors that all operands share, and as many accumulators as registers hold. */
 static int choose_lanes(const plan *p, int first)
 {
@@ -101,7 +67,7 @@ static int choose_lanes(const plan *p, int first)
     while (lanes > 1 && lanes * bytes > 2 * MANY_ACCUMULATORS)
         lanes /= 2;
     for (int k = 0; k < p->noperands; k++)
-        if (in_vectors(p, k))
+        if (ga__reduce_in_vectors(p, k))
             while (lanes * ga__dtype_size(p->operands[k].array->dtype) > GA__VECTOR_BYTES ||
                    !agree(p, first, k, lanes))
                 lanes /= 2;
@@ -123,93 +89,9 @@ static bool rows_follow(const plan *p, int lanes)
 {
     const int64_t columns = p->kept.shape[0], least = columns > lanes - 1 ? columns : lanes - 1;
     for (int k = 0; k < p->noperands; k++)
-        if (in_vectors(p, k) && p->reduced.strides[p->place[k]][0] < least)
+        if (ga__reduce_in_vectors(p, k) && p->reduced.strides[p->place[k]][0] < least)
             return false;
     return true;
-}
-
-/* Whether every streamed operand is a matrix whose rows follow each other. */
-static bool is_contiguous(const plan *p)
-{
-    for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE &&
-            (!in_vectors(p, k) || p->reduced.strides[p->place[k]][0] != p->kept.shape[0]))
-            return false;
-    return true;
-}
-
-/* ---- The cost ---- */
-
-/* Results of segments that a thread reads together (combine_results), so that a block reads all in
- * so many rounds. */
-static int64_t read_rounds(const plan *p, int64_t results, int block)
-{
-    const int bytes = p->v.accumulator_bytes, together = bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
-    return ga__ceil_div(results, (int64_t)together * block);
-}
-
-/* A power of two: as many segments as there are groups, or more. */
-static int64_t group_of(const plan *p, int64_t segments, int64_t width, int block, int64_t tiles)
-{
-    int64_t group = 1;
-    while (group * group < segments)
-        group *= 2;
-    const bool worthwhile = read_rounds(p, segments * width, block) > 2;
-    return worthwhile && tiles * (1 + ga__ceil_div(segments, group)) <= GA__TICKETS ? group
-                                                                                    : segments;
-}
-
-int64_t ga__reduce_plan_group(const plan *p)
-{
-    return group_of(p, p->segments, p->width, p->v.block, p->tiles);
-}
-
-/* Segments of a tile that are of use, and those that `waves` waves of blocks have. */
-static int64_t useful_segments(const tiling *t)
-{
-    return t->apart / t->down * ga__ceil_div(t->turns, (int64_t)t->apart * t->unroll);
-}
-
-static int64_t segments_of(const tiling *t, int64_t tiles, int64_t fit)
-{
-    const int64_t shares = t->apart / t->down, useful = useful_segments(t),
-                  wanted = tiles > GA__TICKETS ? 1
-                           : fit < useful      ? fit
-                                               : useful;
-    return wanted > shares ? wanted / shares * shares : shares;
-}
-
-/* What the memory takes longer if it does not serve all threads: half of them keep it busy. */
-static double idle_cost(double share)
-{
-    return share < 0.5 ? 1.1 * 0.5 / share : 1 + 0.1 * (1 / share - 1);
-}
-
-/* The time of all blocks in so many waves: of the elements, of each block's start and end, and of
- * combining the segments' results. A wave ends when its slowest block does. */
-static double cost_of(const plan *p, const tiling *t, int64_t tiles, int waves, bool ragged)
-{
-    const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor,
-                  at_once = threads / t->block,
-                  segments = segments_of(t, tiles, waves * at_once / tiles),
-                  turns = ga__ceil_div(t->turns, t->down * segments),
-                  rounds = ga__ceil_div(tiles * segments, at_once),
-                  group = ragged ? group_of(p, segments, t->width, t->block, tiles) : segments;
-    const double elements = (double)p->count * (double)p->outputs / (double)threads,
-                 slots = (double)rounds * (double)turns * t->lanes,
-                 issue = VECTOR_COST / t->lanes + ELEMENT_COST,
-                 result_bytes = (double)t->width * p->v.accumulator_bytes / t->block;
-    double block = ragged ? BLOCK_COST : WHOLE_BLOCK_COST, reads = 0;
-    if (segments > 1) {
-        block += 2 * result_bytes;
-        reads = (double)((group < segments ? 2 : 1) *
-                         read_rounds(p, group * (int64_t)t->width, t->block));
-    }
-    const double share = elements < slots ? elements / slots : 1,
-                 memory = t->bytes * idle_cost(share),
-                 each = memory > issue / share ? memory : issue / share;
-    return (elements * each + (double)rounds * block) * (1 + UNEVEN_COST / waves) +
-           reads * READ_COST;
 }
 
 /* Sets the waves that cost least, and what they cost. */
@@ -218,43 +100,12 @@ static void choose_waves(const plan *p, tiling *t)
     const int64_t tiles = t->row_tiles * (p->outputs / p->kept.shape[0]);
     t->waves = 0;
     for (int waves = 1; waves <= MOST_WAVES; waves *= 2) {
-        const double cost = cost_of(p, t, tiles, waves, true);
+        const double cost = ga__reduce_cost(p, t, tiles, waves);
         if (t->waves == 0 || cost < t->cost) {
             t->waves = waves;
             t->cost = cost;
         }
     }
-}
-
-/* The bytes that memory delivers for an element: it also delivers what surrounds the parts of rows
- * of a tile. */
-static double delivered_bytes(const plan *p, int first, const tiling *t)
-{
-    double bytes = 0;
-    for (int k = 0; k < p->noperands; k++)
-        bytes += in_vectors(p, k) ? (double)ga__dtype_size(p->operands[k].array->dtype) : 0;
-    if (first < 0 || (t->row_tiles == 1 && is_contiguous(p)))
-        return bytes > 1 ? bytes : 1;
-    const int64_t size = (int64_t)ga__dtype_size(p->operands[first].array->dtype),
-                  pitch = p->reduced.strides[p->place[first]][0] * size, part = t->width * size;
-    const bool whole = pitch % LINE == 0 && part % LINE == 0 &&
-                       (uintptr_t)p->operands[first].array->data % LINE == 0;
-    return whole ? bytes : bytes * (1 + LINE / 2 / (double)part);
-}
-
-/* The plan of whole vectors. */
-static double cost_now(const plan *p, int first)
-{
-    tiling t = {.lanes = p->v.lanes,
-                .block = p->v.block,
-                .unroll = p->v.unroll,
-                .down = p->v.block / p->v.across,
-                .apart = p->v.block / p->v.across,
-                .width = p->width,
-                .row_tiles = ga__ceil_div(p->kept.shape[0], p->width),
-                .turns = p->vectors};
-    t.bytes = delivered_bytes(p, first, &t);
-    return cost_of(p, &t, p->tiles, p->waves, false);
 }
 
 /* ---- The tilings ---- */
@@ -276,7 +127,7 @@ static void consider(tiling *best, const tiling *t)
 static void consider_folded(const plan *p, tiling t, tiling *best)
 {
     const int64_t columns = p->kept.shape[0], period = columns / common_divisor(columns, t.lanes);
-    if (period > t.block || !is_contiguous(p))
+    if (period > t.block || !ga__reduce_is_contiguous(p))
         return;
     t.folded = true;
     t.width = (int)columns;
@@ -287,7 +138,7 @@ static void consider_folded(const plan *p, tiling t, tiling *best)
     t.turns = ga__ceil_div(p->count, t.fold);
     if (!has_room(p, &t, t.fold))
         return;
-    t.bytes = delivered_bytes(p, 0, &t);
+    t.bytes = ga__reduce_delivered_bytes(p, 0, &t);
     choose_waves(p, &t);
     consider(best, &t);
 }
@@ -308,7 +159,7 @@ static void consider_apart(const plan *p, tiling t, int across, int shared, int 
     if (!has_room(p, &t, 1) ||
         (t.down < t.fold && t.row_tiles * (p->outputs / columns) > GA__TICKETS))
         return;
-    t.bytes = delivered_bytes(p, first, &t);
+    t.bytes = ga__reduce_delivered_bytes(p, first, &t);
     choose_waves(p, &t);
     consider(best, &t);
 }
@@ -329,7 +180,7 @@ static void consider_tiles(const plan *p, tiling t, int first, tiling *best)
 
 static tiling choose_tiling(const plan *p, int first)
 {
-    tiling best = {0}, t = {.lanes = choose_lanes(p, first)};
+    tiling best = {0}, t = {.costs = &ragged, .lanes = choose_lanes(p, first)};
     t.block = t.lanes * p->v.accumulator_bytes <= MANY_ACCUMULATORS ? BLOCK : SMALL_BLOCK;
     const int size = first < 0 ? 1 : (int)ga__dtype_size(p->operands[first].array->dtype),
               loads = LOADED / (t.lanes * size);
@@ -350,14 +201,15 @@ int64_t ga__reduce_plan_ragged(plan *p)
     const int64_t threads = (int64_t)p->device->processors * p->device->threads_per_processor;
     if (p->streamed == 0 || p->reduced.ndim > 1 || p->count * p->outputs < threads)
         return 0;
-    const int first = first_vector(p);
-    const double most = NOT_WORTHWHILE * cost_now(p, first),
+    const int first = ga__reduce_first_vector(p);
+    const double most = NOT_WORTHWHILE * ga__reduce_columns_cost(p),
                  least = (double)p->count * (double)p->outputs / (double)threads;
-    if (most <= least * delivered_bytes(p, first, &(tiling){.row_tiles = 1, .width = 1 << 20}))
+    if (most <= least * ga__reduce_delivered_bytes(p, first, &(tiling){.row_tiles = 1, .width = 1 << 20}))
         return 0;
     tiling t = choose_tiling(p, first);
     if (t.waves == 0 || t.cost > most)
         return 0;
+    ga__reduce_forget_loose(p);
     p->v.ragged = t.folded ? GA__RAGGED_FOLDED : GA__RAGGED_APART;
     p->v.lanes = (uint8_t)t.lanes;
     p->v.block = (uint16_t)t.block;
@@ -374,7 +226,7 @@ int64_t ga__reduce_plan_ragged(plan *p)
     p->v.unroll = (uint8_t)ga__reduce_plan_power(ga__ceil_div(t.turns, t.apart), t.unroll);
     p->apart = t.apart;
     t.unroll = p->v.unroll;
-    p->useful = useful_segments(&t);
+    p->useful = ga__reduce_useful_segments(&t);
     p->waves = ga__reduce_plan_short_circuits(p->reduction) ? 1 : t.waves;
     return t.down;
 }

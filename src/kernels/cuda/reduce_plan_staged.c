@@ -310,8 +310,6 @@ bool ga__reduce_plan_staged(plan *p)
     }
     choose_run(p);
     p->v.staged = true;
-    if (p->v.accumulator_bytes < WORD && !p->v.carried)
-        p->v.accumulator_bytes = WORD; /* of small integers, which are held as ints */
     p->v.lanes = p->v.across = 1;
     p->v.block = STAGE_BLOCK;
     p->v.batch = GA__BATCH_PAIRS;

@@ -220,7 +220,7 @@ static void spare_a_vector(tile *t, const ga__nest *nest, const wanted *w)
     if (axis < 0 || nest->strides[s->place][axis] != 1 || from.bytes % LINE != 0 ||
         result_stretch(t, nest, w).axis == axis)
         return;
-    bool aligned = s->aligned;
+    bool aligned = s->begin % GA__VECTOR_BYTES == 0;
     for (int k = 0; k < nest->ndim; k++)
         aligned =
             aligned && (k == axis || nest->strides[s->place][k] * s->size % GA__VECTOR_BYTES == 0);
@@ -245,20 +245,20 @@ static void fit(tile *t, const ga__nest *nest, const wanted *w, int64_t budget)
 
 /* ---- Staged operands ---- */
 
-/* The steps between stretches, and within one those of its own axes, are whole vectors. */
+/* The steps between stretches, and within one those of its own axes, are whole units. */
 static bool steps_align(const tile *t, const ga__nest *nest, const ga__stage *s, uint32_t own)
 {
-    bool align = s->aligned;
+    bool align = s->begin % s->unit == 0;
     for (int axis = 0; axis < nest->ndim; axis++) {
         const int64_t stride = nest->strides[s->place][axis] * s->size,
                       step = own >> axis & 1 ? t->extent[axis] * stride : stride;
-        align = align && t->halo[axis] == 0 && step % GA__VECTOR_BYTES == 0;
+        align = align && t->halo[axis] == 0 && step % s->unit == 0;
     }
     return align;
 }
 
 /* Shared memory of a stage: stretches one after another, each element in the place that it has in
- * its vector, so a step between stretches differs from memory's by whole vectors. */
+ * its vector or sector, so a step between stretches differs from memory's by whole units. */
 static int64_t lay_out(const tile *t, const ga__nest *nest, ga__stage *s)
 {
     int64_t moved = 1;
@@ -267,8 +267,9 @@ static int64_t lay_out(const tile *t, const ga__nest *nest, ga__stage *s)
     for (int axis = 0; axis < nest->ndim; axis++)
         all.extent[axis] = least(t->extent[axis] + t->halo[axis], nest->shape[axis]);
     int64_t span = stage_stretch(&all, nest, s, &in).bytes;
-    const int64_t most = steps_align(t, nest, s, in) ? 0 : GA__VECTOR_BYTES - 1; /* of the places */
-    s->vectors = (int)((span + most + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES);
+    s->unit = span >= LINE ? SECTOR : GA__VECTOR_BYTES;
+    const int64_t most = steps_align(t, nest, s, in) ? 0 : s->unit - 1; /* of the places */
+    s->vectors = (int)(round_up(span + most, s->unit) / GA__VECTOR_BYTES);
     for (int axis = 0; axis < nest->ndim; axis++) {
         const int64_t stride = nest->strides[s->place][axis] * s->size;
         const bool own = in >> axis & 1 || stride == 0;
@@ -278,7 +279,7 @@ static int64_t lay_out(const tile *t, const ga__nest *nest, ga__stage *s)
         if (own)
             continue;
         const int64_t room = span + most;
-        s->step[axis] = room + ((stride - room) & (GA__VECTOR_BYTES - 1));
+        s->step[axis] = room + ((stride - room) & (s->unit - 1));
         span += (all.extent[axis] - 1) * s->step[axis];
         moved *= all.extent[axis];
     }
@@ -303,7 +304,7 @@ static void lay_out_all(tile *t, const ga__nest *nest, const wanted *w)
     for (int k = 0; k < t->nstages; k++) {
         ga__stage *s = &t->stage[k];
         s->offset = (int)least(t->shared, MOST_SHARED);
-        t->shared += round_up(lay_out(t, nest, s) + 2 * GA__VECTOR_BYTES, LINE);
+        t->shared += round_up(lay_out(t, nest, s) + s->unit + GA__VECTOR_BYTES, LINE);
         choose_swizzle(nest, s, w->lanes);
     }
 }

@@ -7,10 +7,12 @@
 #define GA__MOST_STAGES 4
 
 /* An operand that passes through shared memory. An element keeps its place in its 16-byte vector,
- * so that whole vectors are copied whatever its address. */
+ * so that whole vectors are copied whatever its address; in long stretches also in its sector, so
+ * that no two requests of a warp read halves of one. */
 typedef struct ga__stage {
     int place, size;            /* in the nest; bytes of an element */
-    bool aligned;               /* the array begins where a vector can */
+    uint64_t begin;             /* the array's address */
+    int unit;                   /* bytes of a vector or a sector */
     int vectors;                /* of 16 bytes, of a stretch: the most */
     int offset;                 /* of its shared memory, in bytes */
     int shift, mask;            /* the swizzle: bits of an element's byte that change its bank */

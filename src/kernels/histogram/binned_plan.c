@@ -54,6 +54,7 @@ static void plan_host(plan *p)
 /* ---- CUDA ---- */
 
 #define BLOCK 512          /* threads; four such blocks fill a multiprocessor */
+#define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
 #define WEIGHING_BLOCK 128 /* each warp has sums of its own: fewer leave room for more bins */
 #define ELEMENTS 16        /* of a thread at a time: 64 bytes of float32 are in flight */
 #define SEARCHED 8         /* the same where each element is searched for: eight loads in flight */
@@ -63,7 +64,9 @@ static void plan_host(plan *p)
 
 static int threads(const plan *p)
 {
-    return p->call->use == GA__BINNED_WEIGH ? WEIGHING_BLOCK : BLOCK;
+    return p->call->use == GA__BINNED_WEIGH                    ? WEIGHING_BLOCK
+           : p->call->use == GA__BINNED_STORE && p->call->table ? SEARCHING_BLOCK
+                                                                : BLOCK;
 }
 
 /* Shared memory of a block where `blocks` of them share a multiprocessor. */
@@ -83,12 +86,15 @@ static void plan_table(plan *p, int64_t searched)
     p->step = 1;
     if (t && t->size > 0) {
         const int64_t size = (int64_t)ga__dtype_size(t->dtype);
-        const int64_t room = least((int64_t)shared_of(p, 3) / size, most(searched, 32));
+        const size_t blocks = p->call->use == GA__BINNED_STORE ? 1 : 3;
+        const int64_t room =
+            least((int64_t)shared_of(p, blocks) / size * 31 / 32 - 2, most(searched, 32));
         p->step = 1;
         while (t->size / p->step > room)
             p->step *= 2;
         p->uppers = t->size / p->step;
-        p->room = (size_t)(ga__ceil_div(p->uppers * size, GA__VECTOR_BYTES) * GA__VECTOR_BYTES);
+        const int64_t places = p->uppers + p->uppers / 32 + p->uppers / 1024;
+        p->room = (size_t)(ga__ceil_div(places * size, GA__VECTOR_BYTES) * GA__VECTOR_BYTES);
     }
     p->shared = p->room;
 }
