@@ -143,19 +143,25 @@ static bool in_vectors(const plan *p, int k, int lanes)
     return true;
 }
 
-static int choose_lanes(const plan *p)
+/* Sets the elements of a vector, and whether rows are whole vectors. */
+static void choose_lanes(plan *p)
 {
     size_t widest = 1;
     for (int k = 0; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
             widest = size_of(p, k) > widest ? size_of(p, k) : widest;
     const int lanes = (int)(GA__VECTOR_BYTES / widest);
-    if (lanes > most_each(p) || p->length % lanes)
-        return 1;
+    p->v.lanes = 1;
+    p->v.shifted = false;
+    if (lanes == 1 || lanes > most_each(p))
+        return;
+    bool whole = p->length % lanes == 0;
     for (int k = 0; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && !in_vectors(p, k, lanes))
-            return 1;
-    return lanes;
+        whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
+    if (!whole && p->length < GA__WARP * lanes)
+        return;
+    p->v.lanes = (uint8_t)lanes;
+    p->v.shifted = !whole;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -179,30 +185,33 @@ static int room_for(int64_t vectors, int most)
     return rooms[k] < most ? rooms[k] : most;
 }
 
-int ga__fused_sure(const ga__fused_variant *v)
+/* How many of a thread's vectors are in every row of the variant: as many as the next smaller
+ * room has. */
+static int sure_of(int room, int64_t whole_vectors, int team)
 {
-    const int vectors = v->each / v->lanes;
     int sure = 0;
-    for (int k = 0; k < ROOMS && rooms[k] < vectors; k++)
+    for (int k = 0; k < ROOMS && rooms[k] < room && rooms[k] * (int64_t)team <= whole_vectors; k++)
         sure = rooms[k];
-    return sure * v->lanes;
+    return sure;
 }
 
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
-static bool share_row(plan *p, int lanes)
+static bool share_row(plan *p)
 {
-    const int most = most_each(p) / lanes, usual = (lanes > 1 ? VECTORS_EACH : MOST_EACH) / lanes,
+    const int lanes = p->v.lanes, most = most_each(p) / lanes,
+              usual = (lanes > 1 && !p->v.shifted ? VECTORS_EACH : MOST_EACH) / lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
-    const int64_t vectors = p->length / lanes;
+    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
     int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
     while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
         team *= 2;
     if (vectors > (int64_t)team * most)
         return false;
-    p->v.lanes = (uint8_t)lanes;
-    p->v.each = (uint8_t)(room_for(ga__ceil_div(vectors, team), most) * lanes);
+    const int room = room_for(ga__ceil_div(vectors, team), most);
+    p->v.each = (uint8_t)(room * lanes);
+    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
     p->v.team = (uint16_t)team;
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
@@ -229,10 +238,14 @@ static bool passes_through_shared(const plan *p, int k)
 
 static bool plan_registers(plan *p)
 {
-    const int lanes = choose_lanes(p);
     p->v.registers = true;
-    if (!share_row(p, lanes) && (lanes == 1 || !share_row(p, 1)))
-        return false;
+    choose_lanes(p);
+    if (!share_row(p)) {
+        p->v.lanes = 1;
+        p->v.shifted = false;
+        if (!share_row(p))
+            return false;
+    }
     for (int k = 1; k < p->call->noperands; k++)
         if (passes_through_shared(p, k))
             p->v.staged |= (uint64_t)1 << k;
@@ -285,8 +298,9 @@ static bool plan_shared(plan *p)
 {
     p->v.registers = p->v.gathers = false;
     p->v.staged = 0;
+    p->v.shifted = false;
     p->v.lanes = 1;
-    p->v.each = 0;
+    p->v.each = p->v.sure = 0;
     p->rows_of_block = 1;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k) && has_own_rows(p, k))

@@ -42,6 +42,16 @@ size_t ga__fused_param_words(const formula *f, const variant *v)
 
 /* ---- Operands ---- */
 
+/* The operand whose vectors the threads' elements follow: the first one along the row. */
+static bool leads(const formula *f, const variant *v, int k)
+{
+    int first = f->per_row;
+    while (first < v->noperands - 1 &&
+           !(v->operand[first].streamed && v->operand[first].step == STEP_ONE))
+        first++;
+    return k == first;
+}
+
 static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
                          size_t word)
 {
@@ -157,13 +167,15 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(gathers), v->gathers);
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
+    ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
+    ga__record_set_flag(record, GA__KEY(one_axis), v->kept_ndim == 1);
     ga__record_set_flag(record, GA__KEY(past_cache), v->past_cache);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set_number(record, GA__KEY(lanes), v->lanes);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(team), v->team);
     ga__record_set_number(record, GA__KEY(each_thread), v->each);
-    ga__record_set_number(record, GA__KEY(sure_each), v->registers ? ga__fused_sure(v) : 0);
+    ga__record_set_number(record, GA__KEY(sure_each), v->sure * v->lanes);
     ga__record_set_number(record, GA__KEY(group), v->group);
 }
 
@@ -183,7 +195,11 @@ ga__record *ga__fused_text(const formula *f, const ga__declaration *d, const var
     fill_axes(ga__record_append(record, GA__KEY(kept_axes)), v->kept_ndim);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < v->noperands; k++)
-        fill_operand(ga__record_append(record, GA__KEY(operand)), v, &d[k], k, l.operand[k]);
+    {
+        ga__record *operand = ga__record_append(record, GA__KEY(operand));
+        fill_operand(operand, v, &d[k], k, l.operand[k]);
+        ga__record_set_flag(operand, GA__KEY(leads), leads(f, v, k));
+    }
     ga__record_list(record, GA__KEY(kept));
     for (int q = 0; q < f->nkept; q++)
         fill_kept(ga__record_append(record, GA__KEY(kept)), f, v, q, l.kept + (size_t)q);
