@@ -37,6 +37,8 @@ static const struct {
     {"cp.async.ca.shared.global", "*to = *from;"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
+    {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
+    {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 
