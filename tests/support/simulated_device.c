@@ -34,7 +34,7 @@ static const struct {
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
     {"dp4a.s32.s32", "sum += (signed char)(word >> l % 4 * 8);"},
     {"dp4a.u32.u32", "sum += (unsigned char)(word >> l % 4 * 8);"},
-    {"cp.async.ca.shared.global", "*to = *from;"},
+    {"cp.async.ca.shared.global", "__builtin_memcpy(to, from, BYTES);"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},

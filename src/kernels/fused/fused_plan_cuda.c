@@ -143,17 +143,27 @@ static bool in_vectors(const plan *p, int k, int lanes)
     return true;
 }
 
-/* Sets the elements of a vector, and whether rows are whole vectors. */
-static void choose_lanes(plan *p)
+/* Elements of a vector, of whose operands none takes more than GA__VECTOR_BYTES. */
+static int lanes_of(const plan *p)
 {
+    const ga__fused_formula *f = p->call->formula;
     size_t widest = 1;
     for (int k = 0; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
             widest = size_of(p, k) > widest ? size_of(p, k) : widest;
-    const int lanes = (int)(GA__VECTOR_BYTES / widest);
+    for (int q = 0; q < f->nkept && !p->v.registers; q++)
+        if (ga__dtype_size(f->kept[q].type) > widest)
+            widest = ga__dtype_size(f->kept[q].type);
+    return (int)(GA__VECTOR_BYTES / widest);
+}
+
+/* Sets the elements of a vector, and whether rows are whole vectors. */
+static void choose_lanes(plan *p)
+{
+    const int lanes = lanes_of(p);
     p->v.lanes = 1;
     p->v.shifted = false;
-    if (lanes == 1 || lanes > most_each(p))
+    if (lanes == 1 || (p->v.registers && lanes > most_each(p)))
         return;
     bool whole = p->length % lanes == 0;
     for (int k = 0; k < p->call->noperands; k++)
@@ -288,7 +298,7 @@ static int64_t blocks_at_once(const plan *p)
 static bool copies_ahead(const plan *p)
 {
     for (int k = 1; k < p->call->noperands; k++)
-        if (p->v.staged >> k & 1 && size_of(p, k) < WORD)
+        if (p->v.staged >> k & 1 && p->v.lanes * size_of(p, k) < WORD)
             return false;
     return p->call->device->arch >= FIRST_WITH_COPIES;
 }
@@ -298,8 +308,7 @@ static bool plan_shared(plan *p)
 {
     p->v.registers = p->v.gathers = false;
     p->v.staged = 0;
-    p->v.shifted = false;
-    p->v.lanes = 1;
+    choose_lanes(p);
     p->v.each = p->v.sure = 0;
     p->rows_of_block = 1;
     for (int k = 1; k < p->call->noperands; k++)
