@@ -7,6 +7,7 @@
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
+#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
 #define SECTOR 32          /* bytes that memory delivers together */
@@ -157,7 +158,16 @@ static int lanes_of(const plan *p)
     return (int)(GA__VECTOR_BYTES / widest);
 }
 
-/* Sets the elements of a vector, and whether rows are whole vectors. */
+static bool whole_vectors(const plan *p, int lanes)
+{
+    bool whole = p->length % lanes == 0;
+    for (int k = 0; k < p->call->noperands; k++)
+        whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
+    return whole;
+}
+
+/* Sets the elements of a vector, and whether rows are whole vectors. Rows that are whole vectors of
+ * fewer elements need no care for those around them. */
 static void choose_lanes(plan *p)
 {
     const int lanes = lanes_of(p);
@@ -165,13 +175,42 @@ static void choose_lanes(plan *p)
     p->v.shifted = false;
     if (lanes == 1 || (p->v.registers && lanes > most_each(p)))
         return;
-    bool whole = p->length % lanes == 0;
-    for (int k = 0; k < p->call->noperands; k++)
-        whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
-    if (!whole && p->length < GA__WARP * lanes)
+    int whole = lanes;
+    while (whole > 1 && !whole_vectors(p, whole))
+        whole /= 2;
+    if (whole < lanes && p->length < GA__WARP * lanes)
         return;
-    p->v.lanes = (uint8_t)lanes;
-    p->v.shifted = !whole;
+    p->v.shifted = whole == 1 || (whole < lanes && (!p->v.registers || p->v.ahead));
+    p->v.lanes = (uint8_t)(p->v.shifted ? lanes : whole);
+}
+
+/* Bytes of registers that one element takes before pass s reads it: what no later pass reads has
+ * left its place to a kept value. */
+static int bytes_before(const plan *p, int s)
+{
+    const ga__fused_formula *f = p->call->formula;
+    uint64_t read = 0;
+    for (int pass = s; pass <= f->nstages; pass++)
+        read |= f->reads[pass];
+    size_t nbytes = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
+            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
+    for (int q = 0; q < f->nkept; q++) {
+        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+        if (f->kept[q].stage < s)
+            nbytes += size < WORD ? WORD : size;
+    }
+    return (int)nbytes;
+}
+
+/* The most elements of a thread that has a row of its block to itself. */
+static int most_ahead(const plan *p)
+{
+    int bytes = 1;
+    for (int s = 0; s <= p->call->formula->nstages; s++)
+        bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
+    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -209,7 +248,9 @@ static int sure_of(int room, int64_t whole_vectors, int team)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (lanes > 1 && !p->v.shifted ? VECTORS_EACH : MOST_EACH) / lanes,
+              usual = (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
+                                                                          : MOST_EACH) /
+                      lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
@@ -306,7 +347,7 @@ static bool copies_ahead(const plan *p)
 /* Rows in shared memory, one of each block at a time. */
 static bool plan_shared(plan *p)
 {
-    p->v.registers = p->v.gathers = false;
+    p->v.registers = p->v.gathers = p->v.ahead = false;
     p->v.staged = 0;
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
@@ -325,10 +366,38 @@ static bool plan_shared(plan *p)
     return true;
 }
 
+/* Rows in registers, one of each block at a time, while the next one comes to shared memory. */
+static bool plan_ahead(plan *p)
+{
+    p->v.registers = p->v.ahead = true;
+    p->v.gathers = false;
+    p->v.staged = 0;
+    choose_lanes(p);
+    const int lanes = p->v.lanes, most = most_ahead(p) / lanes;
+    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
+    if (lanes * size_of(p, 0) < WORD || most < 1 || vectors > LARGEST_BLOCK * (int64_t)most)
+        return false;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && has_own_rows(p, k))
+            p->v.staged |= (uint64_t)1 << k;
+    p->rows_of_block = 1;
+    place_all(p);
+    if (p->shared > shared_limit(p) || !p->v.staged || !copies_ahead(p) ||
+        p->rows < p->call->device->processors / FEW_ROWS)
+        return false;
+    const int team = power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
+    const int room = room_for(ga__ceil_div(vectors, team), most);
+    p->v.each = (uint8_t)(room * lanes);
+    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
+    p->v.block = p->v.team = (uint16_t)team;
+    p->grid = blocks_at_once(p);
+    return true;
+}
+
 bool ga__fused_plan_cuda(plan *p)
 {
     if (!plan_registers(p))
-        return plan_shared(p);
+        return plan_ahead(p) || plan_shared(p);
     p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return p->grid <= INT32_MAX;
 }

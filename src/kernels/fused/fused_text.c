@@ -3,6 +3,10 @@
 
 #include "kernels/reduce_text.h"
 
+/* The threads that registers leave room for on a multiprocessor: double's functions wait longer. */
+#define THREADS 1024
+#define THREADS_OF_DOUBLES 1536
+
 typedef ga__fused_formula formula;
 typedef ga__fused_variant variant;
 
@@ -159,6 +163,18 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
+/* Blocks that registers leave room for on a multiprocessor. */
+static int blocks_at_least(const variant *v)
+{
+    size_t widest = 1;
+    for (int k = 0; k < v->noperands; k++) {
+        const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
+        widest = v->operand[k].streamed && size > widest ? size : widest;
+    }
+    const int threads = widest < sizeof(double) || v->ahead ? THREADS : THREADS_OF_DOUBLES;
+    return v->block > 0 && v->block < threads ? threads / v->block : 1;
+}
+
 static void fill_variant(ga__record *record, const formula *f, const variant *v)
 {
     ga__record_set_flag(record, GA__KEY(vector_math), v->host);
@@ -174,6 +190,7 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_number(record, GA__KEY(lanes), v->lanes);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(team), v->team);
+    ga__record_set_number(record, GA__KEY(blocks), blocks_at_least(v));
     ga__record_set_number(record, GA__KEY(each_thread), v->each);
     ga__record_set_number(record, GA__KEY(sure_each), v->sure * v->lanes);
     ga__record_set_number(record, GA__KEY(group), v->group);
