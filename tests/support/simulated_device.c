@@ -38,11 +38,13 @@ static const struct {
                      "sum += (signed char)(word >> b) * (signed char)(factors >> b);"},
     {"dp4a.u32.u32", "for (int b = 0; b < 32; b += 8) "
                      "sum += (unsigned char)(word >> b) * (unsigned char)(factors >> b);"},
-    {"cp.async.ca.shared.global", "*to = *from;"},
+    {"cp.async.ca.shared.global", "__builtin_memcpy(to, from, BYTES);"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
+    {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
+    {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
 };
 

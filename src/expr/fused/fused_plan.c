@@ -291,7 +291,7 @@ static void code_row(finder *f, int s)
             continue;
         ga__strbuf_add(&c->text, "const ga::divisor ");
         ga__strbuf_addf(&c->text, GA__DIVISOR_NAME, c->name[k]);
-        ga__strbuf_addf(&c->text, "(%s);\n", c->name[k]);
+        ga__strbuf_addf(&c->text, "(%s, ga_quotients);\n", c->name[k]);
     }
     f->fused->row[s] = ga__strbuf_take(&c->text);
 }

@@ -23,10 +23,12 @@ typedef struct ga__fused_variant {
     uint8_t lanes;         /* CUDA: elements of a vector; host: accumulators side by side */
     uint8_t each;          /* CUDA: elements that a thread's registers have room for */
     uint8_t group;         /* host: elements that are computed together */
-    uint8_t unused;        /* 0 */
+    bool shifted;          /* CUDA: rows begin inside vectors */
     uint64_t staged;       /* CUDA: a bit for each operand that is copied to shared memory */
-    uint8_t kept_place[8]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
+    uint8_t kept_place[4]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
                             * GA__OWN_PLACE */
+    uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
+    uint8_t unused[3];     /* 0 */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,
@@ -54,9 +56,6 @@ bool ga__fused_plan_make(ga__fused_plan *p);
 /* The parts of ga__fused_plan_make() that differ by the kind of device. */
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
-
-/* CUDA, rows in registers: how many of a thread's elements are in every row of the variant. */
-int ga__fused_sure(const ga__fused_variant *v);
 
 /* Whether operand k is an array with elements of its own along the row. */
 static inline bool ga__fused_along_row(const ga__fused_plan *p, int k)

@@ -7,6 +7,7 @@
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
+#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
 #define SECTOR 32          /* bytes that memory delivers together */
@@ -143,19 +144,73 @@ static bool in_vectors(const plan *p, int k, int lanes)
     return true;
 }
 
-static int choose_lanes(const plan *p)
+/* Elements of a vector, of whose operands none takes more than GA__VECTOR_BYTES. */
+static int lanes_of(const plan *p)
 {
+    const ga__fused_formula *f = p->call->formula;
     size_t widest = 1;
     for (int k = 0; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
             widest = size_of(p, k) > widest ? size_of(p, k) : widest;
-    const int lanes = (int)(GA__VECTOR_BYTES / widest);
-    if (lanes > most_each(p) || p->length % lanes)
-        return 1;
+    for (int q = 0; q < f->nkept && !p->v.registers; q++)
+        if (ga__dtype_size(f->kept[q].type) > widest)
+            widest = ga__dtype_size(f->kept[q].type);
+    return (int)(GA__VECTOR_BYTES / widest);
+}
+
+static bool whole_vectors(const plan *p, int lanes)
+{
+    bool whole = p->length % lanes == 0;
     for (int k = 0; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && !in_vectors(p, k, lanes))
-            return 1;
-    return lanes;
+        whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
+    return whole;
+}
+
+/* Sets the elements of a vector, and whether rows are whole vectors. Rows that are whole vectors of
+ * fewer elements need no care for those around them. */
+static void choose_lanes(plan *p)
+{
+    const int lanes = lanes_of(p);
+    p->v.lanes = 1;
+    p->v.shifted = false;
+    if (lanes == 1 || (p->v.registers && lanes > most_each(p)))
+        return;
+    int whole = lanes;
+    while (whole > 1 && !whole_vectors(p, whole))
+        whole /= 2;
+    if (whole < lanes && p->length < GA__WARP * lanes)
+        return;
+    p->v.shifted = whole == 1 || (whole < lanes && (!p->v.registers || p->v.ahead));
+    p->v.lanes = (uint8_t)(p->v.shifted ? lanes : whole);
+}
+
+/* Bytes of registers that one element takes before pass s reads it: what no later pass reads has
+ * left its place to a kept value. */
+static int bytes_before(const plan *p, int s)
+{
+    const ga__fused_formula *f = p->call->formula;
+    uint64_t read = 0;
+    for (int pass = s; pass <= f->nstages; pass++)
+        read |= f->reads[pass];
+    size_t nbytes = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
+            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
+    for (int q = 0; q < f->nkept; q++) {
+        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+        if (f->kept[q].stage < s)
+            nbytes += size < WORD ? WORD : size;
+    }
+    return (int)nbytes;
+}
+
+/* The most elements of a thread that has a row of its block to itself. */
+static int most_ahead(const plan *p)
+{
+    int bytes = 1;
+    for (int s = 0; s <= p->call->formula->nstages; s++)
+        bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
+    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -179,30 +234,35 @@ static int room_for(int64_t vectors, int most)
     return rooms[k] < most ? rooms[k] : most;
 }
 
-int ga__fused_sure(const ga__fused_variant *v)
+/* How many of a thread's vectors are in every row of the variant: as many as the next smaller
+ * room has. */
+static int sure_of(int room, int64_t whole_vectors, int team)
 {
-    const int vectors = v->each / v->lanes;
     int sure = 0;
-    for (int k = 0; k < ROOMS && rooms[k] < vectors; k++)
+    for (int k = 0; k < ROOMS && rooms[k] < room && rooms[k] * (int64_t)team <= whole_vectors; k++)
         sure = rooms[k];
-    return sure * v->lanes;
+    return sure;
 }
 
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
-static bool share_row(plan *p, int lanes)
+static bool share_row(plan *p)
 {
-    const int most = most_each(p) / lanes, usual = (lanes > 1 ? VECTORS_EACH : MOST_EACH) / lanes,
+    const int lanes = p->v.lanes, most = most_each(p) / lanes,
+              usual = (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
+                                                                          : MOST_EACH) /
+                      lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
-    const int64_t vectors = p->length / lanes;
+    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
     int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
     while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
         team *= 2;
     if (vectors > (int64_t)team * most)
         return false;
-    p->v.lanes = (uint8_t)lanes;
-    p->v.each = (uint8_t)(room_for(ga__ceil_div(vectors, team), most) * lanes);
+    const int room = room_for(ga__ceil_div(vectors, team), most);
+    p->v.each = (uint8_t)(room * lanes);
+    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
     p->v.team = (uint16_t)team;
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
@@ -229,10 +289,14 @@ static bool passes_through_shared(const plan *p, int k)
 
 static bool plan_registers(plan *p)
 {
-    const int lanes = choose_lanes(p);
     p->v.registers = true;
-    if (!share_row(p, lanes) && (lanes == 1 || !share_row(p, 1)))
-        return false;
+    choose_lanes(p);
+    if (!share_row(p)) {
+        p->v.lanes = 1;
+        p->v.shifted = false;
+        if (!share_row(p))
+            return false;
+    }
     for (int k = 1; k < p->call->noperands; k++)
         if (passes_through_shared(p, k))
             p->v.staged |= (uint64_t)1 << k;
@@ -275,7 +339,7 @@ static int64_t blocks_at_once(const plan *p)
 static bool copies_ahead(const plan *p)
 {
     for (int k = 1; k < p->call->noperands; k++)
-        if (p->v.staged >> k & 1 && size_of(p, k) < WORD)
+        if (p->v.staged >> k & 1 && p->v.lanes * size_of(p, k) < WORD)
             return false;
     return p->call->device->arch >= FIRST_WITH_COPIES;
 }
@@ -283,10 +347,10 @@ static bool copies_ahead(const plan *p)
 /* Rows in shared memory, one of each block at a time. */
 static bool plan_shared(plan *p)
 {
-    p->v.registers = p->v.gathers = false;
+    p->v.registers = p->v.gathers = p->v.ahead = false;
     p->v.staged = 0;
-    p->v.lanes = 1;
-    p->v.each = 0;
+    choose_lanes(p);
+    p->v.each = p->v.sure = 0;
     p->rows_of_block = 1;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k) && has_own_rows(p, k))
@@ -302,10 +366,38 @@ static bool plan_shared(plan *p)
     return true;
 }
 
+/* Rows in registers, one of each block at a time, while the next one comes to shared memory. */
+static bool plan_ahead(plan *p)
+{
+    p->v.registers = p->v.ahead = true;
+    p->v.gathers = false;
+    p->v.staged = 0;
+    choose_lanes(p);
+    const int lanes = p->v.lanes, most = most_ahead(p) / lanes;
+    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
+    if (lanes * size_of(p, 0) < WORD || most < 1 || vectors > LARGEST_BLOCK * (int64_t)most)
+        return false;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && has_own_rows(p, k))
+            p->v.staged |= (uint64_t)1 << k;
+    p->rows_of_block = 1;
+    place_all(p);
+    if (p->shared > shared_limit(p) || !p->v.staged || !copies_ahead(p) ||
+        p->rows < p->call->device->processors / FEW_ROWS)
+        return false;
+    const int team = power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
+    const int room = room_for(ga__ceil_div(vectors, team), most);
+    p->v.each = (uint8_t)(room * lanes);
+    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
+    p->v.block = p->v.team = (uint16_t)team;
+    p->grid = blocks_at_once(p);
+    return true;
+}
+
 bool ga__fused_plan_cuda(plan *p)
 {
     if (!plan_registers(p))
-        return plan_shared(p);
+        return plan_ahead(p) || plan_shared(p);
     p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return p->grid <= INT32_MAX;
 }

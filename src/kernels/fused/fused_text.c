@@ -3,6 +3,10 @@
 
 #include "kernels/reduce_text.h"
 
+/* The threads that registers leave room for on a multiprocessor: double's functions wait longer. */
+#define THREADS 1024
+#define THREADS_OF_DOUBLES 1536
+
 typedef ga__fused_formula formula;
 typedef ga__fused_variant variant;
 
@@ -41,6 +45,16 @@ size_t ga__fused_param_words(const formula *f, const variant *v)
 }
 
 /* ---- Operands ---- */
+
+/* The operand whose vectors the threads' elements follow: the first one along the row. */
+static bool leads(const formula *f, const variant *v, int k)
+{
+    int first = f->per_row;
+    while (first < v->noperands - 1 &&
+           !(v->operand[first].streamed && v->operand[first].step == STEP_ONE))
+        first++;
+    return k == first;
+}
 
 static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
                          size_t word)
@@ -149,6 +163,18 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
+/* Blocks that registers leave room for on a multiprocessor. */
+static int blocks_at_least(const variant *v)
+{
+    size_t widest = 1;
+    for (int k = 0; k < v->noperands; k++) {
+        const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
+        widest = v->operand[k].streamed && size > widest ? size : widest;
+    }
+    const int threads = widest < sizeof(double) || v->ahead ? THREADS : THREADS_OF_DOUBLES;
+    return v->block > 0 && v->block < threads ? threads / v->block : 1;
+}
+
 static void fill_variant(ga__record *record, const formula *f, const variant *v)
 {
     ga__record_set_flag(record, GA__KEY(vector_math), v->host);
@@ -157,13 +183,16 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(gathers), v->gathers);
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
+    ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
+    ga__record_set_flag(record, GA__KEY(one_axis), v->kept_ndim == 1);
     ga__record_set_flag(record, GA__KEY(past_cache), v->past_cache);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set_number(record, GA__KEY(lanes), v->lanes);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(team), v->team);
+    ga__record_set_number(record, GA__KEY(blocks), blocks_at_least(v));
     ga__record_set_number(record, GA__KEY(each_thread), v->each);
-    ga__record_set_number(record, GA__KEY(sure_each), v->registers ? ga__fused_sure(v) : 0);
+    ga__record_set_number(record, GA__KEY(sure_each), v->sure * v->lanes);
     ga__record_set_number(record, GA__KEY(group), v->group);
 }
 
@@ -183,7 +212,11 @@ ga__record *ga__fused_text(const formula *f, const ga__declaration *d, const var
     fill_axes(ga__record_append(record, GA__KEY(kept_axes)), v->kept_ndim);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < v->noperands; k++)
-        fill_operand(ga__record_append(record, GA__KEY(operand)), v, &d[k], k, l.operand[k]);
+    {
+        ga__record *operand = ga__record_append(record, GA__KEY(operand));
+        fill_operand(operand, v, &d[k], k, l.operand[k]);
+        ga__record_set_flag(operand, GA__KEY(leads), leads(f, v, k));
+    }
     ga__record_list(record, GA__KEY(kept));
     for (int q = 0; q < f->nkept; q++)
         fill_kept(ga__record_append(record, GA__KEY(kept)), f, v, q, l.kept + (size_t)q);
