@@ -56,6 +56,7 @@ static void slopes()
         check(ga_size(ga_union1d(dx, dy)) == 2 && ga_size(ga_setdiff1d(dx, dy)) == 1 &&
                   ga_item_bool(ga_all(ga_isin(dx, dx))) && ga_size(ga_unique(dy)) == 1,
               "sets");
+        check(ga_mode(dx, &counts, nullptr) == GA_OK && ga_item_double(counts) == 4, "a mode");
     }
 }
 
