@@ -158,12 +158,13 @@ def interpolations(file):
         for size in (1, 2, 9, 40, 300):
             other = str(rng.choice(["float64", "float32", "int16", "complex64"]))
             finite = np.unique(rng.integers(-20 if KINDS[dtype] in "if" else 0, 30, size))
-            xp = Array(dtype, finite / (2 if KINDS[dtype] == "f" else 1) if KINDS[dtype] != "?" else [0, 1][: finite.size])
-            xp = Array(dtype, np.unique(xp.v))
+            points = [0, 1][: finite.size] if KINDS[dtype] == "?" else finite / (2 if KINDS[dtype] == "f" else 1)
+            xp = Array(dtype, np.unique(Array(dtype, points).v))
             x, fp = values(dtype, (5, 9)), Array(other, rng.integers(-99, 99, xp.v.size))
             for option in (0, int(rng.integers(1, 4))):
                 interpolation(file, x, xp, fp, option)
-            places = Array("float64", rng.permutation(np.concatenate([xp.v, xp.v + 0.25, xp.v - 0.3, [-99, 99, np.nan]])))
+            beside = np.concatenate([xp.v, xp.v + 0.25, xp.v - 0.3, [-99, 99, np.nan]])
+            places = Array("float64", rng.permutation(beside))
             interpolation(file, places, xp, fp, int(rng.integers(4)))
             shuffled = Array(dtype, np.unique(np.array(xp.v, float) % 7.5 // 0.5 / 2))
             shuffled = Array(dtype, rng.permutation(np.unique(shuffled.v)))
