@@ -388,6 +388,51 @@ static void either_result_of_topk_may_be_left_out(void **state)
     }
 }
 
+/* ---- Complex elements, which NumPy orders by the real part, then by the imaginary one ---- */
+
+/* Both have the same shape and bytes, also of NaN. */
+static void assert_same_bytes(const gpuarray *found, const gpuarray *wanted)
+{
+    unsigned char got[512], like[512];
+    if (!found || !wanted)
+        fail_msg("%s", ga_error_message());
+    assert_shape(found, ga_ndim(wanted), ga_shape(wanted));
+    assert_int_equal(ga_to_host(found, got, ga_nbytes(found)), GA_OK);
+    assert_int_equal(ga_to_host(wanted, like, ga_nbytes(wanted)), GA_OK);
+    assert_memory_equal(got, like, ga_nbytes(wanted));
+}
+
+static void check_complex(const gpuarray *rows, int axis)
+{
+    gpuarray *values, *indices, *least;
+    const gpuarray *up = ga_sort(rows, GA_AXIS(axis)), *order = ga_argsort(rows, GA_AXIS(axis)),
+                   *down = ga_sort(rows, GA_AXIS(axis), .descending = true),
+                   *from = ga_argsort(rows, GA_AXIS(axis), .descending = true);
+    const char *first = axis == 0 ? ":3" : ":, :3";
+    assert_same_bytes(ga_partition(rows, 2, GA_AXIS(axis)), up);
+    assert_same_bytes(ga_argpartition(rows, 2, GA_AXIS(axis)), order);
+    assert_int_equal(ga_topk(rows, 3, &values, &indices, GA_AXIS(axis)), GA_OK);
+    assert_same_bytes(values, ga_slice(down, "%s", first));
+    assert_same_bytes(indices, ga_slice(from, "%s", first));
+    assert_int_equal(ga_topk(rows, 3, &least, NULL, GA_AXIS(axis), .smallest = true), GA_OK);
+    assert_same_bytes(least, ga_slice(up, "%s", first));
+}
+
+static void complex_rows_are_sorted(void **state)
+{
+    static const float parts[] = {1, 2,  1,        -3, 0, NAN, -1,  5, 1, 2,   0, 0,
+                                  4, -2, INFINITY, 0,  0, 0,   NAN, 1, 2, NAN, 3, 3};
+    (void)state;
+    GA_SCOPE {
+        const gpuarray *x = ga_from_host(parts, GA_COMPLEX64, GA_SHAPE(3, 4));
+        check_complex(x, 1);
+        check_complex(x, 0);
+        check_complex(ga_astype(ga_transpose(x), GA_COMPLEX128), 0);
+        assert_null(ga_partition(x, 4));
+        assert_error(GA_ERR_INDEX, "partition: kth 4 is out of range for the 4 elements");
+    }
+}
+
 /* ---- Errors ---- */
 
 static void bad_arguments(void **state)
@@ -404,7 +449,7 @@ static void bad_arguments(void **state)
         assert_error(GA_ERR_INVALID, "2 axes");
         assert_null(ga_partition(ga_slice(x, "0, 0"), 0));
         assert_error(GA_ERR_INVALID, "partition: axis -1");
-        assert_null(ga_partition(z, 0));
+        assert_null(ga_quantile(z, 0.5));
         assert_error(GA_ERR_DTYPE, "complex64");
         assert_int_equal(ga_topk(x, 5, &v, NULL), GA_ERR_INDEX);
         assert_error(GA_ERR_INDEX, "topk: k is 5, axis 1 has 4 elements");
@@ -464,6 +509,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(medians_of_long_rows),
         cmocka_unit_test(more_numbers_than_a_launch_takes),
         cmocka_unit_test(either_result_of_topk_may_be_left_out),
+        cmocka_unit_test(complex_rows_are_sorted),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(allocations_may_fail),
     };

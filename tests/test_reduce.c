@@ -504,6 +504,37 @@ static void expect_error(const gpuarray *got, ga_status status, const char *text
     ga_clear_error();
 }
 
+/* Rows whose last vector overlaps the one before, forwards and backwards. */
+static void places_are_right_in_rows_of_any_length(void **state)
+{
+    enum { ROWS = 6, MOST = 150, DRAWS = 12 };
+    static int32_t x[ROWS * MOST];
+    int64_t places[ROWS];
+    uint64_t seed = 7;
+    (void)state;
+    for (int64_t draw = DRAWS, length; (length = draw / DRAWS) <= MOST; draw++)
+        GA_SCOPE {
+            for (int64_t k = 0; k < ROWS * length; k++)
+                x[k] = (int32_t)random_below(&seed, 16);
+            const bool back = random_below(&seed, 2);
+            const gpuarray *rows = ga_from_host(x, GA_INT32, GA_SHAPE(ROWS, length));
+            const gpuarray *found = ga_argmax(back ? ga_flip(rows, 1) : rows, GA_AXIS(1));
+            assert_int_equal(ga_to_host(found, places, ga_nbytes(found)), GA_OK);
+            for (int64_t r = 0; r < ROWS; r++) {
+                int64_t best = 0;
+                for (int64_t k = 1; k < length; k++) {
+                    const int32_t *row = x + r * length;
+                    const int64_t last = length - 1;
+                    if (row[back ? last - k : k] > row[back ? last - best : best])
+                        best = k;
+                }
+                if (places[r] != best)
+                    fail_msg("row %d of %d elements: %d, wanted %d", (int)r, (int)length,
+                             (int)places[r], (int)best);
+            }
+        }
+}
+
 static void wrong_axes_are_errors(void **state)
 {
     (void)state;
@@ -627,6 +658,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_sums_are_accurate),
         cmocka_unit_test(small_floats_sum_in_float32),
         cmocka_unit_test(ties_give_the_first_place),
+        cmocka_unit_test(places_are_right_in_rows_of_any_length),
         cmocka_unit_test(wrong_axes_are_errors),
         cmocka_unit_test(arrays_of_no_axes_take_axis_0),
         cmocka_unit_test(wrong_outs_are_errors),

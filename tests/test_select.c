@@ -190,15 +190,92 @@ static void bad_conditions_are_errors(void **state)
     }
 }
 
+/* The first elements of the unbounded results, zeros behind them, and the number of all. */
+static void check_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum)
+{
+    gpuarray *values, *indices, *count;
+    assert_int_equal(ga_extract_bounded(condition, x, maximum, &values, &indices, &count), GA_OK);
+    const int64_t n = drawn.count < maximum ? drawn.count : maximum;
+    assert_int_equal(ga_item_int64(count), drawn.count);
+    assert_shape(values, GA_SHAPE(maximum));
+    assert_shape(indices, GA_SHAPE(maximum));
+    assert_int64s(ga_slice(indices, ":%lld", (long long)n), n, place, 0);
+    gpuarray *own = ga_slice(values, ":%lld", (long long)n);
+    assert_true(ga_item_bool(ga_all(ga_equal(own, ga_slice(indices, ":%lld", (long long)n)))));
+    assert_false(ga_item_bool(ga_any(ga_slice(values, "%lld:", (long long)n))));
+    assert_false(ga_item_bool(ga_any(ga_slice(indices, "%lld:", (long long)n))));
+}
+
+static void bounded_selections_agree_with_loops(void **state)
+{
+    (void)state;
+    uint64_t seed = 13;
+    for (int k = 0; k < CASES / 2; k++)
+        GA_SCOPE {
+            const int64_t rows = random_below(&seed, 200), columns = 1 + random_below(&seed, 200);
+            draw(rows * columns, &seed);
+            gpuarray *condition = matrix(k % 2, rows, columns),
+                     *x = ga_arange(GA_FLOAT32, 0, (double)drawn.size, 1), *count;
+            check_bounded(condition, x, 1 + random_below(&seed, drawn.size + 9));
+            check_bounded(condition, x, drawn.count);
+            assert_int_equal(ga_extract_bounded(condition, NULL, 0, NULL, NULL, &count), GA_OK);
+            assert_int_equal(ga_item_int64(count), drawn.count);
+        }
+}
+
+static void bounded_selections_can_be_recorded(void **state)
+{
+    ga_graph *graph;
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(6)), *first = ga_zeros(GA_FLOAT32, GA_SHAPE(2)),
+                 *number = ga_zeros(GA_INT64, GA_SHAPE0), *values, *count;
+        GA_GRAPH(graph)
+        {
+            ga_extract_bounded(ga_greater(x, 1), x, 2, &values, NULL, &count);
+            ga_assign(first, values);
+            ga_assign(number, count);
+        }
+        assert_non_null(graph);
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(ga_assign(ga_slice(x, "::2"), k), GA_OK);
+            assert_int_equal(ga_graph_launch(graph), GA_OK);
+            assert_int_equal(ga_item_int64(number), k > 1 ? 3 : 0);
+            assert_int_equal(ga_item_int64(ga_sum(first)), k > 1 ? 2 * k : 0);
+        }
+        ga_graph_free(graph);
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void bad_bounds_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(4)), *left = x;
+        assert_int_equal(ga_extract_bounded(x, x, -1, &left, NULL, &left), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "extract_bounded: the maximum is -1");
+        assert_int_equal(ga_extract_bounded(x, counting(GA_SHAPE(3)), 1, &left, NULL, &left),
+                         GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "extract_bounded: the condition has 4 elements, x has 3");
+        assert_int_equal(ga_extract_bounded(x, NULL, 1, &left, NULL, &left), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "extract_bounded: x is NULL");
+        assert_int_equal(ga_extract_bounded(x, x, 1, &left, NULL, NULL), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "extract_bounded: the place of the count is NULL");
+        assert_ptr_equal(left, x);
+    }
+}
+
 static bool select_everything(void)
 {
-    gpuarray *indices[2];
+    gpuarray *indices[2], *count;
     bool done = false;
     GA_SCOPE {
         gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(30, 2000)),
                  *flat = x ? ga_ones(GA_BOOL, GA_SHAPE(30)) : NULL;
         done = flat && ga_nonzero(x, indices) == GA_OK && ga_argwhere(x) && ga_extract(x, x) &&
-               ga_compress(flat, x, GA_AXIS(0));
+               ga_compress(flat, x, GA_AXIS(0)) &&
+               ga_extract_bounded(x, x, 9, &indices[0], &indices[1], &count) == GA_OK;
     }
     return done;
 }
@@ -218,10 +295,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_axis_is_compressed),
         cmocka_unit_test(many_dimensions_have_indices),
         cmocka_unit_test(bad_conditions_are_errors),
+        cmocka_unit_test(bounded_selections_agree_with_loops),
+        cmocka_unit_test(bounded_selections_can_be_recorded),
+        cmocka_unit_test(bad_bounds_are_errors),
         cmocka_unit_test(allocations_may_fail),
         simulated_test(random_places_agree_with_loops),
         simulated_test(random_elements_agree_with_loops),
         simulated_test(an_axis_is_compressed),
+        simulated_test(bounded_selections_agree_with_loops),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

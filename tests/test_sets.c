@@ -68,6 +68,11 @@ static const char *case_text(int item)
     return golden_call(&file->cases[item]);
 }
 
+static void run_mode(const golden_case *c, gpuarray **got)
+{
+    ga_mode(given(c, 0), &got[0], &got[1], .naxes = c->naxes < 0 ? 0 : c->naxes, .axes = c->axes);
+}
+
 static void check_case(const golden_case *c)
 {
     gpuarray *got[3] = {NULL};
@@ -76,6 +81,8 @@ static void check_case(const golden_case *c)
         run_unique(c, got);
     else if (!strcmp(c->name, "inverse"))
         run_inverse(c, got);
+    else if (!strcmp(c->name, "mode"))
+        run_mode(c, got);
     else
         run_pair(c, got);
     for (int k = 0; k < c->nouts; k++)
@@ -226,6 +233,51 @@ static void any_result_may_be_left_out(void **state)
     }
 }
 
+static void modes_have_the_kept_axes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_from_host((int32_t[]){3, 1, 1, 3, 2, 2, 2, 1}, GA_INT32, GA_SHAPE(2, 4)),
+                 *values, *counts = x;
+        assert_int_equal(ga_mode(x, &values, &counts, GA_AXIS(-1), .keepdims = true), GA_OK);
+        assert_shape(counts, GA_SHAPE(2, 1));
+        assert_numbers(values, NUMBERS(1, 2));
+        assert_int_equal(ga_mode(x, &values, NULL), GA_OK);
+        assert_numbers(values, NUMBERS(1));
+        assert_int_equal(ga_mode(ga_zeros(GA_INT8, GA_SHAPE(0, 3)), NULL, &counts, GA_AXIS(1)),
+                         GA_OK);
+        assert_shape(counts, GA_SHAPE(0));
+        assert_int_equal(ga_mode(ga_zeros(GA_INT8, GA_SHAPE(0, 3)), &values, &counts),
+                         GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "mode: no elements along the axes of shape (0, 3)");
+        assert_int_equal(ga_mode(x, &values, &counts, GA_AXIS(2)), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "mode: axis 2 is out of range");
+    }
+}
+
+/* A long row and many short ones, against the counts of unique elements. */
+static void modes_are_the_most_frequent(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        GA_SCOPE {
+            gpuarray *x = draw_integers(20000, 1 + random_below(&seed, 900)), *value, *count,
+                     *counts, *values, *other;
+            gpuarray *u = ga_unique(x, .counts = &counts);
+            assert_int_equal(ga_mode(x, &value, &count), GA_OK);
+            const int64_t most = ga_item_int64(ga_argmax(counts));
+            assert_int_equal(ga_item_int64(count), ga_item_int64(ga_max(counts)));
+            assert_int_equal(ga_item_int64(value),
+                             ga_item_int64(ga_slice(u, "%lld", (long long)most)));
+            gpuarray *rows = ga_reshape(x, GA_SHAPE(2, 200, 50));
+            assert_int_equal(ga_mode(rows, &values, &counts, GA_AXIS(1)), GA_OK);
+            gpuarray *column = ga_slice(rows, "1, :, 7");
+            assert_int_equal(ga_mode(column, &value, &other), GA_OK);
+            assert_same(ga_slice(values, "1, 7"), value);
+            assert_same(ga_slice(counts, "1, 7"), other);
+        }
+}
+
 /* The bits of the first of equal elements are kept, of NaN too. */
 static void kept_elements_keep_their_bits(void **state)
 {
@@ -313,7 +365,8 @@ static bool make_sets(void)
         gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(3, 20)), *y = x ? ga_ones_like(x) : NULL;
         done = y && ga_unique(x, .indices = &one, .inverse = &two, .counts = &three) &&
                ga_intersect1d(x, y, .a_indices = &one, .b_indices = &two) && ga_setxor1d(x, y) &&
-               ga_union1d(x, y) && ga_setdiff1d(x, y) && ga_isin(x, y);
+               ga_union1d(x, y) && ga_setdiff1d(x, y) && ga_isin(x, y) &&
+               ga_mode(x, &one, &two, GA_AXIS(0)) == GA_OK;
     }
     return done;
 }
@@ -371,12 +424,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(unions_and_differences_agree),
         cmocka_unit_test(any_result_may_be_left_out),
         cmocka_unit_test(kept_elements_keep_their_bits),
+        cmocka_unit_test(modes_have_the_kept_axes),
+        cmocka_unit_test(modes_are_the_most_frequent),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(membership_can_be_recorded),
         cmocka_unit_test(allocations_may_fail),
         cmocka_unit_test(failed_calls_set_nothing),
         simulated_test(unique_elements_stand_for_all),
         simulated_test(unions_and_differences_agree),
+        simulated_test(modes_are_the_most_frequent),
         simulated_test(kept_elements_keep_their_bits),
     };
     return run_named_tests(argc, argv, tests, open_file, close_file);

@@ -49,6 +49,9 @@ static void slopes()
         gpuarray *counts = nullptr, *edges = nullptr;
         check(ga_histogram(slope, 3, &counts, &edges) == GA_OK && ga_size(edges) == 4, "bins");
         check(ga_item_int64(ga_searchsorted(edges, 9.0)) == 4, "a search");
+        check(ga_item_double(ga_interp(ga_item_double(ga_slice(edges, "1")), edges, edges)) ==
+                  ga_item_double(ga_slice(edges, "1")),
+              "a line between points");
         ga_unique_args unique = {};
         unique.x = slope;
         unique.counts = &counts;
@@ -56,6 +59,7 @@ static void slopes()
         check(ga_size(ga_union1d(dx, dy)) == 2 && ga_size(ga_setdiff1d(dx, dy)) == 1 &&
                   ga_item_bool(ga_all(ga_isin(dx, dx))) && ga_size(ga_unique(dy)) == 1,
               "sets");
+        check(ga_mode(dx, &counts, nullptr) == GA_OK && ga_item_double(counts) == 4, "a mode");
     }
 }
 

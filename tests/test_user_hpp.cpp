@@ -85,6 +85,8 @@ static void options()
     array table(ga_arange(GA_FLOAT32, 0, 6, 1));
     array places(ga_searchsorted(table, 3, .side_right = true));
     check(places.item<int>() == 4, "a search's options");
+    check(array(ga_interp(9, table.get(), table.get(), .right = GA_V(-1))).item<int>() == -1,
+          "the options of lines between points");
     gpuarray *counts = nullptr;
     check(ga_histogram(table.get(), 2, &counts, nullptr, .range = {1, 3}) == GA_OK &&
               quarry::sum(array(counts)).item<int>() == 3,

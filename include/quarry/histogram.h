@@ -42,6 +42,23 @@ typedef struct ga_digitize_args {
  * if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
+/* Arguments of ga_interp(). */
+typedef struct ga_interp_args {
+    ga_value x;           /* real: an array of any shape, or a number */
+    const gpuarray *xp;   /* 1-D, ascending unless there is a period; real */
+    const gpuarray *fp;   /* of xp's length; real or complex */
+    ga_value left, right; /* numbers before the first and after the last point, such as GA_V(0);
+                           * left out: the values of these points */
+    double period;        /* of x and xp; left and right are ignored then. 0: none */
+} ga_interp_args;
+
+/* ga_interp(x, xp, fp, .left = GA_V(0), .period = 360): the values at x of the lines between the
+ * points (xp, fp), as numpy.interp: float64 or complex128, of x's shape. It computes in float64.
+ * NaN stays NaN. The result is unspecified if xp does not ascend. GA_ERR_INVALID if xp has no
+ * elements.
+ */
+GA_API gpuarray *ga_interp(size_t size, const ga_interp_args *args);
+
 /* ---- Counts ---- */
 
 /* Arguments of ga_bincount(). */
@@ -121,6 +138,10 @@ struct ga_searchsorted_rest_ {
 struct ga_digitize_rest_ {
     bool right = false;
 };
+struct ga_interp_rest_ {
+    ga_value left = {}, right = {};
+    double period = 0;
+};
 struct ga_bincount_rest_ {
     const gpuarray *weights = nullptr;
     int64_t minlength = 0;
@@ -158,6 +179,16 @@ inline gpuarray *ga_digitize_(const gpuarray *x, const gpuarray *bins,
                               const ga_digitize_rest_ &rest = {})
 {
     return ga_digitize_(ga_digitize_args{x, bins, rest.right});
+}
+inline gpuarray *ga_interp_(const ga_interp_args &args)
+{
+    return ga_interp(sizeof args, &args);
+}
+template <class V>
+inline gpuarray *ga_interp_(const V &x, const gpuarray *xp, const gpuarray *fp,
+                            const ga_interp_rest_ &rest = {})
+{
+    return ga_interp_(ga_interp_args{GA_V(x), xp, fp, rest.left, rest.right, rest.period});
 }
 inline gpuarray *ga_bincount_(const ga_bincount_args &args)
 {
@@ -208,6 +239,7 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define GA_REST_1_(f, a) f(a)
 #define GA_REST_2_(f, a, ...) f(a, {__VA_ARGS__})
 #define GA_REST_3_(f, a, b, ...) f(a, b, {__VA_ARGS__})
+#define GA_REST_4_(f, a, b, c, ...) f(a, b, c, {__VA_ARGS__})
 #define GA_REST_5_(f, a, b, c, d, ...) f(a, b, c, d, {__VA_ARGS__})
 #define GA_REST_6_(f, a, b, c, d, e, ...) f(a, b, c, d, e, {__VA_ARGS__})
 #define GA_REST_8_(f, a, b, c, d, e, g, h, ...) f(a, b, c, d, e, g, h, {__VA_ARGS__})
@@ -220,6 +252,12 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define GA_DIGITIZE_1(args) ga_digitize_(args)
 #define GA_DIGITIZE_2(x, bins) ga_digitize_(x, bins)
 #define GA_DIGITIZE_3(...) GA_REST_3_(ga_digitize_, __VA_ARGS__)
+#define ga_interp(...) GA_HERE_(GA_JOIN_(GA_INTERP_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_INTERP_1(args) ga_interp_(args)
+#define GA_INTERP_3(x, xp, fp) ga_interp_(x, xp, fp)
+#define GA_INTERP_4(...) GA_REST_4_(ga_interp_, __VA_ARGS__)
+#define GA_INTERP_5(...) GA_REST_4_(ga_interp_, __VA_ARGS__)
+#define GA_INTERP_6(...) GA_REST_4_(ga_interp_, __VA_ARGS__)
 #define ga_bincount(...) GA_HERE_(GA_JOIN_(GA_BINCOUNT_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_BINCOUNT_ONE(x) ga_bincount_(x)
 #define GA_BINCOUNT_MANY(...) GA_REST_2_(ga_bincount_, __VA_ARGS__)
@@ -251,6 +289,7 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define GA_SEARCHSORTED_MANY(array, value, ...) \
     GA_ARGS_(ga_searchsorted, .a = array, .v = GA_V(value), __VA_ARGS__)
 #define ga_digitize(array, ...) GA_ARGS_(ga_digitize, .x = array, .bins = __VA_ARGS__)
+#define ga_interp(value, ...) GA_ARGS_(ga_interp, .x = GA_V(value), .xp = __VA_ARGS__)
 #define ga_bincount(...) GA_ARGS_(ga_bincount, .x = __VA_ARGS__)
 #define ga_histogram(array, number, to, ...) \
     GA_ARGS_(ga_histogram, .x = array, .bins = GA_V(number), .counts = to, .edges = __VA_ARGS__)

@@ -70,7 +70,8 @@ typedef struct ga_partition_args {
 /* ga_partition(x, kth, GA_AXIS(0)): a copy of x whose element kth along an axis is the one that
  * sorting puts there. The elements before it are less, then come those equal to it, then the
  * greater ones; each of the three in the order of x. NaN is greater than all numbers, and -0 equals
- * 0. GA_ERR_INDEX for a kth outside the axis, GA_ERR_DTYPE for complex elements. */
+ * 0. Complex elements are sorted, by the real part and then by the imaginary one. GA_ERR_INDEX for
+ * a kth outside the axis. */
 GA_API gpuarray *ga_partition(size_t size, const ga_partition_args *args);
 
 /* The indices, int64, along the axis that ga_partition() would take elements from. */
@@ -89,8 +90,8 @@ typedef struct ga_topk_args {
 /* ga_topk(x, k, &values, &indices, GA_AXIS(0)): the k greatest elements along an axis in descending
  * order, and their indices (int64): what a stable sort in that order puts first. Of equal elements
  * the one with the lower index comes first. NaN comes last in either order. Both results are new
- * arrays, set only on success. GA_ERR_INDEX if the axis has less than k elements or k is negative,
- * GA_ERR_DTYPE for complex elements. */
+ * arrays, set only on success. GA_ERR_INDEX if the axis has less than k elements or k is negative.
+ */
 GA_API ga_status ga_topk(size_t size, const ga_topk_args *args);
 
 GA_END_DECLS

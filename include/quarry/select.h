@@ -27,6 +27,14 @@ GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
  * order. GA_ERR_SHAPE. */
 GA_API gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x);
 
+/* The same without waiting for the length, so that a graph can contain it: the first `maximum`
+ * chosen elements, their int64 indices in C order, and the int64 number of all chosen ones as a 0-d
+ * array, which may exceed `maximum`. Values and indices have `maximum` elements; those that nothing
+ * is chosen for are 0. Each result but the count may be NULL, and x if `values` is. Results are set
+ * only on success. GA_ERR_SHAPE, GA_ERR_INVALID for a negative maximum. */
+GA_API ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
+                                    gpuarray **values, gpuarray **indices, gpuarray **count);
+
 /* Where x is not 0: an int64 array of each axis's indices, in C order. `indices` has room for as
  * many as x has dimensions; they are set only on success. GA_ERR_INVALID for a 0-d array. */
 GA_API ga_status ga_nonzero(const gpuarray *x, gpuarray **indices);

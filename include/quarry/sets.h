@@ -79,6 +79,20 @@ GA_API gpuarray *ga_setdiff1d(size_t size, const ga_setdiff1d_args *args);
  * both arrays is twice in the result, as in NumPy. */
 GA_API gpuarray *ga_setxor1d(size_t size, const ga_setdiff1d_args *args);
 
+/* Arguments of a mode. */
+typedef struct ga_mode_args {
+    const gpuarray *x;
+    gpuarray **values, **counts; /* either may be NULL */
+    int naxes;                   /* GA_AXIS(0, 2); 0: every axis */
+    const int *axes;             /* negative ones count from the end */
+    bool keepdims;               /* reduced axes stay, with length 1 */
+} ga_mode_args;
+
+/* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and how often
+ * it occurs (int64); of several the least. All NaNs are one value. The results are new arrays of
+ * the kept axes, set only on success. GA_ERR_INVALID for a bad or repeated axis, or no elements. */
+GA_API ga_status ga_mode(size_t size, const ga_mode_args *args);
+
 GA_END_DECLS
 
 #ifdef __cplusplus
@@ -130,6 +144,20 @@ struct ga_setdiff1d_options_ {
         return ga_setdiff1d_args{a, b, rest.assume_unique};
     }
 };
+struct ga_mode_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    bool keepdims = false;
+};
+inline ga_status ga_mode_call_(const ga_mode_args &args)
+{
+    return ga_mode(sizeof args, &args);
+}
+inline ga_status ga_mode_call_(const gpuarray *x, gpuarray **values, gpuarray **counts,
+                               const ga_mode_rest_ &rest = {})
+{
+    return ga_mode_call_(ga_mode_args{x, values, counts, rest.naxes, rest.axes, rest.keepdims});
+}
 inline ga_unique_args ga_unique_args_(const gpuarray *x)
 {
     return ga_unique_options_{x, {}};
@@ -155,9 +183,16 @@ template <class Args, class Function> inline gpuarray *ga_set_call_(Function f, 
 #define GA_SET_ARGS_3(type, one, two, ...) (type##_options_{one, two, {__VA_ARGS__}})
 #define GA_SET_ARGS_4 GA_SET_ARGS_3
 #define GA_SET_ARGS_5 GA_SET_ARGS_3
+#define ga_mode(...) GA_HERE_(GA_JOIN_(GA_MODE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_MODE_1(args) ga_mode_call_(args)
+#define GA_MODE_3(x, values, counts) ga_mode_call_(x, values, counts)
+#define GA_MODE_4(x, values, counts, ...) ga_mode_call_(x, values, counts, {__VA_ARGS__})
+#define GA_MODE_5 GA_MODE_4
+#define GA_MODE_6 GA_MODE_4
 #else
 #define ga_unique(...)                                                                             \
     GA_AT_(ga_unique, sizeof(ga_unique_args), &(ga_unique_args){.x = __VA_ARGS__})
+#define ga_mode(...) GA_AT_(ga_mode, sizeof(ga_mode_args), &(ga_mode_args){.x = __VA_ARGS__})
 #define GA_SET_CALL_(f, type, first, ...)                                                          \
     GA_AT_(f, sizeof(type##_args), &(type##_args){.first = __VA_ARGS__})
 #endif

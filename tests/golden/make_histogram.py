@@ -1,7 +1,8 @@
-"""Makes histogram.bin: the results of numpy.searchsorted, digitize, bincount and histogram, and their errors.
+"""Makes histogram.bin: the results of numpy.searchsorted, digitize, interp, bincount and histogram, and their errors.
 
 Values lie on edges, beside them, and have no order. The option `ddof` holds bits: of a search 1 for the right side; of
-a histogram 1 for density, 2 if the third argument is the range, 4 if it is the weights, whose sums are exact.
+a histogram 1 for density, 2 if the third argument is the range, 4 if it is the weights, whose sums are exact; of interp
+1 for left=-7, 2 for right=99.5, 4 for period=7.5.
 Run with no arguments from anywhere; the output stands beside this file.
 """
 
@@ -9,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from golden import DTYPES, ERROR, KINDS, ROOT, SMALL, Array, File, numpy_dtype, promote
+from golden import BOUNDED, DTYPES, ERROR, KINDS, ROOT, SMALL, Array, File, numpy_dtype, promote
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
@@ -141,9 +142,41 @@ def errors(file):
     histogram(file, x, Array("float64", []), 0)
 
 
+def interpolation(file, x, xp, fp, option):
+    """Values within 8 units in the last place of the largest finite one."""
+    wide = [a.v.astype(np.complex128 if KINDS[a.dtype] == "c" else np.float64) for a in (x, xp, fp)]
+    y = np.interp(*wide, left=-7 if option & 1 else None, right=99.5 if option & 2 else None,
+                  period=7.5 if option & 4 else None)
+    y = np.asarray(y)
+    most = max([1, *np.abs(wide[2][np.isfinite(wide[2])])])
+    bound = Array("float64", np.full(y.shape, 2.0**-49 * most))
+    file.case("interp", [x, xp, fp], [Array(y.dtype.name, y), bound], ddof=option, flags=BOUNDED)
+
+
+def interpolations(file):
+    for dtype in [d for d in DTYPES if KINDS[d] != "c"]:
+        for size in (1, 2, 9, 40, 300):
+            other = str(rng.choice(["float64", "float32", "int16", "complex64"]))
+            finite = np.unique(rng.integers(-20 if KINDS[dtype] in "if" else 0, 30, size))
+            points = [0, 1][: finite.size] if KINDS[dtype] == "?" else finite / (2 if KINDS[dtype] == "f" else 1)
+            xp = Array(dtype, np.unique(Array(dtype, points).v))
+            x, fp = values(dtype, (5, 9)), Array(other, rng.integers(-99, 99, xp.v.size))
+            for option in (0, int(rng.integers(1, 4))):
+                interpolation(file, x, xp, fp, option)
+            beside = np.concatenate([xp.v, xp.v + 0.25, xp.v - 0.3, [-99, 99, np.nan]])
+            places = Array("float64", rng.permutation(beside))
+            interpolation(file, places, xp, fp, int(rng.integers(4)))
+            shuffled = Array(dtype, np.unique(np.array(xp.v, float) % 7.5 // 0.5 / 2))
+            shuffled = Array(dtype, rng.permutation(np.unique(shuffled.v)))
+            if KINDS[dtype] == "f":
+                interpolation(file, places, shuffled, Array(other, rng.integers(-99, 99, shuffled.v.size)), 4)
+    jump = Array("float64", [0, np.inf, np.inf, 1, -np.inf])
+    interpolation(file, Array("float64", np.linspace(-1, 5, 25)), Array("float64", [0, 1, 2, 3, 4]), jump, 0)
+
+
 def main():
     file = File()
-    for make in (searches, digits, counts, histograms, edges, errors):
+    for make in (searches, digits, counts, histograms, edges, errors, interpolations):
         make(file)
     file.write(ROOT / "tests/golden/histogram.bin")
 

@@ -7,6 +7,7 @@ Cases, with what `ddof` means and the answers:
   union1d                                 values
   intersect1d  1: assume_unique           values, indices of both
   setdiff1d, setxor1d    the same         values
+  mode         the axis in `axes`         values, counts
 """
 
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from golden import DTYPES, Array, File, is_sample, promote
+from golden import DTYPES, LOOSE_ZERO, Array, File, is_sample, promote
 from make_sort import numbers
 
 CONTENTS = ["any", "special", "few", "equal"]
@@ -26,6 +27,19 @@ PAIRS = [("int8", "uint8"), ("int32", "float32"), ("float16", "float64"), ("bool
 def drawn(rng, dtype, shape, what, pool):
     """Elements of a shape, many of them equal: drawn from the pool."""
     return Array(dtype, pool.v[rng.integers(len(pool.v), size=shape)] if len(pool.v) else pool.v.reshape(shape))
+
+
+def mode(file, x, axis):
+    """The most frequent element of each row, the least of several."""
+    rows = x.v.reshape(1, -1) if axis is None else np.moveaxis(x.v, axis, -1)
+    values, counts = np.empty(rows.shape[:-1], rows.dtype), np.empty(rows.shape[:-1], np.int64)
+    for at in np.ndindex(rows.shape[:-1]):
+        own, _, often = np.unique(rows[at], return_index=True, return_counts=True)
+        values[at], counts[at] = own[np.argmax(often)], np.max(often)
+    if axis is None:
+        values, counts = values[0], counts[0]
+    file.case("mode", [x], [Array(x.dtype, values), Array("int64", counts)], axes=None if axis is None else [axis],
+              flags=LOOSE_ZERO)
 
 
 def unique(file, x, distinct):
@@ -76,6 +90,8 @@ def main(out):
                 unique(file, x, (s + k) % 3 == 0)
                 if (s + k) % 2 == 0:
                     pair(file, x, y)
+            for shape, axis in (((30,), None), ((), None), ((6, 9), 1), ((9, 6), 0), ((2, 40, 3), -2), ((4, 5), None)):
+                mode(file, drawn(rng, dtype, shape, what, pool), axis)
             x, y = (Array(dtype, rng.permutation(first_ones(pool.v))[:30]) for _ in range(2))
             unique_pair(file, x, y)
     for k, (first, second) in enumerate(PAIRS):

@@ -134,5 +134,5 @@ ga_status ga__binned_run(const ga__binned *call, gpuarray **rows)
     p.walk.n = ga__shape_size(call->ndim, call->shape);
     assert(p.walk.n > 0);
     ga__binned_plan_make(&p);
-    return call->use == GA__BINNED_STORE ? launch(&p, NULL) : run_into_rows(&p, rows);
+    return ga__binned_stores(call->use) ? launch(&p, NULL) : run_into_rows(&p, rows);
 }

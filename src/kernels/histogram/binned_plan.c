@@ -35,7 +35,7 @@ static void plan_host(plan *p)
     const int64_t n = p->walk.n, processors = p->walk.device->processors;
     int64_t blocks = processors * BLOCKS_PER_WORKER;
     p->walk.wide = true;
-    if (p->call->use != GA__BINNED_STORE)
+    if (!ga__binned_stores(p->call->use))
         blocks = least(
             blocks, most(least(processors, 2 * n / p->call->nbins), n / p->call->nbins / COPIES));
     else
@@ -44,7 +44,7 @@ static void plan_host(plan *p)
     p->chunk = least(ga__ceil_div(p->chunk, HOST_GROUP) * HOST_GROUP, INT64_C(1) << 31);
     p->grid = ga__ceil_div(n, p->chunk);
     p->head.group = HOST_GROUP;
-    if (p->call->use != GA__BINNED_STORE)
+    if (!ga__binned_stores(p->call->use))
         plan_host_rows(p);
     else
         p->head.past_cache = p->walk.step[0] == STEP_ONE &&

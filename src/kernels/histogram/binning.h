@@ -7,9 +7,16 @@
 /* What becomes of an element's bin. */
 typedef enum ga__binned_use {
     GA__BINNED_STORE, /* it is an element of the operand `r` */
+    GA__BINNED_VALUE, /* the body sets the array `y` from it, whose elements are those of `r` */
     GA__BINNED_COUNT, /* it counts the element */
     GA__BINNED_WEIGH  /* it adds the element of `w` to a sum */
 } ga__binned_use;
+
+/* Whether each element has a result. */
+static inline bool ga__binned_stores(ga__binned_use use)
+{
+    return use == GA__BINNED_STORE || use == GA__BINNED_VALUE;
+}
 
 /* One call. The formula's body sets the array `bin` from the streamed operands, which are arrays of
  * as many elements, and from numbers and contiguous accessors. `ga_bins` is the number of bins. If
@@ -19,7 +26,7 @@ typedef struct ga__binned {
     const ga__formula *formula;
     ga__device *device;
     ga__binned_use use;
-    int64_t nbins;         /* of the result; GA__BINNED_STORE: the largest `bin` */
+    int64_t nbins;         /* of the result; GA__BINNED_STORE and _VALUE: the largest `bin` */
     const gpuarray *table; /* `t`, or NULL */
     int ndim;
     const int64_t *shape; /* of the streamed operands, without a length of 0 */

@@ -21,6 +21,15 @@ gpuarray *ga__contiguous_as(const gpuarray *x, ga_dtype dtype)
     return ga_astype(x, dtype);
 }
 
+gpuarray *ga__full_number(const char *name, ga__device *device, ga_value number)
+{
+    gpuarray *x = ga__array_new(name, device, number.dtype, 0, NULL);
+    if (!x || ga__fill_elements(x, number) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
 ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype type)
 {
     return (ga__operand){.name = name, .array = x, .type = type, .reads = true};

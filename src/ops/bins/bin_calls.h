@@ -18,6 +18,7 @@ enum {
     GA__ID_EDGES = 8,    /* four */
     GA__ID_SEARCH = 16,  /* eight */
     GA__ID_MEMBERS = 24, /* four */
+    GA__ID_INTERP = 28,  /* six */
 };
 
 /* Tables of at most so many elements are counted, not searched. */
@@ -29,6 +30,9 @@ ga_dtype ga__search_dtype(ga_dtype common);
 
 /* The elements in C order in this dtype: a view of x, or a new array. */
 gpuarray *ga__contiguous_as(const gpuarray *x, ga_dtype dtype);
+
+/* A number as a new 0-d array of its own dtype. */
+gpuarray *ga__full_number(const char *name, ga__device *device, ga_value number);
 
 /* An operand that the engine reads element by element in `type`, and an array that the body
  * indexes. */

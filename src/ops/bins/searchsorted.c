@@ -108,16 +108,6 @@ static gpuarray *sorted(const gpuarray *a, const gpuarray *sorter)
     return NULL;
 }
 
-/* A number as a 0-d array of its own dtype. */
-static gpuarray *value_array(ga__device *device, ga_value v)
-{
-    gpuarray *x = ga__array_new("searchsorted", device, v.dtype, 0, NULL);
-    if (!x || ga__fill_elements(x, v) == GA_OK)
-        return x;
-    ga_free(x);
-    return NULL;
-}
-
 gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
 {
     ga_searchsorted_args args;
@@ -130,7 +120,7 @@ gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
     const bool number = args.v.kind == GA_VALUE_NUMBER;
     gpuarray *made = NULL, *ordered = NULL, *places = NULL;
     if (number)
-        made = value_array(device, args.v);
+        made = ga__full_number("searchsorted", device, args.v);
     if (args.sorter)
         ordered = sorted(args.a, args.sorter);
     const gpuarray *x = number ? made : args.v.as.array, *a = args.sorter ? ordered : args.a;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "kernels/rank/rank.h"
+#include "ops/order/along.h"
 #include "ops/rank/rows.h"
 
 /* The axis that a call works along; the last one if it names none. */
@@ -22,10 +23,36 @@ static ga_status check_operand(const char *name, const gpuarray *x)
 {
     if (!x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", name);
-    if (ga__dtype_kind(x->dtype) == 'c')
-        return ga__fail(GA_ERR_DTYPE, "%s: %s elements have no order here", name,
-                        ga_dtype_name(x->dtype));
     return GA_OK;
+}
+
+/* Copies the first columns of a matrix of the same rows. */
+static ga_status take_first(gpuarray *to, const gpuarray *from)
+{
+    if (!from)
+        return ga_error();
+    gpuarray *first = ga__array_view(from, from->dtype, to->ndim, to->shape, from->strides, 0);
+    const ga_status status = first ? ga__assign_bits(to, first) : ga_error();
+    ga_free(first);
+    return status;
+}
+
+/* Complex elements have keys of two words, which the engine does not select by: their rows are
+ * sorted. */
+static ga_status sort_instead(const ga__ranking *r)
+{
+    gpuarray *values = NULL, *indices = NULL;
+    if (r->task != GA__RANK_TOPK)
+        return ga__sort_rows(r->x, r->values, r->indices, false);
+    ga_status status =
+        ga__sort_along("topk", r->x, r->x->ndim - 1, r->descending, &values, &indices);
+    if (status == GA_OK)
+        status = take_first(r->values, values);
+    if (status == GA_OK)
+        status = take_first(r->indices, indices);
+    ga_free(values);
+    ga_free(indices);
+    return status;
 }
 
 /* Runs the task on the rows of x, unless there is nothing to do. */
@@ -39,7 +66,7 @@ static ga_status select_along(const gpuarray *x, int axis, ga__ranking *ranking)
     ranking->rows = rows.rows;
     ranking->count = rows.count;
     if (x->size > 0)
-        status = ga__rank(ranking);
+        status = ga__dtype_kind(x->dtype) == 'c' ? sort_instead(ranking) : ga__rank(ranking);
     ga_free(rows.x);
     return status;
 }
