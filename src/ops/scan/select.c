@@ -14,37 +14,26 @@
 #include "kernels/scan/scan.h"
 #include "ops/scan/take_number.h"
 
-/* ---- The kernel: a scan of truths, whose body stores the chosen elements ---- */
+/* ---- What is chosen ---- */
 
-/* Runs the body, statements over `to`, the index among the chosen ones, and `i`. The first operand
- * is the condition, `c`. Where a thread takes elements in order, one that is not chosen is stored
- * too, unless no chosen one follows that replaces it: a condition that is nearly always true costs
- * less than a branch that is hard to predict. */
-static ga_status choose(const char *name, ga__hash128 id, const char *statements,
-                        const gpuarray *condition, int noperands, const ga__operand *operands)
-{
-    static const ga__scan_texts texts = {.accumulator = "T",
-                                         .neutral = "T(0)",
-                                         .lift = "x",
-                                         .combine = "a + b",
-                                         .finish = "a",
-                                         .values = 1};
-    ga__strbuf body = GA__STRBUF_INIT;
-    ga__strbuf_addf(&body, "if (prev_item != ga_end.value) { const auto to = prev_item; %s; }",
-                    statements);
-    char *const text = ga__strbuf_take(&body);
-    if (!text)
-        return GA_ERR_MEMORY;
-    const ga__scan scan = {.formula = {.base = {.id = id, .name = name, .body = text},
-                                       .map = "return {ga::truth(c[i])}",
-                                       .texts = &texts},
-                           .type = condition->size < INT32_MAX ? GA_INT32 : GA_INT64};
-    const int64_t n = condition->size;
-    const ga_status status =
-        ga__scan_run(&scan, condition->buffer->device, 1, &n, 0, noperands, operands);
-    ga__free(text);
-    return status;
-}
+/* Large conditions on CUDA are read once, and their marks kept: a bit for each element, and how
+ * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
+typedef struct chosen {
+    const char *name;
+    const gpuarray *condition;
+    int64_t count;
+    gpuarray *marks, *before; /* or NULL */
+} chosen;
+
+/* From so many elements on, four launches cost less than the scan's waiting. */
+enum { MARKED = 1 << 16 };
+
+static const ga__scan_texts truths = {.accumulator = "T",
+                                      .neutral = "T(0)",
+                                      .lift = "x",
+                                      .combine = "a + b",
+                                      .finish = "a",
+                                      .values = 1};
 
 /* An array that the kernel indexes in C order, whatever its layout. */
 static ga__operand indexed(const char *name, const gpuarray *array, bool writes)
@@ -57,13 +46,97 @@ static ga__operand indexed(const char *name, const gpuarray *array, bool writes)
                          .writes = writes};
 }
 
-/* How many elements are not 0; waits for the number. -1 and an error on failure. */
-static int64_t count_chosen(const char *name, const gpuarray *x)
+static ga_status run_scan(const chosen *c, const ga__formula *base, const char *map,
+                          ga__choice choice, int noperands, const ga__operand *operands)
 {
-    int64_t chosen = -1;
-    if (ga__not_recording(name) && ga__take_number(ga_count_nonzero(x), &chosen) != GA_OK)
-        return -1;
-    return chosen;
+    const int64_t n = c->condition->size;
+    const ga__scan scan = {.formula = {.base = *base, .map = map, .texts = &truths},
+                           .type = n < INT32_MAX ? GA_INT32 : GA_INT64,
+                           .choice = choice};
+    return ga__scan_run(&scan, c->condition->buffer->device, 1, &n, 0, noperands, operands);
+}
+
+/* Marks the elements and counts those of each tile. */
+static ga_status mark(const chosen *c, gpuarray *counts)
+{
+    static const ga__formula formula = {.id = GA__FORMULA_ID(45), .name = "marks", .body = ""};
+    const ga__operand operands[] = {indexed("c", c->condition, false),
+                                    indexed("ga_words", c->marks, true),
+                                    indexed("ga_tiles", counts, true)};
+    return run_scan(c, &formula, "return ga::truth(c[i])", GA__CHOICE_MARKS, 3, operands);
+}
+
+static ga_status count_marked(chosen *c)
+{
+    ga__device *device = c->condition->buffer->device;
+    const int64_t tiles = (c->condition->size + GA__CHOICE_TILE - 1) / GA__CHOICE_TILE,
+                  words = tiles * (GA__CHOICE_TILE / 32);
+    gpuarray *counts = ga__array_new(c->name, device, GA_INT64, 1, &tiles);
+    c->marks = ga__array_new(c->name, device, GA_UINT32, 1, &words);
+    ga_status status = counts && c->marks ? mark(c, counts) : ga_error();
+    if (status == GA_OK) {
+        c->before = ga_cumsum(counts, .exclusive = true);
+        status = c->before ? ga__take_number(ga_sum(counts), &c->count) : ga_error();
+    }
+    ga_free(counts);
+    return status;
+}
+
+static void forget(chosen *c)
+{
+    ga_free(c->marks);
+    ga_free(c->before);
+}
+
+/* Counts the elements that are not 0; waits for the number. The caller forgets what is kept, on
+ * failure too. */
+static ga_status count_chosen(chosen *c, const char *name, const gpuarray *condition)
+{
+    *c = (chosen){.name = name, .condition = condition};
+    if (!ga__not_recording(name))
+        return ga_error();
+    if (condition->buffer->device->arch != 0 && condition->size >= MARKED)
+        return count_marked(c);
+    return ga__take_number(ga_count_nonzero(condition), &c->count);
+}
+
+/* The result of a call, which ends: NULL if it failed. */
+static gpuarray *finished(chosen *c, gpuarray *out, ga_status status)
+{
+    forget(c);
+    if (status == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* Runs the statements for each chosen element, over `to`, its index among these, `i`, and `value`,
+ * which the map returns. The first operand is the condition, `c`; there is room for two more. Where
+ * a thread takes elements in order, one that is not chosen is stored too, unless no chosen one
+ * follows that replaces it: a condition that is nearly always true costs less than a branch that is
+ * hard to predict. */
+static ga_status choose(const chosen *c, const char *name, ga__hash128 id, const char *map,
+                        const char *statements, int noperands, ga__operand *operands)
+{
+    if (c->marks) {
+        const ga__formula formula = {.id = id, .name = name, .body = statements};
+        operands[noperands++] = indexed("ga_words", c->marks, false);
+        operands[noperands++] = indexed("ga_tiles", c->before, false);
+        return run_scan(c, &formula, map, GA__CHOICE_MOVES, noperands, operands);
+    }
+    ga__strbuf body = GA__STRBUF_INIT;
+    ga__strbuf_addf(&body,
+                    "if (prev_item != ga_end.value) { const auto to = prev_item; "
+                    "const auto value = [&]() { %s; }(); %s; }",
+                    map, statements);
+    char *const text = ga__strbuf_take(&body);
+    if (!text)
+        return GA_ERR_MEMORY;
+    const ga__formula formula = {.id = id, .name = name, .body = text};
+    const ga_status status =
+        run_scan(c, &formula, "return {ga::truth(c[i])}", GA__CHOICE_NOT, noperands, operands);
+    ga__free(text);
+    return status;
 }
 
 /* ---- Where elements are ---- */
@@ -71,7 +144,7 @@ static int64_t count_chosen(const char *name, const gpuarray *x)
 /* The statements that store the coordinates of element i, and their id; the last axis first. */
 static ga_status index_statements(ga__strbuf *s, const char *form, int ndim, ga__hash128 *id)
 {
-    ga__strbuf_add(s, "auto rest = (long long)i");
+    ga__strbuf_add(s, "auto rest = i");
     for (int axis = ndim - 1; axis > 0; axis--) {
         ga__strbuf_addf(s, form, axis);
         ga__strbuf_addf(s, "rest %% d%d; rest /= d%d", axis, axis);
@@ -87,10 +160,12 @@ static ga_status index_statements(ga__strbuf *s, const char *form, int ndim, ga_
 }
 
 /* Runs the statements for each element of x that is not 0; d0, d1, ... are x's lengths. */
-static ga_status store_indices(const char *name, const gpuarray *x, const char *form, int nresults,
+static ga_status store_indices(const chosen *c, const char *form, int nresults,
                                gpuarray *const *results, const char (*names)[16])
 {
-    ga__operand operands[1 + 2 * GA_MAX_NDIM];
+    const gpuarray *x = c->condition;
+    const ga_dtype number = x->size < INT32_MAX ? GA_INT32 : GA_INT64;
+    ga__operand operands[1 + 2 * GA_MAX_NDIM + 2];
     char lengths[GA_MAX_NDIM][16];
     int n = 0;
     operands[n++] = indexed("c", x, false);
@@ -99,15 +174,15 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
     for (int axis = 1; axis < x->ndim; axis++) {
         snprintf(lengths[axis], sizeof lengths[axis], "d%d", axis);
         operands[n++] = (ga__operand){.name = lengths[axis],
-                                      .number = ga_value_signed(GA_INT64, x->shape[axis]),
-                                      .type = GA_INT64,
+                                      .number = ga_value_signed(number, x->shape[axis]),
+                                      .type = number,
                                       .reads = true};
     }
     ga__strbuf statements = GA__STRBUF_INIT;
     ga__hash128 id;
     ga_status status = index_statements(&statements, form, x->ndim, &id);
     if (status == GA_OK)
-        status = choose(name, id, statements.text, x, n, operands);
+        status = choose(c, c->name, id, "return i", statements.text, n, operands);
     ga__strbuf_reset(&statements);
     return status;
 }
@@ -116,18 +191,17 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
 static ga_status store_each(const gpuarray *x, gpuarray **made)
 {
     char names[GA_MAX_NDIM][16];
-    const int64_t count = count_chosen("nonzero", x);
-    if (count < 0)
-        return ga_error();
-    for (int axis = 0; axis < x->ndim; axis++) {
-        made[axis] = ga__array_new("nonzero", x->buffer->device, GA_INT64, 1, &count);
+    chosen c;
+    ga_status status = count_chosen(&c, "nonzero", x);
+    for (int axis = 0; axis < x->ndim && status == GA_OK; axis++) {
+        made[axis] = ga__array_new("nonzero", x->buffer->device, GA_INT64, 1, &c.count);
         snprintf(names[axis], sizeof names[axis], "i%d", axis);
-        if (!made[axis])
-            return ga_error();
+        status = made[axis] ? GA_OK : ga_error();
     }
-    return count > 0 ? store_indices("nonzero", x, "; i%d[to] = ", x->ndim, made,
-                                     (const char(*)[16])names)
-                     : GA_OK;
+    if (status == GA_OK && c.count > 0)
+        status = store_indices(&c, "; i%d[to] = ", x->ndim, made, (const char(*)[16])names);
+    forget(&c);
+    return status;
 }
 
 /* The same from the rows of one array: a kernel has no room for so many results. */
@@ -153,7 +227,7 @@ ga_status ga_nonzero(const gpuarray *x, gpuarray **indices)
                         x ? "the place of the indices" : "x");
     if (x->ndim == 0)
         return ga__fail(GA_ERR_INVALID, "nonzero: an array of 0 dimensions has no indices");
-    const bool fits = 2 * x->ndim < GA__MAX_OPERANDS;
+    const bool fits = 2 * x->ndim + 2 < GA__MAX_OPERANDS;
     const ga_status status = fits ? store_each(x, made) : split_rows(x, made);
     for (int axis = 0; axis < x->ndim; axis++)
         if (status == GA_OK)
@@ -169,30 +243,31 @@ gpuarray *ga_argwhere(const gpuarray *x)
     char form[40];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "argwhere: x is NULL");
-    const int64_t count = count_chosen("argwhere", x), shape[] = {count, x->ndim};
-    gpuarray *out =
-        count < 0 ? NULL : ga__array_new("argwhere", x->buffer->device, GA_INT64, 2, shape);
-    if (!out || out->size == 0)
-        return out;
+    chosen c;
+    ga_status status = count_chosen(&c, "argwhere", x);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new("argwhere", x->buffer->device, GA_INT64, 2,
+                            (int64_t[]){c.count, x->ndim});
     snprintf(form, sizeof form, "; w[(long long)to * %d + %%d] = ", x->ndim);
-    if (store_indices("argwhere", x, form, 1, &out, names) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    if (out && out->size > 0)
+        status = store_indices(&c, form, 1, &out, names);
+    return finished(&c, out, status);
 }
 
 static gpuarray *where_true(const char *name, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(42);
-    const int64_t count = count_chosen(name, x);
-    gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, GA_INT64, 1, &count);
-    if (!out || count == 0)
-        return out;
-    const ga__operand operands[] = {indexed("c", x, false), indexed("w", out, true)};
-    if (choose("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    chosen c;
+    ga_status status = count_chosen(&c, name, x);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new(name, x->buffer->device, GA_INT64, 1, &c.count);
+    if (out && c.count > 0) {
+        ga__operand operands[4] = {indexed("c", x, false), indexed("w", out, true)};
+        status = choose(&c, "flatnonzero", id, "return i", "w[to] = value", 2, operands);
+    }
+    return finished(&c, out, status);
 }
 
 gpuarray *ga_flatnonzero(const gpuarray *x)
@@ -207,16 +282,17 @@ gpuarray *ga_flatnonzero(const gpuarray *x)
 static gpuarray *choose_flat(const char *name, const gpuarray *condition, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(43);
-    const int64_t count = count_chosen(name, condition);
-    gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, x->dtype, 1, &count);
-    if (!out || count == 0)
-        return out;
-    const ga__operand operands[] = {indexed("c", condition, false), indexed("x", x, false),
-                                    indexed("y", out, true)};
-    if (choose("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    chosen c;
+    ga_status status = count_chosen(&c, name, condition);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new(name, x->buffer->device, x->dtype, 1, &c.count);
+    if (out && c.count > 0) {
+        ga__operand operands[5] = {indexed("c", condition, false), indexed("x", x, false),
+                                   indexed("y", out, true)};
+        status = choose(&c, "compress", id, "return x[i]", "y[to] = value", 3, operands);
+    }
+    return finished(&c, out, status);
 }
 
 /* The elements along an axis at these indices, which are in range. */
@@ -269,14 +345,17 @@ static ga_status check_length(const gpuarray *condition, int64_t length)
     if (condition->size <= length)
         return GA_OK;
     gpuarray *rest = ga_slice(condition, "%lld:", (long long)length);
-    const int64_t chosen = rest ? count_chosen("compress", rest) : -1;
+    int64_t count = -1;
+    if (rest && ga__not_recording("compress") &&
+        ga__take_number(ga_count_nonzero(rest), &count) != GA_OK)
+        count = -1;
     ga_free(rest);
-    if (chosen > 0)
+    if (count > 0)
         return ga__fail(GA_ERR_INDEX,
                         "compress: the condition has %lld elements and chooses %lld of those past "
                         "the axis, whose length is %lld",
-                        (long long)condition->size, (long long)chosen, (long long)length);
-    return chosen < 0 ? ga_error() : GA_OK;
+                        (long long)condition->size, (long long)count, (long long)length);
+    return count < 0 ? ga_error() : GA_OK;
 }
 
 /* The condition's part along an axis of so many elements. */
