@@ -10,7 +10,7 @@
 #include "run.h"
 #include "simulated_device.h"
 
-enum { CASES = 40, MOST = 40000 };
+enum { CASES = 40, MOST = 100000, LARGE = 1 << 16 };
 
 /* Small integers, about every third of them 0, and the positions of the others. */
 typedef struct chosen {
@@ -31,6 +31,18 @@ static void draw(int64_t size, uint64_t *seed)
         if (drawn.x[k])
             drawn.where[drawn.count++] = k;
     }
+}
+
+/* Keeps one of so many elements that are not 0. */
+static void thin_out(int64_t apart)
+{
+    int64_t kept = 0;
+    for (int64_t k = 0; k < drawn.count; k++)
+        if (k % apart == 0)
+            drawn.where[kept++] = drawn.where[k];
+        else
+            drawn.x[drawn.where[k]] = 0;
+    drawn.count = kept;
 }
 
 static void assert_int64s(const gpuarray *x, int64_t count, int64_t (*wanted)(int64_t k, int64_t n),
@@ -111,7 +123,7 @@ static void random_elements_agree_with_loops(void **state)
     uint64_t seed = 12;
     for (int k = 0; k < CASES; k++)
         GA_SCOPE {
-            draw(random_below(&seed, MOST), &seed);
+            draw(random_below(&seed, 40000), &seed);
             gpuarray *condition = ga_from_host(drawn.x, GA_INT32, GA_SHAPE(drawn.size)),
                      *x = ga_arange(GA_FLOAT32, 0, (double)drawn.size, 1);
             assert_values(ga_extract(condition, x), 1);
@@ -120,6 +132,36 @@ static void random_elements_agree_with_loops(void **state)
             assert_values(
                 ga_compress(truths, ga_slice(ga_broadcast_to(x, GA_SHAPE(2, drawn.size)), "1")), 1);
         }
+}
+
+/* CUDA marks the elements of large conditions first: bytes by vectors, where they are aligned. */
+static void large_conditions_agree_with_loops(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_BOOL, GA_INT32, GA_FLOAT64, GA_FLOAT16, GA_INT8};
+    (void)state;
+    uint64_t seed = 13;
+    for (int k = 0; k < 10; k++)
+        GA_SCOPE {
+            draw(LARGE + random_below(&seed, MOST - LARGE), &seed);
+            if (k > 6) /* few are chosen */
+                thin_out(40);
+            gpuarray *all = ga_zeros(dtypes[k % 5], GA_SHAPE(drawn.size + 1)),
+                     *condition = ga_slice(all, k % 2 ? "1:" : ":-1"),
+                     *x = ga_arange(GA_FLOAT32, 0, (double)drawn.size, 1), *indices[1];
+            assert_int_equal(
+                ga_assign(condition, ga_from_host(drawn.x, GA_INT32, GA_SHAPE(drawn.size))), GA_OK);
+            assert_values(ga_extract(condition, x), 1);
+            assert_int64s(ga_flatnonzero(condition), drawn.count, place, 0);
+            assert_int_equal(ga_nonzero(condition, indices), GA_OK);
+            assert_int64s(indices[0], drawn.count, place, 0);
+        }
+    GA_SCOPE {
+        draw(300 * 301, &seed);
+        gpuarray *x = matrix(1, 300, 301), *indices[2];
+        assert_int_equal(ga_nonzero(x, indices), GA_OK);
+        assert_int64s(indices[0], drawn.count, row, 301);
+        assert_int64s(indices[1], drawn.count, column, 301);
+    }
 }
 
 /* Rows or columns of a matrix. */
@@ -292,6 +334,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_places_agree_with_loops),
         cmocka_unit_test(random_elements_agree_with_loops),
+        cmocka_unit_test(large_conditions_agree_with_loops),
         cmocka_unit_test(an_axis_is_compressed),
         cmocka_unit_test(many_dimensions_have_indices),
         cmocka_unit_test(bad_conditions_are_errors),
@@ -301,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(allocations_may_fail),
         simulated_test(random_places_agree_with_loops),
         simulated_test(random_elements_agree_with_loops),
+        simulated_test(large_conditions_agree_with_loops),
         simulated_test(an_axis_is_compressed),
         simulated_test(bounded_selections_agree_with_loops),
     };

@@ -15,6 +15,15 @@ typedef struct ga__scan_formula {
     const char *starts; /* whether an element starts a segment, likewise; NULL: none does */
 } ga__scan_formula;
 
+/* CUDA: a launch of a selection. The first stores whether elements are chosen: in ga_words a bit
+ * for each, in ga_tiles their number in each tile. The second reads the words, and in ga_tiles the
+ * number of all tiles before each. It runs the body for each chosen element: `to` is its index
+ * among them, `value` what the map returns of it. */
+typedef enum ga__choice_pass { GA__CHOICE_NOT, GA__CHOICE_MARKS, GA__CHOICE_MOVES } ga__choice_pass;
+
+/* Elements of a tile of a selection, a mark for every 32. */
+enum { GA__CHOICE_TILE = 8192 };
+
 /* What is computed. */
 typedef struct ga__scan {
     ga__scan_formula formula;
@@ -23,6 +32,7 @@ typedef struct ga__scan {
     bool reverse;            /* the scan runs from the last element to the first */
     const ga_value *initial; /* stands before the first element of rows and segments, as an element
                                 does; NULL: nothing */
+    ga__choice_pass pass;
 } ga__scan;
 
 #endif

@@ -3,11 +3,9 @@
 
 #include "kernels/scan/scan_plan.h"
 
-/* Accumulators of a thread, in bytes: with 16 floats a thread has four vectors in flight, and about
- * 48 registers leave room for five blocks, 80 KB in flight on a multiprocessor. Columns have no
- * vectors to join across the warp and take twice as many. */
-#define ROW_BYTES 64
-#define COLUMN_BYTES 128
+/* Accumulators of a thread, in bytes: with 32 floats a thread has eight vectors in flight, and 64
+ * registers leave room for four blocks, 128 KB in flight on a multiprocessor. */
+#define THREAD_BYTES 128
 #define MOST_UNROLL 16
 #define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
 #define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
@@ -102,7 +100,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 static void set_tile(plan *p, int lanes)
 {
     p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)unroll_of(p, ROW_BYTES);
+    p->v.unroll = (uint8_t)unroll_of(p, THREAD_BYTES);
     p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
 }
 
@@ -141,7 +139,7 @@ static void plan_columns(plan *p)
     while (p->width % lanes != 0)
         lanes /= 2;
     p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)unroll_of(p, COLUMN_BYTES);
+    p->v.unroll = (uint8_t)unroll_of(p, THREAD_BYTES);
     const int64_t columns = smaller(p->width, SEGMENT_BYTES / bytes);
     while (across < GA__WARP && (int64_t)across * lanes < columns)
         across *= 2;
@@ -160,10 +158,26 @@ static void plan_rows(plan *p)
     choose_blocks(p, ROW_BLOCKS);
 }
 
+/* The condition, the first operand, is read by vectors of bytes where it consists of these. */
+static void plan_choice(plan *p)
+{
+    const gpuarray *x = p->operands[0].array;
+    const char kind = ga__dtype_kind(x->dtype);
+    const bool bytes = ga__dtype_size(x->dtype) == 1 && (kind == 'b' || kind == 'i' || kind == 'u');
+    p->v.choice = (uint8_t)p->scan->pass & 3;
+    p->v.lanes = p->scan->pass == GA__CHOICE_MARKS && bytes && x->contiguous &&
+                         (uintptr_t)x->data % GA__VECTOR_BYTES == 0
+                     ? GA__VECTOR_BYTES
+                     : 1;
+    p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE);
+}
+
 void ga__scan_plan_cuda(plan *p)
 {
     p->groups = p->rows;
-    if (p->v.columns)
+    if (p->scan->pass != GA__CHOICE_NOT)
+        plan_choice(p);
+    else if (p->v.columns)
         plan_columns(p);
     else
         plan_rows(p);

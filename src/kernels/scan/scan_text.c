@@ -8,6 +8,12 @@ typedef ga__scan_variant variant;
 
 enum { STATE_ALIGNMENT = 16, LINE = 64, WORD = 4 };
 
+/* Blocks of a multiprocessor whose registers the compiler leaves room for. */
+static int min_blocks(const variant *v)
+{
+    return (v->segmented && !v->folds) || !(v->columns || v->chained) ? 1 : 4;
+}
+
 /* The first words of what `w` has. */
 typedef struct layout {
     size_t divisors[GA_MAX_NDIM], length, operand[GA__MAX_OPERANDS], n;
@@ -134,6 +140,9 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set_flag(record, GA__KEY(chained), v->chained);
     ga__record_set_flag(record, GA__KEY(serial), !v->chained && !v->folds);
     ga__record_set_flag(record, GA__KEY(folds), v->folds);
+    ga__record_set_flag(record, GA__KEY(choice), v->choice != GA__CHOICE_NOT);
+    ga__record_set_flag(record, GA__KEY(marks), v->choice == GA__CHOICE_MARKS);
+    ga__record_set_flag(record, GA__KEY(vectors), v->lanes > 1);
     ga__record_set_flag(record, GA__KEY(rows_follow), v->folds == GA__FOLDS_FOLLOWING);
     ga__record_set_number(record, GA__KEY(first_word), 0);
     ga__record_set_number(record, GA__KEY(first_word1), 1);
@@ -144,6 +153,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set_number(record, GA__KEY(unroll), v->unroll);
     ga__record_set_number(record, GA__KEY(across), v->across);
     ga__record_set_number(record, GA__KEY(block), GA__SCAN_BLOCK);
+    ga__record_setf(record, GA__KEY(bounds), "%d, %d", GA__SCAN_BLOCK, min_blocks(v));
     ga__record_set_number(record, GA__KEY(chunk), GA__SCAN_CHUNK);
     ga__record_set_number(record, GA__KEY(strip), GA__SCAN_STRIP);
     ga__record_set_number(record, GA__KEY(accumulator_bytes), v->value_bytes);

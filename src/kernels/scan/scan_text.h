@@ -33,9 +33,10 @@ typedef struct ga__scan_variant {
     bool columns; /* neighbouring threads take neighbouring rows */
     bool wide;    /* 64-bit indices */
     bool exclusive, initial;
-    bool chained;   /* a block has one tile of a row */
-    bool segmented; /* some elements start a segment */
-    uint8_t folds;  /* CUDA: a ga__folds */
+    bool chained;                  /* a block has one tile of a row */
+    bool segmented;                /* some elements start a segment */
+    uint8_t folds : 2, choice : 2; /* CUDA: a ga__folds, a ga__choice_pass */
+    uint8_t : 4;
 
     uint8_t type; /* T */
     uint8_t kept_ndim, noperands;

@@ -5,6 +5,13 @@
 #include "base/strbuf.h"
 #include "kernels/scan/scan.h"
 
+const ga__scan_texts ga__truths = {.accumulator = "T",
+                                   .neutral = "T(0)",
+                                   .lift = "x",
+                                   .combine = "a + b",
+                                   .finish = "a",
+                                   .values = 1};
+
 /* Where a thread takes elements in order, one that is not chosen is stored too, unless no chosen
  * one follows that replaces it: a condition that is nearly always true costs less than a branch
  * that is hard to predict. */
@@ -26,17 +33,11 @@ static char *map_of(const ga__choice *choice)
 ga_status ga__choose(const ga__choice *choice, ga__device *device, int64_t n, int noperands,
                      const ga__operand *operands)
 {
-    static const ga__scan_texts texts = {.accumulator = "T",
-                                         .neutral = "T(0)",
-                                         .lift = "x",
-                                         .combine = "a + b",
-                                         .finish = "a",
-                                         .values = 1};
     char *const body = body_of(choice), *const map = body ? map_of(choice) : NULL;
     const ga__scan scan = {
         .formula = {.base = {.id = choice->id, .name = choice->name, .body = body},
                     .map = map,
-                    .texts = &texts},
+                    .texts = &ga__truths},
         .type = n < INT32_MAX ? GA_INT32 : GA_INT64};
     const ga_status status =
         map ? ga__scan_run(&scan, device, 1, &n, 0, noperands, operands) : GA_ERR_MEMORY;

@@ -3,6 +3,10 @@
 #define GA_OPS_SCAN_CHOOSE_H
 
 #include "kernels/operand.h"
+#include "kernels/scan/scan_formula.h"
+
+/* A scan that counts the truths up to each element. */
+extern const ga__scan_texts ga__truths;
 
 /* Texts over the operands, which are accessors, and `i`. The id stands for all of them. */
 typedef struct ga__choice {

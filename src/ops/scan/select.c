@@ -6,32 +6,116 @@
 
 #include <quarry/ops.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
+#include "kernels/scan/scan.h"
 #include "ops/scan/choose.h"
 #include "ops/scan/take_number.h"
 
-/* ---- The condition ---- */
+/* ---- What is chosen ---- */
 
-/* Runs the statements over `to`, the index among the chosen ones, and `i`. The first operand is the
- * condition, `c`. */
-static ga_status choose(const char *name, ga__hash128 id, const char *statements,
-                        const gpuarray *condition, int noperands, const ga__operand *operands)
+/* Large conditions on CUDA are read once, and their marks kept: a bit for each element, and how
+ * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
+typedef struct chosen {
+    const char *name;
+    const gpuarray *condition;
+    int64_t count;
+    gpuarray *marks, *before; /* or NULL */
+} chosen;
+
+/* From so many elements on, four launches cost less than the scan's waiting. */
+enum { MARKED = 1 << 16 };
+
+/* Runs one of the two passes over the marks. */
+static ga_status pass_over(const chosen *c, ga__choice_pass pass, const ga__formula *base,
+                           const char *map, int noperands, const ga__operand *operands)
 {
-    const ga__choice choice = {
-        .id = id, .name = name, .chosen = "ga::truth(c[i])", .store = statements, .always = ""};
-    return ga__choose(&choice, condition->buffer->device, condition->size, noperands, operands);
+    const int64_t n = c->condition->size;
+    const ga__scan scan = {.formula = {.base = *base, .map = map, .texts = &ga__truths},
+                           .type = n < INT32_MAX ? GA_INT32 : GA_INT64,
+                           .pass = pass};
+    return ga__scan_run(&scan, c->condition->buffer->device, 1, &n, 0, noperands, operands);
 }
 
-/* How many elements are not 0; waits for the number. -1 and an error on failure. */
-static int64_t count_chosen(const char *name, const gpuarray *x)
+/* Marks the elements and counts those of each tile. */
+static ga_status mark(const chosen *c, gpuarray *counts)
 {
-    int64_t chosen = -1;
-    if (ga__not_recording(name) && ga__take_number(ga_count_nonzero(x), &chosen) != GA_OK)
-        return -1;
-    return chosen;
+    static const ga__formula formula = {.id = GA__FORMULA_ID(45), .name = "marks", .body = ""};
+    const ga__operand operands[] = {ga__read_operand("c", c->condition),
+                                    ga__write_operand("ga_words", c->marks),
+                                    ga__write_operand("ga_tiles", counts)};
+    return pass_over(c, GA__CHOICE_MARKS, &formula, "return ga::truth(c[i])", 3, operands);
+}
+
+static ga_status count_marked(chosen *c)
+{
+    ga__device *device = c->condition->buffer->device;
+    const int64_t tiles = (c->condition->size + GA__CHOICE_TILE - 1) / GA__CHOICE_TILE,
+                  words = tiles * (GA__CHOICE_TILE / 32);
+    gpuarray *counts = ga__array_new(c->name, device, GA_INT64, 1, &tiles);
+    c->marks = ga__array_new(c->name, device, GA_UINT32, 1, &words);
+    ga_status status = counts && c->marks ? mark(c, counts) : ga_error();
+    if (status == GA_OK) {
+        c->before = ga_cumsum(counts, .exclusive = true);
+        status = c->before ? ga__take_number(ga_sum(counts), &c->count) : ga_error();
+    }
+    ga_free(counts);
+    return status;
+}
+
+static void forget(chosen *c)
+{
+    ga_free(c->marks);
+    ga_free(c->before);
+}
+
+/* Counts the elements that are not 0; waits for the number. The caller forgets what is kept, on
+ * failure too. */
+static ga_status count_chosen(chosen *c, const char *name, const gpuarray *condition)
+{
+    *c = (chosen){.name = name, .condition = condition};
+    if (!ga__not_recording(name))
+        return ga_error();
+    if (condition->buffer->device->arch != 0 && condition->size >= MARKED)
+        return count_marked(c);
+    return ga__take_number(ga_count_nonzero(condition), &c->count);
+}
+
+/* The result of a call, which ends: NULL if it failed. */
+static gpuarray *finished(chosen *c, gpuarray *out, ga_status status)
+{
+    forget(c);
+    if (status == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* Runs the statements for each chosen element, over `to`, its index among these, `i`, and `value`,
+ * which the map returns. The first operand is the condition, `c`; there is room for two more. */
+static ga_status choose(const chosen *c, const char *name, ga__hash128 id, const char *map,
+                        const char *statements, int noperands, ga__operand *operands)
+{
+    if (c->marks) {
+        const ga__formula formula = {.id = id, .name = name, .body = statements};
+        operands[noperands++] = ga__read_operand("ga_words", c->marks);
+        operands[noperands++] = ga__read_operand("ga_tiles", c->before);
+        return pass_over(c, GA__CHOICE_MOVES, &formula, map, noperands, operands);
+    }
+    ga__strbuf store = GA__STRBUF_INIT;
+    ga__strbuf_addf(&store, "const auto value = [&]() { %s; }(); %s", map, statements);
+    char *const text = ga__strbuf_take(&store);
+    if (!text)
+        return GA_ERR_MEMORY;
+    const ga__choice choice = {
+        .id = id, .name = name, .chosen = "ga::truth(c[i])", .store = text, .always = ""};
+    const ga_status status =
+        ga__choose(&choice, c->condition->buffer->device, c->condition->size, noperands, operands);
+    ga__free(text);
+    return status;
 }
 
 /* ---- Where elements are ---- */
@@ -39,7 +123,7 @@ static int64_t count_chosen(const char *name, const gpuarray *x)
 /* The statements that store the coordinates of element i, and their id; the last axis first. */
 static ga_status index_statements(ga__strbuf *s, const char *form, int ndim, ga__hash128 *id)
 {
-    ga__strbuf_add(s, "auto rest = (long long)i");
+    ga__strbuf_add(s, "auto rest = i");
     for (int axis = ndim - 1; axis > 0; axis--) {
         ga__strbuf_addf(s, form, axis);
         ga__strbuf_addf(s, "rest %% d%d; rest /= d%d", axis, axis);
@@ -55,10 +139,12 @@ static ga_status index_statements(ga__strbuf *s, const char *form, int ndim, ga_
 }
 
 /* Runs the statements for each element of x that is not 0; d0, d1, ... are x's lengths. */
-static ga_status store_indices(const char *name, const gpuarray *x, const char *form, int nresults,
+static ga_status store_indices(const chosen *c, const char *form, int nresults,
                                gpuarray *const *results, const char (*names)[16])
 {
-    ga__operand operands[1 + 2 * GA_MAX_NDIM];
+    const gpuarray *x = c->condition;
+    const ga_dtype number = x->size < INT32_MAX ? GA_INT32 : GA_INT64;
+    ga__operand operands[1 + 2 * GA_MAX_NDIM + 2];
     char lengths[GA_MAX_NDIM][16];
     int n = 0;
     operands[n++] = ga__read_operand("c", x);
@@ -67,15 +153,15 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
     for (int axis = 1; axis < x->ndim; axis++) {
         snprintf(lengths[axis], sizeof lengths[axis], "d%d", axis);
         operands[n++] = (ga__operand){.name = lengths[axis],
-                                      .number = ga_value_signed(GA_INT64, x->shape[axis]),
-                                      .type = GA_INT64,
+                                      .number = ga_value_signed(number, x->shape[axis]),
+                                      .type = number,
                                       .reads = true};
     }
     ga__strbuf statements = GA__STRBUF_INIT;
     ga__hash128 id;
     ga_status status = index_statements(&statements, form, x->ndim, &id);
     if (status == GA_OK)
-        status = choose(name, id, statements.text, x, n, operands);
+        status = choose(c, c->name, id, "return i", statements.text, n, operands);
     ga__strbuf_reset(&statements);
     return status;
 }
@@ -84,18 +170,17 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
 static ga_status store_each(const gpuarray *x, gpuarray **made)
 {
     char names[GA_MAX_NDIM][16];
-    const int64_t count = count_chosen("nonzero", x);
-    if (count < 0)
-        return ga_error();
-    for (int axis = 0; axis < x->ndim; axis++) {
-        made[axis] = ga__array_new("nonzero", x->buffer->device, GA_INT64, 1, &count);
+    chosen c;
+    ga_status status = count_chosen(&c, "nonzero", x);
+    for (int axis = 0; axis < x->ndim && status == GA_OK; axis++) {
+        made[axis] = ga__array_new("nonzero", x->buffer->device, GA_INT64, 1, &c.count);
         snprintf(names[axis], sizeof names[axis], "i%d", axis);
-        if (!made[axis])
-            return ga_error();
+        status = made[axis] ? GA_OK : ga_error();
     }
-    return count > 0 ? store_indices("nonzero", x, "; i%d[to] = ", x->ndim, made,
-                                     (const char(*)[16])names)
-                     : GA_OK;
+    if (status == GA_OK && c.count > 0)
+        status = store_indices(&c, "; i%d[to] = ", x->ndim, made, (const char(*)[16])names);
+    forget(&c);
+    return status;
 }
 
 /* The same from the rows of one array: a kernel has no room for so many results. */
@@ -121,7 +206,7 @@ ga_status ga_nonzero(const gpuarray *x, gpuarray **indices)
                         x ? "the place of the indices" : "x");
     if (x->ndim == 0)
         return ga__fail(GA_ERR_INVALID, "nonzero: an array of 0 dimensions has no indices");
-    const bool fits = 2 * x->ndim < GA__MAX_OPERANDS;
+    const bool fits = 2 * x->ndim + 2 < GA__MAX_OPERANDS;
     const ga_status status = fits ? store_each(x, made) : split_rows(x, made);
     for (int axis = 0; axis < x->ndim; axis++)
         if (status == GA_OK)
@@ -137,30 +222,31 @@ gpuarray *ga_argwhere(const gpuarray *x)
     char form[40];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "argwhere: x is NULL");
-    const int64_t count = count_chosen("argwhere", x), shape[] = {count, x->ndim};
-    gpuarray *out =
-        count < 0 ? NULL : ga__array_new("argwhere", x->buffer->device, GA_INT64, 2, shape);
-    if (!out || out->size == 0)
-        return out;
+    chosen c;
+    ga_status status = count_chosen(&c, "argwhere", x);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new("argwhere", x->buffer->device, GA_INT64, 2,
+                            (int64_t[]){c.count, x->ndim});
     snprintf(form, sizeof form, "; w[(long long)to * %d + %%d] = ", x->ndim);
-    if (store_indices("argwhere", x, form, 1, &out, names) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    if (out && out->size > 0)
+        status = store_indices(&c, form, 1, &out, names);
+    return finished(&c, out, status);
 }
 
 static gpuarray *where_true(const char *name, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(42);
-    const int64_t count = count_chosen(name, x);
-    gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, GA_INT64, 1, &count);
-    if (!out || count == 0)
-        return out;
-    const ga__operand operands[] = {ga__read_operand("c", x), ga__write_operand("w", out)};
-    if (choose("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    chosen c;
+    ga_status status = count_chosen(&c, name, x);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new(name, x->buffer->device, GA_INT64, 1, &c.count);
+    if (out && c.count > 0) {
+        ga__operand operands[4] = {ga__read_operand("c", x), ga__write_operand("w", out)};
+        status = choose(&c, "flatnonzero", id, "return i", "w[to] = value", 2, operands);
+    }
+    return finished(&c, out, status);
 }
 
 gpuarray *ga_flatnonzero(const gpuarray *x)
@@ -175,16 +261,17 @@ gpuarray *ga_flatnonzero(const gpuarray *x)
 static gpuarray *choose_flat(const char *name, const gpuarray *condition, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(43);
-    const int64_t count = count_chosen(name, condition);
-    gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, x->dtype, 1, &count);
-    if (!out || count == 0)
-        return out;
-    const ga__operand operands[] = {ga__read_operand("c", condition), ga__read_operand("x", x),
-                                    ga__write_operand("y", out)};
-    if (choose("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    chosen c;
+    ga_status status = count_chosen(&c, name, condition);
+    gpuarray *out = NULL;
+    if (status == GA_OK)
+        out = ga__array_new(name, x->buffer->device, x->dtype, 1, &c.count);
+    if (out && c.count > 0) {
+        ga__operand operands[5] = {ga__read_operand("c", condition), ga__read_operand("x", x),
+                                   ga__write_operand("y", out)};
+        status = choose(&c, "compress", id, "return x[i]", "y[to] = value", 3, operands);
+    }
+    return finished(&c, out, status);
 }
 
 /* The elements along an axis at these indices, which are in range. */
@@ -237,14 +324,17 @@ static ga_status check_length(const gpuarray *condition, int64_t length)
     if (condition->size <= length)
         return GA_OK;
     gpuarray *rest = ga_slice(condition, "%lld:", (long long)length);
-    const int64_t chosen = rest ? count_chosen("compress", rest) : -1;
+    int64_t count = -1;
+    if (rest && ga__not_recording("compress") &&
+        ga__take_number(ga_count_nonzero(rest), &count) != GA_OK)
+        count = -1;
     ga_free(rest);
-    if (chosen > 0)
+    if (count > 0)
         return ga__fail(GA_ERR_INDEX,
                         "compress: the condition has %lld elements and chooses %lld of those past "
                         "the axis, whose length is %lld",
-                        (long long)condition->size, (long long)chosen, (long long)length);
-    return chosen < 0 ? ga_error() : GA_OK;
+                        (long long)condition->size, (long long)count, (long long)length);
+    return count < 0 ? ga_error() : GA_OK;
 }
 
 /* The condition's part along an axis of so many elements. */
@@ -298,110 +388,4 @@ gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x)
         return ga__fail_null(GA_ERR_SHAPE, "extract: the condition has %lld elements, x has %lld",
                              (long long)condition->size, (long long)x->size);
     return choose_flat("extract", condition, x);
-}
-
-/* ---- A bounded number of elements ---- */
-
-/* The results in the making; what is not wanted is NULL. */
-typedef struct bounded {
-    gpuarray *values, *indices, *count;
-} bounded;
-
-static void discard(const bounded *b)
-{
-    ga_free(b->values);
-    ga_free(b->indices);
-    ga_free(b->count);
-}
-
-/* A new array of zeros; can be recorded. */
-static gpuarray *new_zeros(ga__device *device, ga_dtype dtype, int ndim, const int64_t *shape)
-{
-    gpuarray *out = ga__array_new("extract_bounded", device, dtype, ndim, shape);
-    if (!out || out->size == 0)
-        return out;
-    ga__stream *stream = ga__array_stream(NULL, out);
-    if (stream && device->backend->memory.zero(stream, out->data, ga_nbytes(out)) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-static ga_status make_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
-                              bool values, bool indices, bounded *b)
-{
-    ga__device *const device = condition->buffer->device;
-    *b = (bounded){NULL, NULL, NULL};
-    bool ok = (b->count = new_zeros(device, GA_INT64, 0, NULL)) != NULL;
-    if (ok && values)
-        ok = (b->values = new_zeros(device, x->dtype, 1, &maximum)) != NULL;
-    if (ok && indices)
-        ok = (b->indices = new_zeros(device, GA_INT64, 1, &maximum)) != NULL;
-    return ok ? GA_OK : ga_error();
-}
-
-/* One kernel for each choice of results: an id has a bit for each. */
-static ga_status choose_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
-                                const bounded *b)
-{
-    static const char *const stores[] = {"", "if (to < m) y[to] = x[i]", "if (to < m) k[to] = i",
-                                         "if (to < m) { y[to] = x[i]; k[to] = i; }"};
-    const int which = (b->values ? 1 : 0) | (b->indices ? 2 : 0);
-    ga__operand operands[6];
-    int n = 0;
-    operands[n++] = ga__read_operand("c", condition);
-    operands[n++] = ga__write_operand("t", b->count);
-    operands[n++] = (ga__operand){
-        .name = "m", .number = ga_value_signed(GA_INT64, maximum), .type = GA_INT64, .reads = true};
-    if (b->values) {
-        operands[n++] = ga__read_operand("x", x);
-        operands[n++] = ga__write_operand("y", b->values);
-    }
-    if (b->indices)
-        operands[n++] = ga__write_operand("k", b->indices);
-    const ga__choice choice = {.id = GA__FORMULA_ID((UINT64_C(5) << 32) + (unsigned)which),
-                               .name = "extract_bounded",
-                               .chosen = "ga::truth(c[i])",
-                               .store = stores[which],
-                               .always = "if (i + 1 == n) t[0] = item"};
-    return ga__choose(&choice, condition->buffer->device, condition->size, n, operands);
-}
-
-static ga_status check_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
-                               gpuarray *const *values, gpuarray *const *count)
-{
-    static const char name[] = "extract_bounded";
-    const ga_status status = check_operands(name, condition, values ? x : condition);
-    if (status != GA_OK)
-        return status;
-    if (!count)
-        return ga__fail(GA_ERR_INVALID, "%s: the place of the count is NULL", name);
-    if (maximum < 0)
-        return ga__fail(GA_ERR_INVALID, "%s: the maximum is %lld", name, (long long)maximum);
-    if (values && condition->size != x->size)
-        return ga__fail(GA_ERR_SHAPE, "%s: the condition has %lld elements, x has %lld", name,
-                        (long long)condition->size, (long long)x->size);
-    return GA_OK;
-}
-
-ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
-                             gpuarray **values, gpuarray **indices, gpuarray **count)
-{
-    bounded b;
-    ga_status status = check_bounded(condition, x, maximum, values, count);
-    if (status != GA_OK)
-        return status;
-    status = make_bounded(condition, x, maximum, values != NULL, indices != NULL, &b);
-    if (status == GA_OK && condition->size > 0)
-        status = choose_bounded(condition, x, maximum, &b);
-    if (status != GA_OK) {
-        discard(&b);
-        return status;
-    }
-    if (values)
-        *values = b.values;
-    if (indices)
-        *indices = b.indices;
-    *count = b.count;
-    return GA_OK;
 }
