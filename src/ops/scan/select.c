@@ -11,112 +11,9 @@
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
-#include "kernels/scan/scan.h"
 #include "ops/scan/choose.h"
+#include "ops/scan/chosen.h"
 #include "ops/scan/take_number.h"
-
-/* ---- What is chosen ---- */
-
-/* Large conditions on CUDA are read once, and their marks kept: a bit for each element, and how
- * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
-typedef struct chosen {
-    const char *name;
-    const gpuarray *condition;
-    int64_t count;
-    gpuarray *marks, *before; /* or NULL */
-} chosen;
-
-/* From so many elements on, four launches cost less than the scan's waiting. */
-enum { MARKED = 1 << 16 };
-
-/* Runs one of the two passes over the marks. */
-static ga_status pass_over(const chosen *c, ga__choice_pass pass, const ga__formula *base,
-                           const char *map, int noperands, const ga__operand *operands)
-{
-    const int64_t n = c->condition->size;
-    const ga__scan scan = {.formula = {.base = *base, .map = map, .texts = &ga__truths},
-                           .type = n < INT32_MAX ? GA_INT32 : GA_INT64,
-                           .pass = pass};
-    return ga__scan_run(&scan, c->condition->buffer->device, 1, &n, 0, noperands, operands);
-}
-
-/* Marks the elements and counts those of each tile. */
-static ga_status mark(const chosen *c, gpuarray *counts)
-{
-    static const ga__formula formula = {.id = GA__FORMULA_ID(45), .name = "marks", .body = ""};
-    const ga__operand operands[] = {ga__read_operand("c", c->condition),
-                                    ga__write_operand("ga_words", c->marks),
-                                    ga__write_operand("ga_tiles", counts)};
-    return pass_over(c, GA__CHOICE_MARKS, &formula, "return ga::truth(c[i])", 3, operands);
-}
-
-static ga_status count_marked(chosen *c)
-{
-    ga__device *device = c->condition->buffer->device;
-    const int64_t tiles = (c->condition->size + GA__CHOICE_TILE - 1) / GA__CHOICE_TILE,
-                  words = tiles * (GA__CHOICE_TILE / 32);
-    gpuarray *counts = ga__array_new(c->name, device, GA_INT64, 1, &tiles);
-    c->marks = ga__array_new(c->name, device, GA_UINT32, 1, &words);
-    ga_status status = counts && c->marks ? mark(c, counts) : ga_error();
-    if (status == GA_OK) {
-        c->before = ga_cumsum(counts, .exclusive = true);
-        status = c->before ? ga__take_number(ga_sum(counts), &c->count) : ga_error();
-    }
-    ga_free(counts);
-    return status;
-}
-
-static void forget(chosen *c)
-{
-    ga_free(c->marks);
-    ga_free(c->before);
-}
-
-/* Counts the elements that are not 0; waits for the number. The caller forgets what is kept, on
- * failure too. */
-static ga_status count_chosen(chosen *c, const char *name, const gpuarray *condition)
-{
-    *c = (chosen){.name = name, .condition = condition};
-    if (!ga__not_recording(name))
-        return ga_error();
-    if (condition->buffer->device->arch != 0 && condition->size >= MARKED)
-        return count_marked(c);
-    return ga__take_number(ga_count_nonzero(condition), &c->count);
-}
-
-/* The result of a call, which ends: NULL if it failed. */
-static gpuarray *finished(chosen *c, gpuarray *out, ga_status status)
-{
-    forget(c);
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-/* Runs the statements for each chosen element, over `to`, its index among these, `i`, and `value`,
- * which the map returns. The first operand is the condition, `c`; there is room for two more. */
-static ga_status choose(const chosen *c, const char *name, ga__hash128 id, const char *map,
-                        const char *statements, int noperands, ga__operand *operands)
-{
-    if (c->marks) {
-        const ga__formula formula = {.id = id, .name = name, .body = statements};
-        operands[noperands++] = ga__read_operand("ga_words", c->marks);
-        operands[noperands++] = ga__read_operand("ga_tiles", c->before);
-        return pass_over(c, GA__CHOICE_MOVES, &formula, map, noperands, operands);
-    }
-    ga__strbuf store = GA__STRBUF_INIT;
-    ga__strbuf_addf(&store, "const auto value = [&]() { %s; }(); %s", map, statements);
-    char *const text = ga__strbuf_take(&store);
-    if (!text)
-        return GA_ERR_MEMORY;
-    const ga__choice choice = {
-        .id = id, .name = name, .chosen = "ga::truth(c[i])", .store = text, .always = ""};
-    const ga_status status =
-        ga__choose(&choice, c->condition->buffer->device, c->condition->size, noperands, operands);
-    ga__free(text);
-    return status;
-}
 
 /* ---- Where elements are ---- */
 
@@ -139,7 +36,7 @@ static ga_status index_statements(ga__strbuf *s, const char *form, int ndim, ga_
 }
 
 /* Runs the statements for each element of x that is not 0; d0, d1, ... are x's lengths. */
-static ga_status store_indices(const chosen *c, const char *form, int nresults,
+static ga_status store_indices(const ga__chosen *c, const char *form, int nresults,
                                gpuarray *const *results, const char (*names)[16])
 {
     const gpuarray *x = c->condition;
@@ -161,7 +58,7 @@ static ga_status store_indices(const chosen *c, const char *form, int nresults,
     ga__hash128 id;
     ga_status status = index_statements(&statements, form, x->ndim, &id);
     if (status == GA_OK)
-        status = choose(c, c->name, id, "return i", statements.text, n, operands);
+        status = ga__chosen_store(c, c->name, id, "return i", statements.text, n, operands);
     ga__strbuf_reset(&statements);
     return status;
 }
@@ -170,8 +67,8 @@ static ga_status store_indices(const chosen *c, const char *form, int nresults,
 static ga_status store_each(const gpuarray *x, gpuarray **made)
 {
     char names[GA_MAX_NDIM][16];
-    chosen c;
-    ga_status status = count_chosen(&c, "nonzero", x);
+    ga__chosen c;
+    ga_status status = ga__chosen_begin(&c, "nonzero", x);
     for (int axis = 0; axis < x->ndim && status == GA_OK; axis++) {
         made[axis] = ga__array_new("nonzero", x->buffer->device, GA_INT64, 1, &c.count);
         snprintf(names[axis], sizeof names[axis], "i%d", axis);
@@ -179,7 +76,7 @@ static ga_status store_each(const gpuarray *x, gpuarray **made)
     }
     if (status == GA_OK && c.count > 0)
         status = store_indices(&c, "; i%d[to] = ", x->ndim, made, (const char(*)[16])names);
-    forget(&c);
+    (void)ga__chosen_end(&c, NULL, GA_OK);
     return status;
 }
 
@@ -222,8 +119,8 @@ gpuarray *ga_argwhere(const gpuarray *x)
     char form[40];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "argwhere: x is NULL");
-    chosen c;
-    ga_status status = count_chosen(&c, "argwhere", x);
+    ga__chosen c;
+    ga_status status = ga__chosen_begin(&c, "argwhere", x);
     gpuarray *out = NULL;
     if (status == GA_OK)
         out = ga__array_new("argwhere", x->buffer->device, GA_INT64, 2,
@@ -231,22 +128,22 @@ gpuarray *ga_argwhere(const gpuarray *x)
     snprintf(form, sizeof form, "; w[(long long)to * %d + %%d] = ", x->ndim);
     if (out && out->size > 0)
         status = store_indices(&c, form, 1, &out, names);
-    return finished(&c, out, status);
+    return ga__chosen_end(&c, out, status);
 }
 
 static gpuarray *where_true(const char *name, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(42);
-    chosen c;
-    ga_status status = count_chosen(&c, name, x);
+    ga__chosen c;
+    ga_status status = ga__chosen_begin(&c, name, x);
     gpuarray *out = NULL;
     if (status == GA_OK)
         out = ga__array_new(name, x->buffer->device, GA_INT64, 1, &c.count);
     if (out && c.count > 0) {
         ga__operand operands[4] = {ga__read_operand("c", x), ga__write_operand("w", out)};
-        status = choose(&c, "flatnonzero", id, "return i", "w[to] = value", 2, operands);
+        status = ga__chosen_store(&c, "flatnonzero", id, "return i", "w[to] = value", 2, operands);
     }
-    return finished(&c, out, status);
+    return ga__chosen_end(&c, out, status);
 }
 
 gpuarray *ga_flatnonzero(const gpuarray *x)
@@ -261,17 +158,17 @@ gpuarray *ga_flatnonzero(const gpuarray *x)
 static gpuarray *choose_flat(const char *name, const gpuarray *condition, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(43);
-    chosen c;
-    ga_status status = count_chosen(&c, name, condition);
+    ga__chosen c;
+    ga_status status = ga__chosen_begin(&c, name, condition);
     gpuarray *out = NULL;
     if (status == GA_OK)
         out = ga__array_new(name, x->buffer->device, x->dtype, 1, &c.count);
     if (out && c.count > 0) {
         ga__operand operands[5] = {ga__read_operand("c", condition), ga__read_operand("x", x),
                                    ga__write_operand("y", out)};
-        status = choose(&c, "compress", id, "return x[i]", "y[to] = value", 3, operands);
+        status = ga__chosen_store(&c, "compress", id, "return x[i]", "y[to] = value", 3, operands);
     }
-    return finished(&c, out, status);
+    return ga__chosen_end(&c, out, status);
 }
 
 /* The elements along an axis at these indices, which are in range. */
@@ -306,16 +203,6 @@ static gpuarray *take_along(const gpuarray *x, int axis, const gpuarray *where)
         return out;
     ga_free(out);
     return NULL;
-}
-
-static ga_status check_operands(const char *name, const gpuarray *condition, const gpuarray *x)
-{
-    if (!condition || !x)
-        return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name, condition ? "x" : "the condition");
-    if (condition->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the condition is on %s, x on %s", name,
-                        condition->buffer->device->name, x->buffer->device->name);
-    return GA_OK;
 }
 
 /* Raises if the condition chooses an element past the axis. */
@@ -361,7 +248,7 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
     ga_compress_args known;
     int axis = 0;
     if (ga__options_read("compress", &known, sizeof known, args, size) != GA_OK ||
-        check_operands("compress", known.condition, known.x) != GA_OK)
+        ga__check_condition("compress", known.condition, known.x) != GA_OK)
         return NULL;
     if (known.condition->ndim != 1)
         return ga__fail_null(GA_ERR_INVALID, "compress: the condition has %d dimensions, not 1",
@@ -382,7 +269,7 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
 
 gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x)
 {
-    if (check_operands("extract", condition, x) != GA_OK)
+    if (ga__check_condition("extract", condition, x) != GA_OK)
         return NULL;
     if (condition->size != x->size)
         return ga__fail_null(GA_ERR_SHAPE, "extract: the condition has %lld elements, x has %lld",
