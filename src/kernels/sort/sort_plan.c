@@ -14,7 +14,8 @@ enum {
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
     WARPS_BLOCK = 256,       /* threads of a block that sorts short rows */
     PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
-                              * registers a thread fit a multiprocessor */
+                              * registers a thread fit a multiprocessor; */
+    SMALL_BLOCK = 512,       /* of one of words up to 2 bytes, which need fewer */
     COUNT_BLOCK = 512,       /* of a block that counts, */
     COUNT_WAVES = 4,         /* whose shares are few, but enough for all multiprocessors */
     STATUS_HEAD = 256,       /* bytes before the tiles' words: the counter of tickets */
@@ -181,10 +182,10 @@ static bool plan_blocks(plan *p, size_t size)
 static int pass_items(size_t size, bool indices)
 {
     if (size <= 2)
-        return 16;
+        return indices ? 14 : 16;
     if (size == 4)
         return indices ? 14 : 20;
-    return size == 8 ? 12 : 6;
+    return size == 8 ? (indices ? 10 : 12) : 6;
 }
 
 static void plan_passes(plan *p, size_t size)
@@ -192,7 +193,7 @@ static void plan_passes(plan *p, size_t size)
     const int64_t waves = (int64_t)p->device->processors * COUNT_WAVES;
     p->way = GA__SORT_BY_PASSES;
     p->v.wide = p->length >= MOST_COUNT;
-    p->v.block = PASS_BLOCK;
+    p->v.block = size <= 2 ? SMALL_BLOCK : PASS_BLOCK;
     p->v.items = (uint8_t)pass_items(size, p->v.indices);
     while (exchange_bytes(p, PASS_BLOCK * p->v.items, size) + BASE_BYTES >
            exchange_room(p, PASS_BLOCK))
