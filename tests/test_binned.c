@@ -74,6 +74,22 @@ static gpuarray *search_right(const trial *t)
                            .side_right = true);
 }
 
+/* In a table of whole steps, whose last ones are one load: the places of all its elements, of what
+ * lies between them, and of NaN. */
+static gpuarray *search_steps(const trial *t)
+{
+    const trial even = {.n = t->n, .m = t->m / 256 * 256 + 256, .seed = t->seed};
+    return ga_searchsorted(table(&even, GA_FLOAT32),
+                           given(t, GA_FLOAT32, t->n, 4 * even.m + 8, true));
+}
+
+static gpuarray *search_steps_right(const trial *t)
+{
+    const trial even = {.n = t->n, .m = t->m / 256 * 256 + 256, .seed = t->seed};
+    return ga_searchsorted(table(&even, GA_INT16), given(t, GA_INT16, t->n, even.m + 8, false),
+                           .side_right = true);
+}
+
 static gpuarray *search_columns(const trial *t)
 {
     gpuarray *x = given(t, GA_FLOAT64, 6 * t->n, 3 * t->m + 8, true);
@@ -229,6 +245,8 @@ static void searches(void **state)
     COMPARE(search_floats, 60000);
     COMPARE(search_away, 60000);
     COMPARE(search_right, 30000);
+    COMPARE(search_steps, 60000);
+    COMPARE(search_steps_right, 30000);
     COMPARE(search_columns, 3000);
     COMPARE(digitize_down, 120);
 }

@@ -18,6 +18,7 @@
 #define LONG_ROW 1024          /* vectors: a whole block reduces the row, */
 #define SMALL_BLOCK 128        /* a small one where there are many rows of few vectors each: */
 #define SMALL_BLOCK_VECTORS 32 /* fewer than these for each of its threads */
+#define TESTED_ROW (4 << 10)   /* bytes, from which a row's ends cost little; measured */
 #define WAVES 8                /* maximum waves of blocks */
 #define SHORTEST_SHARE 4       /* minimum stretches of a block */
 
@@ -212,8 +213,8 @@ static void choose_block(plan *p)
     p->v.block = p->large ? LARGE_BLOCK : small ? SMALL_BLOCK : BLOCK;
 }
 
-/* Vectors that a thread with `vectors` of a row loads together: an incomplete batch takes as long as
- * a whole one, so fewer where that saves a tenth. */
+/* Vectors that a thread with `vectors` of a row loads together: an incomplete batch takes as long
+ * as a whole one, so fewer where that saves a tenth. */
 static int row_unroll(int64_t vectors, int most, bool whole)
 {
     int unroll = ga__reduce_plan_power(vectors, most);
@@ -267,17 +268,26 @@ static bool tests_small_integers(const plan *p)
            memory == (ga_dtype)p->reduction->type[0];
 }
 
+/* Whether words of whole vectors, from memory, are tested sooner than elements that shared memory
+ * passes on. */
+static bool has_long_rows(const plan *p)
+{
+    return p->v.operand[0].step == STEP_ONE && p->reduced.ndim == 1 &&
+           p->count * (int64_t)ga__dtype_size(p->operands[0].array->dtype) >= TESTED_ROW;
+}
+
 void ga__reduce_plan_cuda(plan *p)
 {
     if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
         p->v.accumulator_bytes = sizeof(int); /* of small integers, which are held as ints */
-    if (ga__reduce_plan_staged(p))
+    const bool tests = tests_small_integers(p);
+    if (!(tests && has_long_rows(p)) && ga__reduce_plan_staged(p))
         return;
     p->waves = 1;
     p->useful = p->least = 1;
     if (adds_small_integers(p))
         p->v.batch = GA__BATCH_NARROW;
-    if (tests_small_integers(p))
+    if (tests)
         p->v.batch = GA__BATCH_TRUTHS;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
     const int64_t target = ga__reduce_plan_blocks(p);

@@ -6,7 +6,7 @@
 
 #include "kernels/request.h"
 
-#define LEAST_ALONG 4 /* lanes that one accumulator takes together */
+#define LEAST_ALONG 4      /* lanes that one accumulator takes together */
 #define LEVEL_ALIGNMENT 64 /* bytes, of each part's accumulators */
 
 typedef ga__reduce_formula formula;

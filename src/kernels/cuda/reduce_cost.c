@@ -20,8 +20,8 @@ bool ga__reduce_in_vectors(const plan *p, int k)
 bool ga__reduce_is_contiguous(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE &&
-            (!ga__reduce_in_vectors(p, k) || p->reduced.strides[p->place[k]][0] != p->kept.shape[0]))
+        if (p->place[k] != GA__NO_PLACE && (!ga__reduce_in_vectors(p, k) ||
+                                            p->reduced.strides[p->place[k]][0] != p->kept.shape[0]))
             return false;
     return true;
 }
@@ -86,7 +86,8 @@ double ga__reduce_cost(const plan *p, const tiling *t, int64_t tiles, int waves)
                   segments = segments_of(t, tiles, waves * at_once / tiles),
                   turns = ga__ceil_div(t->turns, t->down * segments),
                   rounds = ga__ceil_div(tiles * segments, at_once),
-                  group = t->costs->grouped ? group_of(p, segments, t->width, t->block, tiles) : segments;
+                  group = t->costs->grouped ? group_of(p, segments, t->width, t->block, tiles)
+                                            : segments;
     const double elements = (double)p->count * (double)p->outputs / (double)threads,
                  slots = (double)rounds * (double)turns * t->lanes,
                  issue = t->costs->vector / t->lanes + t->costs->element,
@@ -108,7 +109,8 @@ double ga__reduce_delivered_bytes(const plan *p, int first, const tiling *t)
 {
     double bytes = 0;
     for (int k = 0; k < p->noperands; k++)
-        bytes += ga__reduce_in_vectors(p, k) ? (double)ga__dtype_size(p->operands[k].array->dtype) : 0;
+        bytes +=
+            ga__reduce_in_vectors(p, k) ? (double)ga__dtype_size(p->operands[k].array->dtype) : 0;
     if (first < 0 || (t->row_tiles == 1 && ga__reduce_is_contiguous(p)))
         return bytes > 1 ? bytes : 1;
     const int64_t size = (int64_t)ga__dtype_size(p->operands[first].array->dtype),

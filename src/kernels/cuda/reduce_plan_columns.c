@@ -135,13 +135,12 @@ static void set_tall(plan *p, int across)
     p->large = false;
     p->v.block = TALL_BLOCK;
     p->v.across = (uint8_t)across;
-    p->kept_vectors =
-        ga__ceil_div(p->kept.shape[0], p->v.lanes) * (p->outputs / p->kept.shape[0]);
+    p->kept_vectors = ga__ceil_div(p->kept.shape[0], p->v.lanes) * (p->outputs / p->kept.shape[0]);
     p->tiles = ga__ceil_div(p->kept_vectors, across);
     p->v.unroll = (uint8_t)ga__reduce_plan_power(ga__ceil_div(p->vectors, down),
-                                                 loads < 1               ? 1
+                                                 loads < 1             ? 1
                                                  : loads < TALL_UNROLL ? loads
-                                                                         : TALL_UNROLL);
+                                                                       : TALL_UNROLL);
     p->width = across * p->v.lanes;
     ga__reduce_plan_segments(p, ga__reduce_plan_blocks(p),
                              ga__ceil_div(p->vectors, (int64_t)down * p->v.unroll));

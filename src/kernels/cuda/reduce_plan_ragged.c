@@ -204,7 +204,8 @@ int64_t ga__reduce_plan_ragged(plan *p)
     const int first = ga__reduce_first_vector(p);
     const double most = NOT_WORTHWHILE * ga__reduce_columns_cost(p),
                  least = (double)p->count * (double)p->outputs / (double)threads;
-    if (most <= least * ga__reduce_delivered_bytes(p, first, &(tiling){.row_tiles = 1, .width = 1 << 20}))
+    if (most <=
+        least * ga__reduce_delivered_bytes(p, first, &(tiling){.row_tiles = 1, .width = 1 << 20}))
         return 0;
     tiling t = choose_tiling(p, first);
     if (t.waves == 0 || t.cost > most)

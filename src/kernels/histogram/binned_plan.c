@@ -53,18 +53,18 @@ static void plan_host(plan *p)
 
 /* ---- CUDA ---- */
 
-#define BLOCK 512          /* threads; four such blocks fill a multiprocessor */
+#define BLOCK 512            /* threads; four such blocks fill a multiprocessor */
 #define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
-#define WEIGHING_BLOCK 128 /* each warp has sums of its own: fewer leave room for more bins */
-#define ELEMENTS 16        /* of a thread at a time: 64 bytes of float32 are in flight */
-#define SEARCHED 8         /* the same where each element is searched for: eight loads in flight */
-#define WARP_COPIES 32     /* a lane of a warp has its own bank of shared memory */
+#define WEIGHING_BLOCK 128   /* each warp has sums of its own: fewer leave room for more bins */
+#define ELEMENTS 16          /* of a thread at a time: 64 bytes of float32 are in flight */
+#define SEARCHED 8     /* the same where each element is searched for: eight loads in flight */
+#define WARP_COPIES 32 /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
 
 static int threads(const plan *p)
 {
-    return p->call->use == GA__BINNED_WEIGH                    ? WEIGHING_BLOCK
+    return p->call->use == GA__BINNED_WEIGH                     ? WEIGHING_BLOCK
            : p->call->use == GA__BINNED_STORE && p->call->table ? SEARCHING_BLOCK
                                                                 : BLOCK;
 }
