@@ -332,6 +332,45 @@ static void quotients_are_the_divisions(void **state)
     check_quotients(numbers, divisors, ROWS, LENGTH);
 }
 
+/* Quotients of any two float16, those halfway between two subnormal ones too. */
+static void quotients_of_halves_are_the_divisions(void **state)
+{
+    enum { ROWS = 64, LENGTH = 1027 };
+    static const char text[] = "x / max(y, axis=1, keepdims=True)";
+    static uint16_t numbers[ROWS * LENGTH], divisors[ROWS * LENGTH];
+    static uint16_t got[ROWS * LENGTH], wanted[ROWS * LENGTH];
+    static const uint16_t special[] = {0x0000, 0x8000, 0x7c00, 0xfc00, 0x7e00, 0x0001,
+                                       0x8001, 0x03ff, 0x0400, 0x7bff, 0x3c00, 0xbc01};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    uint64_t seed = 11;
+    (void)state;
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < LENGTH; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            numbers[r * LENGTH + k] = k < SPECIAL ? special[k] : (uint16_t)(seed >> 40);
+            if (k % 4 == 3)
+                numbers[r * LENGTH + k] &= 0x87ff; /* quotients that underflow */
+            divisors[r * LENGTH + k] = k > 0         ? divisors[r * LENGTH]
+                                       : r < SPECIAL ? special[r]
+                                                     : (uint16_t)(seed >> 33);
+        }
+    if (on_host())
+        ga__use_device(&simulated_device);
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(numbers, GA_FLOAT16, GA_SHAPE(ROWS, LENGTH)),
+                 *y = ga_from_host(divisors, GA_FLOAT16, GA_SHAPE(ROWS, LENGTH)),
+                 *wide = ga_divide(ga_astype(x, GA_FLOAT32), ga_astype(y, GA_FLOAT32));
+        const ga_named names[] = {GA(x), GA(y)};
+        assert_true(fuses(text, 2, names));
+        assert_int_equal(ga_to_host((ga_eval)(text, 2, names), got, sizeof got), GA_OK);
+        assert_int_equal(ga_to_host(ga_astype(wide, GA_FLOAT16), wanted, sizeof wanted), GA_OK);
+    }
+    for (int k = 0; k < ROWS * LENGTH; k++)
+        if (got[k] != wanted[k] && ((got[k] & 0x7fff) <= 0x7c00 || (wanted[k] & 0x7fff) <= 0x7c00))
+            fail_msg("%#x / %#x is %#x, not %#x", (unsigned)numbers[k], (unsigned)divisors[k],
+                     (unsigned)got[k], (unsigned)wanted[k]);
+}
+
 /* ---- Calls ---- */
 
 static void results_go_where_they_are_told(void **state)
@@ -400,6 +439,7 @@ int main(int argc, char **argv)
         simulating_test(the_longest_rows_of_cuda),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
         simulating_test(quotients_are_the_divisions),
+        simulating_test(quotients_of_halves_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(other_calls_keep_the_steps),
     };

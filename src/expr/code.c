@@ -123,13 +123,23 @@ const char *ga__expression_of(const ga__node *node)
     }
 }
 
+/* Whether operand j is an element of float16, not a number, which may have more bits. */
+static bool is_half(const coder *c, const ga__node *node, int j)
+{
+    const ga__node *operand = node_at(c, node->key.operand[j]);
+    return operand->dtype == GA_FLOAT16 && operand->key.kind != GA__NODE_NUMBER;
+}
+
 /* A float divided by a value of the row takes the value's divisor, which the row has once. */
 static const char *expression_of(const coder *c, const ga__node *node)
 {
     const bool by_row = ga__node_divides(node) && c->held &&
                         c->held[node->key.operand[1]][0] == 't' &&
                         ga__dtype_compute(node->dtype) == GA_FLOAT32 && !c->graph->fast_math;
-    return by_row ? "ga::divide_by(a, ga_by_b)" : ga__expression_of(node);
+    return !by_row ? ga__expression_of(node)
+           : is_half(c, node, 0) && is_half(c, node, 1) && node->dtype == GA_FLOAT16
+               ? "ga::divide_halves(a, ga_by_b)"
+               : "ga::divide_by(a, ga_by_b)";
 }
 
 /* Writes const TYPE tK = EXPRESSION; small floats are rounded as an array would round them. */

@@ -244,26 +244,39 @@ static int sure_of(int room, int64_t whole_vectors, int team)
     return sure;
 }
 
+/* The most vectors that a row lies in. */
+static int64_t vectors_of_row(const plan *p)
+{
+    const int lanes = p->v.lanes;
+    return (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
+}
+
+/* The team shares the row in registers, which have room for `most` vectors of a thread. */
+static void take_team(plan *p, int team, int most)
+{
+    const int room = room_for(ga__ceil_div(vectors_of_row(p), team), most);
+    p->v.team = (uint16_t)team;
+    p->v.each = (uint8_t)(room * p->v.lanes);
+    p->v.sure = (uint8_t)sure_of(room, p->length / p->v.lanes, team);
+}
+
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
-                                                                          : MOST_EACH) /
-                      lanes,
+              usual =
+                  (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH : MOST_EACH) /
+                  lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
-    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
+    const int64_t vectors = vectors_of_row(p);
     int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
     while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
         team *= 2;
     if (vectors > (int64_t)team * most)
         return false;
-    const int room = room_for(ga__ceil_div(vectors, team), most);
-    p->v.each = (uint8_t)(room * lanes);
-    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
-    p->v.team = (uint16_t)team;
+    take_team(p, team, most);
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
     return true;
@@ -344,52 +357,49 @@ static bool copies_ahead(const plan *p)
     return p->call->device->arch >= FIRST_WITH_COPIES;
 }
 
-/* Rows in shared memory, one of each block at a time. */
-static bool plan_shared(plan *p)
+/* One row of a block at a time comes to shared memory; false if there are few rows or they are too
+ * long. */
+static bool stage_rows(plan *p)
 {
-    p->v.registers = p->v.gathers = p->v.ahead = false;
     p->v.staged = 0;
-    choose_lanes(p);
-    p->v.each = p->v.sure = 0;
-    p->rows_of_block = 1;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k) && has_own_rows(p, k))
             p->v.staged |= (uint64_t)1 << k;
+    p->rows_of_block = 1;
     if (p->length > (int64_t)shared_limit(p))
         return false;
     place_all(p);
-    if (p->shared > shared_limit(p) || p->rows < p->call->device->processors / FEW_ROWS)
-        return false;
-    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->v.ahead = copies_ahead(p);
-    p->grid = blocks_at_once(p);
-    return true;
+    return p->shared <= shared_limit(p) && p->rows >= p->call->device->processors / FEW_ROWS;
 }
 
-/* Rows in registers, one of each block at a time, while the next one comes to shared memory. */
+/* Rows in registers, while the next one comes to shared memory. */
 static bool plan_ahead(plan *p)
 {
     p->v.registers = p->v.ahead = true;
     p->v.gathers = false;
-    p->v.staged = 0;
     choose_lanes(p);
-    const int lanes = p->v.lanes, most = most_ahead(p) / lanes;
-    const int64_t vectors = (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
-    if (lanes * size_of(p, 0) < WORD || most < 1 || vectors > LARGEST_BLOCK * (int64_t)most)
-        return false;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && has_own_rows(p, k))
-            p->v.staged |= (uint64_t)1 << k;
-    p->rows_of_block = 1;
-    place_all(p);
-    if (p->shared > shared_limit(p) || !p->v.staged || !copies_ahead(p) ||
-        p->rows < p->call->device->processors / FEW_ROWS)
+    const int most = most_ahead(p) / p->v.lanes;
+    const int64_t vectors = vectors_of_row(p);
+    if (vectors > LARGEST_BLOCK * (int64_t)most || !stage_rows(p) || p->v.staged == 0 ||
+        !copies_ahead(p))
         return false;
     const int team = power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
-    const int room = room_for(ga__ceil_div(vectors, team), most);
-    p->v.each = (uint8_t)(room * lanes);
-    p->v.sure = (uint8_t)sure_of(room, p->length / lanes, team);
-    p->v.block = p->v.team = (uint16_t)team;
+    take_team(p, team, most);
+    p->v.block = p->v.team;
+    p->grid = blocks_at_once(p);
+    return true;
+}
+
+/* Rows in shared memory. */
+static bool plan_shared(plan *p)
+{
+    p->v.registers = p->v.gathers = p->v.ahead = false;
+    choose_lanes(p);
+    p->v.each = p->v.sure = 0;
+    if (!stage_rows(p))
+        return false;
+    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
+    p->v.ahead = copies_ahead(p);
     p->grid = blocks_at_once(p);
     return true;
 }

@@ -3,10 +3,6 @@
 
 #include "kernels/reduce_text.h"
 
-/* The threads that registers leave room for on a multiprocessor: double's functions wait longer. */
-#define THREADS 1024
-#define THREADS_OF_DOUBLES 1536
-
 typedef ga__fused_formula formula;
 typedef ga__fused_variant variant;
 
@@ -163,7 +159,8 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
-/* Blocks that registers leave room for on a multiprocessor. */
+/* Blocks that registers leave room for on a multiprocessor. Small floats take the most instructions
+ * for each byte, and double's functions take the longest: they need more warps to choose from. */
 static int blocks_at_least(const variant *v)
 {
     size_t widest = 1;
@@ -171,7 +168,10 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
-    const int threads = widest < sizeof(double) || v->ahead ? THREADS : THREADS_OF_DOUBLES;
+    const int threads = v->ahead                   ? 1024
+                        : widest < sizeof(float)   ? 2048
+                        : widest >= sizeof(double) ? 1536
+                                                   : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
 
@@ -211,8 +211,7 @@ ga__record *ga__fused_text(const formula *f, const ga__declaration *d, const var
     fill_variant(record, f, v);
     fill_axes(ga__record_append(record, GA__KEY(kept_axes)), v->kept_ndim);
     ga__record_list(record, GA__KEY(operand));
-    for (int k = 0; k < v->noperands; k++)
-    {
+    for (int k = 0; k < v->noperands; k++) {
         ga__record *operand = ga__record_append(record, GA__KEY(operand));
         fill_operand(operand, v, &d[k], k, l.operand[k]);
         ga__record_set_flag(operand, GA__KEY(leads), leads(f, v, k));
