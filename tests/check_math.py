@@ -20,7 +20,8 @@ import warnings
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ["types", "basic", "complex", "complex_arcs", "integer", "functions", "reduce_types", "short_circuit"]
+FILES = ["types", "basic", "complex", "complex_arcs", "integer", "functions", "elements", "special_fits", "special",
+         "reduce_types", "scan_types", "short_circuit"]
 C_TYPES = {
     "?": "bool", "b": "signed char", "h": "short", "i": "int", "q": "long long",
     "B": "unsigned char", "H": "unsigned short", "I": "unsigned int", "Q": "unsigned long long",

@@ -123,8 +123,7 @@ void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop,
     r->ddof[p] = ddof;
 }
 
-/* A pass with one part, whose finished value is the result. */
-static ga__reduction single(ga__row_id row, const char *map, ga_dtype loop, double ddof)
+ga__reduction ga__reduction_of(ga__row_id row, const char *map, ga_dtype loop, double ddof)
 {
     const ga__formula *f = &ga__rows[row].formula;
     ga__reduction r = {.formula = {.base = {.id = f->id, .name = f->name, .body = ""},
@@ -165,7 +164,7 @@ ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device,
 
 static ga_status run(const call *c, ga__row_id row, double ddof, gpuarray *out)
 {
-    ga__reduction reduction = single(row, "return {x}", c->loop, ddof);
+    ga__reduction reduction = ga__reduction_of(row, "return {x}", c->loop, ddof);
     reduction.formula.maps_nothing = true;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
@@ -238,7 +237,7 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
     gpuarray *out = ga__array_new("dot", device, type, 0, NULL);
     if (!out)
         return NULL;
-    const ga__reduction reduction = single(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
+    const ga__reduction reduction = ga__reduction_of(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};

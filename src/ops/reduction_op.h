@@ -11,6 +11,9 @@
  * computes in. */
 void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof);
 
+/* A pass of one part, a row's, whose finished value is the result. */
+ga__reduction ga__reduction_of(ga__row_id row, const char *map, ga_dtype loop, double ddof);
+
 /* Marks the axes of x that a call names, or all of them; GA_ERR_INVALID for bad ones. */
 ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const int *axes,
                         bool *reduced);
