@@ -66,6 +66,39 @@ GA_API gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num
 /* floor_divide and remainder in one pass. Both results are new arrays, set only on success. */
 GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest);
 
+/* ---- Averages and covariances ---- */
+
+/* Options of ga_average(). */
+typedef struct ga_average_args {
+    const gpuarray *x;
+    int naxes; /* as in ga_reduce_args */
+    const int *axes;
+    const gpuarray *weights; /* of x's shape, or 1-D along the one axis; NULL: all 1 */
+    gpuarray **returned;     /* receives the sums of the weights, a new array */
+    bool keepdims;
+} ga_average_args;
+
+/* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w over the sum of w,
+ * as numpy.average, in one pass. Weights whose sum is 0 give NaN or infinity. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
+
+/* Options of ga_cov() and ga_corrcoef(). */
+typedef struct ga_cov_args {
+    const gpuarray
+        *x; /* a variable in each row, an observation in each column; 1-D: one variable */
+    const gpuarray *y; /* more variables, or NULL */
+    bool columns;      /* variables are columns: NumPy's rowvar=False */
+    bool bias;         /* divide by the number of observations, not by one less */
+    int ddof;          /* not 0: divide by the number less this */
+} ga_cov_args;
+
+/* ga_cov(x, .y = y, .bias = true): the matrix of covariances, as numpy.cov, in float64 or
+ * complex128; of one variable a 0-d array. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
+
+/* The same over the deviations of both variables, as numpy.corrcoef. */
+GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
+
 /* ---- Windows and ranges ---- */
 
 /* NumPy's windows of m numbers: none for m < 1. They are computed in float64 and stored as dtype.
@@ -105,7 +138,8 @@ GA_END_DECLS
 #define GA_ROUND_ONE(a) GA_AT_(ga_round, GA_V(a))
 #define GA_ROUND_MANY(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
 #define ga_round_decimals(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
-#define ga_round_decimals_into(out, a, decimals) GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
+#define ga_round_decimals_into(out, a, decimals) \
+    GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
 #define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
 
 /* The options' text after the macros in it. */
@@ -116,8 +150,10 @@ GA_END_DECLS
 #define ga_allclose(a, ...) GA_JOIN_(GA_CLOSE_, GA_MANY_(__VA_ARGS__))(ga_allclose, a, __VA_ARGS__)
 #define ga_nan_to_num(...) GA_JOIN_(GA_NAN_TO_NUM_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
 #define GA_NAN_TO_NUM_ONE(a) GA_AT_(ga_nan_to_num, GA_V(a))
-#define ga_logspace(dtype, start, stop, ...) GA_LOGSPACE_(ga_logspace_with, dtype, start, stop, __VA_ARGS__)
-#define ga_geomspace(dtype, start, stop, ...) GA_LOGSPACE_(ga_geomspace_with, dtype, start, stop, __VA_ARGS__)
+#define ga_logspace(dtype, start, stop, ...) \
+    GA_LOGSPACE_(ga_logspace_with, dtype, start, stop, __VA_ARGS__)
+#define ga_geomspace(dtype, start, stop, ...) \
+    GA_LOGSPACE_(ga_geomspace_with, dtype, start, stop, __VA_ARGS__)
 #ifdef __cplusplus
 /* Options have their defaults. C++17 takes these structs in braces: their members in order. */
 struct ga_close_options_ {
@@ -134,6 +170,51 @@ struct ga_logspace_options_ {
     bool endpoint = true;
     double base = 10;
 };
+/* These two take C's designated initialisers in C++20; in C++17 an array, or the structs. */
+struct ga_average_options_ {
+    const gpuarray *x = nullptr;
+    int naxes = 0;
+    const int *axes = nullptr;
+    const gpuarray *weights = nullptr;
+    gpuarray **returned = nullptr;
+    bool keepdims = false;
+    operator ga_average_args() const
+    {
+        return ga_average_args{x, naxes, axes, weights, returned, keepdims};
+    }
+};
+struct ga_cov_options_ {
+    const gpuarray *x = nullptr, *y = nullptr;
+    bool columns = false, bias = false;
+    int ddof = 0;
+    operator ga_cov_args() const { return ga_cov_args{x, y, columns, bias, ddof}; }
+};
+inline ga_average_args ga_average_args_(const gpuarray *x)
+{
+    return ga_average_args{x, 0, nullptr, nullptr, nullptr, false};
+}
+inline ga_average_args ga_average_args_(const ga_average_args &args) { return args; }
+inline ga_cov_args ga_cov_args_(const gpuarray *x)
+{
+    return ga_cov_args{x, nullptr, false, false, 0};
+}
+inline ga_cov_args ga_cov_args_(const ga_cov_args &args) { return args; }
+template <class Function, class Args>
+inline gpuarray *ga_moments_call_(Function f, const Args &args)
+{
+    return f(sizeof args, &args);
+}
+#define ga_average(...) \
+    GA_HERE_(ga_moments_call_( \
+        ga_average, \
+        ga_average_args(GA_JOIN_(GA_AVERAGE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))))
+#define GA_AVERAGE_ONE(x) ga_average_args_(x)
+#define GA_AVERAGE_MANY(...) (ga_average_options_{.x = __VA_ARGS__})
+#define GA_COV_CALL_(f, ...) \
+    GA_HERE_(ga_moments_call_( \
+        f, ga_cov_args(GA_JOIN_(GA_COV_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))))
+#define GA_COV_ONE(x) ga_cov_args_(x)
+#define GA_COV_MANY(...) (ga_cov_options_{.x = __VA_ARGS__})
 template <class Function, class A, class B>
 inline auto ga_close_call_(Function f, A a, B b, const ga_close_options_ &o = {})
 {
@@ -175,8 +256,14 @@ inline bool ga_array_equal_(const ga_array_equal_args &args)
     GA_AT_(f, dtype, start, stop, sizeof(ga_logspace_args), \
            &(ga_logspace_args){.given = GA_TEXT_(__VA_ARGS__), .num = __VA_ARGS__})
 #define ga_array_equal(x, ...) \
-    GA_AT_(ga_array_equal, sizeof(ga_array_equal_args), &(ga_array_equal_args){.a = x, .b = __VA_ARGS__})
+    GA_AT_(ga_array_equal, sizeof(ga_array_equal_args), \
+           &(ga_array_equal_args){.a = x, .b = __VA_ARGS__})
+#define ga_average(...) \
+    GA_AT_(ga_average, sizeof(ga_average_args), &(ga_average_args){.x = __VA_ARGS__})
+#define GA_COV_CALL_(f, ...) GA_AT_(f, sizeof(ga_cov_args), &(ga_cov_args){.x = __VA_ARGS__})
 #endif
+#define ga_cov(...) GA_COV_CALL_(ga_cov, __VA_ARGS__)
+#define ga_corrcoef(...) GA_COV_CALL_(ga_corrcoef, __VA_ARGS__)
 /* clang-format on */
 
 #endif

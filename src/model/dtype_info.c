@@ -8,8 +8,8 @@
 /* The kinds of isdtype, each with its letters. */
 static const struct {
     const char *name, *kinds;
-} kinds[] = {{"bool", "b"},          {"signed integer", "i"}, {"unsigned integer", "u"},
-             {"integral", "iu"},     {"real floating", "f"},  {"complex floating", "c"},
+} kinds[] = {{"bool", "b"},      {"signed integer", "i"}, {"unsigned integer", "u"},
+             {"integral", "iu"}, {"real floating", "f"},  {"complex floating", "c"},
              {"numeric", "iufc"}};
 
 bool ga_isdtype(ga_dtype dtype, const char *kind)

@@ -67,14 +67,14 @@ const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/split.def>
 #include <quarry/ternary.def>
 #include <quarry/unary.def>
-    ROW(divmod, "?iuf", INT8, SAME, 2, "r = ga::floor_divide(a, b); s = ga::remainder(a, b)", NULL)
-    [GA__ROW_dot] = {.formula = FORMULA(dot, NULL),
-                     .part = {.accumulator = "T",
-                              .neutral = "T(0)",
-                              .step = "ga::add(a, x)",
-                              .combine = "ga::add(a, b)",
-                              .finish = "a",
-                              .rounds = true}},
+    ROW(divmod, "?iuf", INT8, SAME, 2, "r = ga::floor_divide(a, b); s = ga::remainder(a, b)",
+        NULL)[GA__ROW_dot] = {.formula = FORMULA(dot, NULL),
+                              .part = {.accumulator = "T",
+                                       .neutral = "T(0)",
+                                       .step = "ga::add(a, x)",
+                                       .combine = "ga::add(a, b)",
+                                       .finish = "a",
+                                       .rounds = true}},
 };
 
 /* Second names. */

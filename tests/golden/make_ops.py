@@ -434,7 +434,8 @@ def small_values(name, f, args, common, numbers):
         return np.nan_to_num(numbers[0], posinf=top, neginf=-top)
     if name == "spacing" and common in SMALL:
         x = numbers[0]
-        away = nextafter_small(common, [x, np.copysign(np.float32(np.inf), x)]) - x
+        end = np.where(x < 0, np.float32(-np.inf), np.float32(np.inf))
+        away = nextafter_small(common, [x, end]) - x
         return np.where(np.isfinite(x), away, np.nan)
     if name in ("where",):
         return np.where(numbers[0], *[n.astype(numpy_dtype(common)) for n in numbers[1:]])

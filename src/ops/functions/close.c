@@ -6,7 +6,7 @@
 #include "base/given.h"
 #include "base/options.h"
 #include "ops/elementwise_op.h"
-#include "ops/reduction_op.h"
+#include "ops/functions/parts.h"
 
 #define CLOSE(a, b) "ga::isclose(" #a ", " #b ", p, q, s != 0)"
 
@@ -65,15 +65,15 @@ static ga_status set_operands(const test *t, const ga_value *values, int ndim, c
     ga_dtype loop[2], common;
     for (int k = 0; k < 2; k++) {
         const bool weak = values[k].kind == GA_VALUE_NUMBER;
-        types[k] = (ga__operand_type){weak ? values[k].dtype : values[k].as.array->dtype, weak,
-                                      values[k]};
+        types[k] =
+            (ga__operand_type){weak ? values[k].dtype : values[k].as.array->dtype, weak, values[k]};
     }
     const ga_status status = ga__resolve(t->name, "?iufc", t->rule, 2, types, loop, &common);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < 2; k++) {
-        operands[k] = (ga__operand){
-            .name = names[k], .number = values[k], .type = loop[k], .reads = true};
+        operands[k] =
+            (ga__operand){.name = names[k], .number = values[k], .type = loop[k], .reads = true};
         if (values[k].kind == GA_VALUE_NUMBER)
             continue;
         operands[k].array = views[k] = ga_broadcast_to(values[k].as.array, ndim, shape);
@@ -152,8 +152,7 @@ static bool equal_arrays(const gpuarray *a, const gpuarray *b, bool broadcasts, 
         return false;
     if (!broadcasts && !ga__same_shape(a->ndim, a->shape, b->ndim, b->shape))
         return false;
-    return common_shape(values, &ndim, shape) &&
-           all_pass(t, values, device, ndim, shape, NULL);
+    return common_shape(values, &ndim, shape) && all_pass(t, values, device, ndim, shape, NULL);
 }
 
 bool(ga_array_equal)(size_t size, const ga_array_equal_args *args)

@@ -8,14 +8,13 @@
 #include "base/options.h"
 #include "ops/elementwise_op.h"
 
-static const ga__row round_row = {
-    .formula = {.id = GA__FORMULA_ID(100),
-                .name = "round",
-                .body = "r = ga::round_to<ga_s0>(a, p, q != 0)"},
-    .kinds = "iufc",
-    .rule = GA__RULE_SAME,
-    .result = GA__RESULT_SAME,
-    .inputs = 1};
+static const ga__row round_row = {.formula = {.id = GA__FORMULA_ID(100),
+                                              .name = "round",
+                                              .body = "r = ga::round_to<ga_s0>(a, p, q != 0)"},
+                                  .kinds = "iufc",
+                                  .rule = GA__RULE_SAME,
+                                  .result = GA__RESULT_SAME,
+                                  .inputs = 1};
 
 /* A power of 10 as NumPy finds it: exact while it can be. */
 static double power_of_ten(int n)
@@ -50,14 +49,13 @@ ga_status(ga_round_decimals_into)(gpuarray *out, ga_value a, int decimals)
     return round_to(out, a, decimals) ? GA_OK : ga_error();
 }
 
-static const ga__row nan_to_num_row = {
-    .formula = {.id = GA__FORMULA_ID(101),
-                .name = "nan_to_num",
-                .body = "r = ga::nan_to_num(a, p, q, s)"},
-    .kinds = "?iufc",
-    .rule = GA__RULE_SAME,
-    .result = GA__RESULT_SAME,
-    .inputs = 1};
+static const ga__row nan_to_num_row = {.formula = {.id = GA__FORMULA_ID(101),
+                                                   .name = "nan_to_num",
+                                                   .body = "r = ga::nan_to_num(a, p, q, s)"},
+                                       .kinds = "?iufc",
+                                       .rule = GA__RULE_SAME,
+                                       .result = GA__RESULT_SAME,
+                                       .inputs = 1};
 
 /* The largest finite number of the result's dtype; 0 if it is no float. */
 static double largest(ga_value a)

@@ -68,11 +68,11 @@ gpuarray *ga_hamming(ga_dtype dtype, int64_t m)
 
 gpuarray *ga_hanning(ga_dtype dtype, int64_t m)
 {
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(109),
-        .name = "hanning",
-        .body = PLACE "r = 0.5 + ga::times(0.5, ga::cos(" PI " * k / b))",
-        .uses_index = true};
+    static const ga__formula formula = {.id = GA__FORMULA_ID(109),
+                                        .name = "hanning",
+                                        .body = PLACE "r = 0.5 + ga::times(0.5, ga::cos(" PI
+                                                      " * k / b))",
+                                        .uses_index = true};
     return window(&formula, dtype, m, 0);
 }
 
@@ -114,16 +114,15 @@ static ga_status read_options(const char *name, size_t size, const ga_logspace_a
 gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t size,
                            const ga_logspace_args *args)
 {
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(111),
-        .name = "logspace",
-        .body = "r = ga::power(ga::fabs(d), " PLACE_OF ")",
-        .uses_index = true};
+    static const ga__formula formula = {.id = GA__FORMULA_ID(111),
+                                        .name = "logspace",
+                                        .body = "r = ga::power(ga::fabs(d), " PLACE_OF ")",
+                                        .uses_index = true};
     ga_logspace_args known;
     double steps;
     if (read_options("logspace", size, args, &known, &steps) != GA_OK)
         return NULL;
-    /* d is the base; a base is positive, so its sign tells whether the stop belongs to the range. */
+    /* d is the base, which is positive: its sign tells whether the stop is an element. */
     const double numbers[] = {start, stop, (stop - start) / steps,
                               known.endpoint ? known.base : -known.base};
     if (!(known.base > 0))
@@ -135,7 +134,7 @@ gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t siz
 gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t size,
                             const ga_logspace_args *args)
 {
-    /* a and b are the ends, c the step of the decimal logarithm, d > 0 if the stop is an element. */
+    /* a and b are the ends, c the step of the logarithm, d > 0 if the stop is an element. */
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(112),
         .name = "geomspace",
@@ -147,8 +146,8 @@ gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t si
     if (read_options("geomspace", size, args, &known, &steps) != GA_OK)
         return NULL;
     if (!(start * stop > 0) && !(start > 0 && stop > 0) && !(start < 0 && stop < 0))
-        return ga__fail_null(GA_ERR_INVALID,
-                             "geomspace: no progression leads from %.17g to %.17g", start, stop);
+        return ga__fail_null(GA_ERR_INVALID, "geomspace: no progression leads from %.17g to %.17g",
+                             start, stop);
     const double numbers[] = {start, stop, (log10(fabs(stop)) - log10(fabs(start))) / steps,
                               known.endpoint ? 1 : -1};
     return make(&formula, dtype, known.num, 4, numbers);
