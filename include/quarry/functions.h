@@ -238,11 +238,19 @@ inline gpuarray *ga_logspace_call_(Function f, ga_dtype dtype, double start, dou
 #define GA_NAN_TO_NUM_MANY(a, ...) GA_HERE_(ga_nan_to_num_call_(a, {__VA_ARGS__}))
 #define GA_LOGSPACE_(f, dtype, start, stop, ...) \
     GA_HERE_(ga_logspace_call_(f, dtype, start, stop, {__VA_ARGS__}))
-inline bool ga_array_equal_(const ga_array_equal_args &args)
+struct ga_array_equal_options_ {
+    bool equal_nan = false;
+};
+inline bool ga_array_equal_(const gpuarray *a, const gpuarray *b,
+                            const ga_array_equal_options_ &o = {})
 {
+    const ga_array_equal_args args = {a, b, o.equal_nan};
     return ga_array_equal(sizeof args, &args);
 }
-#define ga_array_equal(...) GA_HERE_(ga_array_equal_(ga_array_equal_args{__VA_ARGS__}))
+#define ga_array_equal(a, ...) \
+    GA_HERE_(GA_JOIN_(GA_ARRAY_EQUAL_, GA_MANY_(__VA_ARGS__))(a, __VA_ARGS__))
+#define GA_ARRAY_EQUAL_ONE(a, b) ga_array_equal_(a, b)
+#define GA_ARRAY_EQUAL_MANY(a, b, ...) ga_array_equal_(a, b, {__VA_ARGS__})
 #else
 #define GA_CLOSE_ONE(f, a, b) \
     GA_AT_(f##_with, GA_V(a), GA_V(b), sizeof(ga_close_args), &(ga_close_args){.given = ""})

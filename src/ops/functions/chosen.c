@@ -18,13 +18,14 @@ typedef struct recipe {
 #define SUM_PART &ga__rows[GA__ROW_sum].part
 #define MOMENTS(FINISH)                                                                            \
     {                                                                                              \
-        .accumulator = "ga::moments<T, I>", .neutral = "{}",                                       \
-        .step = "ga::isnan(x) ? a : ga::gather(a, x)", .combine = "ga::merge(a, b)",               \
-        .finish = FINISH, .holds = GA__ACCUMULATOR_COUNTED, .rounds = true                         \
+        .accumulator = "ga::number_moments<T, I>", .neutral = "{}", .step = "ga::gather(a, x)",    \
+        .combine = "ga::merge(a, b)", .finish = FINISH, .holds = GA__ACCUMULATOR_COUNTED,          \
+        .rounds = true                                                                             \
     }
 /* NaN leaves an element out, so whether a chosen one was NaN is a part of its own. */
-static const ga__part_formula variance = MOMENTS("ga::variance(a, a.count - ddof)"),
-                              deviation = MOMENTS("ga::sqrt(ga::variance(a, a.count - ddof))");
+static const ga__part_formula variance = MOMENTS("ga::variance(a.of, a.of.count - ddof)"),
+                              deviation =
+                                  MOMENTS("ga::sqrt(ga::variance(a.of, a.of.count - ddof))");
 #define NUMBER "w ? x : ga::nan_or_highest<T>()"
 #define UNLESS_NAN "a.part1.value ? ga::not_a_number<ga::real_type<ga_part0::T>>() : ga_finish0(a)"
 

@@ -128,8 +128,13 @@ static ga_status fill(const call *c, gpuarray *to)
 /* The accumulator's type, where I stands for the type of indices. */
 static const char *accumulator_of(const ga__part_formula *part)
 {
-    return strcmp(part->accumulator, "ga::moments<T, I>") == 0 ? "ga::moments<T, long long>"
-                                                               : part->accumulator;
+    static const char *const indexed[][2] = {
+        {"ga::moments<T, I>", "ga::moments<T, long long>"},
+        {"ga::number_moments<T, I>", "ga::number_moments<T, long long>"}};
+    for (size_t k = 0; k < sizeof indexed / sizeof *indexed; k++)
+        if (strcmp(part->accumulator, indexed[k][0]) == 0)
+            return indexed[k][1];
+    return part->accumulator;
 }
 
 static ga__operand number(const char *name, ga_dtype type, ga_value value)
