@@ -334,6 +334,7 @@ static void results_follow_from_the_dtype_computed_in(void **state)
     assert_int_equal(ga__result_dtype(GA__RESULT_BOOL, GA_FLOAT64), GA_BOOL);
     assert_int_equal(ga__result_dtype(GA__RESULT_INDEX, GA_FLOAT64), GA_INT64);
     assert_int_equal(ga__result_dtype(GA__RESULT_INT32, GA_FLOAT64), GA_INT32);
+    assert_int_equal(ga__result_dtype(GA__RESULT_UINT8, GA_INT64), GA_UINT8);
 }
 
 int main(int argc, char **argv)

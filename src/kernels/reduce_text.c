@@ -247,6 +247,12 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
 
+/* Whether the part is an extreme of indexed values, which a thread finds in two steps. */
+static bool takes_ascending(const ga__part_formula *part)
+{
+    return part->uses_index && strcmp(part->accumulator, "ga::indexed<T, I>") == 0;
+}
+
 static void fill_part(ga__record *record, const formula *f, const variant *v, int k)
 {
     const ga__part_formula *part = f->parts[k];
@@ -260,7 +266,7 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(finish), part->finish ? part->finish : "");
     ga__record_set(record, GA__KEY(type), part_type(v, part, type));
     ga__record_set_flag(record, GA__KEY(ascends),
-                        part->uses_index && v->ascending && !v->host && !v->columns &&
+                        takes_ascending(part) && v->ascending && !v->host && !v->columns &&
                             !v->carried && v->reduced_ndim == 1);
     ga__record_set(record, GA__KEY(declared), part->finish ? ga__dtype_compute_type(type) : "");
     ga__record_set_flag(record, GA__KEY(rounds), rounds);
