@@ -12,6 +12,7 @@
 #include <quarry/graph.h>
 #include <quarry/array.h>
 #include <quarry/ops.h>
+#include <quarry/functions.h>
 #include <quarry/select.h>
 #include <quarry/rank.h>
 #include <quarry/sort.h>

@@ -20,7 +20,8 @@ import warnings
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ["types", "basic", "complex", "complex_arcs", "integer", "functions", "reduce_types", "short_circuit"]
+FILES = ["types", "basic", "complex", "complex_arcs", "integer", "functions", "elements", "special_fits", "special",
+         "reduce_types", "scan_types", "short_circuit"]
 C_TYPES = {
     "?": "bool", "b": "signed char", "h": "short", "i": "int", "q": "long long",
     "B": "unsigned char", "H": "unsigned short", "I": "unsigned int", "Q": "unsigned long long",
@@ -33,6 +34,10 @@ COMPLEX_ULP = 8
 # The extremes' choice between -0 and 0 differs between NumPy's own loops.
 ZEROS_ARE_EQUAL = {"maximum", "minimum", "fmax", "fmin", "clip"}
 # NumPy gives NaN where Annex G has an infinity or a zero.
+# NumPy has none of these, or rounds otherwise: the golden files have mpmath's values, or formulas, instead.
+ELSEWHERE = {"rsqrt", "sigmoid", "logit", "gamma", "lgamma", "digamma", "erfinv", "i0", "j0", "j1", "y0", "y1", "sinc",
+             "nan_to_num", "spacing", "isclose", "float_power", "xlogy", "lerp", "sincos", "bitwise_count", "ptp",
+             "nanargmin", "nanargmax", "logsumexp"}
 ANNEX_G = {"multiply", "divide", "reciprocal", "square", "power", "exp2", "expm1", "log2", "log10",
            "log1p"}
 
@@ -46,7 +51,7 @@ def table(name):
         fields = re.findall(r'\s*((?:"[^"]*"\s*)+|[^,"]+)\s*(?:,|$)', row)
         rows.append(["".join(re.findall(r'"([^"]*)"', f)) if '"' in f else f.strip()
                      for f in fields])
-    return rows
+    return [row for row in rows if row[0] not in ELSEWHERE]
 
 
 def types_of(kinds, rule):

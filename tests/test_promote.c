@@ -103,9 +103,10 @@ static void expect(const char *what, const char *row, const char *column, const 
 static ga__rule rule_named(const char *name)
 {
     static const char *const names[] = {
-        [GA__RULE_SAME] = "SAME",   [GA__RULE_FLOAT] = "FLOAT",     [GA__RULE_DOUBLE] = "DOUBLE",
-        [GA__RULE_INT8] = "INT8",   [GA__RULE_COMPARE] = "COMPARE", [GA__RULE_LDEXP] = "LDEXP",
-        [GA__RULE_WHERE] = "WHERE", [GA__RULE_SUM] = "SUM",         [GA__RULE_MEAN] = "MEAN",
+        [GA__RULE_SAME] = "SAME", [GA__RULE_FLOAT] = "FLOAT",     [GA__RULE_DOUBLE] = "DOUBLE",
+        [GA__RULE_INT8] = "INT8", [GA__RULE_COMPARE] = "COMPARE", [GA__RULE_LDEXP] = "LDEXP",
+        [GA__RULE_WIDE] = "WIDE", [GA__RULE_WHERE] = "WHERE",     [GA__RULE_SUM] = "SUM",
+        [GA__RULE_MEAN] = "MEAN",
     };
 
     for (int r = GA__RULE_SAME; r <= GA__RULE_MEAN; r++) {
@@ -334,6 +335,7 @@ static void results_follow_from_the_dtype_computed_in(void **state)
     assert_int_equal(ga__result_dtype(GA__RESULT_BOOL, GA_FLOAT64), GA_BOOL);
     assert_int_equal(ga__result_dtype(GA__RESULT_INDEX, GA_FLOAT64), GA_INT64);
     assert_int_equal(ga__result_dtype(GA__RESULT_INT32, GA_FLOAT64), GA_INT32);
+    assert_int_equal(ga__result_dtype(GA__RESULT_UINT8, GA_INT64), GA_UINT8);
 }
 
 int main(int argc, char **argv)

@@ -80,6 +80,14 @@ static void all_rows(ga_dtype dtype)
 #define GA_SCAN(name, ...) COMPILES(#name, ga_##name(a));
 #include <quarry/scan.def>
         COMPILES("dot", ga_dot(a, a));
+        COMPILES("masked sum", ga_sum(a, .where = a, GA_INITIAL(1)));
+        COMPILES("masked max", ga_max(a, .where = a, GA_INITIAL(1)));
+        COMPILES("masked mean", ga_mean(a, .where = a));
+        COMPILES("masked std", ga_std(a, .where = a));
+        COMPILES("masked argmin", ga_argmin(a, .where = a));
+        COMPILES("average", ga_average(a, .weights = a));
+        COMPILES("close", (void)ga_isclose(a, a, .rtol = 0));
+        COMPILES("numbers", (void)ga_nan_to_num(a, .nan = 1));
         for (int to = GA_BOOL; to < GA_DTYPE_COUNT; to++)
             COMPILES("astype", ga_astype(a, (ga_dtype)to));
     }

@@ -22,7 +22,8 @@ INTRODUCTION = '''# The functions of Quarry
 A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
 a twin, `ga_f_into(out, ...)`, that writes into an array, which may also be an operand, and returns a
 `ga_status`. Options of a reduction follow its array: `GA_AXIS(0, 2)`, `.keepdims = true`,
-`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`. A scan has one axis, or none: then it goes over the
+`.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`, `.where = mask`, `GA_INITIAL(v)`, `.offsets = array`
+([functions.md](functions.md#masks-initial-elements-segments)). A scan has one axis, or none: then it goes over the
 elements in C order. Its options are `.dtype`, `.exclusive`, `.reverse`, `.include_initial`, `GA_INITIAL(v)`,
 `.offsets` and `.out` ([scans.md](scans.md)); `ga_cumulative_sum` and `ga_cumulative_prod` are `ga_cumsum` and
 `ga_cumprod` that need an axis for several dimensions. Functions that create an array return NULL on failure,

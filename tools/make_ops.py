@@ -33,9 +33,13 @@ typedef struct ga_reduce_args {
     int ddof;        /* var and std divide by count - ddof */
     gpuarray *out;   /* receives the result; the call then returns `out` itself, not a new reference */
     double correction; /* added to ddof; need not be whole */
+    const gpuarray *where;   /* broadcasts to x: elements where it is 0 are left out */
+    ga_value initial;        /* GA_INITIAL(v): one more element of each reduction */
+    const gpuarray *offsets; /* 1-D integers: result k is of the elements from offset k on and before k + 1 */
 } ga_reduce_args;
 
 #define GA_NO_AXES (-1)
+#define GA_INITIAL(value) .initial = GA_V(value)
 
 /* GA_AXIS(0, 2) names axes, GA_AXIS() none, as axis=() in NumPy. The zeros make a list of no axes C. */
 #define GA_AXIS(...) \
@@ -63,8 +67,6 @@ typedef struct ga_scan_args {
     gpuarray *out;           /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_scan_args;
 
-#define GA_INITIAL(value) .initial = GA_V(value)
-
 /* Each returns a new array in C order; the elements along the axis are joined in C order too. `out` may be x.
  * On one device, a result has the same bits in every run; on the host also with any number of threads.
  * docs/scans.md says how. GA_ERR_INVALID for a bad axis or number, GA_ERR_INDEX for an offset outside the
@@ -79,7 +81,9 @@ GA_API gpuarray *ga_cumulative_prod(size_t size, const ga_scan_args *args);
 
 REDUCE_MEMBERS = [('const gpuarray *', 'x', 'nullptr'), ('int ', 'naxes', '0'), ('const int *', 'axes', 'nullptr'),
                   ('bool ', 'keepdims', 'false'), ('ga_dtype ', 'dtype', 'GA_NO_DTYPE'), ('int ', 'ddof', '0'),
-                  ('gpuarray *', 'out', 'nullptr'), ('double ', 'correction', '0')]
+                  ('gpuarray *', 'out', 'nullptr'), ('double ', 'correction', '0'),
+                  ('const gpuarray *', 'where', 'nullptr'), ('ga_value ', 'initial', 'ga_value_array(nullptr)'),
+                  ('const gpuarray *', 'offsets', 'nullptr')]
 SCAN_MEMBERS = [('const gpuarray *', 'x', 'nullptr'), ('int ', 'naxes', '0'), ('const int *', 'axes', 'nullptr'),
                 ('ga_dtype ', 'dtype', 'GA_NO_DTYPE'), ('bool ', 'exclusive', 'false'), ('bool ', 'reverse', 'false'),
                 ('bool ', 'include_initial', 'false'), ('ga_value ', 'initial', 'ga_value_array(nullptr)'),
@@ -130,6 +134,9 @@ def calls(kind, members):
     return text.replace('@', kind).replace('%', kind.upper())
 
 
+# Their macros, which take options too, are in functions.h.
+WITH_OPTIONS = ('isclose', 'nan_to_num', 'round')
+
 DOT = '''
 /* The sum of a * b of two 1-D arrays, a 0-d array; multiply and sum are one kernel. */
 GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
@@ -149,11 +156,20 @@ def elementwise(name, line, count):
     values = ', '.join(f'ga_value {v}' for v in letters)
     wrapped = ', '.join(f'GA_V({v})' for v in letters)
     names = ', '.join(letters)
+    call = '' if name in WITH_OPTIONS else f'#define ga_{name}({names}) GA_AT_(ga_{name}, {wrapped})\n'
     return (f'\n/* {line}. */\n'
             f'GA_API gpuarray *ga_{name}({values});\n'
             f'GA_API ga_status ga_{name}_into(gpuarray *out, {values});\n',
-            f'#define ga_{name}({names}) GA_AT_(ga_{name}, {wrapped})\n'
-            f'#define ga_{name}_into(out, {names}) GA_AT_(ga_{name}_into, out, {wrapped})\n')
+            call + f'#define ga_{name}_into(out, {names}) GA_AT_(ga_{name}_into, out, {wrapped})\n')
+
+
+def aliases(directory):
+    """Macros of the second names; elementwise rows have a twin, _into."""
+    twins = {row[0] for table in ('unary', 'binary', 'ternary') for row in rows(directory, table)}
+    for name, row in rows(directory, 'alias'):
+        yield f'#define ga_{name} ga_{row}\n'
+        if row in twins:
+            yield f'#define ga_{name}_into ga_{row}_into\n'
 
 
 def main(out, directory):
@@ -181,6 +197,7 @@ def main(out, directory):
     for name in [row[0] for row in rows(directory, 'scan')] + ['cumulative_sum', 'cumulative_prod']:
         macros.append(f'#define ga_{name}(...) GA_SCAN_CALL_(ga_{name}, __VA_ARGS__)\n')
     declarations.append(SCAN_STANDARD)
+    macros += aliases(directory)
     with open(out, 'w') as header:
         header.write(''.join(declarations))
         header.write(CALLS_HEAD + calls('reduce', REDUCE_MEMBERS) + calls('scan', SCAN_MEMBERS))

@@ -250,10 +250,12 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
     ga__record_set_number(record, GA__KEY(longest_run), GA__HOST_RUN);
 }
 
-/* Whether a thread's elements have ascending, equally spaced indices, on CUDA. */
+/* Whether a thread's elements have ascending, equally spaced indices, on CUDA, and the part is an
+ * extreme of indexed values, which a thread finds in two steps. */
 static bool ascends(const variant *v, const ga__part_formula *part)
 {
-    return part->uses_index && v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
+    return part->uses_index && strcmp(part->accumulator, "ga::indexed<T, I>") == 0 &&
+           v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
 }
 
 static void fill_part(ga__record *record, const formula *f, const variant *v, int k)

@@ -150,6 +150,8 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(complex), complex_types || names_complex(texts) ? "1" : "");
     ga__record_set(record, GA__KEY(integer), "");
     ga__record_set(record, GA__KEY(functions), "");
+    ga__record_set(record, GA__KEY(special), "");
+    ga__record_set(record, GA__KEY(elements), "");
     ga__record_set(record, GA__KEY(distributions), "");
     ga__record_set(record, GA__KEY(bins), "");
     ga__record_set(record, GA__KEY(vector_math), "");

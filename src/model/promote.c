@@ -249,6 +249,7 @@ static ga_dtype apply_rule(ga__rule rule, int n, const ga__operand_type *operand
     case GA__RULE_FLOAT: return float_common(n, operands, promoted);
     case GA__RULE_DOUBLE:
     case GA__RULE_MEAN: return is_integer(promoted) ? GA_FLOAT64 : promoted;
+    case GA__RULE_WIDE: return kind_rank(promoted) == 4 ? GA_COMPLEX128 : GA_FLOAT64;
     case GA__RULE_INT8: return promoted == GA_BOOL ? GA_INT8 : promoted;
     case GA__RULE_SUM: return sum_dtype(promoted);
     case GA__RULE_SAME:
@@ -356,6 +357,7 @@ ga_dtype ga__result_dtype(ga__result_kind result, ga_dtype common)
     case GA__RESULT_REAL: return ga__dtype_real(common);
     case GA__RESULT_INDEX: return GA_INT64;
     case GA__RESULT_INT32: return GA_INT32;
+    case GA__RESULT_UINT8: return GA_UINT8;
     case GA__RESULT_SAME: break;
     }
     return common;

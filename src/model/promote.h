@@ -9,6 +9,7 @@ typedef enum ga__rule {
     GA__RULE_SAME,
     GA__RULE_FLOAT,
     GA__RULE_DOUBLE,
+    GA__RULE_WIDE,
     GA__RULE_INT8,
     GA__RULE_COMPARE,
     GA__RULE_LDEXP,
@@ -22,7 +23,8 @@ typedef enum ga__result_kind {
     GA__RESULT_BOOL,
     GA__RESULT_REAL,
     GA__RESULT_INDEX,
-    GA__RESULT_INT32
+    GA__RESULT_INT32,
+    GA__RESULT_UINT8
 } ga__result_kind;
 
 /* How an operation sees one operand: an array's dtype, or a weak number. */

@@ -67,26 +67,23 @@ const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/split.def>
 #include <quarry/ternary.def>
 #include <quarry/unary.def>
-    [GA__ROW_dot] = {.formula = FORMULA(dot, NULL),
-                     .part = {.accumulator = "T",
-                              .neutral = "T(0)",
-                              .step = "ga::add(a, x)",
-                              .combine = "ga::add(a, b)",
-                              .finish = "a",
-                              .rounds = true}},
+    ROW(divmod, "?iuf", INT8, SAME, 2, "r = ga::floor_divide(a, b); s = ga::remainder(a, b)",
+        NULL)[GA__ROW_dot] = {.formula = FORMULA(dot, NULL),
+                              .part = {.accumulator = "T",
+                                       .neutral = "T(0)",
+                                       .step = "ga::add(a, x)",
+                                       .combine = "ga::add(a, b)",
+                                       .finish = "a",
+                                       .rounds = true}},
 };
 
-/* NumPy's second names. */
+/* Second names. */
 static const struct {
     const char *name;
     ga__row_id row;
 } aliases[] = {
-    {"abs", GA__ROW_absolute},    {"acos", GA__ROW_arccos},        {"acosh", GA__ROW_arccosh},
-    {"amax", GA__ROW_max},        {"amin", GA__ROW_min},           {"asin", GA__ROW_arcsin},
-    {"asinh", GA__ROW_arcsinh},   {"atan", GA__ROW_arctan},        {"atan2", GA__ROW_arctan2},
-    {"atanh", GA__ROW_arctanh},   {"bitwise_not", GA__ROW_invert}, {"conjugate", GA__ROW_conj},
-    {"degrees", GA__ROW_rad2deg}, {"mod", GA__ROW_remainder},      {"pow", GA__ROW_power},
-    {"radians", GA__ROW_deg2rad}, {"true_divide", GA__ROW_divide},
+#define GA_ALIAS(name, row) {#name, GA__ROW_##row},
+#include <quarry/alias.def>
 };
 
 static bool is(const char *name, size_t length, const char *wanted)

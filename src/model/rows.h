@@ -21,6 +21,7 @@ typedef enum ga__row_id {
     GA__ROW_COUNT,
     GA__ROW_BEFORE_SPLIT = GA__ROW_COUNT - 1,
 #include <quarry/split.def>
+    GA__ROW_divmod,
     GA__ROW_dot,
     GA__ROW_END
 #undef GA_UNARY

@@ -198,15 +198,65 @@ ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
     return status;
 }
 
-ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, gpuarray **second)
+/* A new array, or `out` if there is one and it takes the result; then inputs that it overlaps are
+ * copied. */
+static gpuarray *result_of(call *c, gpuarray *out, gpuarray **copies)
+{
+    const char *name = c->op->formula.name;
+    const ga_dtype dtype = ga__result_dtype(c->op->result, c->common);
+    if (!out)
+        return ga__array_new(name, c->device, dtype, c->ndim, c->shape);
+    if (out->buffer->device != c->device)
+        return ga__fail_null(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c->device->name,
+                             out->buffer->device->name);
+    if (ga__check_out(name, out, c->ndim, c->shape, dtype) != GA_OK)
+        return NULL;
+    for (int k = 0; k < c->op->inputs; k++)
+        if (ga__separate(out, &c->arrays[k], &copies[k]) != GA_OK)
+            return NULL;
+    return out;
+}
+
+gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *inputs, int count,
+                            const double *numbers)
+{
+    static const char *const names[GA__MAX_NUMBERS] = {"p", "q", "s"};
+    call c;
+    ga__operand operands[1 + GA__MAX_INPUTS + GA__MAX_NUMBERS];
+    gpuarray *copies[GA__MAX_INPUTS] = {NULL};
+    if (prepare(&c, op, inputs) != GA_OK)
+        return NULL;
+    gpuarray *result = result_of(&c, out, copies);
+    ga_status status = result ? GA_OK : ga_error();
+    if (result) {
+        operands[0] = result_operand("r", result, ga__result_dtype(op->result, c.common));
+        set_inputs(&c, inputs, operands + 1);
+        for (int k = 0; k < count; k++)
+            operands[1 + op->inputs + k] = (ga__operand){.name = names[k],
+                                                         .number = ga_value_double(numbers[k]),
+                                                         .type = GA_FLOAT64,
+                                                         .reads = true};
+        status = ga__elementwise(&op->formula, c.device, result->ndim, result->shape,
+                                 1 + op->inputs + count, operands);
+    }
+    for (int k = 0; k < op->inputs; k++)
+        ga_free(copies[k]);
+    if (status == GA_OK)
+        return ga__checks_nan() && !out ? checked(op, result, inputs) : result;
+    if (!out)
+        ga_free(result);
+    return NULL;
+}
+
+ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **first,
+                          gpuarray **second)
 {
     const ga__row *op = &ga__rows[row];
     call c;
     ga__operand operands[2 + GA__MAX_INPUTS];
-    const ga_value input = ga_value_array(x);
     if (!first || !second)
         return ga__fail(GA_ERR_INVALID, "%s: a result pointer is NULL", op->formula.name);
-    ga_status status = prepare(&c, op, &input);
+    ga_status status = prepare(&c, op, inputs);
     if (status != GA_OK)
         return status;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
@@ -218,10 +268,10 @@ ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, g
     }
     operands[0] = result_operand("r", r, c.common);
     operands[1] = result_operand("s", s, dtype);
-    set_inputs(&c, &input, operands + 2);
-    status = ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 3, operands);
+    set_inputs(&c, inputs, operands + 2);
+    status = ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 2 + op->inputs, operands);
     if (status == GA_OK && ga__checks_nan())
-        status = ga__check_elements(op->formula.name, r, 1, &input, NULL);
+        status = ga__check_elements(op->formula.name, r, op->inputs, inputs, NULL);
     if (status == GA_OK) {
         *first = r;
         *second = s;

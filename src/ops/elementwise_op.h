@@ -13,8 +13,15 @@ gpuarray *ga__apply(ga__row_id row, const ga_value *inputs);
 /* Computes into `out`, which must have the broadcast shape. */
 ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs);
 
+/* A new array, or `out` unless that is NULL, from a row that is in no table, whose formula also
+ * takes numbers of double: `p`, `q` and `s`. NULL on failure. */
+#define GA__MAX_NUMBERS 3
+gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *inputs, int count,
+                            const double *numbers);
+
 /* Computes two new arrays, set only if both could be made. */
-ga_status ga__apply_split(ga__row_id row, const gpuarray *x, gpuarray **first, gpuarray **second);
+ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **first,
+                          gpuarray **second);
 
 /* Raises unless each value is a number or an array and all arrays are on one device; *device is
  * that device, or the current one if there are only numbers. Custom kernels use it too. */

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
+#include "ops/functions/chosen.h"
 
 /* One reduction's axes and result. */
 typedef struct call {
@@ -94,6 +95,11 @@ ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype re
     return GA_OK;
 }
 
+static bool has_options(const ga_reduce_args *args)
+{
+    return args->where || ga__has_initial(args);
+}
+
 static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
 {
     c->x = args->x;
@@ -106,7 +112,10 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
     status = find_dtypes(c, op, args);
     if (status != GA_OK)
         return status;
-    if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0)
+    if (has_options(args) && ga__check_chosen(op, args, c->loop) != GA_OK)
+        return ga_error();
+    if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0 &&
+        !ga__has_initial(args))
         return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", op->formula.name,
                         ga__shape_text(c->x->ndim, c->x->shape));
     return args->out ? ga__check_reduced_out(op->formula.name, c->x, c->result, c->ndim, c->shape,
@@ -114,58 +123,12 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
                      : GA_OK;
 }
 
-void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof)
+static ga_status run(const call *c, ga__row_id row, const ga_reduce_args *args, gpuarray *out)
 {
-    const int p = r->formula.nparts++;
-    r->formula.parts[p] = part;
-    r->formula.base.uses_index |= part->uses_index;
-    r->type[p] = loop;
-    r->ddof[p] = ddof;
-}
-
-/* A pass with one part, whose finished value is the result. */
-static ga__reduction single(ga__row_id row, const char *map, ga_dtype loop, double ddof)
-{
-    const ga__formula *f = &ga__rows[row].formula;
-    ga__reduction r = {.formula = {.base = {.id = f->id, .name = f->name, .body = ""},
-                                   .map = map,
-                                   .nresults = 1,
-                                   .results = {"ga_finish0(a)"}}};
-    ga__add_part(&r, &ga__rows[row].part, loop, ddof);
-    return r;
-}
-
-ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
-                             const int64_t *shape, const bool *reduced, int noperands,
-                             const ga__operand *operands, gpuarray *const *out)
-{
-    gpuarray *views[GA__MAX_PARTS];
-    int64_t kept_shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
-    int kept = 0;
-    for (int axis = 0; axis < ndim; axis++)
-        kept += !reduced[axis];
-    if (out[0]->ndim == kept)
-        return ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, out);
-    kept = 0;
-    for (int axis = 0; axis < ndim; axis++)
-        if (!reduced[axis]) {
-            kept_shape[kept] = out[0]->shape[axis];
-            strides[kept++] = out[0]->strides[axis];
-        }
-    /* Only the address and dtype of the others are used: they have the layout of the first one. */
-    memcpy(views, out, sizeof(views[0]) * (size_t)reduction->formula.nresults);
-    views[0] = ga__array_view(out[0], out[0]->dtype, kept, kept_shape, strides, 0);
-    if (!views[0])
-        return ga_error();
-    const ga_status status =
-        ga__reduce(reduction, device, ndim, shape, reduced, noperands, operands, views);
-    ga_free(views[0]);
-    return status;
-}
-
-static ga_status run(const call *c, ga__row_id row, double ddof, gpuarray *out)
-{
-    ga__reduction reduction = single(row, "return {x}", c->loop, ddof);
+    if (has_options(args))
+        return ga__reduce_chosen(row, args, c->x, c->loop, c->reduced, out);
+    const double ddof = args->ddof + args->correction;
+    ga__reduction reduction = ga__reduction_of(row, "return {x}", c->loop, ddof);
     reduction.formula.maps_nothing = true;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,
@@ -197,6 +160,8 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
     gpuarray *copy = NULL;
     if (ga__checks_nan())
         return apply_checked(row, args);
+    if (args->offsets)
+        return ga__reduce_segments(row, args);
     if (prepare(&c, op, args) != GA_OK)
         return NULL;
     gpuarray *out = args->out;
@@ -204,7 +169,7 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
         out = ga__array_new(op->formula.name, c.x->buffer->device, c.result, c.ndim, c.shape);
     else if (ga__arrays_overlap(out, c.x))
         c.x = copy = ga_copy(c.x);
-    ga_status status = out && c.x ? run(&c, row, args->ddof + args->correction, out) : ga_error();
+    ga_status status = out && c.x ? run(&c, row, args, out) : ga_error();
     ga_free(copy);
     if (status == GA_OK)
         return out;
@@ -238,7 +203,8 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
     gpuarray *out = ga__array_new("dot", device, type, 0, NULL);
     if (!out)
         return NULL;
-    const ga__reduction reduction = single(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
+    const ga__reduction reduction =
+        ga__reduction_of(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
     const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};

@@ -4,12 +4,7 @@
 
 #include <quarry/ops.h>
 
-#include "kernels/reduce.h"
-#include "model/rows.h"
-
-/* Adds the part, which must outlive the reduction, to its pass; `loop` is the dtype that it
- * computes in. */
-void ga__add_part(ga__reduction *r, const ga__part_formula *part, ga_dtype loop, double ddof);
+#include "ops/functions/parts.h"
 
 /* Marks the axes of x that a call names, or all of them; GA_ERR_INVALID for bad ones. */
 ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const int *axes,
@@ -18,11 +13,6 @@ ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const in
 /* Whether `out` takes a result of this dtype and shape from x. */
 ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype result, int ndim,
                                 const int64_t *shape, const gpuarray *out);
-
-/* ga__reduce() into results that may keep the reduced axes with length 1. */
-ga_status ga__reduce_keeping(const ga__reduction *reduction, ga__device *device, int ndim,
-                             const int64_t *shape, const bool *reduced, int noperands,
-                             const ga__operand *operands, gpuarray *const *out);
 
 /* Sets *loop, the dtype of the computation, to the `dtype` that the program asks for, unless that
  * is GA_NO_DTYPE. */

@@ -1,5 +1,6 @@
 /* The functions of the tables: one or two wrappers per row. */
 #include <quarry/array.h>
+#include <quarry/functions.h>
 #include <quarry/ops.h>
 
 #include "ops/elementwise_op.h"
@@ -42,9 +43,15 @@
 #define GA_SPLIT(name, kinds, rule, second, statement, first_name, second_name, line)              \
     ga_status ga_##name(const gpuarray *x, gpuarray **first_name, gpuarray **second_name)          \
     {                                                                                              \
-        return ga__apply_split(GA__ROW_##name, x, first_name, second_name);                        \
+        const ga_value input = ga_value_array(x);                                                  \
+        return ga__apply_split(GA__ROW_##name, &input, first_name, second_name);                   \
     }
 #include <quarry/split.def>
+
+ga_status(ga_divmod)(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest)
+{
+    return ga__apply_split(GA__ROW_divmod, (ga_value[]){a, b}, quotient, rest);
+}
 
 #define GA_REDUCE(name, ...)                                                                       \
     gpuarray *(ga_##name)(size_t size, const ga_reduce_args *args)                                 \

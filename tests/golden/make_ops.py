@@ -10,8 +10,9 @@ import warnings
 
 import mpmath
 import numpy as np
-
+import special
 from golden import (
+    BOUNDED,
     DTYPES,
     ERROR,
     KINDS,
@@ -24,6 +25,7 @@ from golden import (
     Array,
     File,
     code,
+    epsilon,
     from_bits,
     is_sample,
     limits,
@@ -66,6 +68,9 @@ DOMAINS = {
     "arccos": "unit",
     "arctanh": "unit",
     "arccosh": "positive",
+    "rsqrt": "positive",
+    "logit": "unit",
+    "erfinv": "unit",
 }
 
 
@@ -185,6 +190,11 @@ def special_operands(name, dtype, side):
         return Array(dtype, np.array(values))
     if name in ("logaddexp", "logaddexp2") and KINDS[dtype] == "f":
         return Array(dtype, np.where(np.arange(N) < 36, base.v, np.abs(base.v)))
+    if name == "isclose" and KINDS[dtype] in "fc" and side == 1:
+        close = operand(dtype, "pair").v * (1 + np.resize([0, 5e-6, -5e-6, 2e-5, -2e-5], N))
+        return Array(dtype, np.where(np.arange(N) < 36, base.v, close))
+    if name == "float_power":
+        return special_operands("power", dtype, side)
     if name == "power" and KINDS[dtype] == "c":
         return Array(dtype, np.where(np.isfinite(base.v), base.v, 2 - 0.5j * side))
     if name == "power" and KINDS[dtype] == "f" and side == 0:
@@ -312,6 +322,7 @@ def python_function(name):
         "clip": clip,
         "erf": by_mpmath(mpmath.erf),
         "erfc": by_mpmath(mpmath.erfc),
+        **special.FUNCTIONS,
     }
     return own.get(name) or getattr(np, name)
 
@@ -350,6 +361,8 @@ def small_types(row, args):
         common = strong(args[1:]) if strong(args[1:]) else promote(args[1].dtype, args[2].dtype)
     if row[2] == "LDEXP":
         common = float_of(args[0].dtype)
+    if row[2] == "WIDE":
+        common = "float64"
     result = {"SAME": common, "BOOL": "bool"}.get(row[3])
     if row[3] == "REAL":
         result = {"complex64": "float32", "complex128": "float64"}.get(common, common)
@@ -416,6 +429,14 @@ def small_values(name, f, args, common, numbers):
         return nextafter_small(common, numbers)
     if name == "ldexp":
         return np.ldexp(numbers[0], numbers[1])
+    if name == "nan_to_num":
+        top = LIMITS[common][0]
+        return np.nan_to_num(numbers[0], posinf=top, neginf=-top)
+    if name == "spacing" and common in SMALL:
+        x = numbers[0]
+        end = np.where(x < 0, np.float32(-np.inf), np.float32(np.inf))
+        away = nextafter_small(common, [x, end]) - x
+        return np.where(np.isfinite(x), away, np.nan)
     if name in ("where",):
         return np.where(numbers[0], *[n.astype(numpy_dtype(common)) for n in numbers[1:]])
     wide = common if common != "compare" else strong(args)
@@ -486,12 +507,27 @@ def answer(file, name, row, args):
         print("the table lacks", name, arrays, types)
     values = np.asarray(evaluate(name, row, args, *types))
     ulp, flags = tolerance(name, row, args, *types)
+    if name in special.SCALES:
+        eps = epsilon(types[1]) if types[1] in SMALL else np.finfo(types[1]).eps
+        bound = special.bounds(name, plain(args[0]), values, eps, ulp) + LIMITS[types[1]][1]
+        file.case(name, args, [Array(types[1], values), Array("float64", bound)], ulp, BOUNDED)
+        return
     file.case(name, args, [Array(types[1], np.broadcast_to(values, (N,)))], ulp, flags)
+
+
+def sincos(file, x):
+    first = float_of(x.dtype)
+    wide = Array(first, x.v).v.astype(np.longdouble)
+    exact = [Array(first, f(wide)) for f in (np.sin, np.cos)]
+    file.case("sincos", [x], exact, 1.0 if first == "float16" or first in SMALL else 4.0)
 
 
 def split(file, name, row, x):
     if KINDS[x.dtype] not in row[1]:
         file.case(name, [x], [], 0.0, ERROR)
+        return
+    if name == "sincos":
+        sincos(file, x)
         return
     first = float_of(x.dtype)
     r, s = getattr(np, name)(x.v)
@@ -573,6 +609,11 @@ def skipped(name, dtype, number):
     )
 
 
+def finite(array):
+    """Not negative, so that nothing cancels."""
+    return Array(array.dtype, np.where(np.abs(array.v) < 100, np.abs(array.v), 3).astype(array.v.dtype))
+
+
 def ternary_cases(file):
     for dtype in DTYPES:
         x, y = operand(dtype, "pair"), operand(dtype, "pair", 1)
@@ -580,6 +621,9 @@ def ternary_cases(file):
         answer(file, "where", TERNARY["where"], [operand("bool"), x, y])
         answer(file, "where", TERNARY["where"], [x, y, low])
         answer(file, "clip", TERNARY["clip"], [low, x, y])
+        low, high = finite(x), finite(y)
+        share = Array(dtype, np.abs(finite(operand(dtype, "unit")).v.astype(complex).real) % 1)
+        answer(file, "lerp", TERNARY["lerp"], [low, high, share])
     for a, b in MIXED:
         x, y = operand(a, "pair"), operand(b, "pair", 1)
         answer(file, "where", TERNARY["where"], [operand("bool"), x, y])

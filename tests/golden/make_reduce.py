@@ -16,7 +16,9 @@ from golden import (
     ERROR,
     KEEPDIMS,
     KINDS,
+    LOOSE_INF,
     LOOSE_ZERO,
+    NORMWISE,
     ROOT,
     SAMPLED,
     SMALL,
@@ -141,8 +143,10 @@ def floating(name, x, common, result, ddof):
     """(values, bounds) of floating sums, products and moments along the last axis of x."""
     wide = x.astype(np.clongdouble if KINDS[common] == "c" else np.longdouble)
     count = x.shape[-1]
-    if name.startswith("nan"):
-        lost = np.isnan(wide)
+    lost = np.isnan(wide) & name.startswith("nan")
+    if name == "nanprod":
+        wide, name = np.where(lost, 1, wide), "prod"
+    elif name.startswith("nan"):
         wide, count = np.where(lost, 0, wide), np.sum(~lost, axis=-1).astype(np.longdouble)
     eps, n = accumulator_epsilon(common), x.shape[-1] + 4
     size = magnitude(wide)
@@ -152,18 +156,26 @@ def floating(name, x, common, result, ddof):
     if name in ("sum", "nansum"):
         answer, bound = np.sum(wide, axis=-1), n * eps * np.sum(size, axis=-1)
         return answer, bound + EPSILON[result] * magnitude(answer)
+    if name == "logsumexp":
+        top = np.max(wide, axis=-1, initial=-np.inf)
+        finite = np.where(np.isfinite(top), top, 0)
+        answer = finite + np.log(np.sum(np.exp(wide - finite[..., None]), axis=-1))
+        return answer, n * eps * np.maximum(np.max(size, axis=-1, initial=0), 1)
     total = np.sum(wide, axis=-1)
     mean = component_mean(total, np.longdouble(count))
     if name in ("mean", "nanmean"):
         safe = np.maximum(np.asarray(count, np.float64), 1)
         return mean, n * eps * np.sum(size, axis=-1) / safe + EPSILON[result] * magnitude(mean)
-    away = wide - mean[..., None]
+    away = np.where(lost, 0, wide - mean[..., None])
     squares = (away.real**2 + away.imag**2) if np.iscomplexobj(away) else away**2
-    var = np.sum(squares, axis=-1) / np.longdouble(max(count - ddof, 0))
+    freedom = np.maximum(count - np.longdouble(ddof), 0)
+    if name.startswith("nan"):
+        freedom = np.where(freedom > 0, freedom, np.nan)
+    var = np.sum(squares, axis=-1) / freedom
     largest = np.max(size, axis=-1, initial=0)
     v = magnitude(var)
     bound = 4 * n * eps * (v + np.sqrt(v) * largest) + (n * eps * largest) ** 2
-    if name == "std":
+    if name in ("std", "nanstd"):
         std = np.sqrt(var)
         bound = np.minimum(np.sqrt(bound), bound / np.maximum(magnitude(std), 1e-300))
         return std, bound + EPSILON[result] * magnitude(std)
@@ -174,8 +186,12 @@ def exact(name, x):
     """The rows with one right answer, of x's own dtype, along its last axis."""
     if name in ("sum", "nansum"):
         return np.sum(x, axis=-1, dtype=x.dtype)
-    if name == "prod":
+    if name in ("prod", "nanprod"):
         return np.prod(x, axis=-1, dtype=x.dtype)
+    if name in ("nanargmin", "nanargmax"):
+        none = np.isnan(x).all(axis=-1)
+        fixed = np.where(none[..., None], np.zeros((), x.dtype), x)
+        return np.where(none, -1, getattr(np, name)(fixed, axis=-1))
     answer = getattr(np, name)(x, axis=-1)
     if name in ("nanmin", "nanmax") and np.iscomplexobj(answer):
         return np.where(np.isnan(answer), complex(np.nan, np.nan), answer)
@@ -190,7 +206,7 @@ def reduce(file, name, array, axes, keepdims=False, dtype=None, ddof=0):
     shape = kept_shape(array.v.shape, axes, keepdims)
     flags = KEEPDIMS if keepdims else 0
     options = {"axes": axes, "ddof": ddof, "dtype": dtype}
-    if row[4] == "ERROR" and x.shape[-1] == 0 and x.size == 0 and answers(x):
+    if "EMPTY_IS_ERROR" in row[4] and x.shape[-1] == 0 and x.size == 0 and answers(x):
         file.case(name, [array], [], 0.0, flags | ERROR, **options)
         return
     if dtype or row[2] in ("SUM", "MEAN"):
@@ -205,13 +221,13 @@ def reduce(file, name, array, axes, keepdims=False, dtype=None, ddof=0):
         ]
         file.case(name, [array], outs, 0.0, flags | BOUNDED, **options)
         return
-    answer = empty_answer(x) if x.size == 0 and row[4] == "ERROR" else exact(name, x)
+    answer = empty_answer(x) if x.size == 0 and "EMPTY_IS_ERROR" in row[4] else exact(name, x)
     file.case(
         name,
         [array],
         [Array(result, np.asarray(answer).reshape(shape))],
         0.0,
-        flags | LOOSE_ZERO,
+        flags | LOOSE_ZERO | (NORMWISE | LOOSE_INF if name == "ptp" else 0),
         **options
     )
 
@@ -244,6 +260,9 @@ def axes_sets(ndim):
 def content_of(name):
     return {
         "prod": "near1",
+        "nanprod": "near1",
+        "nanargmin": "ties",
+        "nanargmax": "ties",
         "argmin": "ties",
         "argmax": "ties",
         "any": "ties",
@@ -253,11 +272,14 @@ def content_of(name):
 
 
 def takes_special(name, dtype):
-    return KINDS[dtype] in "fc" and not (name == "prod" and KINDS[dtype] == "c")
+    return KINDS[dtype] in "fc" and not (name in ("prod", "nanprod") and KINDS[dtype] == "c")
 
 
 def row_cases(file, name, dtype):
     content = content_of(name)
+    if KINDS[dtype] not in ROWS[name][1]:
+        file.case(name, [values(dtype, (37,), content)], [], 0.0, ERROR)
+        return
     sets = [(s, a) for s in SHAPES for a in axes_sets(len(s))] if dtype in FULL else FEW
     sets = FEWEST if dtype in SAMPLED else sets
     for i, (shape, axes) in enumerate(sets):
@@ -269,7 +291,7 @@ def row_cases(file, name, dtype):
 
 def option_cases(file):
     for dtype in ("float32", "int32", "complex64", "float16"):
-        for name in ("var", "std"):
+        for name in ("var", "std", "nanvar", "nanstd"):
             for shape, axes, ddof in (
                 ((37,), None, 1),
                 ((3, 4, 5), (1,), 1),

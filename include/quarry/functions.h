@@ -1,0 +1,277 @@
+/* Functions that take options, have several results, or are made of rows of the tables. */
+#ifndef QUARRY_FUNCTIONS_H
+#define QUARRY_FUNCTIONS_H
+
+#include <quarry/each.h>
+#include <quarry/error.h>
+#include <quarry/ops.h>
+#include <quarry/value.h>
+
+#ifdef __cplusplus
+#include <limits>
+#endif
+
+GA_BEGIN_DECLS
+
+/* ---- Elementwise functions with options ---- */
+
+/* a rounded to this number of decimals, half to even, as numpy.round: ga_round(a, 2). A negative
+ * number rounds to tens, hundreds, ...; of integers it gives 0 where that power of 10 does not fit
+ * the dtype. ga_round(a) rounds to whole numbers. */
+GA_API gpuarray *ga_round_decimals(ga_value a, int decimals);
+GA_API ga_status ga_round_decimals_into(gpuarray *out, ga_value a, int decimals);
+
+/* Options of ga_isclose() and ga_allclose(). The macro sets `given` to their text: what is not
+ * named there has NumPy's default. With NULL every member counts. */
+typedef struct ga_close_args {
+    double rtol, atol; /* |a - b| <= atol + rtol * |b|; 1e-5 and 1e-8 */
+    bool equal_nan;    /* NaN is close to NaN */
+    const char *given;
+} ga_close_args;
+
+/* ga_isclose(a, b, .rtol = 1e-3, .atol = 0, .equal_nan = true), as numpy.isclose. 16-bit and 8-bit
+ * floats are compared in float32. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_isclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
+
+/* Whether all elements are close: ga_allclose(a, b, .rtol = 1e-3). One pass, without an array
+ * between. It waits for the result; false on failure. */
+GA_API bool ga_allclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
+
+/* Options of ga_array_equal(). */
+typedef struct ga_array_equal_args {
+    const gpuarray *a, *b;
+    bool equal_nan; /* NaN equals NaN */
+} ga_array_equal_args;
+
+/* Whether two arrays have one shape and equal elements: ga_array_equal(a, b, .equal_nan = true). It
+ * waits for the result; false on failure. */
+GA_API bool ga_array_equal(size_t size, const ga_array_equal_args *args);
+
+/* Whether the elements are equal once the shapes are broadcast; false if they do not broadcast. */
+GA_API bool ga_array_equiv(const gpuarray *a, const gpuarray *b);
+
+/* Options of ga_nan_to_num(). The macro sets `given` to their text: what is not named there has
+ * NumPy's default. With NULL every member counts. */
+typedef struct ga_nan_to_num_args {
+    double nan;            /* 0 */
+    double posinf, neginf; /* NaN: the largest finite number of the dtype, and its negative */
+    const char *given;
+} ga_nan_to_num_args;
+
+/* ga_nan_to_num(a, .nan = -1, .posinf = 0), as numpy.nan_to_num. */
+GA_API gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num_args *args);
+
+/* ---- Two results ---- */
+
+/* floor_divide and remainder in one pass. Both results are new arrays, set only on success. */
+GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest);
+
+/* ---- Averages and covariances ---- */
+
+/* Options of ga_average(). */
+typedef struct ga_average_args {
+    const gpuarray *x;
+    int naxes; /* as in ga_reduce_args */
+    const int *axes;
+    const gpuarray *weights; /* of x's shape, or 1-D along the one axis; NULL: all 1 */
+    gpuarray **returned;     /* receives the sums of the weights, a new array */
+    bool keepdims;
+} ga_average_args;
+
+/* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w over the sum of w,
+ * as numpy.average, in one pass. Weights whose sum is 0 give NaN or infinity. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
+
+/* Options of ga_cov() and ga_corrcoef(). */
+typedef struct ga_cov_args {
+    const gpuarray
+        *x; /* a variable in each row, an observation in each column; 1-D: one variable */
+    const gpuarray *y; /* more variables, or NULL */
+    bool columns;      /* variables are columns: NumPy's rowvar=False */
+    bool bias;         /* divide by the number of observations, not by one less */
+    int ddof;          /* not 0: divide by the number less this */
+} ga_cov_args;
+
+/* ga_cov(x, .y = y, .bias = true): the matrix of covariances, as numpy.cov, in float64 or
+ * complex128; of one variable a 0-d array. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
+
+/* The same over the deviations of both variables, as numpy.corrcoef. */
+GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
+
+/* ---- Windows and ranges ---- */
+
+/* NumPy's windows of m numbers: none for m < 1. They are computed in float64 and stored as dtype.
+ */
+GA_API gpuarray *ga_bartlett(ga_dtype dtype, int64_t m);
+GA_API gpuarray *ga_blackman(ga_dtype dtype, int64_t m);
+GA_API gpuarray *ga_hamming(ga_dtype dtype, int64_t m);
+GA_API gpuarray *ga_hanning(ga_dtype dtype, int64_t m);
+GA_API gpuarray *ga_kaiser(ga_dtype dtype, int64_t m, double beta);
+
+/* Options of ga_logspace() and ga_geomspace(). The macro sets `given` to the text of the options:
+ * what is not named there has NumPy's default. With NULL every member counts. */
+typedef struct ga_logspace_args {
+    int64_t num;
+    bool endpoint; /* the last number is the stop's; true */
+    double base;   /* of logspace; 10 */
+    const char *given;
+} ga_logspace_args;
+
+/* base ** start to base ** stop, evenly spaced on a log scale, as numpy.logspace:
+ * ga_logspace(GA_FLOAT64, 0, 3, 4, .base = 2). GA_ERR_INVALID for a negative num. */
+GA_API gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t size,
+                                  const ga_logspace_args *args);
+
+/* start to stop in a geometric progression, as numpy.geomspace. GA_ERR_INVALID if either is 0, or
+ * one is negative and the other is not. */
+GA_API gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t size,
+                                   const ga_logspace_args *args);
+
+GA_END_DECLS
+
+/* clang-format off */
+#define ga_round_into(out, a) GA_AT_(ga_round_into, out, GA_V(a))
+#define ga_isclose_into(out, a, b) GA_AT_(ga_isclose_into, out, GA_V(a), GA_V(b))
+#define ga_nan_to_num_into(out, a) GA_AT_(ga_nan_to_num_into, out, GA_V(a))
+#define ga_round(...) GA_JOIN_(GA_ROUND_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_ROUND_ONE(a) GA_AT_(ga_round, GA_V(a))
+#define GA_ROUND_MANY(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
+#define ga_round_decimals(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
+#define ga_round_decimals_into(out, a, decimals) \
+    GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
+#define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
+
+/* The options' text after the macros in it. */
+#define GA_TEXT_(...) GA_TEXT2_(__VA_ARGS__)
+#define GA_TEXT2_(...) "" #__VA_ARGS__
+
+#define ga_isclose(a, ...) GA_JOIN_(GA_CLOSE_, GA_MANY_(__VA_ARGS__))(ga_isclose, a, __VA_ARGS__)
+#define ga_allclose(a, ...) GA_JOIN_(GA_CLOSE_, GA_MANY_(__VA_ARGS__))(ga_allclose, a, __VA_ARGS__)
+#define ga_nan_to_num(...) GA_JOIN_(GA_NAN_TO_NUM_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_NAN_TO_NUM_ONE(a) GA_AT_(ga_nan_to_num, GA_V(a))
+#define ga_logspace(dtype, start, stop, ...) \
+    GA_LOGSPACE_(ga_logspace_with, dtype, start, stop, __VA_ARGS__)
+#define ga_geomspace(dtype, start, stop, ...) \
+    GA_LOGSPACE_(ga_geomspace_with, dtype, start, stop, __VA_ARGS__)
+#ifdef __cplusplus
+/* Options have their defaults. C++17 takes these structs in braces: their members in order. */
+struct ga_close_options_ {
+    double rtol = 1e-5, atol = 1e-8;
+    bool equal_nan = false;
+};
+struct ga_nan_to_num_options_ {
+    double nan = 0;
+    double posinf = std::numeric_limits<double>::quiet_NaN();
+    double neginf = std::numeric_limits<double>::quiet_NaN();
+};
+struct ga_logspace_options_ {
+    int64_t num = 0;
+    bool endpoint = true;
+    double base = 10;
+};
+/* These two take C's designated initialisers in C++20; in C++17 an array, or the structs. */
+struct ga_average_options_ {
+    const gpuarray *x = nullptr;
+    int naxes = 0;
+    const int *axes = nullptr;
+    const gpuarray *weights = nullptr;
+    gpuarray **returned = nullptr;
+    bool keepdims = false;
+    operator ga_average_args() const
+    {
+        return ga_average_args{x, naxes, axes, weights, returned, keepdims};
+    }
+};
+struct ga_cov_options_ {
+    const gpuarray *x = nullptr, *y = nullptr;
+    bool columns = false, bias = false;
+    int ddof = 0;
+    operator ga_cov_args() const { return ga_cov_args{x, y, columns, bias, ddof}; }
+};
+inline ga_average_args ga_average_args_(const gpuarray *x)
+{
+    return ga_average_args{x, 0, nullptr, nullptr, nullptr, false};
+}
+inline ga_average_args ga_average_args_(const ga_average_args &args) { return args; }
+inline ga_cov_args ga_cov_args_(const gpuarray *x)
+{
+    return ga_cov_args{x, nullptr, false, false, 0};
+}
+inline ga_cov_args ga_cov_args_(const ga_cov_args &args) { return args; }
+template <class Function, class Args>
+inline gpuarray *ga_moments_call_(Function f, const Args &args)
+{
+    return f(sizeof args, &args);
+}
+#define ga_average(...) \
+    GA_HERE_(ga_moments_call_( \
+        ga_average, \
+        ga_average_args(GA_JOIN_(GA_AVERAGE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))))
+#define GA_AVERAGE_ONE(x) ga_average_args_(x)
+#define GA_AVERAGE_MANY(...) (ga_average_options_{.x = __VA_ARGS__})
+#define GA_COV_CALL_(f, ...) \
+    GA_HERE_(ga_moments_call_( \
+        f, ga_cov_args(GA_JOIN_(GA_COV_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))))
+#define GA_COV_ONE(x) ga_cov_args_(x)
+#define GA_COV_MANY(...) (ga_cov_options_{.x = __VA_ARGS__})
+template <class Function, class A, class B>
+inline auto ga_close_call_(Function f, A a, B b, const ga_close_options_ &o = {})
+{
+    const ga_close_args args = {o.rtol, o.atol, o.equal_nan, nullptr};
+    return f(GA_V(a), GA_V(b), sizeof args, &args);
+}
+template <class A> inline gpuarray *ga_nan_to_num_call_(A a, const ga_nan_to_num_options_ &o)
+{
+    const ga_nan_to_num_args args = {o.nan, o.posinf, o.neginf, nullptr};
+    return ga_nan_to_num_with(GA_V(a), sizeof args, &args);
+}
+template <class Function>
+inline gpuarray *ga_logspace_call_(Function f, ga_dtype dtype, double start, double stop,
+                                   const ga_logspace_options_ &o)
+{
+    const ga_logspace_args args = {o.num, o.endpoint, o.base, nullptr};
+    return f(dtype, start, stop, sizeof args, &args);
+}
+#define GA_CLOSE_ONE(f, a, b) GA_HERE_(ga_close_call_(f##_with, a, b))
+#define GA_CLOSE_MANY(f, a, b, ...) GA_HERE_(ga_close_call_(f##_with, a, b, {__VA_ARGS__}))
+#define GA_NAN_TO_NUM_MANY(a, ...) GA_HERE_(ga_nan_to_num_call_(a, {__VA_ARGS__}))
+#define GA_LOGSPACE_(f, dtype, start, stop, ...) \
+    GA_HERE_(ga_logspace_call_(f, dtype, start, stop, {__VA_ARGS__}))
+struct ga_array_equal_options_ {
+    bool equal_nan = false;
+};
+inline bool ga_array_equal_(const gpuarray *a, const gpuarray *b,
+                            const ga_array_equal_options_ &o = {})
+{
+    const ga_array_equal_args args = {a, b, o.equal_nan};
+    return ga_array_equal(sizeof args, &args);
+}
+#define ga_array_equal(a, ...) \
+    GA_HERE_(GA_JOIN_(GA_ARRAY_EQUAL_, GA_MANY_(__VA_ARGS__))(a, __VA_ARGS__))
+#define GA_ARRAY_EQUAL_ONE(a, b) ga_array_equal_(a, b)
+#define GA_ARRAY_EQUAL_MANY(a, b, ...) ga_array_equal_(a, b, {__VA_ARGS__})
+#else
+#define GA_CLOSE_ONE(f, a, b) \
+    GA_AT_(f##_with, GA_V(a), GA_V(b), sizeof(ga_close_args), &(ga_close_args){.given = ""})
+#define GA_CLOSE_MANY(f, a, b, ...) \
+    GA_AT_(f##_with, GA_V(a), GA_V(b), sizeof(ga_close_args), \
+           &(ga_close_args){.given = GA_TEXT_(__VA_ARGS__), __VA_ARGS__})
+#define GA_NAN_TO_NUM_MANY(a, ...) \
+    GA_AT_(ga_nan_to_num_with, GA_V(a), sizeof(ga_nan_to_num_args), \
+           &(ga_nan_to_num_args){.given = GA_TEXT_(__VA_ARGS__), __VA_ARGS__})
+#define GA_LOGSPACE_(f, dtype, start, stop, ...) \
+    GA_AT_(f, dtype, start, stop, sizeof(ga_logspace_args), \
+           &(ga_logspace_args){.given = GA_TEXT_(__VA_ARGS__), .num = __VA_ARGS__})
+#define ga_array_equal(x, ...) \
+    GA_AT_(ga_array_equal, sizeof(ga_array_equal_args), \
+           &(ga_array_equal_args){.a = x, .b = __VA_ARGS__})
+#define ga_average(...) \
+    GA_AT_(ga_average, sizeof(ga_average_args), &(ga_average_args){.x = __VA_ARGS__})
+#define GA_COV_CALL_(f, ...) GA_AT_(f, sizeof(ga_cov_args), &(ga_cov_args){.x = __VA_ARGS__})
+#endif
+#define ga_cov(...) GA_COV_CALL_(ga_cov, __VA_ARGS__)
+#define ga_corrcoef(...) GA_COV_CALL_(ga_corrcoef, __VA_ARGS__)
+/* clang-format on */
+
+#endif

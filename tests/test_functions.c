@@ -1,0 +1,271 @@
+/* Reductions with masks, initial elements and offsets, and functions with options or several
+ * results, against NumPy's answers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <quarry.h>
+
+#include "base/given.h"
+#include "golden.h"
+#include "layouts.h"
+#include "parallel.h"
+#include "run.h"
+
+typedef gpuarray *(*reduce_function)(size_t size, const ga_reduce_args *args);
+
+static const struct {
+    const char *name;
+    reduce_function call;
+} reductions[] = {
+#define GA_REDUCE(name, ...) {#name, (ga_##name)},
+#include <quarry/reduce.def>
+#undef GA_REDUCE
+};
+
+static golden_file *file;
+
+static reduce_function find_reduction(const char *name)
+{
+    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
+        if (strcmp(reductions[k].name, name) == 0)
+            return reductions[k].call;
+    return NULL;
+}
+
+static void check(const golden_case *c, int k, const char *how, const gpuarray *got)
+{
+    char why[300];
+    const golden_blob *want = c->out[k];
+    if (!golden_result(c, want, got, 1, why, sizeof why))
+        fail_later("%s, %s, result %d: %s", golden_call(c), how, k, why);
+    else if (ga_ndim(got) != want->ndim)
+        fail_later("%s, %s: %d axes, wanted %d", golden_call(c), how, ga_ndim(got), want->ndim);
+    ga_clear_error();
+}
+
+/* ---- Reductions ---- */
+
+static void check_reduction(const golden_case *c, reduce_function call, layout how)
+{
+    const golden_blob *b = c->arg[0], *extra = c->arg[1];
+    gpuarray *x = layout_array(how, b->data, b->dtype, b->ndim, b->shape);
+    gpuarray *more = layout_array(how, extra->data, extra->dtype, extra->ndim, extra->shape);
+    ga_reduce_args args = {.x = x,
+                           .naxes = c->naxes > 0 ? c->naxes : 0,
+                           .axes = c->axes,
+                           .keepdims = c->flags & GOLDEN_KEEPDIMS,
+                           .ddof = c->ddof};
+    if (extra->dtype == GA_BOOL)
+        args.where = more;
+    else
+        args.offsets = more;
+    if (c->nargs > 2)
+        args.initial = c->number[2];
+    check(c, 0, layout_names[how], call(sizeof args, &args));
+    if (how != LAYOUT_CONTIGUOUS || c->out[0]->size == 0)
+        return;
+    args.out = ga_zeros(c->out[0]->dtype, c->out[0]->ndim, c->out[0]->shape);
+    gpuarray *out = call(sizeof args, &args);
+    if (out != args.out)
+        fail_later("%s: with .out the result is not out: %s", golden_call(c), ga_error_message());
+    check(c, 0, ".out", out);
+}
+
+/* ---- Functions ---- */
+
+static double number_of(const golden_case *c, int k)
+{
+    const ga_value v = c->number[k];
+    return v.dtype == GA_FLOAT64 ? v.as.z[0] : (double)v.as.i;
+}
+
+static gpuarray *make(const golden_case *c)
+{
+    const double first = number_of(c, 0), second = c->nargs > 1 ? number_of(c, 1) : 0;
+    const int64_t m = (int64_t)first;
+    if (strcmp(c->name, "bartlett") == 0)
+        return ga_bartlett(GA_FLOAT64, m);
+    if (strcmp(c->name, "blackman") == 0)
+        return ga_blackman(GA_FLOAT64, m);
+    if (strcmp(c->name, "hamming") == 0)
+        return ga_hamming(GA_FLOAT64, m);
+    if (strcmp(c->name, "hanning") == 0)
+        return ga_hanning(GA_FLOAT64, m);
+    if (strcmp(c->name, "kaiser") == 0)
+        return ga_kaiser(GA_FLOAT64, m, second);
+    const int64_t count = (int64_t)number_of(c, 2);
+    return strcmp(c->name, "logspace") == 0 ? ga_logspace(GA_FLOAT64, first, second, count)
+                                            : ga_geomspace(GA_FLOAT64, first, second, count);
+}
+
+static void check_function(const golden_case *c)
+{
+    gpuarray *x = c->arg[0] ? golden_array(c->arg[0]) : NULL, *q = NULL, *r = NULL;
+    gpuarray *y = c->nargs > 1 && c->arg[1] ? golden_array(c->arg[1]) : NULL;
+    if (!x)
+        check(c, 0, "made", make(c));
+    else if (strcmp(c->name, "round") == 0)
+        check(c, 0, "a copy", ga_round(x, (int)number_of(c, 1)));
+    else if (strcmp(c->name, "isclose") == 0)
+        check(c, 0, "with options", ga_isclose(x, y, .rtol = 0, .atol = 0.02, .equal_nan = true));
+    else if (strcmp(c->name, "nan_to_num") == 0)
+        check(c, 0, "with options", ga_nan_to_num(x, .nan = 1.5, .posinf = 0, .neginf = -7));
+    else if (strcmp(c->name, "cov") == 0)
+        check(c, 0, "rows", ga_cov(x));
+    else if (strcmp(c->name, "corrcoef") == 0)
+        check(c, 0, "rows", ga_corrcoef(x));
+    else if (strcmp(c->name, "average") == 0)
+        check(c, 0, "weighted", ga_average(x, GA_AXIS(1), .weights = y));
+    else if (ga_divmod(x, y, &q, &r) == GA_OK) {
+        check(c, 0, "quotients", q);
+        check(c, 1, "remainders", r);
+    } else {
+        fail_later("%s: %s", golden_call(c), ga_error_message());
+    }
+}
+
+static void run_case(int item)
+{
+    const golden_case *c = &file->cases[item];
+    const reduce_function call = find_reduction(c->name);
+    GA_SCOPE {
+        if (!call) {
+            check_function(c);
+            continue;
+        }
+        check_reduction(c, call, LAYOUT_CONTIGUOUS);
+        if (c->arg[0]->dtype == GA_FLOAT32)
+            for (layout how = LAYOUT_FORTRAN; how < LAYOUT_BROADCAST; how++)
+                check_reduction(c, call, how);
+    }
+}
+
+static const char *case_text(int item)
+{
+    return golden_call(&file->cases[item]);
+}
+
+static void every_function_answers_as_numpy(void **state)
+{
+    (void)state;
+    rows_in_threads(file->ncases, case_text, run_case);
+    assert_int_equal(failures(), 0);
+}
+
+/* ---- Wholes ---- */
+
+static void arrays_compare_as_wholes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT32, 1, 2, 1000), *near = ga_multiply(x, 1.0001f);
+        gpuarray *nan = ga_log(ga_full(GA_FLOAT32, GA_SHAPE(3), -1.0));
+        assert_true(ga_allclose(x, x) && ga_allclose(x, near, .rtol = 1e-3));
+        assert_false(ga_allclose(x, near) || ga_allclose(x, near, .rtol = 0, .atol = 1e-5));
+        assert_true(ga_allclose(ga_reshape(x, GA_SHAPE(10, 100)), ga_slice(x, ":100"), .atol = 2));
+        assert_true(ga_allclose(3, 3.0) && ga_allclose(x, 1.5, .atol = 0.6));
+        assert_false(ga_allclose(nan, nan));
+        assert_true(ga_allclose(nan, nan, .equal_nan = true));
+        assert_true(ga_array_equal(x, x) && !ga_array_equal(x, ga_slice(x, "1:")));
+        assert_false(ga_array_equal(x, near) || ga_array_equal(nan, nan));
+        assert_true(ga_array_equal(nan, nan, .equal_nan = true));
+        assert_true(ga_array_equal(ga_ones(GA_INT8, GA_SHAPE(4)), ga_ones(GA_UINT64, GA_SHAPE(4))));
+        assert_true(ga_array_equal(ga_zeros(GA_INT8, GA_SHAPE(0)), ga_zeros(GA_INT8, GA_SHAPE(0))));
+        assert_true(
+            ga_array_equiv(ga_ones(GA_INT8, GA_SHAPE(2, 1)), ga_ones(GA_FLOAT32, GA_SHAPE(3))));
+        assert_false(ga_array_equiv(x, nan));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_false(ga_allclose(x, nan));
+        assert_int_equal(ga_error(), GA_ERR_SHAPE);
+        ga_clear_error();
+    }
+}
+
+static void the_text_of_a_call_says_what_is_given(void **state)
+{
+    (void)state;
+    const char *text = ".rtol = f(1, \".atol = ,\"), .x = {0, ')'},  . atol = 0";
+    assert_true(ga__option_given(text, "rtol") && ga__option_given(text, "atol"));
+    assert_true(ga__option_given(text, "x") && !ga__option_given(text, "equal_nan"));
+    assert_false(ga__option_given("(s).rtol, .rtols = 1", "rtol") || ga__option_given("", "rtol"));
+    assert_true(ga__option_given(NULL, "rtol"));
+}
+
+static void wrong_options_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)), *w = ga_ones(GA_BOOL, GA_SHAPE(3));
+        gpuarray *falls = ga_from_host((const int[]){3, 1}, GA_INT32, GA_SHAPE(2));
+        gpuarray *past = ga_from_host((const int[]){0, 9}, GA_INT32, GA_SHAPE(2));
+        assert_null(ga_sum(x, .where = w));
+        assert_int_equal(ga_error(), GA_ERR_SHAPE);
+        ga_clear_error();
+        assert_null(ga_min(x, .where = ga_slice(x, "0")));
+        assert_string_equal(ga_error_message(), "min: where needs an initial element");
+        ga_clear_error();
+        assert_null(ga_mean(x, GA_INITIAL(1)));
+        assert_string_equal(ga_error_message(), "mean: takes no initial element");
+        ga_clear_error();
+        assert_null(ga_sum(x, GA_AXIS(1), .offsets = falls));
+        assert_string_equal(ga_error_message(), "sum: offsets: 1 of them decrease");
+        ga_clear_error();
+        assert_null(ga_sum(x, GA_AXIS(1), .offsets = past));
+        assert_int_equal(ga_error(), GA_ERR_INDEX);
+        ga_clear_error();
+        assert_null(ga_argmax(x, GA_AXIS(1), .offsets = past));
+        assert_int_equal(ga_error(), GA_ERR_UNSUPPORTED);
+        ga_clear_error();
+        assert_null(ga_geomspace(GA_FLOAT64, -1, 1, 3));
+        assert_int_equal(ga_error(), GA_ERR_INVALID);
+        ga_clear_error();
+    }
+}
+
+/* ---- Dtypes ---- */
+
+static void dtypes_have_numpys_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(ga_iinfo(GA_INT8).min, -128);
+    assert_true(ga_iinfo(GA_UINT64).max == UINT64_MAX && ga_iinfo(GA_INT64).max == INT64_MAX);
+    assert_true(ga_iinfo(GA_INT64).min == INT64_MIN && ga_iinfo(GA_UINT16).bits == 16);
+    const ga_float_info half = ga_finfo(GA_FLOAT16), single = ga_finfo(GA_COMPLEX64);
+    assert_true(half.max == 65504 && half.eps == 0x1p-10 && half.smallest_subnormal == 0x1p-24);
+    assert_true(half.precision == 3 && half.nmant == 10 && half.nexp == 5 && half.tiny == 0x1p-14);
+    assert_true(single.max == 0x1.fffffep127 && single.epsneg == 0x1p-24 && single.bits == 32);
+    assert_true(single.dtype == GA_FLOAT32 && single.precision == 6 && single.min == -single.max);
+    assert_true(ga_finfo(GA_FLOAT64).max == 0x1.fffffffffffffp1023);
+    assert_true(ga_finfo(GA_FLOAT8_E4M3FN).max == 448 && ga_finfo(GA_BFLOAT16).eps == 0x1p-7);
+    assert_int_equal(ga_error(), GA_OK);
+    assert_int_equal(ga_iinfo(GA_FLOAT32).bits, 0);
+    assert_int_equal(ga_error(), GA_ERR_DTYPE);
+    ga_clear_error();
+    assert_int_equal(ga_finfo(GA_BOOL).bits, 0);
+    ga_clear_error();
+    assert_true(ga_isdtype(GA_BOOL, "bool") && ga_isdtype(GA_UINT8, "integral"));
+    assert_true(ga_isdtype(GA_BFLOAT16, "real floating") && !ga_isdtype(GA_BOOL, "numeric"));
+    assert_false(ga_isdtype(GA_INT8, "unsigned integer") || ga_isdtype(GA_INT8, "float"));
+    assert_int_equal(ga_error(), GA_ERR_INVALID);
+    ga_clear_error();
+    assert_int_equal(ga_promote_types(GA_INT8, GA_UINT8), GA_INT16);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        table_test(every_function_answers_as_numpy),
+        cmocka_unit_test(arrays_compare_as_wholes),
+        cmocka_unit_test(the_text_of_a_call_says_what_is_given),
+        cmocka_unit_test(wrong_options_are_errors),
+        cmocka_unit_test(dtypes_have_numpys_limits),
+    };
+    file = golden_open("functions.bin");
+    const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
+    golden_close(file);
+    return failed;
+}
