@@ -89,12 +89,12 @@ static char *without_ptx(const char *text)
     return ga__strbuf_take(&out);
 }
 
-static ga_status simulated_compile(ga__device *device, const ga__source *source, void **code,
+static ga_status simulated_compile(ga__device *on, const ga__source *source, void **code,
                                    size_t *nbytes)
 {
     char entry[128], *symbols = NULL, *log = NULL, *text = without_ptx(source->text);
     const char *const kernels[] = {entry, NULL};
-    (void)device;
+    (void)on;
     snprintf(entry, sizeof entry, "quarry_%s", source->name);
     const ga__cuda_source cuda = {.name = source->name, .text = text, .kernels = kernels};
     const ga_status status =
@@ -106,9 +106,9 @@ static ga_status simulated_compile(ga__device *device, const ga__source *source,
     return status;
 }
 
-static void simulated_key(ga__device *device, bool fast_math, ga__strbuf *key)
+static void simulated_key(ga__device *on, bool fast_math, ga__strbuf *key)
 {
-    (void)device;
+    (void)on;
     ga__strbuf_addf(key, "simulated%s ", fast_math ? " fast" : "");
     ga__simt_key(key);
 }
@@ -157,10 +157,10 @@ static ga_status simulated_launch(ga__stream *stream, ga__function *function,
     return status == GA_OK ? ga__simt_launch(kernel, &grid) : status;
 }
 
-static int simulated_resident_blocks(ga__device *device, ga__function *function, int block)
+static int simulated_resident_blocks(ga__device *on, ga__function *function, int block)
 {
     (void)function;
-    return device->processors * device->threads_per_processor / block;
+    return on->processors * on->threads_per_processor / block;
 }
 
 static ga__backend simulated_backend;
