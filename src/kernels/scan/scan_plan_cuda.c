@@ -6,6 +6,8 @@
 /* Accumulators of a thread, in bytes: with 32 floats a thread has eight vectors in flight, and 64
  * registers leave room for four blocks, 128 KB in flight on a multiprocessor. */
 #define THREAD_BYTES 128
+#define REGISTER_BYTES 4    /* that an accumulator of rows takes at least */
+#define EXCHANGED_BYTES 128 /* of a thread in shared memory: its vectors of results */
 #define MOST_UNROLL 16
 #define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
 #define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
@@ -31,7 +33,9 @@ static bool is_aligned(const plan *p, int k, int lanes)
     const gpuarray *x = p->operands[k].array;
     const int64_t size = (int64_t)ga__dtype_size(x->dtype);
     const char *first = x->data + p->offset[place] * size;
-    if ((uintptr_t)first % (uintptr_t)(lanes * size) != 0 || row_step(p, place) % lanes != 0)
+    const int64_t bytes = smaller(lanes * size, GA__VECTOR_BYTES);
+    lanes = (int)(bytes / size);
+    if ((uintptr_t)first % (uintptr_t)bytes != 0 || row_step(p, place) % lanes != 0)
         return false;
     for (int axis = p->v.columns ? 1 : 0; axis < p->kept.ndim; axis++)
         if (p->kept.shape[axis] > 1 && p->kept.strides[place][axis] % lanes != 0)
@@ -65,19 +69,21 @@ static int widest(const plan *p)
     return (int)most;
 }
 
-static int lanes_of(const plan *p, bool rows_follow)
+/* The widest vectors that operands allow; `bytes` is the size of the elements that fill them. */
+static int lanes_of(const plan *p, int bytes, bool rows_follow)
 {
-    int lanes = p->streamed > 0 ? GA__VECTOR_BYTES / widest(p) : 1;
+    int lanes = p->streamed > 0 ? GA__VECTOR_BYTES / bytes : 1;
     for (int k = 0; k < p->noperands; k++)
         while (lanes > 1 && !has_lanes(p, k, lanes, rows_follow))
             lanes /= 2;
     return lanes;
 }
 
-/* Vectors of a thread whose accumulators have so many bytes together. */
-static int unroll_of(const plan *p, int bytes)
+/* Vectors of a thread whose accumulators have THREAD_BYTES together, each `least` or more. */
+static int unroll_of(const plan *p, int least)
 {
-    const int unroll = bytes / (p->v.value_bytes * p->v.lanes);
+    const int size = p->v.value_bytes > least ? p->v.value_bytes : least;
+    const int unroll = THREAD_BYTES / (size * p->v.lanes);
     return unroll < 1 ? 1 : unroll > MOST_UNROLL ? MOST_UNROLL : unroll;
 }
 
@@ -100,7 +106,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 static void set_tile(plan *p, int lanes)
 {
     p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)unroll_of(p, THREAD_BYTES);
+    p->v.unroll = (uint8_t)unroll_of(p, REGISTER_BYTES);
     p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
 }
 
@@ -109,7 +115,7 @@ static void set_tile(plan *p, int lanes)
 static bool folds_rows(plan *p)
 {
     const bool follow = rows_follow(p);
-    const int lanes = follow ? lanes_of(p, true) : 1;
+    const int lanes = follow ? lanes_of(p, widest(p), true) : 1;
     set_tile(p, lanes);
     const int64_t least = lanes / common_divisor(lanes, p->length),
                   fit = p->tile / p->length / least * least;
@@ -135,11 +141,11 @@ static void choose_blocks(plan *p, int64_t wanted)
 static void plan_columns(plan *p)
 {
     const int bytes = widest(p);
-    int lanes = lanes_of(p, false), across = 1;
+    int lanes = lanes_of(p, bytes, false), across = 1;
     while (p->width % lanes != 0)
         lanes /= 2;
     p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)unroll_of(p, THREAD_BYTES);
+    p->v.unroll = (uint8_t)unroll_of(p, 1);
     const int64_t columns = smaller(p->width, SEGMENT_BYTES / bytes);
     while (across < GA__WARP && (int64_t)across * lanes < columns)
         across *= 2;
@@ -149,11 +155,39 @@ static void plan_columns(plan *p)
     choose_blocks(p, COLUMN_BLOCKS);
 }
 
+/* Bytes of shared memory in which a thread exchanges vectors of results. */
+static int exchanged_bytes(const plan *p, int lanes)
+{
+    int bytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE && p->operands[k].writes) {
+            const int vector = lanes * (int)ga__dtype_size(p->operands[k].array->dtype);
+            bytes += vector > GA__VECTOR_BYTES ? vector : 0;
+        }
+    return bytes;
+}
+
+/* The elements that are read fill vectors: threads exchange parts of longer vectors of results. */
+static int row_lanes(const plan *p)
+{
+    int read = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE && p->operands[k].reads) {
+            const int size = (int)ga__dtype_size(p->operands[k].array->dtype);
+            read = size > read ? size : read;
+        }
+    int lanes = lanes_of(p, read > 0 ? read : widest(p), false);
+    while (lanes > 1 &&
+           (lanes * p->v.value_bytes > THREAD_BYTES || exchanged_bytes(p, lanes) > EXCHANGED_BYTES))
+        lanes /= 2;
+    return lanes;
+}
+
 static void plan_rows(plan *p)
 {
     if (folds_rows(p))
         return;
-    set_tile(p, lanes_of(p, false));
+    set_tile(p, row_lanes(p));
     p->groups = p->rows;
     choose_blocks(p, ROW_BLOCKS);
 }

@@ -128,6 +128,15 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
+/* Whether the texts may do more than compute with the elements that they get. */
+static bool is_guarded(const formula *f, const variant *v)
+{
+    bool guarded = f->base.user_text || *f->base.body;
+    for (int k = 0; k < v->noperands; k++)
+        guarded |= !v->operand[k].streamed && v->operand[k].memory != GA_NO_DTYPE;
+    return guarded;
+}
+
 static void fill_variant(ga__record *record, const variant *v, const layout *l)
 {
     const size_t bytes = ga__scan_state_bytes(v);
@@ -166,6 +175,7 @@ ga__record *ga__scan_text(const formula *f, const ga__declaration *d, const vari
     const layout l = layout_of(v);
     ga__record *record = new_record(f, v, &l);
     fill_variant(record, v, &l);
+    ga__record_set_flag(record, GA__KEY(guarded), is_guarded(f, v));
     ga__request_axes(ga__record_append(record, GA__KEY(kept_axes)), "ga_k", first_axis(v),
                      v->kept_ndim, l.divisors);
     ga__record_list(record, GA__KEY(operand));
