@@ -18,17 +18,14 @@ try:
 
     from quarry import SMALL, Error, Library, epsilon
     import bins
+    import shapes
     import recipes
     from ranks import RANKS
-    from recipes import RECIPES
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-KINDS = RECIPES + RANKS
-
-
-RECIPES = recipes.RECIPES + bins.RECIPES
+KINDS = recipes.RECIPES + bins.RECIPES + shapes.RECIPES + RANKS
 
 
 def same(got, wanted, exact):
@@ -111,7 +108,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
     if options.only:
-        RECIPES[:] = [recipe for recipe in RECIPES if options.only in recipe.__name__]
+        KINDS[:] = [recipe for recipe in KINDS if options.only in recipe.__name__]
     warnings.simplefilter("ignore")
     print("seed %d" % options.seed, flush=True)
     library = Library(options.library)

@@ -12,15 +12,12 @@
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
 #include "kernels/scan/scan.h"
+#include "ops/scan/select.h"
 #include "ops/scan/take_number.h"
 
 /* ---- The kernel: a scan of truths, whose body stores the chosen elements ---- */
 
-/* Runs the body, statements over `to`, the index among the chosen ones, and `i`. The first operand
- * is the condition, `c`. Where a thread takes elements in order, one that is not chosen is stored
- * too, unless no chosen one follows that replaces it: a condition that is nearly always true costs
- * less than a branch that is hard to predict. */
-static ga_status choose(const char *name, ga__hash128 id, const char *statements,
+ga_status ga__for_chosen(const char *name, ga__hash128 id, const char *statements,
                         const gpuarray *condition, int noperands, const ga__operand *operands)
 {
     static const ga__scan_texts texts = {.accumulator = "T",
@@ -46,8 +43,7 @@ static ga_status choose(const char *name, ga__hash128 id, const char *statements
     return status;
 }
 
-/* An array that the kernel indexes in C order, whatever its layout. */
-static ga__operand indexed(const char *name, const gpuarray *array, bool writes)
+ga__operand ga__chosen_operand(const char *name, const gpuarray *array, bool writes)
 {
     return (ga__operand){.name = name,
                          .array = array,
@@ -57,8 +53,7 @@ static ga__operand indexed(const char *name, const gpuarray *array, bool writes)
                          .writes = writes};
 }
 
-/* How many elements are not 0; waits for the number. -1 and an error on failure. */
-static int64_t count_chosen(const char *name, const gpuarray *x)
+int64_t ga__count_chosen(const char *name, const gpuarray *x)
 {
     int64_t chosen = -1;
     if (ga__not_recording(name) && ga__take_number(ga_count_nonzero(x), &chosen) != GA_OK)
@@ -93,9 +88,9 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
     ga__operand operands[1 + 2 * GA_MAX_NDIM];
     char lengths[GA_MAX_NDIM][16];
     int n = 0;
-    operands[n++] = indexed("c", x, false);
+    operands[n++] = ga__chosen_operand("c", x, false);
     for (int k = 0; k < nresults; k++)
-        operands[n++] = indexed(names[k], results[k], true);
+        operands[n++] = ga__chosen_operand(names[k], results[k], true);
     for (int axis = 1; axis < x->ndim; axis++) {
         snprintf(lengths[axis], sizeof lengths[axis], "d%d", axis);
         operands[n++] = (ga__operand){.name = lengths[axis],
@@ -107,7 +102,7 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
     ga__hash128 id;
     ga_status status = index_statements(&statements, form, x->ndim, &id);
     if (status == GA_OK)
-        status = choose(name, id, statements.text, x, n, operands);
+        status = ga__for_chosen(name, id, statements.text, x, n, operands);
     ga__strbuf_reset(&statements);
     return status;
 }
@@ -116,7 +111,7 @@ static ga_status store_indices(const char *name, const gpuarray *x, const char *
 static ga_status store_each(const gpuarray *x, gpuarray **made)
 {
     char names[GA_MAX_NDIM][16];
-    const int64_t count = count_chosen("nonzero", x);
+    const int64_t count = ga__count_chosen("nonzero", x);
     if (count < 0)
         return ga_error();
     for (int axis = 0; axis < x->ndim; axis++) {
@@ -169,7 +164,7 @@ gpuarray *ga_argwhere(const gpuarray *x)
     char form[40];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "argwhere: x is NULL");
-    const int64_t count = count_chosen("argwhere", x), shape[] = {count, x->ndim};
+    const int64_t count = ga__count_chosen("argwhere", x), shape[] = {count, x->ndim};
     gpuarray *out =
         count < 0 ? NULL : ga__array_new("argwhere", x->buffer->device, GA_INT64, 2, shape);
     if (!out || out->size == 0)
@@ -184,12 +179,12 @@ gpuarray *ga_argwhere(const gpuarray *x)
 static gpuarray *where_true(const char *name, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(42);
-    const int64_t count = count_chosen(name, x);
+    const int64_t count = ga__count_chosen(name, x);
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, GA_INT64, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {indexed("c", x, false), indexed("w", out, true)};
-    if (choose("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
+    const ga__operand operands[] = {ga__chosen_operand("c", x, false), ga__chosen_operand("w", out, true)};
+    if (ga__for_chosen("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
         return out;
     ga_free(out);
     return NULL;
@@ -207,13 +202,13 @@ gpuarray *ga_flatnonzero(const gpuarray *x)
 static gpuarray *choose_flat(const char *name, const gpuarray *condition, const gpuarray *x)
 {
     const ga__hash128 id = GA__FORMULA_ID(43);
-    const int64_t count = count_chosen(name, condition);
+    const int64_t count = ga__count_chosen(name, condition);
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, x->dtype, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {indexed("c", condition, false), indexed("x", x, false),
-                                    indexed("y", out, true)};
-    if (choose("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
+    const ga__operand operands[] = {ga__chosen_operand("c", condition, false), ga__chosen_operand("x", x, false),
+                                    ga__chosen_operand("y", out, true)};
+    if (ga__for_chosen("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
         return out;
     ga_free(out);
     return NULL;
@@ -239,7 +234,7 @@ static gpuarray *take_along(const gpuarray *x, int axis, const gpuarray *where)
     const ga__operand operands[] = {
         {.name = "r", .array = out, .type = x->dtype, .writes = true},
         {.name = "k", .array = index, .type = GA_INT64, .reads = true},
-        indexed("x", x, false),
+        ga__chosen_operand("x", x, false),
         {.name = "c", .number = ga_value_signed(GA_INT64, where->size), .type = GA_INT64},
         {.name = "m", .number = ga_value_signed(GA_INT64, inner), .type = GA_INT64},
         {.name = "n0", .number = ga_value_signed(GA_INT64, x->shape[axis]), .type = GA_INT64}};
@@ -269,7 +264,7 @@ static ga_status check_length(const gpuarray *condition, int64_t length)
     if (condition->size <= length)
         return GA_OK;
     gpuarray *rest = ga_slice(condition, "%lld:", (long long)length);
-    const int64_t chosen = rest ? count_chosen("compress", rest) : -1;
+    const int64_t chosen = rest ? ga__count_chosen("compress", rest) : -1;
     ga_free(rest);
     if (chosen > 0)
         return ga__fail(GA_ERR_INDEX,
