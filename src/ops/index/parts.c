@@ -10,6 +10,7 @@
 typedef struct written {
     int count;
     ga_range range[2 * GA_MAX_NDIM + 1];
+    int gap; /* the part before which an ellipsis of no axes stands; 0: none does */
     int index[2 * GA_MAX_NDIM + 1]; /* which array of indices it is; WHOLE or NUMBER otherwise */
 } written;
 
@@ -115,8 +116,10 @@ static ga_status write_parts(ga__indexing *g, const char *name, int n, const ga_
             status = add_mask(g, w, name, part->array, axis);
         else if (part->is_array)
             status = add_index(g, w, part->array);
-        else if (kind == 3)
+        else if (kind == 3) {
+            w->gap = rest == 0 ? w->count : 0;
             status = write_whole(w, rest);
+        }
         else
             status = add_part(w, part->range, kind == 1 ? NUMBER : WHOLE);
         axis += !part->is_array && kind == 3 ? rest : axes_of(part);
@@ -141,7 +144,7 @@ static ga_status broadcast_indices(const ga__indexing *g, const char *name, int 
 }
 
 /* Where the axes of the indices stand: the first index if all are neighbours, otherwise in front.
- */
+ * As in NumPy, an ellipsis of no axes stands between its neighbours too. */
 static int place_indices(const written *w)
 {
     int first = -1, last = -1, indices = 0, axes = 0, at = 0;
@@ -155,7 +158,8 @@ static int place_indices(const written *w)
         last = k;
         indices++;
     }
-    return last - first + 1 == indices ? at : 0;
+    const bool apart = first < w->gap && w->gap <= last;
+    return last - first + 1 == indices && !apart ? at : 0;
 }
 
 /* The result's axes: those of the ranges, with the indices' put in at g->first. */
@@ -190,11 +194,11 @@ static ga_status lay_out(ga__indexing *g, const char *name, const written *w,
     return GA_OK;
 }
 
-/* Raises for an axis of no elements that a tuple indexes. */
+/* Raises for an axis of no elements that an array indexes. */
 static ga_status check_lengths(const ga__indexing *g, const char *name)
 {
     for (int k = 0; k < g->count; k++)
-        if (g->index[k].length == 0 && ga__indexing_tuples(g) > 0)
+        if (g->index[k].length == 0 && g->index[k].array->size > 0)
             return ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", name, g->index[k].axis);
     return GA_OK;
 }

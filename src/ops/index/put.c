@@ -132,7 +132,7 @@ static ga_status lay_lines(const gpuarray *x, const gpuarray *indices, int axis,
         steps[k] = k == axis || ours == 1 ? 0 : key;
         key *= k == axis ? 1 : ours;
     }
-    if (x->shape[axis] == 0 && indices->size > 0)
+    if (x->shape[axis] == 0 && ga__shape_size(g->ndim, g->shape) > 0)
         return ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", name, axis);
     return GA_OK;
 }

@@ -9,6 +9,7 @@
 #include "ops/elementwise_op.h"
 #include "ops/index/checked.h"
 #include "ops/index/gather.h"
+#include "ops/index/scatter.h"
 
 /* How elements are found: by mode, from a line of memory or from any layout in C order. */
 static const ga__formula formulas[2][3] = {
@@ -32,6 +33,7 @@ typedef struct taking {
     int axis; /* for messages */
     bool scattered; /* x is indexed in C order, whatever its layout */
     int64_t length, step;
+    int before; /* axes of the result before those of the indices */
     int ndim;
     int64_t shape[GA_MAX_NDIM], from[GA_MAX_NDIM], at[GA_MAX_NDIM], position[GA_MAX_NDIM];
 } taking;
@@ -91,10 +93,26 @@ static gpuarray *take_to(const taking *t, gpuarray *out)
     return status == GA_OK ? out : NULL;
 }
 
+/* Checks indices of which each names no element, because another axis has none. As NumPy, it does
+ * so only if one of them is met: no axis before theirs is empty. */
+static ga_status check_empty(const taking *t)
+{
+    ga__indexing g = {.x = t->x, .count = 1, .index_ndim = t->indices->ndim};
+    g.index[0] = (ga__indexed){.array = t->indices, .axis = t->axis, .length = t->length};
+    memcpy(g.shape, t->indices->shape, sizeof(int64_t) * (size_t)g.index_ndim);
+    if (t->mode != GA_RAISE || t->indices->size == 0 || ga__shape_size(t->before, t->shape) == 0)
+        return GA_OK;
+    return t->length > 0 ? ga__check_tuples(t->name, &g)
+                         : ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", t->name, t->axis);
+}
+
 static gpuarray *take_from(const taking *t, gpuarray *out)
 {
-    if (t->length == 0 && ga__shape_size(t->ndim, t->shape) > 0)
+    const bool empty = ga__shape_size(t->ndim, t->shape) == 0;
+    if (t->length == 0 && !empty)
         return ga__fail_null(GA_ERR_INDEX, "%s: axis %d has no elements", t->name, t->axis);
+    if (empty && check_empty(t) != GA_OK)
+        return NULL;
     if (out)
         return take_to(t, out);
     gpuarray *made =
@@ -181,6 +199,7 @@ gpuarray *(ga_take)(size_t size, const ga_take_args *args)
     t.scattered = axis < 0 && !t.x->contiguous;
     t.length = axis < 0 ? t.x->size : t.x->shape[axis];
     t.step = axis < 0 ? 1 : t.x->strides[axis] / (int64_t)ga__dtype_size(t.x->dtype);
+    t.before = axis < 0 ? 0 : axis;
     lay_out(&t, axis);
     return take_from(&t, known.out);
 }
