@@ -34,9 +34,9 @@ static void arrays_join(void **state)
         gpuarray *wide = ga_concatenate(GA_ARRAYS(a, ga_ones(GA_FLOAT32, GA_SHAPE(1, 2))));
         assert_int_equal(ga_dtype_of(wide), GA_FLOAT64);
         gpuarray *line = counting(GA_SHAPE(6));
-        assert_ptr_equal(ga_concatenate(GA_ARRAYS(ga_slice(line, "3:"), ga_slice(line, ":3")),
-                                        .out = line),
-                         line);
+        assert_ptr_equal(
+            ga_concatenate(GA_ARRAYS(ga_slice(line, "3:"), ga_slice(line, ":3")), .out = line),
+            line);
         assert_numbers(line, NUMBERS(3, 4, 5, 0, 1, 2));
     }
     assert_int_equal(ga_error(), GA_OK);
@@ -83,8 +83,9 @@ static void indices_read_and_write(void **state)
         assert_int_equal(ga_put_along_axis(x, ga_reshape(order, GA_SHAPE(1, 4)), 5, GA_AXIS(1)),
                          GA_OK);
         assert_true(ga_item_bool(ga_all(ga_equal(x, 5))));
-        assert_numbers(ga_choose(INT64S(1, 0), GA_ARRAYS(ga_slice(x, "0,0"), counting(GA_SHAPE(2)))),
-                       NUMBERS(0, 5));
+        assert_numbers(
+            ga_choose(INT64S(1, 0), GA_ARRAYS(ga_slice(x, "0,0"), counting(GA_SHAPE(2)))),
+            NUMBERS(0, 5));
     }
     assert_int_equal(ga_error(), GA_OK);
 }
@@ -226,7 +227,8 @@ static void joins_are_one_launch(void **state)
     GA_SCOPE {
         gpuarray *x = counting(GA_SHAPE(5, 7));
         int before = simulated.launches;
-        assert_non_null(ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)));
+        assert_non_null(
+            ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)));
         assert_int_equal(simulated.launches - before, 1);
         before = simulated.launches;
         assert_non_null(ga_stack(GA_ARRAYS(x, x, x, x), GA_AXIS(2)));

@@ -29,7 +29,8 @@ typedef struct ga_take_args {
     int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
     ga_index_mode mode;
-    gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference */
+    gpuarray
+        *out; /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_take_args;
 
 /* The elements of x along an axis at the indices, whose axes replace it, as numpy.take. */
@@ -144,7 +145,10 @@ inline ga_part ga_part_(int index) { return ga_part_of_index(index); }
 inline ga_part ga_part_(long index) { return ga_part_of_index(index); }
 inline ga_part ga_part_(long long index) { return ga_part_of_index(index); }
 inline ga_part ga_part_(unsigned index) { return ga_part_of_index(index); }
-inline ga_part ga_part_(unsigned long index) { return ga_part_of_index(static_cast<int64_t>(index)); }
+inline ga_part ga_part_(unsigned long index)
+{
+    return ga_part_of_index(static_cast<int64_t>(index));
+}
 /* clang-format on */
 template <class Function> inline gpuarray *ga_take_call_(Function f, const ga_take_args &args)
 {
@@ -154,8 +158,7 @@ template <class Function>
 inline gpuarray *ga_take_call_(Function f, const gpuarray *x, const gpuarray *indices,
                                const ga_take_rest_ &rest = {})
 {
-    return ga_take_call_(
-        f, ga_take_args{x, indices, rest.naxes, rest.axes, rest.mode, rest.out});
+    return ga_take_call_(f, ga_take_args{x, indices, rest.naxes, rest.axes, rest.mode, rest.out});
 }
 template <class... Parts> inline gpuarray *ga_index_(const gpuarray *x, Parts... parts)
 {
@@ -249,7 +252,6 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_place(x, mask, value) GA_AT_(ga_place, x, mask, GA_V(value))
 #define ga_putmask(x, mask, value) GA_AT_(ga_putmask, x, mask, GA_V(value))
 #define ga_fill_diagonal(x, value) GA_AT_(ga_fill_diagonal, x, GA_V(value))
-#define ga_select(conditions, choices, value)                                                      \
-    GA_AT_(ga_select, conditions, choices, GA_V(value))
+#define ga_select(conditions, choices, value) GA_AT_(ga_select, conditions, choices, GA_V(value))
 
 #endif

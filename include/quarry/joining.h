@@ -18,7 +18,8 @@ typedef struct ga_join_args {
     const gpuarray *const *arrays;
     int naxes; /* 0: axis 0; 1: */
     const int *axes;
-    gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference */
+    gpuarray
+        *out; /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_join_args;
 
 /* The arrays one after another along an axis, as numpy.concatenate, in their common dtype; the
@@ -177,8 +178,8 @@ GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis
 /* Arguments of ga_diff(). In C: ga_diff(x, 1, GA_AXIS(0)). */
 typedef struct ga_diff_args {
     const gpuarray *x;
-    int n;           /* how many times; 0 returns a view of x */
-    int naxes;       /* 0: the last axis; 1: */
+    int n;     /* how many times; 0 returns a view of x */
+    int naxes; /* 0: the last axis; 1: */
     const int *axes;
 } ga_diff_args;
 
@@ -254,8 +255,7 @@ template <class Function> inline gpuarray *ga_diff_call_(Function f, const ga_di
     return ga_sized_call_(f, args);
 }
 template <class Function>
-inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n,
-                               const ga_axis_rest_ &rest = {})
+inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n, const ga_axis_rest_ &rest = {})
 {
     return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes});
 }
@@ -287,11 +287,9 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
 #define ga_stack(...) GA_JOIN_CALL_(ga_stack, __VA_ARGS__)
 #define ga_append(...)                                                                             \
     GA_AT_(ga_append, sizeof(ga_append_args), &(ga_append_args){.x = __VA_ARGS__})
-#define ga_repeat(array, ...)                                                                      \
-    GA_JOIN_(GA_REPEAT_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
+#define ga_repeat(array, ...) GA_JOIN_(GA_REPEAT_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
 #define GA_REPEAT_ONE(array, number)                                                               \
-    GA_AT_(ga_repeat, sizeof(ga_repeat_args),                                                      \
-           &(ga_repeat_args){.x = array, .counts = GA_V(number)})
+    GA_AT_(ga_repeat, sizeof(ga_repeat_args), &(ga_repeat_args){.x = array, .counts = GA_V(number)})
 #define GA_REPEAT_MANY(array, number, ...)                                                         \
     GA_AT_(ga_repeat, sizeof(ga_repeat_args),                                                      \
            &(ga_repeat_args){.x = array, .counts = GA_V(number), __VA_ARGS__})

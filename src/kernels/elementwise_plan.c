@@ -259,8 +259,7 @@ static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
-    if (p->lanes == 1 && !has_placed(p) &&
-        (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
+    if (p->lanes == 1 && !has_placed(p) && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;

@@ -178,7 +178,8 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
 void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
-    const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed, moved = streamed && !v->placed;
+    const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed,
+               moved = streamed && !v->placed;
     ga__record_set_number(record, GA__KEY(k), k);
     ga__record_set(record, GA__KEY(name), d->name);
     ga__record_set(record, GA__KEY(value), ga__dtype_compute_type((ga_dtype)v->type));

@@ -127,7 +127,8 @@ class Shapes:
         return [self.library.array(x) for x in out[:count]]
 
     def split(self, name, x, sections, axis):
-        return self.results(sections, lambda out: getattr(self.lib, "ga_" + name)(c_void_p(x.address), sections, axis, out))
+        function = getattr(self.lib, "ga_" + name)
+        return self.results(sections, lambda out: function(c_void_p(x.address), sections, axis, out))
 
     def split_at(self, x, indices, axis):
         held = (c_int64 * max(len(indices), 1))(*indices)

@@ -1,13 +1,10 @@
 """Recipes of joins, shapes and indices: reads and writes by random parts."""
 
-import ctypes
-
 import numpy as np
 
 from bins import Held
 from operands import elements
-from quarry import DTYPES, SMALL, Error, promote
-from quarry import real_dtype as numpy_dtype
+from quarry import DTYPES, SMALL, Error
 from recipes import Recipe, pick
 from shape_calls import Shapes
 
@@ -113,11 +110,12 @@ class Repeats(Shape):
 
 class Pads(Shape):
     kinds = [d for d in DTYPES if d not in SMALL and d != "bool"]
+    MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean"]
 
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(0, 4)), 9))
         ndim = x.like.ndim
-        mode = pick(rng, ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean"])
+        mode = pick(rng, self.MODES)
         if self.dtypes[0].startswith("c") and mode in ("maximum", "minimum", "mean", "linear_ramp"):
             mode = "edge"
         form = int(rng.integers(3)) if ndim else 0
@@ -145,9 +143,11 @@ class Views(Shape):
         "ediff1d": (0, lambda x: np.ediff1d(x) if x.dtype != bool else np.diff(x.ravel())),
     }
 
+    OTHERS = ["diagonal", "trace", "diff", "flip", "split", "array_split", "split_at", "unstack"]
+
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(0, 5)), 9))
-        name = pick(rng, list(self.TABLE) + ["diagonal", "trace", "diff", "flip", "split", "array_split", "split_at", "unstack"])
+        name = pick(rng, list(self.TABLE) + self.OTHERS)
         axis = int(rng.integers(-x.like.ndim - 1, x.like.ndim + 1))
         if name in self.TABLE:
             count, theirs = self.TABLE[name]
@@ -335,9 +335,8 @@ class Indices(Takes):
         except IndexError:
             shape = ()
         narrow = tuple(1 if rng.random() < 0.2 else n for n in shape)[int(rng.integers(len(shape) + 1)):]
-        value = self.array(rng, narrow, pick(rng, [self.dtypes[0], self.dtypes[0], "int8"]) if self.dtypes[0] != "bool" else "bool")
-        if self.dtypes[0].startswith("u"):
-            value = self.array(rng, narrow)
+        other = self.dtypes[0] != "bool" and not self.dtypes[0].startswith("u") and rng.random() < 0.3
+        value = self.array(rng, narrow, "int8" if other else self.dtypes[0])
         before = x.like.copy()
 
         def ours():

@@ -62,21 +62,18 @@ static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
     ga__strbuf text = GA__STRBUF_INIT;
     int n = 0;
     operands[n++] = (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
-    operands[n++] =
-        (ga__operand){.name = "j", .array = indices, .type = GA_INT64, .reads = true};
+    operands[n++] = (ga__operand){.name = "j", .array = indices, .type = GA_INT64, .reads = true};
     operands[n++] = ga__integer_operand("count", count);
     operands[n++] = ga__integer_operand("axis", 0);
     for (int k = 0; k < count; k++) {
         snprintf(names[k], sizeof *names, "c%d", k);
-        operands[n++] = (ga__operand){
-            .name = names[k], .array = choices[k], .type = out->dtype, .reads = true};
+        operands[n++] =
+            (ga__operand){.name = names[k], .array = choices[k], .type = out->dtype, .reads = true};
     }
     n = ga__checked_begin(&checked, "choose", out->buffer->device, operands, n);
     ga_status status = n < 0 ? ga_error() : choose_text(count, &text);
-    const ga__formula formula = {.id = {0, 1344 + (uint64_t)count},
-                                 .name = "choose",
-                                 .body = text.text,
-                                 .uses_index = true};
+    const ga__formula formula = {
+        .id = {0, 1344 + (uint64_t)count}, .name = "choose", .body = text.text, .uses_index = true};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
@@ -153,8 +150,8 @@ static ga_dtype select_dtype(int count, const gpuarray *const *choices, ga_value
     if (dtype == GA_NO_DTYPE)
         return dtype;
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
-    const ga__operand_type types[] = {
-        {.dtype = dtype}, {from ? from->dtype : value.dtype, !from, value}};
+    const ga__operand_type types[] = {{.dtype = dtype},
+                                      {from ? from->dtype : value.dtype, !from, value}};
     return ga__resolve("select", "?iufc", GA__RULE_SAME, 2, types, loop, &common) == GA_OK
                ? common
                : GA_NO_DTYPE;
@@ -167,13 +164,11 @@ static gpuarray *select_some(int count, const gpuarray *const *conditions,
     int ndim = 0;
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
     const ga_dtype dtype = select_dtype(count, choices, value);
-    if (dtype == GA_NO_DTYPE ||
-        broadcast_all("select", count, conditions, &ndim, shape) != GA_OK ||
+    if (dtype == GA_NO_DTYPE || broadcast_all("select", count, conditions, &ndim, shape) != GA_OK ||
         broadcast_all("select", count, choices, &ndim, shape) != GA_OK ||
         (from && broadcast_all("select", 1, &from, &ndim, shape) != GA_OK))
         return NULL;
-    gpuarray *out =
-        ga__array_new("select", conditions[0]->buffer->device, dtype, ndim, shape);
+    gpuarray *out = ga__array_new("select", conditions[0]->buffer->device, dtype, ndim, shape);
     if (!out || select_into(out, count, conditions, choices, value) == GA_OK)
         return out;
     ga_free(out);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/layout.h"
-#include "ops/index/checked.h"
 
 /* The dtype of words that hold elements of so many bytes. */
 static ga_dtype word_of(size_t nbytes)
@@ -58,8 +57,7 @@ void ga__lens_coordinate(ga__lens *lens, int ndim, const int64_t *shape, int axi
 ga__operand ga__word_operand(const char *name, ga_dtype dtype, ga_value number)
 {
     uint64_t element[2] = {0, 0};
-    ga__operand operand = {
-        .name = name, .type = word_of(ga__dtype_size(dtype)), .reads = true};
+    ga__operand operand = {.name = name, .type = word_of(ga__dtype_size(dtype)), .reads = true};
     ga__dtype_store(dtype, number, element);
     operand.number = ga__dtype_fetch(operand.type, element);
     return operand;
@@ -67,32 +65,6 @@ ga__operand ga__word_operand(const char *name, ga_dtype dtype, ga_value number)
 
 ga__operand ga__integer_operand(const char *name, int64_t number)
 {
-    return (ga__operand){.name = name,
-                         .number = ga_value_signed(GA_INT64, number),
-                         .type = GA_INT64,
-                         .reads = true};
-}
-
-/* ---- Checked indices ---- */
-
-static ga__operand address_operand(const char *name, uint64_t address)
-{
-    return (ga__operand){.name = name,
-                         .number = ga_value_unsigned(GA_UINT64, address),
-                         .type = GA_UINT64,
-                         .reads = true};
-}
-
-int ga__checked_begin(ga__checked *checked, const char *name, ga__device *device,
-                      ga__operand *operands, int n)
-{
-    const uint64_t fault = ga__fault_begin(device, &checked->fault);
-    operands[n] = address_operand("fault", fault);
-    operands[n + 1] = address_operand("call", (uint64_t)(uintptr_t)name);
-    return fault ? n + GA__CHECKED_OPERANDS : -1;
-}
-
-ga_status ga__checked_end(const ga__checked *checked, ga_status status)
-{
-    return status == GA_OK ? ga__fault_end(&checked->fault) : status;
+    return (ga__operand){
+        .name = name, .number = ga_value_signed(GA_INT64, number), .type = GA_INT64, .reads = true};
 }

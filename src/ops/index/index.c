@@ -65,8 +65,7 @@ static ga_status gather(const ga__indexing *g, gpuarray *out)
 static bool is_mask(const gpuarray *x, int n, const ga_part *parts)
 {
     return x && n == 1 && parts && parts->is_array && parts->array && x->ndim > 0 &&
-           parts->array->dtype == GA_BOOL &&
-           parts->array->buffer->device == x->buffer->device &&
+           parts->array->dtype == GA_BOOL && parts->array->buffer->device == x->buffer->device &&
            ga__same_shape(x->ndim, x->shape, parts->array->ndim, parts->array->shape);
 }
 
@@ -119,12 +118,10 @@ static ga_status set_indexed(const ga__indexing *g, const gpuarray *x, ga_value 
     gpuarray *copy;
     ga_status status = ga__scattered_value("index_set", x, &value, &copy);
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
-    if (status == GA_OK && from &&
-        !ga__broadcasts_to(from->ndim, from->shape, g->ndim, g->shape))
-        status = ga__fail(GA_ERR_SHAPE,
-                          "index_set: a value of shape %s does not broadcast to shape %s",
-                          ga__shape_text(from->ndim, from->shape),
-                          ga__shape_text(g->ndim, g->shape));
+    if (status == GA_OK && from && !ga__broadcasts_to(from->ndim, from->shape, g->ndim, g->shape))
+        status =
+            ga__fail(GA_ERR_SHAPE, "index_set: a value of shape %s does not broadcast to shape %s",
+                     ga__shape_text(from->ndim, from->shape), ga__shape_text(g->ndim, g->shape));
     if (status == GA_OK)
         status = ga__scatter("index_set", g, GA_RAISE, NULL, value);
     ga_free(copy);

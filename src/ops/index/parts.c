@@ -119,8 +119,7 @@ static ga_status write_parts(ga__indexing *g, const char *name, int n, const ga_
         else if (kind == 3) {
             w->gap = rest == 0 ? w->count : 0;
             status = write_whole(w, rest);
-        }
-        else
+        } else
             status = add_part(w, part->range, kind == 1 ? NUMBER : WHOLE);
         axis += !part->is_array && kind == 3 ? rest : axes_of(part);
         ellipsis = ellipsis || (!part->is_array && kind == 3);
@@ -163,8 +162,8 @@ static int place_indices(const written *w)
 }
 
 /* The result's axes: those of the ranges, with the indices' put in at g->first. */
-static ga_status lay_out(ga__indexing *g, const char *name, const written *w,
-                         const ga__slice *view, const int64_t *index_shape)
+static ga_status lay_out(ga__indexing *g, const char *name, const written *w, const ga__slice *view,
+                         const int64_t *index_shape)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     int plain = 0, axis = 0;

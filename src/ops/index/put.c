@@ -212,10 +212,9 @@ static ga_status mask_number(gpuarray *x, const gpuarray *mask, ga_value value)
         .id = GA__FORMULA_ID(112), .name = "putmask", .body = "if (ga::truth(c)) r = v"};
     ga__lens to;
     ga__lens_whole(&to, x);
-    ga__operand operands[] = {
-        ga__lens_operand("r", &to, GA__VALUE, true),
-        {.name = "c", .array = mask, .type = mask->dtype, .reads = true},
-        ga__word_operand("v", x->dtype, value)};
+    ga__operand operands[] = {ga__lens_operand("r", &to, GA__VALUE, true),
+                              {.name = "c", .array = mask, .type = mask->dtype, .reads = true},
+                              ga__word_operand("v", x->dtype, value)};
     operands[0].reads = true;
     return ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, 3, operands);
 }
@@ -230,11 +229,10 @@ static ga_status mask_array(gpuarray *x, const gpuarray *mask, const gpuarray *v
     ga__lens to, from;
     ga__lens_whole(&to, x);
     ga__lens_whole(&from, values);
-    ga__operand operands[] = {
-        ga__lens_operand("r", &to, GA__VALUE, true),
-        {.name = "c", .array = mask, .type = mask->dtype, .reads = true},
-        ga__lens_operand("v", &from, GA__ACCESSOR, false),
-        ga__integer_operand("m", values->size)};
+    ga__operand operands[] = {ga__lens_operand("r", &to, GA__VALUE, true),
+                              {.name = "c", .array = mask, .type = mask->dtype, .reads = true},
+                              ga__lens_operand("v", &from, GA__ACCESSOR, false),
+                              ga__integer_operand("m", values->size)};
     operands[0].reads = true;
     return ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, 4, operands);
 }
@@ -266,10 +264,9 @@ static ga_status place(gpuarray *x, const gpuarray *mask, const gpuarray *values
     ga__lens to, from;
     ga__lens_whole(&to, x);
     ga__lens_whole(&from, values);
-    const ga__operand operands[] = {ga__chosen_operand("c", mask, false),
-                                    ga__lens_operand("x", &to, GA__ACCESSOR, true),
-                                    ga__lens_operand("v", &from, GA__ACCESSOR, false),
-                                    ga__integer_operand("m", values->size)};
+    const ga__operand operands[] = {
+        ga__chosen_operand("c", mask, false), ga__lens_operand("x", &to, GA__ACCESSOR, true),
+        ga__lens_operand("v", &from, GA__ACCESSOR, false), ga__integer_operand("m", values->size)};
     const ga__hash128 id = GA__FORMULA_ID(114);
     return ga__for_chosen("place", id, "if (ga::truth(c[i])) x[i] = v[to % m]", mask, 4, operands);
 }

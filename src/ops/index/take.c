@@ -30,7 +30,7 @@ typedef struct taking {
     const char *name;
     const gpuarray *x, *indices;
     ga_index_mode mode;
-    int axis; /* for messages */
+    int axis;       /* for messages */
     bool scattered; /* x is indexed in C order, whatever its layout */
     int64_t length, step;
     int before; /* axes of the result before those of the indices */
@@ -65,8 +65,8 @@ static ga_status take_into(const taking *t, gpuarray *out)
         if (n < 0)
             return ga_error();
     }
-    const ga_status status = ga__elementwise(&formulas[t->scattered][t->mode],
-                                             out->buffer->device, t->ndim, t->shape, n, operands);
+    const ga_status status = ga__elementwise(&formulas[t->scattered][t->mode], out->buffer->device,
+                                             t->ndim, t->shape, n, operands);
     return t->mode == GA_RAISE ? ga__checked_end(&checked, status) : status;
 }
 
@@ -115,34 +115,11 @@ static gpuarray *take_from(const taking *t, gpuarray *out)
         return NULL;
     if (out)
         return take_to(t, out);
-    gpuarray *made =
-        ga__array_new(t->name, t->x->buffer->device, t->x->dtype, t->ndim, t->shape);
+    gpuarray *made = ga__array_new(t->name, t->x->buffer->device, t->x->dtype, t->ndim, t->shape);
     if (!made || take_into(t, made) == GA_OK)
         return made;
     ga_free(made);
     return NULL;
-}
-
-ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray *indices)
-{
-    if (!x || !indices)
-        return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name, x ? "indices" : "the array");
-    const char kind = ga__dtype_kind(indices->dtype);
-    if (kind != 'i' && kind != 'u')
-        return ga__fail(GA_ERR_DTYPE, "%s: indices of %s, not integers", name,
-                        ga_dtype_name(indices->dtype));
-    if (indices->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the indices on %s", name,
-                        x->buffer->device->name, indices->buffer->device->name);
-    return GA_OK;
-}
-
-ga_status ga__one_axis(const char *name, int naxes, const int *axes)
-{
-    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: takes one axis, not %d at %s", name, naxes,
-                        axes ? "an address" : "NULL");
-    return GA_OK;
 }
 
 static ga_status check_mode(const char *name, ga_index_mode mode)

@@ -18,8 +18,7 @@ static ga_status by_diagonal(const ga__formula *formula, gpuarray *out, ga__oper
     strides[out->ndim - 1] = 1;
     strides[out->ndim - 2] = -1;
     ga__lens_set(&difference, NULL, out->ndim, out->shape, strides, 0);
-    ga__operand operands[] = {result,
-                              ga__lens_operand("d", &difference, GA__COORDINATE, false),
+    ga__operand operands[] = {result, ga__lens_operand("d", &difference, GA__COORDINATE, false),
                               ga__integer_operand("k", k), element ? *element : result};
     return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, element ? 4 : 3,
                            operands);

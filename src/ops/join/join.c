@@ -32,8 +32,9 @@ ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *ar
         }
     if (n == 1)
         return arrays[0]->dtype;
-    return ga__resolve(name, "?iufc", GA__RULE_SAME, n, types, loop, &common) == GA_OK ? common
-                                                                                     : GA_NO_DTYPE;
+    return ga__resolve(name, "?iufc", GA__RULE_SAME, n, types, loop, &common) == GA_OK
+               ? common
+               : GA_NO_DTYPE;
 }
 
 /* The part of `out` from `start` on that a piece takes. */

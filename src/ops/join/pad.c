@@ -17,7 +17,7 @@
 /* How a mode finds elements outside: a function of gather.tmpl from a place to an index. */
 typedef struct pad_mode {
     const char *name;
-    const char *map;                              /* NULL: it takes no elements, */
+    const char *map;                                   /* NULL: it takes no elements, */
     gpuarray *(*fold)(size_t, const ga_reduce_args *); /* but computes them from an axis */
 } pad_mode;
 
@@ -106,8 +106,8 @@ static ga_status pad_at_once(const padding *p, gpuarray *out)
         pad_axis(p, out, axis, &coordinate[padded]);
         operands[n++] = ga__lens_operand(name[0], &coordinate[padded++], GA__COORDINATE, false);
         operands[n++] = ga__integer_operand(name[1], x->shape[axis]);
-        operands[n++] = ga__integer_operand(
-            name[2], strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+        operands[n++] =
+            ga__integer_operand(name[2], strides[axis] / (int64_t)ga__dtype_size(x->dtype));
         strides[axis] = 0;
     }
     ga__lens_set(&from, x, out->ndim, out->shape, strides, 0);
@@ -170,7 +170,8 @@ static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t 
     for (int k = 0; k < edge->ndim; k++)
         shape[k] = k == axis ? width : 1;
     gpuarray *made[8] = {NULL};
-    made[0] = turned ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
+    made[0] =
+        turned ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
     made[1] = made[0] ? ga_reshape(made[0], edge->ndim, shape) : NULL;
     made[2] = made[1] ? ga_astype(edge, wide) : NULL;
     made[3] = made[2] ? (ga_subtract)(ga_value_array(made[2]), p->value) : NULL;

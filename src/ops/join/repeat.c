@@ -21,7 +21,8 @@
 static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *outer,
                           const int64_t *inner)
 {
-    int64_t shape[GA_MAX_NDIM], to[3 * GA_MAX_NDIM], from[3 * GA_MAX_NDIM], lengths[3 * GA_MAX_NDIM];
+    int64_t shape[GA_MAX_NDIM], to[3 * GA_MAX_NDIM], from[3 * GA_MAX_NDIM],
+        lengths[3 * GA_MAX_NDIM];
     int n = 0;
     for (int k = 0; k < x->ndim; k++)
         if (__builtin_mul_overflow(x->shape[k], outer[k], &shape[k]) ||
@@ -211,8 +212,7 @@ static ga_status roll_into(gpuarray *out, const gpuarray *x, const int64_t *shif
         ga__lens_coordinate(&coordinate[rolled], x->ndim, x->shape, axis, 0);
         operands[n++] = ga__lens_operand(name[0], &coordinate[rolled], GA__COORDINATE, false);
         operands[n++] = ga__integer_operand(name[1], shift[axis]);
-        operands[n++] =
-            ga__integer_operand(name[2], (x->shape[axis] - shift[axis]) * stride);
+        operands[n++] = ga__integer_operand(name[2], (x->shape[axis] - shift[axis]) * stride);
         operands[n++] = ga__integer_operand(name[3], -shift[axis] * stride);
         rolled++;
     }

@@ -148,7 +148,5 @@ ga_status ga_unstack(const gpuarray *x, int axis, gpuarray **out)
 {
     int found;
     const ga_status status = check_call("unstack", x, axis, out, &found);
-    return status == GA_OK
-               ? split("unstack", x, x->shape[found], found, false, true, out)
-               : status;
+    return status == GA_OK ? split("unstack", x, x->shape[found], found, false, true, out) : status;
 }

@@ -18,7 +18,7 @@
 /* ---- The kernel: a scan of truths, whose body stores the chosen elements ---- */
 
 ga_status ga__for_chosen(const char *name, ga__hash128 id, const char *statements,
-                        const gpuarray *condition, int noperands, const ga__operand *operands)
+                         const gpuarray *condition, int noperands, const ga__operand *operands)
 {
     static const ga__scan_texts texts = {.accumulator = "T",
                                          .neutral = "T(0)",
@@ -183,7 +183,8 @@ static gpuarray *where_true(const char *name, const gpuarray *x)
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, GA_INT64, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {ga__chosen_operand("c", x, false), ga__chosen_operand("w", out, true)};
+    const ga__operand operands[] = {ga__chosen_operand("c", x, false),
+                                    ga__chosen_operand("w", out, true)};
     if (ga__for_chosen("flatnonzero", id, "w[to] = i", x, 2, operands) == GA_OK)
         return out;
     ga_free(out);
@@ -206,7 +207,8 @@ static gpuarray *choose_flat(const char *name, const gpuarray *condition, const 
     gpuarray *out = count < 0 ? NULL : ga__array_new(name, x->buffer->device, x->dtype, 1, &count);
     if (!out || count == 0)
         return out;
-    const ga__operand operands[] = {ga__chosen_operand("c", condition, false), ga__chosen_operand("x", x, false),
+    const ga__operand operands[] = {ga__chosen_operand("c", condition, false),
+                                    ga__chosen_operand("x", x, false),
                                     ga__chosen_operand("y", out, true)};
     if (ga__for_chosen("compress", id, "y[to] = x[i]", condition, 3, operands) == GA_OK)
         return out;
