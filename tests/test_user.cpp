@@ -52,6 +52,29 @@ static void slopes()
     }
 }
 
+static void indices()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT64, 0, 99, 100);
+        check(ga_length(ga_concatenate(GA_ARRAYS(x, x)), 0) == 200 &&
+                  ga_length(ga_pad(x, GA_SHAPE(1, 2)), 0) == 103 &&
+                  ga_item_double(ga_roll(x, 1), 0) == 99 && ga_length(ga_repeat(x, 2), 0) == 200 &&
+                  ga_length(ga_diff(x, 1), 0) == 99 && ga_length(ga_append(x, x), 0) == 200,
+              "joined arrays");
+        gpuarray *last = ga_arange(GA_INT64, 99, 97, -1), *top = ga_take(x, last);
+        check(ga_item_double(ga_index(x, last), 1) == 98 && ga_item_double(top, 0) == 99 &&
+                  ga_length(ga_index(x, GA_RANGE(0, 3, 1), GA_NEWAXIS), 0) == 3 &&
+                  ga_put(top, ga_arange(GA_INT64, 0, 1, 1), 5) == GA_OK &&
+                  ga_index_set(top, 7, 1) == GA_OK && ga_item_double(ga_sum(top)) == 12,
+              "indexed arrays");
+        ga_take_args args = {};
+        args.x = x;
+        args.indices = last;
+        args.mode = GA_CLIP;
+        check(ga_size(ga_take(args)) == 2, "a struct");
+    }
+}
+
 static void ranks()
 {
     GA_SCOPE {
@@ -267,6 +290,7 @@ static void streams_and_graphs()
 int main()
 {
     slopes();
+    indices();
     ranks();
     kernels();
     modules();
