@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
+#include "ops/join/join.h"
 #include "ops/scan/take_number.h"
 
 /* ---- Tiles ---- */
@@ -237,9 +238,37 @@ static int some_shifts(int ndim, int64_t *shift, int64_t *some)
     return rolled;
 }
 
+static gpuarray *part_of(const gpuarray *x, int axis, int64_t start, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides, start * x->strides[axis]);
+}
+
+/* The end of one axis, and then its beginning: large parts move in whole vectors. */
+static gpuarray *roll_one(const gpuarray *x, int axis, int64_t shift)
+{
+    const int64_t stay = x->shape[axis] - shift;
+    gpuarray *end = part_of(x, axis, stay, shift), *begin = end ? part_of(x, axis, 0, stay) : NULL;
+    const gpuarray *const parts[] = {end, begin};
+    gpuarray *out = begin ? ga__join("roll", 2, parts, axis, NULL) : NULL;
+    ga_free(end);
+    ga_free(begin);
+    return out;
+}
+
 static gpuarray *roll(const gpuarray *x, int64_t *shift)
 {
     int64_t some[GA_MAX_NDIM];
+    int rolled = 0, axis = 0;
+    for (int k = 0; k < x->ndim; k++)
+        if (shift[k] != 0) {
+            rolled++;
+            axis = k;
+        }
+    if (x->size > 0 && rolled == 1)
+        return roll_one(x, axis, shift[axis]);
     if (x->size == 0 || some_shifts(x->ndim, shift, some) == 0)
         return ga_copy(x);
     gpuarray *out = ga__array_new("roll", x->buffer->device, x->dtype, x->ndim, x->shape);
@@ -248,8 +277,8 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
         return NULL;
     }
     bool more = false;
-    for (int axis = 0; axis < x->ndim; axis++)
-        more = more || shift[axis] != 0;
+    for (int k = 0; k < x->ndim; k++)
+        more = more || shift[k] != 0;
     if (!out || !more)
         return out;
     gpuarray *rest = roll(out, shift);
