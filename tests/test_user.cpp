@@ -161,8 +161,8 @@ static void modules()
                        0.0f);
         check(ga_item_double(ga_slice(x, "0")) == 2.0, "a launch with options, over an address");
         float host[3] = {1, 2, 3};
-        ga_launch(shift, GA_DIM(1), GA_DIM(32), GA_INOUT(host, sizeof host),
-                  GA_STRUCT(range{0, 3}), 1.0f);
+        ga_launch(shift, GA_DIM(1), GA_DIM(32), GA_INOUT(host, sizeof host), GA_STRUCT(range{0, 3}),
+                  1.0f);
         check(host[2] == 7.0f, "host memory");
         check(ga_launch(shift, GA_DIM(1), GA_DIM(32)) == GA_ERR_INVALID, "no arguments");
         ga_clear_error();
@@ -203,8 +203,8 @@ static void sources()
         const ga_source *same = x;
         ga_chunks chunks = {};
         chunks.bytes = 400;
-        gpuarray *r = ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same),
-                                      GA_NAMED("a", 2));
+        gpuarray *r =
+            ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same), GA_NAMED("a", 2));
         check(ga_item_double(r) == 1998.0, "a source in chunks");
         char *plan = ga_explain_chunked(&chunks, "x - 1", GA(x));
         check(plan != nullptr, "how a source is cut");
@@ -277,7 +277,10 @@ static void streams_and_graphs()
         ga_stream *stream = ga_stream_new();
         ga_graph *graph;
         check(ga_set_stream(stream) == GA_OK && ga_add_into(x, x, 1) == GA_OK, "a stream");
-        GA_GRAPH(graph) { ga_multiply_into(x, x, 2); }
+        GA_GRAPH(graph)
+        {
+            ga_multiply_into(x, x, 2);
+        }
         check(ga_graph_launch(graph) == GA_OK && ga_graph_launch(graph) == GA_OK, "a graph");
         check(ga_set_stream(nullptr) == GA_OK && ga_item_double(ga_max(x)) == 8.0, "their order");
         ga_graph_free(graph);
