@@ -602,6 +602,16 @@ static bool vector_and_table(workload *w, const bench_case *c)
     return made(w) && w->c;
 }
 
+/* Elements from the last one to the first. */
+static bool vector_and_indices(workload *w, const bench_case *c)
+{
+    w->c = ga_arange(GA_INT32, (double)w->n - 1, -1, -1);
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->out = ga_zeros(GA_FLOAT32, GA_SHAPE(w->n));
+    return made(w) && w->c;
+}
+
 /* The results are new arrays. */
 static ga_status set_out(workload *w, gpuarray *made_now)
 {
@@ -623,6 +633,16 @@ static ga_status run_histogram(workload *w)
 static ga_status run_unique(workload *w)
 {
     return set_out(w, ga_unique(w->a));
+}
+
+static ga_status run_take(workload *w)
+{
+    return status_of(ga_take(w->a, w->c, .out = w->out));
+}
+
+static ga_status run_roll(workload *w)
+{
+    return set_out(w, ga_roll(w->a, 5));
 }
 
 static ga_status run_searchsorted(workload *w)
@@ -983,6 +1003,16 @@ static double expect_searchsorted(const workload *w, const bench_case *c, int64_
     return ceil((x_at(w, c, i) - 1) * TABLE_LENGTH);
 }
 
+static double expect_take(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, w->n - 1 - i);
+}
+
+static double expect_roll(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, (i + w->n - 5) % w->n);
+}
+
 /* Block of the generator and number in it of element i: see docs/random.md. */
 static words words_of(const workload *w, int64_t i)
 {
@@ -1093,6 +1123,9 @@ const bench_case bench_cases[] = {
      expect_histogram},
     {"searchsorted f32 in 2^20", COPY, 12, 0, false, POSITIVE, vector_and_table, run_searchsorted,
      expect_searchsorted},
+    {"take f32 in sequence", COPY, 12, 0, false, POSITIVE, vector_and_indices, run_take,
+     expect_take},
+    {"roll f32", COPY, 8, 0, false, POSITIVE, one_vector, run_roll, expect_roll},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
     {"sort f32", NONE, 8, 1e-6, false, F32, scattered_floats, run_sort, expect_place},

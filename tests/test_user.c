@@ -38,6 +38,23 @@ static void slopes(void)
     }
 }
 
+static void indices(void)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT64, 0, 99, 100);
+        check(ga_length(ga_concatenate(GA_ARRAYS(x, x), GA_AXIS(0)), 0) == 200 &&
+                  ga_length(ga_pad(x, GA_SHAPE(1, 2), .mode = "edge"), 0) == 103 &&
+                  ga_item_double(ga_roll(x, 1), 0) == 99 && ga_length(ga_repeat(x, 2), 0) == 200,
+              "joined arrays");
+        gpuarray *last = ga_arange(GA_INT64, 99, 97, -1), *top = ga_take(x, last, GA_AXIS(0));
+        check(ga_item_double(ga_index(x, last), 1) == 98 && ga_item_double(top, 0) == 99 &&
+                  ga_length(ga_index(x, GA_RANGE(0, 3, 1), GA_NEWAXIS), 0) == 3 &&
+                  ga_put(top, ga_arange(GA_INT64, 0, 1, 1), 5, .mode = GA_CLIP) == GA_OK &&
+                  ga_index_set(top, 7, 1) == GA_OK && ga_item_double(ga_sum(top)) == 12,
+              "indexed arrays");
+    }
+}
+
 static void ranks(void)
 {
     GA_SCOPE {
@@ -259,6 +276,7 @@ static void errors(void)
 int main(void)
 {
     slopes();
+    indices();
     ranks();
     kernels();
     modules();

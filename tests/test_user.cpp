@@ -63,6 +63,29 @@ static void slopes()
     }
 }
 
+static void indices()
+{
+    GA_SCOPE {
+        gpuarray *x = ga_linspace(GA_FLOAT64, 0, 99, 100);
+        check(ga_length(ga_concatenate(GA_ARRAYS(x, x)), 0) == 200 &&
+                  ga_length(ga_pad(x, GA_SHAPE(1, 2)), 0) == 103 &&
+                  ga_item_double(ga_roll(x, 1), 0) == 99 && ga_length(ga_repeat(x, 2), 0) == 200 &&
+                  ga_length(ga_diff(x, 1), 0) == 99 && ga_length(ga_append(x, x), 0) == 200,
+              "joined arrays");
+        gpuarray *last = ga_arange(GA_INT64, 99, 97, -1), *top = ga_take(x, last);
+        check(ga_item_double(ga_index(x, last), 1) == 98 && ga_item_double(top, 0) == 99 &&
+                  ga_length(ga_index(x, GA_RANGE(0, 3, 1), GA_NEWAXIS), 0) == 3 &&
+                  ga_put(top, ga_arange(GA_INT64, 0, 1, 1), 5) == GA_OK &&
+                  ga_index_set(top, 7, 1) == GA_OK && ga_item_double(ga_sum(top)) == 12,
+              "indexed arrays");
+        ga_take_args args = {};
+        args.x = x;
+        args.indices = last;
+        args.mode = GA_CLIP;
+        check(ga_size(ga_take(args)) == 2, "a struct");
+    }
+}
+
 static void ranks()
 {
     GA_SCOPE {
@@ -149,8 +172,8 @@ static void modules()
                        0.0f);
         check(ga_item_double(ga_slice(x, "0")) == 2.0, "a launch with options, over an address");
         float host[3] = {1, 2, 3};
-        ga_launch(shift, GA_DIM(1), GA_DIM(32), GA_INOUT(host, sizeof host),
-                  GA_STRUCT(range{0, 3}), 1.0f);
+        ga_launch(shift, GA_DIM(1), GA_DIM(32), GA_INOUT(host, sizeof host), GA_STRUCT(range{0, 3}),
+                  1.0f);
         check(host[2] == 7.0f, "host memory");
         check(ga_launch(shift, GA_DIM(1), GA_DIM(32)) == GA_ERR_INVALID, "no arguments");
         ga_clear_error();
@@ -191,8 +214,8 @@ static void sources()
         const ga_source *same = x;
         ga_chunks chunks = {};
         chunks.bytes = 400;
-        gpuarray *r = ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same),
-                                      GA_NAMED("a", 2));
+        gpuarray *r =
+            ga_eval_chunked(&chunks, "sum(x - same) + max(a*x)", GA(x), GA(same), GA_NAMED("a", 2));
         check(ga_item_double(r) == 1998.0, "a source in chunks");
         char *plan = ga_explain_chunked(&chunks, "x - 1", GA(x));
         check(plan != nullptr, "how a source is cut");
@@ -265,7 +288,10 @@ static void streams_and_graphs()
         ga_stream *stream = ga_stream_new();
         ga_graph *graph;
         check(ga_set_stream(stream) == GA_OK && ga_add_into(x, x, 1) == GA_OK, "a stream");
-        GA_GRAPH(graph) { ga_multiply_into(x, x, 2); }
+        GA_GRAPH(graph)
+        {
+            ga_multiply_into(x, x, 2);
+        }
         check(ga_graph_launch(graph) == GA_OK && ga_graph_launch(graph) == GA_OK, "a graph");
         check(ga_set_stream(nullptr) == GA_OK && ga_item_double(ga_max(x)) == 8.0, "their order");
         ga_graph_free(graph);
@@ -278,6 +304,7 @@ static void streams_and_graphs()
 int main()
 {
     slopes();
+    indices();
     ranks();
     kernels();
     modules();

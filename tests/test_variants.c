@@ -405,6 +405,31 @@ static void sort_variants(ga_dtype dtype)
         }
 }
 
+/* Elements are words of their dtype's size. */
+static void indexing_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(6, 70)),
+                 *turned = ga_transpose(ga_empty(dtype, GA_SHAPE(70, 6))),
+                 *k = ga_empty(GA_INT32, GA_SHAPE(5)), *v = ga_empty(dtype, GA_SHAPE(5));
+        COMPILES("take", ga_take(x, k));
+        COMPILES("take", ga_take(turned, k, GA_AXIS(0), .mode = GA_WRAP));
+        COMPILES("take", ga_take(x, k, GA_AXIS(1), .mode = GA_CLIP));
+        COMPILES("index", ga_index(x, k, k));
+        COMPILES("index_set", ga_index_set(x, v, k, k));
+        COMPILES("index_set", ga_index_set(turned, 1, k));
+        COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
+        COMPILES("place", ga_place(x, x, v));
+        COMPILES("putmask", ga_putmask(x, x, v));
+        COMPILES("choose", ga_choose(k, GA_ARRAYS(v, v)));
+        COMPILES("concatenate", ga_concatenate(GA_ARRAYS(x, turned, x), GA_AXIS(1)));
+        COMPILES("roll", ga_roll(turned, 3, GA_AXIS(0)));
+        COMPILES("pad", ga_pad(x, GA_SHAPE(1, 2)));
+        COMPILES("pad", ga_pad(turned, GA_SHAPE(2), .mode = "reflect"));
+        COMPILES("tril", ga_tril(x, 1));
+    }
+}
+
 /* ---- Threads: NVRTC compiles header-free sources in parallel ---- */
 
 typedef struct job {
@@ -493,6 +518,14 @@ static void selections_compile_everywhere(void **state)
     run_twice(rank_variants, others, 5, &devices[2], 1);
 }
 
+static void indices_compile_everywhere(void **state)
+{
+    static const ga_dtype others[] = {GA_COMPLEX128, GA_INT8, GA_BFLOAT16, GA_FLOAT64};
+    (void)state;
+    run_twice(indexing_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(indexing_variants, others, 4, &devices[2], 1);
+}
+
 static void sorts_compile_everywhere(void **state)
 {
     (void)state;
@@ -563,6 +596,7 @@ int main(int argc, char **argv)
         table_test(fused_rows_compile_everywhere),
         table_test(selections_compile_everywhere),
         table_test(sorts_compile_everywhere),
+        table_test(indices_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),
         table_test(floats_of_a_byte_compile_everywhere),

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "array/array.h"
+#include "device/fault.h"
 #include "device/readback.h"
 
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
@@ -28,10 +29,14 @@ ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbyt
 ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
 {
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
-    if (nbytes == 0 || ga__readback_read(x->buffer, x->data + at, data, nbytes))
+    ga__device *device = x->buffer->device;
+    if (nbytes == 0)
         return GA_OK;
+    if (ga__readback_read(x->buffer, x->data + at, data, nbytes))
+        return ga__fault_check(device, GA_OK);
     ga__stream *stream = ga__array_stream(x, NULL);
-    return stream ? stream->device->backend->memory.copy(stream, data, x->data + at, nbytes,
-                                                         GA__DEVICE_TO_HOST)
-                  : ga_error();
+    if (!stream)
+        return ga_error();
+    return ga__fault_check(device, device->backend->memory.copy(stream, data, x->data + at, nbytes,
+                                                                GA__DEVICE_TO_HOST));
 }

@@ -249,6 +249,7 @@ struct ga__device {
     ga__stream stream;   /* its own stream: the default for all work */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 means no limit */
     _Atomic(void *) readbacks;        /* readback.c's */
+    _Atomic(void *) fault;            /* fault.c's */
     pthread_mutex_t lock;             /* of the list of streams */
     ga__stream *streams;              /* all except those that record */
 };

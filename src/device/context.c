@@ -1,5 +1,6 @@
 /* Opens each device once, and keeps each thread's current device. */
 #include "device/context.h"
+#include "device/fault.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -219,5 +220,5 @@ ga_status ga_synchronize(void)
     ga__device *device = ga__current_device();
     if (device == NULL || !ga__not_recording("synchronize"))
         return ga_error();
-    return device->backend->synchronize(device);
+    return ga__fault_check(device, device->backend->synchronize(device));
 }

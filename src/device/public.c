@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/os/fork.h"
 #include "device/context.h"
+#include "device/fault.h"
 #include "device/live.h"
 #include "device/memory.h"
 #include "device/stream.h"
@@ -84,7 +85,7 @@ ga_status ga_stream_synchronize(ga_stream *stream)
     stream = or_default(stream);
     if (stream == NULL || !ga__not_recording("stream_synchronize"))
         return ga_error();
-    return stream->device->backend->stream.synchronize(stream);
+    return ga__fault_check(stream->device, stream->device->backend->stream.synchronize(stream));
 }
 
 bool ga_stream_query(ga_stream *stream)
@@ -173,7 +174,9 @@ ga_status ga_event_synchronize(ga_event *event)
 {
     if (!is_recorded("event_synchronize", event))
         return ga_error();
-    return event->device->backend->stream.event_synchronize(event->device, event->handle);
+    ga__device *device = event->device;
+    return ga__fault_check(device,
+                           device->backend->stream.event_synchronize(device, event->handle));
 }
 
 bool ga_event_query(ga_event *event)

@@ -101,6 +101,15 @@ static void plan_strided(plan *p, int ndim, const int64_t *shape)
     count_elements(p);
 }
 
+/* Whether the body itself loads or stores elements of some operand that the nest follows. */
+static bool has_placed(const plan *p)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (ga__operand_placed(&p->operands[k]))
+            return true;
+    return false;
+}
+
 /* Sets the steps along the innermost axis; how far the farthest operand reaches, in elements. */
 static int64_t measure(plan *p)
 {
@@ -144,6 +153,8 @@ bool ga__elementwise_lanes_fit(const plan *p, int k, int lanes, int near)
 {
     const int place = p->place[k];
     const gpuarray *x = p->operands[k].array;
+    if (ga__operand_placed(&p->operands[k]))
+        return p->step[place] == STEP_ZERO || p->operands[k].access == GA__COORDINATE;
     if (p->step[place] == STEP_ZERO)
         return !p->operands[k].writes;
     if (p->nest.strides[place][near] != 1)
@@ -162,7 +173,8 @@ static size_t widest_item(const plan *p)
     size_t widest = 1;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        if (place == GA__NO_PLACE || p->step[place] != STEP_ONE)
+        if (place == GA__NO_PLACE || p->step[place] != STEP_ONE ||
+            ga__operand_placed(&p->operands[k]))
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         widest = size > widest ? size : widest;
@@ -177,9 +189,11 @@ static int dense_lanes(const plan *p)
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        if (place == GA__NO_PLACE || (p->step[place] == STEP_ZERO && !p->operands[k].writes))
+        if (place == GA__NO_PLACE || p->operands[k].access == GA__COORDINATE ||
+            (p->step[place] == STEP_ZERO &&
+             (!p->operands[k].writes || ga__operand_placed(&p->operands[k]))))
             continue;
-        if (p->step[place] != STEP_ONE)
+        if (p->step[place] != STEP_ONE || ga__operand_placed(&p->operands[k]))
             return 1;
         const gpuarray *x = p->operands[k].array;
         const unsigned size = ga__dtype_rows[x->dtype].nbytes;
@@ -254,7 +268,7 @@ static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
-    if (p->lanes == 1 && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
+    if (p->lanes == 1 && !has_placed(p) && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
@@ -273,6 +287,8 @@ static bool may_pad(const plan *p)
     for (int k = 0; k < p->noperands; k++)
         if (p->operands[k].array && p->operands[k].access == GA__ACCESSOR)
             return false;
+    if (has_placed(p))
+        return false;
     return !p->formula->user_text || !p->formula->uses_index;
 }
 

@@ -46,7 +46,7 @@ static layout layout_of(const ga__formula *f, const variant *v)
     for (int k = 0; k < (int)v->head.noperands; k++) {
         const ga__operand_variant *o = &v->operand[k];
         l.operand[k] = l.n;
-        if (o->memory == GA_NO_DTYPE)
+        if (o->memory == GA_NO_DTYPE && !o->streamed)
             l.n += GA__NUMBER_WORDS;
         else if (o->streamed)
             l.n += 1 + v->head.ndim + count_tile(v, o);
@@ -157,7 +157,8 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
 static int first_written(const ga__declaration *d, const variant *v)
 {
     int k = 0;
-    while (k < (int)v->head.noperands && (!v->operand[k].streamed || !d[k].writes))
+    while (k < (int)v->head.noperands &&
+           (!v->operand[k].streamed || v->operand[k].placed || !d[k].writes))
         k++;
     return k;
 }

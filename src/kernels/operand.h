@@ -8,9 +8,13 @@
 
 /* How a name stands for an operand in the body. */
 typedef enum ga__access {
-    GA__VALUE,   /* `a` is the element */
-    GA__ELEMENT, /* `a[i]` is the element */
-    GA__ACCESSOR /* `a[k]` is any element k in C order; the engine neither loads nor stores */
+    GA__VALUE,     /* `a` is the element */
+    GA__ELEMENT,   /* `a[i]` is the element */
+    GA__ACCESSOR,  /* `a[k]` is any element k in C order; the engine neither loads nor stores */
+    GA__PLACED,    /* `a[k]` is the element k elements away from the one at this place, which the
+                    * engine neither loads nor stores; `a` is a pointer */
+    GA__COORDINATE /* `a` is the place itself: the sum of coordinates times the strides of `array`,
+                    * a layout of bytes without memory */
 } ga__access;
 
 typedef struct ga__operand {

@@ -154,6 +154,7 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(elements), "");
     ga__record_set(record, GA__KEY(distributions), "");
     ga__record_set(record, GA__KEY(bins), "");
+    ga__record_set(record, GA__KEY(gather), "");
     ga__record_set(record, GA__KEY(vector_math), "");
     ga__record_set(record, GA__KEY(plain), "");
     ga__record_set(record, GA__KEY(fast_path), "");
@@ -180,22 +181,25 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
 void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
                          const ga__operand_variant *v)
 {
-    const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed;
+    const bool array = v->memory != GA_NO_DTYPE, streamed = v->streamed,
+               moved = streamed && !v->placed;
     ga__record_set_number(record, GA__KEY(k), k);
     ga__record_set(record, GA__KEY(name), d->name);
     ga__record_set(record, GA__KEY(value), ga__dtype_compute_type((ga_dtype)v->type));
     ga__record_set(record, GA__KEY(stored), ga__dtype_memory_type((ga_dtype)v->type));
     ga__record_set_flag(record, GA__KEY(array), array);
-    ga__record_set_flag(record, GA__KEY(number), !array);
+    ga__record_set_flag(record, GA__KEY(number), !array && !streamed);
     ga__record_set_flag(record, GA__KEY(streamed), streamed);
-    ga__record_set_flag(record, GA__KEY(loaded), streamed && d->reads);
+    ga__record_set_flag(record, GA__KEY(placed), v->placed && array);
+    ga__record_set_flag(record, GA__KEY(counted), v->placed && !array);
+    ga__record_set_flag(record, GA__KEY(loaded), moved && d->reads);
     ga__record_set_flag(record, GA__KEY(writes), d->writes);
-    ga__record_set_flag(record, GA__KEY(written), streamed && d->writes);
+    ga__record_set_flag(record, GA__KEY(written), moved && d->writes);
     ga__record_set_flag(record, GA__KEY(element), streamed && d->access == GA__ELEMENT);
     ga__record_set_flag(record, GA__KEY(accessor), array && d->access == GA__ACCESSOR);
     ga__record_set_flag(record, GA__KEY(index), false);
     ga__record_set(record, GA__KEY(const), d->is_const || !d->writes ? "const" : "");
-    if (d->access == GA__VALUE)
+    if (d->access == GA__VALUE || v->placed)
         ga__record_set(record, GA__KEY(parameter), d->name);
     else
         ga__record_setf(record, GA__KEY(parameter), "ga_e%d", k);
@@ -263,7 +267,8 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
     ga__stream *stream = ga__current_stream(device);
     for (int k = 0; stream && k < noperands; k++) {
         const gpuarray *x = operands[k].array;
-        if (x && ga__use(stream, x->buffer, operands[k].writes) != GA_OK)
+        if (x && operands[k].access != GA__COORDINATE &&
+            ga__use(stream, x->buffer, operands[k].writes) != GA_OK)
             return NULL;
     }
     return stream;

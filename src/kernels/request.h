@@ -22,10 +22,16 @@ static inline int64_t ga__ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Whether the engine loads or stores the operand element by element. */
+/* Whether the engine follows the operand from element to element. */
 static inline bool ga__operand_streamed(const ga__operand *operand)
 {
     return operand->array && operand->access != GA__ACCESSOR;
+}
+
+/* Whether the engine follows it, but leaves loads and stores to the body. */
+static inline bool ga__operand_placed(const ga__operand *operand)
+{
+    return operand->access == GA__PLACED || operand->access == GA__COORDINATE;
 }
 
 /* In a plan's list of places: no loop nest has the operand. */

@@ -27,13 +27,13 @@ typedef enum ga__move {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint32_t type : 6;       /* the dtype whose compute type the name has */
-    uint32_t memory : 6;     /* the array's dtype; GA_NO_DTYPE: a number */
+    uint32_t type : 5;       /* the dtype whose compute type the name has */
+    uint32_t memory : 5;     /* the array's dtype; GA_NO_DTYPE: a number */
     uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
     uint32_t transposed : 1; /* it passes through tiles */
     uint32_t contiguous : 1; /* of an accessor, */
     uint32_t ndim : 6;       /* and its axes */
-    uint32_t streamed : 1;   /* the engine loads or stores it, element by element */
+    uint32_t streamed : 1;   /* the engine follows it from element to element; */
     uint32_t deinterleaved : 1;
     uint32_t staged : 1;   /* CUDA: its rows pass through shared memory, */
     uint32_t apart : 1;    /* where each begins a vector of its own, */
@@ -41,9 +41,10 @@ typedef struct ga__operand_variant {
     uint32_t move : 3;     /* a ga__move */
     uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
     uint32_t loose : 1;    /* CUDA: its vectors begin at any element */
+    uint32_t placed : 1;   /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
-_Static_assert(GA_DTYPE_COUNT <= 64, "a dtype has six bits");
+_Static_assert(GA_DTYPE_COUNT <= 32, "a dtype has five bits");
 
 /* The kernel of an elementwise call, but its operands. */
 typedef struct ga__elementwise_head {
@@ -164,8 +165,10 @@ static inline ga__operand_variant ga__operand_variant_of(const ga__operand *oper
                                      .memory = (uint8_t)x->dtype,
                                      .contiguous = x->contiguous,
                                      .ndim = (uint32_t)x->ndim & 63};
+    const bool coordinate = operand->access == GA__COORDINATE;
     return (ga__operand_variant){.type = type,
-                                 .memory = (uint8_t)x->dtype,
+                                 .memory = (uint8_t)(coordinate ? GA_NO_DTYPE : x->dtype),
+                                 .placed = coordinate || operand->access == GA__PLACED,
                                  .streamed = true,
                                  .step = (uint32_t)step & 3,
                                  .transposed = transposed};

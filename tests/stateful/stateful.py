@@ -18,6 +18,7 @@ try:
 
     from quarry import SMALL, Error, Library, epsilon
     import bins
+    import shapes
     import recipes
     from ranks import RANKS
     from sets import SETS
@@ -25,7 +26,7 @@ except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-RECIPES = recipes.RECIPES + bins.RECIPES + RANKS + SETS
+KINDS = recipes.RECIPES + bins.RECIPES + shapes.RECIPES + RANKS + SETS
 
 
 def same(got, wanted, exact):
@@ -57,7 +58,7 @@ class Run:
 
     def __init__(self, library, seed, thread, recipes):
         rng = np.random.default_rng(seed)
-        self.recipes = [RECIPES[k % len(RECIPES)](library, rng) for k in range(recipes)]
+        self.recipes = [KINDS[k % len(KINDS)](library, rng) for k in range(recipes)]
         self.rng = np.random.default_rng([seed, thread])
         self.calls = self.results = 0
         self.wrong = None
@@ -108,7 +109,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
     if options.only:
-        RECIPES[:] = [recipe for recipe in RECIPES if options.only in recipe.__name__]
+        KINDS[:] = [recipe for recipe in KINDS if options.only in recipe.__name__]
     warnings.simplefilter("ignore")
     print("seed %d" % options.seed, flush=True)
     library = Library(options.library)

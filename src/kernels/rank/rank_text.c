@@ -34,7 +34,7 @@ bool ga__rank_whole(ga__rank_method method)
 const ga__formula *ga__rank_formula(ga__rank_task task)
 {
     static const ga__formula formulas[] = {
-        [GA__RANK_QUANTILES] = {.id = GA__FORMULA_ID(18), .name = "quantile", .body = ""},
+        [GA__RANK_QUANTILES] = {.id = GA__FORMULA_ID(46), .name = "quantile", .body = ""},
         [GA__RANK_PARTITION] = {.id = GA__FORMULA_ID(19), .name = "partition", .body = ""},
         [GA__RANK_ARGPARTITION] = {.id = GA__FORMULA_ID(20), .name = "argpartition", .body = ""},
         [GA__RANK_TOPK] = {.id = GA__FORMULA_ID(21), .name = "topk", .body = ""},

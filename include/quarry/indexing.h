@@ -1,0 +1,257 @@
+/* Indexing by arrays: elements that indices or masks name, read and written. */
+#ifndef QUARRY_INDEXING_H
+#define QUARRY_INDEXING_H
+
+#include <quarry/array.h>
+#include <quarry/each.h>
+#include <quarry/ops.h>
+#include <quarry/rank.h>
+#include <quarry/select.h>
+
+GA_BEGIN_DECLS
+
+/* Indices are arrays of any integer dtype; negative ones count from the end. No index ever reaches
+ * memory outside an array: one that is out of range is GA_ERR_INDEX with the function, the index,
+ * its position in the array of indices, and the length. On the host the call returns the error. On
+ * a GPU, and in a graph, the next wait for the device returns it, or the next read of elements; the
+ * call's result then has element 0 in that place, and a write leaves that element out. */
+
+/* What an index out of range means. */
+typedef enum ga_index_mode {
+    GA_RAISE, /* an error */
+    GA_WRAP,  /* indices go round: length is 0, and -1 the last one */
+    GA_CLIP   /* the nearest one; negative indices are 0 */
+} ga_index_mode;
+
+/* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). An option left out is zero. */
+typedef struct ga_take_args {
+    const gpuarray *x, *indices;
+    int naxes; /* 1, or 0: the elements of x in C order */
+    const int *axes;
+    ga_index_mode mode;
+    gpuarray
+        *out; /* receives the result; the call then returns `out` itself, not a new reference */
+} ga_take_args;
+
+/* The elements of x along an axis at the indices, whose axes replace it, as numpy.take. */
+GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
+
+/* For each line of x along an axis the elements that the same line of the indices names, as
+ * numpy.take_along_axis: what ga_argsort() returns sorts so. Other axes broadcast. Without an axis,
+ * the elements in C order at a 1-D array of indices. */
+GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
+
+/* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an
+ * array of integers, or a mask, which is an array of bool. */
+typedef struct ga_part {
+    ga_range range;        /* if `array` is NULL */
+    const gpuarray *array; /* an array, unless it is NULL */
+    bool is_array;         /* also for a NULL array, a failed result */
+} ga_part;
+
+/* x[parts], by NumPy's rules: ga_index(x, GA_ALL, indices, 3). Integers and arrays of integers
+ * broadcast together, and their axes stand where the first of them stands or, if a range, a new
+ * axis or an ellipsis separates them, in front. A mask stands for the indices of its elements that
+ * are true, and takes as many axes as it has; the call waits for their number. Without arrays the
+ * result is a view, otherwise a new array. GA_ERR_INDEX, GA_ERR_SHAPE if arrays do not broadcast,
+ * GA_ERR_DTYPE for arrays of floats. */
+GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
+
+/* x[parts] = value. The value, an array or a number, broadcasts to the shape of x[parts]. Of equal
+ * indices the last one wins. */
+GA_API ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts);
+
+/* The elements that indices choose from several arrays, as numpy.choose: element i of the result is
+ * that of array indices[i]. All broadcast together. */
+GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
+
+/* Where condition k is the first that holds, the element of choice k; where none does, the value,
+ * as numpy.select. */
+GA_API gpuarray *ga_select(int nconditions, const gpuarray *const *conditions, int nchoices,
+                           const gpuarray *const *choices, ga_value value);
+
+/* Arguments of ga_put(). In C: ga_put(x, indices, value, .mode = GA_CLIP). */
+typedef struct ga_put_args {
+    gpuarray *x;
+    const gpuarray *indices;
+    ga_value value; /* a number, or an array that is repeated as often as needed */
+    ga_index_mode mode;
+} ga_put_args;
+
+/* Writes to the elements of x, in C order, at the indices, as numpy.put. Of equal indices the last
+ * one wins. */
+GA_API ga_status ga_put(size_t size, const ga_put_args *args);
+
+/* Arguments of ga_put_along_axis(). In C: ga_put_along_axis(x, indices, value, GA_AXIS(1)). */
+typedef struct ga_put_along_args {
+    gpuarray *x;
+    const gpuarray *indices;
+    ga_value value; /* broadcasts to the shape of the indices */
+    int naxes;      /* 1, or 0: x in C order */
+    const int *axes;
+} ga_put_along_args;
+
+/* Writes where ga_take_along_axis() reads, as numpy.put_along_axis. */
+GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
+
+/* The elements of x where the mask, which has the size of x, is not 0, become the values: in
+ * ga_place() the first values in their order, repeated as often as needed, and in ga_putmask()
+ * those at the same place. */
+GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
+GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
+
+/* The main diagonal of x becomes the value, as numpy.fill_diagonal without wrapping. */
+GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
+
+/* Parts from what ga_index() takes. */
+static inline ga_part ga_part_of_array(const gpuarray *array)
+{
+    ga_part part = {GA_ALL, 0, true};
+    part.array = array;
+    return part;
+}
+static inline ga_part ga_part_of_range(ga_range range)
+{
+    ga_part part = {range, 0, false};
+    return part;
+}
+static inline ga_part ga_part_of_index(int64_t index)
+{
+    ga_part part = {GA_INDEX(index), 0, false};
+    return part;
+}
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+struct ga_take_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    ga_index_mode mode = GA_RAISE;
+    gpuarray *out = nullptr;
+};
+struct ga_put_rest_ {
+    ga_index_mode mode = GA_RAISE;
+};
+struct ga_put_along_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+};
+/* clang-format off */
+inline ga_part ga_part_(const gpuarray *array) { return ga_part_of_array(array); }
+inline ga_part ga_part_(gpuarray *array) { return ga_part_of_array(array); }
+inline ga_part ga_part_(ga_range range) { return ga_part_of_range(range); }
+inline ga_part ga_part_(int index) { return ga_part_of_index(index); }
+inline ga_part ga_part_(long index) { return ga_part_of_index(index); }
+inline ga_part ga_part_(long long index) { return ga_part_of_index(index); }
+inline ga_part ga_part_(unsigned index) { return ga_part_of_index(index); }
+inline ga_part ga_part_(unsigned long index)
+{
+    return ga_part_of_index(static_cast<int64_t>(index));
+}
+/* clang-format on */
+template <class Function> inline gpuarray *ga_take_call_(Function f, const ga_take_args &args)
+{
+    return f(sizeof args, &args);
+}
+template <class Function>
+inline gpuarray *ga_take_call_(Function f, const gpuarray *x, const gpuarray *indices,
+                               const ga_take_rest_ &rest = {})
+{
+    return ga_take_call_(f, ga_take_args{x, indices, rest.naxes, rest.axes, rest.mode, rest.out});
+}
+template <class... Parts> inline gpuarray *ga_index_(const gpuarray *x, Parts... parts)
+{
+    const ga_part list[] = {ga_part_(parts)...};
+    return ga_index_parts(x, static_cast<int>(sizeof...(parts)), list);
+}
+template <class Value, class... Parts>
+inline ga_status ga_index_set_(gpuarray *x, Value value, Parts... parts)
+{
+    const ga_part list[] = {ga_part_(parts)...};
+    return ga_index_set_parts(x, GA_V(value), static_cast<int>(sizeof...(parts)), list);
+}
+inline ga_status ga_put_(const ga_put_args &args)
+{
+    return ga_put(sizeof args, &args);
+}
+template <class Value>
+inline ga_status ga_put_(gpuarray *x, const gpuarray *indices, Value value,
+                         const ga_put_rest_ &rest = {})
+{
+    return ga_put_(ga_put_args{x, indices, GA_V(value), rest.mode});
+}
+inline ga_status ga_put_along_(const ga_put_along_args &args)
+{
+    return ga_put_along_axis(sizeof args, &args);
+}
+template <class Value>
+inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value,
+                               const ga_put_along_rest_ &rest = {})
+{
+    return ga_put_along_(ga_put_along_args{x, indices, GA_V(value), rest.naxes, rest.axes});
+}
+#define ga_take(...) GA_RANK_CALL_(ga_take_call_, ga_take, __VA_ARGS__)
+#define ga_take_along_axis(...) GA_RANK_CALL_(ga_take_call_, ga_take_along_axis, __VA_ARGS__)
+#define ga_index(...) GA_HERE_(ga_index_(__VA_ARGS__))
+#define ga_index_set(...) GA_HERE_(ga_index_set_(__VA_ARGS__))
+#define GA_PUT_CALL_(f, ...) GA_HERE_(GA_JOIN_(GA_PUT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))
+#define GA_PUT_1(f, args) f(args)
+#define GA_PUT_3(f, x, indices, value) f(x, indices, value)
+#define GA_PUT_4(f, x, indices, value, ...) f(x, indices, value, {__VA_ARGS__})
+#define GA_PUT_5 GA_PUT_4
+#define GA_PUT_6 GA_PUT_4
+#define GA_PUT_MORE GA_PUT_4
+#define ga_put(...) GA_PUT_CALL_(ga_put_, __VA_ARGS__)
+#define ga_put_along_axis(...) GA_PUT_CALL_(ga_put_along_, __VA_ARGS__)
+#else
+#define ga_take(array, ...)                                                                        \
+    GA_AT_(ga_take, sizeof(ga_take_args), &(ga_take_args){.x = array, .indices = __VA_ARGS__})
+#define ga_take_along_axis(array, ...)                                                             \
+    GA_AT_(ga_take_along_axis, sizeof(ga_take_args),                                               \
+           &(ga_take_args){.x = array, .indices = __VA_ARGS__})
+#define GA_PUT_CALL_(f, type, to, where, ...)                                                      \
+    GA_JOIN_(GA_PUT_, GA_MANY_(__VA_ARGS__))(f, type, to, where, __VA_ARGS__)
+#define GA_PUT_ONE(f, type, to, where, number)                                                     \
+    GA_AT_(f, sizeof(type), &(type){.x = to, .indices = where, .value = GA_V(number)})
+#define GA_PUT_MANY(f, type, to, where, number, ...)                                               \
+    GA_AT_(f, sizeof(type), &(type){.x = to, .indices = where, .value = GA_V(number), __VA_ARGS__})
+#define ga_put(to, where, ...) GA_PUT_CALL_(ga_put, ga_put_args, to, where, __VA_ARGS__)
+#define ga_put_along_axis(to, where, ...)                                                          \
+    GA_PUT_CALL_(ga_put_along_axis, ga_put_along_args, to, where, __VA_ARGS__)
+/* clang-format off */
+#define GA_PART_(v)                                                                                \
+    _Generic((v), gpuarray *: ga_part_of_array, const gpuarray *: ga_part_of_array,                \
+        ga_range: ga_part_of_range, char: ga_part_of_index, signed char: ga_part_of_index,         \
+        unsigned char: ga_part_of_index, short: ga_part_of_index,                                  \
+        unsigned short: ga_part_of_index, int: ga_part_of_index, unsigned: ga_part_of_index,       \
+        long: ga_part_of_index, unsigned long: ga_part_of_index, long long: ga_part_of_index,      \
+        unsigned long long: ga_part_of_index)(v)
+/* clang-format on */
+/* Parts, as the two arguments "count, parts": at most 12. */
+#define GA_PARTS_(...)                                                                             \
+    GA_NARGS_(__VA_ARGS__),                                                                        \
+        ((const ga_part[]){GA_JOIN_(GA_PARTS, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
+#define GA_PARTS1(v) GA_PART_(v)
+#define GA_PARTS2(v, ...) GA_PART_(v), GA_PARTS1(__VA_ARGS__)
+#define GA_PARTS3(v, ...) GA_PART_(v), GA_PARTS2(__VA_ARGS__)
+#define GA_PARTS4(v, ...) GA_PART_(v), GA_PARTS3(__VA_ARGS__)
+#define GA_PARTS5(v, ...) GA_PART_(v), GA_PARTS4(__VA_ARGS__)
+#define GA_PARTS6(v, ...) GA_PART_(v), GA_PARTS5(__VA_ARGS__)
+#define GA_PARTS7(v, ...) GA_PART_(v), GA_PARTS6(__VA_ARGS__)
+#define GA_PARTS8(v, ...) GA_PART_(v), GA_PARTS7(__VA_ARGS__)
+#define GA_PARTS9(v, ...) GA_PART_(v), GA_PARTS8(__VA_ARGS__)
+#define GA_PARTS10(v, ...) GA_PART_(v), GA_PARTS9(__VA_ARGS__)
+#define GA_PARTS11(v, ...) GA_PART_(v), GA_PARTS10(__VA_ARGS__)
+#define GA_PARTS12(v, ...) GA_PART_(v), GA_PARTS11(__VA_ARGS__)
+#define ga_index(x, ...) GA_AT_(ga_index_parts, x, GA_PARTS_(__VA_ARGS__))
+#define ga_index_set(x, value, ...)                                                                \
+    GA_AT_(ga_index_set_parts, x, GA_V(value), GA_PARTS_(__VA_ARGS__))
+#endif
+
+#define ga_place(x, mask, value) GA_AT_(ga_place, x, mask, GA_V(value))
+#define ga_putmask(x, mask, value) GA_AT_(ga_putmask, x, mask, GA_V(value))
+#define ga_fill_diagonal(x, value) GA_AT_(ga_fill_diagonal, x, GA_V(value))
+#define ga_select(conditions, choices, value) GA_AT_(ga_select, conditions, choices, GA_V(value))
+
+#endif

@@ -1,0 +1,308 @@
+/* Joining and shaping: arrays from arrays, and views with other axes. */
+#ifndef QUARRY_JOINING_H
+#define QUARRY_JOINING_H
+
+#include <quarry/array.h>
+#include <quarry/each.h>
+#include <quarry/ops.h>
+#include <quarry/rank.h>
+
+GA_BEGIN_DECLS
+
+/* ---- Joining ---- */
+
+/* Arguments of a join. In C: ga_concatenate(GA_ARRAYS(a, b), GA_AXIS(1)). An option left out is
+ * zero. */
+typedef struct ga_join_args {
+    int count;
+    const gpuarray *const *arrays;
+    int naxes; /* 0: axis 0; 1: */
+    const int *axes;
+    gpuarray
+        *out; /* receives the result; the call then returns `out` itself, not a new reference */
+} ga_join_args;
+
+/* The arrays one after another along an axis, as numpy.concatenate, in their common dtype; the
+ * other axes have equal lengths. With GA_AXIS(), which names no axis, the elements of all arrays in
+ * C order. GA_ERR_SHAPE, GA_ERR_DTYPE; GA_ERR_INVALID for no arrays or a bad axis. */
+GA_API gpuarray *ga_concatenate(size_t size, const ga_join_args *args);
+
+/* Arrays of one shape side by side along a new axis, as numpy.stack. */
+GA_API gpuarray *ga_stack(size_t size, const ga_join_args *args);
+
+/* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). */
+GA_API gpuarray *ga_vstack(int count, const gpuarray *const *arrays);
+GA_API gpuarray *ga_hstack(int count, const gpuarray *const *arrays);
+GA_API gpuarray *ga_dstack(int count, const gpuarray *const *arrays);
+GA_API gpuarray *ga_column_stack(int count, const gpuarray *const *arrays);
+
+/* Arguments of ga_append(). In C: ga_append(x, y, GA_AXIS(0)). */
+typedef struct ga_append_args {
+    const gpuarray *x, *y;
+    int naxes; /* 1, or 0: both in C order */
+    const int *axes;
+} ga_append_args;
+
+/* x and then y, as numpy.append. */
+GA_API gpuarray *ga_append(size_t size, const ga_append_args *args);
+
+/* ---- Splitting: views ---- */
+
+/* x in equal sections along an axis, as numpy.split; `out` receives them, only on success.
+ * GA_ERR_SHAPE if the axis does not divide so. */
+GA_API ga_status ga_split(const gpuarray *x, int sections, int axis, gpuarray **out);
+
+/* The same with sections that differ by one element at most: the longer ones come first. */
+GA_API ga_status ga_array_split(const gpuarray *x, int sections, int axis, gpuarray **out);
+
+/* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. */
+GA_API ga_status ga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis,
+                             gpuarray **out);
+
+/* ga_split() along axis 0, along axis 1 (of a 1-D array along axis 0), and along axis 2. */
+GA_API ga_status ga_vsplit(const gpuarray *x, int sections, gpuarray **out);
+GA_API ga_status ga_hsplit(const gpuarray *x, int sections, gpuarray **out);
+GA_API ga_status ga_dsplit(const gpuarray *x, int sections, gpuarray **out);
+
+/* The subarrays along an axis, as many views as its length. */
+GA_API ga_status ga_unstack(const gpuarray *x, int axis, gpuarray **out);
+
+/* ---- Repeating ---- */
+
+/* x repeated along each axis, as numpy.tile: ga_tile(x, GA_SHAPE(2, 3)). */
+GA_API gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps);
+
+/* Arguments of ga_repeat(). In C: ga_repeat(x, 3, GA_AXIS(0)). */
+typedef struct ga_repeat_args {
+    const gpuarray *x;
+    ga_value counts; /* a number, or an array of integers with one element or as many as the axis */
+    int naxes;       /* 1, or 0: the elements of x in C order */
+    const int *axes;
+} ga_repeat_args;
+
+/* Each element of an axis repeated, as numpy.repeat. With an array of counts, the length of the
+ * result depends on the data: the call waits for it. GA_ERR_SHAPE for another number of counts,
+ * GA_ERR_INVALID for a negative count. */
+GA_API gpuarray *ga_repeat(size_t size, const ga_repeat_args *args);
+
+/* Arguments of ga_roll(). In C: ga_roll(x, 1, GA_AXIS(0)). */
+typedef struct ga_roll_args {
+    const gpuarray *x;
+    int64_t shift;
+    int naxes; /* 0: the elements in C order; otherwise each axis is rolled */
+    const int *axes;
+} ga_roll_args;
+
+/* Elements move by `shift` along an axis, and those past the end come back at its beginning, as
+ * numpy.roll. */
+GA_API gpuarray *ga_roll(size_t size, const ga_roll_args *args);
+
+/* The same with a shift for each of n axes. Shifts of one axis add up. */
+GA_API gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, const int *axes);
+
+/* Arguments of ga_pad(). In C: ga_pad(x, GA_SHAPE(1, 2), .mode = "edge"). */
+typedef struct ga_pad_args {
+    const gpuarray *x;
+    int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
+    const int64_t *widths;
+    const char *mode; /* NULL: "constant" */
+    ga_value value;   /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
+} ga_pad_args;
+
+/* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
+ * "maximum", "mean", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID for an
+ * unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of no
+ * elements that a mode would repeat. */
+GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
+
+/* ---- Axes: views ---- */
+
+/* As in NumPy. A negative axis counts from the end. GA_ERR_INVALID for a bad axis. */
+GA_API gpuarray *ga_swapaxes(const gpuarray *x, int a, int b);
+GA_API gpuarray *ga_moveaxis(const gpuarray *x, int from, int to);
+GA_API gpuarray *ga_rollaxis(const gpuarray *x, int axis, int start);
+
+/* x with several axes reversed; no axes: all. ga_fliplr() reverses axis 1, ga_flipud() axis 0. */
+GA_API gpuarray *ga_flip_axes(const gpuarray *x, int naxes, const int *axes);
+GA_API gpuarray *ga_fliplr(const gpuarray *x);
+GA_API gpuarray *ga_flipud(const gpuarray *x);
+
+/* x rotated k times by 90 degrees from axis 0 to axis 1, and between two other axes. */
+GA_API gpuarray *ga_rot90(const gpuarray *x, int k);
+GA_API gpuarray *ga_rot90_axes(const gpuarray *x, int k, int from, int to);
+
+/* x with at least so many axes; those that are added have length 1. */
+GA_API gpuarray *ga_atleast_1d(const gpuarray *x);
+GA_API gpuarray *ga_atleast_2d(const gpuarray *x);
+GA_API gpuarray *ga_atleast_3d(const gpuarray *x);
+
+/* Views of the common shape, as many as there are arrays; set only on success. They are read-only.
+ */
+GA_API ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, gpuarray **out);
+
+/* The common shape of `count` shapes; `shape` has room for GA_MAX_NDIM lengths. Both are set only
+ * on success. GA_ERR_SHAPE. */
+GA_API ga_status ga_broadcast_shapes(int count, const int *ndims, const int64_t *const *shapes,
+                                     int *ndim, int64_t *shape);
+
+/* The matrices of coordinates of 1-D arrays, as numpy.meshgrid; `indexing` is "xy" (NULL too) or
+ * "ij". As many new arrays as there are arguments, set only on success. */
+GA_API ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *indexing,
+                             gpuarray **out);
+
+/* ---- Diagonals ---- */
+
+/* x with zeros above, or below, the k-th diagonal of the last two axes, as numpy.tril and triu. */
+GA_API gpuarray *ga_tril(const gpuarray *x, int64_t k);
+GA_API gpuarray *ga_triu(const gpuarray *x, int64_t k);
+
+/* Ones on the k-th diagonal of an n x m matrix, and ones on it and below it. */
+GA_API gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
+GA_API gpuarray *ga_tri(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
+
+/* The elements x[i, i + offset] of two axes, as a read-only view whose last axis they are. */
+GA_API gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2);
+
+/* The k-th diagonal of a matrix, as a read-only view; of a 1-D array, the matrix with that
+ * diagonal. */
+GA_API gpuarray *ga_diag(const gpuarray *x, int64_t k);
+
+/* The matrix whose k-th diagonal has the elements of x in C order. */
+GA_API gpuarray *ga_diagflat(const gpuarray *x, int64_t k);
+
+/* The sums of ga_diagonal(). */
+GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2);
+
+/* ---- Differences ---- */
+
+/* Arguments of ga_diff(). In C: ga_diff(x, 1, GA_AXIS(0)). */
+typedef struct ga_diff_args {
+    const gpuarray *x;
+    int n;     /* how many times; 0 returns a view of x */
+    int naxes; /* 0: the last axis; 1: */
+    const int *axes;
+} ga_diff_args;
+
+/* The differences of neighbours along an axis, n times, as numpy.diff: of bool, whether they
+ * differ. */
+GA_API gpuarray *ga_diff(size_t size, const ga_diff_args *args);
+
+/* The differences of neighbours in C order. */
+GA_API gpuarray *ga_ediff1d(const gpuarray *x);
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+struct ga_join_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    gpuarray *out = nullptr;
+};
+struct ga_axis_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+};
+struct ga_pad_rest_ {
+    const char *mode = nullptr;
+    ga_value value = {};
+};
+template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
+{
+    return f(sizeof args, &args);
+}
+template <class Function> inline gpuarray *ga_join_call_(Function f, const ga_join_args &args)
+{
+    return ga_sized_call_(f, args);
+}
+template <class Function>
+inline gpuarray *ga_join_call_(Function f, int count, const gpuarray *const *arrays,
+                               const ga_join_rest_ &rest = {})
+{
+    return ga_sized_call_(f, ga_join_args{count, arrays, rest.naxes, rest.axes, rest.out});
+}
+template <class Function> inline gpuarray *ga_append_call_(Function f, const ga_append_args &args)
+{
+    return ga_sized_call_(f, args);
+}
+template <class Function>
+inline gpuarray *ga_append_call_(Function f, const gpuarray *x, const gpuarray *y,
+                                 const ga_axis_rest_ &rest = {})
+{
+    return ga_sized_call_(f, ga_append_args{x, y, rest.naxes, rest.axes});
+}
+template <class Function> inline gpuarray *ga_repeat_call_(Function f, const ga_repeat_args &args)
+{
+    return ga_sized_call_(f, args);
+}
+template <class Function, class Counts>
+inline gpuarray *ga_repeat_call_(Function f, const gpuarray *x, Counts counts,
+                                 const ga_axis_rest_ &rest = {})
+{
+    return ga_sized_call_(f, ga_repeat_args{x, GA_V(counts), rest.naxes, rest.axes});
+}
+template <class Function> inline gpuarray *ga_roll_call_(Function f, const ga_roll_args &args)
+{
+    return ga_sized_call_(f, args);
+}
+template <class Function>
+inline gpuarray *ga_roll_call_(Function f, const gpuarray *x, int64_t shift,
+                               const ga_axis_rest_ &rest = {})
+{
+    return ga_sized_call_(f, ga_roll_args{x, shift, rest.naxes, rest.axes});
+}
+template <class Function> inline gpuarray *ga_diff_call_(Function f, const ga_diff_args &args)
+{
+    return ga_sized_call_(f, args);
+}
+template <class Function>
+inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n, const ga_axis_rest_ &rest = {})
+{
+    return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes});
+}
+inline gpuarray *ga_pad_call_(const ga_pad_args &args)
+{
+    return ga_pad(sizeof args, &args);
+}
+inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *widths,
+                              const ga_pad_rest_ &rest = {})
+{
+    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value});
+}
+#define ga_concatenate(...) GA_RANK_CALL_(ga_join_call_, ga_concatenate, __VA_ARGS__)
+#define ga_stack(...) GA_RANK_CALL_(ga_join_call_, ga_stack, __VA_ARGS__)
+#define ga_append(...) GA_RANK_CALL_(ga_append_call_, ga_append, __VA_ARGS__)
+#define ga_repeat(...) GA_RANK_CALL_(ga_repeat_call_, ga_repeat, __VA_ARGS__)
+#define ga_roll(...) GA_RANK_CALL_(ga_roll_call_, ga_roll, __VA_ARGS__)
+#define ga_diff(...) GA_RANK_CALL_(ga_diff_call_, ga_diff, __VA_ARGS__)
+#define ga_pad(...) GA_HERE_(GA_JOIN_(GA_PAD_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_PAD_1(args) ga_pad_call_(args)
+#define GA_PAD_3(x, n, widths) ga_pad_call_(x, n, widths)
+#define GA_PAD_4(x, n, widths, ...) ga_pad_call_(x, n, widths, {__VA_ARGS__})
+#define GA_PAD_5 GA_PAD_4
+#define GA_PAD_6 GA_PAD_4
+#define GA_PAD_MORE GA_PAD_4
+#else
+#define GA_JOIN_CALL_(f, ...) GA_AT_(f, sizeof(ga_join_args), &(ga_join_args){.count = __VA_ARGS__})
+#define ga_concatenate(...) GA_JOIN_CALL_(ga_concatenate, __VA_ARGS__)
+#define ga_stack(...) GA_JOIN_CALL_(ga_stack, __VA_ARGS__)
+#define ga_append(...)                                                                             \
+    GA_AT_(ga_append, sizeof(ga_append_args), &(ga_append_args){.x = __VA_ARGS__})
+#define ga_repeat(array, ...) GA_JOIN_(GA_REPEAT_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
+#define GA_REPEAT_ONE(array, number)                                                               \
+    GA_AT_(ga_repeat, sizeof(ga_repeat_args), &(ga_repeat_args){.x = array, .counts = GA_V(number)})
+#define GA_REPEAT_MANY(array, number, ...)                                                         \
+    GA_AT_(ga_repeat, sizeof(ga_repeat_args),                                                      \
+           &(ga_repeat_args){.x = array, .counts = GA_V(number), __VA_ARGS__})
+#define ga_roll(array, ...)                                                                        \
+    GA_AT_(ga_roll, sizeof(ga_roll_args), &(ga_roll_args){.x = array, .shift = __VA_ARGS__})
+#define ga_diff(array, ...)                                                                        \
+    GA_AT_(ga_diff, sizeof(ga_diff_args), &(ga_diff_args){.x = array, .n = __VA_ARGS__})
+#define ga_pad(array, ...)                                                                         \
+    GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
+#endif
+
+/* The array API's names. */
+#define ga_concat(...) ga_concatenate(__VA_ARGS__)
+#define ga_permute_dims(x, ...) ga_transpose_axes(x, __VA_ARGS__)
+
+#endif

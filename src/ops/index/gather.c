@@ -1,0 +1,70 @@
+/* Operands of kernels that move elements: layouts without a buffer of their own. */
+#include "ops/index/gather.h"
+
+#include <string.h>
+
+#include "model/layout.h"
+
+/* The dtype of words that hold elements of so many bytes. */
+static ga_dtype word_of(size_t nbytes)
+{
+    const ga_dtype word = ga__dtype_integer('u', nbytes);
+    return word == GA_NO_DTYPE ? GA_COMPLEX128 : word;
+}
+
+void ga__lens_set(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
+                  const int64_t *strides, int64_t offset)
+{
+    gpuarray *a = &lens->array;
+    memmove(lens->shape, shape, sizeof(int64_t) * (size_t)ndim);
+    memmove(lens->strides, strides, sizeof(int64_t) * (size_t)ndim);
+    memset(a, 0, sizeof *a);
+    a->dtype = x ? word_of(ga__dtype_size(x->dtype)) : GA_UINT8;
+    a->ndim = ndim;
+    a->shape = lens->shape;
+    a->strides = lens->strides;
+    a->size = ga__shape_size(ndim, shape);
+    a->buffer = x ? x->buffer : NULL;
+    a->data = x ? x->data + offset : NULL;
+    a->contiguous = ga__is_contiguous(ndim, shape, strides, (int64_t)ga__dtype_size(a->dtype));
+}
+
+void ga__lens_set_typed(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
+                        const int64_t *strides, int64_t offset)
+{
+    ga__lens_set(lens, x, ndim, shape, strides, offset);
+    lens->array.dtype = x->dtype;
+}
+
+ga__operand ga__lens_operand(const char *name, const ga__lens *lens, ga__access access, bool writes)
+{
+    return (ga__operand){.name = name,
+                         .array = &lens->array,
+                         .type = lens->array.dtype,
+                         .access = access,
+                         .reads = !writes && access != GA__COORDINATE,
+                         .writes = writes};
+}
+
+void ga__lens_coordinate(ga__lens *lens, int ndim, const int64_t *shape, int axis, int64_t first)
+{
+    int64_t strides[GA_MAX_NDIM] = {0};
+    strides[axis] = 1;
+    ga__lens_set(lens, NULL, ndim, shape, strides, 0);
+    lens->array.data = (char *)(intptr_t)first;
+}
+
+ga__operand ga__word_operand(const char *name, ga_dtype dtype, ga_value number)
+{
+    uint64_t element[2] = {0, 0};
+    ga__operand operand = {.name = name, .type = word_of(ga__dtype_size(dtype)), .reads = true};
+    ga__dtype_store(dtype, number, element);
+    operand.number = ga__dtype_fetch(operand.type, element);
+    return operand;
+}
+
+ga__operand ga__integer_operand(const char *name, int64_t number)
+{
+    return (ga__operand){
+        .name = name, .number = ga_value_signed(GA_INT64, number), .type = GA_INT64, .reads = true};
+}

@@ -1,0 +1,282 @@
+/* Writes to indexed elements: first each tuple claims its key in a table, where the last one stays;
+ * then those that stay write. */
+#include "ops/index/scatter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "model/promote.h"
+#include "ops/convert.h"
+#include "ops/elementwise_op.h"
+
+/* A table with a place for each key is taken up to so many places a tuple. */
+#define SPARSE 4
+
+/* The kernels of a call: only a check of all indices; claims; writes of those that stay; writes of
+ * all, of one value. */
+typedef enum step { CHECK, CLAIM, WRITE, WRITE_ALL } step;
+
+typedef struct scatter {
+    const char *name;
+    const ga__indexing *g;
+    ga_index_mode mode;
+    const int64_t *steps;
+    ga_value value;
+    gpuarray *table; /* NULL: there is none */
+    int64_t mask;
+} scatter;
+
+/* ---- Texts ---- */
+
+static void place_text(const scatter *s, step what, int k, ga__strbuf *t)
+{
+    static const char *const map[] = {"", "ga::wrapped", "ga::clipped"};
+    if (s->mode != GA_RAISE)
+        ga__strbuf_addf(t, "const long long k%d = %s(j%d, n%d);\n", k, map[s->mode], k, k);
+    else if (what == WRITE)
+        ga__strbuf_addf(t, "const long long k%d = ga::inside(j%d, n%d);\n", k, k, k);
+    else
+        ga__strbuf_addf(t, "const long long k%d = ga::within(j%d, n%d, fault, call, a%d, p);\n", k,
+                        k, k, k);
+}
+
+static void sum_text(const scatter *s, const char *letter, ga__strbuf *t)
+{
+    for (int k = 0; k < s->g->count; k++)
+        ga__strbuf_addf(t, " + k%d * %s%d", k, letter, k);
+}
+
+static void step_text(const scatter *s, step what, ga__strbuf *t)
+{
+    for (int k = 0; k < s->g->count; k++)
+        place_text(s, what, k, t);
+    if (what == CHECK) {
+        ga__strbuf_add(t, "(void)k0");
+        return;
+    }
+    ga__strbuf_add(t, "if ((k0");
+    for (int k = 1; k < s->g->count; k++)
+        ga__strbuf_addf(t, " | k%d", k);
+    ga__strbuf_add(t, ") >= 0");
+    if (what == WRITE) {
+        ga__strbuf_add(t, " && ga::claimed(t, mask, q");
+        sum_text(s, "m", t);
+        ga__strbuf_add(t, ", p)");
+    }
+    ga__strbuf_add(t, what == CLAIM ? ") ga::claim(t, mask, q" : ") x[0");
+    sum_text(s, what == CLAIM ? "m" : "s", t);
+    ga__strbuf_add(t, what == CLAIM ? ", p)" : "] = v");
+}
+
+/* ---- Operands ---- */
+
+/* What the operands of a launch point to. */
+typedef struct memory {
+    char names[5 * GA__MOST_INDICES][16];
+    ga__lens x, table, position, base, value, index[GA__MOST_INDICES];
+    ga__checked checked;
+    ga__operand operand[12 + 5 * GA__MOST_INDICES];
+    int n;
+} memory;
+
+static void add(memory *m, ga__operand operand)
+{
+    m->operand[m->n++] = operand;
+}
+
+static void add_number(memory *m, int k, int which, char letter, int64_t number)
+{
+    char *name = m->names[5 * k + which];
+    snprintf(name, sizeof *m->names, "%c%d", letter, k);
+    add(m, ga__integer_operand(name, number));
+}
+
+/* The shape of a launch: that of the result, or of the tuples alone. */
+typedef struct extent {
+    int first, ndim;
+    const int64_t *shape;
+} extent;
+
+static extent extent_of(const scatter *s, step what)
+{
+    const ga__indexing *g = s->g;
+    if (what == CHECK || what == CLAIM)
+        return (extent){g->first, g->index_ndim, g->shape + g->first};
+    return (extent){0, g->ndim, g->shape};
+}
+
+static void add_indices(const scatter *s, step what, const extent *e, memory *m)
+{
+    const ga__indexing *g = s->g;
+    int64_t strides[GA_MAX_NDIM], key = 1;
+    const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
+    for (int k = g->count - 1; k >= 0; k--) {
+        const ga__indexed *index = &g->index[k];
+        ga__indexing_strides(g, k, strides);
+        ga__lens_set_typed(&m->index[k], index->array, e->ndim, e->shape, strides + e->first, 0);
+        snprintf(m->names[5 * k], sizeof *m->names, "j%d", k);
+        ga__operand j = ga__lens_operand(m->names[5 * k], &m->index[k], GA__VALUE, false);
+        j.type = GA_INT64;
+        add(m, j);
+        add_number(m, k, 1, 'n', index->length);
+        if (what == CLAIM || what == WRITE)
+            add_number(m, k, 2, 'm', key);
+        if (what == WRITE || what == WRITE_ALL)
+            add_number(m, k, 3, 's', index->stride / size);
+        if (s->mode == GA_RAISE && what != WRITE)
+            add_number(m, k, 4, 'a', index->axis);
+        key *= index->length;
+    }
+}
+
+static void add_tuple(const scatter *s, step what, const extent *e, memory *m)
+{
+    int64_t strides[GA_MAX_NDIM] = {0};
+    ga__indexing_position(s->g, strides);
+    ga__lens_set(&m->position, NULL, e->ndim, e->shape, strides + e->first, 0);
+    add(m, ga__lens_operand("p", &m->position, GA__COORDINATE, false));
+    if (what != CLAIM && what != WRITE)
+        return;
+    memset(strides, 0, sizeof strides);
+    if (s->steps)
+        memcpy(strides + s->g->first, s->steps, sizeof(int64_t) * (size_t)s->g->index_ndim);
+    ga__lens_set(&m->base, NULL, e->ndim, e->shape, strides + e->first, 0);
+    add(m, ga__lens_operand("q", &m->base, GA__COORDINATE, false));
+    const int64_t none[GA_MAX_NDIM] = {0};
+    ga__lens_set_typed(&m->table, s->table, e->ndim, e->shape, none, 0);
+    ga__operand table = ga__lens_operand("t", &m->table, GA__PLACED, true);
+    add(m, table);
+    add(m, ga__integer_operand("mask", s->mask));
+}
+
+static void add_target(const scatter *s, const extent *e, memory *m)
+{
+    const gpuarray *x = s->g->x, *from = s->value.as.array;
+    int64_t strides[GA_MAX_NDIM];
+    ga__lens_set(&m->x, x, e->ndim, e->shape, s->g->strides, s->g->offset);
+    add(m, ga__lens_operand("x", &m->x, GA__PLACED, true));
+    if (s->value.kind == GA_VALUE_NUMBER) {
+        add(m, ga__word_operand("v", x->dtype, s->value));
+        return;
+    }
+    ga__broadcast_strides(e->ndim, e->shape, from->ndim, from->shape, from->strides, strides);
+    ga__lens_set(&m->value, from, e->ndim, e->shape, strides, 0);
+    add(m, ga__lens_operand("v", &m->value, GA__VALUE, false));
+}
+
+/* ---- Launches ---- */
+
+static ga_status run(const scatter *s, step what)
+{
+    static const char *const names[] = {"check_indices", "claim", "scatter", "scatter"};
+    memory m;
+    ga__strbuf text = GA__STRBUF_INIT, description = GA__STRBUF_INIT;
+    ga__formula formula = {.name = names[what]};
+    const extent e = extent_of(s, what);
+    const bool checks = s->mode == GA_RAISE && what != WRITE;
+    ga__device *device = s->g->x->buffer->device;
+    m.n = 0;
+    step_text(s, what, &text);
+    ga__describe(&description, "scatter");
+    ga__describe(&description, text.failed ? NULL : text.text);
+    ga_status status = text.failed ? GA_ERR_MEMORY : ga__description_id(&description, &formula.id);
+    ga__strbuf_reset(&description);
+    if (status == GA_OK) {
+        formula.body = text.text;
+        if (what == WRITE || what == WRITE_ALL)
+            add_target(s, &e, &m);
+        add_indices(s, what, &e, &m);
+        add_tuple(s, what, &e, &m);
+        if (checks)
+            m.n = ga__checked_begin(&m.checked, s->name, device, m.operand, m.n);
+        status = m.n < 0 ? ga_error() : GA_OK;
+    }
+    if (status == GA_OK)
+        status = ga__elementwise(&formula, device, e.ndim, e.shape, m.n, m.operand);
+    ga__strbuf_reset(&text);
+    return checks && m.n >= 0 ? ga__checked_end(&m.checked, status) : status;
+}
+
+/* All keys: those of the indices, and of the axes that the tuples name besides. */
+static int64_t count_keys(const scatter *s)
+{
+    int64_t keys = 1;
+    for (int k = 0; k < s->g->count; k++)
+        if (__builtin_mul_overflow(keys, s->g->index[k].length, &keys))
+            return INT64_MAX;
+    for (int k = 0; s->steps && k < s->g->index_ndim; k++)
+        if (s->steps[k] != 0)
+            keys = ga__add_sizes(keys, (s->g->shape[s->g->first + k] - 1) * s->steps[k]);
+    return keys;
+}
+
+static ga_status make_table(scatter *s)
+{
+    const int64_t keys = count_keys(s), tuples = ga__indexing_tuples(s->g);
+    int64_t places = keys;
+    if (keys / SPARSE > tuples) {
+        places = 4;
+        while (places < 2 * tuples)
+            places *= 2;
+        s->mask = places - 1;
+        places *= 2;
+    }
+    s->table = ga__array_new(s->name, s->g->x->buffer->device, GA_INT64, 1, &places);
+    return s->table ? ga__fill_elements(s->table, ga_value_signed(GA_INT64, 0)) : ga_error();
+}
+
+static ga_status claim_and_write(scatter *s)
+{
+    ga_status status = make_table(s);
+    if (status == GA_OK)
+        status = run(s, CLAIM);
+    if (status == GA_OK)
+        status = run(s, WRITE);
+    ga_free(s->table);
+    return status;
+}
+
+ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mode,
+                      const int64_t *steps, ga_value value)
+{
+    scatter s = {.name = name, .g = g, .mode = mode, .steps = steps, .value = value};
+    if (ga__indexing_tuples(g) == 0)
+        return GA_OK;
+    if (ga__shape_size(g->ndim, g->shape) == 0)
+        return mode == GA_RAISE ? run(&s, CHECK) : GA_OK;
+    if (value.kind != GA_VALUE_NUMBER && value.as.array->size != 1)
+        return claim_and_write(&s);
+    /* Of one value every order gives the same. On the host the error comes before the writes. */
+    ga_status status = GA_OK;
+    if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
+        status = run(&s, CHECK);
+    return status == GA_OK ? run(&s, WRITE_ALL) : status;
+}
+
+ga_status ga__check_tuples(const char *name, const ga__indexing *g)
+{
+    const scatter s = {.name = name, .g = g, .mode = GA_RAISE};
+    return ga__indexing_tuples(g) > 0 ? run(&s, CHECK) : GA_OK;
+}
+
+ga_status ga__scattered_value(const char *name, const gpuarray *x, ga_value *value, gpuarray **copy)
+{
+    ga__device *device;
+    *copy = NULL;
+    ga_status status = ga__check_values(name, 1, value, &device);
+    if (status != GA_OK)
+        return status;
+    if (value->kind == GA_VALUE_NUMBER)
+        return ga__check_number(name, *value, x->dtype);
+    const gpuarray *from = value->as.array;
+    if (device != x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the value on %s", name,
+                        x->buffer->device->name, device->name);
+    if (from->dtype == x->dtype && !ga__arrays_overlap(x, from))
+        return GA_OK;
+    *copy = ga_astype(from, x->dtype);
+    value->as.array = *copy;
+    return *copy ? GA_OK : ga_error();
+}

@@ -1,0 +1,326 @@
+/* Pads arrays. Modes that take elements are one launch; those that compute go axis by axis. */
+#include <quarry/joining.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/strbuf.h"
+#include "model/promote.h"
+#include "ops/convert.h"
+#include "ops/index/gather.h"
+#include "ops/join/join.h"
+
+/* ---- Modes ---- */
+
+/* How a mode finds elements outside: a function of gather.tmpl from a place to an index. */
+typedef struct pad_mode {
+    const char *name;
+    const char *map;                                   /* NULL: it takes no elements, */
+    gpuarray *(*fold)(size_t, const ga_reduce_args *); /* but computes them from an axis */
+} pad_mode;
+
+static const pad_mode modes[] = {
+    {.name = "constant"},
+    {.name = "edge", .map = "ga::clipped"},
+    {.name = "reflect", .map = "ga::reflected"},
+    {.name = "symmetric", .map = "ga::mirrored"},
+    {.name = "wrap", .map = "ga::wrapped"},
+    {.name = "empty"},
+    {.name = "linear_ramp"},
+    {.name = "maximum", .fold = ga_max},
+    {.name = "minimum", .fold = ga_min},
+    {.name = "mean", .fold = ga_mean},
+};
+
+static const pad_mode *find_mode(const char *name)
+{
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
+        if (strcmp(modes[k].name, name) == 0)
+            return &modes[k];
+    return ga__fail_null(GA_ERR_INVALID, "pad: unknown mode \"%s\"", name);
+}
+
+static bool is_mode(const pad_mode *mode, const char *name)
+{
+    return strcmp(mode->name, name) == 0;
+}
+
+/* ---- One launch ---- */
+
+/* The axes that a kernel pads; others are whole. */
+#define MOST_PADDED 8
+
+/* One call: widths before and after each axis. */
+typedef struct padding {
+    const gpuarray *x;
+    const pad_mode *mode;
+    int64_t before[GA_MAX_NDIM], after[GA_MAX_NDIM];
+    ga_value value;
+} padding;
+
+/* "r = x[map(c0, n0) * s0 + ...]", or with a test of all coordinates for a constant. */
+static ga_status pad_text(const padding *p, int padded, ga__strbuf *text)
+{
+    const char *map = p->mode->map;
+    ga__strbuf_add(text, "r = ");
+    for (int k = 0; k < padded && !map; k++)
+        ga__strbuf_addf(text, "%s(unsigned long long)c%d < (unsigned long long)n%d",
+                        k > 0 ? " && " : "", k, k);
+    ga__strbuf_add(text, map ? "x[0" : " ? x[0");
+    for (int k = 0; k < padded; k++)
+        if (map)
+            ga__strbuf_addf(text, " + %s(c%d, n%d) * s%d", map, k, k, k);
+        else
+            ga__strbuf_addf(text, " + c%d * s%d", k, k);
+    ga__strbuf_add(text, map ? "]" : "] : v");
+    return text->failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* The coordinates of one padded axis: from -before on. */
+static void pad_axis(const padding *p, const gpuarray *out, int axis, ga__lens *coordinate)
+{
+    ga__lens_coordinate(coordinate, out->ndim, out->shape, axis, -p->before[axis]);
+}
+
+static ga_status pad_at_once(const padding *p, gpuarray *out)
+{
+    static const char letters[] = "cns";
+    char names[3 * MOST_PADDED][16];
+    const gpuarray *x = p->x;
+    int64_t strides[GA_MAX_NDIM];
+    ga__lens to, from, coordinate[MOST_PADDED];
+    ga__operand operands[3 + 3 * MOST_PADDED];
+    ga__strbuf text = GA__STRBUF_INIT;
+    int n = 0, padded = 0;
+    ga__lens_whole(&to, out);
+    operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
+    for (int axis = 0; axis < x->ndim; axis++) {
+        strides[axis] = x->strides[axis];
+        if (p->before[axis] + p->after[axis] == 0)
+            continue;
+        char(*name)[16] = &names[3 * padded];
+        for (int k = 0; k < 3; k++)
+            snprintf(name[k], sizeof *name, "%c%d", letters[k], padded);
+        pad_axis(p, out, axis, &coordinate[padded]);
+        operands[n++] = ga__lens_operand(name[0], &coordinate[padded++], GA__COORDINATE, false);
+        operands[n++] = ga__integer_operand(name[1], x->shape[axis]);
+        operands[n++] =
+            ga__integer_operand(name[2], strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+        strides[axis] = 0;
+    }
+    ga__lens_set(&from, x, out->ndim, out->shape, strides, 0);
+    operands[n++] = ga__lens_operand("x", &from, GA__PLACED, false);
+    if (!p->mode->map)
+        operands[n++] = ga__word_operand("v", x->dtype, p->value);
+    ga_status status = pad_text(p, padded, &text);
+    const uint64_t id = 1152 + (uint64_t)(p->mode - modes) * 16 + (uint64_t)padded;
+    const ga__formula formula = {.id = {0, id}, .name = "pad", .body = text.text};
+    if (status == GA_OK)
+        status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
+    ga__strbuf_reset(&text);
+    return status;
+}
+
+/* ---- Axis by axis ---- */
+
+static gpuarray *slice_of(const gpuarray *x, int axis, int64_t start, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides,
+                          ga__shape_size(x->ndim, shape) > 0 ? start * x->strides[axis] : 0);
+}
+
+static gpuarray *repeat_along(const gpuarray *x, int axis, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga_broadcast_to(x, x->ndim, shape);
+}
+
+/* The maximum, minimum or mean of an axis, in the dtype of x. Means of integers are rounded. */
+static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
+{
+    const ga_reduce_args args = {.x = x, .naxes = 1, .axes = &axis, .keepdims = true};
+    gpuarray *folded = p->mode->fold(sizeof args, &args);
+    const char kind = ga__dtype_kind(x->dtype);
+    if (folded && is_mode(p->mode, "mean") && kind != 'f' && kind != 'c') {
+        gpuarray *rounded = ga_rint(folded);
+        ga_free(folded);
+        folded = rounded;
+    }
+    if (!folded || folded->dtype == x->dtype)
+        return folded;
+    gpuarray *converted = ga_astype(folded, x->dtype);
+    ga_free(folded);
+    return converted;
+}
+
+/* The steps of a ramp from the value, at the far end, to the edge, which it does not reach. NumPy's
+ * linspace: integers round down. */
+static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t width, bool turned)
+{
+    int64_t shape[GA_MAX_NDIM];
+    const char kind = ga__dtype_kind(edge->dtype);
+    const ga_dtype wide = kind == 'c' ? GA_COMPLEX128 : GA_FLOAT64;
+    for (int k = 0; k < edge->ndim; k++)
+        shape[k] = k == axis ? width : 1;
+    gpuarray *made[8] = {NULL};
+    made[0] =
+        turned ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
+    made[1] = made[0] ? ga_reshape(made[0], edge->ndim, shape) : NULL;
+    made[2] = made[1] ? ga_astype(edge, wide) : NULL;
+    made[3] = made[2] ? (ga_subtract)(ga_value_array(made[2]), p->value) : NULL;
+    made[4] = made[3] ? ga_divide(made[3], (double)width) : NULL;
+    made[5] = made[4] ? ga_multiply(made[1], made[4]) : NULL;
+    made[6] = made[5] ? (ga_add)(ga_value_array(made[5]), p->value) : NULL;
+    if (made[6] && (kind == 'i' || kind == 'u'))
+        made[7] = ga_floor(made[6]);
+    const gpuarray *last = made[7] ? made[7] : made[6];
+    gpuarray *out = last && ga_error() == GA_OK ? ga_astype(last, edge->dtype) : NULL;
+    for (int k = 0; k < 8; k++)
+        ga_free(made[k]);
+    return out;
+}
+
+/* What goes before x (`side` 0) or after it along the axis. */
+static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side, int64_t width)
+{
+    const bool ramps = is_mode(p->mode, "linear_ramp");
+    gpuarray *base = ramps ? slice_of(x, axis, side ? x->shape[axis] - 1 : 0, 1)
+                           : fold_axis(p, x, axis),
+             *out = NULL;
+    if (base)
+        out = ramps ? ramp(p, base, axis, width, side != 0) : repeat_along(base, axis, width);
+    ga_free(base);
+    return out;
+}
+
+static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
+{
+    gpuarray *before = side_of(p, x, axis, 0, p->before[axis]),
+             *after = before ? side_of(p, x, axis, 1, p->after[axis]) : NULL, *out = NULL;
+    const gpuarray *const pieces[] = {before, x, after};
+    if (after)
+        out = ga__join("pad", 3, pieces, axis, NULL);
+    ga_free(before);
+    ga_free(after);
+    return out;
+}
+
+static gpuarray *pad_in_turn(const padding *p)
+{
+    gpuarray *x = ga_copy(p->x);
+    for (int axis = 0; x && axis < p->x->ndim; axis++) {
+        if (p->before[axis] + p->after[axis] == 0)
+            continue;
+        gpuarray *next = pad_one(p, x, axis);
+        ga_free(x);
+        x = next;
+    }
+    return x;
+}
+
+/* ---- The call ---- */
+
+static ga_status read_widths(const ga_pad_args *args, padding *p)
+{
+    const int ndim = args->x->ndim, n = args->nwidths;
+    if (n < 0 || (n > 0 && !args->widths))
+        return ga__fail(GA_ERR_INVALID, "pad: %d widths%s", n,
+                        args->widths ? "" : ", but the list is NULL");
+    if (n != 1 && n != 2 && n != 2 * ndim)
+        return ga__fail(GA_ERR_SHAPE, "pad: %d widths, not 1, 2 or two for each of %d dimensions",
+                        n, ndim);
+    for (int axis = 0; axis < ndim; axis++) {
+        p->before[axis] = args->widths[n > 2 ? 2 * axis : 0];
+        p->after[axis] = args->widths[n > 2 ? 2 * axis + 1 : n - 1];
+        if (p->before[axis] < 0 || p->after[axis] < 0)
+            return ga__fail(GA_ERR_INVALID, "pad: the widths %lld and %lld of axis %d are negative",
+                            (long long)p->before[axis], (long long)p->after[axis], axis);
+    }
+    return GA_OK;
+}
+
+static ga_status read_call(const ga_pad_args *args, padding *p)
+{
+    if (!args->x)
+        return ga__fail(GA_ERR_INVALID, "pad: the array is NULL");
+    p->x = args->x;
+    p->mode = find_mode(args->mode ? args->mode : "constant");
+    if (!p->mode || read_widths(args, p) != GA_OK)
+        return ga_error();
+    p->value = args->value;
+    if (p->value.kind == GA_VALUE_ARRAY && !p->value.as.array)
+        p->value = ga_value_signed(GA_INT8, 0);
+    if (p->value.kind != GA_VALUE_NUMBER)
+        return ga__fail(GA_ERR_INVALID, "pad: the value is not a number");
+    if (ga__check_number("pad", p->value, p->x->dtype) != GA_OK)
+        return GA_ERR_INVALID;
+    for (int axis = 0; axis < p->x->ndim; axis++)
+        if (p->x->shape[axis] == 0 && p->before[axis] + p->after[axis] > 0 &&
+            !is_mode(p->mode, "constant") && !is_mode(p->mode, "empty"))
+            return ga__fail(GA_ERR_SHAPE, "pad: axis %d has no elements for mode \"%s\"", axis,
+                            p->mode->name);
+    return GA_OK;
+}
+
+/* The same widths for some axes at a time: a kernel has room for so many. */
+static gpuarray *pad(const padding *p, int first)
+{
+    int64_t shape[GA_MAX_NDIM];
+    padding some = *p;
+    int padded = 0, axis = 0;
+    memset(some.before, 0, sizeof some.before);
+    memset(some.after, 0, sizeof some.after);
+    for (axis = 0; axis < p->x->ndim; axis++) {
+        shape[axis] = p->x->shape[axis];
+        const bool pads = axis >= first && p->before[axis] + p->after[axis] > 0;
+        if (!pads || padded == MOST_PADDED)
+            continue;
+        padded++;
+        first = axis + 1;
+        some.before[axis] = p->before[axis];
+        some.after[axis] = p->after[axis];
+        shape[axis] = ga__add_sizes(ga__add_sizes(shape[axis], p->before[axis]), p->after[axis]);
+    }
+    if (padded == 0)
+        return ga_copy(p->x);
+    gpuarray *out = ga__array_new("pad", p->x->buffer->device, p->x->dtype, p->x->ndim, shape);
+    if (!out)
+        return NULL;
+    ga_status status = GA_OK;
+    if (p->x->size == 0 && !p->mode->map)
+        status = ga__fill_elements(out, p->value);
+    else if (out->size > 0)
+        status = pad_at_once(&some, out);
+    if (status != GA_OK) {
+        ga_free(out);
+        return NULL;
+    }
+    if (padded < MOST_PADDED)
+        return out;
+    some = *p;
+    some.x = out;
+    gpuarray *rest = pad(&some, first);
+    ga_free(out);
+    return rest;
+}
+
+gpuarray *(ga_pad)(size_t size, const ga_pad_args *args)
+{
+    ga_pad_args known;
+    padding p;
+    if (ga__options_read("pad", &known, sizeof known, args, size) != GA_OK ||
+        read_call(&known, &p) != GA_OK)
+        return NULL;
+    if (is_mode(p.mode, "linear_ramp") || p.mode->fold)
+        return pad_in_turn(&p);
+    if (is_mode(p.mode, "empty")) /* whose elements outside are of any value */
+        p.mode = &modes[0];
+    return pad(&p, 0);
+}

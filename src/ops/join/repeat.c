@@ -1,0 +1,333 @@
+/* Repeats elements: tiles, counts, rolls. */
+#include <quarry/joining.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <quarry/histogram.h>
+#include <quarry/indexing.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/strbuf.h"
+#include "ops/convert.h"
+#include "ops/index/gather.h"
+#include "ops/join/join.h"
+#include "ops/scan/take_number.h"
+
+/* ---- Tiles ---- */
+
+/* A copy of x in which axis k is repeated outer[k] times as a whole and each of its elements
+ * inner[k] times. */
+static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *outer,
+                          const int64_t *inner)
+{
+    int64_t shape[GA_MAX_NDIM], to[3 * GA_MAX_NDIM], from[3 * GA_MAX_NDIM],
+        lengths[3 * GA_MAX_NDIM];
+    int n = 0;
+    for (int k = 0; k < x->ndim; k++)
+        if (__builtin_mul_overflow(x->shape[k], outer[k], &shape[k]) ||
+            __builtin_mul_overflow(shape[k], inner[k], &shape[k]))
+            return ga__fail_null(GA_ERR_SHAPE, "%s: axis %d of shape %s is repeated too often",
+                                 name, k, ga__shape_text(x->ndim, x->shape));
+    gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, shape);
+    if (!out || out->size == 0)
+        return out;
+    for (int k = 0; k < x->ndim; k++) {
+        const int64_t each[] = {outer[k], x->shape[k], inner[k]};
+        for (int j = 0; j < 3; j++) {
+            if (each[j] == 1)
+                continue;
+            lengths[n] = each[j];
+            from[n] = j == 1 ? x->strides[k] : 0;
+            to[n++] = out->strides[k] * (j == 0 ? x->shape[k] * inner[k] : j == 1 ? inner[k] : 1);
+        }
+    }
+    gpuarray *source = NULL, *target = NULL;
+    if (n > GA_MAX_NDIM)
+        ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes and repetitions, not %d or fewer", name, n,
+                 GA_MAX_NDIM);
+    else
+        source = ga__array_view(x, x->dtype, n, lengths, from, 0);
+    if (source)
+        target = ga__array_view(out, out->dtype, n, lengths, to, 0);
+    const ga_status status = target ? ga__array_copy_into(target, source) : ga_error();
+    ga_free(source);
+    ga_free(target);
+    if (status == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps)
+{
+    int64_t outer[GA_MAX_NDIM], ones[GA_MAX_NDIM], shape[GA_MAX_NDIM];
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "tile: the array is NULL");
+    if (nreps < 0 || nreps > GA_MAX_NDIM || (nreps > 0 && !reps))
+        return ga__fail_null(GA_ERR_INVALID, "tile: %d repetitions, not 0 to %d%s", nreps,
+                             GA_MAX_NDIM, reps ? "" : ", and the list is NULL");
+    const int ndim = nreps > x->ndim ? nreps : x->ndim;
+    for (int k = 0; k < ndim; k++) {
+        outer[k] = k < ndim - nreps ? 1 : reps[k - (ndim - nreps)];
+        shape[k] = k < ndim - x->ndim ? 1 : x->shape[k - (ndim - x->ndim)];
+        ones[k] = 1;
+        if (outer[k] < 0)
+            return ga__fail_null(GA_ERR_INVALID, "tile: the number %lld is negative",
+                                 (long long)outer[k]);
+    }
+    gpuarray *view = ga_reshape(x, ndim, shape),
+             *out = view ? repeated("tile", view, outer, ones) : NULL;
+    ga_free(view);
+    return out;
+}
+
+/* ---- Counts ---- */
+
+static gpuarray *repeat_number(const gpuarray *x, int axis, int64_t count)
+{
+    int64_t ones[GA_MAX_NDIM], inner[GA_MAX_NDIM];
+    for (int k = 0; k < x->ndim; k++)
+        ones[k] = inner[k] = 1;
+    inner[axis] = count;
+    return repeated("repeat", x, ones, inner);
+}
+
+/* The element that each element of the result repeats: the first one whose count reaches it. */
+static gpuarray *repeated_indices(const gpuarray *counts)
+{
+    int64_t total = 0, least = 0;
+    if (counts->size == 0)
+        return ga_empty(GA_INT64, GA_SHAPE(0));
+    if (ga__take_number(ga_min(counts), &least) != GA_OK)
+        return NULL;
+    if (least < 0)
+        return ga__fail_null(GA_ERR_INVALID, "repeat: the count %lld is negative",
+                             (long long)least);
+    gpuarray *ends = ga_cumsum(counts, .dtype = GA_INT64), *places = NULL, *indices = NULL;
+    if (ends && ga__take_number(ga_max(ends), &total) == GA_OK)
+        places = ga_arange(GA_INT64, 0, total, 1);
+    if (places)
+        indices = ga_searchsorted(ends, places, .side_right = true);
+    ga_free(ends);
+    ga_free(places);
+    return indices;
+}
+
+static gpuarray *repeat_array(const gpuarray *x, int axis, const gpuarray *counts)
+{
+    const char kind = ga__dtype_kind(counts->dtype);
+    if (counts->buffer->device != x->buffer->device)
+        return ga__fail_null(GA_ERR_DEVICE, "repeat: the array is on %s, the counts on %s",
+                             x->buffer->device->name, counts->buffer->device->name);
+    if (kind != 'i' && kind != 'u' && kind != 'b')
+        return ga__fail_null(GA_ERR_DTYPE, "repeat: counts of %s, not integers",
+                             ga_dtype_name(counts->dtype));
+    if (counts->ndim > 1 || (counts->size != 1 && counts->size != x->shape[axis]))
+        return ga__fail_null(GA_ERR_SHAPE, "repeat: counts of shape %s for axis %d of length %lld",
+                             ga__shape_text(counts->ndim, counts->shape), axis,
+                             (long long)x->shape[axis]);
+    if (!ga__not_recording("repeat"))
+        return NULL;
+    gpuarray *all = ga_broadcast_to(counts, 1, &x->shape[axis]),
+             *wide = all ? ga_astype(all, GA_INT64) : NULL,
+             *indices = wide ? repeated_indices(wide) : NULL, *out = NULL;
+    if (indices)
+        out = ga_take(x, indices, GA_AXIS(axis));
+    ga_free(all);
+    ga_free(wide);
+    ga_free(indices);
+    return out;
+}
+
+static gpuarray *repeat(const gpuarray *x, int axis, ga_value counts)
+{
+    int found;
+    if (ga__check_axis("repeat", axis, x->ndim, &found) != GA_OK)
+        return NULL;
+    if (counts.kind == GA_VALUE_ARRAY)
+        return counts.as.array
+                   ? repeat_array(x, found, counts.as.array)
+                   : ga__fail_null(GA_ERR_INVALID, "repeat: the counts are a NULL array");
+    const char kind = counts.kind == GA_VALUE_NUMBER ? ga__dtype_kind(counts.dtype) : '-';
+    if (kind != 'i' && kind != 'u' && kind != 'b')
+        return ga__fail_null(GA_ERR_DTYPE, "repeat: the count is not an integer");
+    const int64_t count = ga__number_int64(counts);
+    return count < 0 ? ga__fail_null(GA_ERR_INVALID, "repeat: the count %lld is negative",
+                                     (long long)count)
+                     : repeat_number(x, found, count);
+}
+
+gpuarray *(ga_repeat)(size_t size, const ga_repeat_args *args)
+{
+    ga_repeat_args known;
+    if (ga__options_read("repeat", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    if (!known.x)
+        return ga__fail_null(GA_ERR_INVALID, "repeat: the array is NULL");
+    if (known.naxes < 0 || known.naxes > 1 || (known.naxes == 1 && !known.axes))
+        return ga__fail_null(GA_ERR_INVALID, "repeat: takes one axis, not %d at %s", known.naxes,
+                             known.axes ? "an address" : "NULL");
+    if (known.naxes == 1)
+        return repeat(known.x, known.axes[0], known.counts);
+    gpuarray *flat = ga_ravel(known.x), *out = flat ? repeat(flat, 0, known.counts) : NULL;
+    ga_free(flat);
+    return out;
+}
+
+/* ---- Rolls ---- */
+
+/* "r = x[(c0 < s0 ? a0 : b0) + ...]": per rolled axis, how far an element comes from. */
+static ga_status roll_text(int naxes, ga__strbuf *text)
+{
+    ga__strbuf_add(text, "r = x[0");
+    for (int k = 0; k < naxes; k++)
+        ga__strbuf_addf(text, " + (c%d < s%d ? a%d : b%d)", k, k, k, k);
+    ga__strbuf_add(text, "]");
+    return text->failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+#define MOST_ROLLED 8
+
+/* Rolls the axes for which shift, from 0 to the length, is not 0: at most MOST_ROLLED. */
+static ga_status roll_into(gpuarray *out, const gpuarray *x, const int64_t *shift)
+{
+    static const char letters[] = "csab";
+    char names[4 * MOST_ROLLED][16];
+    ga__lens to, from, coordinate[MOST_ROLLED];
+    ga__operand operands[2 + 4 * MOST_ROLLED];
+    ga__strbuf text = GA__STRBUF_INIT;
+    int n = 2, rolled = 0;
+    ga__lens_whole(&to, out);
+    ga__lens_whole(&from, x);
+    operands[0] = ga__lens_operand("r", &to, GA__VALUE, true);
+    operands[1] = ga__lens_operand("x", &from, GA__PLACED, false);
+    for (int axis = 0; axis < x->ndim; axis++) {
+        if (shift[axis] == 0)
+            continue;
+        char(*name)[16] = &names[4 * rolled];
+        const int64_t stride = x->strides[axis] / (int64_t)ga__dtype_size(x->dtype);
+        for (int k = 0; k < 4; k++)
+            snprintf(name[k], sizeof *name, "%c%d", letters[k], rolled);
+        ga__lens_coordinate(&coordinate[rolled], x->ndim, x->shape, axis, 0);
+        operands[n++] = ga__lens_operand(name[0], &coordinate[rolled], GA__COORDINATE, false);
+        operands[n++] = ga__integer_operand(name[1], shift[axis]);
+        operands[n++] = ga__integer_operand(name[2], (x->shape[axis] - shift[axis]) * stride);
+        operands[n++] = ga__integer_operand(name[3], -shift[axis] * stride);
+        rolled++;
+    }
+    ga_status status = roll_text(rolled, &text);
+    const ga__formula formula = {
+        .id = {0, 1088 + (uint64_t)rolled}, .name = "roll", .body = text.text};
+    if (status == GA_OK)
+        status = ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, n, operands);
+    ga__strbuf_reset(&text);
+    return status;
+}
+
+/* The shifts of at most MOST_ROLLED axes, which leave *shift. */
+static int some_shifts(int ndim, int64_t *shift, int64_t *some)
+{
+    int rolled = 0;
+    for (int axis = 0; axis < ndim; axis++) {
+        some[axis] = rolled < MOST_ROLLED ? shift[axis] : 0;
+        rolled += some[axis] != 0;
+        shift[axis] -= some[axis];
+    }
+    return rolled;
+}
+
+static gpuarray *part_of(const gpuarray *x, int axis, int64_t start, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides, start * x->strides[axis]);
+}
+
+/* The end of one axis, and then its beginning: large parts move in whole vectors. */
+static gpuarray *roll_one(const gpuarray *x, int axis, int64_t shift)
+{
+    const int64_t stay = x->shape[axis] - shift;
+    gpuarray *end = part_of(x, axis, stay, shift), *begin = end ? part_of(x, axis, 0, stay) : NULL;
+    const gpuarray *const parts[] = {end, begin};
+    gpuarray *out = begin ? ga__join("roll", 2, parts, axis, NULL) : NULL;
+    ga_free(end);
+    ga_free(begin);
+    return out;
+}
+
+static gpuarray *roll(const gpuarray *x, int64_t *shift)
+{
+    int64_t some[GA_MAX_NDIM];
+    int rolled = 0, axis = 0;
+    for (int k = 0; k < x->ndim; k++)
+        if (shift[k] != 0) {
+            rolled++;
+            axis = k;
+        }
+    if (x->size > 0 && rolled == 1)
+        return roll_one(x, axis, shift[axis]);
+    if (x->size == 0 || some_shifts(x->ndim, shift, some) == 0)
+        return ga_copy(x);
+    gpuarray *out = ga__array_new("roll", x->buffer->device, x->dtype, x->ndim, x->shape);
+    if (out && roll_into(out, x, some) != GA_OK) {
+        ga_free(out);
+        return NULL;
+    }
+    bool more = false;
+    for (int k = 0; k < x->ndim; k++)
+        more = more || shift[k] != 0;
+    if (!out || !more)
+        return out;
+    gpuarray *rest = roll(out, shift);
+    ga_free(out);
+    return rest;
+}
+
+gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, const int *axes)
+{
+    int64_t shift[GA_MAX_NDIM] = {0};
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "roll: the array is NULL");
+    if (n < 0 || (n > 0 && (!shifts || !axes)))
+        return ga__fail_null(GA_ERR_INVALID, "roll: %d axes, and a list is NULL", n);
+    for (int k = 0; k < n; k++) {
+        int axis;
+        if (ga__check_axis("roll", axes[k], x->ndim, &axis) != GA_OK)
+            return NULL;
+        const int64_t length = x->shape[axis];
+        if (length > 0)
+            shift[axis] = (shift[axis] + (shifts[k] % length + length) % length) % length;
+    }
+    return roll(x, shift);
+}
+
+static gpuarray *roll_flat(const gpuarray *x, int64_t shift)
+{
+    const int axis = 0;
+    gpuarray *flat = ga_ravel(x), *rolled = flat ? ga_roll_axes(flat, 1, &shift, &axis) : NULL,
+             *out = rolled ? ga_reshape(rolled, x->ndim, x->shape) : NULL;
+    ga_free(flat);
+    ga_free(rolled);
+    return out;
+}
+
+gpuarray *(ga_roll)(size_t size, const ga_roll_args *args)
+{
+    ga_roll_args known;
+    int64_t shifts[GA_MAX_NDIM];
+    if (ga__options_read("roll", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    if (!known.x)
+        return ga__fail_null(GA_ERR_INVALID, "roll: the array is NULL");
+    if (known.naxes == 0)
+        return roll_flat(known.x, known.shift);
+    if (known.naxes > GA_MAX_NDIM)
+        return ga__fail_null(GA_ERR_INVALID, "roll: %d axes, not %d or fewer", known.naxes,
+                             GA_MAX_NDIM);
+    for (int k = 0; k < known.naxes; k++)
+        shifts[k] = known.shift;
+    return ga_roll_axes(known.x, known.naxes == GA_NO_AXES ? 0 : known.naxes, shifts, known.axes);
+}
