@@ -486,12 +486,14 @@ static void failures_and_stops_are_errors(void **state)
     (void)state;
     operands o = {.count = 0};
     add_operand(&o, "x", GA_FLOAT32, GA_SHAPE(1000));
-    ga_free((ga_eval_chunked)(sizeof(ga_chunks), NULL, "sum(x)", 1,
-                              o.sources)); /* kernels stay loaded */
+    ga_chunks chunks = {.bytes = 400};
+    ga_free((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "sum(x)", 1, o.sources));
+    ga_free((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "x - mean(x)", 1, o.sources));
+    /* Kernels stay loaded. */
     const int64_t live = ga__alloc_live();
     int calls = 0;
     int64_t last = 0;
-    ga_chunks chunks = {.bytes = 400, .progress = stop_halfway, .user = &calls};
+    chunks = (ga_chunks){.bytes = 400, .progress = stop_halfway, .user = &calls};
     expect((ga_eval_chunked)(sizeof(ga_chunks), &chunks, "sum(x)", 1, o.sources), GA_ERR_CANCELLED,
            "stopped after 2000 of 4000 bytes");
     assert_int_equal(calls, 5);

@@ -296,6 +296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(searches_refuse_with_the_numbers),
         cmocka_unit_test(sums_have_the_same_bits_in_every_run),
         cmocka_unit_test(any_allocation_may_fail),
+        simulated_test(numbers_are_searched_for),
         simulated_test(numbers_stand_on_lines_between_points),
     };
     file = golden_open("histogram.bin");

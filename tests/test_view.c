@@ -271,6 +271,25 @@ static void views_reinterpret_bytes(void **state)
     }
 }
 
+/* All bits of NaNs too, although small floats are computed with as wider ones. */
+static void copies_of_views_keep_all_bits(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16, GA_FLOAT8_E4M3FN, GA_FLOAT8_E5M2};
+    (void)state;
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+        GA_SCOPE {
+            const ga_dtype word = ga_dtype_size(dtypes[k]) == 2 ? GA_UINT16 : GA_UINT8;
+            gpuarray *bits = ga_reshape(ga_astype(ga_arange(GA_INT32, 0, 65536, 1), word),
+                                        GA_SHAPE(256, 256)),
+                     *x = ga_view(bits, dtypes[k]), *to = ga_zeros(dtypes[k], GA_SHAPE(256, 512));
+            assert_true(ga_item_bool(
+                ga_all(ga_equal(ga_view(ga_copy(ga_transpose(x)), word), ga_transpose(bits)))));
+            assert_int_equal(ga_assign(ga_slice(to, ":, ::2"), x), GA_OK);
+            assert_true(
+                ga_item_bool(ga_all(ga_equal(ga_slice(ga_view(to, word), ":, ::2"), bits))));
+        }
+}
+
 static void overlap_is_found(void **state)
 {
     (void)state;
@@ -326,6 +345,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flip_reverses_an_axis),
         cmocka_unit_test(parts_of_complex_numbers_are_views),
         cmocka_unit_test(views_reinterpret_bytes),
+        cmocka_unit_test(copies_of_views_keep_all_bits),
         cmocka_unit_test(overlap_is_found),
         cmocka_unit_test(failed_allocations_leave_nothing_behind),
     };

@@ -26,11 +26,23 @@ ga__operand ga__number_operand(const char *name, ga_dtype type, ga_value number)
 
 /* The result is declared in the source's type, so that the store converts with a single
  * rounding. */
-ga_status ga__copy_elements(gpuarray *to, const gpuarray *from)
+static ga_status copy_values(gpuarray *to, const gpuarray *from)
 {
     static const ga__formula formula = {.id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a"};
     const ga__operand input = {.name = "a", .array = from, .type = from->dtype, .reads = true};
     return ga__fill_by(&formula, to, from->dtype, 1, &input);
+}
+
+/* Floats that are computed with as wider ones are copied as words: on the way to the wider type and
+ * back, a NaN would lose its bits. */
+ga_status ga__copy_elements(gpuarray *to, const gpuarray *from)
+{
+    const size_t size = ga__dtype_size(from->dtype);
+    if (to->dtype != from->dtype || ga__dtype_kind(from->dtype) != 'f' || size >= sizeof(float))
+        return copy_values(to, from);
+    gpuarray words = *to, read = *from;
+    words.dtype = read.dtype = ga__dtype_integer('u', size);
+    return copy_values(&words, &read);
 }
 
 ga_status ga__fill_elements(gpuarray *to, ga_value number)

@@ -152,6 +152,8 @@ def functions(file):
         file.case("geomspace", [start, stop, num], [Array("float64", np.geomspace(start, stop, num))], 16)
     for dtype in ("float32", "float64", "float16", "complex64", "int32", "uint8", "int64"):
         x = values(dtype, (37,), "plain")
+        if dtype == "int64":  # NumPy rounds larger integers as doubles, which lose digits
+            x = Array(dtype, np.clip(x.v, -2**50, 2**50))
         for decimals in (1, 3, -1, -2):
             file.case("round", [x, decimals], [Array(dtype, np.round(x.v, decimals))], 0, LOOSE_ZERO)
     for dtype in ("float32", "float64", "complex64", "int16"):

@@ -26,16 +26,18 @@ typedef struct recipe {
 static const ga__part_formula variance = MOMENTS("ga::variance(a.of, a.of.count - ddof)"),
                               deviation =
                                   MOMENTS("ga::sqrt(ga::variance(a.of, a.of.count - ddof))");
-#define NUMBER "w ? x : ga::nan_or_highest<T>()"
+#define NUMBER "w ? x : T(ga::nan_or_highest<ga_part0::E>())"
 #define UNLESS_NAN "a.part1.value ? ga::not_a_number<ga::real_type<ga_part0::T>>() : ga_finish0(a)"
 
 /* An element no better than one that is left out: then every chosen one is as good. */
 #define PLACE_UNLESS(worst)                                                                        \
-    "a.part1.index < 0 ? -1LL : ga::equal(a.part0.value, ga::" worst "<ga_part0::T>()) ? "         \
+    "a.part1.index < 0 ? -1LL : "                                                                  \
+    "ga::equal(a.part0.value, ga_part0::T(ga::" worst "<ga_part0::E>())) ? "                       \
     "(long long)a.part1.index : (long long)a.part0.index"
 #define PLACE(name, worst, chosen)                                                                 \
     {                                                                                              \
-        NULL, chosen " ? x : ga::" worst "<T>(), ga_part1::T(" chosen ")", PLACE_UNLESS(worst),    \
+        NULL, chosen " ? x : T(ga::" worst "<ga_part0::E>()), ga_part1::T(" chosen ")",            \
+            PLACE_UNLESS(worst),                                                                   \
         {                                                                                          \
             &ga__rows[GA__ROW_##name].part, &ga__rows[GA__ROW_argmax].part                         \
         }                                                                                          \
@@ -44,19 +46,19 @@ static const ga__part_formula variance = MOMENTS("ga::variance(a.of, a.of.count 
 static const recipe recipes[GA__ROW_END] = {
     [GA__ROW_sum] = {.absent = "T(0)"},
     [GA__ROW_prod] = {.absent = "T(1)"},
-    [GA__ROW_min] = {.absent = "ga::highest<T>()"},
-    [GA__ROW_max] = {.absent = "ga::lowest<T>()"},
+    [GA__ROW_min] = {.absent = "T(ga::highest<ga_part0::E>())"},
+    [GA__ROW_max] = {.absent = "T(ga::lowest<ga_part0::E>())"},
     [GA__ROW_any] = {.absent = "T(0)"},
     [GA__ROW_all] = {.absent = "T(1)"},
     [GA__ROW_count_nonzero] = {.absent = "T(0)"},
     [GA__ROW_nansum] = {.absent = "T(0)"},
     [GA__ROW_nanprod] = {.absent = "T(1)"},
-    [GA__ROW_nanmin] = {.absent = "ga::nan_or_highest<T>()"},
-    [GA__ROW_nanmax] = {.absent = "ga::nan_or_lowest<T>()"},
-    [GA__ROW_nanmean] = {.absent = "ga::nan_or_highest<T>()"},
-    [GA__ROW_nanvar] = {.absent = "ga::nan_or_highest<T>()"},
-    [GA__ROW_nanstd] = {.absent = "ga::nan_or_highest<T>()"},
-    [GA__ROW_logsumexp] = {.absent = "ga::lowest<T>()"},
+    [GA__ROW_nanmin] = {.absent = "T(ga::nan_or_highest<ga_part0::E>())"},
+    [GA__ROW_nanmax] = {.absent = "T(ga::nan_or_lowest<ga_part0::E>())"},
+    [GA__ROW_nanmean] = {.absent = "T(ga::nan_or_highest<ga_part0::E>())"},
+    [GA__ROW_nanvar] = {.absent = "T(ga::nan_or_highest<ga_part0::E>())"},
+    [GA__ROW_nanstd] = {.absent = "T(ga::nan_or_highest<ga_part0::E>())"},
+    [GA__ROW_logsumexp] = {.absent = "T(ga::lowest<ga_part0::E>())"},
     [GA__ROW_mean] = {NULL,
                       "w ? x : T(0), ga_part1::T(w)",
                       "ga::ratio(a.part0, a.part1)",
@@ -69,10 +71,11 @@ static const recipe recipes[GA__ROW_END] = {
                      NUMBER ", ga_part1::T(w && ga::isnan(x))",
                      UNLESS_NAN,
                      {&deviation, &ga__rows[GA__ROW_any].part}},
-    [GA__ROW_ptp] = {NULL,
-                     "w ? x : ga::lowest<T>(), ga_part1::T(w ? x : ga::highest<T>())",
-                     "ga_part0::T(a.part0 - a.part1)",
-                     {&ga__rows[GA__ROW_max].part, &ga__rows[GA__ROW_min].part}},
+    [GA__ROW_ptp] =
+        {NULL,
+         "w ? x : T(ga::lowest<ga_part0::E>()), ga_part1::T(w ? x : T(ga::highest<ga_part0::E>()))",
+         "ga_part0::T(a.part0 - a.part1)",
+         {&ga__rows[GA__ROW_max].part, &ga__rows[GA__ROW_min].part}},
     [GA__ROW_argmin] = PLACE(argmin, "highest", "w"),
     [GA__ROW_argmax] = PLACE(argmax, "lowest", "w"),
     [GA__ROW_nanargmin] = PLACE(argmin, "highest", "(w && !ga::isnan(x))"),
