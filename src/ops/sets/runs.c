@@ -110,8 +110,8 @@ static ga_status make_room(const char *name, const ga__runs *runs, ga__wanted_ru
     return ok ? GA_OK : ga_error();
 }
 
-static ga_status store_runs(const char *name, const ga__runs *runs, const ga__made_runs *made,
-                            const gpuarray *starts)
+/* The kernel has one name whatever the operation, since all of them share ids. */
+static ga_status store_runs(const ga__runs *runs, const ga__made_runs *made, const gpuarray *starts)
 {
     const gpuarray *x = runs->elements;
     gpuarray *from = ga__bits_view(x), *to = from ? ga__bits_view(made->values) : NULL;
@@ -142,7 +142,7 @@ static ga_status store_runs(const char *name, const ga__runs *runs, const ga__ma
     ga__strbuf_addf(&store, "v[to] = b[i]%s%s", parts & INDICES ? "; k[to] = p[i]" : "",
                     parts & STARTS ? "; f[to] = i" : "");
     const ga__choice choice = {.id = FORMULA_ID(parts),
-                               .name = name,
+                               .name = "unique",
                                .chosen = chosen.text,
                                .store = store.text,
                                .always = parts & INVERSE ? "r[p[i]] = item - 1" : ""};
@@ -185,7 +185,7 @@ ga_status ga__find_runs(const char *name, const ga__runs *runs, ga__wanted_runs 
                                                           GA_INT64, ndim, shape)))
         return ga_error();
     if (count > 0)
-        status = store_runs(name, runs, made, starts);
+        status = store_runs(runs, made, starts);
     if (status == GA_OK && wanted.counts &&
         !(made->counts = lengths_of(name, starts, runs->elements->size)))
         status = ga_error();
