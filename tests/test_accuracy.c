@@ -292,7 +292,7 @@ static void random_case(int number)
     }
 }
 
-/* One given seed, or several, of which the first found a chain that was too long. */
+/* One given seed, or several; the first of these found a chain that was too long. */
 static void sums_of_any_shape_are_within_the_bound(void **state)
 {
     static const uint64_t seeds[] = {1916021228, 20261122, 5, 77};

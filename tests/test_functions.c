@@ -14,29 +14,11 @@
 #include "golden.h"
 #include "layouts.h"
 #include "parallel.h"
+#include "reductions.h"
 #include "run.h"
 #include "simulated_device.h"
 
-typedef gpuarray *(*reduce_function)(size_t size, const ga_reduce_args *args);
-
-static const struct {
-    const char *name;
-    reduce_function call;
-} reductions[] = {
-#define GA_REDUCE(name, ...) {#name, (ga_##name)},
-#include <quarry/reduce.def>
-#undef GA_REDUCE
-};
-
 static golden_file *file;
-
-static reduce_function find_reduction(const char *name)
-{
-    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
-        if (strcmp(reductions[k].name, name) == 0)
-            return reductions[k].call;
-    return NULL;
-}
 
 static void check(const golden_case *c, int k, const char *how, const gpuarray *got)
 {

@@ -16,28 +16,10 @@
 #include "model/dtype.h"
 #include "parallel.h"
 #include "random.h"
+#include "reductions.h"
 #include "run.h"
 
-typedef gpuarray *(*reduce_function)(size_t size, const ga_reduce_args *args);
-
-static const struct {
-    const char *name;
-    reduce_function call;
-} reductions[] = {
-#define GA_REDUCE(name, ...) {#name, (ga_##name)},
-#include <quarry/reduce.def>
-#undef GA_REDUCE
-};
-
 static golden_file *file;
-
-static reduce_function find_reduction(const char *name)
-{
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
-        if (strcmp(reductions[i].name, name) == 0)
-            return reductions[i].call;
-    return NULL;
-}
 
 /* ---- Golden files ---- */
 
@@ -556,7 +538,7 @@ static void arrays_of_no_axes_take_axis_0(void **state)
     const int axes[] = {0, -1};
     char text[100];
     (void)state;
-    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
+    for (size_t k = 0; reductions[k].name; k++)
         for (int way = 0; way < 4; way++)
             GA_SCOPE {
                 gpuarray *x = ga_scalar(GA_FLOAT32, 2.5);

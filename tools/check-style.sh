@@ -41,6 +41,7 @@ grep -nE '\b(TODO|FIXME|XXX)\b' $c_files $tables $templates $scripts meson.build
 grep -nE '^[[:space:]]*#include[[:space:]]*"[^"]*\.\./' $c_files | complain 'an include with "../"'
 
 grep -rhoE 'GA__FORMULA_ID\([0-9]+\)' src | sort | uniq -d | complain "an id of two formulas"
+grep -rnE '\.id = \{' src | complain "an id without a family"
 
 grep -nE '\bcase GA_(BOOL|U?INT(8|16|32|64)|B?FLOAT(16|32|64)|COMPLEX(64|128))\b' \
     $(echo "$c_files" | grep '^src/' | grep -v '^src/model/dtype\.c$') |

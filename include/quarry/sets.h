@@ -27,8 +27,8 @@ typedef struct ga_unique_args {
  * all with a NaN in either part. Results are set only on success. */
 GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
 
-/* The array API's forms, in which each NaN is a value of its own. Any result may be NULL, for what
- * is not wanted. */
+/* The array API's forms, where each NaN is a value of its own. A result that is not wanted is
+ * NULL. */
 GA_API ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
                                gpuarray **inverse, gpuarray **counts);
 GA_API ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts);

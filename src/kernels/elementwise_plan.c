@@ -285,10 +285,9 @@ static void choose_cuda_variant(plan *p)
 static bool may_pad(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
-        if (p->operands[k].array && p->operands[k].access == GA__ACCESSOR)
+        if ((p->operands[k].array && p->operands[k].access == GA__ACCESSOR) ||
+            ga__operand_placed(&p->operands[k]))
             return false;
-    if (has_placed(p))
-        return false;
     return !p->formula->user_text || !p->formula->uses_index;
 }
 

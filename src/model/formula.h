@@ -53,11 +53,31 @@ typedef struct ga__scan_texts {
     int values; /* it holds at most so many T */
 } ga__scan_texts;
 
-/* Ids of formulas written in C, n = 0, 1, ... No text has an id below 2^64. */
-#define GA__FORMULA_ID(n)                                                                          \
+/* Formulas written in C whose numbers are computed, or chosen in one folder: the numbers below 2^32
+ * of a family are its own. */
+typedef enum ga__family {
+    GA__SINGLE, /* each number stands in one place: check-style.sh looks */
+    GA__FAMILY_ROWS,
+    GA__FAMILY_BINS,
+    GA__FAMILY_RUNS,
+    GA__FAMILY_MODE,
+    GA__FAMILY_BOUNDED,
+    GA__FAMILY_MASKED,
+    GA__FAMILY_SEGMENTS,
+    GA__FAMILY_CONCATENATE,
+    GA__FAMILY_ROLL,
+    GA__FAMILY_PAD,
+    GA__FAMILY_INDEX,
+    GA__FAMILY_CHOOSE,
+    GA__FAMILY_SELECT
+} ga__family;
+
+/* Their ids. No text has an id below 2^64. */
+#define GA__FAMILY_ID(family, n)                                                                   \
     {                                                                                              \
-        0, (n)                                                                                     \
+        0, ((uint64_t)(family) << 32) + (n)                                                        \
     }
+#define GA__FORMULA_ID(n) GA__FAMILY_ID(GA__SINGLE, n)
 
 /* Describes a formula piece by piece: each piece carries its length, so that no two lists of pieces
  * read the same. NULL is an empty piece. */

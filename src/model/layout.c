@@ -136,6 +136,14 @@ ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal)
     return GA_OK;
 }
 
+ga_status ga__one_axis(const char *name, int naxes, const int *axes)
+{
+    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
+        return ga__fail(GA_ERR_INVALID, "%s: takes one axis, not %d at %s", name, naxes,
+                        axes ? "an address" : "NULL");
+    return GA_OK;
+}
+
 ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim, uint32_t *set)
 {
     uint32_t found = 0;

@@ -68,6 +68,9 @@ const char *ga__shape_text(int ndim, const int64_t *shape);
 /* One axis (negative: from the end) checked against ndim. */
 ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal);
 
+/* Raises unless a call names one axis or none. */
+ga_status ga__one_axis(const char *name, int naxes, const int *axes);
+
 /* The set of axes that a reduction names, a bit for each; none twice. As NumPy, an array of no
  * dimensions takes the one axis 0 or -1, and has nothing to reduce. */
 ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim, uint32_t *set);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* A row's number is its formula's id, above those of the formulas of other files. */
+/* A row's number is its formula's id. */
 #define FORMULA(NAME, BODY)                                                                        \
     {                                                                                              \
-        .id = GA__FORMULA_ID((UINT64_C(1) << 32) + GA__ROW_##NAME), .name = #NAME, .body = BODY    \
+        .id = GA__FAMILY_ID(GA__FAMILY_ROWS, GA__ROW_##NAME), .name = #NAME, .body = BODY          \
     }
 
 #define ROW(NAME, KINDS, RULE, RESULT, INPUTS, BODY, EXPRESSION)                                   \

@@ -22,7 +22,7 @@ enum {
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
     ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
-    CANDIDATES_LINE = 8,    /* of which their number is a multiple: rows of bytes are aligned */
+    CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
                                their storing together cost less than a round over the row */
     KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */

@@ -41,6 +41,26 @@ ga__operand ga__indexed_operand(const char *name, const gpuarray *x)
         .name = name, .array = x, .type = x->dtype, .access = GA__ACCESSOR, .reads = true};
 }
 
+ga_status ga__search_into(const ga__formula *formula, gpuarray *out, const gpuarray *x,
+                          ga_dtype type, const gpuarray *table)
+{
+    const ga__operand operands[] = {
+        {.name = "r", .array = out, .type = out->dtype, .writes = true},
+        ga__streamed_operand("x", x, type),
+        ga__indexed_operand("t", table),
+        ga__number_operand("m", GA_INT64, ga_value_signed(GA_INT64, table->size))};
+    const ga__binned call = {.formula = formula,
+                             .device = x->buffer->device,
+                             .use = GA__BINNED_STORE,
+                             .nbins = table->size,
+                             .table = table,
+                             .ndim = x->ndim,
+                             .shape = x->shape,
+                             .noperands = 4,
+                             .operands = operands};
+    return ga__binned_run(&call, NULL);
+}
+
 ga_status ga__check_operand(const char *name, const char *what, const gpuarray *x, int ndim,
                             const char *kinds)
 {

@@ -7,7 +7,7 @@
 #include "kernels/histogram/binned.h"
 
 /* Ids of the formulas of this folder. */
-#define GA__BINS_FORMULA_ID(n) GA__FORMULA_ID((UINT64_C(2) << 32) + (n))
+#define GA__BINS_FORMULA_ID(n) GA__FAMILY_ID(GA__FAMILY_BINS, n)
 enum {
     GA__ID_EXTREMES,
     GA__ID_ORDER,
@@ -38,6 +38,11 @@ gpuarray *ga__full_number(const char *name, ga__device *device, ga_value number)
  * indexes. */
 ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype type);
 ga__operand ga__indexed_operand(const char *name, const gpuarray *x);
+
+/* Stores what the formula makes of each x, `r`, from its place in the table `t` of `m` elements. x
+ * is read in `type`. */
+ga_status ga__search_into(const ga__formula *formula, gpuarray *out, const gpuarray *x,
+                          ga_dtype type, const gpuarray *table);
 
 /* Raises unless x is an array of `ndim` dimensions (-1: of any) whose kind is one of `kinds`. */
 ga_status ga__check_operand(const char *name, const char *what, const gpuarray *x, int ndim,

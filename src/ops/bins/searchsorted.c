@@ -26,27 +26,6 @@ static const ga__formula formulas[2][2][2] = {
      {FORMULA(6, "ga::count_before<true>(bin, x, ga_table)"),
       FORMULA(7, "ga::count_before<true>(bin, x, ga_table); ga::count_down(bin, (ga_bin)m)")}}};
 
-static ga_status search_into(gpuarray *out, const gpuarray *table, const gpuarray *x, bool right,
-                             bool descends)
-{
-    const bool few = table->size <= GA__FEW_ELEMENTS;
-    const ga__operand operands[] = {
-        {.name = "r", .array = out, .type = GA_INT64, .writes = true},
-        ga__streamed_operand("x", x, table->dtype),
-        ga__indexed_operand("t", table),
-        ga__number_operand("m", GA_INT64, ga_value_signed(GA_INT64, table->size))};
-    const ga__binned call = {.formula = &formulas[right][few][descends],
-                             .device = x->buffer->device,
-                             .use = GA__BINNED_STORE,
-                             .nbins = table->size,
-                             .table = table,
-                             .ndim = x->ndim,
-                             .shape = x->shape,
-                             .noperands = 4,
-                             .operands = operands};
-    return ga__binned_run(&call, NULL);
-}
-
 /* The places of x among the elements of `a` in their common dtype. */
 static gpuarray *search(const char *name, const gpuarray *a, const gpuarray *x, bool right,
                         bool descends)
@@ -59,7 +38,8 @@ static gpuarray *search(const char *name, const gpuarray *a, const gpuarray *x, 
         table ? ga__array_new(name, x->buffer->device, GA_INT64, x->ndim, x->shape) : NULL;
     ga_status status = out ? GA_OK : ga_error();
     if (status == GA_OK && out->size > 0)
-        status = search_into(out, table, x, right, descends);
+        status = ga__search_into(&formulas[right][table->size <= GA__FEW_ELEMENTS][descends], out,
+                                 x, table->dtype, table);
     ga_free(table);
     if (status == GA_OK)
         return out;

@@ -131,7 +131,8 @@ static ga__reduction reduction_of(ga__row_id row, const ga_reduce_args *args, ga
     const bool initial = ga__has_initial(args);
     ga__reduction made = ga__reduction_of(row, map, loop, ddof);
     const uint64_t option = (args->where != NULL) + 2 * (uint64_t)initial;
-    made.formula.base.id = (ga__hash128)GA__FORMULA_ID(256 + 4 * (uint64_t)row + option);
+    made.formula.base.id =
+        (ga__hash128)GA__FAMILY_ID(GA__FAMILY_MASKED, 4 * (uint64_t)row + option);
     if (!args->where)
         snprintf(map, room, "return {x}");
     else if (r->absent)

@@ -171,7 +171,7 @@ static ga_status scan(const call *c, const gpuarray *x, const gpuarray *starts, 
                                             : part->holds == GA__ACCUMULATOR_COUNTED ? 4
                                                                                      : 8};
     const ga__scan described = {
-        .formula = {.base = {.id = GA__FORMULA_ID(4096 + (uint64_t)(c->op - ga__rows)),
+        .formula = {.base = {.id = GA__FAMILY_ID(GA__FAMILY_SEGMENTS, (uint64_t)(c->op - ga__rows)),
                              .name = c->name,
                              .body = stores},
                     .map = "return {x}",

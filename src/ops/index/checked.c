@@ -38,11 +38,3 @@ ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray 
                         x->buffer->device->name, indices->buffer->device->name);
     return GA_OK;
 }
-
-ga_status ga__one_axis(const char *name, int naxes, const int *axes)
-{
-    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: takes one axis, not %d at %s", name, naxes,
-                        axes ? "an address" : "NULL");
-    return GA_OK;
-}

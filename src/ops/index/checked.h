@@ -23,7 +23,4 @@ ga_status ga__checked_end(const ga__checked *checked, ga_status status);
 /* Raises unless both are arrays of one device and the indices are integers. */
 ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray *indices);
 
-/* Raises unless a call names one axis or none. */
-ga_status ga__one_axis(const char *name, int naxes, const int *axes);
-
 #endif

@@ -72,8 +72,10 @@ static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
     }
     n = ga__checked_begin(&checked, "choose", out->buffer->device, operands, n);
     ga_status status = n < 0 ? ga_error() : choose_text(count, &text);
-    const ga__formula formula = {
-        .id = {0, 1344 + (uint64_t)count}, .name = "choose", .body = text.text, .uses_index = true};
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_CHOOSE, (unsigned)count),
+                                 .name = "choose",
+                                 .body = text.text,
+                                 .uses_index = true};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
@@ -135,8 +137,9 @@ static ga_status select_into(gpuarray *out, int count, const gpuarray *const *co
             .name = names[2 * k + 1], .array = choices[k], .type = out->dtype, .reads = true};
     }
     ga_status status = select_text(count, &text);
-    const ga__formula formula = {
-        .id = {0, 1376 + (uint64_t)count}, .name = "select", .body = text.text};
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_SELECT, (unsigned)count),
+                                 .name = "select",
+                                 .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);

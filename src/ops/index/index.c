@@ -53,8 +53,9 @@ static ga_status gather(const ga__indexing *g, gpuarray *out)
     }
     n = ga__checked_begin(&checked, "index", out->buffer->device, operands, n);
     ga_status status = n < 0 ? ga_error() : gather_text(g->count, &text);
-    const ga__formula formula = {
-        .id = {0, 1312 + (uint64_t)g->count}, .name = "index", .body = text.text};
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_INDEX, (unsigned)g->count),
+                                 .name = "index",
+                                 .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, g->ndim, g->shape, n, operands);
     ga__strbuf_reset(&text);

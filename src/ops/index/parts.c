@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ops/slice.h"
 
-/* Parts in which each is one axis of the view but a new one: an ellipsis is written out. */
+/* Parts without an ellipsis: each is one axis of the view, or a new one. */
 typedef struct written {
     int count;
     ga_range range[2 * GA_MAX_NDIM + 1];

@@ -93,8 +93,8 @@ static gpuarray *take_to(const taking *t, gpuarray *out)
     return status == GA_OK ? out : NULL;
 }
 
-/* Checks indices of which each names no element, because another axis has none. As NumPy, it does
- * so only if one of them is met: no axis before theirs is empty. */
+/* Checks indices that name no element because another axis has none. As in NumPy, they are checked
+ * only if no axis before theirs is empty. */
 static ga_status check_empty(const taking *t)
 {
     ga__indexing g = {.x = t->x, .count = 1, .index_ndim = t->indices->ndim};

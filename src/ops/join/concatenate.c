@@ -85,13 +85,12 @@ static gpuarray *flat(const gpuarray *x, int axis)
     return ga_ravel(x);
 }
 
-/* The axis of a call; `fallback` if it names none. */
-static ga_status one_axis(const char *name, int naxes, const int *axes, int fallback, int *axis)
+/* The axis of a call; the first one if it names none. */
+static ga_status find_axis(const char *name, int naxes, const int *axes, int *axis)
 {
-    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: takes one axis, not %d at %s", name, naxes,
-                        axes ? "an address" : "NULL");
-    *axis = naxes == 1 ? axes[0] : fallback;
+    if (ga__one_axis(name, naxes, axes) != GA_OK)
+        return ga_error();
+    *axis = naxes == 1 ? axes[0] : 0;
     return GA_OK;
 }
 
@@ -104,7 +103,7 @@ gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
         return NULL;
     if (known.naxes == GA_NO_AXES)
         return join_made("concatenate", known.count, known.arrays, flat, 0, known.out);
-    if (one_axis("concatenate", known.naxes, known.axes, 0, &axis) != GA_OK)
+    if (find_axis("concatenate", known.naxes, known.axes, &axis) != GA_OK)
         return NULL;
     return join("concatenate", known.count, known.arrays, axis, known.out);
 }
@@ -115,7 +114,7 @@ gpuarray *(ga_stack)(size_t size, const ga_join_args *args)
     int axis = 0, found;
     if (ga__options_read("stack", &known, sizeof known, args, size) != GA_OK ||
         check_arrays("stack", known.count, known.arrays) != GA_OK ||
-        one_axis("stack", known.naxes, known.axes, 0, &axis) != GA_OK ||
+        find_axis("stack", known.naxes, known.axes, &axis) != GA_OK ||
         ga__check_axis("stack", axis, known.arrays[0]->ndim + 1, &found) != GA_OK ||
         check_shapes("stack", known.count, known.arrays, -1) != GA_OK)
         return NULL;
@@ -185,7 +184,7 @@ gpuarray *(ga_append)(size_t size, const ga_append_args *args)
         return NULL;
     const gpuarray *const both[] = {known.x, known.y};
     if (check_arrays("append", 2, both) != GA_OK ||
-        one_axis("append", known.naxes, known.axes, 0, &axis) != GA_OK)
+        find_axis("append", known.naxes, known.axes, &axis) != GA_OK)
         return NULL;
     return known.naxes == 0 ? join_made("append", 2, both, flat, 0, NULL)
                             : join("append", 2, both, axis, NULL);

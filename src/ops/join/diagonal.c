@@ -213,9 +213,8 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
         return ga__fail_null(GA_ERR_INVALID, "diff: the array is NULL");
     if (known.n < 0)
         return ga__fail_null(GA_ERR_INVALID, "diff: %d times, not 0 or more", known.n);
-    if (known.naxes < 0 || known.naxes > 1 || (known.naxes == 1 && !known.axes))
-        return ga__fail_null(GA_ERR_INVALID, "diff: takes one axis, not %d at %s", known.naxes,
-                             known.axes ? "an address" : "NULL");
+    if (ga__one_axis("diff", known.naxes, known.axes) != GA_OK)
+        return NULL;
     if (ga__check_axis("diff", known.naxes ? known.axes[0] : -1, known.x->ndim, &axis) != GA_OK)
         return NULL;
     gpuarray *x = ga_reshape(known.x, known.x->ndim, known.x->shape);

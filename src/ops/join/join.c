@@ -96,8 +96,9 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
         operands[n++] = ga__lens_operand(names[2 * k], &lenses[k], GA__PLACED, false);
         operands[n++] = ga__integer_operand(names[2 * k + 1], start);
     }
-    const ga__formula formula = {
-        .id = {0, 1024 + (uint64_t)count}, .name = "concatenate", .body = text.text};
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_CONCATENATE, (unsigned)count),
+                                 .name = "concatenate",
+                                 .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);

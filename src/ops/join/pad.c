@@ -115,8 +115,9 @@ static ga_status pad_at_once(const padding *p, gpuarray *out)
     if (!p->mode->map)
         operands[n++] = ga__word_operand("v", x->dtype, p->value);
     ga_status status = pad_text(p, padded, &text);
-    const uint64_t id = 1152 + (uint64_t)(p->mode - modes) * 16 + (uint64_t)padded;
-    const ga__formula formula = {.id = {0, id}, .name = "pad", .body = text.text};
+    const uint64_t id = (uint64_t)(p->mode - modes) * GA_MAX_NDIM + (uint64_t)padded;
+    const ga__formula formula = {
+        .id = GA__FAMILY_ID(GA__FAMILY_PAD, id), .name = "pad", .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);

@@ -166,9 +166,8 @@ gpuarray *(ga_repeat)(size_t size, const ga_repeat_args *args)
         return NULL;
     if (!known.x)
         return ga__fail_null(GA_ERR_INVALID, "repeat: the array is NULL");
-    if (known.naxes < 0 || known.naxes > 1 || (known.naxes == 1 && !known.axes))
-        return ga__fail_null(GA_ERR_INVALID, "repeat: takes one axis, not %d at %s", known.naxes,
-                             known.axes ? "an address" : "NULL");
+    if (ga__one_axis("repeat", known.naxes, known.axes) != GA_OK)
+        return NULL;
     if (known.naxes == 1)
         return repeat(known.x, known.axes[0], known.counts);
     gpuarray *flat = ga_ravel(known.x), *out = flat ? repeat(flat, 0, known.counts) : NULL;
@@ -219,7 +218,7 @@ static ga_status roll_into(gpuarray *out, const gpuarray *x, const int64_t *shif
     }
     ga_status status = roll_text(rolled, &text);
     const ga__formula formula = {
-        .id = {0, 1088 + (uint64_t)rolled}, .name = "roll", .body = text.text};
+        .id = GA__FAMILY_ID(GA__FAMILY_ROLL, (unsigned)rolled), .name = "roll", .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, n, operands);
     ga__strbuf_reset(&text);

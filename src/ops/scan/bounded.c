@@ -62,7 +62,7 @@ static ga_status choose_bounded(const gpuarray *condition, const gpuarray *x, in
     }
     if (b->indices)
         operands[n++] = ga__write_operand("k", b->indices);
-    const ga__choice choice = {.id = GA__FORMULA_ID((UINT64_C(5) << 32) + (unsigned)which),
+    const ga__choice choice = {.id = GA__FAMILY_ID(GA__FAMILY_BOUNDED, (unsigned)which),
                                .name = "extract_bounded",
                                .chosen = "ga::truth(c[i])",
                                .store = stores[which],

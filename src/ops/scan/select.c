@@ -253,9 +253,8 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
     if (known.condition->ndim != 1)
         return ga__fail_null(GA_ERR_INVALID, "compress: the condition has %d dimensions, not 1",
                              known.condition->ndim);
-    if (known.naxes < 0 || known.naxes > 1 || (known.naxes == 1 && !known.axes))
-        return ga__fail_null(GA_ERR_INVALID, "compress: takes one axis, not %d at %s", known.naxes,
-                             known.axes ? "an address" : "NULL");
+    if (ga__one_axis("compress", known.naxes, known.axes) != GA_OK)
+        return NULL;
     if (known.naxes == 1) {
         if (ga__check_axis("compress", known.axes[0], known.x->ndim, &axis) != GA_OK)
             return NULL;

@@ -17,28 +17,6 @@ static const ga__formula formulas[2][2] = {
     {FORMULA(2, "ga::mark_few_members<false>(bin, x, ga_table)"),
      FORMULA(3, "ga::mark_few_members<true>(bin, x, ga_table)")}};
 
-/* x is read as the common dtype of both; the table has elements in what a search compares. */
-static ga_status mark_into(gpuarray *out, const gpuarray *x, const gpuarray *table, ga_dtype common,
-                           bool few, bool invert)
-{
-    const ga_dtype type = ga__dtype_rounds(common) ? common : table->dtype;
-    const ga__operand operands[] = {
-        {.name = "r", .array = out, .type = GA_BOOL, .writes = true},
-        ga__streamed_operand("x", x, type),
-        ga__indexed_operand("t", table),
-        ga__number_operand("m", GA_INT64, ga_value_signed(GA_INT64, table->size))};
-    const ga__binned call = {.formula = &formulas[few][invert],
-                             .device = x->buffer->device,
-                             .use = GA__BINNED_STORE,
-                             .nbins = table->size,
-                             .table = table,
-                             .ndim = x->ndim,
-                             .shape = x->shape,
-                             .noperands = 4,
-                             .operands = operands};
-    return ga__binned_run(&call, NULL);
-}
-
 /* The elements of the set, which has some; sorted unless they are few. */
 static gpuarray *make_table(const char *name, ga__set set, ga_dtype common, bool few)
 {
@@ -60,5 +38,9 @@ gpuarray *ga__members(const char *name, const gpuarray *x, ga__set set, bool inv
         return ga__fill_elements(out, ga_value_int(invert)) == GA_OK ? out : NULL;
     const bool few = set.elements->size <= GA__FEW_ELEMENTS;
     gpuarray *table = make_table(name, set, common, few);
-    return table && mark_into(out, x, table, common, few, invert) == GA_OK ? out : NULL;
+    if (!table)
+        return NULL;
+    /* x is read as the common dtype of both; the table has elements in what a search compares. */
+    const ga_dtype type = ga__dtype_rounds(common) ? common : table->dtype;
+    return ga__search_into(&formulas[few][invert], out, x, type, table) == GA_OK ? out : NULL;
 }

@@ -12,7 +12,7 @@
 #include "ops/reduction_op.h"
 #include "ops/scan/choose.h"
 
-#define FORMULA_ID(n) GA__FORMULA_ID((UINT64_C(4) << 32) + (n))
+#define FORMULA_ID(n) GA__FAMILY_ID(GA__FAMILY_MODE, n)
 
 /* One call: its rows, and the shape of the results. */
 typedef struct call {

@@ -15,7 +15,7 @@
 
 /* ---- Formulas: an id has a bit for each part of the texts ---- */
 
-#define FORMULA_ID(n) GA__FORMULA_ID((UINT64_C(3) << 32) + (n))
+#define FORMULA_ID(n) GA__FAMILY_ID(GA__FAMILY_RUNS, n)
 enum { DISTINCT_NAN = 1, EACH = 2, CHOSEN = 4, INDICES = 8, INVERSE = 16, STARTS = 32, COUNT = 64 };
 enum { ID_LENGTHS = 128 };
 
@@ -154,7 +154,7 @@ static ga_status store_runs(const ga__runs *runs, const ga__made_runs *made, con
     return status;
 }
 
-/* The lengths of runs, the last of which ends after `size` elements. */
+/* The lengths of runs. The last run ends after `size` elements. */
 static gpuarray *lengths_of(const char *name, const gpuarray *starts, int64_t size)
 {
     static const ga__formula formula = {.id = FORMULA_ID(ID_LENGTHS),
