@@ -42,6 +42,10 @@ class PutArgs(Structure):
     _fields_ = [("x", c_void_p), ("indices", c_void_p), ("value", Value), ("mode", c_int)]
 
 
+class IndexAddArgs(Structure):
+    _fields_ = [("x", c_void_p), ("value", Value), ("n", c_int), ("parts", c_void_p), ("relaxed", c_bool)]
+
+
 class PutAlongArgs(Structure):
     _fields_ = [("x", c_void_p), ("indices", c_void_p), ("value", Value), ("naxes", c_int), ("axes", AXES)]
 
@@ -163,6 +167,11 @@ class Shapes:
     def index_set(self, x, value, parts):
         self.check(self.lib.ga_index_set_parts(c_void_p(x.address), value, len(parts),
                                                (Part * max(len(parts), 1))(*[part_of(p) for p in parts])))
+
+    def index_fold(self, name, x, value, parts, relaxed):
+        listed = (Part * max(len(parts), 1))(*[part_of(p) for p in parts])
+        self.check(getattr(self.lib, name)(*sized(IndexAddArgs(x.address, value, len(parts),
+                                                               ctypes.cast(listed, c_void_p), relaxed))))
 
     def choose(self, indices, arrays):
         return self.make("ga_choose", c_void_p(indices.address), len(arrays), pointers(arrays))
