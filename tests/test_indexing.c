@@ -18,6 +18,24 @@ static gpuarray *int64s(int64_t count, const int64_t *numbers)
 
 /* ---- Values ---- */
 
+/* Twenty pieces of different lengths, of which some are empty. */
+static void many_arrays_join(void **state)
+{
+    const gpuarray *parts[20];
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_INT32, 0, 57, 1);
+        int64_t start = 0;
+        for (int k = 0; k < 20; k++) {
+            parts[k] = ga_slice(x, "%d:%d", (int)start, (int)start + k % 7);
+            start += k % 7;
+        }
+        assert_int_equal(start, 57);
+        assert_true(ga_array_equal(ga_concatenate(20, parts), x));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void arrays_join(void **state)
 {
     (void)state;
@@ -349,6 +367,17 @@ static void joins_are_one_launch(void **state)
         assert_non_null(
             ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)));
         assert_int_equal(simulated.launches - before, 1);
+        const gpuarray *many[60];
+        for (int k = 0; k < 60; k++)
+            many[k] = x;
+        before = simulated.launches;
+        assert_non_null(ga_concatenate(20, many));
+        assert_non_null(ga_concatenate(25, many, GA_AXIS(1)));
+        assert_int_equal(simulated.launches - before, 2);
+        gpuarray *of_60 = ga_concatenate(60, many);
+        assert_int_equal(simulated.launches - before, 5);
+        gpuarray *repeated = ga_tile(x, GA_SHAPE(60, 1));
+        assert_true(ga_array_equal(of_60, repeated));
         before = simulated.launches;
         assert_non_null(ga_stack(GA_ARRAYS(x, x, x, x), GA_AXIS(2)));
         assert_non_null(ga_roll_axes(x, 2, (const int64_t[]){1, 2}, (const int[]){0, 1}));
@@ -428,6 +457,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_join),
+        cmocka_unit_test(many_arrays_join),
         cmocka_unit_test(elements_move),
         cmocka_unit_test(indices_read_and_write),
         cmocka_unit_test(the_last_of_equal_indices_wins),
@@ -441,6 +471,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(allocations_may_fail),
         simulated_test(joins_are_one_launch),
         simulated_test(arrays_join),
+        simulated_test(many_arrays_join),
         simulated_test(elements_move),
         simulated_test(indices_read_and_write),
         simulated_test(the_last_of_equal_indices_wins),
