@@ -160,4 +160,57 @@ class Series(Building):
                          lambda: getattr(np, name)(a.like, line.like, mode), False)
 
 
-RECIPES = [InsertsAndDeletes, InsertsAndDeletes, Blocks, Grids, Series]
+class IndexedFormulas(Building):
+    """x[i, :], take(x, i) and round(x, k) in formulas."""
+
+    kinds = ["float32", "float64", "int32", "uint8", "float16"]
+    TEXTS = [
+        ("x[i]", lambda x, i, y: x[i], 0),
+        ("x[i] * 2 + x[i]", lambda x, i, y: x[i] * 2 + x[i], 0),
+        ("x[:, i] + y", lambda x, i, y: x[:, i] + y, 1),
+        ("x[..., i] - 1", lambda x, i, y: x[..., i] - 1, -1),
+        ("sum(x[i])", lambda x, i, y: np.sum(x[i]), 0),
+        ("sum(x[..., i] * 2, axis=0) + sum(y)", lambda x, i, y: np.sum(x[..., i] * 2, axis=0) + np.sum(y), -1),
+        ("x[::-1][i] + x[i]", lambda x, i, y: x[::-1][i] + x[i], 0),
+        ("(x * 2)[i]", lambda x, i, y: (x * 2)[i], 0),
+        ("x[(i + 0)] + x[i, ...]", lambda x, i, y: x[i + 0] + x[i, ...], 0),
+        ("take(x, i, axis=-1) * y", lambda x, i, y: np.take(x, i, axis=-1) * y, -1),
+        ("x[0, i]", lambda x, i, y: x[0, i], 1),
+        ("x[i, None] + 1", lambda x, i, y: x[i, None] + 1, 0),
+        ("max(x) + x[i]", lambda x, i, y: np.max(x) + x[i], 0),
+        ("x[i][i] + 1", lambda x, i, y: x[i][i] + 1, None),
+    ]
+
+    def call(self, rng):
+        if rng.random() < 0.1:
+            x, k = self.array(rng, lengths(rng, 2), pick(rng, ["float64", "float32", "int32"])), int(rng.integers(-2, 4))
+            x.like[...] = x.like * 37 // 3
+            x = Held(self.library, rng, x.like)
+            return self.both("round(%r, %d)" % (x, k), lambda: self.library.eval("round(x, %d)" % k, {"x": x.array}),
+                             lambda: np.round(x.like, k))
+        text, function, axis = self.TEXTS[int(rng.integers(len(self.TEXTS)))]
+        x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), 40))
+        shape = lengths(rng, int(rng.integers(0, 3)), 40)
+        if axis is None:
+            n = x.like.shape[0]
+            shape, axis = (n,), 0
+        if -x.like.ndim <= axis < x.like.ndim:
+            n = x.like.shape[axis]
+        else:
+            n = 1
+        slack = 2 if rng.random() < 0.05 else 0
+        i = self.integers(rng, -n - slack, n + slack, shape)
+        y = self.array(rng, ())
+        names = {"x": x.array, "i": i.array, "y": y.array}
+        names = {name: value for name, value in names.items() if name in text}
+        what = "%s of %r, %r" % (text, x, i)
+        if not x.like.size:
+            return what, []
+
+        def theirs():
+            return np.asarray(function(x.like, i.like.astype(np.int64), y.like))
+
+        return self.both(what, lambda: self.library.eval(text, names), theirs, False)
+
+
+RECIPES = [IndexedFormulas, InsertsAndDeletes, InsertsAndDeletes, Blocks, Grids, Series]
