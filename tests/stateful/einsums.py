@@ -149,6 +149,20 @@ class Einsum(Recipe):
         return what + " into %r" % out, [(out.array, wanted, True)]
 
 
+class AnySubscripts(Einsum):
+    """Other subscripts in each call, of one dtype: they share kernels."""
+
+    kinds = ["int32", "float32"]
+
+    def choose(self, rng):
+        super().choose(rng)
+        self.dtypes, self.dtype = self.dtypes[:1] * 4, None
+
+    def call(self, rng):
+        self.subscripts = Subscripts(rng)
+        return super().call(rng)
+
+
 class Product(Recipe):
     kinds = EXACT
 
@@ -238,4 +252,4 @@ class Vectors(Product):
         return self.answer("ga_vecdot", sized(args), [a, b], lambda x, y: np.vecdot(x, y, axis=axis))
 
 
-EINSUMS = [Einsum, Einsum, Einsum, Tensordot, Inner, Outer, Vectors]
+EINSUMS = [Einsum, Einsum, AnySubscripts, Tensordot, Inner, Outer, Vectors]

@@ -142,7 +142,8 @@ static ga_status run(ga__contraction *c, gpuarray *out)
         else if (!make_between(c, &c->step[k], &c->term[k]))
             status = ga_error();
         if (status == GA_OK)
-            status = ga__multiply_terms(c, &c->step[k], &c->term[k]);
+            status = (c->step[k].matrices ? ga__multiply_matrices : ga__multiply_terms)(
+                c, &c->step[k], &c->term[k]);
         drop_terms(c, &c->step[k]);
     }
     for (int k = c->noperands; k < last; k++)

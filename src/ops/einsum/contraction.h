@@ -77,6 +77,10 @@ void ga__contraction_plan(ga__contraction *c);
 ga_status ga__multiply_terms(const ga__contraction *c, const ga__step *step,
                              const ga__term *result);
 
+/* Runs the step, whose terms are two matrices or stacks of them, by the engine of products. */
+ga_status ga__multiply_matrices(const ga__contraction *c, const ga__step *step,
+                                const ga__term *result);
+
 /* Runs the contraction: a new array, or `out` unless that is NULL; NULL on failure. Frees it. */
 gpuarray *ga__contract(ga__contraction *c, gpuarray *out);
 
