@@ -36,9 +36,9 @@ GA_API gpuarray *ga_einsum(size_t size, const ga_einsum_args *args);
  * GA_AXES(0, 1)). */
 typedef struct ga_tensordot_args {
     const gpuarray *a, *b;
-    int naxes;       /* without lists: the last axes of `a` and as many first ones of b */
-    const int *axes; /* of `a`; negative ones count from the end */
-    int nother;      /* as many */
+    int naxes;        /* without lists: the last axes of `a` and as many first ones of b */
+    const int *axes;  /* of `a`; negative ones count from the end */
+    int nother;       /* as many */
     const int *other; /* of b, each with the length of its partner */
     gpuarray *out;
 } ga_tensordot_args;
@@ -170,8 +170,7 @@ inline gpuarray *ga_outer_call_(const gpuarray *a, const gpuarray *b,
            &(ga_tensordot_args){.a = first, .b = second, .naxes = __VA_ARGS__})
 #define GA_VECTOR_CALL_(f, ...)                                                                    \
     GA_AT_(f, sizeof(ga_vector_args), &(ga_vector_args){.a = __VA_ARGS__})
-#define ga_outer(...)                                                                              \
-    GA_AT_(ga_outer, sizeof(ga_outer_args), &(ga_outer_args){.a = __VA_ARGS__})
+#define ga_outer(...) GA_AT_(ga_outer, sizeof(ga_outer_args), &(ga_outer_args){.a = __VA_ARGS__})
 #endif
 #define ga_vecdot(...) GA_VECTOR_CALL_(ga_vecdot, __VA_ARGS__)
 #define ga_cross(...) GA_VECTOR_CALL_(ga_cross, __VA_ARGS__)

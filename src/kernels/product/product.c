@@ -132,16 +132,14 @@ static ga_status run_template(plan *p)
 static ga_status run_apart(const ga__product *call)
 {
     static const ga__formula copy = {.id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a"};
-    gpuarray *c = call->c, *apart = ga__array_new(call->name, c->buffer->device, c->dtype, c->ndim,
-                                                  c->shape);
+    gpuarray *c = call->c,
+             *apart = ga__array_new(call->name, c->buffer->device, c->dtype, c->ndim, c->shape);
     if (!apart)
         return ga_error();
-    const ga__operand from_c[] = {
-        {.name = "r", .array = apart, .type = c->dtype, .writes = true},
-        {.name = "a", .array = c, .type = c->dtype, .reads = true}};
-    const ga__operand to_c[] = {
-        {.name = "r", .array = c, .type = c->dtype, .writes = true},
-        {.name = "a", .array = apart, .type = c->dtype, .reads = true}};
+    const ga__operand from_c[] = {{.name = "r", .array = apart, .type = c->dtype, .writes = true},
+                                  {.name = "a", .array = c, .type = c->dtype, .reads = true}};
+    const ga__operand to_c[] = {{.name = "r", .array = c, .type = c->dtype, .writes = true},
+                                {.name = "a", .array = apart, .type = c->dtype, .reads = true}};
     ga__product inner = *call;
     inner.c = apart;
     ga_status status = GA_OK;

@@ -17,8 +17,7 @@ ga__contraction *ga__contraction_new(const char *name, ga__device *device, ga_dt
                                      int noperands)
 {
     const size_t room = 3 * (size_t)noperands;
-    ga__contraction *c =
-        ga__malloc(sizeof *c + room * (sizeof(ga__term) + sizeof(ga__step)));
+    ga__contraction *c = ga__malloc(sizeof *c + room * (sizeof(ga__term) + sizeof(ga__step)));
     if (!c)
         return NULL;
     assert(noperands <= GA__MAX_TERMS);
@@ -142,8 +141,8 @@ static ga_status run(ga__contraction *c, gpuarray *out)
         else if (!make_between(c, &c->step[k], &c->term[k]))
             status = ga_error();
         if (status == GA_OK)
-            status = (c->step[k].matrices ? ga__multiply_matrices : ga__multiply_terms)(
-                c, &c->step[k], &c->term[k]);
+            status = (c->step[k].matrices ? ga__multiply_matrices
+                                          : ga__multiply_terms)(c, &c->step[k], &c->term[k]);
         drop_terms(c, &c->step[k]);
     }
     for (int k = c->noperands; k < last; k++)
@@ -204,8 +203,8 @@ gpuarray *ga__contract(ga__contraction *c, gpuarray *out)
     int64_t shape[GA_MAX_NDIM];
     gpuarray *result = NULL;
     ga__contraction_shape(c, shape);
-    if (!out || ga__check_reduced_out(c->name, c->term[0].array, c->type, c->ndim, shape, out) ==
-                    GA_OK) {
+    if (!out ||
+        ga__check_reduced_out(c->name, c->term[0].array, c->type, c->ndim, shape, out) == GA_OK) {
         ga__contraction_plan(c);
         if (ga__checks_nan())
             result = run_checked(c, shape, out);

@@ -64,8 +64,10 @@ static ga_status read_operands(const ga_vector_args *args, call *c)
             break;
         c->length[k] = (int)x->shape[c->axis[k]];
         if (x->shape[c->axis[k]] != 2 && x->shape[c->axis[k]] != 3)
-            status = ga__fail(GA_ERR_SHAPE, "cross: axis %d of shape %s has %lld elements, not 2 "
-                              "or 3", c->axis[k], ga__shape_text(x->ndim, x->shape),
+            status = ga__fail(GA_ERR_SHAPE,
+                              "cross: axis %d of shape %s has %lld elements, not 2 "
+                              "or 3",
+                              c->axis[k], ga__shape_text(x->ndim, x->shape),
                               (long long)x->shape[c->axis[k]]);
     }
     if (status != GA_OK)
@@ -96,11 +98,10 @@ static ga_status find_shape(const ga_vector_args *args, call *c)
     for (int k = 0; k < 2; k++) {
         see_element(c->operand[k], c->axis[k], 0, &other);
         if (!ga__broadcast_shape(&c->ndim, c->shape, other.array.ndim, other.shape))
-            return ga__fail(GA_ERR_SHAPE, "cross: vectors of shapes %s and %s %s",
-                            ga__shape_text(c->ndim, c->shape),
-                            ga__shape_text(other.array.ndim, other.shape),
-                            ga__broadcast_problem(c->ndim, c->shape, other.array.ndim,
-                                                  other.shape));
+            return ga__fail(
+                GA_ERR_SHAPE, "cross: vectors of shapes %s and %s %s",
+                ga__shape_text(c->ndim, c->shape), ga__shape_text(other.array.ndim, other.shape),
+                ga__broadcast_problem(c->ndim, c->shape, other.array.ndim, other.shape));
     }
     c->result_axis = -1;
     c->result_ndim = c->ndim;
@@ -118,7 +119,7 @@ static ga_status find_shape(const ga_vector_args *args, call *c)
 static ga_status multiply(const call *c, gpuarray *out)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f"}, *const results[] = {"x", "y",
-                                                                                          "z"};
+                                                                                           "z"};
     ga__lens lens[9];
     ga__operand operands[9];
     int n = 0;

@@ -108,8 +108,8 @@ static ga_status add_operand(call *e, int operand)
         status = check_ndim(e, operand, &s);
     for (int k = 0; k <= s.count && status == GA_OK; k++) {
         if (k == s.ellipsis) {
-            status = label_ellipsis(e, operand, &s, x->ndim - s.count, x->shape + axis,
-                                    labels + axis);
+            status =
+                label_ellipsis(e, operand, &s, x->ndim - s.count, x->shape + axis, labels + axis);
             axis += x->ndim - s.count;
         }
         if (k < s.count && status == GA_OK)
@@ -144,8 +144,7 @@ static ga_status check_room(const call *e, size_t place, int letters)
     const int ndim = letters + e->ndim;
     return ndim <= GA_MAX_NDIM ? GA_OK
                                : FAIL_AT(place, GA_ERR_INVALID,
-                                         "the result has %d axes, more than %d", ndim,
-                                         GA_MAX_NDIM);
+                                         "the result has %d axes, more than %d", ndim, GA_MAX_NDIM);
 }
 
 static void keep_ellipsis(call *e)

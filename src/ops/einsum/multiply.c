@@ -66,16 +66,17 @@ static void write_product(char *text, const char *before, int count, int conjuga
     for (int k = 1; k < count; k++)
         n += snprintf(text + n, MOST_TEXT - (size_t)n, "ga::multiply(");
     for (int k = 0; k < count; k++)
-        n += snprintf(text + n, MOST_TEXT - (size_t)n, k == conjugate ? "%sga::conj(%c)%s" : "%s%c%s",
-                      k ? ", " : "", 'p' + k, k ? ")" : "");
+        n += snprintf(text + n, MOST_TEXT - (size_t)n,
+                      k == conjugate ? "%sga::conj(%c)%s" : "%s%c%s", k ? ", " : "", 'p' + k,
+                      k ? ")" : "");
     snprintf(text + n, MOST_TEXT - (size_t)n, "%s", after);
 }
 
 static ga__hash128 id_of(int count, int conjugate, bool sums)
 {
     const uint64_t shape = (uint64_t)(conjugate + 1) * 2 + sums;
-    return (ga__hash128)GA__FAMILY_ID(GA__FAMILY_EINSUM, shape * (GA__MAX_FACTORS + 1) +
-                                                             (uint64_t)count);
+    return (ga__hash128)GA__FAMILY_ID(GA__FAMILY_EINSUM,
+                                      shape * (GA__MAX_FACTORS + 1) + (uint64_t)count);
 }
 
 static ga_status multiply(const ga__contraction *c, const loops *l, int count, int conjugate,
@@ -113,8 +114,8 @@ ga_status ga__multiply_terms(const ga__contraction *c, const ga__step *step, con
     if (!find_loops(c, step, result, &l))
         return ga__fail(GA_ERR_INVALID, "%s: more than %d axes at once", c->name, GA_MAX_NDIM);
     see_along(&l, l.kept, result, &lens[0]);
-    operands[0] = (ga__operand){
-        .name = "z", .array = &lens[0].array, .type = c->type, .writes = true};
+    operands[0] =
+        (ga__operand){.name = "z", .array = &lens[0].array, .type = c->type, .writes = true};
     for (int k = 0; k < step->count; k++) {
         see_along(&l, l.ndim, &c->term[step->term[k]], &lens[1 + k]);
         operands[1 + k] = (ga__operand){

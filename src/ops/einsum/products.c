@@ -94,17 +94,17 @@ static ga_status read_pairs(const ga_tensordot_args *args, pairs *p)
         return ga__fail(GA_ERR_INVALID, "tensordot: %d axes of arrays of shapes %s and %s",
                         args->naxes, ga__shape_text(a->ndim, a->shape),
                         ga__shape_text(b->ndim, b->shape));
-    ga_status status =
-        read_axes(a, "first", p->count, args->axes, a->ndim - args->naxes, p->axes);
+    ga_status status = read_axes(a, "first", p->count, args->axes, a->ndim - args->naxes, p->axes);
     if (status == GA_OK)
         status = read_axes(b, "second", p->count, args->other, 0, p->other);
     for (int k = 0; k < p->count && status == GA_OK; k++) {
         const int64_t length = a->shape[p->axes[k]], other = b->shape[p->other[k]];
         if (length != other)
-            return ga__fail(GA_ERR_SHAPE, "tensordot: axis %d of %s has length %lld, axis %d of %s "
-                            "%lld", p->axes[k], ga__shape_text(a->ndim, a->shape),
-                            (long long)length, p->other[k], ga__shape_text(b->ndim, b->shape),
-                            (long long)other);
+            return ga__fail(GA_ERR_SHAPE,
+                            "tensordot: axis %d of %s has length %lld, axis %d of %s "
+                            "%lld",
+                            p->axes[k], ga__shape_text(a->ndim, a->shape), (long long)length,
+                            p->other[k], ga__shape_text(b->ndim, b->shape), (long long)other);
     }
     return status;
 }
@@ -193,7 +193,10 @@ gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b)
     /* Arrays of one shape need no copies, whatever their layouts. */
     const bool alike = ga__same_shape(a->ndim, a->shape, b->ndim, b->shape);
     gpuarray *x = alike ? ga_retain((gpuarray *)a) : ga_ravel(a),
-             *y = !x ? NULL : alike ? ga_retain((gpuarray *)b) : ga_ravel(b), *result = NULL;
+             *y = !x      ? NULL
+                  : alike ? ga_retain((gpuarray *)b)
+                          : ga_ravel(b),
+             *result = NULL;
     for (int axis = 0; y && axis < y->ndim; axis++)
         labels[axis] = axis;
     c->conjugates = true;
@@ -265,8 +268,7 @@ gpuarray *ga_kron(const gpuarray *a, const gpuarray *b)
         }
     if (!keep_long(c, 2 * ndim)) {
         ga__fail(GA_ERR_INVALID, "kron: the blocks of shapes %s and %s have more than %d axes",
-                 ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape),
-                 GA_MAX_NDIM);
+                 ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape), GA_MAX_NDIM);
         return fail(c);
     }
     gpuarray *blocks = ga__contract(c, NULL),

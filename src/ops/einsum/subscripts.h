@@ -10,10 +10,10 @@
 /* The subscripts of one array: letters, among them at most one ellipsis. */
 typedef struct ga__subscripts {
     int count;
-    int ellipsis;               /* letters before it; -1: none */
-    char letter[GA_MAX_NDIM];   /* without the ellipsis */
-    size_t place[GA_MAX_NDIM];  /* of each letter in the text */
-    size_t start, end;          /* of all in the text, without blanks around them */
+    int ellipsis;              /* letters before it; -1: none */
+    char letter[GA_MAX_NDIM];  /* without the ellipsis */
+    size_t place[GA_MAX_NDIM]; /* of each letter in the text */
+    size_t start, end;         /* of all in the text, without blanks around them */
     size_t ellipsis_place;
 } ga__subscripts;
 
