@@ -182,6 +182,7 @@ typedef struct ga__product_verbs {
     ga_status (*found)(char *text, size_t size);
     /* Whether multiply() can do it; never raises. Of the matrices, the memory may be unknown. */
     bool (*takes)(const ga__matrix_product *product);
+    /* GA_ERR_UNSUPPORTED, without raising it, if the library has no way for these matrices. */
     ga_status (*multiply)(ga__stream *stream, const ga__matrix_product *product);
 } ga__product_verbs;
 

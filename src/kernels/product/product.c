@@ -197,5 +197,8 @@ ga_status ga__product_run(const ga__product *call)
         return ga__product_by_rows(&p);
     if (!ga__product_fits(&p, &fit))
         return run_template(&p);
-    return fit.a && fit.b && fit.c ? ga__product_by_library(&p, &fit) : run_copies(call, &fit);
+    if (!fit.a || !fit.b || !fit.c)
+        return run_copies(call, &fit);
+    const ga_status status = ga__product_by_library(&p, &fit);
+    return status == GA_ERR_UNSUPPORTED ? run_template(&p) : status;
 }
