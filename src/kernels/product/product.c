@@ -1,11 +1,12 @@
-/* The product engine: separates the result from the operands, and launches the kernel. */
+/* The product engine: chooses a library, the reduction engine or the own kernel. */
 #include "kernels/product/product.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "kernels/elementwise.h"
+#include "kernels/product/product_library.h"
 #include "kernels/product/product_plan.h"
+#include "kernels/product/product_rows.h"
 #include "kernels/request.h"
 
 typedef ga__product_plan plan;
@@ -128,38 +129,76 @@ static ga_status run_template(plan *p)
 
 /* ---- The whole ---- */
 
-/* The result replaces c's elements when all of them are there. */
-static ga_status run_apart(const ga__product *call)
+/* c's elements, or NULL and an error: `type` and c's shape, in C order. */
+static gpuarray *result_apart(const ga__product *call, ga_dtype type)
 {
-    static const ga__formula copy = {.id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a"};
     gpuarray *c = call->c,
-             *apart = ga__array_new(call->name, c->buffer->device, c->dtype, c->ndim, c->shape);
-    if (!apart)
-        return ga_error();
-    const ga__operand from_c[] = {{.name = "r", .array = apart, .type = c->dtype, .writes = true},
-                                  {.name = "a", .array = c, .type = c->dtype, .reads = true}};
-    const ga__operand to_c[] = {{.name = "r", .array = c, .type = c->dtype, .writes = true},
-                                {.name = "a", .array = apart, .type = c->dtype, .reads = true}};
+             *apart = ga__array_new(call->name, c->buffer->device, type, c->ndim, c->shape);
+    if (apart && call->beta != 0 && ga__product_copy(apart, c) != GA_OK) {
+        ga_free(apart);
+        return NULL;
+    }
+    return apart;
+}
+
+/* The result replaces c's elements when all of them are there. */
+static ga_status run_apart(const ga__product *call, ga_dtype type)
+{
     ga__product inner = *call;
-    inner.c = apart;
-    ga_status status = GA_OK;
-    if (call->beta != 0)
-        status = ga__elementwise(&copy, c->buffer->device, c->ndim, c->shape, 2, from_c);
+    inner.c = result_apart(call, type);
+    if (!inner.c)
+        return ga_error();
+    ga_status status = ga__product_run(&inner);
     if (status == GA_OK)
-        status = ga__product_run(&inner);
-    if (status == GA_OK)
-        status = ga__elementwise(&copy, c->buffer->device, c->ndim, c->shape, 2, to_c);
-    ga_free(apart);
+        status = ga__product_copy(call->c, inner.c);
+    ga_free(inner.c);
+    return status;
+}
+
+/* A copy of an operand in the dtype that a library takes, or the operand itself. */
+static const gpuarray *suited(const gpuarray *x, ga_dtype type, bool fits, gpuarray **copy)
+{
+    *copy = NULL;
+    if (fits)
+        return x;
+    *copy = ga__array_new("matmul", x->buffer->device, type, x->ndim, x->shape);
+    if (*copy && ga__product_copy(*copy, x) != GA_OK) {
+        ga_free(*copy);
+        *copy = NULL;
+    }
+    return *copy;
+}
+
+/* Copies the operands that the library does not take as they are. */
+static ga_status run_copies(const ga__product *call, const ga__product_fit *fit)
+{
+    if (!fit->c)
+        return run_apart(call, fit->c_type);
+    gpuarray *a, *b = NULL;
+    ga__product inner = *call;
+    inner.a = suited(call->a, fit->type, fit->a, &a);
+    inner.b = inner.a ? suited(call->b, fit->type, fit->b, &b) : NULL;
+    const ga_status status = inner.b ? ga__product_run(&inner) : ga_error();
+    ga_free(a);
+    ga_free(b);
     return status;
 }
 
 ga_status ga__product_run(const ga__product *call)
 {
     plan p;
+    ga__product_fit fit;
     if (call->c->size == 0)
         return GA_OK;
     if (ga__arrays_overlap(call->c, call->a) || ga__arrays_overlap(call->c, call->b))
-        return run_apart(call);
+        return run_apart(call, call->c->dtype);
     ga__product_plan_read(&p, call);
-    return run_template(&p);
+    if (ga__product_is_rows(&p))
+        return ga__product_by_rows(&p);
+    if (!ga__product_fits(&p, &fit))
+        return run_template(&p);
+    if (!fit.a || !fit.b || !fit.c)
+        return run_copies(call, &fit);
+    const ga_status status = ga__product_by_library(&p, &fit);
+    return status == GA_ERR_UNSUPPORTED ? run_template(&p) : status;
 }

@@ -74,6 +74,41 @@ static void read_stack(plan *p)
     }
 }
 
+static void drop_axis(plan *p, int axis)
+{
+    operand *const all[] = {&p->a, &p->b, &p->c};
+    p->places /= p->length[axis];
+    p->axes--;
+    for (int k = axis; k < p->axes; k++) {
+        p->length[k] = p->length[k + 1];
+        for (int o = 0; o < 3; o++)
+            all[o]->stack[k] = all[o]->stack[k + 1];
+    }
+}
+
+/* An axis along which b repeats, and a and c continue their rows, is one with the rows; likewise
+ * with columns. */
+static bool fold_axis(plan *p, int axis)
+{
+    const int64_t a = p->a.stack[axis], b = p->b.stack[axis], c = p->c.stack[axis];
+    int64_t *length = NULL;
+    if (b == 0 && a == p->m * p->a.row && c == p->m * p->c.row)
+        length = &p->m;
+    else if (a == 0 && b == p->n * p->b.column && c == p->n * p->c.column)
+        length = &p->n;
+    if (!length)
+        return false;
+    *length *= p->length[axis];
+    drop_axis(p, axis);
+    return true;
+}
+
+static void fold_stack(plan *p)
+{
+    for (int axis = 0; axis < p->axes;)
+        axis = fold_axis(p, axis) ? 0 : axis + 1;
+}
+
 void ga__product_plan_read(plan *p, const ga__product *call)
 {
     const gpuarray *a = call->a, *c = call->c;
@@ -86,6 +121,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
     read_matrix(&p->b, call->b);
     read_matrix(&p->c, c);
     read_stack(p);
+    fold_stack(p);
     if (magnitude(p->c.row) < magnitude(p->c.column) || (p->n == 1 && p->m > 1))
         transpose(p);
 }
@@ -132,7 +168,8 @@ static void plan_host(plan *p)
     count_tiles(p);
     const int64_t rows = p->tile_m + GA__PRODUCT_MOST_ROWS,
                   columns = p->tile_n + GA__PRODUCT_MOST_COLUMNS;
-    const int64_t words = rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
+    const int64_t words =
+        rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
     p->scratch_bytes = (size_t)((words * word + 63) / 64 * 64);
 }
 
