@@ -69,7 +69,8 @@ typedef enum ga__family {
     GA__FAMILY_PAD,
     GA__FAMILY_INDEX,
     GA__FAMILY_CHOOSE,
-    GA__FAMILY_SELECT
+    GA__FAMILY_SELECT,
+    GA__FAMILY_EINSUM
 } ga__family;
 
 /* Their ids. No text has an id below 2^64. */
