@@ -3,6 +3,7 @@
 #define QUARRY_RANDOM_H
 
 #include <quarry/array.h>
+#include <quarry/ops.h>
 
 GA_BEGIN_DECLS
 
@@ -23,7 +24,6 @@ GA_BEGIN_DECLS
  * GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE for a dtype that the
  * distribution does not support, and the errors of ga_empty() for a shape. Distributions of real
  * numbers support every float; those smaller than float32 are computed in it and rounded once. */
-typedef struct ga_rng ga_rng;
 
 /* ---- Generators ---- */
 
@@ -57,7 +57,9 @@ GA_API ga_status ga_rng_jump(ga_rng *rng, uint64_t elements);
  * seed is k (k - 1) / 2^65. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_split(ga_rng *rng);
 
-/* ---- Distributions of real numbers ---- */
+/* ---- Uniform numbers ---- */
+
+/* The other distributions are rows of draw.def; their functions are in ops.h. */
 
 /* Uniform in [0, 1): multiples of 2^-24 (float32) or 2^-53 (float64). Small floats are as in
  * ga_rng_uniform(). */
@@ -66,35 +68,6 @@ GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);
 
 /* float64 in [0, 1) from the default generator. */
 GA_API gpuarray *ga_random(int ndim, const int64_t *shape);
-
-/* Uniform in [low, high), with both bounds rounded to the dtype first; never `high` itself, except
- * that equal bounds give that number. GA_ERR_INVALID if low is above high or their distance is not
- * finite in the dtype. */
-GA_API gpuarray *ga_rng_uniform(ga_rng *rng, ga_dtype dtype, double low, double high, int ndim,
-                                const int64_t *shape);
-GA_API ga_status ga_rng_uniform_into(gpuarray *out, ga_rng *rng, double low, double high);
-
-/* The normal distribution with mean 0 and standard deviation 1 (Box and Muller, 1958), up to 8.1
- * deviations in float32 and 9.5 in float64. */
-GA_API gpuarray *ga_rng_standard_normal(ga_rng *rng, ga_dtype dtype, int ndim,
-                                        const int64_t *shape);
-GA_API ga_status ga_rng_standard_normal_into(gpuarray *out, ga_rng *rng);
-
-/* loc + scale times a standard normal number; scale must not be negative. */
-GA_API gpuarray *ga_rng_normal(ga_rng *rng, ga_dtype dtype, double loc, double scale, int ndim,
-                               const int64_t *shape);
-GA_API ga_status ga_rng_normal_into(gpuarray *out, ga_rng *rng, double loc, double scale);
-
-/* e to the power of ga_rng_normal(mean, sigma). */
-GA_API gpuarray *ga_rng_lognormal(ga_rng *rng, ga_dtype dtype, double mean, double sigma, int ndim,
-                                  const int64_t *shape);
-GA_API ga_status ga_rng_lognormal_into(gpuarray *out, ga_rng *rng, double mean, double sigma);
-
-/* The exponential distribution with mean `scale`, which must not be negative. Numbers are above 0
- * and at most 22.8 times the mean in float32 and 45 times in float64. */
-GA_API gpuarray *ga_rng_exponential(ga_rng *rng, ga_dtype dtype, double scale, int ndim,
-                                    const int64_t *shape);
-GA_API ga_status ga_rng_exponential_into(gpuarray *out, ga_rng *rng, double scale);
 
 /* ---- Distributions of integers ---- */
 
@@ -108,13 +81,6 @@ GA_API ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, i
  * type, so the full range of a dtype is possible. */
 GA_API gpuarray *ga_rng_integers_endpoint(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                           int ndim, const int64_t *shape);
-
-/* The Poisson distribution with mean `lam`, in any integer dtype: by cumulative sums below a mean
- * of 10, by Hoermann's PTRS (1993) from 10 on. GA_ERR_INVALID if lam is negative or lam + 10
- * sqrt(lam) exceeds the dtype's maximum. */
-GA_API gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim,
-                                const int64_t *shape);
-GA_API ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam);
 
 /* `nbytes` random bytes, a uint8 array. Every four bytes use one element of the generator. */
 GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);

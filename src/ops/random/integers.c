@@ -1,6 +1,5 @@
 /* The distributions of integers, bytes and permutations: checks their arguments and prepares
  * draws. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -127,38 +126,6 @@ static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype
     return status;
 }
 
-static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, double lam)
-{
-    static const ga__distribution small = {
-        {.id = GA__FORMULA_ID(14),
-         .name = "poisson",
-         .body = "r = ga::cast<ga_v0>(ga::poisson_small(z, a, b))"},
-        "unit",
-        false};
-    static const ga__distribution large = {
-        {.id = GA__FORMULA_ID(15),
-         .name = "poisson",
-         .body = "r = ga::cast<ga_v0>(ga::poisson_large(z, a, b, c, i, key))"},
-        "bits",
-        false};
-    const bool is_small = lam < 10;
-    const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "an integer");
-    if (status != GA_OK)
-        return status;
-    if (!(lam >= 0))
-        return ga__fail(GA_ERR_INVALID, "poisson: lam is %g, not a non-negative number", lam);
-    if (lam + 10 * sqrt(lam) > (double)greatest(dtype).bits)
-        return ga__fail(GA_ERR_INVALID, "poisson: lam %g is too large for %s", lam,
-                        ga_dtype_name(dtype));
-    draw->distribution = is_small ? &small : &large;
-    draw->drawn = is_small ? GA_FLOAT64 : GA_NO_DTYPE;
-    ga__draw_add(draw, GA_FLOAT64, ga_value_double(lam));
-    ga__draw_add(draw, GA_FLOAT64, ga_value_double(is_small ? exp(-lam) : log(lam)));
-    if (!is_small)
-        ga__draw_add(draw, GA_FLOAT64, ga_value_double(0.931 + 2.53 * sqrt(lam)));
-    return GA_OK;
-}
-
 gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                           const int64_t *shape)
 {
@@ -180,19 +147,6 @@ gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, 
     ga__draw draw;
     return ga__draw_new(&draw, plan_endpoint(&draw, rng, dtype, low, high), rng, dtype, ndim,
                         shape);
-}
-
-gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim, const int64_t *shape)
-{
-    ga__draw draw;
-    return ga__draw_new(&draw, plan_poisson(&draw, rng, dtype, lam), rng, dtype, ndim, shape);
-}
-
-ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam)
-{
-    ga__draw draw;
-    return ga__draw_into(&draw, plan_poisson(&draw, rng, ga__draw_dtype("poisson", out), lam), out,
-                         rng);
 }
 
 /* ---- Bytes and permutations ---- */
