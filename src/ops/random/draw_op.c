@@ -66,10 +66,9 @@ typedef struct each_call {
 } each_call;
 
 /* Checks the call; sets the device and the shape of the parameters. */
-static ga_status prepare(each_call *c, ga__draw_id id, const ga_rng *rng, ga_dtype dtype,
+static ga_status prepare(each_call *c, const ga__draw_row *row, const ga_rng *rng, ga_dtype dtype,
                          const ga_value *values)
 {
-    const ga__draw_row *row = &ga__distributions[id];
     const char *name = row->distribution.formula.name;
     ga__draw draw;
     *c = (each_call){.row = row, .values = values};
@@ -127,11 +126,11 @@ static ga_status fail_shape(const each_call *c, int ndim, const int64_t *shape)
                     ga__shape_text(ndim, shape));
 }
 
-static gpuarray *draw_each(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_value *values,
-                           int ndim, const int64_t *shape)
+gpuarray *ga__draw_row_call(const ga__draw_row *row, ga_rng *rng, ga_dtype dtype,
+                            const ga_value *values, int ndim, const int64_t *shape)
 {
     each_call c;
-    if (prepare(&c, id, rng, dtype, values) != GA_OK)
+    if (prepare(&c, row, rng, dtype, values) != GA_OK)
         return NULL;
     if (ndim >= 0 && !ga__broadcasts_to(c.ndim, c.shape, ndim, shape)) {
         fail_shape(&c, ndim, shape);
@@ -145,13 +144,13 @@ static gpuarray *draw_each(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga
     return NULL;
 }
 
-static ga_status draw_each_into(ga__draw_id id, gpuarray *out, ga_rng *rng,
+static ga_status draw_each_into(const ga__draw_row *row, gpuarray *out, ga_rng *rng,
                                 const ga_value *values)
 {
-    const char *name = ga__distributions[id].distribution.formula.name;
+    const char *name = row->distribution.formula.name;
     each_call c;
     const ga_dtype dtype = ga__draw_dtype(name, out);
-    ga_status status = prepare(&c, id, rng, dtype, values);
+    ga_status status = prepare(&c, row, rng, dtype, values);
     if (status != GA_OK)
         return status;
     if (!ga__broadcasts_to(c.ndim, c.shape, out->ndim, out->shape))
@@ -175,7 +174,7 @@ gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_va
 {
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
-        return draw_each(id, rng, dtype, values, ndim, shape);
+        return ga__draw_row_call(&ga__distributions[id], rng, dtype, values, ndim, shape);
     return ga__draw_new(&draw, plan_numbers(&draw, id, rng, dtype, values), rng, dtype,
                         ndim < 0 ? 0 : ndim, shape);
 }
@@ -184,7 +183,7 @@ ga_status ga__draw_call_into(ga__draw_id id, gpuarray *out, ga_rng *rng, const g
 {
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
-        return draw_each_into(id, out, rng, values);
+        return draw_each_into(&ga__distributions[id], out, rng, values);
     const ga_dtype dtype = ga__draw_dtype(ga__distributions[id].distribution.formula.name, out);
     return ga__draw_into(&draw, plan_numbers(&draw, id, rng, dtype, values), out, rng);
 }

@@ -34,6 +34,13 @@ typedef struct ga__draw_row {
 
 extern const ga__draw_row ga__distributions[GA__DRAW_COUNT];
 
+/* Logarithms of gamma numbers, which are numbers for the smallest shapes too. */
+extern const ga__draw_row ga__log_gamma;
+
+/* A new array of a row that is not in the table, with an array among its parameters. */
+gpuarray *ga__draw_row_call(const ga__draw_row *row, ga_rng *rng, ga_dtype dtype,
+                            const ga_value *values, int ndim, const int64_t *shape);
+
 /* A new array of the shape, or with ndim -1 of that to which the parameters broadcast. */
 gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_value *values,
                         int ndim, const int64_t *shape);

@@ -23,6 +23,7 @@ static const range ranges[] = {
     [GA__PARAMETER_ABOVE_1] = {1, INFINITY, true, true, false, "finite and above 1"},
     [GA__PARAMETER_MEAN] = {0, INFINITY, false, false, false, "a non-negative number"},
     [GA__PARAMETER_SHARE] = {0, 1, false, false, false, "between 0 and 1"},
+    [GA__PARAMETER_SUM] = {0, 1 + 1e-12, false, false, false, "at most 1"},
     [GA__PARAMETER_SHARE_ABOVE_0] = {0, 1, true, false, false, "above 0 and at most 1"},
     [GA__PARAMETER_SHARE_BELOW_1] = {0, 1, false, true, false, "at least 0 and below 1"},
     [GA__PARAMETER_POPULATION] = {0, 1e9, false, false, true, "between 0 and 10^9"},

@@ -13,6 +13,7 @@ typedef enum ga__rule_of_parameter {
     GA__PARAMETER_ABOVE_1,       /* and finite */
     GA__PARAMETER_MEAN,          /* not negative, and 10 deviations above it fit the dtype */
     GA__PARAMETER_SHARE,         /* in [0, 1] */
+    GA__PARAMETER_SUM,           /* likewise, apart from rounding */
     GA__PARAMETER_SHARE_ABOVE_0, /* in (0, 1] */
     GA__PARAMETER_SHARE_BELOW_1, /* in [0, 1) */
     GA__PARAMETER_POPULATION,    /* an integer in [0, 10^9] */

@@ -15,20 +15,19 @@
 #define NUMBERS_ARE_WORDS false
 #define WORDS_ARE_WORDS true
 
-#define ROW(row, takes, numbers, from, text, n, ...)                                               \
-    [GA__DRAW_##row] = {{{.id = GA__FAMILY_ID(GA__FAMILY_DRAW, GA__DRAW_##row),                    \
-                          .name = #row,                                                            \
-                          .body = text},                                                           \
-                         from,                                                                     \
-                         numbers##_ARE_WORDS || sizeof from != sizeof "unit"},                                            \
-                        {.id = GA__FAMILY_ID(GA__FAMILY_DRAW_EACH, GA__DRAW_##row),                \
-                         .name = #row,                                                             \
-                         .body = INDEX_OF EACH_##numbers(from) text "; }",                         \
-                         .uses_index = true},                                                      \
-                        takes,                                                                     \
-                        numbers##_ARE_WORDS,                                                       \
-                        n,                                                                         \
-                        {__VA_ARGS__}},
+#define DISTRIBUTION(id_in_family, shown, takes, numbers, from, text, n, ...)                     \
+    {{{.id = GA__FAMILY_ID(GA__FAMILY_DRAW, id_in_family), .name = shown, .body = text},           \
+      from,                                                                                        \
+      numbers##_ARE_WORDS || sizeof from != sizeof "unit"},                                        \
+     {.id = GA__FAMILY_ID(GA__FAMILY_DRAW_EACH, id_in_family),                                     \
+      .name = shown,                                                                               \
+      .body = INDEX_OF EACH_##numbers(from) text "; }",                                            \
+      .uses_index = true},                                                                         \
+     takes,                                                                                        \
+     numbers##_ARE_WORDS,                                                                          \
+     n,                                                                                            \
+     {__VA_ARGS__}}
+#define ROW(row, ...) [GA__DRAW_##row] = DISTRIBUTION(GA__DRAW_##row, #row, __VA_ARGS__),
 #define P(rule, name) {#name, GA__PARAMETER_##rule}
 
 #define GA_DRAW0(row, kinds, numbers, source, body, line)                                          \
@@ -45,6 +44,10 @@
 const ga__draw_row ga__distributions[GA__DRAW_COUNT] = {
 #include <quarry/draw.def>
 };
+
+const ga__draw_row ga__log_gamma =
+    DISTRIBUTION(GA__DRAW_COUNT, "dirichlet", "f", WORDS, "bits",
+                 "r = ga::log_gamma_number(z, a, i, key)", 1, P(POSITIVE, alpha));
 
 #undef GA_DRAW0
 #undef GA_DRAW1
