@@ -134,12 +134,11 @@ typedef struct ga__draw_variant {
     uint8_t type;  /* the array's dtype */
     uint8_t drawn; /* the dtype of a block's numbers; GA_NO_DTYPE: its words */
     uint8_t nnumbers;
-    uint8_t number_type[GA__MAX_NUMBERS];
+    uint8_t number_type[GA__DRAW_NUMBERS];
     uint8_t host : 1;
     uint8_t together : 1;   /* CUDA: a thread stores vectors */
     uint8_t past_cache : 1; /* host: elements are stored past the cache */
     uint8_t : 5;
-    uint8_t unused;
 } ga__draw_variant;
 _Static_assert(sizeof(ga__draw_variant) == 8, "a draw's variant is one word of the key");
 
