@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "device/context.h"
 #include "jit/compile.h"
+#include "model/rows.h"
 #include "run.h"
 
 #ifndef QUARRY_CUDA
@@ -202,6 +203,21 @@ static void scan_variants(ga_dtype dtype)
                                                        .offsets = ga_zeros(GA_INT32, GA_SHAPE(0))));
             COMPILES("logsumexp", ga_cumulative_logsumexp(ga_transpose(x), GA_AXIS(0)));
         }
+}
+
+/* Reductions of segments, one row and many. */
+static void segment_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(1000, 30)), *ends = ga_zeros(GA_INT64, GA_SHAPE(4));
+#undef GA_REDUCE
+#define GA_REDUCE(name, ...)                                                                       \
+    if (!ga__rows[GA__ROW_##name].part.uses_index)                                                 \
+        COMPILES("segments of " #name, ga_##name(x, GA_AXIS(0), .offsets = ends));
+#include <quarry/reduce.def>
+        COMPILES("segments of a line", ga_sum(ga_ravel(x), .offsets = ends));
+        COMPILES("segments of rows", ga_mean(x, GA_AXIS(1), .offsets = ends));
+    }
 }
 
 static void custom_variants(void)
@@ -418,6 +434,14 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index", ga_index(x, k, k));
         COMPILES("index_set", ga_index_set(x, v, k, k));
         COMPILES("index_set", ga_index_set(turned, 1, k));
+        COMPILES("index_add", ga_index_add(x, v, k, k));
+        COMPILES("index_add", ga_index_add(turned, 1, k));
+        COMPILES("index_add", ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k),
+                                                .relaxed = true));
+        COMPILES("index_multiply", ga_index_multiply_with(.x = x, .value = GA_V(v),
+                                                          GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
+        COMPILES("index_maximum", ga_index_maximum(x, v, k, k));
         COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
         COMPILES("place", ga_place(x, x, v));
         COMPILES("putmask", ga_putmask(x, x, v));
@@ -492,6 +516,8 @@ static void scans_compile_everywhere(void **state)
     (void)state;
     run_twice(scan_variants, some_dtypes, 1, devices, DEVICES);
     run_twice(scan_variants, some_dtypes + 1, 3, &devices[2], 1);
+    run_twice(segment_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(segment_variants, some_dtypes + 1, 3, &devices[2], 1);
 }
 
 static void expressions_compile_everywhere(void **state)

@@ -18,6 +18,7 @@ try:
 
     from quarry import SMALL, Error, Library, epsilon
     import bins
+    import building
     import shapes
     import recipes
     from einsums import EINSUMS
@@ -27,7 +28,8 @@ except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-KINDS = recipes.RECIPES + bins.RECIPES + shapes.RECIPES + RANKS + SETS + EINSUMS
+KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
+         EINSUMS)
 
 
 def same(got, wanted, exact):
