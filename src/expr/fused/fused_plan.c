@@ -17,6 +17,7 @@ typedef struct finder {
     ga__fused *fused;
     bool *used;     /* by the root */
     bool *costs;    /* an element that takes long to compute again */
+    bool *pairs;    /* a value that CUDA may compute of two elements at once */
     extent *extent; /* of each node */
     int *level;     /* reductions in the longest chain that leads to a node */
     int *pass;      /* the first pass that computes an element's value, from 1 on; 0: none yet */
@@ -114,6 +115,36 @@ static bool find_form(finder *f)
             node_at(f, k)->ndim > f->ndim)
             return false;
     return f->axes != 0;
+}
+
+/* Whether a text for two elements at once can compute the node, an element's value. */
+static bool may_come_in_pairs(const finder *f, const ga__node *node)
+{
+    const bool divides_by = ga__node_divides(node);
+    if (node->key.kind != GA__NODE_APPLY || f->graph->fast_math)
+        return false;
+    if (node->key.bits[0])
+        return node->key.bits[0] == 2;
+    return divides_by || node->key.row == GA__ROW_exp || node->key.row == GA__ROW_add ||
+           node->key.row == GA__ROW_subtract || node->key.row == GA__ROW_multiply;
+}
+
+/* Marks the values that may come in pairs, and notes their dtype if all elements may. */
+static void find_pairs(finder *f)
+{
+    ga_dtype pairs = GA_NO_DTYPE;
+    bool all = true;
+    for (int k = 0; k <= f->graph->root; k++) {
+        const ga__node *node = node_at(f, k);
+        if (!f->used[k] || f->extent[k] != ELEMENT)
+            continue;
+        pairs = pairs == GA_NO_DTYPE ? node->dtype : pairs;
+        f->pairs[k] = may_come_in_pairs(f, node);
+        all &= node->dtype == pairs && (f->pairs[k] || node->key.kind == GA__NODE_ARRAY);
+    }
+    const bool small = pairs == GA_FLOAT16 || pairs == GA_BFLOAT16;
+    f->fused->formula.pairs = all && small ? pairs : GA_NO_DTYPE;
+    f->coder.pairs = all && small ? f->pairs : NULL;
 }
 
 /* Divides the reductions into stages by their levels. */
@@ -451,7 +482,7 @@ static ga_status plan_rows(finder *f)
 {
     const size_t n = (size_t)f->graph->root + 1;
     int *const numbers = ga__malloc(4 * n * sizeof(*numbers));
-    bool *const flags = ga__calloc(3 * n, sizeof(*flags));
+    bool *const flags = ga__calloc(4 * n, sizeof(*flags));
     f->extent = ga__calloc(n, sizeof(*f->extent));
     f->coder.name = ga__calloc(n, sizeof(*f->coder.name));
     f->coder.held = ga__calloc(n, sizeof(*f->coder.held));
@@ -464,9 +495,12 @@ static ga_status plan_rows(finder *f)
         f->level = numbers, f->pass = numbers + n, f->kept = numbers + 2 * n;
         f->coder.value_of = numbers + 3 * n;
         f->used = flags, f->costs = flags + n, f->coder.needed = flags + 2 * n;
+        f->pairs = flags + 3 * n;
         find_used(f);
-        if (find_form(f) && find_stages(f))
+        if (find_form(f) && find_stages(f)) {
+            find_pairs(f);
             status = write_texts(f);
+        }
     }
     ga__strbuf_reset(&f->coder.text);
     ga__free(f->coder.held);

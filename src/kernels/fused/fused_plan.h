@@ -28,7 +28,9 @@ typedef struct ga__fused_variant {
     uint8_t kept_place[4]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
                             * GA__OWN_PLACE */
     uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
-    uint8_t unused[3];     /* 0 */
+    uint8_t paired;        /* CUDA: the dtype of all elements, two of which passes take at once;
+                            * GA_NO_DTYPE: one */
+    uint8_t unused[2];     /* 0 */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,

@@ -7,6 +7,10 @@
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
+#ifndef MOST_PAIRED
+#define MOST_PAIRED 16
+#define USUAL_PAIRED 16
+#endif
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
@@ -110,25 +114,41 @@ static size_t shared_limit(const plan *p)
 
 /* ---- Registers ---- */
 
+/* Whether a thread has its elements in pairs, of the bits that memory has. */
+static bool has_pairs(const plan *p)
+{
+    return p->call->formula->pairs != GA_NO_DTYPE && p->v.lanes != 1;
+}
+
+/* Bytes of registers that an element of operand k takes, and one of a kept value. */
+static size_t operand_bytes(const plan *p, int k)
+{
+    return has_pairs(p) || size_of(p, k) > WORD ? size_of(p, k) : WORD;
+}
+static size_t kept_bytes(const plan *p, int q)
+{
+    const ga_dtype type = p->call->formula->kept[q].type;
+    const size_t size = ga__dtype_size(ga__dtype_compute(type));
+    return has_pairs(p) ? ga__dtype_size(type) : size < WORD ? WORD : size;
+}
+
 /* Bytes of registers that one element takes. */
 static int register_bytes(const plan *p)
 {
-    const ga__fused_formula *f = p->call->formula;
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
-            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
-    for (int q = 0; q < f->nkept; q++) {
-        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
-        nbytes += size < WORD ? WORD : size;
-    }
+            nbytes += operand_bytes(p, k);
+    for (int q = 0; q < p->call->formula->nkept; q++)
+        nbytes += kept_bytes(p, q);
     return (int)nbytes;
 }
 
 static int most_each(const plan *p)
 {
-    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH;
-    return most < 1 ? 1 : most > MOST_EACH ? MOST_EACH : most;
+    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
+              limit = has_pairs(p) ? MOST_PAIRED : MOST_EACH;
+    return most < 1 ? 1 : most > limit ? limit : most;
 }
 
 /* Whether whole vectors of `lanes` elements make up each row of operand k. */
@@ -195,12 +215,10 @@ static int bytes_before(const plan *p, int s)
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
-            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
-    for (int q = 0; q < f->nkept; q++) {
-        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+            nbytes += operand_bytes(p, k);
+    for (int q = 0; q < f->nkept; q++)
         if (f->kept[q].stage < s)
-            nbytes += size < WORD ? WORD : size;
-    }
+            nbytes += kept_bytes(p, q);
     return (int)nbytes;
 }
 
@@ -264,9 +282,10 @@ static void take_team(plan *p, int team, int most)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual =
-                  (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH : MOST_EACH) /
-                  lanes,
+              usual = (has_pairs(p) ? USUAL_PAIRED
+                       : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
+                                                                            : MOST_EACH) /
+                      lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
@@ -321,6 +340,18 @@ static bool plan_registers(plan *p)
         place_all(p);
     }
     return true;
+}
+
+/* Passes take two elements at once where a thread has two neighbours of all operands in memory, or
+ * takes them from shared memory one by one. */
+static void choose_pairs(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    bool one_by_one = p->v.registers && p->v.each % 2 == 0 && (f->per_row || p->v.gathers);
+    for (int k = 1; k < p->call->noperands; k++)
+        one_by_one &= !ga__fused_along_row(p, k) || (p->v.staged >> k & 1);
+    if (p->v.lanes % 2 == 0 || one_by_one)
+        p->v.paired = (uint8_t)f->pairs;
 }
 
 /* Blocks, of rows in shared memory, that a multiprocessor has room for. */
@@ -406,8 +437,11 @@ static bool plan_shared(plan *p)
 
 bool ga__fused_plan_cuda(plan *p)
 {
-    if (!plan_registers(p))
-        return plan_ahead(p) || plan_shared(p);
-    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    const bool held = plan_registers(p);
+    if (!held && !plan_ahead(p) && !plan_shared(p))
+        return false;
+    choose_pairs(p);
+    if (held)
+        p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return p->grid <= INT32_MAX;
 }
