@@ -22,6 +22,10 @@
 /* Two numbers of 16 bits each. */
 #define PACKED(type)                                                                               \
     "{ const " #type " x(a.low), y(a.high); word = x.bits | (unsigned)y.bits << 16; }"
+#define BETTER(type, sign)                                                                         \
+    "{ const two<" #type "> x = two_of<" #type ">(a), y = two_of<" #type ">(b); word = two<" #type \
+    ">(isnan(x.low()) || x.low() " #sign " y.low() ? x.element(0) : y.element(0), "                \
+    "isnan(x.high()) || x.high() " #sign " y.high() ? x.element(1) : y.element(1)).bits; }"
 #define EXTREMES(type, sign)                                                                       \
     "{ unsigned short x[2], y[2]; __builtin_memcpy(x, &a, 4); __builtin_memcpy(y, &b, 4); "        \
     "for (int k = 0; k < 2; k++) x[k] = (" type ")x[k] " #sign " (" type ")y[k] ? x[k] : y[k]; "   \
@@ -54,6 +58,10 @@ static const struct {
     {"min.s16x2", EXTREMES("short", <)},
     {"max.u16x2", EXTREMES("unsigned short", >)},
     {"min.u16x2", EXTREMES("unsigned short", <)},
+    {"max.NaN.f16x2", BETTER(float16, >)},
+    {"min.NaN.f16x2", BETTER(float16, <)},
+    {"max.NaN.bf16x2", BETTER(bfloat16, >)},
+    {"min.NaN.bf16x2", BETTER(bfloat16, <)},
     {"rcp.approx.ftz.f32", "r = 1 / a;"},
     {"rcp.approx.ftz.f64", "r = 1 / a;"},
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},

@@ -147,6 +147,22 @@ static void find_pairs(finder *f)
     f->coder.pairs = all && small ? f->pairs : NULL;
 }
 
+/* The part of stage s that finds what reduction k does, whatever their shapes; the number of parts
+ * if there is none. */
+static int part_of(const finder *f, int s, int k)
+{
+    const ga__node *own = node_at(f, k);
+    int p = 0;
+    for (; p < f->fused->formula.stages[s].nparts; p++) {
+        const ga__node *part = node_at(f, f->fused->part[s][p]);
+        if (part->key.row == own->key.row && part->key.operand[0] == own->key.operand[0] &&
+            part->key.bits[0] == own->key.bits[0] && part->loop == own->loop &&
+            part->dtype == own->dtype)
+            break;
+    }
+    return p;
+}
+
 /* Divides the reductions into stages by their levels. */
 static bool find_stages(finder *f)
 {
@@ -155,6 +171,8 @@ static bool find_stages(finder *f)
         if (!f->used[k] || !reduces(f, k))
             continue;
         const int s = f->level[k] - 1;
+        if (s < GA__MAX_STAGES && part_of(f, s, k) < formula->stages[s].nparts)
+            continue;
         if (s >= GA__MAX_STAGES || formula->stages[s].nparts == GA__MAX_PARTS)
             return false;
         formula->nstages = s + 1 > formula->nstages ? s + 1 : formula->nstages;
@@ -305,10 +323,12 @@ static void code_row(finder *f, int s)
     ga__coder *c = &f->coder;
     char finished[32];
     ga__coder_start(c, -1);
-    for (int p = 0; p < f->fused->formula.stages[s].nparts; p++) {
-        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, p);
-        ga__coder_add_result(c, f->fused->part[s][p], finished);
-        hold(f, f->fused->part[s][p]);
+    for (int k = 0; k <= f->graph->root; k++) {
+        if (!f->used[k] || !reduces(f, k) || f->level[k] != s + 1)
+            continue;
+        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, part_of(f, s, k));
+        ga__coder_add_result(c, k, finished);
+        hold(f, k);
     }
     for (int k = 0; k <= f->graph->root; k++)
         if (f->used[k] && ends_here(f, s, k))
