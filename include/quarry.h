@@ -25,6 +25,7 @@
 #include <quarry/sets.h>
 #include <quarry/joining.h>
 #include <quarry/indexing.h>
+#include <quarry/struct.h>
 #include <quarry/info.h>
 
 /* Whether the program's calls note their file and line, for ga_error_file(), the error handler and

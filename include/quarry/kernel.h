@@ -28,7 +28,8 @@ typedef struct ga_elementwise_args {
 /* A kernel that ga_run() runs once for every element. Argument types are the C types char .. long
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
- * array. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
+ * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
+ * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
  * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
  * NumPy names (float16, ...) as types there. The texts may use the C mathematical functions, NAN
  * and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
@@ -47,7 +48,7 @@ GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
 typedef struct ga_reduction_args {
-    ga_dtype dtype_out;      /* dtype of the result, and of a and b in reduce_expr */
+    ga_dtype dtype_out; /* dtype of the result, and of a and b in reduce_expr; a struct's too */
     const char *neutral;     /* the neutral element of reduce_expr: "0" */
     const char *reduce_expr; /* combines a and b, in any order and grouping: "a+b" */
     const char

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
@@ -193,7 +194,8 @@ gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
 {
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga__device *device;
-    if (ga__check_values("dot", 2, values, &device) != GA_OK)
+    if (ga__check_values("dot", 2, values, &device) != GA_OK ||
+        ga__check_numeric("dot", a->dtype) != GA_OK || ga__check_numeric("dot", b->dtype) != GA_OK)
         return NULL;
     if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
         return ga__fail_null(GA_ERR_SHAPE,

@@ -19,7 +19,8 @@ typedef struct ga__custom {
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
     char *starts;   /* scans, whose operation is the output statement, and which map and reduce */
     bool uses_last; /* the output statement names `last_item` */
-    ga_dtype dtype_out;
+    ga_dtype dtype_out;   /* GA_NO_DTYPE: a struct's bytes */
+    ga_dtype struct_type; /* of the result, if that is an array of structs */
     size_t struct_bytes;
     bool uses_index, cuda_words;
     ga__hash128 id, direct_id;

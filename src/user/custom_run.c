@@ -107,7 +107,8 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
                           .reads = argument->reads || free_access,
                           .writes = argument->writes ||
                                     (free_access && !argument->is_const && !is_reduction(kernel)),
-                          .is_const = argument->is_const || is_reduction(kernel)};
+                          .is_const = argument->is_const || is_reduction(kernel),
+                          .named = true};
     }
 }
 
@@ -302,7 +303,8 @@ static ga_status launch_scan(const ga__custom *kernel, bool totals, const run *r
                                     .type = ga__dtype_compute(kernel->dtype_out),
                                     .access = GA__ACCESSOR,
                                     .reads = true,
-                                    .writes = true};
+                                    .writes = true,
+                                    .named = true};
     if (totals)
         scan.formula.base.body = "if (i + 1 == n) ga_last_item[0] = item";
     const int64_t n = ga__shape_size(r->ndim, r->shape);
@@ -410,6 +412,16 @@ run_checked(ga__custom *kernel, const ga_value *args, run *r, gpuarray *last)
     return status;
 }
 
+/* The bytes of a result as the struct that they are. */
+static gpuarray *as_struct(gpuarray *bytes, ga_dtype dtype)
+{
+    gpuarray *one = ga_view(bytes, dtype);
+    gpuarray *x = one ? ga_reshape(one, 0, NULL) : NULL;
+    ga_free(one);
+    ga_free(bytes);
+    return x;
+}
+
 /* The result of a reduction of finite arrays is finite. */
 static ga_status check_reduction(const ga__custom *kernel, const ga_value *args,
                                  const gpuarray *result)
@@ -451,7 +463,7 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
         return NULL;
     if (run_either_way(kernel, args, &r, out) == GA_OK &&
         (!ga__checks_nan() || check_reduction(kernel, args, out) == GA_OK))
-        return out;
+        return kernel->struct_type == GA_NO_DTYPE ? out : as_struct(out, kernel->struct_type);
     ga_free(out);
     return NULL;
 }
