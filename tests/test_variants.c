@@ -627,6 +627,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         table_test(custom_kernels_compile_everywhere),
+        table_test(structs_compile_everywhere),
         table_test(expressions_compile_everywhere),
         table_test(elementwise_variants_compile_everywhere),
         table_test(reduction_variants_compile_everywhere),

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include <quarry/array.h>
 #include <quarry/each.h>
 #include <quarry/error.h>
 #include <quarry/value.h>
@@ -45,6 +46,12 @@ GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *
  * fit int8. Every array that is indexed only by [i] must have the same size, and n is that size.
  * GA_ERR_INVALID (count, number), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
+
+/* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as
+ * NumPy's range(n)[1:-1]. `i` takes these values and `n` is that of ga_run(). Arrays are read and
+ * written in memory as each index comes: an input that overlaps a written array is not copied.
+ * GA_ERR_INVALID also for a GA_INDEX, or a step of 0. */
+GA_API ga_status ga_run_over(ga_kernel *kernel, ga_range range, int count, const ga_value *args);
 
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
 typedef struct ga_reduction_args {
@@ -112,6 +119,12 @@ template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values...
     const ga_value list[] = {GA_V(values)...};
     return ga_run(kernel, (int)sizeof...(values), list);
 }
+template <class... Values>
+inline ga_status ga_run_over_(ga_kernel *kernel, ga_range range, Values... values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_run_over(kernel, range, (int)sizeof...(values), list);
+}
 template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
@@ -123,6 +136,7 @@ template <class... Values> inline ga_status ga_scan_(ga_kernel *kernel, Values..
     return ga_scan(kernel, (int)sizeof...(values), list);
 }
 #define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
+#define ga_run_over(...) GA_HERE_(ga_run_over_(__VA_ARGS__))
 #define ga_scan(...) GA_HERE_(ga_scan_(__VA_ARGS__))
 #define ga_reduce(...) GA_HERE_(ga_reduce_(__VA_ARGS__))
 /* The options that follow the positional arguments, in the order of the structs' members. In C++20
@@ -207,6 +221,8 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
     ga_scan_kernel_(dtype, a, input, scan, neutral, output, name, {__VA_ARGS__})
 #else
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
+#define ga_run_over(kernel, range, ...)                                                            \
+    GA_AT_(ga_run_over, kernel, range, GA_VALUES_(__VA_ARGS__))
 #define ga_scan(...) GA_CALL_(ga_scan, __VA_ARGS__)
 #define ga_scan_kernel(...)                                                                        \
     GA_AT_(ga_scan_kernel, sizeof(ga_scan_kernel_args),                                            \

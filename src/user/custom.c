@@ -34,7 +34,7 @@ static void free_custom(ga__custom *kernel)
     char *const texts[] = {kernel->base.name,   kernel->identifier,  kernel->operation,
                            kernel->preamble,    kernel->loop_prep,   kernel->after_loop,
                            kernel->neutral,     kernel->reduce_expr, kernel->map_expr,
-                           kernel->struct_name, kernel->starts};
+                           kernel->struct_name, kernel->starts,      kernel->ranged};
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         ga__free(texts[k]);
     ga__free(kernel);
@@ -65,6 +65,9 @@ static ga_status set_ids(ga__custom *kernel, const char *arguments)
     ga__describe(&s, "direct");
     if (status == GA_OK)
         status = ga__description_id(&s, &kernel->direct_id);
+    ga__describe(&s, "ranged");
+    if (status == GA_OK)
+        status = ga__description_id(&s, &kernel->ranged_id);
     ga__strbuf_reset(&s);
     return status;
 }
@@ -120,6 +123,19 @@ static ga__custom *new_kernel(ga__kernel_kind kind, const char *name, const char
     return NULL;
 }
 
+/* The operation after what makes `i` of the number of a run's element. Its lines keep their
+ * numbers. */
+static char *ranged_operation(const char *operation)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    ga__strbuf_addf(&text,
+                    "const ga_index ga_of = i; const ga_index n = (ga_index)ga_size, "
+                    "i = (ga_index)(ga_start + ga_step * ga_of); (void)n; (void)i; "
+                    "do { %s; } while (0)",
+                    operation);
+    return ga__strbuf_take(&text);
+}
+
 ga_kernel *(ga_elementwise_kernel)(size_t size, const ga_elementwise_args *options)
 {
     ga_elementwise_args args;
@@ -132,10 +148,12 @@ ga_kernel *(ga_elementwise_kernel)(size_t size, const ga_elementwise_args *optio
         return NULL;
     kernel->fast_math = args.fast_math;
     kernel->operation = copy_text(args.operation);
+    kernel->ranged = ranged_operation(args.operation);
     kernel->preamble = copy_text(args.preamble);
     kernel->loop_prep = copy_text(args.loop_prep);
     kernel->after_loop = copy_text(args.after_loop);
-    if (!kernel->operation || !kernel->preamble || !kernel->loop_prep || !kernel->after_loop)
+    if (!kernel->operation || !kernel->ranged || !kernel->preamble || !kernel->loop_prep ||
+        !kernel->after_loop)
         goto failed;
     if (define_structs(kernel) != GA_OK)
         goto failed;
