@@ -651,7 +651,7 @@ static void a_range_checks_its_arguments(void **state)
         expect_error(ga_run_over(k, GA_ALL, x, y), GA_ERR_SHAPE, "10 elements, y has 9");
         expect_error(ga_run_over(k, GA_ALL, ga_broadcast_to(x, GA_SHAPE(2, 10)),
                                  ga_broadcast_to(x, GA_SHAPE(2, 10))),
-                     GA_ERR_INVALID, "read-only");
+                     GA_ERR_INVALID, "broadcast view");
         expect_error(ga_run_over(NULL, GA_ALL, x, y), GA_ERR_INVALID, "run_over: the kernel");
         ga_kernel_free(k);
     }
