@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
