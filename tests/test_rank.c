@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <quarry.h>
 
@@ -83,8 +82,9 @@ static const char *row_text(int item)
     static _Thread_local char text[300];
     const golden_case *c = &file->cases[item];
     const int axes = c->naxes;
-    snprintf(text, sizeof text, "%s method %s over %d axes (%d %d), row %d", golden_call(c),
-             methods[c->ddof], axes, axes > 0 ? c->axes[0] : 0, axes > 1 ? c->axes[1] : 0, item);
+    snprintf(text, sizeof text, "%s(%s) method %s; %s over %d axes (%d %d), row %d", c->name,
+             ga_dtype_name(c->arg[0]->dtype), methods[c->ddof], golden_call(c), axes,
+             axes > 0 ? c->axes[0] : 0, axes > 1 ? c->axes[1] : 0, item);
     return text;
 }
 
@@ -329,9 +329,8 @@ static void check_rows(int turn, uint64_t *seed)
 
 static void rows_are_divided_as_a_stable_sort_divides_them(void **state)
 {
-    uint64_t seed = (uint64_t)time(NULL);
+    uint64_t seed = run_seed();
     (void)state;
-    printf("seed %llu\n", (unsigned long long)seed);
     for (int k = 0; k < 4; k++)
         run_dtypes[k] = real_dtype(&seed);
     for (int turn = 0; turn < 120; turn++)

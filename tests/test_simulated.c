@@ -76,7 +76,7 @@ static void compare(const char *what, work make, int64_t n, double tolerance)
 static bool wants(const char *what, int64_t length)
 {
     char text[100];
-    snprintf(text, sizeof text, "%s %lld", what, (long long)length);
+    snprintf(text, sizeof text, "%s; %lld", what, (long long)length);
     return in_sample(text);
 }
 

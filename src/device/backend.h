@@ -1,4 +1,4 @@
-/* The interface of a device: five small tables of functions per backend. */
+/* The interface of a device: six small tables of functions per backend. */
 #ifndef GA_DEVICE_BACKEND_H
 #define GA_DEVICE_BACKEND_H
 
@@ -10,6 +10,7 @@
 #include <quarry/error.h>
 
 #include "base/strbuf.h"
+#include "device/product.h"
 
 typedef struct ga__device ga__device;
 typedef struct ga_stream ga__stream;
@@ -174,6 +175,17 @@ typedef struct ga__code_verbs {
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
 } ga__code_verbs;
 
+/* Products of matrices by a library, which is loaded at first use. A backend may have none. */
+typedef struct ga__product_verbs {
+    /* Writes the library's version and location; GA_ERR_UNSUPPORTED, saying what to install, if
+     * there is none. */
+    ga_status (*found)(char *text, size_t size);
+    /* Whether multiply() can do it; never raises. Of the matrices, the memory may be unknown. */
+    bool (*takes)(const ga__matrix_product *product);
+    /* GA_ERR_UNSUPPORTED, without raising it, if the library has no way for these matrices. */
+    ga_status (*multiply)(ga__stream *stream, const ga__matrix_product *product);
+} ga__product_verbs;
+
 /* Users' CUDA code. */
 typedef struct ga__user_verbs {
     /* Compiles a user's source to machine code (ga__free it). *symbols (ga__free it) receives the
@@ -207,6 +219,7 @@ typedef struct ga__backend {
     ga__stream_verbs stream;
     ga__graph_verbs graph;
     ga__code_verbs code;
+    ga__product_verbs product;
     ga__user_verbs user;
 } ga__backend;
 
@@ -244,6 +257,7 @@ struct ga__device {
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
+    int cluster;         /* the most blocks of a cluster; 0: it has none */
     size_t cache_bytes;  /* last-level cache */
     void *state;         /* the backend's own */
     ga__stream stream;   /* its own stream: the default for all work */

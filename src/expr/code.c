@@ -163,6 +163,30 @@ static bool is_half(const coder *c, const ga__node *node, int j)
     return operand->dtype == GA_FLOAT16 && operand->key.kind != GA__NODE_NUMBER;
 }
 
+/* Whether the node is of elements that may come in pairs, or is a value of the row of their dtype;
+ * a number may have more bits. */
+static bool has_bits_of(const coder *c, const ga__node *node, int j)
+{
+    const ga__node *operand = node_at(c, node->key.operand[j]);
+    return operand->dtype == node->dtype && operand->key.kind != GA__NODE_NUMBER;
+}
+
+/* A form of the expression for pairs too; NULL if it has none but its own. */
+static const char *paired_expression(const coder *c, const ga__node *node)
+{
+    if (node->key.row == GA__ROW_exp)
+        return "ga::exp_of<ga_s0>(a)";
+    if (node->key.bits[0] || ga__node_inputs(node) < 2)
+        return NULL;
+    const bool both = has_bits_of(c, node, 0) && has_bits_of(c, node, 1);
+    switch (node->key.row) {
+    case GA__ROW_add: return both ? "ga::spread<ga_s0>(a) + ga::spread<ga_s0>(b)" : "a + b";
+    case GA__ROW_subtract: return both ? "ga::spread<ga_s0>(a) - ga::spread<ga_s0>(b)" : "a - b";
+    case GA__ROW_multiply: return both ? "ga::spread<ga_s0>(a) * ga::spread<ga_s0>(b)" : "a * b";
+    default: return NULL;
+    }
+}
+
 /* A float divided by a value of the row takes the value's divisor, which the row has once. */
 static const char *expression_of(const coder *c, const ga__node *node)
 {
@@ -191,11 +215,13 @@ static void add_statement(coder *c, int k)
     const ga__node *node = node_at(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
-    const char *expression = expression_of(c, node);
+    const bool pairs = c->pairs && c->pairs[k];
+    const char *const paired = pairs ? paired_expression(c, node) : NULL;
+    const char *expression = paired ? paired : expression_of(c, node);
     const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
+    ga__strbuf_addf(&c->text, "const %s %s = ", pairs ? "auto" : type, c->name[k]);
     if (rounds)
         ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
     else if (node->key.kind == GA__NODE_CAST)

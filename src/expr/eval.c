@@ -171,17 +171,33 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
     return status;
 }
 
-static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
+static ga_status launch_apart(const call *c, const ga__step *step, ga__binding *b,
+                              gpuarray *const *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS];
-    if (out[0] != c->out)
-        return ga__step_launch(step, c->plan, c->device, b, out, NULL);
     ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
         status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
     for (int k = 0; k < step->ninputs; k++)
         ga_free(copies[k]);
     return status;
+}
+
+static bool overlaps_input(const gpuarray *out, const ga__step *step, const ga__binding *b)
+{
+    for (int k = 1; k <= step->ninputs; k++) {
+        const gpuarray *x = b->operands[k].array;
+        if (x && ga__arrays_overlap(out, x))
+            return true;
+    }
+    return false;
+}
+
+static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
+{
+    if (out[0] == c->out && overlaps_input(out[0], step, b))
+        return launch_apart(c, step, b, out);
+    return ga__step_launch(step, c->plan, c->device, b, out, NULL);
 }
 
 /* Makes the step's results; the last step writes the caller's out directly if possible. */

@@ -70,7 +70,10 @@ typedef enum ga__family {
     GA__FAMILY_PAD,
     GA__FAMILY_INDEX,
     GA__FAMILY_CHOOSE,
-    GA__FAMILY_SELECT
+    GA__FAMILY_SELECT,
+    GA__FAMILY_EINSUM,
+    GA__FAMILY_DRAW,
+    GA__FAMILY_DRAW_EACH
 } ga__family;
 
 /* Their ids. No text has an id below 2^64. */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/code.h"
+#include "device/cuda/cublaslt.h"
 #include "device/cuda/shared.h"
 #include "device/cuda/module.h"
 #include "device/cuda/nvrtc.h"
@@ -148,6 +149,12 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 
+static ga_status cuda_multiply(ga__stream *stream, const ga__matrix_product *product)
+{
+    return ga__cuda_use(stream->device) == GA_OK ? ga__cublaslt_multiply(stream, product)
+                                                 : GA_ERR_DEVICE;
+}
+
 /* ---- the device ---- */
 
 static int device_count;
@@ -190,6 +197,9 @@ const char *ga__cuda_problem(void)
     return cudaGetErrorString(count_error);
 }
 
+/* Every device that has clusters runs them. */
+#define MOST_IN_CLUSTER 8
+
 static cudaError_t read_properties(ga__device *device)
 {
     struct cudaDeviceProp properties;
@@ -202,6 +212,7 @@ static cudaError_t read_properties(ga__device *device)
     device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
+    device->cluster = properties.clusterLaunch ? MOST_IN_CLUSTER : 0;
     return cudaSuccess;
 }
 
@@ -251,6 +262,7 @@ static void cuda_close(ga__device *device)
     cuda_state *state = device->state;
     ga__cuda_uploads_close(device);
     ga__cuda_free_stagings(device);
+    ga__cublaslt_close(device);
     pthread_mutex_destroy(&state->lock);
     ga__free(state);
     device->state = NULL;
@@ -302,6 +314,9 @@ const ga__backend ga__cuda_backend = {
     .code.find = ga__cuda_find,
     .code.resident_blocks = cuda_resident_blocks,
     .code.launch = cuda_launch,
+    .product.found = ga__cublaslt_found,
+    .product.takes = ga__cublaslt_takes,
+    .product.multiply = cuda_multiply,
     .user.compile = cuda_compile_cuda,
     .user.key = cuda_cuda_key,
     .user.find = ga__cuda_find_by_name,

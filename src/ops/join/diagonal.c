@@ -5,6 +5,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
@@ -57,20 +58,22 @@ static gpuarray *triangle(const ga__formula *formula, const gpuarray *x, int64_t
 gpuarray *ga_tril(const gpuarray *x, int64_t k)
 {
     static const ga__formula formula = {
-        .id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0(0)"};
+        .id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"};
     return triangle(&formula, x, k);
 }
 
 gpuarray *ga_triu(const gpuarray *x, int64_t k)
 {
     static const ga__formula formula = {
-        .id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0(0)"};
+        .id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"};
     return triangle(&formula, x, k);
 }
 
 static gpuarray *truths(const ga__formula *formula, ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
     const int64_t shape[] = {n, m};
+    if (ga__check_numeric(formula->name, dtype) != GA_OK)
+        return NULL;
     gpuarray *out = ga__array_new(formula->name, ga__current_device(), dtype, 2, shape);
     const ga__operand result = {.name = "r", .array = out, .type = GA_BOOL, .writes = true};
     if (!out || by_diagonal(formula, out, result, NULL, k) == GA_OK)

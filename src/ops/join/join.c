@@ -26,11 +26,14 @@ ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *ar
     bool met[GA_DTYPE_COUNT] = {false};
     int n = 0;
     for (int k = 0; k < count; k++)
-        if (!met[arrays[k]->dtype]) {
+        if (ga__dtype_is_struct(arrays[k]->dtype) || ga__dtype_is_struct(arrays[0]->dtype)) {
+            if (ga__check_converts(name, arrays[k]->dtype, arrays[0]->dtype) != GA_OK)
+                return GA_NO_DTYPE;
+        } else if (!met[arrays[k]->dtype]) {
             met[arrays[k]->dtype] = true;
             types[n++] = (ga__operand_type){.dtype = arrays[k]->dtype};
         }
-    if (n == 1)
+    if (n <= 1)
         return arrays[0]->dtype;
     return ga__resolve(name, "?iufc", GA__RULE_SAME, n, types, loop, &common) == GA_OK
                ? common
