@@ -33,20 +33,6 @@ typedef struct planner {
     planned_group *groups;
 } planner;
 
-int ga__node_inputs(const ga__node *node)
-{
-    switch (node->key.kind) {
-    case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
-    case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
-    case GA__NODE_NUMBER:
-    case GA__NODE_CAST:
-    case GA__NODE_REDUCE:
-    case GA__NODE_VIEW: return 1;
-    case GA__NODE_GATHER: return 2;
-    default: return 0;
-    }
-}
-
 static void find_used(planner *p)
 {
     const ga__graph *g = p->graph;
@@ -153,8 +139,7 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        const bool is_array = node->key.kind == GA__NODE_ARRAY ||
-                              node->key.kind == GA__NODE_VIEW ||
+        const bool is_array = node->key.kind == GA__NODE_ARRAY || node->key.kind == GA__NODE_VIEW ||
                               node->key.kind == GA__NODE_GATHER;
         p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
@@ -493,18 +478,6 @@ ga__plan *ga__plan_new(ga__graph *graph, int most_parts)
         return plan;
     ga__plan_free(plan);
     return NULL;
-}
-
-void ga__fused_free(ga__fused *fused)
-{
-    if (!fused)
-        return;
-    for (int s = 0; s < GA__MAX_STAGES; s++) {
-        ga__free(fused->map[s]);
-        ga__free(fused->row[s]);
-    }
-    ga__step_reset(&fused->step);
-    ga__free(fused);
 }
 
 void ga__plan_free(ga__plan *plan)

@@ -18,7 +18,8 @@ typedef enum ga__node_kind {
     GA__NODE_CAST,
     GA__NODE_REDUCE, /* a reduction or a scan */
     GA__NODE_VIEW,   /* of an array, of a view, or of a value that a kernel stores */
-    GA__NODE_GATHER  /* operand[0], which is in memory as that of a view, at the indices operand[1] */
+    GA__NODE_GATHER  /* operand[0], which is in memory as that of a view, at the indices operand[1]
+                      */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -64,6 +65,9 @@ typedef struct ga__graph {
  * After a failure there is nothing to free. */
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args);
 void ga__graph_reset(ga__graph *graph);
+
+/* The operands of a node that are values. */
+int ga__node_inputs(const ga__node *node);
 
 /* The value that a VIEW is part of, through all views between them; other nodes themselves. */
 static inline int ga__viewed_node(const ga__graph *graph, int k)

@@ -19,10 +19,10 @@
 #ifndef MOST_PAIRED
 #define MOST_PAIRED 32 /* elements of a thread in pairs */
 #endif
-#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
-#define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
-#define WORD 4             /* bytes of a register */
-#define SECTOR 32          /* bytes that memory delivers together */
+#define AHEAD_EACH 32  /* elements of a thread in registers while the next row is copied */
+#define LINE_BYTES 128 /* from which a stage copies, ga::STAGE_LINE */
+#define WORD 4         /* bytes of a register */
+#define SECTOR 32      /* bytes that memory delivers together */
 
 #define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
 #define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
@@ -156,7 +156,7 @@ static int register_bytes(const plan *p)
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                  ? MOST_PAIRED
+              limit = has_pairs(p)                ? MOST_PAIRED
                       : p->call->formula->per_row ? USUAL_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
@@ -294,8 +294,8 @@ static void take_team(plan *p, int team, int most)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (has_pairs(p)                  ? MOST_PAIRED
-                       : p->call->formula->per_row ? USUAL_PER_ROW
+              usual = (has_pairs(p)                                         ? MOST_PAIRED
+                       : p->call->formula->per_row                          ? USUAL_PER_ROW
                        : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
                                                                             : MOST_EACH) /
                       lanes,

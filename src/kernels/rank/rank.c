@@ -297,7 +297,8 @@ static bool takes_sample(const call *c)
 {
     const ga__ranking *r = c->r;
     return !c->v.host && c->v.targets <= GA__RANK_FEW_TARGETS && candidate_count(c) > 0 &&
-           r->count >= SAMPLED_ROW && r->count * c->rows >= (int64_t)c->device->processors * SAMPLED_EACH;
+           r->count >= SAMPLED_ROW &&
+           r->count * c->rows >= (int64_t)c->device->processors * SAMPLED_EACH;
 }
 
 /* Launches all rounds one after another: those after a row's last one do nothing for it. */

@@ -391,4 +391,4 @@
 {0xfe27046,0x25337467f368f381}, {0xfe469fa,0xed87251b353d1e3f}, {0xfeac832,0xd90cf5723608fa8c},
 {0xfed4d0b,0x2a9a14a8351f1db8}, {0xff8cc29,0x2ea92a9ddc1ba44e}, {0xffdd90f,0x343226ac3ac08749},
 {0xfff4c5d,0x5a9932d4ed21827c},
-/* clang-format on */
+    /* clang-format on */
