@@ -17,7 +17,8 @@ typedef enum ga__ast_kind {
     GA__AST_CALL,
     GA__AST_REDUCTION,
     GA__AST_CAST,
-    GA__AST_VIEW
+    GA__AST_VIEW,
+    GA__AST_PRODUCT /* a @ b */
 } ga__ast_kind;
 
 /* x[...], x.T, x.real and x.imag. */
