@@ -1,5 +1,6 @@
 /* Products of matrices and vectors: NumPy's answers, and random shapes, strides, stacks and dtypes
  * against sums in C, by libraries and by Quarry's own kernels, which the simulator runs too. */
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include "array/array.h"
 #include "array_support.h"
 #include "base/alloc.h"
+#ifdef QUARRY_CUDA
+#include "device/cuda/cublaslt.h"
+#endif
 #include "golden.h"
 #include "kernels/product/product.h"
 #include "random.h"
@@ -118,12 +122,12 @@ static ga_dtype random_dtype(uint64_t *seed)
     return (ga_dtype)(GA_BOOL + random_below(seed, GA_DTYPE_COUNT - GA_BOOL));
 }
 
-static product random_product(uint64_t *seed)
+static product random_product(ga_dtype dtype, uint64_t *seed)
 {
     int64_t a[VIEW_AXES], b[VIEW_AXES], out[VIEW_AXES];
     product p = {.m = random_length(seed), .n = random_length(seed), .k = random_length(seed)};
-    p.a_dtype = p.b_dtype = random_dtype(seed);
-    if (random_below(seed, 5) == 0)
+    p.a_dtype = p.b_dtype = dtype != GA_NO_DTYPE ? dtype : random_dtype(seed);
+    if (dtype == GA_NO_DTYPE && random_below(seed, 5) == 0)
         p.b_dtype = random_dtype(seed);
     p.out_dtype = ga_result_type(p.a_dtype, p.b_dtype);
     p.stacks = (int)random_below(seed, STACKS);
@@ -210,10 +214,11 @@ static const char *text_of(const product *p)
     return text;
 }
 
-static void check_random(uint64_t seed)
+/* Of this dtype, or of any for GA_NO_DTYPE. */
+static void check_random_of(ga_dtype dtype, uint64_t seed)
 {
     GA_SCOPE {
-        product p = random_product(&seed);
+        product p = random_product(dtype, &seed);
         char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
         expect(&p, a, b, wanted);
         const gpuarray *got = ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha,
@@ -230,6 +235,11 @@ static void check_random(uint64_t seed)
                          number_at(p.out_dtype, wanted + (size_t)k * size));
         free(a), free(b), free(wanted), free(found);
     }
+}
+
+static void check_random(uint64_t seed)
+{
+    check_random_of(GA_NO_DTYPE, seed);
 }
 
 static void random_products_are_their_sums(void **state)
@@ -252,7 +262,8 @@ static void check_large(ga_dtype dtype, int64_t m, int64_t n, int64_t k, bool tu
                                           &seed);
         p.b = view_whole(ga_copy(turned ? ga_transpose(b) : b));
         gpuarray *got = ga_matmul(p.a.array, turned ? ga_transpose(b) : b);
-        assert_non_null(got);
+        if (!got)
+            fail_msg("%s: %s", text_of(&p), ga_error_message());
         char *left = elements(p.a.array), *right = elements(p.b.array), *found = elements(got);
         for (int64_t at = 0; at < m * n; at += 1 + at % 37) {
             char wanted[16];
@@ -446,6 +457,85 @@ static void bad_calls_are_refused(void **state)
     }
 }
 
+/* ---- cuBLASLt: a library of the tests stands for it ---- */
+
+#ifdef QUARRY_CUDA
+typedef struct fake {
+    int *choices, *products, *live;
+} fake;
+
+/* The library's counts, and the simulated device with it. */
+static fake use_fake(void)
+{
+    static const ga__product_verbs verbs = {.found = ga__cublaslt_found,
+                                            .takes = ga__cublaslt_takes,
+                                            .multiply = ga__cublaslt_multiply};
+    const char *path = getenv("QUARRY_CUBLASLT");
+    if (!path || !strstr(path, "fake_cublaslt")) {
+        puts("skipped: QUARRY_CUBLASLT is not the tests' library");
+        skip();
+    }
+    void *library = dlopen(path, RTLD_NOW);
+    assert_non_null(library);
+    simulate_products(&verbs);
+    return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
+                  dlsym(library, "fake_live")};
+}
+
+static void way_of_each_shape_is_chosen_once(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    char found[4200];
+    assert_int_equal(ga__cublaslt_found(found, sizeof found), GA_OK);
+    assert_non_null(strstr(found, "cuBLASLt 12.3.4, "));
+    for (int k = 0; k < 3; k++)
+        check_large(GA_FLOAT32, 20, 30, 40, false);
+    assert_int_equal(*f.choices, 1);
+    assert_int_equal(*f.products, 3);
+    check_large(GA_FLOAT32, 20, 30, 40, true);
+    check_large(GA_FLOAT64, 20, 30, 40, true);
+    assert_int_equal(*f.choices, 3);
+    ga__cublaslt_close(&simulated_device);
+    assert_int_equal(*f.live, 0);
+}
+
+static void library_gets_strides_stacks_and_numbers(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products;
+    for (int k = 0; k < 40; k++)
+        check_random_of(k % 2 ? GA_FLOAT32 : GA_FLOAT64, 11 + (uint64_t)k * 1009);
+    assert_true(*f.products > before + 10);
+}
+
+static void more_shapes_than_places_are_forgotten(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    ga__cublaslt_close(&simulated_device);
+    for (int64_t k = 0; k < 600; k++)
+        GA_SCOPE {
+            const gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3 + k)),
+                           *b = ga_ones(GA_FLOAT32, GA_SHAPE(3 + k, 2));
+            assert_non_null(ga_matmul(a, b));
+            assert_true(*f.live <= 4 * 256 + 1);
+        }
+    ga__cublaslt_close(&simulated_device);
+    assert_int_equal(*f.live, 0);
+}
+
+static void own_kernels_replace_a_missing_way(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products;
+    check_large(GA_FLOAT32, 20, 13, 40, false);
+    assert_int_equal(*f.products, before);
+}
+#endif
+
 /* ---- Memory, graphs, streams ---- */
 
 static bool multiply_some(void)
@@ -508,6 +598,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_products_are_their_sums),
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
+#ifdef QUARRY_CUDA
+        simulated_test(way_of_each_shape_is_chosen_once),
+        simulated_test(library_gets_strides_stacks_and_numbers),
+        simulated_test(more_shapes_than_places_are_forgotten),
+        simulated_test(own_kernels_replace_a_missing_way),
+#endif
         cmocka_unit_test(errors_are_bounded),
         cmocka_unit_test(results_have_the_same_bits),
         cmocka_unit_test(results_may_overlap_operands),
