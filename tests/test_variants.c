@@ -421,6 +421,23 @@ static void sort_variants(ga_dtype dtype)
         }
 }
 
+/* Tiles of each size, both directions of the operands, stacks, and rows. */
+static void product_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *a = ga_empty(dtype, GA_SHAPE(70, 50)), *b = ga_empty(dtype, GA_SHAPE(50, 30)),
+                 *large = ga_empty(dtype, GA_SHAPE(2000, 2000)),
+                 *stack = ga_empty(dtype, GA_SHAPE(3, 1, 30, 50)),
+                 *wide = ga_empty(dtype, GA_SHAPE(50, 3)), *out = ga_empty(dtype, GA_SHAPE(70, 30));
+        COMPILES("matmul", ga_matmul(a, b));
+        COMPILES("matmul", ga_matmul(large, ga_transpose(large)));
+        COMPILES("matmul", ga_matmul(stack, wide));
+        COMPILES("matmul", ga_matmul(ga_slice(stack, "..., ::2, :"), b));
+        COMPILES("matmul", ga_matmul(a, b, .out = out, .alpha = 2, .beta = 3));
+        COMPILES("matvec", ga_matvec(large, ga_slice(large, "0")));
+    }
+}
+
 /* Elements are words of their dtype's size. */
 static void indexing_variants(ga_dtype dtype)
 {
@@ -597,6 +614,14 @@ static void sorts_compile_everywhere(void **state)
     run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
 }
 
+static void products_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(product_variants, some_dtypes, 1, devices, DEVICES);
+    for (int d = GA_BOOL; d < GA_DTYPE_COUNT; d++)
+        run_twice(product_variants, &(ga_dtype){(ga_dtype)d}, 1, &devices[2], 1);
+}
+
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
@@ -661,6 +686,7 @@ int main(int argc, char **argv)
         table_test(fused_rows_compile_everywhere),
         table_test(selections_compile_everywhere),
         table_test(sorts_compile_everywhere),
+        table_test(products_compile_everywhere),
         table_test(indices_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),
