@@ -81,9 +81,10 @@ bool in_sample(const char *text)
 
 uint64_t run_seed(void)
 {
-    const uint64_t seed = getenv("QUARRY_TEST_SEED")     ? number_in("QUARRY_TEST_SEED")
-                          : getenv("QUARRY_TEST_SAMPLE") ? hash_of(number_in("QUARRY_TEST_SAMPLE"), "")
-                                                         : (uint64_t)time(NULL);
+    const uint64_t seed = getenv("QUARRY_TEST_SEED") ? number_in("QUARRY_TEST_SEED")
+                          : getenv("QUARRY_TEST_SAMPLE")
+                              ? hash_of(number_in("QUARRY_TEST_SAMPLE"), "")
+                              : (uint64_t)time(NULL);
     print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
     return seed;
 }
