@@ -309,7 +309,7 @@ static void digests_are_those_of_the_files_filled(void **state)
     const ga__embedded *head = ga__embedded_file("head.tmpl", strlen("head.tmpl"));
     (void)state;
     assert_non_null(head);
-    const int step = getenv("QUARRY_TEST_REDUCED") ? 37 : 1;
+    const int step = getenv("QUARRY_TEST_REDUCED") ? 149 : 5; /* odd: every flag changes */
     for (int choice = 0; choice < 1 << FLAGS; choice += step) {
         ga__record *r = ga__record_new();
         ga__record_set(r, "nwords", "1");
