@@ -557,7 +557,7 @@ static void wrong_parameters_are_refused(void **state)
         set_numbers(d, wrong[k].parameters, values);
         assert_null(d->draw(rng, dtype, values, GA_SHAPE(3)));
         assert_error(d->count > 0 && strstr(wrong[k].message, "float64") ? GA_ERR_DTYPE
-                                                                          : GA_ERR_INVALID,
+                                                                         : GA_ERR_INVALID,
                      wrong[k].message);
         set_arrays(d, wrong[k].parameters, 15, values, made);
         assert_null(d->draw(rng, dtype, values, GA_SHAPE(3, 2)));

@@ -2,8 +2,8 @@
 
 Cases "known": a name, the parameters, [seed, position], and the elements from there on, computed in Python's doubles
 from the words of another Philox by the formulas of the papers. Cases "law": a name, the parameters, and SciPy's
-distribution function at the edges of cells that 400000 elements fill. Cases "sobol": [dimensions, skip] and the points of
-scipy.stats.qmc.Sobol. Run with a Python that has SciPy and mpmath; the output stands beside this file.
+distribution function at the edges of cells that 400000 elements fill. Cases "sobol": [dimensions, skip] and the points
+of scipy.stats.qmc.Sobol. Run with a Python that has SciPy and mpmath; the output stands beside this file.
 """
 
 import math

@@ -79,12 +79,9 @@ static gpuarray *line_orders(ga_rng *rng, const gpuarray *x, int axis)
         return NULL;
     const ga_rng_state state = ga__rng_take(rng, lines);
     const uint64_t numbers[] = {
-        (uint64_t)length,
-        (uint64_t)ga__shape_size(x->ndim - axis - 1, x->shape + axis + 1),
-        (uint64_t)(bits / 2),
-        (uint64_t)(bits - bits / 2),
-        state.position,
-        state.seed};
+        (uint64_t)length,     (uint64_t)ga__shape_size(x->ndim - axis - 1, x->shape + axis + 1),
+        (uint64_t)(bits / 2), (uint64_t)(bits - bits / 2),
+        state.position,       state.seed};
     ga__operand operands[7] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true}};
     for (int k = 0; k < 6; k++)
         operands[1 + k] = number_operand(names[k], numbers[k]);
@@ -173,12 +170,11 @@ gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis)
         return ga__array_new("permuted", x->buffer->device, x->dtype, x->ndim, x->shape);
     const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *orders = line_orders(rng, x, normal);
-    gpuarray *made = orders ? (ga_take_along_axis)(sizeof(ga_take_args),
-                                                   &(ga_take_args){.x = x,
-                                                                   .indices = orders,
-                                                                   .naxes = 1,
-                                                                   .axes = &normal})
-                            : NULL;
+    gpuarray *made =
+        orders ? (ga_take_along_axis)(sizeof(ga_take_args),
+                                      &(ga_take_args){
+                                          .x = x, .indices = orders, .naxes = 1, .axes = &normal})
+               : NULL;
     ga_free(orders);
     if (!made)
         ga__rng_give_back(rng, before, (uint64_t)(x->size / x->shape[normal]));
