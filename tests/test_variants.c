@@ -388,6 +388,12 @@ static void random_variants(ga_dtype dtype)
             COMPILES("lognormal", ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)));
             COMPILES("exponential", ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)));
             COMPILES("integers", ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)));
+            COMPILES("laplace", ga_rng_laplace(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("cauchy", ga_rng_standard_cauchy(rng, dtype, GA_SHAPE(5000)));
+            COMPILES("gamma", ga_rng_gamma(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("vonmises", ga_rng_vonmises(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("binomial", ga_rng_binomial(rng, dtype, 9, 0.5, GA_SHAPE(5000)));
+            COMPILES("geometric", ga_rng_geometric(rng, dtype, 0.5, GA_SHAPE(5000)));
             COMPILES("poisson of 3", ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)));
             COMPILES("poisson of 30", ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)));
             COMPILES("permutation", ga_rng_permutation(rng, 5000));

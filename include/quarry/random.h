@@ -117,8 +117,8 @@ typedef struct ga_choice_args {
     const int *axes;
 } ga_choice_args;
 
-/* ga_rng_choice(rng, x, GA_SHAPE(100), .p = p, .without_replacement = true, GA_AXIS(1)): elements of
- * an array, or slices along an axis, chosen at random, as numpy.random.Generator.choice; for a
+/* ga_rng_choice(rng, x, GA_SHAPE(100), .p = p, .without_replacement = true, GA_AXIS(1)): elements
+ * of an array, or slices along an axis, chosen at random, as numpy.random.Generator.choice; for a
  * number n the chosen integers, int64. With replacement, each choice uses one element of the
  * generator. Without, all use one together, or with probabilities one for each element of `a`; the
  * choices are in the order in which they are drawn. GA_ERR_INVALID for choices from nothing, for
@@ -202,8 +202,7 @@ inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
     return ga_sobol_call_(
         ga_sobol_args{dtype, n, dimensions, rest.skip, rest.scrambled, rest.seed});
 }
-#define ga_rng_choice(...)                                                                         \
-    GA_HERE_(GA_JOIN_(GA_CHOICE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define ga_rng_choice(...) GA_HERE_(GA_JOIN_(GA_CHOICE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_CHOICE_1(args) ga_choice_call_(args)
 #define GA_CHOICE_4(rng, a, n, lengths) ga_choice_call_(rng, a, n, lengths)
 #define GA_CHOICE_5(rng, a, n, lengths, ...) ga_choice_call_(rng, a, n, lengths, {__VA_ARGS__})

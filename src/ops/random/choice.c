@@ -15,7 +15,8 @@
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_op.h"
 
-/* One call: what is chosen from, how many elements that has along its axis, and how many choices. */
+/* One call: what is chosen from, how many elements that has along its axis, and how many choices.
+ */
 typedef struct choosing {
     ga_choice_args args;
     const gpuarray *x; /* NULL: the integers below `from` */
@@ -58,8 +59,8 @@ static gpuarray *probabilities(const choosing *c)
     gpuarray *p = ga__contiguous_as(given, GA_FLOAT64);
     ga_status status = p ? ga__extremes(p, &least, &most) : ga_error();
     if (status == GA_OK && !(ga__number_double(least) >= 0))
-        status = ga__fail(GA_ERR_INVALID, "choice: some probability is %g",
-                          ga__number_double(least));
+        status =
+            ga__fail(GA_ERR_INVALID, "choice: some probability is %g", ga__number_double(least));
     if (status == GA_OK)
         status = check_sum(p);
     if (status == GA_OK)
@@ -74,17 +75,18 @@ static gpuarray *probabilities(const choosing *c)
 static gpuarray *weighted_indices(const choosing *c, const gpuarray *p)
 {
     const ga_range last = GA_FROM(-1, 1);
-    gpuarray *sums = ga__scan_call(GA__ROW_cumsum, "choice", sizeof(ga_scan_args),
-                                   &(ga_scan_args){.x = p});
+    gpuarray *sums =
+        ga__scan_call(GA__ROW_cumsum, "choice", sizeof(ga_scan_args), &(ga_scan_args){.x = p});
     gpuarray *total = sums ? ga_slice_ranges(sums, 1, &last) : NULL;
     const ga_value both[] = {ga_value_array(sums), ga_value_array(total)};
     gpuarray *bounds = total ? ga__apply(GA__ROW_divide, both) : NULL;
     gpuarray *drawn = bounds ? ga__array_new("choice", c->device, GA_FLOAT64, 1, &c->count) : NULL;
     gpuarray *indices = NULL;
     if (drawn && ga_rng_random_into(drawn, c->args.rng) == GA_OK)
-        indices = (ga_searchsorted)(
-            sizeof(ga_searchsorted_args),
-            &(ga_searchsorted_args){.a = bounds, .v = ga_value_array(drawn), .side_right = true});
+        indices =
+            (ga_searchsorted)(sizeof(ga_searchsorted_args),
+                              &(ga_searchsorted_args){
+                                  .a = bounds, .v = ga_value_array(drawn), .side_right = true});
     ga_free(drawn);
     ga_free(bounds);
     ga_free(total);
@@ -116,13 +118,12 @@ static gpuarray *weighted_order(const choosing *c, const gpuarray *p)
     gpuarray *times = ga__array_new("choice", c->device, GA_FLOAT64, 1, &c->from);
     gpuarray *indices = NULL, *quotients = NULL;
     if (times && ga_rng_standard_exponential_into(times, c->args.rng) == GA_OK)
-        quotients = ga__apply(GA__ROW_divide, (ga_value[]){ga_value_array(times),
-                                                           ga_value_array(p)});
+        quotients =
+            ga__apply(GA__ROW_divide, (ga_value[]){ga_value_array(times), ga_value_array(p)});
     if (quotients)
-        (ga_topk)(sizeof(ga_topk_args), &(ga_topk_args){.x = quotients,
-                                                       .k = c->count,
-                                                       .indices = &indices,
-                                                       .smallest = true});
+        (ga_topk)(
+            sizeof(ga_topk_args),
+            &(ga_topk_args){.x = quotients, .k = c->count, .indices = &indices, .smallest = true});
     ga_free(quotients);
     ga_free(times);
     return indices;
@@ -198,20 +199,31 @@ static ga_status check(choosing *c)
     return GA_OK;
 }
 
+/* The elements of the generator that a call uses. */
+static uint64_t elements_used(const choosing *c)
+{
+    const bool once = c->args.without_replacement;
+    return (uint64_t)(!once ? c->count : c->args.p ? c->from : c->count > 0);
+}
+
 gpuarray *(ga_rng_choice)(size_t size, const ga_choice_args *args)
 {
     choosing c = {.x = NULL};
     if (ga__options_read("choice", &c.args, sizeof c.args, args, size) != GA_OK ||
         check(&c) != GA_OK)
         return NULL;
+    const ga_rng_state before = ga__rng_take(c.args.rng, 0);
     gpuarray *line = draw_indices(&c);
     gpuarray *indices = line ? ga_reshape(line, c.args.ndim, c.args.lengths) : NULL;
     ga_free(line);
-    if (!indices || !c.x)
-        return indices;
-    gpuarray *chosen =
-        (ga_take)(sizeof(ga_take_args),
-                  &(ga_take_args){.x = c.x, .indices = indices, .naxes = 1, .axes = &c.axis});
-    ga_free(indices);
-    return chosen;
+    if (indices && c.x) {
+        gpuarray *chosen =
+            (ga_take)(sizeof(ga_take_args),
+                      &(ga_take_args){.x = c.x, .indices = indices, .naxes = 1, .axes = &c.axis});
+        ga_free(indices);
+        indices = chosen;
+    }
+    if (!indices)
+        ga__rng_give_back(c.args.rng, before, elements_used(&c));
+    return indices;
 }

@@ -2,7 +2,6 @@
  * the elementwise engine, which makes the same elements one by one. */
 #include "ops/random/draw_op.h"
 
-
 #include "base/error.h"
 #include "kernels/draw_text.h"
 #include "ops/elementwise_op.h"
@@ -99,8 +98,7 @@ static ga_status fill_each(const each_call *c, gpuarray *out, ga_rng *rng)
     const ga_rng_state state = ga__rng_take(rng, (uint64_t)out->size);
     const uint64_t numbers[] = {state.position, state.seed};
     int n = 0;
-    operands[n++] =
-        (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
+    operands[n++] = (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
     for (int k = 0; k < 2; k++)
         operands[n++] = (ga__operand){.name = k == 0 ? "place" : "key",
                                       .number = ga_value_unsigned(GA_UINT64, numbers[k]),
@@ -112,8 +110,8 @@ static ga_status fill_each(const each_call *c, gpuarray *out, ga_rng *rng)
                                       .number = c->values[k],
                                       .type = type,
                                       .reads = true};
-    const ga_status status = ga__elementwise(&c->row->each, out->buffer->device, out->ndim,
-                                             out->shape, n, operands);
+    const ga_status status =
+        ga__elementwise(&c->row->each, out->buffer->device, out->ndim, out->shape, n, operands);
     if (status != GA_OK)
         ga__rng_give_back(rng, state, (uint64_t)out->size);
     return status;

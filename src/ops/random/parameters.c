@@ -73,7 +73,7 @@ static ga_status any_holds(ga__row_id row, ga_value x, ga_value y, bool *holds)
     }
     gpuarray *compared = ga__apply(row, (ga_value[]){x, y});
     *holds = false;
-    const ga_status status = !compared ? ga_error()
+    const ga_status status = !compared            ? ga_error()
                              : compared->size > 0 ? ga__extremes(compared, &least, &most)
                                                   : GA_OK;
     if (status == GA_OK && compared->size > 0)

@@ -6,7 +6,7 @@
 
 /* What a parameter may be: `parameters.c` says it in numbers. */
 typedef enum ga__rule_of_parameter {
-    GA__PARAMETER_LIMIT,         /* any number but NaN */
+    GA__PARAMETER_LIMIT, /* any number but NaN */
     GA__PARAMETER_FINITE,
     GA__PARAMETER_NOT_NEGATIVE,  /* and finite */
     GA__PARAMETER_POSITIVE,      /* and finite */

@@ -92,8 +92,7 @@ static ga_status check_chances(const gpuarray *chances)
 {
     static const ga__parameter share = {"some pval", GA__PARAMETER_SHARE};
     const ga_value value = ga_value_array(chances);
-    ga_status status =
-        ga__check_parameters("multinomial", 1, &share, &value, GA_FLOAT64);
+    ga_status status = ga__check_parameters("multinomial", 1, &share, &value, GA_FLOAT64);
     const int last = chances->ndim - 1;
     int64_t shape[GA_MAX_NDIM];
     memcpy(shape, chances->shape, sizeof shape[0] * (size_t)chances->ndim);
@@ -102,15 +101,15 @@ static ga_status check_chances(const gpuarray *chances)
     shape[last]--;
     gpuarray *all_but_last =
         ga__array_view(chances, chances->dtype, chances->ndim, shape, chances->strides, 0);
-    gpuarray *sums = all_but_last
-                         ? ga__apply_reduction(GA__ROW_sum, &(ga_reduce_args){.x = all_but_last,
-                                                                              .naxes = 1,
-                                                                              .axes = &last})
-                         : NULL;
+    gpuarray *sums =
+        all_but_last
+            ? ga__apply_reduction(GA__ROW_sum,
+                                  &(ga_reduce_args){.x = all_but_last, .naxes = 1, .axes = &last})
+            : NULL;
     static const ga__parameter total = {"the sum of all pvals but the last", GA__PARAMETER_SUM};
     const ga_value summed = ga_value_array(sums);
-    status = sums ? ga__check_parameters("multinomial", 1, &total, &summed, GA_FLOAT64)
-                  : ga_error();
+    status =
+        sums ? ga__check_parameters("multinomial", 1, &total, &summed, GA_FLOAT64) : ga_error();
     ga_free(sums);
     ga_free(all_but_last);
     return status;
@@ -140,8 +139,8 @@ static ga_status count_outcomes(gpuarray *out, ga_rng *rng, ga_value n, const gp
         integer_operand("apart", apart),
         integer_operand("place", state.position),
         integer_operand("key", state.seed)};
-    const ga_status status = ga__elementwise(&formula, out->buffer->device, column->ndim,
-                                             column->shape, 8, operands);
+    const ga_status status =
+        ga__elementwise(&formula, out->buffer->device, column->ndim, column->shape, 8, operands);
     if (status != GA_OK)
         ga__rng_give_back(rng, state, (uint64_t)out->size);
     ga_free(column);
@@ -158,13 +157,11 @@ static ga_status check_trials(ga_value n, const row_shape *rows, ga_dtype dtype,
     if (status == GA_OK && x && found != device)
         status = ga__fail(GA_ERR_DEVICE, "multinomial: operands on %s and %s", found->name,
                           device->name);
-    if (status == GA_OK && x &&
-        !ga__broadcasts_to(x->ndim, x->shape, rows->ndim - 1, rows->shape))
+    if (status == GA_OK && x && !ga__broadcasts_to(x->ndim, x->shape, rows->ndim - 1, rows->shape))
         status = ga__fail(GA_ERR_SHAPE, "multinomial: n of shape %s does not broadcast to %s",
                           ga__shape_text(x->ndim, x->shape),
                           ga__shape_text(rows->ndim - 1, rows->shape));
-    return status == GA_OK ? ga__check_parameters("multinomial", 1, &parameter, &n, dtype)
-                           : status;
+    return status == GA_OK ? ga__check_parameters("multinomial", 1, &parameter, &n, dtype) : status;
 }
 
 gpuarray *(ga_rng_multinomial)(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
@@ -180,10 +177,10 @@ gpuarray *(ga_rng_multinomial)(ga_rng *rng, ga_dtype dtype, ga_value n, const gp
     if (check_trials(n, &rows, dtype, pvals->buffer->device) != GA_OK)
         return NULL;
     gpuarray *chances = spread("multinomial", pvals, &rows, GA_FLOAT64);
-    gpuarray *out = chances && check_chances(chances) == GA_OK
-                        ? ga__array_new("multinomial", pvals->buffer->device, dtype, rows.ndim,
-                                        rows.shape)
-                        : NULL;
+    gpuarray *out =
+        chances && check_chances(chances) == GA_OK
+            ? ga__array_new("multinomial", pvals->buffer->device, dtype, rows.ndim, rows.shape)
+            : NULL;
     ga_status status = out ? GA_OK : ga_error();
     if (status == GA_OK && out->size > 0)
         status = count_outcomes(out, rng, n, chances);
@@ -201,7 +198,8 @@ static ga_status share_rows(gpuarray *x)
 {
     static const ga__formula formula = {.id = GA__FORMULA_ID(9),
                                         .name = "dirichlet",
-                                        .body = "ga::share_row(x + i * m, (long long)m); r = x[i * m]",
+                                        .body =
+                                            "ga::share_row(x + i * m, (long long)m); r = x[i * m]",
                                         .uses_index = true};
     const uint64_t count = (uint64_t)x->shape[x->ndim - 1];
     gpuarray *column = first_column(x);
@@ -211,8 +209,8 @@ static ga_status share_rows(gpuarray *x)
         {.name = "r", .array = column, .type = x->dtype, .writes = true},
         rows_operand("x", x, true),
         integer_operand("m", count)};
-    const ga_status status = ga__elementwise(&formula, x->buffer->device, column->ndim,
-                                             column->shape, 3, operands);
+    const ga_status status =
+        ga__elementwise(&formula, x->buffer->device, column->ndim, column->shape, 3, operands);
     ga_free(column);
     return status;
 }
@@ -220,7 +218,7 @@ static ga_status share_rows(gpuarray *x)
 /* Rows made in the compute type, in dtype. Frees x. */
 static gpuarray *finished(gpuarray *x, ga_status status, ga_dtype dtype)
 {
-    gpuarray *made = status != GA_OK ? NULL
+    gpuarray *made = status != GA_OK     ? NULL
                      : x->dtype == dtype ? ga_retain(x)
                                          : ga_astype(x, dtype);
     ga_free(x);
@@ -244,12 +242,17 @@ gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, i
         check_float("dirichlet", dtype) != GA_OK)
         return NULL;
     const ga_value value = ga_value_array(alpha);
+    const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *x = ga__draw_row_call(&ga__log_gamma, rng, ga__dtype_compute(dtype), &value,
                                     rows.ndim, rows.shape);
     ga_status status = x ? GA_OK : ga_error();
     if (status == GA_OK && x->size > 0)
         status = share_rows(x);
-    return finished(x, status, dtype);
+    const uint64_t used = x ? (uint64_t)x->size : 0;
+    gpuarray *made = finished(x, status, dtype);
+    if (!made)
+        ga__rng_give_back(rng, before, used);
+    return made;
 }
 
 /* ---- Multivariate normal ---- */
@@ -296,10 +299,9 @@ static gpuarray *factor_of(const gpuarray *cov)
     ga_status status = a ? ga_to_host(whole, a, (size_t)whole->size * sizeof *a) : ga_error();
     if (status == GA_OK)
         status = factorise(a, cov->shape[0]);
-    gpuarray *made =
-        status == GA_OK ? ga__array_new("multivariate_normal", cov->buffer->device, GA_FLOAT64, 2,
-                                        cov->shape)
-                        : NULL;
+    gpuarray *made = status == GA_OK ? ga__array_new("multivariate_normal", cov->buffer->device,
+                                                     GA_FLOAT64, 2, cov->shape)
+                                     : NULL;
     if (made && ga__array_upload(made, 0, a, (size_t)made->size * sizeof *a) != GA_OK) {
         ga_free(made);
         made = NULL;
@@ -332,8 +334,7 @@ static ga_status check_normal(const ga_rng *rng, ga_dtype dtype, const gpuarray 
 }
 
 /* out[row][c] = mean[c] + the sum of factor[c][k] * z[row][k], k <= c, in this order. */
-static ga_status mix(gpuarray *out, const gpuarray *z, const gpuarray *mean,
-                     const gpuarray *factor)
+static ga_status mix(gpuarray *out, const gpuarray *z, const gpuarray *mean, const gpuarray *factor)
 {
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(10),
@@ -363,9 +364,12 @@ gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray
     gpuarray *z = out ? ga__array_new("multivariate_normal", device, ga__dtype_compute(dtype),
                                       rows.ndim, rows.shape)
                       : NULL;
+    const ga_rng_state before = ga__rng_take(rng, 0);
     ga_status status = z ? ga_rng_standard_normal_into(z, rng) : ga_error();
     if (status == GA_OK && out->size > 0)
         status = mix(out, z, mean, factor);
+    if (z && status != GA_OK)
+        ga__rng_give_back(rng, before, (uint64_t)z->size);
     ga_free(z);
     ga_free(factor);
     if (status == GA_OK)

@@ -157,8 +157,8 @@ static gpuarray *make_sums(const gpuarray *directions, int64_t rows, int64_t fir
 }
 
 /* Some rows of an array (rows, d) as (above, rows, d), for broadcasts. */
-static gpuarray *rows_view(const gpuarray *x, int64_t row, int64_t above, int64_t rows,
-                           bool low, bool high)
+static gpuarray *rows_view(const gpuarray *x, int64_t row, int64_t above, int64_t rows, bool low,
+                           bool high)
 {
     const int64_t shape[] = {above, rows, x->shape[1]};
     const int64_t strides[] = {low ? 0 : x->strides[0] * (high ? 1 : rows),
@@ -183,9 +183,8 @@ static ga_status fill_points(const sobol *s, int64_t at, int64_t above, int64_t 
     gpuarray *out = rows_view(s->out, at, above, rows, false, false);
     gpuarray *low =
         out ? rows_view(s->low, point & (LOW_ROWS - 1), above, rows, true, false) : NULL;
-    gpuarray *high = low ? rows_view(s->high, (point >> LOW_BITS) - first_high, above, rows, false,
-                                     true)
-                         : NULL;
+    gpuarray *high =
+        low ? rows_view(s->high, (point >> LOW_BITS) - first_high, above, rows, false, true) : NULL;
     ga_status status = high ? GA_OK : ga_error();
     if (status == GA_OK) {
         const double unit = 1 / (double)((uint64_t)1 << s->digits);

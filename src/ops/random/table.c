@@ -15,20 +15,25 @@
 #define NUMBERS_ARE_WORDS false
 #define WORDS_ARE_WORDS true
 
-#define DISTRIBUTION(id_in_family, shown, takes, numbers, from, text, n, ...)                     \
-    {{{.id = GA__FAMILY_ID(GA__FAMILY_DRAW, id_in_family), .name = shown, .body = text},           \
-      from,                                                                                        \
-      numbers##_ARE_WORDS || sizeof from != sizeof "unit"},                                        \
-     {.id = GA__FAMILY_ID(GA__FAMILY_DRAW_EACH, id_in_family),                                     \
-      .name = shown,                                                                               \
-      .body = INDEX_OF EACH_##numbers(from) text "; }",                                            \
-      .uses_index = true},                                                                         \
-     takes,                                                                                        \
-     numbers##_ARE_WORDS,                                                                          \
-     n,                                                                                            \
-     {__VA_ARGS__}}
+#define DISTRIBUTION(id_in_family, shown, takes, numbers, from, text, n, ...)                      \
+    {                                                                                              \
+        {{.id = GA__FAMILY_ID(GA__FAMILY_DRAW, id_in_family), .name = shown, .body = text},        \
+         from,                                                                                     \
+         numbers##_ARE_WORDS || sizeof from != sizeof "unit"},                                     \
+            {.id = GA__FAMILY_ID(GA__FAMILY_DRAW_EACH, id_in_family),                              \
+             .name = shown,                                                                        \
+             .body = INDEX_OF EACH_##numbers(from) text "; }",                                     \
+             .uses_index = true},                                                                  \
+            takes, numbers##_ARE_WORDS, n,                                                         \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 #define ROW(row, ...) [GA__DRAW_##row] = DISTRIBUTION(GA__DRAW_##row, #row, __VA_ARGS__),
-#define P(rule, name) {#name, GA__PARAMETER_##rule}
+#define P(rule, name)                                                                              \
+    {                                                                                              \
+#name, GA__PARAMETER_##rule                                                                \
+    }
 
 #define GA_DRAW0(row, kinds, numbers, source, body, line)                                          \
     ROW(row, kinds, numbers, source, body, 0, {NULL, GA__PARAMETER_LIMIT})

@@ -39,7 +39,7 @@ static double next_below(ga_dtype dtype, double number)
 }
 
 ga_status ga__plan_uniform(ga__draw *draw, const char *name, const ga_rng *rng, ga_dtype dtype,
-                              double low, double high)
+                           double low, double high)
 {
     static const ga__distribution uniform = {
         {.id = GA__FORMULA_ID(6), .name = "uniform", .body = "r = ga::between(z, a, b, c)"},
