@@ -30,7 +30,8 @@ class PadArgs(Structure):
 
 
 class DiffArgs(Structure):
-    _fields_ = [("x", c_void_p), ("n", c_int), ("naxes", c_int), ("axes", AXES)]
+    _fields_ = [("x", c_void_p), ("n", c_int), ("naxes", c_int), ("axes", AXES), ("prepend", c_void_p),
+                ("append", c_void_p)]
 
 
 class TakeArgs(Structure):
@@ -119,8 +120,9 @@ class Shapes:
     def diagonal(self, name, x, offset, axis1, axis2):
         return self.make("ga_" + name, c_void_p(x.address), c_int64(offset), axis1, axis2)
 
-    def diff(self, x, n, axis):
-        return self.make("ga_diff", *sized(DiffArgs(x.address, n, *axis_of(axis))))
+    def diff(self, x, n, axis, before, behind):
+        return self.make("ga_diff", *sized(DiffArgs(x.address, n, *axis_of(axis), before and before.array.address,
+                                                    behind and behind.array.address)))
 
     def flip_axes(self, x, axes):
         return self.make("ga_flip_axes", c_void_p(x.address), len(axes), (c_int * max(len(axes), 1))(*axes))

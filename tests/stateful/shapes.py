@@ -165,8 +165,11 @@ class Views(Shape):
                              lambda: getattr(np, name)(x.like, offset, axis, other))
         if name == "diff":
             n = int(rng.integers(1, 4))
-            return self.both("diff(%r, %d, %d)" % (x, n, axis), lambda: self.ours.diff(x.array, n, axis),
-                             lambda: np.diff(x.like, n, axis))
+            before, behind = (self.array(rng, ()) if rng.random() < 0.3 else None for _ in range(2))
+            more = {name: y.like for name, y in [("prepend", before), ("append", behind)] if y}
+            return self.both("diff(%r, %d, %d, %r)" % (x, n, axis, more),
+                             lambda: self.ours.diff(x.array, n, axis, before, behind),
+                             lambda: np.diff(x.like, n, axis, **more))
         if name == "flip":
             axes = [int(k) for k in rng.permutation(x.like.ndim)[:2]]
             return self.both("flip(%r, %r)" % (x, axes), lambda: self.ours.flip_axes(x.array, axes),
