@@ -83,6 +83,7 @@ static int run_info(const command *c, int argc, char **argv)
     show_devices();
     show_compiler("cpu kernels", "cpu");
     show_compiler("cuda kernels", "cuda");
+    printf("%-12s %s\n", "sorts", "Quarry's own templates, on every device; CUB is not linked");
     show_cache();
     return finish_output();
 }
@@ -90,8 +91,9 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers of their kernels, and the\n"
-    "location and size of the cache of compiled kernels; also what is missing and how to get it.\n"
+    "Prints the version, the devices and their memory, the compilers of their kernels, whose sorts\n"
+    "run, and the location and size of the cache of compiled kernels; also what is missing and how\n"
+    "to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
 
