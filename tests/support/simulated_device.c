@@ -76,6 +76,9 @@ static const struct {
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
+    {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
+    {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
+    {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
     {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
