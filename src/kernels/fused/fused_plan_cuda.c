@@ -19,6 +19,7 @@
 #ifndef MOST_PAIRED
 #define MOST_PAIRED 32 /* elements of a thread in pairs */
 #endif
+#define SEVERAL 4          /* rows of one element of a thread */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
@@ -478,8 +479,22 @@ static bool plan_clusters(plan *p)
     return p->grid > 0;
 }
 
+/* Rows of one element. */
+static bool plan_single(plan *p)
+{
+    p->v.registers = true;
+    p->v.lanes = p->v.each = p->v.team = 1;
+    p->v.several = SEVERAL;
+    p->v.block = BLOCK;
+    p->rows_of_block = BLOCK * SEVERAL;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return p->grid <= INT32_MAX;
+}
+
 bool ga__fused_plan_cuda(plan *p)
 {
+    if (p->length == 1)
+        return plan_single(p);
     const bool held = plan_registers(p);
     if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
         return false;
