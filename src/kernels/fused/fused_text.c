@@ -174,13 +174,10 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
-#ifndef PAIRED_THREADS
-#define PAIRED_THREADS (v->each > 16 ? 1024 : 1536)
-#endif
     const bool few = v->registers && !v->ahead && v->each * widest <= GA__VECTOR_BYTES;
     const int threads = v->ahead                   ? 1024
                         : few                      ? 2048
-                        : v->paired                ? PAIRED_THREADS
+                        : v->paired                ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)   ? 2048
                         : widest >= sizeof(double) ? 1536
                                                    : 1024;
