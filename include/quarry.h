@@ -24,6 +24,7 @@
 #include <quarry/histogram.h>
 #include <quarry/sets.h>
 #include <quarry/joining.h>
+#include <quarry/products.h>
 #include <quarry/indexing.h>
 #include <quarry/struct.h>
 #include <quarry/info.h>

@@ -138,7 +138,9 @@ def calls(kind, members):
 WITH_OPTIONS = ('isclose', 'nan_to_num', 'round')
 
 DOT = '''
-/* The sum of a * b of two 1-D arrays, a 0-d array; multiply and sum are one kernel. */
+/* The product of two arrays, as numpy.dot: of 1-D arrays the sum of a * b, a 0-d array; over the
+ * last axis of a, and the last but one of b, or b's one axis; with an array of no dimensions,
+ * ga_multiply. Bits and errors as of ga_matmul (products.h). */
 GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
 '''
 
