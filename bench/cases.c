@@ -63,6 +63,19 @@ static bool no_vector(workload *w, const bench_case *c)
     return made(w);
 }
 
+/* The result is x: it counts, and only it is large. */
+static bool vectors_of_sides(workload *w, const bench_case *c)
+{
+    const int64_t side = side_of(w);
+
+    w->x = ga_empty(dtype_of(c->kind), GA_SHAPE(side, side));
+    w->a = ga_retain(w->x);
+    w->c = filled(w, c->kind, w->seed, GA_SHAPE(side));
+    w->b = filled(w, c->kind, w->seed + 1, GA_SHAPE(side));
+    w->out = ga_retain(w->x);
+    return made(w) && w->b && w->c;
+}
+
 static bool two_vectors(workload *w, const bench_case *c)
 {
     w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(length_of(w, c)));
@@ -220,6 +233,18 @@ static bool all_of_two_vectors(workload *w, const bench_case *c)
 static bool side_of_matrix(workload *w, const bench_case *c)
 {
     return matrix(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
+}
+
+static bool sides_of_matrices(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w), side_of(w)));
+    w->b = ga_retain(w->y);
+    return side_of_matrix(w, c) && w->b;
+}
+
+static bool side_of_matrix_and_row(workload *w, const bench_case *c)
+{
+    return matrix_and_row(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
 }
 
 static bool complex_vector(workload *w, const bench_case *c)
@@ -539,6 +564,26 @@ static ga_status run_dot(workload *w)
     ga_free(w->out);
     w->out = ga_dot(w->a, w->b);
     return status_of(w->out);
+}
+
+static ga_status run_outer(workload *w)
+{
+    return status_of(ga_outer(w->c, w->b, .out = w->out));
+}
+
+static ga_status run_vecdot(workload *w)
+{
+    return status_of(ga_vecdot(w->a, w->b, .out = w->out));
+}
+
+static ga_status run_einsum_rows(workload *w)
+{
+    return status_of(ga_einsum("ij,j->i", GA_ARRAYS(w->a, w->b), .out = w->out));
+}
+
+static ga_status run_einsum_three(workload *w)
+{
+    return status_of(ga_einsum("ij,ij,j->i", GA_ARRAYS(w->a, w->a, w->b), .out = w->out));
 }
 
 static ga_status run_sum0(workload *w)
@@ -972,6 +1017,37 @@ static double expect_dot(const workload *w, const bench_case *c, int64_t i)
     return sum;
 }
 
+static double expect_outer(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i / side_of(w)) * y_at(w, c, i % side_of(w));
+}
+
+/* A row of x by the same row of y, or by y itself; `power` is that of x. */
+static double row_by_row(const workload *w, const bench_case *c, int64_t i, bool rows, int power)
+{
+    const int64_t side = side_of(w);
+    double sum = 0;
+
+    for (int64_t k = 0; k < side; k++)
+        sum += pow(x_at(w, c, i * side + k), power) * y_at(w, c, rows ? i * side + k : k);
+    return sum;
+}
+
+static double expect_vecdot(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, true, 1);
+}
+
+static double expect_einsum_rows(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, false, 1);
+}
+
+static double expect_einsum_three(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, false, 2);
+}
+
 static double expect_length(const workload *w, const bench_case *c, int64_t i)
 {
     return hypot(x_at(w, c, i), y_at(w, c, i));
@@ -1269,6 +1345,12 @@ const bench_case bench_cases[] = {
     {"median m axis 1", READ, 4, 0.1, false, POSITIVE, side_of_matrix, run_median1, expect_median},
     {"topk 100 f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_topk, expect_topk},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
+    {"outer f32", WRITE, 4, 1e-6, false, F32, vectors_of_sides, run_outer, expect_outer},
+    {"vecdot m, m2 axis 1", READ, 8, 1e-6, true, F32, sides_of_matrices, run_vecdot, expect_vecdot},
+    {"einsum ij,j->i", READ, 4, 1e-6, true, F32, side_of_matrix_and_row, run_einsum_rows,
+     expect_einsum_rows},
+    {"einsum ij,ij,j->i", READ, 4, 1e-6, true, F32, side_of_matrix_and_row, run_einsum_three,
+     expect_einsum_three},
     {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
     {"all f32", READ, 4, 0, false, F32, truth_of_vector, run_all, expect_true},
     {"any f32, true at once", NONE, 4, 0, false, F32, truth_of_vector, run_any, expect_true},

@@ -59,6 +59,18 @@ static void slopes()
         check(ga_size(ga_union1d(dx, dy)) == 2 && ga_size(ga_setdiff1d(dx, dy)) == 1 &&
                   ga_item_bool(ga_all(ga_isin(dx, dx))) && ga_size(ga_unique(dy)) == 1,
               "sets");
+        gpuarray *gram = ga_einsum("ij,kj->ik", GA_ARRAYS(slope, slope));
+        ga_einsum_args einsum = {};
+        const gpuarray *factors[] = {slope, slope};
+        einsum.subscripts = "ij,ij->";
+        einsum.count = 2;
+        einsum.operands = factors;
+        check(ga_allclose(ga_trace(gram, 0, 0, 1), ga_einsum(einsum)) &&
+                  ga_allclose(ga_tensordot(slope, slope, 2), ga_vdot(slope, slope)) &&
+                  ga_allclose(ga_tensordot(slope, slope, GA_AXES(1), GA_AXES(1)), gram) &&
+                  ga_allclose(ga_vecdot(slope, slope), ga_diagonal(gram, 0, 0, 1)) &&
+                  ga_size(ga_outer(slope, ga_ones(GA_FLOAT32, GA_SHAPE(2)))) == 2 * ga_size(slope),
+              "sums of products");
         check(ga_mode(dx, &counts, nullptr) == GA_OK && ga_item_double(counts) == 4, "a mode");
     }
 }

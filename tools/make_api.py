@@ -114,6 +114,7 @@ def header_chapter(root, name):
 
 def rows(root, table):
     text = re.sub(r'/\*.*?\*/', '', read(root, table + '.def'), flags=re.S)
+    text = re.sub(r'"\n\s*"', '', text)    # one string in several lines
     for row in re.findall(r'^GA_[A-Z]+[0-4]?\((.*?)\)$', text, flags=re.S | re.M):
         parts = re.findall(r'"(?:[^"\\]|\\.)*"|[^,\s"][^,"]*', row)
         yield [part.strip().strip('"') for part in parts]

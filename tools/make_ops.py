@@ -166,6 +166,7 @@ GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
 def rows(directory, table):
     text = open(os.path.join(directory, table + '.def')).read()
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+    text = re.sub(r'"\n\s*"', '', text)    # one string in several lines
     for row in re.findall(r'GA_[A-Z]+[0-4]?\((.*?)\)\n', text + '\n', flags=re.S):
         yield [part.strip().strip('"') for part in re.findall(r'"(?:[^"\\]|\\.)*"|[^,"]+', row)
                if part.strip()]

@@ -63,7 +63,7 @@ def main(out, dimensions):
             line = ''
         line += ' ' * bool(line) + row
     with open(out, 'w') as file:
-        file.write(HEAD + '\n'.join(lines + [line]) + '\n/* clang-format on */\n')
+        file.write(HEAD + '\n'.join(lines + [line]) + '\n')
 
 
 main(*sys.argv[1:])

@@ -94,7 +94,7 @@ struct ga_einsum_rest_ {
     ga_dtype dtype = GA_NO_DTYPE;
     gpuarray *out = nullptr;
 };
-struct ga_product_rest_ {
+struct ga_out_rest_ {
     gpuarray *out = nullptr;
 };
 struct ga_vector_rest_ {
@@ -116,13 +116,13 @@ inline gpuarray *ga_tensordot_call_(const ga_tensordot_args &args)
     return ga_tensordot(sizeof args, &args);
 }
 inline gpuarray *ga_tensordot_call_(const gpuarray *a, const gpuarray *b, int naxes,
-                                    const ga_product_rest_ &rest = {})
+                                    const ga_out_rest_ &rest = {})
 {
     return ga_tensordot_call_(ga_tensordot_args{a, b, naxes, nullptr, 0, nullptr, rest.out});
 }
 inline gpuarray *ga_tensordot_call_(const gpuarray *a, const gpuarray *b, int naxes,
                                     const int *axes, int nother, const int *other,
-                                    const ga_product_rest_ &rest = {})
+                                    const ga_out_rest_ &rest = {})
 {
     return ga_tensordot_call_(ga_tensordot_args{a, b, naxes, axes, nother, other, rest.out});
 }
@@ -141,7 +141,7 @@ inline gpuarray *ga_outer_call_(const ga_outer_args &args)
     return ga_outer(sizeof args, &args);
 }
 inline gpuarray *ga_outer_call_(const gpuarray *a, const gpuarray *b,
-                                const ga_product_rest_ &rest = {})
+                                const ga_out_rest_ &rest = {})
 {
     return ga_outer_call_(ga_outer_args{a, b, rest.out});
 }

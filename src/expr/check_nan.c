@@ -1,6 +1,8 @@
 /* QUARRY_CHECK=nan for expressions: finds the operation by computing one after the other. */
 #include "expr/check_nan.h"
 
+#include <quarry/products.h>
+
 #include <string.h>
 
 #include <quarry/functions.h>
@@ -129,6 +131,10 @@ static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
     case GA__NODE_REDUCE:
         return ga__row_scans(node->key.row) ? scan(node, values, value)
                                             : reduce(node, values, value);
+    case GA__NODE_PRODUCT:
+        *value = of_array(ga_matmul(values[node->key.operand[0]].as.array,
+                                    values[node->key.operand[1]].as.array));
+        return value->as.array ? GA_OK : ga_error();
     case GA__NODE_VIEW:
         *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
         return value->as.array ? GA_OK : ga_error();

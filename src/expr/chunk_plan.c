@@ -94,6 +94,8 @@ static void find_split_axis(const splitter *s, const ga__step *step, split_axis 
     const ga__node *domain = domain_of(s, step);
     int axis = 0;
     *c = (split_axis){.depth = 0};
+    if (step->product) /* its operands lie in memory as a whole */
+        return;
     while (axis < domain->ndim && domain->shape[axis] == 1)
         axis++;
     if (axis == domain->ndim || ga__shape_size(domain->ndim, domain->shape) == 0)

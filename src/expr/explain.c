@@ -98,7 +98,8 @@ static const char *part_name(const writer *w, const ga__step *step, int p)
 static void add_title(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
-    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->group.nparts ? "" : "elementwise");
+    const char *plain = step->product ? "matmul" : step->group.nparts ? "" : "elementwise";
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, plain);
     for (int p = 0; p < step->group.nparts; p++)
         ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
     add_axes(w, step->axes);

@@ -81,7 +81,7 @@ static uint64_t arrays_read(planner *p, int reduction)
     memset(p->mark, 0, (size_t)operand + 1);
     p->mark[operand] = true;
     for (int k = operand; k >= 0; k--) {
-        if (!p->mark[k] || reduces(p, k))
+        if (!p->mark[k] || reduces(p, k) || nodes[k].key.kind == GA__NODE_PRODUCT)
             continue;
         reads |= argument_read(p, k, size);
         for (int i = 0; i < ga__node_inputs(&nodes[k]) && nodes[k].key.kind != GA__NODE_VIEW; i++)
@@ -139,7 +139,7 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        const bool is_array = node->key.kind == GA__NODE_ARRAY || node->key.kind == GA__NODE_VIEW ||
+        const bool is_array = node->key.kind == GA__NODE_ARRAY || ga__node_reads_memory(node) ||
                               node->key.kind == GA__NODE_GATHER;
         p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
@@ -184,13 +184,16 @@ static void find_results(planner *p)
 
 /* ---- Values that are stored ---- */
 
-/* Views are of values in memory. */
-static void store_viewed(planner *p)
+/* Views and products are of values in memory, and products are such values. */
+static void store_read(planner *p)
 {
     for (int k = 0; k <= p->graph->root; k++) {
-        const int viewed = ga__viewed_node(p->graph, k);
-        if (p->used[k] && viewed != k)
+        const ga__node *node = &p->graph->nodes[k];
+        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node); i++) {
+            const int viewed = ga__viewed_node(p->graph, node->key.operand[i]);
             p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
+        }
+        p->stored[k] |= p->used[k] && node->key.kind == GA__NODE_PRODUCT;
     }
 }
 
@@ -205,7 +208,7 @@ static void store_gathered(planner *p, bool all)
         if (!p->used[k] || nodes[k].key.kind != GA__NODE_GATHER)
             continue;
         p->stored[source] = nodes[source].key.kind != GA__NODE_ARRAY;
-        p->stored[k] = all;
+        p->stored[k] |= all;
     }
     for (int k = p->graph->root; k >= 0; k--) {
         const bool gathers = nodes[k].key.kind == GA__NODE_GATHER;
@@ -389,7 +392,7 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
     find_groups(p);
     find_dependences(p);
     find_results(p);
-    store_viewed(p);
+    store_read(p);
     if (p->graph->ngathers > 0)
         store_gathered(p, p->splits);
     const ga_status status = p->splits ? split_values(p) : GA_OK;

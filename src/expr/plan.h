@@ -62,6 +62,7 @@ typedef struct ga__step {
     uint32_t axes;
     bool keepdims, empty_is_error;
     const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
+    bool product;        /* the matrix product of its two inputs; nothing above is set */
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. */

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "expr/fold.h"
 #include "kernels/scan/scan.h"
 #include "ops/scan/scan_op.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
+#include "ops/products/operands.h"
 
 ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int k)
 {
@@ -141,11 +143,30 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
     return true;
 }
 
+/* ---- Binding ---- */
+
+/* Other arguments than the plan's may have shapes that do not match. */
+static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
+{
+    for (int k = 0; k < 2; k++)
+        b->operands[1 + k] = (ga__operand){
+            .name = step->inputs[k].name, .array = arrays[k], .type = arrays[k]->dtype, .reads = true};
+    const bool had_error = ga__attempt_begin();
+    const ga_status status = ga__matmul_shape(arrays[0]->ndim, arrays[0]->shape, arrays[1]->ndim,
+                                              arrays[1]->shape, &b->ndim, b->shape);
+    if (status != GA_OK)
+        ga_clear_error();
+    ga__attempt_end(had_error);
+    return status == GA_OK;
+}
+
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays)
 {
     int gathers = 0;
     b->ndim = 0;
+    if (step->product)
+        return bind_product(b, step, arrays);
     for (int k = 0; k < step->ninputs; k++) {
         const ga__input *input = &step->inputs[k];
         const bool is_number = input->source == GA__FROM_NUMBER;
@@ -309,6 +330,8 @@ static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
+    if (step->product)
+        return ga__matmul_into(out[0], b->operands[1].array, b->operands[2].array);
     if (step->scan)
         return launch_scan(step, device, b, out[0]);
     return step->group.nparts > 0 ? launch_reduction(step, device, b, out, carry)

@@ -1,9 +1,8 @@
-/* Types elements at indices, and numbers rounded to decimals; counts the operands of nodes. */
+/* Types elements at indices, and numbers rounded to decimals. */
 #include <string.h>
 
 #include "expr/typer.h"
 #include "model/layout.h"
-#include "model/rows.h"
 
 typedef ga__typer typer;
 
@@ -92,18 +91,4 @@ int ga__typer_round(typer *t, int operand)
                               .operand = {converted},
                               .bits = {0, (uint64_t)(int64_t)decimals}};
     return ga__typer_add_node(t, &key, loop, x->ndim, x->shape);
-}
-
-int ga__node_inputs(const ga__node *node)
-{
-    switch (node->key.kind) {
-    case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
-    case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
-    case GA__NODE_NUMBER:
-    case GA__NODE_CAST:
-    case GA__NODE_REDUCE:
-    case GA__NODE_VIEW: return 1;
-    case GA__NODE_GATHER: return 2;
-    default: return 0;
-    }
 }

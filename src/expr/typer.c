@@ -9,8 +9,8 @@
 #include "expr/source.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "ops/elementwise_op.h"
+#include "ops/products/operands.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_op.h"
 #include "ops/slice.h"
@@ -52,57 +52,6 @@ int ga__typer_fail_here(const typer *t)
 
 /* ---- Nodes ---- */
 
-static bool rehash(ga__graph *g)
-{
-    const int nslots = g->nslots ? 2 * g->nslots : 64;
-    int32_t *slots = ga__malloc((size_t)nslots * sizeof(*slots));
-    if (!slots)
-        return false;
-    memset(slots, 0xff, (size_t)nslots * sizeof(*slots));
-    for (int k = 0; k < g->nnodes; k++) {
-        size_t slot = ga__hash64(&g->nodes[k].key, sizeof(ga__node_key), 0);
-        while (slots[slot & (size_t)(nslots - 1)] >= 0)
-            slot++;
-        slots[slot & (size_t)(nslots - 1)] = k;
-    }
-    ga__free(g->slots);
-    g->slots = slots;
-    g->nslots = nslots;
-    return true;
-}
-
-static bool make_room(ga__graph *g)
-{
-    if (2 * (g->nnodes + 1) > g->nslots && !rehash(g))
-        return false;
-    if (g->nnodes < g->capacity)
-        return true;
-    const int capacity = g->capacity ? 2 * g->capacity : 16;
-    ga__node *nodes = ga__realloc(g->nodes, (size_t)capacity * sizeof(*nodes));
-    if (!nodes)
-        return false;
-    g->nodes = nodes;
-    g->capacity = capacity;
-    return true;
-}
-
-/* Finds or makes the node of this key; *is_new: its other members are not set yet. */
-static int find_node(typer *t, const ga__node_key *key, bool *is_new)
-{
-    ga__graph *g = t->graph;
-    *is_new = false;
-    if (!make_room(g))
-        return FAILED;
-    size_t slot = ga__hash64(key, sizeof(*key), 0) & (size_t)(g->nslots - 1);
-    for (; g->slots[slot] >= 0; slot = (slot + 1) & (size_t)(g->nslots - 1))
-        if (memcmp(&g->nodes[g->slots[slot]].key, key, sizeof(*key)) == 0)
-            return g->slots[slot];
-    g->slots[slot] = g->nnodes;
-    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->ast_node->at};
-    *is_new = true;
-    return g->nnodes++;
-}
-
 int ga__typer_add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
                        const int64_t *shape)
 {
@@ -110,7 +59,7 @@ int ga__typer_add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int nd
     int64_t size;
     if (ga__check_shape("the value", dtype, ndim, shape, &size) != GA_OK)
         return ga__typer_fail_here(t);
-    const int k = find_node(t, key, &is_new);
+    const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k == FAILED || !is_new)
         return k;
     ga__node *node = &t->graph->nodes[k];
@@ -130,7 +79,7 @@ int ga__typer_add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int nd
 static int add_weak(typer *t, const ga__node_key *key, ga_value number, bool varies)
 {
     bool is_new;
-    const int k = find_node(t, key, &is_new);
+    const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k != FAILED) {
         ga__typer_node(t, k)->number = number;
         ga__typer_node(t, k)->varies = varies;
@@ -354,6 +303,22 @@ static int reduce(typer *t, const ga__options *options, int operand)
     return k;
 }
 
+/* ---- Products ---- */
+
+static int multiply(typer *t, const int *operand)
+{
+    const ga__node *a = ga__typer_node(t, operand[0]), *b = ga__typer_node(t, operand[1]);
+    ga__node_key key = {.kind = GA__NODE_PRODUCT, .operand = {operand[0], operand[1]}};
+    int64_t shape[GA_MAX_NDIM];
+    int ndim;
+    if (ga__node_is_weak(a) || ga__node_is_weak(b))
+        return ga__typer_fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
+    if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
+        return ga__typer_fail_here(t);
+    key.dtype = ga_result_type(a->dtype, b->dtype);
+    return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
+}
+
 /* ---- Views ---- */
 
 static int view(typer *t, int operand)
@@ -430,6 +395,7 @@ static int type_node(typer *t, const int *node)
     case GA__AST_VIEW: return view(t, operand[0]);
     case GA__AST_GATHER: return ga__typer_gather(t, operand[0], operand[1]);
     case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
+    case GA__AST_PRODUCT: return multiply(t, operand);
     }
     return FAILED;
 }
@@ -473,14 +439,4 @@ ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const 
         return GA_OK;
     ga__graph_reset(graph);
     return ga_error();
-}
-
-void ga__graph_reset(ga__graph *graph)
-{
-    for (int k = 0; k < graph->nnodes; k++)
-        ga__free(graph->nodes[k].shape);
-    ga__free(graph->nodes);
-    ga__free(graph->slots);
-    ga__free(graph->parts);
-    *graph = (ga__graph){.root = FAILED};
 }

@@ -96,7 +96,14 @@ class Subscripts:
         return ",".join(terms) + "->" + kept
 
     def shapes(self, rng):
-        """Shapes that fit: lengths of letters and of the ellipsis, some of them 1 in some operands."""
+        """Shapes that fit, none of many elements: letters may repeat."""
+        shapes = self.any_shapes(rng)
+        while max(int(np.prod(shape)) for shape in shapes) > 10 * MOST_PLACES:
+            shapes = self.any_shapes(rng)
+        return shapes
+
+    def any_shapes(self, rng):
+        """Lengths of letters and of the ellipsis, some of them 1 in some operands."""
         places, lengths = 1, {}
         extra = int(rng.integers(0, 3)) if max(self.ellipses) >= 0 else 0
         names = sorted(set("".join(self.terms))) + list(range(extra))

@@ -19,7 +19,8 @@ typedef enum ga__ast_kind {
     GA__AST_CAST,
     GA__AST_VIEW,
     GA__AST_GATHER, /* operand 0 at the indices of operand 1, along an axis */
-    GA__AST_ROUND   /* operand 0 to a number of decimals */
+    GA__AST_ROUND,  /* operand 0 to a number of decimals */
+    GA__AST_PRODUCT /* a @ b */
 } ga__ast_kind;
 
 /* x[...], x.T, x.real and x.imag. */

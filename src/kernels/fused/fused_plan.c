@@ -105,7 +105,7 @@ bool ga__fused_plan_make(plan *p)
     p->rows = 1;
     for (int axis = 0; axis < p->kept.ndim; axis++)
         p->rows *= p->kept.shape[axis];
-    if (p->row.ndim != 1 || p->length < 2 || !set_operands(p))
+    if (p->row.ndim != 1 || p->length < 1 || !set_operands(p))
         return false;
     p->v.host = p->call->device->arch == 0;
     p->v.wide = p->v.host || is_wide(p);

@@ -31,7 +31,7 @@ typedef struct ga__fused_variant {
     uint8_t paired;        /* CUDA: the dtype of all elements, two of which passes take at once;
                             * GA_NO_DTYPE: one */
     uint8_t cluster;       /* CUDA: blocks that share a row in shared memory; 0: one has it */
-    uint8_t unused[1];     /* 0 */
+    uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,

@@ -5,31 +5,25 @@
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
 #ifndef SHIFTED_VECTORS
-#define SHIFTED_VECTORS GA__WARP
+#define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
 #endif
-#ifndef USUAL_PER_ROW
-#define USUAL_PER_ROW MOST_EACH
-#endif
-#ifndef ROOM_LIST
-#define ROOM_LIST 1, 2, 4, 8, 16
-#endif
+#define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
-#ifndef MOST_PAIRED
-#define MOST_PAIRED 32 /* elements of a thread in pairs */
-#endif
-#define AHEAD_EACH 32  /* elements of a thread in registers while the next row is copied */
-#define LINE_BYTES 128 /* from which a stage copies, ga::STAGE_LINE */
-#define WORD 4         /* bytes of a register */
-#define SECTOR 32      /* bytes that memory delivers together */
+#define MOST_PAIRED 32     /* elements of a thread in pairs */
+#define SEVERAL 4          /* rows of one element of a thread */
+#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
+#define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
+#define WORD 4             /* bytes of a register */
+#define SECTOR 32          /* bytes that memory delivers together */
 
 #define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
 #define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
 #define PART_SHARED_BYTES 2048          /* those that combining one part's results takes, */
 #define SYSTEM_BYTES 1024               /* and those that each block takes besides its own */
 #define FIRST_WITH_COPIES 80            /* architecture */
-#define PROCESSORS_TOGETHER 16          /* at least, of those among which a cluster lies */
+#define CLUSTERED 10                    /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
 
@@ -156,8 +150,8 @@ static int register_bytes(const plan *p)
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                ? MOST_PAIRED
-                      : p->call->formula->per_row ? USUAL_PER_ROW
+              limit = has_pairs(p)                  ? MOST_PAIRED
+                      : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
 }
@@ -240,7 +234,8 @@ static int most_ahead(const plan *p)
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
+    const int most = has_pairs(p) ? 2 * AHEAD_EACH : AHEAD_EACH;
+    return REGISTER_BYTES / bytes < most ? REGISTER_BYTES / bytes : most;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -253,7 +248,7 @@ static int power_of_two(int64_t at_least, int most)
 
 /* The vectors that a thread has room for: few numbers, so that rows of any length share few
  * kernels. A thread skips those past its row's end. */
-static const uint8_t rooms[] = {ROOM_LIST};
+static const uint8_t rooms[] = {1, 2, 4, 8, 16};
 enum { ROOMS = sizeof rooms };
 
 static int room_for(int64_t vectors, int most)
@@ -294,8 +289,8 @@ static void take_team(plan *p, int team, int most)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (has_pairs(p)                                         ? MOST_PAIRED
-                       : p->call->formula->per_row                          ? USUAL_PER_ROW
+              usual = (has_pairs(p)                  ? MOST_PAIRED
+                       : p->call->formula->per_row ? MOST_PER_ROW
                        : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
                                                                             : MOST_EACH) /
                       lanes,
@@ -449,13 +444,13 @@ static bool plan_shared(plan *p)
     return true;
 }
 
-/* Clusters that run at once, if there are rows for them. One lies within PROCESSORS_TOGETHER
- * multiprocessors. */
+/* Clusters that run at once, if there are rows for them. Each lies in one of the parts of a device,
+ * which are no whole clusters. */
 static int64_t clusters_at_once(const plan *p)
 {
     const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
-                  blocks = (fit < threads ? fit : threads) * PROCESSORS_TOGETHER / p->v.cluster,
-                  all = p->call->device->processors / PROCESSORS_TOGETHER * blocks;
+                  blocks = (fit < threads ? fit : threads) * p->call->device->processors,
+                  all = blocks / p->v.cluster * (CLUSTERED - 1) / CLUSTERED;
     return all < p->rows ? all : p->rows;
 }
 
@@ -472,17 +467,45 @@ static bool plan_clusters(plan *p)
     p->part = ga__ceil_div(vectors_of_row(p), p->v.cluster) * p->v.lanes;
     if (!stage_rows(p) || p->v.staged == 0 || !copies_ahead(p))
         return false;
-    p->v.block = p->v.team = blocks_with_room(p) > 1 ? LARGEST_BLOCK / 2 : LARGEST_BLOCK;
+    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
     p->v.ahead = true;
     p->grid = clusters_at_once(p) * p->v.cluster;
     return p->grid > 0;
 }
 
+/* Rows of one element. */
+static bool plan_single(plan *p)
+{
+    p->v.registers = true;
+    p->v.lanes = p->v.each = p->v.team = 1;
+    p->v.several = SEVERAL;
+    p->v.block = BLOCK;
+    p->rows_of_block = BLOCK * SEVERAL;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return p->grid <= INT32_MAX;
+}
+
+#ifdef PREFER_CLUSTERS
+static void forget_clusters(plan *p)
+{
+    p->v.cluster = 0;
+    p->part = p->length;
+}
+#endif
+
 bool ga__fused_plan_cuda(plan *p)
 {
+    if (p->length == 1)
+        return plan_single(p);
     const bool held = plan_registers(p);
+#ifdef PREFER_CLUSTERS
+    if (!held && !plan_ahead(p) && !(plan_shared(p) && blocks_with_room(p) > 1) &&
+        !plan_clusters(p) && !(forget_clusters(p), plan_shared(p)))
+        return false;
+#else
     if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
         return false;
+#endif
     choose_pairs(p);
     if (held)
         p->grid = ga__ceil_div(p->rows, p->rows_of_block);

@@ -63,6 +63,12 @@ static inline int ga__rank_row_block(const ga__rank_variant *v)
     return v->team == 32 ? 128 : v->team;
 }
 
+/* CUDA: counters that a row has of each digit. */
+static inline int ga__rank_row_copies(const ga__rank_variant *v)
+{
+    return v->team > 32 ? 8 : 1;
+}
+
 /* Bits of a digit of rounds. */
 static inline int ga__rank_digit_bits(const ga__rank_variant *v)
 {

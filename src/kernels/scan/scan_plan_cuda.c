@@ -251,6 +251,7 @@ static bool stages_tiles(plan *p)
         return false;
     const int64_t fit = SHARED_BYTES / (p->v.unroll * vector + exchanged + 1400);
     p->v.staged = (uint8_t)smaller(fit, p->v.value_bytes > 8 || p->v.segmented ? 3 : STAGED_BLOCKS);
+    p->each = ga__ceil_div((int64_t)p->v.staged * p->device->processors, p->groups);
     for (int k = 0; k < p->noperands; k++)
         p->v.operand[k].staged =
             p->operands[k].array && p->operands[k].reads && p->v.operand[k].step == STEP_ONE;

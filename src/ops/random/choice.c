@@ -199,20 +199,31 @@ static ga_status check(choosing *c)
     return GA_OK;
 }
 
+/* The elements of the generator that a call uses. */
+static uint64_t elements_used(const choosing *c)
+{
+    const bool once = c->args.without_replacement;
+    return (uint64_t)(!once ? c->count : c->args.p ? c->from : c->count > 0);
+}
+
 gpuarray *(ga_rng_choice)(size_t size, const ga_choice_args *args)
 {
     choosing c = {.x = NULL};
     if (ga__options_read("choice", &c.args, sizeof c.args, args, size) != GA_OK ||
         check(&c) != GA_OK)
         return NULL;
+    const ga_rng_state before = ga__rng_take(c.args.rng, 0);
     gpuarray *line = draw_indices(&c);
     gpuarray *indices = line ? ga_reshape(line, c.args.ndim, c.args.lengths) : NULL;
     ga_free(line);
-    if (!indices || !c.x)
-        return indices;
-    gpuarray *chosen =
-        (ga_take)(sizeof(ga_take_args),
-                  &(ga_take_args){.x = c.x, .indices = indices, .naxes = 1, .axes = &c.axis});
-    ga_free(indices);
-    return chosen;
+    if (indices && c.x) {
+        gpuarray *chosen =
+            (ga_take)(sizeof(ga_take_args),
+                      &(ga_take_args){.x = c.x, .indices = indices, .naxes = 1, .axes = &c.axis});
+        ga_free(indices);
+        indices = chosen;
+    }
+    if (!indices)
+        ga__rng_give_back(c.args.rng, before, elements_used(&c));
+    return indices;
 }

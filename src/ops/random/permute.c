@@ -108,12 +108,15 @@ static ga_status check_array(const char *name, const ga_rng *rng, const gpuarray
 static gpuarray *reordered(const char *name, ga_rng *rng, const gpuarray *x, int axis)
 {
     const int64_t length = x->shape[axis];
+    const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *order = ga__order_start(name, x->buffer->device, rng, length, length);
     gpuarray *made =
         order ? (ga_take)(sizeof(ga_take_args),
                           &(ga_take_args){.x = x, .indices = order, .naxes = 1, .axes = &axis})
               : NULL;
     ga_free(order);
+    if (!made)
+        ga__rng_give_back(rng, before, 1);
     return made;
 }
 
@@ -149,8 +152,11 @@ ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis)
     ga_status status = check_array("shuffle", rng, x, axis, &normal);
     if (status != GA_OK || !ga__array_writable("shuffle", x))
         return ga_error();
+    const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *made = reordered("shuffle", rng, x, normal);
     status = made ? ga__assign_bits(x, made) : ga_error();
+    if (made && status != GA_OK)
+        ga__rng_give_back(rng, before, 1);
     ga_free(made);
     return status;
 }
@@ -162,6 +168,7 @@ gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis)
         return NULL;
     if (x->size == 0)
         return ga__array_new("permuted", x->buffer->device, x->dtype, x->ndim, x->shape);
+    const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *orders = line_orders(rng, x, normal);
     gpuarray *made =
         orders ? (ga_take_along_axis)(sizeof(ga_take_args),
@@ -169,5 +176,7 @@ gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis)
                                           .x = x, .indices = orders, .naxes = 1, .axes = &normal})
                : NULL;
     ga_free(orders);
+    if (!made)
+        ga__rng_give_back(rng, before, (uint64_t)(x->size / x->shape[normal]));
     return made;
 }

@@ -242,12 +242,17 @@ gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, i
         check_float("dirichlet", dtype) != GA_OK)
         return NULL;
     const ga_value value = ga_value_array(alpha);
+    const ga_rng_state before = ga__rng_take(rng, 0);
     gpuarray *x = ga__draw_row_call(&ga__log_gamma, rng, ga__dtype_compute(dtype), &value,
                                     rows.ndim, rows.shape);
     ga_status status = x ? GA_OK : ga_error();
     if (status == GA_OK && x->size > 0)
         status = share_rows(x);
-    return finished(x, status, dtype);
+    const uint64_t used = x ? (uint64_t)x->size : 0;
+    gpuarray *made = finished(x, status, dtype);
+    if (!made)
+        ga__rng_give_back(rng, before, used);
+    return made;
 }
 
 /* ---- Multivariate normal ---- */
@@ -359,9 +364,12 @@ gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray
     gpuarray *z = out ? ga__array_new("multivariate_normal", device, ga__dtype_compute(dtype),
                                       rows.ndim, rows.shape)
                       : NULL;
+    const ga_rng_state before = ga__rng_take(rng, 0);
     ga_status status = z ? ga_rng_standard_normal_into(z, rng) : ga_error();
     if (status == GA_OK && out->size > 0)
         status = mix(out, z, mean, factor);
+    if (z && status != GA_OK)
+        ga__rng_give_back(rng, before, (uint64_t)z->size);
     ga_free(z);
     ga_free(factor);
     if (status == GA_OK)

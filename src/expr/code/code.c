@@ -383,6 +383,20 @@ static bool maps_nothing(const coder *c)
            !ga__dtype_is_stored(node_at(c, c->group->part[0])->loop);
 }
 
+/* The operands of a product, in their order, even if they are equal. */
+static ga_status code_product(coder *c, const ga__node *node)
+{
+    ga__step *step = c->step;
+    ga__coder_start(c, -1);
+    for (int i = 0; i < 2; i++) {
+        c->name[node->key.operand[i]][0] = 0;
+        ga__coder_add_leaf(c, node->key.operand[i]);
+    }
+    step->product = true;
+    step->text = ga__strdup("r = a @ b");
+    return step->text ? GA_OK : ga_error();
+}
+
 /* One attempt; if there are too many operands, ninputs exceeds the limit. */
 static ga_status code(coder *c)
 {
@@ -394,6 +408,8 @@ static ga_status code(coder *c)
     if (!step->inputs)
         return ga_error();
     c->arrays = c->numbers = 0;
+    if (node_at(c, step->domain)->key.kind == GA__NODE_PRODUCT && c->group->nparts == 0)
+        return code_product(c, node_at(c, step->domain));
     if (c->group->nparts > 0)
         code_reductions(c);
     else
