@@ -335,7 +335,7 @@ static const struct {
     {"x ? 1 : 2", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"x if x else 1", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"if(x, 1, 2)", "where(condition, a, b)", GA_ERR_INVALID, 0},
-    {"m @ m", "sum(a[:, :, None] * b, axis=1)", GA_ERR_INVALID, 2},
+    {"m @ m", "do not match", GA_ERR_SHAPE, 2},
     {"x ^ 2", "write a power as x ** y", GA_ERR_DTYPE, 2},
     {"2.0 ^ 3", "write a power as x ** y", GA_ERR_INVALID, 4},
     {"x + nowhere", "nowhere", GA_ERR_INVALID, 4},
