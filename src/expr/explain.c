@@ -55,7 +55,9 @@ static void add_input(writer *w, const ga__input *input)
         return;
     }
     ga__strbuf_addf(&w->text, "  reads %s: %s", input->name,
-                    node->key.kind == GA__NODE_VIEW ? "a view of " : "");
+                    input->gathers                       ? "elements of "
+                    : node->key.kind == GA__NODE_VIEW ? "a view of "
+                                                      : "");
     if (input->source == GA__FROM_ARGUMENT)
         ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
     else

@@ -43,6 +43,7 @@ int ga__node_inputs(const ga__node *node)
     case GA__NODE_CAST:
     case GA__NODE_REDUCE:
     case GA__NODE_VIEW: return 1;
+    case GA__NODE_GATHER: return 2;
     default: return 0;
     }
 }
@@ -153,7 +154,8 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        const bool is_array = node->key.kind == GA__NODE_ARRAY || ga__node_reads_memory(node);
+        const bool is_array = node->key.kind == GA__NODE_ARRAY || ga__node_reads_memory(node) ||
+                              node->key.kind == GA__NODE_GATHER;
         p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
@@ -207,6 +209,27 @@ static void store_read(planner *p)
             p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
         }
         p->stored[k] |= p->used[k] && node->key.kind == GA__NODE_PRODUCT;
+    }
+}
+
+/* Elements are taken from memory, by elementwise kernels: what reductions take elements of is
+ * stored. With `all`, so is everything that is taken. */
+static void store_gathered(planner *p, bool all)
+{
+    const ga__node *nodes = p->graph->nodes;
+    for (int k = 0; k <= p->graph->root; k++) {
+        const int source = ga__viewed_node(p->graph, nodes[k].key.operand[0]);
+        p->mark[k] = p->used[k] && reduces(p, k);
+        if (!p->used[k] || nodes[k].key.kind != GA__NODE_GATHER)
+            continue;
+        p->stored[source] = nodes[source].key.kind != GA__NODE_ARRAY;
+        p->stored[k] = all;
+    }
+    for (int k = p->graph->root; k >= 0; k--) {
+        const bool gathers = nodes[k].key.kind == GA__NODE_GATHER;
+        p->stored[k] = p->stored[k] || (p->mark[k] && gathers);
+        for (int i = 0; p->mark[k] && !gathers && i < ga__node_inputs(&nodes[k]); i++)
+            p->mark[nodes[k].key.operand[i]] = true;
     }
 }
 
@@ -385,6 +408,8 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
     find_dependences(p);
     find_results(p);
     store_read(p);
+    if (p->graph->ngathers > 0)
+        store_gathered(p, p->splits);
     const ga_status status = p->splits ? split_values(p) : GA_OK;
     return status == GA_OK ? make_steps(p, plan) : status;
 }

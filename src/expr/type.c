@@ -360,6 +360,92 @@ static int view(typer *t, int operand)
     return add_node(t, &key, (ga_dtype)key.dtype, slice.ndim, slice.shape);
 }
 
+/* ---- Indices ---- */
+
+/* An array of indices as int64 with the axes behind it; a number as it is. */
+static int index_node(typer *t, int index, int behind)
+{
+    const ga__node *node = node_at(t, index);
+    const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
+    if (kind == 'b')
+        return fail(t, GA_ERR_INVALID,
+                    "a mask chooses a number of elements that only the data tell; use where(), or "
+                    "ga_index()");
+    if (kind != 'i' && kind != 'u')
+        return fail(t, GA_ERR_DTYPE, "indices are integers");
+    if (node->ndim > 0 && behind > 0) {
+        int64_t shape[2 * GA_MAX_NDIM];
+        ga__node_key key = {.kind = GA__NODE_VIEW,
+                            .row = GA__VIEW_SLICE,
+                            .dtype = node->dtype,
+                            .operand = {index},
+                            .bits = {(uint64_t)t->ast->nparts, (uint64_t)behind + 1}};
+        memcpy(shape, node->shape, sizeof(int64_t) * (size_t)node->ndim);
+        for (int k = 0; k < behind; k++)
+            shape[node->ndim + k] = 1;
+        t->graph->nviews++;
+        index = add_node(t, &key, node->dtype, node->ndim + behind, shape);
+    }
+    return index == FAILED ? FAILED : convert(t, index, GA_INT64);
+}
+
+static int gather(typer *t, int source, int index)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    const ga__node *x = node_at(t, source), *i = node_at(t, index);
+    int64_t shape[2 * GA_MAX_NDIM];
+    const int ndim = x->ndim, axes = ga__node_is_weak(i) ? 0 : i->ndim;
+    const int axis = ast_node->row < 0 ? ast_node->row + ndim : ast_node->row;
+    const ga_dtype dtype = x->dtype;
+    if (ga__node_is_weak(x))
+        return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
+    if (axis < 0 || axis >= ndim)
+        return fail(t, GA_ERR_INDEX, "indices for an axis that the array lacks");
+    if (ast_node->options && ndim > 1)
+        return fail(t, GA_ERR_INVALID, "take without axis= is for one axis: name one");
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)axis);
+    if (axes > 0)
+        memcpy(shape + axis, i->shape, sizeof(int64_t) * (size_t)axes);
+    memcpy(shape + axis + axes, x->shape + axis + 1, sizeof(int64_t) * (size_t)(ndim - axis - 1));
+    if (x->shape[axis] == 0 && ga__shape_size(ndim - 1 + axes, shape) > 0)
+        return fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
+    ga__node_key key = {.kind = GA__NODE_GATHER,
+                        .dtype = dtype,
+                        .operand = {source},
+                        .bits = {(uint64_t)axis, (uint64_t)axes}};
+    key.operand[1] = index_node(t, index, ndim - axis - 1);
+    if (key.operand[1] == FAILED)
+        return FAILED;
+    t->graph->ngathers++;
+    return add_node(t, &key, dtype, ndim - 1 + axes, shape);
+}
+
+/* ---- round(x, k) ---- */
+
+static int round_node(typer *t, int operand)
+{
+    const int decimals = t->ast_node->row;
+    const int rounded = decimals == 0 ? apply(t, GA__ROW_round, &operand) : operand;
+    if (decimals == 0 || rounded == FAILED)
+        return rounded;
+    const ga__operand_type type = {.dtype = node_at(t, operand)->dtype,
+                                   .weak = ga__node_is_weak(node_at(t, operand)),
+                                   .number = node_at(t, operand)->number};
+    ga_dtype loop, common;
+    if (ga__resolve("round", "iufc", GA__RULE_SAME, 1, &type, &loop, &common) != GA_OK)
+        return fail_here(t);
+    const int converted = convert(t, operand, loop);
+    if (converted == FAILED)
+        return FAILED;
+    const ga__node *x = node_at(t, converted);
+    const ga__node_key key = {.kind = GA__NODE_APPLY,
+                              .row = GA__ROW_round,
+                              .dtype = loop,
+                              .operand = {converted},
+                              .bits = {0, (uint64_t)(int64_t)decimals}};
+    return add_node(t, &key, loop, x->ndim, x->shape);
+}
+
 /* ---- Names ---- */
 
 static int add_argument(typer *t, int k)
@@ -407,6 +493,8 @@ static int type_node(typer *t, const int *node)
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
+    case GA__AST_GATHER: return gather(t, operand[0], operand[1]);
+    case GA__AST_ROUND: return round_node(t, operand[0]);
     case GA__AST_PRODUCT: return multiply(t, operand);
     }
     return FAILED;
@@ -414,12 +502,15 @@ static int type_node(typer *t, const int *node)
 
 static bool copy_parts(ga__graph *graph, const ga__ast *ast)
 {
-    if (ast->nparts == 0)
-        return true;
-    graph->parts = ga__malloc((size_t)ast->nparts * sizeof(*graph->parts));
-    if (graph->parts)
-        memcpy(graph->parts, ast->parts, (size_t)ast->nparts * sizeof(*graph->parts));
-    return graph->parts != NULL;
+    const size_t n = (size_t)ast->nparts;
+    graph->parts = ga__malloc((n + 1 + GA_MAX_NDIM) * sizeof(*graph->parts));
+    if (!graph->parts)
+        return false;
+    if (n > 0)
+        memcpy(graph->parts, ast->parts, n * sizeof(*graph->parts));
+    for (int k = 0; k <= GA_MAX_NDIM; k++)
+        graph->parts[n + (size_t)k] = k == 0 ? GA_ELLIPSIS : GA_NEWAXIS;
+    return true;
 }
 
 /* Types all nodes, also of names that nothing uses; returns the root's value. */
