@@ -104,8 +104,7 @@ static const char help[] =
     "usage: quarry info\n"
     "\n"
     "Prints the version, the devices and their memory, the compilers of their kernels, the\n"
-    "libraries of matrix products, and the location and size of the cache of compiled kernels; "
-    "also\n"
+    "libraries of matrix products, and the location and size of the cache of compiled kernels; also\n"
     "what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
