@@ -96,6 +96,7 @@ static int run_info(const command *c, int argc, char **argv)
     show_compiler("cuda kernels", "cuda");
     show_products("cpu matmul", "cpu");
     show_products("cuda matmul", "cuda");
+    printf("%-12s %s\n", "sorts", "Quarry's own templates, on every device; CUB is not linked");
     show_cache();
     return finish_output();
 }
@@ -104,8 +105,8 @@ static const char help[] =
     "usage: quarry info\n"
     "\n"
     "Prints the version, the devices and their memory, the compilers of their kernels, the\n"
-    "libraries of matrix products, and the location and size of the cache of compiled kernels; also\n"
-    "what is missing and how to get it.\n"
+    "libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
+    "compiled kernels; also what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
 

@@ -35,8 +35,7 @@ static bool fail_foreign(const ga__lexer *l, size_t at)
     } foreign[] = {{"&&", "write & or \"and\""},
                    {"||", "write | or \"or\""},
                    {"!", "write ~ or \"not\""},
-                   {"?", "write where(condition, a, b)"},
-                   {"@", "write a matrix product as sum(a[:, :, None] * b, axis=1)"}};
+                   {"?", "write where(condition, a, b)"}};
     for (size_t k = 0; k < sizeof(foreign) / sizeof(foreign[0]); k++) {
         if (strncmp(l->text + at, foreign[k].mark, strlen(foreign[k].mark)) != 0)
             continue;
@@ -172,7 +171,7 @@ static size_t mark_length(const char *s)
         return 3;
     if ((s[0] == '&' || s[0] == '|') && s[1] == s[0])
         return 0;
-    return strchr("+-*/%&|^~<>(),=;[].:", s[0]) ? 1 : 0;
+    return strchr("+-*/%@&|^~<>(),=;[].:", s[0]) ? 1 : 0;
 }
 
 int ga__lexer_advance(ga__lexer *l)

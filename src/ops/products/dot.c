@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernels/reduce.h"
+#include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/parts.h"
@@ -78,7 +79,8 @@ static gpuarray *dot(const gpuarray *a, const gpuarray *b)
 {
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga__device *device;
-    if (ga__check_values("dot", 2, values, &device) != GA_OK)
+    if (ga__check_values("dot", 2, values, &device) != GA_OK ||
+        ga__check_numeric("dot", a->dtype) != GA_OK || ga__check_numeric("dot", b->dtype) != GA_OK)
         return NULL;
     if (a->ndim == 0 || b->ndim == 0)
         return (ga_multiply)(values[0], values[1]);
