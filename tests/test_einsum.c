@@ -352,6 +352,18 @@ static void out_may_be_an_operand(void **state)
     }
 }
 
+/* Floats of a byte: what one kernel leaves for another is not rounded to them. */
+static void kernels_leave_no_bytes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(30, 40), 7),
+                 *y = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(2), 0.001953125);
+        /* The sum of x is 8400, and the largest float of its dtype is 448. */
+        assert_true(ga_item_double(ga_einsum("ij,k->k", GA_ARRAYS(x, y)), 1) == 16);
+    }
+}
+
 /* Both are sums of products of two complex operands. */
 static void conjugates_have_kernels_of_their_own(void **state)
 {
@@ -557,6 +569,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(unit_axes_cost_nothing),
         cmocka_unit_test(one_operand_gives_views),
         cmocka_unit_test(out_may_be_an_operand),
+        cmocka_unit_test(kernels_leave_no_bytes),
         cmocka_unit_test(conjugates_have_kernels_of_their_own),
         cmocka_unit_test(a_vector_and_itself_have_no_cross_product),
         cmocka_unit_test(an_out_that_does_not_fit_is_refused),
