@@ -88,14 +88,15 @@ static int run_info(const command *c, int argc, char **argv)
     return finish_output();
 }
 
-static const char help[] =
-    "usage: quarry info\n"
-    "\n"
-    "Prints the version, the devices and their memory, the compilers of their kernels, whose sorts\n"
-    "run, and the location and size of the cache of compiled kernels; also what is missing and how\n"
-    "to get it.\n"
-    "\n"
-    "  -h, --help  prints this\n";
+static const char help[] = "usage: quarry info\n"
+                           "\n"
+                           "Prints the version, the devices and their memory, the compilers of "
+                           "their kernels, whose sorts\n"
+                           "run, and the location and size of the cache of compiled kernels; also "
+                           "what is missing and how\n"
+                           "to get it.\n"
+                           "\n"
+                           "  -h, --help  prints this\n";
 
 const command info_command = {"info", "devices, compilers and the cache; what is missing", help,
                               run_info};
