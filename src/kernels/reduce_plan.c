@@ -122,8 +122,6 @@ static void set_operands(plan *p)
         p->v.operand[k] = ga__operand_variant_of(
             &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
-    if (p->noperands % 2)
-        p->v.operand[p->noperands] = (ga__operand_variant){0};
     p->v.output_step = step_of(p, p->streamed);
 }
 

@@ -76,6 +76,9 @@ static const struct {
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
+    {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
+    {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
+    {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
     {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
@@ -204,7 +207,7 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .shared_bytes = 227 << 10,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Everything except code is the host's. */
+/* Everything except code and products is the host's. */
 bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;
@@ -215,8 +218,14 @@ bool open_simulated_device(int processors)
     simulated_backend.code.find = simulated_find;
     simulated_backend.code.launch = simulated_launch;
     simulated_backend.code.resident_blocks = simulated_resident_blocks;
+    simulated_backend.product = (ga__product_verbs){.multiply = NULL};
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
+}
+
+void simulate_products(const ga__product_verbs *verbs)
+{
+    simulated_backend.product = *verbs;
 }
 
 void need_simulator(void)

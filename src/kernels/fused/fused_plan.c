@@ -76,12 +76,10 @@ static bool set_operands(plan *p)
             ga__operand_variant_of(&call->operands[k], step == 1 ? STEP_ONE : STEP_ZERO, false);
     }
     if (!call->operands[0].array) /* the shape of the plan does not depend on it */
-        p->v.operand[0] = (ga__operand_variant){.type = (uint8_t)call->operands[0].type,
-                                                .memory = (uint8_t)call->operands[0].type,
+        p->v.operand[0] = (ga__operand_variant){.type = call->operands[0].type & 4095,
+                                                .memory = call->operands[0].type & 4095,
                                                 .streamed = true,
                                                 .step = STEP_ONE};
-    if (call->noperands % 2)
-        p->v.operand[call->noperands] = (ga__operand_variant){0};
     return true;
 }
 
