@@ -87,8 +87,7 @@ static ga_status match(call *c)
         return fail_shapes(c, "do not match: the last dimension of the first is not the "
                               "last but one, or only, of the second");
     if (!ga__broadcast_shape(&c->ndim, c->shape, b->ndim - 2, b->shape))
-        return fail_shapes(c,
-                           ga__broadcast_problem(c->ndim, c->shape, b->ndim - 2, b->shape));
+        return fail_shapes(c, ga__broadcast_problem(c->ndim, c->shape, b->ndim - 2, b->shape));
     c->shape[c->ndim++] = a->shape[a->ndim - 2];
     c->shape[c->ndim++] = b->shape[b->ndim - 1];
     return GA_OK;
@@ -197,9 +196,8 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
     ga_product_args known;
     if (size == sizeof known && args)
         return product(f, args);
-    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK
-               ? product(f, &known)
-               : NULL;
+    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK ? product(f, &known)
+                                                                                : NULL;
 }
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
