@@ -111,8 +111,10 @@ gives '' eval 'i*i' i=i.npy -o r.csv --dtype uint8
 [ "$(tr '\n' ' ' < r.csv)" = '1 4 9 16 ' ] || complain "eval -o r.csv writes $(cat r.csv)"
 rm -f r.csv
 [ "$("$quarry" eval 'i + 1' i=i.npy -o - | "$quarry" eval 'sum(y)' y=-)" = 6 ] || complain "a pipe of .npy files"
+printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
-gives '1.414' eval -f f.txt x=2.0 --precision 3
+gives '[2.    1.    0.   ]' eval -f f.txt x=y.npy --precision 3
+gives '[1.414]' eval -f f.txt x=one.csv -p 3
 gives '[1. 2. 3. 4.]' eval 'abs(i)' i=i.npy -t float16
 printf '1,2\n3\n' > bad.csv
 fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
@@ -130,7 +132,7 @@ says 'min -1  max 8  mean 2.16667  NaN 0' show x.npy
 says 'min -4  max 3  mean 0.5$' show i.npy
 says '"dtype": "int32", "shape": \[4\], "bytes": 16, "min": -4, "max": 3, "mean": 0.5, "nan": 0}' show --json i.npy
 says 'e.npy: float64 (0,), 0 B' show e.npy
-says '  |=. |' show x.npy
+says '  | -@|' show x.npy
 "$quarry" show - < i.npy | grep -q '^-: int32 (4,), 16 B' || complain "show -"
 fails 'no file is given' show
 fails 'none.npy' show none.npy
@@ -152,7 +154,8 @@ if command -v python3 > /dev/null && python3 -c 'import numpy' 2> /dev/null; the
         complain "NumPy does not read n.npy as it should"
 else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed"
-fi
+mkdir d.npy
+fails 'directory' eval x x=x.npy -o d.npy
 
 # Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do
