@@ -170,8 +170,7 @@ static void plan_host(plan *p)
     count_tiles(p);
     const int64_t rows = p->tile_m + GA__PRODUCT_MOST_ROWS,
                   columns = p->tile_n + GA__PRODUCT_MOST_COLUMNS;
-    const int64_t words =
-        rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
+    const int64_t words = rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
     p->scratch_bytes = (size_t)((words * word + 63) / 64 * 64);
 }
 
