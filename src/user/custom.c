@@ -131,8 +131,8 @@ static ga_status check_reduction(const ga__custom *kernel, const ga_reduction_ar
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name,
                         args->neutral ? "reduce_expr" : "neutral");
     if (args->struct_name ? args->struct_bytes == 0 || args->struct_bytes > 1024 : false)
-        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, not 1 to 1024", kernel->base.name,
-                        args->struct_bytes);
+        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, expected 1 to 1024",
+                        kernel->base.name, args->struct_bytes);
     if (!args->struct_name && !ga__dtype_valid(args->dtype_out))
         return ga__fail(GA_ERR_DTYPE, "%s: dtype_out: %d is not a dtype", kernel->base.name,
                         (int)args->dtype_out);
