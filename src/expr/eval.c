@@ -156,11 +156,9 @@ static ga_status launch_apart(const call *c, const ga__step *step, ga__binding *
 
 static bool overlaps_input(const gpuarray *out, const ga__step *step, const ga__binding *b)
 {
-    for (int k = 1; k <= step->ninputs; k++) {
-        const gpuarray *x = b->operands[k].array;
-        if (x && ga__arrays_overlap(out, x))
+    for (int k = 1; k <= step->ninputs; k++)
+        if (b->operands[k].array && ga__arrays_overlap(out, b->operands[k].array))
             return true;
-    }
     return false;
 }
 
