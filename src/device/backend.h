@@ -34,7 +34,22 @@ typedef struct ga__cuda_source {
     const char *const *options; /* "-DN=4", "-I...", "--use_fast_math" */
     const char *const *header_names, *const *header_texts;
     const char *const *kernels; /* names to look up later: "add", "ns::add", "add<float>" */
+    int piece; /* of a module that is linked: its number, from 1, and the code is for link() */
 } ga__cuda_source;
+
+/* Relocatable code of one source. */
+typedef struct ga__link_piece {
+    const char *name; /* for messages */
+    const void *bytes;
+    size_t nbytes;
+} ga__link_piece;
+
+typedef struct ga__link_inputs {
+    const char *name; /* of the module, for messages */
+    const ga__link_piece *pieces;
+    size_t count;
+    const char *const *files; /* paths, ended by NULL; NULL: none */
+} ga__link_inputs;
 
 #define GA__MAX_PARAMS 256
 
@@ -196,6 +211,9 @@ typedef struct ga__user_verbs {
                          size_t *nbytes, char **symbols, char **log);
     /* Like code.key, for this compile. */
     void (*key)(ga__device *device, ga__strbuf *key);
+    /* Links pieces to code for load() (ga__free it). GA_ERR_COMPILE with the linker's log. */
+    ga_status (*link)(ga__device *device, const ga__link_inputs *inputs, void **code,
+                      size_t *nbytes);
     /* The kernel with this name in the source ("add" or "ns::add") or with this symbol. NULL if the
      * code has no names to look up. GA_ERR_INVALID if there is none; the message lists the
      * kernels. */

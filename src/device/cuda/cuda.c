@@ -10,6 +10,7 @@
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/shared.h"
 #include "device/cuda/module.h"
+#include "device/cuda/nvjitlink.h"
 #include "device/cuda/nvrtc.h"
 
 static ga_status cuda_synchronize(ga__device *device)
@@ -48,6 +49,12 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
                                    size_t *nbytes, char **symbols, char **log)
 {
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
+static ga_status cuda_link(ga__device *device, const ga__link_inputs *inputs, void **code,
+                           size_t *nbytes)
+{
+    return ga__nvjitlink_link(inputs, device->arch, code, nbytes);
 }
 
 /* Loads the first kernel, and with it all code. A template has one kernel, which gets its shared
@@ -319,6 +326,7 @@ const ga__backend ga__cuda_backend = {
     .product.multiply = cuda_multiply,
     .user.compile = cuda_compile_cuda,
     .user.key = cuda_cuda_key,
+    .user.link = cuda_link,
     .user.find = ga__cuda_find_by_name,
     .user.global = ga__cuda_global,
     .user.info = ga__cuda_function_info,

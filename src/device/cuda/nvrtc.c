@@ -293,9 +293,9 @@ static ga_status set_options(request *r, const ga__cuda_source *source, const ch
 {
     const char *const *option = source->options;
     for (; option != NULL && *option != NULL; option++) {
-        if (r->noptions > MAX_OPTIONS - 5)
+        if (r->noptions > MAX_OPTIONS - 6)
             return ga__fail(GA_ERR_INVALID, "compile: %s: more than %d options", r->name,
-                            MAX_OPTIONS - 5);
+                            MAX_OPTIONS - 6);
         r->options[r->noptions++] = *option;
     }
     if (!starts_with_any(source->options, "-arch", "--gpu-architecture"))
@@ -304,6 +304,8 @@ static ga_status set_options(request *r, const ga__cuda_source *source, const ch
         r->options[r->noptions++] = "--std=c++17";
     r->options[r->noptions++] = "-default-device";
     r->options[r->noptions++] = "--no-source-include";
+    if (source->piece > 0)
+        r->options[r->noptions++] = "--relocatable-device-code=true";
     if (*include != '\0')
         r->options[r->noptions++] = include;
     return GA_OK;

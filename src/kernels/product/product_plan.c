@@ -36,6 +36,7 @@ static void exchange(int64_t *x, int64_t *y)
 static void transpose(plan *p)
 {
     const operand a = p->a;
+    p->turned = true;
     p->a = p->b;
     p->b = a;
     exchange(&p->a.row, &p->a.column);
@@ -113,6 +114,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
 {
     const gpuarray *a = call->a, *c = call->c;
     p->call = call;
+    p->turned = false;
     p->device = c->buffer->device;
     p->m = c->shape[c->ndim - 2];
     p->n = c->shape[c->ndim - 1];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "kernels/reduce.h"
 #include "model/promote.h"
 #include "ops/check_nan.h"

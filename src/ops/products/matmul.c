@@ -170,6 +170,10 @@ static ga_status prepare(call *c)
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga_status status = ga__check_values(c->form->name, 2, values, &c->device);
     if (status == GA_OK)
+        status = ga__check_numeric(c->form->name, a->dtype);
+    if (status == GA_OK)
+        status = ga__check_numeric(c->form->name, b->dtype);
+    if (status == GA_OK)
         status = match_shapes(c->form, (dimensions){a->ndim, a->shape},
                               (dimensions){b->ndim, b->shape}, &c->match);
     if (status != GA_OK)
