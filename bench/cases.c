@@ -663,7 +663,8 @@ static bool vector_and_indices(workload *w, const bench_case *c)
 static bool vector_and_scattered(workload *w, const bench_case *c)
 {
     GA_SCOPE {
-        gpuarray *places = ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, w->n, 1), SCATTER), w->n);
+        gpuarray *places =
+            ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, w->n, 1), SCATTER), w->n);
         w->c = ga_keep(ga_astype(places, GA_INT32));
     }
     w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));

@@ -80,9 +80,8 @@ static void add_number(coder *c, int k)
 static ga__input *add_array(coder *c, int k, int node)
 {
     const int viewed = ga__viewed_node(c->graph, node), value = c->value_of[viewed];
-    return value >= 0
-               ? add_input(c, k, GA__FROM_STEP, value)
-               : add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
+    return value >= 0 ? add_input(c, k, GA__FROM_STEP, value)
+                      : add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
 }
 
 static void add_leaf(coder *c, int k)

@@ -242,8 +242,8 @@ __attribute__((noinline, cold)) static outcome run_with_views(call *c, const ga_
     outcome how = DONE;
     for (int i = 0; i < step->ninputs && how == DONE; i++) {
         const ga__input *input = &step->inputs[i];
-        const int node = input->gathers ? c->plan->graph.nodes[input->node].key.operand[0]
-                                        : input->node;
+        const int node =
+            input->gathers ? c->plan->graph.nodes[input->node].key.operand[0] : input->node;
         if (c->plan->graph.nodes[node].key.kind != GA__NODE_VIEW)
             continue;
         const ga__saved_error before = ga__error_save();

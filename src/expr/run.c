@@ -135,8 +135,8 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
         b->operands[n++] = ga__integer_operand(name[GA__GATHER_LENGTH], x->shape[axis]);
         b->operands[n++] = ga__integer_operand(
             name[GA__GATHER_STEP], x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
-        b->operands[n++] = ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++],
-                                            GA__COORDINATE, false);
+        b->operands[n++] =
+            ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++], GA__COORDINATE, false);
     }
     b->gather_operands = n - 1 - step->ninputs;
     return true;
@@ -148,8 +148,10 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
 static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
 {
     for (int k = 0; k < 2; k++)
-        b->operands[1 + k] = (ga__operand){
-            .name = step->inputs[k].name, .array = arrays[k], .type = arrays[k]->dtype, .reads = true};
+        b->operands[1 + k] = (ga__operand){.name = step->inputs[k].name,
+                                           .array = arrays[k],
+                                           .type = arrays[k]->dtype,
+                                           .reads = true};
     const bool had_error = ga__attempt_begin();
     const ga_status status = ga__matmul_shape(arrays[0]->ndim, arrays[0]->shape, arrays[1]->ndim,
                                               arrays[1]->shape, &b->ndim, b->shape);

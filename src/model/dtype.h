@@ -19,7 +19,7 @@ typedef struct ga__dtype_row {
     const char *c_names; /* of C types, with blanks between */
     struct {
         int fraction_bits, bias;
-        uint16_t top; /* infinity, or NaN in a format without infinity */
+        uint16_t top;       /* infinity, or NaN in a format without infinity */
     } format;               /* of a float that is only stored: the bits below the sign */
     ga_dtype moved;         /* of a struct: what kernels take for it that only move elements */
     const char *definition; /* of a struct: C++, or "" */

@@ -5,7 +5,7 @@
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
 #ifndef SHIFTED_VECTORS
-#define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
+#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
 #endif
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
@@ -150,7 +150,7 @@ static int register_bytes(const plan *p)
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                  ? MOST_PAIRED
+              limit = has_pairs(p)                ? MOST_PAIRED
                       : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
@@ -289,8 +289,8 @@ static void take_team(plan *p, int team, int most)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (has_pairs(p)                  ? MOST_PAIRED
-                       : p->call->formula->per_row ? MOST_PER_ROW
+              usual = (has_pairs(p)                                         ? MOST_PAIRED
+                       : p->call->formula->per_row                          ? MOST_PER_ROW
                        : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
                                                                             : MOST_EACH) /
                       lanes,

@@ -102,10 +102,10 @@ ga__record *ga__rank_text(const variant *v)
 {
     static const char *const texts[] = {"ga::order_key", NULL};
     static const int blocks[] = {
-        [GA__RANK_SAMPLE] = GA__RANK_ROUND_BLOCK,
-        [GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK, [GA__RANK_GATHER] = GA__RANK_ROUND_BLOCK,
-        [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,  [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,
-        [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK, [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
+        [GA__RANK_SAMPLE] = GA__RANK_ROUND_BLOCK, [GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK,
+        [GA__RANK_GATHER] = GA__RANK_ROUND_BLOCK, [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,
+        [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,    [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK,
+        [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
     const ga_dtype type = (ga_dtype)v->type;
     ga__record *record =
         ga__request_record(ga__rank_formula((ga__rank_task)v->task), v->host, 0, false, texts);
