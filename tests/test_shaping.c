@@ -133,6 +133,10 @@ static void formulas_take_elements(void **state)
                        NUMBERS(38, 6, 38));
         assert_int_equal(ga_eval_into(y, "y[i]", GA(y), GA(i)), GA_OK);
         assert_numbers(ga_astype(y, GA_INT32), NUMBERS(3, 1, 3));
+        assert_numbers(ga_eval("x[i, :][1:, 0]", GA(x), GA(i)), NUMBERS(0, 8));
+        gpuarray *f4 = ga_astype(x, GA_FLOAT32), *ones = ga_ones(GA_FLOAT32, GA_SHAPE(4));
+        assert_numbers(ga_astype(ga_eval("f4[i] @ ones", GA(f4), GA(i), GA(ones)), GA_INT32),
+                       NUMBERS(38, 6, 38));
         const int k = 1;
         assert_numbers(ga_eval("x[(k)]", GA(x), GA(k)), NUMBERS(4, 5, 6, 7));
         gpuarray *f = ga_full(GA_FLOAT32, GA_SHAPE(1), 12.345);

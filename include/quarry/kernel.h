@@ -37,8 +37,10 @@ typedef struct ga_elementwise_args {
  * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
  * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
  * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
- * block of one thread. Functions of a warp are missing there. Nothing is compiled before the first
- * run. GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
+ * block of one thread: barriers do nothing, and what takes values from other threads (__shfl_sync,
+ * __ballot_sync, ...) does not compile; ga_module_compile() runs such kernels on the host too.
+ * Nothing is compiled before the first run. GA_ERR_INVALID if the argument list is malformed. Freed
+ * by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the

@@ -33,6 +33,19 @@ void ga__coder_start(ga__coder *c, int stored);
 /* Marks the nodes between `node` and what has a name before the text. */
 void ga__coder_mark(ga__coder *c, int node);
 
+/* Whether a node is an operand: an array or a number. */
+bool ga__coder_is_leaf(const ga__coder *c, int k);
+
+/* Makes the operand an input, under a name, or writes the number. */
+void ga__coder_add_leaf(ga__coder *c, int k);
+
+/* Writes const TYPE tK = the element of a source at an index. More operands than a kernel has stand
+ * for more such elements. */
+void ga__coder_add_gather(ga__coder *c, int k);
+
+/* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
+void ga__coder_add_literal(ga__coder *c, ga_dtype dtype, ga_value number);
+
 /* Adds the statements of all marked nodes. */
 void ga__coder_add_statements(ga__coder *c);
 

@@ -61,6 +61,17 @@ bool ga__fused_plan_make(ga__fused_plan *p);
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
 
+/* CUDA: gives the staged operands, the results that pass through and the kept values their places
+ * in shared memory, and sets its size; and the most that it may be. */
+void ga__fused_place(ga__fused_plan *p);
+size_t ga__fused_shared_limit(const ga__fused_plan *p);
+
+/* Bytes of an element of operand k in memory. */
+static inline size_t ga__fused_size(const ga__fused_plan *p, int k)
+{
+    return ga__dtype_size((ga_dtype)p->v.operand[k].memory);
+}
+
 /* Whether operand k is an array with elements of its own along the row. */
 static inline bool ga__fused_along_row(const ga__fused_plan *p, int k)
 {

@@ -64,7 +64,6 @@ static void fill_stage(ga__record *record, const variant *v)
     ga__record_set_flag(record, GA__KEY(ordering), v->stage == GA__RANK_ORDER || merges);
     ga__record_set_flag(record, GA__KEY(merging), merges);
     ga__record_set_number(record, GA__KEY(team), v->team);
-    ga__record_set_number(record, GA__KEY(copies), ga__rank_row_copies(v));
     ga__record_set_number(record, GA__KEY(targets), v->targets);
     ga__record_set_number(record, GA__KEY(digit_bits), ga__rank_digit_bits(v));
     ga__record_set_number(record, GA__KEY(state_bytes), GA__RANK_STATE_BYTES);
