@@ -189,7 +189,8 @@ static void store_read(planner *p)
 {
     for (int k = 0; k <= p->graph->root; k++) {
         const ga__node *node = &p->graph->nodes[k];
-        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node); i++) {
+        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node);
+             i++) {
             const int viewed = ga__viewed_node(p->graph, node->key.operand[i]);
             p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
         }

@@ -149,8 +149,10 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
 static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
 {
     for (int k = 0; k < 2; k++)
-        b->operands[1 + k] = (ga__operand){
-            .name = step->inputs[k].name, .array = arrays[k], .type = arrays[k]->dtype, .reads = true};
+        b->operands[1 + k] = (ga__operand){.name = step->inputs[k].name,
+                                           .array = arrays[k],
+                                           .type = arrays[k]->dtype,
+                                           .reads = true};
     const bool had_error = ga__attempt_begin();
     const ga_status status = ga__matmul_shape(arrays[0]->ndim, arrays[0]->shape, arrays[1]->ndim,
                                               arrays[1]->shape, &b->ndim, b->shape);

@@ -18,7 +18,8 @@ typedef enum ga__node_kind {
     GA__NODE_CAST,
     GA__NODE_REDUCE, /* a reduction or a scan */
     GA__NODE_VIEW,   /* of an array, of a view, or of a value that a kernel stores */
-    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1] */
+    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1]
+                      */
     GA__NODE_PRODUCT /* a @ b, of two such values; it is one itself */
 } ga__node_kind;
 
