@@ -70,6 +70,9 @@ void ga__graph_reset(ga__graph *graph);
  * members are not set yet. -1 when memory is out. */
 int ga__graph_find(ga__graph *graph, const ga__node_key *key, size_t at, bool *is_new);
 
+/* The operands of a node that are values. */
+int ga__node_inputs(const ga__node *node);
+
 /* The value that a VIEW is part of, through all views between them; other nodes themselves. */
 static inline int ga__viewed_node(const ga__graph *graph, int k)
 {

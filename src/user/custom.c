@@ -176,9 +176,8 @@ static ga_status check_accumulator(const ga__custom *kernel, const char *what, g
         return ga__fail(GA_ERR_DTYPE, "%s: %s: %d is not a dtype", kernel->base.name, what,
                         (int)dtype);
     if (ga__dtype_size(dtype) > MOST_STRUCT_BYTES)
-        return ga__fail(GA_ERR_INVALID, "%s: %s: %s has %zu bytes, more than %d",
-                        kernel->base.name, what, ga_dtype_name(dtype), ga__dtype_size(dtype),
-                        MOST_STRUCT_BYTES);
+        return ga__fail(GA_ERR_INVALID, "%s: %s: %s has %zu bytes, more than %d", kernel->base.name,
+                        what, ga_dtype_name(dtype), ga__dtype_size(dtype), MOST_STRUCT_BYTES);
     return GA_OK;
 }
 

@@ -219,9 +219,8 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
     ga_product_args known;
     if (size == sizeof known && args)
         return product(f, args);
-    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK
-               ? product(f, &known)
-               : NULL;
+    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK ? product(f, &known)
+                                                                                : NULL;
 }
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
