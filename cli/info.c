@@ -54,6 +54,17 @@ static void show_compiler(const char *title, const char *device)
     free(compiler);
 }
 
+static void show_products(const char *title, const char *device)
+{
+    char *library = ga_product_library(device);
+
+    if (library)
+        printf("%-12s %s\n", title, library);
+    else
+        show_error(title);
+    free(library);
+}
+
 static void show_cache(void)
 {
     int64_t files, bytes;
@@ -83,6 +94,9 @@ static int run_info(const command *c, int argc, char **argv)
     show_devices();
     show_compiler("cpu kernels", "cpu");
     show_compiler("cuda kernels", "cuda");
+    show_products("cpu matmul", "cpu");
+    show_products("cuda matmul", "cuda");
+    printf("%-12s %s\n", "sorts", "Quarry's own templates, on every device; CUB is not linked");
     show_cache();
     return finish_output();
 }
@@ -90,8 +104,9 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers of their kernels, and the\n"
-    "location and size of the cache of compiled kernels; also what is missing and how to get it.\n"
+    "Prints the version, the devices and their memory, the compilers of their kernels, the\n"
+    "libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
+    "compiled kernels; also what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
 

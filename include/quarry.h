@@ -24,7 +24,12 @@
 #include <quarry/histogram.h>
 #include <quarry/sets.h>
 #include <quarry/joining.h>
+#include <quarry/products.h>
 #include <quarry/indexing.h>
+#include <quarry/einsum.h>
+#include <quarry/shaping.h>
+#include <quarry/series.h>
+#include <quarry/struct.h>
 #include <quarry/info.h>
 
 /* Whether the program's calls note their file and line, for ga_error_file(), the error handler and

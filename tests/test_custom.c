@@ -616,6 +616,82 @@ static void functions_of_several_threads(void **state)
         }
 }
 
+/* ---- A range of indices ---- */
+
+/* As numpy.arange(n)[start:stop:step], or the whole of it. */
+static void check_range(ga_kernel *k, int64_t n, ga_range range)
+{
+    GA_SCOPE {
+        static float got[200];
+        static int64_t wanted[200];
+        gpuarray *x = ga_zeros(GA_FLOAT32, 1, &n), *all = ga_arange(GA_INT64, 0, (double)n, 1);
+        gpuarray *part = ga_slice_ranges(all, 1, &range);
+        const int64_t count = ga_size(part);
+        expect_ok();
+        assert_int_equal(ga_run_over(k, range, x), GA_OK);
+        ga_to_host(x, got, (size_t)n * sizeof *got);
+        ga_to_host(part, wanted, (size_t)count * sizeof *wanted);
+        for (int64_t i = 0, at; i < n; i++) {
+            for (at = 0; at < count && wanted[at] != i; at++)
+                continue;
+            if (got[i] != (float)(at < count ? 1000 * n + i : 0))
+                fail_msg("element %lld of %lld is %g", (long long)i, (long long)n, (double)got[i]);
+        }
+    }
+}
+
+static void a_range_is_a_slice_of_the_indices(void **state)
+{
+    (void)state;
+    ga_kernel *k = ga_elementwise_kernel("float *x", "x[i] = 1000 * n + i", "ranged");
+    for (int64_t n = 0; n <= 200; n += 40) {
+        check_range(k, n, GA_ALL);
+        check_range(k, n, GA_RANGE(5, 10, 1));
+        check_range(k, n, GA_RANGE(1, -1, 1));
+        check_range(k, n, GA_RANGE(-30, 1000, 7));
+        check_range(k, n, GA_FROM(-1, -1));
+        check_range(k, n, GA_FROM(-3, -11));
+        check_range(k, n, GA_UPTO(-20, 3));
+        check_range(k, n, GA_RANGE(50, 20, 1));
+    }
+    ga_kernel_free(k);
+}
+
+static void a_range_reaches_neighbours(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const int64_t shape[] = {10, 10};
+        gpuarray *x = ga_reshape(counting(GA_FLOAT64, 100), 2, shape);
+        gpuarray *y = ga_zeros(GA_FLOAT64, 2, shape);
+        ga_kernel *k = ga_elementwise_kernel(
+            "const double *x, double *y", "if (i < 0) return; y[i] = x[i + 1] - x[i - 1]", "slope");
+        assert_int_equal(ga_run_over(k, GA_RANGE(1, -1, 1), ga_transpose(x), ga_flip(y, 0)), GA_OK);
+        expect_ok();
+        /* x.T: steps of 10 along a row; at its end the next row's begins 89 below. */
+        assert_true(element(y, 91) == 20 && element(y, 90) == 0 && element(y, 9) == 0);
+        assert_true(element(y, 99) == 10 - 89 + 1 - 1 - 10 + 10 + 0 + 0);
+        ga_kernel_free(k);
+    }
+}
+
+static void a_range_checks_its_arguments(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_FLOAT32, 10), *y = counting(GA_FLOAT32, 9);
+        ga_kernel *k = ga_elementwise_kernel("float *x, float *y", "x[i] = y[i]", "checked");
+        expect_error(ga_run_over(k, GA_INDEX(3), x, x), GA_ERR_INVALID, "an index is not a range");
+        expect_error(ga_run_over(k, GA_RANGE(0, 3, 0), x, x), GA_ERR_INDEX, "step");
+        expect_error(ga_run_over(k, GA_ALL, x, y), GA_ERR_SHAPE, "10 elements, y has 9");
+        expect_error(ga_run_over(k, GA_ALL, ga_broadcast_to(x, GA_SHAPE(2, 10)),
+                                 ga_broadcast_to(x, GA_SHAPE(2, 10))),
+                     GA_ERR_INVALID, "broadcast view");
+        expect_error(ga_run_over(NULL, GA_ALL, x, y), GA_ERR_INVALID, "run_over: the kernel");
+        ga_kernel_free(k);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -647,6 +723,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(indices_past_32_bits_find_their_elements),
         cmocka_unit_test(a_const_array_cannot_be_written),
         cmocka_unit_test(cudas_words_are_known),
+        cmocka_unit_test(a_range_is_a_slice_of_the_indices),
+        cmocka_unit_test(a_range_reaches_neighbours),
+        cmocka_unit_test(a_range_checks_its_arguments),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -177,6 +177,19 @@ static void first_elements(void **state)
         run_task(&tasks[k]);
 }
 
+/* Rows so long that a sample bounds the keys that the first round stores; some samples are wrong,
+ * and some rows have too many elements between the bounds. */
+static void samples_of_long_rows(void **state)
+{
+    (void)state;
+    static const int sampled[] = {0, 3, 5, 7, 8, 9, 11, 13};
+    for (size_t k = 0; k < sizeof sampled / sizeof *sampled; k++)
+        for (int what = 0; what < CONTENTS; what++) {
+            compare(&tasks[sampled[k]], (content)what, 1, 150001 + 1000 * what, k + 1);
+            compare(&tasks[sampled[k]], (content)what, 3, 70001, k + 1);
+        }
+}
+
 /* Devices differ in the shared memory of a block: rows that exceed it take rounds. */
 static void little_shared_memory(void **state)
 {
@@ -205,6 +218,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(quantiles),
         cmocka_unit_test(partitions),
         cmocka_unit_test(first_elements),
+        cmocka_unit_test(samples_of_long_rows),
         cmocka_unit_test(little_shared_memory),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "device/context.h"
 #include "jit/compile.h"
+#include "model/rows.h"
 #include "run.h"
 
 #ifndef QUARRY_CUDA
@@ -216,6 +217,21 @@ static void scan_variants(ga_dtype dtype)
         }
 }
 
+/* Reductions of segments, one row and many. */
+static void segment_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(1000, 30)), *ends = ga_zeros(GA_INT64, GA_SHAPE(4));
+#undef GA_REDUCE
+#define GA_REDUCE(name, ...)                                                                       \
+    if (!ga__rows[GA__ROW_##name].part.uses_index)                                                 \
+        COMPILES("segments of " #name, ga_##name(x, GA_AXIS(0), .offsets = ends));
+#include <quarry/reduce.def>
+        COMPILES("segments of a line", ga_sum(ga_ravel(x), .offsets = ends));
+        COMPILES("segments of rows", ga_mean(x, GA_AXIS(1), .offsets = ends));
+    }
+}
+
 static void custom_variants(void)
 {
     GA_SCOPE {
@@ -372,6 +388,12 @@ static void random_variants(ga_dtype dtype)
             COMPILES("lognormal", ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)));
             COMPILES("exponential", ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)));
             COMPILES("integers", ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)));
+            COMPILES("laplace", ga_rng_laplace(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("cauchy", ga_rng_standard_cauchy(rng, dtype, GA_SHAPE(5000)));
+            COMPILES("gamma", ga_rng_gamma(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("vonmises", ga_rng_vonmises(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("binomial", ga_rng_binomial(rng, dtype, 9, 0.5, GA_SHAPE(5000)));
+            COMPILES("geometric", ga_rng_geometric(rng, dtype, 0.5, GA_SHAPE(5000)));
             COMPILES("poisson of 3", ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)));
             COMPILES("poisson of 30", ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)));
             COMPILES("permutation", ga_rng_permutation(rng, 5000));
@@ -417,6 +439,23 @@ static void sort_variants(ga_dtype dtype)
         }
 }
 
+/* Tiles of each size, both directions of the operands, stacks, and rows. */
+static void product_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *a = ga_empty(dtype, GA_SHAPE(70, 50)), *b = ga_empty(dtype, GA_SHAPE(50, 30)),
+                 *large = ga_empty(dtype, GA_SHAPE(2000, 2000)),
+                 *stack = ga_empty(dtype, GA_SHAPE(3, 1, 30, 50)),
+                 *wide = ga_empty(dtype, GA_SHAPE(50, 3)), *out = ga_empty(dtype, GA_SHAPE(70, 30));
+        COMPILES("matmul", ga_matmul(a, b));
+        COMPILES("matmul", ga_matmul(large, ga_transpose(large)));
+        COMPILES("matmul", ga_matmul(stack, wide));
+        COMPILES("matmul", ga_matmul(ga_slice(stack, "..., ::2, :"), b));
+        COMPILES("matmul", ga_matmul(a, b, .out = out, .alpha = 2, .beta = 3));
+        COMPILES("matvec", ga_matvec(large, ga_slice(large, "0")));
+    }
+}
+
 /* Elements are words of their dtype's size. */
 static void indexing_variants(ga_dtype dtype)
 {
@@ -430,6 +469,14 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index", ga_index(x, k, k));
         COMPILES("index_set", ga_index_set(x, v, k, k));
         COMPILES("index_set", ga_index_set(turned, 1, k));
+        COMPILES("index_add", ga_index_add(x, v, k, k));
+        COMPILES("index_add", ga_index_add(turned, 1, k));
+        COMPILES("index_add", ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k),
+                                                .relaxed = true));
+        COMPILES("index_multiply", ga_index_multiply_with(.x = x, .value = GA_V(v),
+                                                          GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
+        COMPILES("index_maximum", ga_index_maximum(x, v, k, k));
         COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
         COMPILES("place", ga_place(x, x, v));
         COMPILES("putmask", ga_putmask(x, x, v));
@@ -504,6 +551,46 @@ static void scans_compile_everywhere(void **state)
     (void)state;
     run_twice(scan_variants, some_dtypes, 1, devices, DEVICES);
     run_twice(scan_variants, some_dtypes + 1, 3, &devices[2], 1);
+    run_twice(segment_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(segment_variants, some_dtypes + 1, 3, &devices[2], 1);
+}
+
+/* Moves of structs that no access takes whole, and kernels that name them. */
+static void struct_variants(ga_dtype dtype)
+{
+    const int64_t shape[] = {40, 50};
+    compiled_dtype = dtype;
+    COMPILES("struct", GA_SCOPE {
+        gpuarray *x = ga_zeros(dtype, 2, shape), *y = ga_empty(dtype, 2, shape);
+        gpuarray *mask = ga_zeros(GA_BOOL, 1, shape);
+        ga_copy(ga_transpose(x));
+        ga_take(x, ga_zeros(GA_INT32, 1, shape), GA_AXIS(0));
+        ga_concatenate(GA_ARRAYS(x, y));
+        ga_where(mask, ga_slice(x, ":, :40"), ga_slice(y, ":, :40"));
+        ga_triu(x, 0);
+        ga_compress(mask, x, GA_AXIS(0));
+        char declared[64];
+        snprintf(declared, sizeof declared, "const %s *x, %s *y", ga_dtype_name(dtype),
+                 ga_dtype_name(dtype));
+        ga_kernel *k = ga_elementwise_kernel(declared, "y[i] = x[i]", "move");
+        ga_run(k, x, y);
+        ga_run(k, ga_transpose(x), ga_transpose(y));
+        ga_kernel_free(k);
+        k = ga_reduction_kernel(dtype, "{}", "b", "x[i]", declared, "last");
+        ga_reduce(k, x, y);
+        ga_kernel_free(k);
+        k = ga_scan_kernel(dtype, declared, "x[i]", "b", "{}", "y[i] = item", "running");
+        ga_scan(k, ga_ravel(x), ga_ravel(y));
+        ga_kernel_free(k);
+    });
+}
+
+static void structs_compile_everywhere(void **state)
+{
+    (void)state;
+    const ga_dtype dtypes[] = {ga_vector_dtype(GA_FLOAT32, 3), ga_vector_dtype(GA_FLOAT64, 4),
+                               ga_struct_dtype("odd", 7, "struct odd { char c[7]; };")};
+    run_twice(struct_variants, dtypes, 3, &devices[2], 1);
 }
 
 static void expressions_compile_everywhere(void **state)
@@ -543,6 +630,14 @@ static void sorts_compile_everywhere(void **state)
     (void)state;
     run_twice(sort_variants, some_dtypes, 1, devices, DEVICES);
     run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
+}
+
+static void products_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(product_variants, some_dtypes, 1, devices, DEVICES);
+    for (int d = GA_BOOL; d < GA_DTYPE_COUNT; d++)
+        run_twice(product_variants, &(ga_dtype){(ga_dtype)d}, 1, &devices[2], 1);
 }
 
 static void random_numbers_compile_everywhere(void **state)
@@ -601,6 +696,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         table_test(custom_kernels_compile_everywhere),
+        table_test(structs_compile_everywhere),
         table_test(expressions_compile_everywhere),
         table_test(elementwise_variants_compile_everywhere),
         table_test(reduction_variants_compile_everywhere),
@@ -608,6 +704,7 @@ int main(int argc, char **argv)
         table_test(fused_rows_compile_everywhere),
         table_test(selections_compile_everywhere),
         table_test(sorts_compile_everywhere),
+        table_test(products_compile_everywhere),
         table_test(indices_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),

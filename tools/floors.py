@@ -1,7 +1,7 @@
 """The floors of src/: makes the include tree of one floor, or checks all folders.
 
 floors.py SOURCE TREE FOLDER...
-    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header of each folder, and TREE has no other files: a file of
+    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header and table of each folder, and TREE has no other files: a file of
     the floor that includes a header of another folder does not compile.
 floors.py --check SOURCE
     No include cycles between the modules (x.c and x.h) except CYCLES, at most MOST_FILES .c files in a folder, at most
@@ -25,7 +25,7 @@ def make_tree(source, tree, folders):
         there = os.path.join(tree, folder)
         os.makedirs(there, exist_ok=True)
         for name in os.listdir(os.path.join(source, folder)):
-            if name.endswith(".h"):
+            if name.endswith((".h", ".def")):
                 os.symlink(os.path.relpath(os.path.join(source, folder, name), there), os.path.join(there, name))
 
 

@@ -16,7 +16,10 @@ typedef enum ga_dtype {
 #define GA_DTYPE(ID, ...) GA_##ID,
 #include <quarry/dtype.def>
 #undef GA_DTYPE
-    GA_DTYPE_COUNT
+    GA_DTYPE_COUNT,
+    /* The dtypes of structs, which a program makes (struct.h). */
+    GA_FIRST_STRUCT = 64,
+    GA_LAST_STRUCT = 4095
 } ga_dtype;
 
 /* NumPy's name ("float32"); "no dtype" if the argument is not a dtype. A static string. */

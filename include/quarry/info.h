@@ -20,6 +20,12 @@ GA_API const char *ga_cuda_problem(void);
  */
 GA_API char *ga_compiler(const char *device);
 
+/* The library that multiplies matrices of floats on `device`, as of ga_compiler(): "OpenBLAS
+ * 0.3.21, /usr/lib/libopenblas.so.0", or "cuBLASLt 13.0.0, /usr/lib/libcublasLt.so.13". The caller
+ * frees the text with free(). NULL if there is none: Quarry's own kernels multiply then, and
+ * GA_ERR_UNSUPPORTED has a message that says what to install. */
+GA_API char *ga_product_library(const char *device);
+
 /* The folder of the compiled kernels; it need not exist yet. The caller frees the text with free().
  * NULL without an error if there is no such folder (QUARRY_CACHE_DIR is empty, or there is no home
  * directory). */

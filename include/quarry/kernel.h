@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include <quarry/array.h>
 #include <quarry/each.h>
 #include <quarry/error.h>
 #include <quarry/value.h>
@@ -28,7 +29,8 @@ typedef struct ga_elementwise_args {
 /* A kernel that ga_run() runs once for every element. Argument types are the C types char .. long
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
- * array. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
+ * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
+ * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
  * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
  * NumPy names (float16, ...) as types there. The texts may use the C mathematical functions, NAN
  * and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
@@ -47,9 +49,15 @@ GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *
  * GA_ERR_INVALID (count, number), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
+/* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as
+ * NumPy's range(n)[1:-1]. `i` takes these values and `n` is that of ga_run(). Arrays are read and
+ * written in memory as each index comes: an input that overlaps a written array is not copied.
+ * GA_ERR_INVALID also for a GA_INDEX, or a step of 0. */
+GA_API ga_status ga_run_over(ga_kernel *kernel, ga_range range, int count, const ga_value *args);
+
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
 typedef struct ga_reduction_args {
-    ga_dtype dtype_out;      /* dtype of the result, and of a and b in reduce_expr */
+    ga_dtype dtype_out; /* dtype of the result, and of a and b in reduce_expr; a struct's too */
     const char *neutral;     /* the neutral element of reduce_expr: "0" */
     const char *reduce_expr; /* combines a and b, in any order and grouping: "a+b" */
     const char
@@ -113,6 +121,12 @@ template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values...
     const ga_value list[] = {GA_V(values)...};
     return ga_run(kernel, (int)sizeof...(values), list);
 }
+template <class... Values>
+inline ga_status ga_run_over_(ga_kernel *kernel, ga_range range, Values... values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_run_over(kernel, range, (int)sizeof...(values), list);
+}
 template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
@@ -124,6 +138,7 @@ template <class... Values> inline ga_status ga_scan_(ga_kernel *kernel, Values..
     return ga_scan(kernel, (int)sizeof...(values), list);
 }
 #define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
+#define ga_run_over(...) GA_HERE_(ga_run_over_(__VA_ARGS__))
 #define ga_scan(...) GA_HERE_(ga_scan_(__VA_ARGS__))
 #define ga_reduce(...) GA_HERE_(ga_reduce_(__VA_ARGS__))
 /* The options that follow the positional arguments, in the order of the structs' members. In C++20
@@ -208,6 +223,8 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
     ga_scan_kernel_(dtype, a, input, scan, neutral, output, name, {__VA_ARGS__})
 #else
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
+#define ga_run_over(kernel, range, ...)                                                            \
+    GA_AT_(ga_run_over, kernel, range, GA_VALUES_(__VA_ARGS__))
 #define ga_scan(...) GA_CALL_(ga_scan, __VA_ARGS__)
 #define ga_scan_kernel(...)                                                                        \
     GA_AT_(ga_scan_kernel, sizeof(ga_scan_kernel_args),                                            \

@@ -34,6 +34,24 @@ typedef struct ga_module_args {
  * the source lines that it mentions, GA_ERR_INVALID, GA_ERR_MEMORY. Freed by ga_module_free(). */
 GA_API ga_module *ga_module_compile(size_t size, const ga_module_args *args);
 
+/* Arguments of ga_module_link(). */
+typedef struct ga_link_args {
+    const ga_module_args *sources; /* GA_SOURCES() sets the first three members */
+    size_t count, source_bytes;
+    const char *name;         /* of the module, in messages; NULL: "module" */
+    const char *const *files; /* more code to link, ended by NULL: cubins, fatbins and PTX of
+                                 nvcc -dc, objects and libraries. Not on the host */
+} ga_link_args;
+
+/* Compiles several sources and links them to one module: ga_module_link(GA_SOURCES({.source = a},
+ * {.source = b, .options = "-DN=4"})). A source calls functions and uses variables of another by
+ * their declarations: extern __device__ float f(float). The code of each source is cached as by
+ * ga_module_compile(). On a GPU nvJitLink links, which is part of the CUDA toolkit and loaded at the
+ * first call; on the host the system's linker does. Templates' instances are named in the .kernels
+ * of the source that defines them. NULL on failure: as ga_module_compile(), and GA_ERR_COMPILE with
+ * the linker's log, or if there is no nvJitLink; GA_ERR_UNSUPPORTED for files on the host. */
+GA_API ga_module *ga_module_link(size_t size, const ga_link_args *args);
+
 /* Loads code that nvcc made for the current device: a cubin, a fatbin, or PTX, which the driver
  * compiles. NULL and GA_ERR_IO, GA_ERR_FORMAT (not such a file), GA_ERR_DEVICE (not code for this
  * device), GA_ERR_UNSUPPORTED (the device is the host). */
@@ -198,6 +216,21 @@ inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
     return ga_launch_with(kernel, grid, block, sizeof options, &options, (int)sizeof...(values),
                           list);
 }
+struct ga_link_rest_ {
+    const char *name = nullptr;
+    const char *const *files = nullptr;
+};
+inline ga_module *ga_module_link_(std::initializer_list<ga_module_args> sources,
+                                  const ga_link_rest_ &rest = {})
+{
+    const ga_link_args args = {sources.begin(), sources.size(), sizeof(ga_module_args), rest.name,
+                               rest.files};
+    return ga_module_link(sizeof args, &args);
+}
+#define GA_SOURCES(...) (std::initializer_list<ga_module_args>{__VA_ARGS__})
+#define ga_module_link(...) GA_HERE_(GA_JOIN_(GA_LINK_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_LINK_ONE(sources) ga_module_link_(sources)
+#define GA_LINK_MANY(sources, ...) ga_module_link_(sources, {__VA_ARGS__})
 #define GA_HEADERS(...) (std::initializer_list<ga_header>{__VA_ARGS__, {nullptr, nullptr}}.begin())
 /* Options that are left out have their defaults without a warning. */
 struct ga_with_ {
@@ -221,6 +254,12 @@ struct ga_with_ {
 #define GA_WITH(...) (&(ga_launch_options){__VA_ARGS__})
 #define ga_module_compile(...)                                                                     \
     GA_AT_(ga_module_compile, sizeof(ga_module_args), &(ga_module_args){.source = __VA_ARGS__})
+#define GA_SOURCES(...)                                                                            \
+    ((const ga_module_args[]){__VA_ARGS__}),                                                       \
+        sizeof((const ga_module_args[]){__VA_ARGS__}) / sizeof(ga_module_args),                    \
+        sizeof(ga_module_args)
+#define ga_module_link(...)                                                                        \
+    GA_AT_(ga_module_link, sizeof(ga_link_args), &(ga_link_args){.sources = __VA_ARGS__})
 #define ga_launch(kernel, grid, ...) GA_LAUNCH_(__VA_ARGS__)(kernel, grid, __VA_ARGS__)
 #define GA_LAUNCH_(...) GA_JOIN_(GA_LAUNCH_, GA_JOIN_(GA_MANY_(__VA_ARGS__), _))
 #define GA_LAUNCH_ONE_(kernel, grid, block) GA_AT_(ga_launch, kernel, grid, block, GA_NO_VALUES_)

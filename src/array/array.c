@@ -228,9 +228,9 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
         return NULL;
     if (size > 0 && !pointer)
         return ga__fail_null(GA_ERR_INVALID, "wrap: the pointer is NULL");
-    if ((uintptr_t)pointer % ga__dtype_size(dtype))
+    if ((uintptr_t)pointer % ga__dtype_alignment(dtype))
         return ga__fail_null(GA_ERR_INVALID, "wrap: %p is not aligned to %s's %zu bytes", pointer,
-                             ga_dtype_name(dtype), ga__dtype_size(dtype));
+                             ga_dtype_name(dtype), ga__dtype_alignment(dtype));
     if (size > 0 && !device->backend->memory.reaches(device, pointer))
         return ga__fail_null(GA_ERR_INVALID,
                              "wrap: %s cannot use the memory at %p: it is neither the device's nor "

@@ -1,4 +1,4 @@
-/* The interface of a device: five small tables of functions per backend. */
+/* The interface of a device: six small tables of functions per backend. */
 #ifndef GA_DEVICE_BACKEND_H
 #define GA_DEVICE_BACKEND_H
 
@@ -10,6 +10,7 @@
 #include <quarry/error.h>
 
 #include "base/strbuf.h"
+#include "device/product.h"
 
 typedef struct ga__device ga__device;
 typedef struct ga_stream ga__stream;
@@ -33,7 +34,22 @@ typedef struct ga__cuda_source {
     const char *const *options; /* "-DN=4", "-I...", "--use_fast_math" */
     const char *const *header_names, *const *header_texts;
     const char *const *kernels; /* names to look up later: "add", "ns::add", "add<float>" */
+    int piece; /* of a module that is linked: its number, from 1, and the code is for link() */
 } ga__cuda_source;
+
+/* Relocatable code of one source. */
+typedef struct ga__link_piece {
+    const char *name; /* for messages */
+    const void *bytes;
+    size_t nbytes;
+} ga__link_piece;
+
+typedef struct ga__link_inputs {
+    const char *name; /* of the module, for messages */
+    const ga__link_piece *pieces;
+    size_t count;
+    const char *const *files; /* paths, ended by NULL; NULL: none */
+} ga__link_inputs;
 
 #define GA__MAX_PARAMS 256
 
@@ -174,6 +190,17 @@ typedef struct ga__code_verbs {
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
 } ga__code_verbs;
 
+/* Products of matrices by a library, which is loaded at first use. A backend may have none. */
+typedef struct ga__product_verbs {
+    /* Writes the library's version and location; GA_ERR_UNSUPPORTED, saying what to install, if
+     * there is none. */
+    ga_status (*found)(char *text, size_t size);
+    /* Whether multiply() can do it; never raises. Of the matrices, the memory may be unknown. */
+    bool (*takes)(const ga__matrix_product *product);
+    /* GA_ERR_UNSUPPORTED, without raising it, if the library has no way for these matrices. */
+    ga_status (*multiply)(ga__stream *stream, const ga__matrix_product *product);
+} ga__product_verbs;
+
 /* Users' CUDA code. */
 typedef struct ga__user_verbs {
     /* Compiles a user's source to machine code (ga__free it). *symbols (ga__free it) receives the
@@ -184,6 +211,9 @@ typedef struct ga__user_verbs {
                          size_t *nbytes, char **symbols, char **log);
     /* Like code.key, for this compile. */
     void (*key)(ga__device *device, ga__strbuf *key);
+    /* Links pieces to code for load() (ga__free it). GA_ERR_COMPILE with the linker's log. */
+    ga_status (*link)(ga__device *device, const ga__link_inputs *inputs, void **code,
+                      size_t *nbytes);
     /* The kernel with this name in the source ("add" or "ns::add") or with this symbol. NULL if the
      * code has no names to look up. GA_ERR_INVALID if there is none; the message lists the
      * kernels. */
@@ -207,6 +237,7 @@ typedef struct ga__backend {
     ga__stream_verbs stream;
     ga__graph_verbs graph;
     ga__code_verbs code;
+    ga__product_verbs product;
     ga__user_verbs user;
 } ga__backend;
 
@@ -244,6 +275,7 @@ struct ga__device {
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
+    int cluster;         /* the most blocks of a cluster; 0: it has none */
     size_t cache_bytes;  /* last-level cache */
     void *state;         /* the backend's own */
     ga__stream stream;   /* its own stream: the default for all work */

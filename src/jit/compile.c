@@ -72,6 +72,8 @@ static char *make_key(ga__device *device, const ga__job *job, size_t *nbytes)
         ga__strbuf_add(&key, "user's source\n");
         backend->user.key(device, &key);
         ga__strbuf_add(&key, "\n");
+        if (job->source->piece > 0)
+            ga__strbuf_addf(&key, "piece %d\n", job->source->piece);
         add_list(&key, "option", job->source->options);
         add_list(&key, "kernel", job->source->kernels);
         add_list(&key, "header", job->source->header_names);

@@ -10,7 +10,7 @@
 #include "base/hold.h"
 
 /* A key is plain words compared bit for bit; unused words are 0. */
-#define GA__KEY_WORDS 32
+#define GA__KEY_WORDS 48
 typedef struct ga__key {
     uint32_t nwords;
     uint64_t words[GA__KEY_WORDS];

@@ -112,8 +112,6 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
     assert(v->head.lanes == p->lanes && v->head.block == p->block && v->head.square == p->square);
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, &v->operand[k]);
-    if (p->noperands % 2)
-        v->operand[p->noperands] = (ga__operand_variant){0};
 }
 
 /* One call's kernel: what ga__elementwise_text() gets to see of it. */

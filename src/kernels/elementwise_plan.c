@@ -17,15 +17,25 @@ static inline int add_place(plan *p, int *places)
     return (*places)++;
 }
 
+static bool is_odd(const ga__operand *operand)
+{
+    const size_t size = ga__dtype_size(operand->array->dtype);
+    return ga__dtype_is_struct(operand->array->dtype) &&
+           (size > GA__VECTOR_BYTES || (size & (size - 1)) != 0);
+}
+
 static void place_operands(plan *p)
 {
     int places = 0;
+    p->odd = false;
     for (int writes = 1; writes >= 0; writes--)
         for (int k = 0; k < p->noperands; k++) {
             if (!ga__operand_streamed(&p->operands[k]))
                 p->place[k] = GA__NO_PLACE;
-            else if (p->operands[k].writes == (bool)writes)
+            else if (p->operands[k].writes == (bool)writes) {
                 p->place[k] = add_place(p, &places);
+                p->odd |= is_odd(&p->operands[k]);
+            }
         }
     p->index_place = p->formula->uses_index ? add_place(p, &places) : GA__NO_PLACE;
     p->nest.noperands = places;
@@ -196,7 +206,7 @@ static int dense_lanes(const plan *p)
         if (p->step[place] != STEP_ONE || ga__operand_placed(&p->operands[k]))
             return 1;
         const gpuarray *x = p->operands[k].array;
-        const unsigned size = ga__dtype_rows[x->dtype].nbytes;
+        const unsigned size = (unsigned)ga__dtype_size(x->dtype);
         address |= (uintptr_t)x->data >> __builtin_ctz(size);
         widest = size > widest ? size : widest;
     }
@@ -206,6 +216,8 @@ static int dense_lanes(const plan *p)
 
 int ga__elementwise_lanes(const plan *p)
 {
+    if (p->odd)
+        return 1;
     if (p->nest.ndim == 1)
         return dense_lanes(p);
     const int lanes = (int)(GA__VECTOR_BYTES / widest_item(p));
@@ -268,7 +280,8 @@ static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
-    if (p->lanes == 1 && !has_placed(p) && (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
+    if (p->lanes == 1 && !p->odd && !has_placed(p) &&
+        (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
@@ -284,6 +297,8 @@ static void choose_cuda_variant(plan *p)
  * where it is, or reaches for other elements. */
 static bool may_pad(const plan *p)
 {
+    if (p->odd)
+        return false;
     for (int k = 0; k < p->noperands; k++)
         if ((p->operands[k].array && p->operands[k].access == GA__ACCESSOR) ||
             ga__operand_placed(&p->operands[k]))
@@ -346,7 +361,9 @@ static void choose_host_variant(plan *p)
         return;
     }
     const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * BLOCKS_PER_WORKER);
-    p->chunk = share < smallest ? smallest : ga__ceil_div(share, 4096) * 4096;
+    p->chunk = p->formula->heavy  ? 1
+               : share < smallest ? smallest
+                                  : ga__ceil_div(share, 4096) * 4096;
     p->grid = ga__ceil_div(p->n, p->chunk);
 }
 

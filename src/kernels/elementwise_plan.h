@@ -20,6 +20,7 @@ typedef struct ga__elementwise_plan {
     bool transposed[GA__MAX_OPERANDS];
     ga__move move[GA__MAX_OPERANDS]; /* by nest operand, of CUDA's tiles */
     bool wide, tiled, tail, host;
+    bool odd;        /* some streamed elements, of structs, are no part of 16-byte vectors */
     bool fast_path;  /* by fast_path.tmpl where it can */
     bool past_cache; /* host: results are stored past the cache, */
     bool pads;       /* and elements that are not there may be computed beside the others */
@@ -52,7 +53,7 @@ void ga__elementwise_set_variant(const ga__elementwise_plan *p, ga__elementwise_
 /* The words of the key that the variant is. */
 static inline size_t ga__elementwise_variant_bytes(const ga__elementwise_variant *v)
 {
-    return sizeof v->head + 8 * (((size_t)v->head.noperands + 1) / 2);
+    return sizeof v->head + 8 * (size_t)v->head.noperands;
 }
 
 /* Whether operand k, whose neighbours are along the axis `near`, can be moved `lanes` elements at a

@@ -26,6 +26,7 @@ typedef struct ga__operand {
     ga__access access;
     bool reads, writes;
     bool is_const; /* declared const by the user: never written */
+    bool named;    /* of a struct: the text has its name and definition */
 } ga__operand;
 
 #endif

@@ -95,13 +95,14 @@ static int64_t magnitude(int64_t stride)
     return stride < 0 ? -stride : stride;
 }
 
-/* Neighbouring threads take the axis on which the first array steps least. */
+/* Neighbouring threads take the axis on which the first array steps least. Outputs of one element
+ * have no other. */
 static bool columns_are_better(const plan *p)
 {
-    if (p->streamed == 0 || p->outputs == 1 || p->count <= 1)
+    if (p->streamed == 0 || p->outputs == 1 || p->count < (p->v.host ? 2 : 1))
         return false;
     const int64_t kept = magnitude(p->kept.strides[0][0]),
-                  gone = magnitude(p->reduced.strides[0][0]);
+                  gone = p->count > 1 ? magnitude(p->reduced.strides[0][0]) : 0;
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 
@@ -121,8 +122,6 @@ static void set_operands(plan *p)
         p->v.operand[k] = ga__operand_variant_of(
             &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
-    if (p->noperands % 2)
-        p->v.operand[p->noperands] = (ga__operand_variant){0};
     p->v.output_step = step_of(p, p->streamed);
 }
 

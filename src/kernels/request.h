@@ -116,6 +116,7 @@ typedef enum ga__engine {
     GA__BINS,
     GA__RANK,
     GA__SORT,
+    GA__PRODUCT,
     GA__ENGINES
 } ga__engine;
 _Static_assert(GA__ENGINES <= _Alignof(ga__device), "an engine's number fits an address");

@@ -27,24 +27,26 @@ typedef enum ga__move {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint32_t type : 5;       /* the dtype whose compute type the name has */
-    uint32_t memory : 5;     /* the array's dtype; GA_NO_DTYPE: a number */
+    uint32_t type : 12;      /* the dtype whose compute type the name has */
+    uint32_t memory : 12;    /* the array's dtype; GA_NO_DTYPE: a number */
     uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
     uint32_t transposed : 1; /* it passes through tiles */
-    uint32_t contiguous : 1; /* of an accessor, */
-    uint32_t ndim : 6;       /* and its axes */
     uint32_t streamed : 1;   /* the engine follows it from element to element; */
     uint32_t deinterleaved : 1;
-    uint32_t staged : 1;   /* CUDA: its rows pass through shared memory, */
-    uint32_t apart : 1;    /* where each begins a vector of its own, */
-    uint32_t skewed : 1;   /* and whose lines do not follow each other directly */
-    uint32_t move : 3;     /* a ga__move */
-    uint32_t swizzled : 1; /* in its tiles bits of the line's number change the bank */
-    uint32_t loose : 1;    /* CUDA: its vectors begin at any element */
-    uint32_t placed : 1;   /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
+    uint32_t staged : 1; /* CUDA: its rows pass through shared memory, */
+    uint32_t apart : 1;  /* where each begins a vector of its own, */
+    uint32_t skewed : 1; /* and whose lines do not follow each other directly */
+
+    uint32_t contiguous : 1; /* of an accessor, */
+    uint32_t ndim : 6;       /* and its axes */
+    uint32_t move : 3;       /* a ga__move */
+    uint32_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
+    uint32_t loose : 1;      /* CUDA: its vectors begin at any element */
+    uint32_t placed : 1;     /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
+    uint32_t : 19;
 } ga__operand_variant;
-_Static_assert(sizeof(ga__operand_variant) == 4, "two operands are one word of the key");
-_Static_assert(GA_DTYPE_COUNT <= 32, "a dtype has five bits");
+_Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
+_Static_assert((int)GA_LAST_STRUCT < 1 << 12, "a dtype has twelve bits");
 
 /* The kernel of an elementwise call, but its operands. */
 typedef struct ga__elementwise_head {
@@ -60,29 +62,29 @@ typedef struct ga__elementwise_head {
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
 /* The kernel of an elementwise call: its words are the key, after the formula's id and the device.
- * With an odd number of operands one more is zero. */
+ */
 typedef struct ga__elementwise_variant {
     ga__elementwise_head head;
     ga__operand_variant operand[GA__MAX_OPERANDS];
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order, in pairs, or, if it consists of small integers, as an int or as words
- * that some zero decides. */
+ * by itself first, in order, in pairs, or, if it consists of small integers, as an int, as words
+ * that some zero decides, or as words of which the extreme is wanted. */
 typedef enum ga__batch {
     GA__BATCH_SINGLY,
     GA__BATCH_APART,
     GA__BATCH_PAIRS,
     GA__BATCH_NARROW,
-    GA__BATCH_TRUTHS
+    GA__BATCH_TRUTHS,
+    GA__BATCH_EXTREMES
 } ga__batch;
 
 /* How CUDA's kernel of ragged columns reads rows that are not whole vectors of a block: several
  * rows of a contiguous matrix as a line of whole vectors, or each row by itself. */
 typedef enum ga__ragged { GA__RAGGED_NOT, GA__RAGGED_FOLDED, GA__RAGGED_APART } ga__ragged;
 
-/* The kernel of a reduction: its words are the key, after the formula's id and the device. With an
- * odd number of operands one more is zero. */
+/* The kernel of a reduction: its words are the key, after the formula's id and the device. */
 typedef struct ga__reduce_variant {
     bool host;
     bool columns;    /* neighbouring threads take neighbouring outputs */
@@ -134,12 +136,11 @@ typedef struct ga__draw_variant {
     uint8_t type;  /* the array's dtype */
     uint8_t drawn; /* the dtype of a block's numbers; GA_NO_DTYPE: its words */
     uint8_t nnumbers;
-    uint8_t number_type[GA__MAX_NUMBERS];
+    uint8_t number_type[GA__DRAW_NUMBERS];
     uint8_t host : 1;
     uint8_t together : 1;   /* CUDA: a thread stores vectors */
     uint8_t past_cache : 1; /* host: elements are stored past the cache */
     uint8_t : 5;
-    uint8_t unused;
 } ga__draw_variant;
 _Static_assert(sizeof(ga__draw_variant) == 8, "a draw's variant is one word of the key");
 
@@ -152,22 +153,29 @@ static inline ga__declaration ga__declaration_of(const ga__operand *operand)
                              .is_const = operand->is_const};
 }
 
+/* Kernels that only move structs are shared by all structs of a size. */
+static inline uint32_t ga__variant_dtype(const ga__operand *operand, ga_dtype dtype)
+{
+    return (uint32_t)(operand->named ? dtype : ga__dtype_moved(dtype)) & 4095;
+}
+
 /* `step` and `transposed` are of a streamed array. */
 static inline ga__operand_variant ga__operand_variant_of(const ga__operand *operand, int step,
                                                          bool transposed)
 {
     const gpuarray *x = operand->array;
-    const uint8_t type = (uint8_t)operand->type;
+    const uint32_t type = ga__variant_dtype(operand, operand->type);
     if (!x)
         return (ga__operand_variant){.type = type, .memory = GA_NO_DTYPE};
+    const uint32_t memory = ga__variant_dtype(operand, x->dtype);
     if (operand->access == GA__ACCESSOR)
         return (ga__operand_variant){.type = type,
-                                     .memory = (uint8_t)x->dtype,
+                                     .memory = memory,
                                      .contiguous = x->contiguous,
                                      .ndim = (uint32_t)x->ndim & 63};
     const bool coordinate = operand->access == GA__COORDINATE;
     return (ga__operand_variant){.type = type,
-                                 .memory = (uint8_t)(coordinate ? GA_NO_DTYPE : x->dtype),
+                                 .memory = coordinate ? GA_NO_DTYPE : memory,
                                  .placed = coordinate || operand->access == GA__PLACED,
                                  .streamed = true,
                                  .step = (uint32_t)step & 3,

@@ -4,8 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/structs.h"
+
 const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT] = {
-    {.name = "no dtype", .kind = '-', .memory_type = "", .npy = "", .c_names = ""},
+    {.name = "no dtype",
+     .kind = '-',
+     .memory_type = "",
+     .npy = "",
+     .c_names = "",
+     .definition = ""},
 #define GA_DTYPE(ID, NAME, KIND, BYTES, MEMORY, COMPUTE, REAL, FLOATING, DIGITS, NPY, C_NAMES,     \
                  ...)                                                                              \
     {.name = NAME,                                                                                 \
@@ -155,13 +162,19 @@ static ga_dtype from_other_name(const char *type)
     return GA_NO_DTYPE;
 }
 
-ga_dtype ga__dtype_from_c(const char *type)
+ga_dtype ga__dtype_number_from_c(const char *type)
 {
     type += strspn(type, " ");
     if (!*type)
         return GA_NO_DTYPE;
     const ga_dtype dtype = from_integer_words(type);
     return dtype != GA_NO_DTYPE ? dtype : from_other_name(type);
+}
+
+ga_dtype ga__dtype_from_c(const char *type)
+{
+    const ga_dtype number = ga__dtype_number_from_c(type);
+    return number != GA_NO_DTYPE ? number : ga__struct_from_c(type + strspn(type, " "));
 }
 
 /* ---- Numbers ---- */
@@ -343,6 +356,10 @@ ga_value ga__dtype_fetch(ga_dtype dtype, const void *element)
 {
     const ga__dtype_row *r = ga__dtype_row_of(dtype);
 
+    if (r->kind == 'V')
+        return (ga_value){.kind = GA_VALUE_STRUCT,
+                          .dtype = dtype,
+                          .as.host = {.memory.from = element, .nbytes = r->nbytes}};
     if (r->kind == 'b' || r->kind == 'u')
         return ga_value_unsigned(dtype, fetch_bits(r->nbytes, element));
     if (r->kind == 'i') {

@@ -8,8 +8,8 @@
 
 typedef struct ga__dtype_row {
     const char *name;
-    char kind;               /* 'b' 'i' 'u' 'f' 'c', '-' for none */
-    unsigned char nbytes;    /* of an element */
+    char kind;               /* 'b' 'i' 'u' 'f' 'c', 'V' of a struct, '-' for none */
+    unsigned nbytes;         /* of an element */
     const char *memory_type; /* its C++ type in a kernel's memory */
     ga_dtype compute;        /* what a kernel computes in: float16 -> float32 */
     ga_dtype real;           /* complex64 -> float32, others themselves */
@@ -20,20 +20,37 @@ typedef struct ga__dtype_row {
     struct {
         int fraction_bits, bias;
         uint16_t top; /* infinity, or NaN in a format without infinity */
-    } format;         /* of a float that is only stored: the bits below the sign */
+    } format;               /* of a float that is only stored: the bits below the sign */
+    ga_dtype moved;         /* of a struct: what kernels take for it that only move elements */
+    const char *definition; /* of a struct: C++, or "" */
 } ga__dtype_row;
 
 extern const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT]; /* row 0 is no dtype's */
 
-static inline bool ga__dtype_valid(ga_dtype dtype)
-{
-    return (int)dtype > GA_NO_DTYPE && (int)dtype < GA_DTYPE_COUNT;
-}
+/* The row of a struct (structs.h); row 0 for any other value. */
+const ga__dtype_row *ga__struct_row(ga_dtype dtype);
 
 /* Of any value, also of none that is a dtype. */
 static inline const ga__dtype_row *ga__dtype_row_of(ga_dtype dtype)
 {
-    return &ga__dtype_rows[ga__dtype_valid(dtype) ? dtype : GA_NO_DTYPE];
+    return (unsigned)dtype < GA_DTYPE_COUNT ? &ga__dtype_rows[dtype] : ga__struct_row(dtype);
+}
+
+static inline bool ga__dtype_valid(ga_dtype dtype)
+{
+    return ga__dtype_row_of(dtype) != ga__dtype_rows;
+}
+
+/* A struct is a dtype of bytes: it moves, and custom kernels take it, but it is not a number. */
+static inline bool ga__dtype_is_struct(ga_dtype dtype)
+{
+    return (unsigned)dtype >= GA_FIRST_STRUCT;
+}
+
+/* The dtype in whose place kernels move elements: bytes for a struct. */
+static inline ga_dtype ga__dtype_moved(ga_dtype dtype)
+{
+    return ga__dtype_is_struct(dtype) ? ga__dtype_row_of(dtype)->moved : dtype;
 }
 
 static inline size_t ga__dtype_size(ga_dtype dtype)
@@ -81,12 +98,18 @@ const char *ga__dtype_npy(ga_dtype dtype);
  * the other order. GA_NO_DTYPE when it is none of ours (no error raised). */
 ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped);
 /* From a C type name as kernels declare it ("float", "unsigned long long", "int8_t", "half",
- * "complex<float>", "std::complex<double>"); GA_NO_DTYPE when unknown. */
+ * "complex<float>", "std::complex<double>", a struct's); GA_NO_DTYPE when unknown. */
 ga_dtype ga__dtype_from_c(const char *type);
+/* The same without structs. */
+ga_dtype ga__dtype_number_from_c(const char *type);
+/* What addresses of elements are multiples of: the size, or of a struct what its members may need.
+ */
+size_t ga__dtype_alignment(ga_dtype dtype);
 
 /* Stores a C number as one element of dtype, converting as ga_astype does. */
 void ga__dtype_store(ga_dtype dtype, ga_value number, void *element);
-/* Reads one element as a number of that dtype (floats as their float64 value). */
+/* Reads one element as a number of that dtype (floats as their float64 value); a struct's value is
+ * the address of its bytes. */
 ga_value ga__dtype_fetch(ga_dtype dtype, const void *element);
 /* A number converted to double, int64, bool as ga_astype does. */
 double ga__number_double(ga_value number);

@@ -74,6 +74,8 @@ static ga_dtype promote(ga_dtype a, ga_dtype b)
 
     if (a == b)
         return a;
+    if (rank_a == 0 || rank_b == 0) /* a struct */
+        return GA_NO_DTYPE;
     if (rank_a == 1 || rank_b == 1)
         return rank_a == 1 ? b : a;
     if (rank_a == 2 && rank_b == 2)
@@ -84,8 +86,13 @@ static ga_dtype promote(ga_dtype a, ga_dtype b)
 
 ga_dtype ga_result_type(ga_dtype a, ga_dtype b)
 {
-    if (ga__dtype_valid(a) && ga__dtype_valid(b))
-        return promote(a, b);
+    if (ga__dtype_valid(a) && ga__dtype_valid(b)) {
+        const ga_dtype common = promote(a, b);
+        if (common == GA_NO_DTYPE)
+            ga__fail(GA_ERR_DTYPE, "result_type: %s and %s have no common dtype", ga_dtype_name(a),
+                     ga_dtype_name(b));
+        return common;
+    }
     ga__fail(GA_ERR_DTYPE, "result_type: %d is not a dtype", ga__dtype_valid(a) ? (int)b : (int)a);
     return GA_NO_DTYPE;
 }
@@ -99,6 +106,8 @@ bool ga__can_cast_same_kind(ga_dtype from, ga_dtype to)
 {
     if (!ga__dtype_valid(from) || !ga__dtype_valid(to))
         return false;
+    if (ga__dtype_is_struct(from) || ga__dtype_is_struct(to))
+        return from == to;
     if (kind_rank(from) == 2 && kind_rank(to) == 2)
         return ga__dtype_kind(from) == 'u' || ga__dtype_kind(to) == 'i';
     return kind_rank(from) <= kind_rank(to);
@@ -192,6 +201,8 @@ bool ga__number_converts(ga_value number, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(number.dtype);
 
+    if (ga__dtype_is_struct(dtype))
+        return false;
     if (!ga__dtype_valid(dtype) || !is_integer(dtype))
         return true;
     return kind == 'f' || kind == 'c' ? float_fits(number.as.z[0], dtype)
@@ -204,6 +215,8 @@ ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
 
     if (ga__number_converts(number, dtype))
         return GA_OK;
+    if (ga__dtype_is_struct(dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: a number is not a %s", name, ga_dtype_name(dtype));
     if (kind != 'f' && kind != 'c')
         return check_integer(name, number, dtype);
     return ga__fail(GA_ERR_INVALID, "%s: %.17g does not fit %s", name, number.as.z[0],
@@ -212,6 +225,21 @@ ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
 
 /* ---- Rules ---- */
 
+ga_status ga__check_numeric(const char *name, ga_dtype dtype)
+{
+    if (!ga__dtype_is_struct(dtype))
+        return GA_OK;
+    return ga__fail(GA_ERR_DTYPE, "%s: does not take %s", name, ga_dtype_name(dtype));
+}
+
+ga_status ga__check_converts(const char *name, ga_dtype from, ga_dtype to)
+{
+    if (from == to || (!ga__dtype_is_struct(from) && !ga__dtype_is_struct(to)))
+        return GA_OK;
+    return ga__fail(GA_ERR_DTYPE, "%s: %s does not convert to %s", name, ga_dtype_name(from),
+                    ga_dtype_name(to));
+}
+
 static ga_status check_kind(const char *name, const char *kinds, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(dtype);
@@ -219,6 +247,25 @@ static ga_status check_kind(const char *name, const char *kinds, ga_dtype dtype)
     if (strchr(kinds, kind == 'b' ? '?' : kind))
         return GA_OK;
     return ga__fail(GA_ERR_DTYPE, "%s: does not take %s", name, ga_dtype_name(dtype));
+}
+
+/* Structs meet only themselves, where `kinds` takes them at all. */
+static ga_status check_structs(const char *name, const char *kinds, int n,
+                               const ga__operand_type *operands)
+{
+    ga_dtype met = GA_NO_DTYPE;
+
+    for (int k = 0; k < n; k++)
+        met = ga__dtype_is_struct(operands[k].dtype) ? operands[k].dtype : met;
+    if (met == GA_NO_DTYPE)
+        return GA_OK;
+    if (!strchr(kinds, 'V'))
+        return ga__check_numeric(name, met);
+    for (int k = 0; k < n; k++)
+        if (operands[k].weak || operands[k].dtype != met)
+            return ga__fail(GA_ERR_DTYPE, "%s: %s and %s have no common dtype", name,
+                            ga_dtype_name(met), ga_dtype_name(operands[k].dtype));
+    return GA_OK;
 }
 
 /* Integers each by its own size, as NumPy finds the loop: int8 and uint8 meet in float16. */
@@ -336,15 +383,21 @@ static ga_status resolve_ldexp(const char *name, const char *kinds,
 ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
                       const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common)
 {
-    assert(n > 0);
+    const int first = rule == GA__RULE_WHERE;
+    ga_status status = check_structs(name, kinds, n - first, operands + first);
+
+    assert(n > first);
+    if (status == GA_OK && first)
+        status = ga__check_numeric(name, operands[0].dtype);
+    if (status != GA_OK)
+        return status;
     if (rule == GA__RULE_COMPARE)
         return resolve_compare(name, kinds, n, operands, loop, common);
     if (rule == GA__RULE_LDEXP)
         return resolve_ldexp(name, kinds, operands, loop, common);
     if (rule != GA__RULE_WHERE)
         return resolve_together(name, kinds, rule, n, operands, loop, common);
-    const ga_status status =
-        resolve_together(name, kinds, GA__RULE_SAME, n - 1, operands + 1, loop + 1, common);
+    status = resolve_together(name, kinds, GA__RULE_SAME, n - 1, operands + 1, loop + 1, common);
     if (status == GA_OK)
         loop[0] = GA_BOOL;
     return status;

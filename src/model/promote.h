@@ -58,7 +58,14 @@ bool ga__number_fits(ga_value number, ga_dtype dtype);
  * without its fraction, is not one of its values. */
 bool ga__number_converts(ga_value number, ga_dtype dtype);
 
-/* Raises GA_ERR_INVALID if it cannot. */
+/* Raises GA_ERR_INVALID if it cannot, GA_ERR_DTYPE if the dtype is a struct. */
 ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype);
+
+/* Raises GA_ERR_DTYPE if elements of one dtype do not become those of the other: a struct becomes
+ * only itself. */
+ga_status ga__check_converts(const char *name, ga_dtype from, ga_dtype to);
+
+/* Raises GA_ERR_DTYPE if the dtype is a struct, for functions that have no row. */
+ga_status ga__check_numeric(const char *name, ga_dtype dtype);
 
 #endif

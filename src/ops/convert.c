@@ -2,6 +2,7 @@
 #include "ops/convert.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "model/promote.h"
@@ -33,10 +34,50 @@ static ga_status copy_values(gpuarray *to, const gpuarray *from)
     return ga__fill_by(&formula, to, from->dtype, 1, &input);
 }
 
+/* A view of structs as the words that their alignment allows, along one more axis, in `dims`. */
+static gpuarray words_of(const gpuarray *x, int64_t dims[2][GA_MAX_NDIM])
+{
+    const int64_t size = (int64_t)ga__dtype_alignment(x->dtype);
+    const ga_dtype word = ga__dtype_integer('u', (size_t)size);
+    gpuarray words = *x;
+    memcpy(dims[0], x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    memcpy(dims[1], x->strides, sizeof(int64_t) * (size_t)x->ndim);
+    dims[0][x->ndim] = (int64_t)ga__dtype_size(x->dtype) / size;
+    dims[1][x->ndim] = size;
+    words.dtype = word == GA_NO_DTYPE ? GA_COMPLEX128 : word;
+    words.ndim = x->ndim + 1;
+    words.size *= dims[0][x->ndim];
+    words.shape = dims[0];
+    words.strides = dims[1];
+    return words;
+}
+
+static ga_status copy_structs(gpuarray *to, const gpuarray *from)
+{
+    int64_t to_dims[2][GA_MAX_NDIM], from_dims[2][GA_MAX_NDIM], shape[GA_MAX_NDIM],
+        strides[GA_MAX_NDIM];
+    if (to->ndim == GA_MAX_NDIM)
+        return copy_values(to, from);
+    gpuarray whole = *from; /* broadcast, so that the new axes meet */
+    ga__broadcast_strides(to->ndim, to->shape, from->ndim, from->shape, from->strides, strides);
+    memcpy(shape, to->shape, sizeof(int64_t) * (size_t)to->ndim);
+    whole.ndim = to->ndim;
+    whole.shape = shape;
+    whole.strides = strides;
+    whole.size = to->size;
+    whole.contiguous = ga__is_contiguous(to->ndim, shape, strides,
+                                         (int64_t)ga__dtype_size(from->dtype));
+    gpuarray words = words_of(to, to_dims);
+    const gpuarray read = words_of(&whole, from_dims);
+    return copy_values(&words, &read);
+}
+
 /* Floats that are computed with as wider ones are copied as words: on the way to the wider type and
- * back, a NaN would lose its bits. */
+ * back, a NaN would lose its bits. Structs are too, so that whole vectors move. */
 ga_status ga__copy_elements(gpuarray *to, const gpuarray *from)
 {
+    if (ga__dtype_is_struct(from->dtype))
+        return copy_structs(to, from);
     const size_t size = ga__dtype_size(from->dtype);
     if (to->dtype != from->dtype || ga__dtype_kind(from->dtype) != 'f' || size >= sizeof(float))
         return copy_values(to, from);
@@ -77,6 +118,8 @@ static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
 {
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
+    if (ga__check_converts(name, x->dtype, dtype) != GA_OK)
+        return NULL;
     gpuarray *copy = ga__array_new(name, x->buffer->device, dtype, x->ndim, x->shape);
     const ga_value from = ga_value_array(x);
     if (copy && (ga__array_copy_into(copy, x) != GA_OK ||
@@ -120,7 +163,9 @@ ga_status(ga_assign)(gpuarray *view, ga_value value)
         return ga__fail(GA_ERR_SHAPE, "assign: shape %s does not broadcast to the view's %s",
                         ga__shape_text(from->ndim, from->shape),
                         ga__shape_text(view->ndim, view->shape));
-    status = ga__separate(view, &from, &copy);
+    status = ga__check_converts("assign", from->dtype, view->dtype);
+    if (status == GA_OK)
+        status = ga__separate(view, &from, &copy);
     if (status == GA_OK)
         status = ga__copy_elements(view, from);
     ga_free(copy);

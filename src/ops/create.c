@@ -25,6 +25,8 @@ static ga_status fill_array(const char *name, gpuarray *x, const gpuarray *fill)
     if (!ga__broadcasts_to(fill->ndim, fill->shape, x->ndim, x->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: a fill of shape %s does not broadcast to %s", name,
                         ga__shape_text(fill->ndim, fill->shape), ga__shape_text(x->ndim, x->shape));
+    if (ga__check_converts(name, fill->dtype, x->dtype) != GA_OK)
+        return ga_error();
     ga__broadcast_strides(x->ndim, x->shape, fill->ndim, fill->shape, fill->strides, strides);
     gpuarray *view = ga__array_view(fill, fill->dtype, x->ndim, x->shape, strides, 0);
     if (!view)
@@ -200,6 +202,8 @@ gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size
         return NULL;
     if (!ga__dtype_valid(dtype))
         return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is not a dtype", (int)dtype);
+    if (ga__check_numeric("linspace", dtype) != GA_OK)
+        return NULL;
     if (!is_number(start) || !is_number(stop))
         return ga__fail_null(GA_ERR_INVALID, "linspace: start and stop must be numbers");
     if (known.num < 0)
@@ -222,6 +226,8 @@ gpuarray *ga_eye(ga_dtype dtype, int64_t n)
         .id = GA__FORMULA_ID(5), .name = "eye", .body = "r = i % (b + 1) == 0", .uses_index = true};
     const int64_t shape[] = {n, n};
     const ga__operand number = ga__number_operand("b", GA_INT64, ga_value_llong(n));
+    if (ga__check_numeric("eye", dtype) != GA_OK)
+        return NULL;
     return make(&formula, dtype, GA_BOOL, 2, shape, 1, &number);
 }
 

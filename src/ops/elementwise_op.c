@@ -64,8 +64,9 @@ static ga_status prepare(call *c, const ga__row *op, const ga_value *inputs)
         if (!ga__broadcast_shape(&c->ndim, c->shape, x->ndim, x->shape))
             return fail_broadcast(c, x);
     }
-    return ga__resolve(op->formula.name, op->kinds, op->rule, op->inputs, types, c->loop,
-                       &c->common);
+    /* Outside expressions a choice of structs is a move. */
+    const char *kinds = op->rule == GA__RULE_WHERE ? "?iufcV" : op->kinds;
+    return ga__resolve(op->formula.name, kinds, op->rule, op->inputs, types, c->loop, &c->common);
 }
 
 static void set_inputs(const call *c, const ga_value *inputs, ga__operand *operands)

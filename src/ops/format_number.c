@@ -197,8 +197,22 @@ static int write_integer(char kind, ga_value number, int width, char *word)
     return sprintf(word, "%*" PRId64, width, number.as.i);
 }
 
+/* The bytes of a struct, as NumPy writes a void: b'\x00\x01'. Past the room, "..." stands for the
+ * rest. */
+static int write_bytes(ga_value value, char *word)
+{
+    const unsigned char *bytes = value.as.host.memory.from;
+    const size_t n = value.as.host.nbytes, most = (GA__WORD_SIZE - sizeof "b'...'") / 4;
+    int length = sprintf(word, "b'");
+    for (size_t k = 0; k < n && k < most; k++)
+        length += sprintf(word + length, "\\x%02X", bytes[k]);
+    return length + sprintf(word + length, "%s'", n > most ? "..." : "");
+}
+
 int ga__write_element(const ga__element_format *f, ga_value number, char *word)
 {
+    if (f->kind == 'V')
+        return write_bytes(number, word);
     if (f->kind == 'b')
         return sprintf(word, "%s", ga__number_bool(number) ? " True" : "False");
     if (f->kind != 'f' && f->kind != 'c')
@@ -223,6 +237,8 @@ int ga__write_lone_element(ga_dtype dtype, ga_value number, char *word)
     const char kind = ga__dtype_kind(dtype);
     const ga_dtype digits = ga__dtype_row_of(dtype)->digits;
 
+    if (kind == 'V')
+        return write_bytes(number, word);
     if (kind == 'b')
         return sprintf(word, "%s", ga__number_bool(number) ? "True" : "False");
     if (kind == 'f')

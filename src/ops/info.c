@@ -12,6 +12,8 @@
 
 #define COMPILER_SIZE (PATH_MAX + 64)
 
+#define NO_CUDA "this Quarry was built without CUDA: build it where the CUDA toolkit is installed"
+
 #ifdef QUARRY_CUDA
 const char *ga_cuda_problem(void)
 {
@@ -23,8 +25,6 @@ static ga_status find_cuda_compiler(char *text, size_t size)
     return ga__cuda_backend.code.compiler_found(text, size);
 }
 #else
-#define NO_CUDA "this Quarry was built without CUDA: build it where the CUDA toolkit is installed"
-
 const char *ga_cuda_problem(void)
 {
     return NO_CUDA;
@@ -53,6 +53,37 @@ char *ga_compiler(const char *device)
     else
         status = ga__fail(GA_ERR_DEVICE, "compiler: no device \"%s\"", device);
     if (status != GA_OK)
+        return NULL;
+    ga__strbuf_add(&text, found);
+    return ga__strbuf_hand_out(&text);
+}
+
+#ifdef QUARRY_CUDA
+static const ga__product_verbs *cuda_products(void)
+{
+    return &ga__cuda_backend.product;
+}
+#else
+static const ga__product_verbs *cuda_products(void)
+{
+    return NULL;
+}
+#endif
+
+char *ga_product_library(const char *device)
+{
+    char found[COMPILER_SIZE + 200];
+    const ga__product_verbs *verbs = NULL;
+    ga__strbuf text = GA__STRBUF_INIT;
+    if (!device)
+        return ga__fail_null(GA_ERR_INVALID, "product_library: the name of the device is NULL");
+    const bool cuda = strncmp(device, "cuda", 4) == 0;
+    if (!cuda && strcmp(device, "cpu") != 0)
+        return ga__fail_null(GA_ERR_DEVICE, "product_library: no device \"%s\"", device);
+    verbs = cuda ? cuda_products() : &ga__host_backend.product;
+    if (!verbs)
+        return ga__fail_null(GA_ERR_UNSUPPORTED, NO_CUDA);
+    if (verbs->found(found, sizeof found) != GA_OK)
         return NULL;
     ga__strbuf_add(&text, found);
     return ga__strbuf_hand_out(&text);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <quarry/struct.h>
+
 #include "base/error.h"
+#include "model/structs.h"
 
 #define HEADER_ALIGNMENT ((size_t)64)
 /* NumPy reserves space for the first length to grow to this many characters. */
@@ -113,15 +116,128 @@ static ga_status read_shape(reader *r, ga__npy_header *h)
     return GA_OK;
 }
 
-/* A list is a structured dtype; its text goes into the message. */
-static ga_status fail_structured(const reader *r)
-{
-    const char *end = memchr(r->at, ']', (size_t)(r->end - r->at));
-    const size_t length = (size_t)((end ? end + 1 : r->end) - r->at);
+/* ---- Structured dtypes ---- */
 
-    return ga__fail(GA_ERR_FORMAT,
-                    "load: %s: descr %.*s is a structured dtype, which is not supported", r->path,
-                    (int)(length < 200 ? length : 200), r->at);
+#define MOST_NESTED 16 /* lists within each other */
+
+static ga_status read_fields(reader *r, int depth, int64_t *nbytes);
+
+static ga_status fail_member(const reader *r, const char *descr)
+{
+    return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' of a struct's member is not supported",
+                    r->path, descr);
+}
+
+/* The bytes of a member: a dtype of ours in this machine's order, or bytes, "|V4" or "|S4". */
+static ga_status member_bytes(const reader *r, const char *descr, int64_t *nbytes)
+{
+    bool swapped = false;
+    int size = 0, length = 0;
+    const ga_dtype dtype = ga__dtype_from_npy(descr, &swapped);
+
+    if (dtype != GA_NO_DTYPE && !swapped) {
+        *nbytes = (int64_t)ga__dtype_size(dtype);
+        return GA_OK;
+    }
+    const bool bytes = descr[0] == '|' && (descr[1] == 'V' || descr[1] == 'S') &&
+                       sscanf(descr + 2, "%9d%n", &size, &length) == 1 && !descr[2 + length];
+    *nbytes = size;
+    return bytes && size >= 0 ? GA_OK : fail_member(r, descr);
+}
+
+/* "(2, 3)" or "3" after a comma: so many of the member. */
+static ga_status read_counts(reader *r, int64_t *nbytes)
+{
+    const bool tuple = take(r, "(");
+    bool comma = true;
+
+    do {
+        int64_t length;
+        if (tuple && take(r, ")"))
+            return GA_OK;
+        if (!comma)
+            return fail_header(r, "',' or ')'");
+        const ga_status status = read_length(r, &length);
+        if (status != GA_OK)
+            return status;
+        if (__builtin_mul_overflow(*nbytes, length, nbytes) || *nbytes > INT32_MAX)
+            return ga__fail(GA_ERR_FORMAT, "load: %s: a struct of more than %d bytes", r->path,
+                            INT32_MAX);
+        comma = tuple && take(r, ",");
+    } while (tuple);
+    return GA_OK;
+}
+
+/* "('x', '<f4')", "('x', '<f4', (3,))"; the name may be a title and a name. */
+static ga_status read_field(reader *r, int depth, int64_t *nbytes)
+{
+    char text[DESCR_SIZE];
+    if (!take(r, "("))
+        return fail_header(r, "'('");
+    const bool titled = take(r, "(");
+    ga_status status = read_string(r, text, sizeof text);
+
+    if (status == GA_OK && titled)
+        status = take(r, ",") ? read_string(r, text, sizeof text) : fail_header(r, "','");
+    if (status == GA_OK && titled && !take(r, ")"))
+        status = fail_header(r, "')'");
+    if (status == GA_OK && !take(r, ","))
+        status = fail_header(r, "','");
+    if (status != GA_OK)
+        return status;
+    if (take(r, "["))
+        status = read_fields(r, depth + 1, nbytes);
+    else if ((status = read_string(r, text, sizeof text)) == GA_OK)
+        status = member_bytes(r, text, nbytes);
+    if (status == GA_OK && take(r, ",")) {
+        if (take(r, ")"))
+            return GA_OK;
+        status = read_counts(r, nbytes);
+    }
+    return status != GA_OK ? status : take(r, ")") ? GA_OK : fail_header(r, "')'");
+}
+
+/* The fields after "[", up to "]"; the sum of their bytes. */
+static ga_status read_fields(reader *r, int depth, int64_t *nbytes)
+{
+    int64_t sum = 0, bytes = 0;
+    bool comma = true;
+
+    if (depth > MOST_NESTED)
+        return fail_header(r, "a shallower struct");
+    while (!take(r, "]")) {
+        if (!comma)
+            return fail_header(r, "',' or ']'");
+        const ga_status status = read_field(r, depth, &bytes);
+        if (status != GA_OK)
+            return status;
+        sum += bytes;
+        if (sum > INT32_MAX)
+            return ga__fail(GA_ERR_FORMAT, "load: %s: a struct of more than %d bytes", r->path,
+                            INT32_MAX);
+        comma = take(r, ",");
+    }
+    *nbytes = sum;
+    return GA_OK;
+}
+
+/* A struct is its bytes: its dtype is "V12". */
+static ga_status set_bytes(const reader *r, ga__npy_header *h, int64_t nbytes)
+{
+    if (nbytes < 1 || nbytes > GA_MAX_STRUCT_BYTES)
+        return ga__fail(GA_ERR_FORMAT, "load: %s: a struct of %lld bytes, not 1 to %d", r->path,
+                        (long long)nbytes, GA_MAX_STRUCT_BYTES);
+    h->dtype = ga__bytes_dtype((size_t)nbytes);
+    h->swapped = false;
+    return h->dtype == GA_NO_DTYPE ? ga_error() : GA_OK;
+}
+
+static ga_status read_struct(reader *r, ga__npy_header *h)
+{
+    int64_t nbytes = 0;
+    const ga_status status = read_fields(r, 1, &nbytes);
+
+    return status == GA_OK ? set_bytes(r, h, nbytes) : status;
 }
 
 static ga_status read_descr(reader *r, ga__npy_header *h)
@@ -129,12 +245,16 @@ static ga_status read_descr(reader *r, ga__npy_header *h)
     char descr[DESCR_SIZE];
 
     skip_blanks(r);
-    if (r->at < r->end && *r->at == '[')
-        return fail_structured(r);
+    if (take(r, "["))
+        return read_struct(r, h);
     const ga_status status = read_string(r, descr, sizeof descr);
     if (status != GA_OK)
         return status;
+    int nbytes = 0, length = 0;
     h->dtype = ga__dtype_from_npy(descr, &h->swapped);
+    if (h->dtype == GA_NO_DTYPE && sscanf(descr, "|V%9d%n", &nbytes, &length) == 1 &&
+        !descr[length])
+        return set_bytes(r, h, nbytes);
     if (h->dtype == GA_NO_DTYPE)
         return ga__fail(GA_ERR_FORMAT, "load: %s: descr '%s' is not a supported dtype", r->path,
                         descr);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 
 __extension__ typedef __int128 int128;
 
@@ -150,6 +151,8 @@ ga_status ga__range_make(ga_dtype dtype, ga_value start, ga_value stop, ga_value
 
     if (!ga__dtype_valid(dtype))
         return ga__fail(GA_ERR_DTYPE, "arange: %d is not a dtype", (int)dtype);
+    if (ga__check_numeric("arange", dtype) != GA_OK)
+        return ga_error();
     if (!read_real(start, &first) || !read_real(stop, &end) || !read_real(step, &by))
         return ga__fail(GA_ERR_INVALID, "arange: start, stop and step must be real numbers");
     if (!find_length(first, end, by, &made.length))

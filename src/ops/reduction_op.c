@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
-#include "ops/functions/chosen.h"
+#include "ops/functions/masked.h"
 
 /* One reduction's axes and result. */
 typedef struct call {
@@ -188,31 +189,4 @@ gpuarray *ga__reduce_call(ga__row_id row, size_t size, const ga_reduce_args *arg
     if (ga__options_read(ga__rows[row].formula.name, &known, sizeof known, args, size) != GA_OK)
         return NULL;
     return ga__apply_reduction(row, &known);
-}
-
-gpuarray *ga_dot(const gpuarray *a, const gpuarray *b)
-{
-    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
-    ga__device *device;
-    if (ga__check_values("dot", 2, values, &device) != GA_OK)
-        return NULL;
-    if (a->ndim != 1 || b->ndim != 1 || a->size != b->size)
-        return ga__fail_null(GA_ERR_SHAPE,
-                             "dot: shapes %s and %s; two 1-D arrays of equal length are needed",
-                             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
-    const ga_dtype type = ga_result_type(a->dtype, b->dtype);
-    gpuarray *out = ga__array_new("dot", device, type, 0, NULL);
-    if (!out)
-        return NULL;
-    const ga__reduction reduction =
-        ga__reduction_of(GA__ROW_dot, "return {ga::multiply(x, y)}", type, 0);
-    const ga__operand operands[] = {{.name = "x", .array = a, .type = type, .reads = true},
-                                    {.name = "y", .array = b, .type = type, .reads = true}};
-    const bool reduced[] = {true};
-    if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK &&
-        (!ga__checks_nan() ||
-         ga__check_reduced("dot", out, false, 0, NULL, 2, (const gpuarray *[]){a, b}) == GA_OK))
-        return out;
-    ga_free(out);
-    return NULL;
 }

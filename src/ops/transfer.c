@@ -8,6 +8,7 @@
 
 #include "array/scope.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "ops/convert.h"
 
 gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
@@ -144,7 +145,7 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
                  ga__shape_text(x->ndim, x->shape), (long long)x->size);
         return false;
     }
-    if (!ga__not_recording("item"))
+    if (ga__check_numeric("item", x->dtype) != GA_OK || !ga__not_recording("item"))
         return false;
     if (ga__array_download(x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
         return false;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <quarry/ops.h>
+#include <quarry/struct.h>
 
 #include "array/array.h"
 #include "ops/convert.h"
@@ -329,7 +330,7 @@ static bool check_alignment(const gpuarray *x, ga_dtype dtype, const int64_t *sh
                             const int64_t *strides)
 {
     const int64_t size = (int64_t)ga__dtype_size(dtype);
-    bool aligned = (uintptr_t)x->data % (uintptr_t)size == 0;
+    bool aligned = (uintptr_t)x->data % ga__dtype_alignment(dtype) == 0;
 
     for (int axis = 0; axis < x->ndim; axis++)
         aligned = aligned && (shape[axis] <= 1 || strides[axis] % size == 0);
@@ -356,4 +357,37 @@ gpuarray *ga_view(const gpuarray *x, ga_dtype dtype)
         !check_alignment(x, dtype, shape, strides))
         return NULL;
     return ga__array_view(x, dtype, x->ndim, shape, strides, 0);
+}
+
+/* Raises GA_ERR_SHAPE unless x's elements have such a member, one every whole number of members. */
+static ga_status check_member(const gpuarray *x, ga_dtype dtype, size_t offset)
+{
+    const size_t size = ga__dtype_size(dtype), whole = ga__dtype_size(x->dtype);
+
+    if (offset > whole || size > whole - offset)
+        return ga__fail(GA_ERR_SHAPE, "field: %s at byte %zu is not within the %zu bytes of %s",
+                        ga_dtype_name(dtype), offset, whole, ga_dtype_name(x->dtype));
+    for (int axis = 0; axis < x->ndim; axis++)
+        if (x->shape[axis] > 1 && x->strides[axis] % (int64_t)size != 0)
+            return ga__fail(GA_ERR_SHAPE, "field: a stride of %lld bytes is not a multiple of %s's %zu",
+                            (long long)x->strides[axis], ga_dtype_name(dtype), size);
+    if (x->size > 0 && ((uintptr_t)x->data + offset) % ga__dtype_alignment(dtype) != 0)
+        return ga__fail(GA_ERR_SHAPE, "field: byte %zu of %s is not aligned for %s", offset,
+                        ga_dtype_name(x->dtype), ga_dtype_name(dtype));
+    return GA_OK;
+}
+
+gpuarray *ga_field(const gpuarray *x, ga_dtype dtype, size_t offset)
+{
+    int64_t strides[GA_MAX_NDIM];
+
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "field: the array is NULL");
+    if (!ga__dtype_valid(dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "field: %d is not a dtype", (int)dtype);
+    if (check_member(x, dtype, offset) != GA_OK)
+        return NULL;
+    for (int axis = 0; axis < x->ndim; axis++) /* of one element any stride will do */
+        strides[axis] = x->shape[axis] > 1 ? x->strides[axis] : (int64_t)ga__dtype_size(dtype);
+    return ga__array_view(x, dtype, x->ndim, x->shape, strides, (int64_t)offset);
 }

@@ -180,6 +180,26 @@ typedef struct uses {
     bool surely_written; /* so far: by an unconditional assignment before any read */
 } uses;
 
+/* The token after the members ".x.y[2]" that follow an element at *at; a call of a member function
+ * is `(`. */
+static token after_members(const char *at, bool *member)
+{
+    token t = next_token(&at);
+    *member = false;
+    while (is(t, ".") || (*member && is(t, "["))) {
+        *member = true;
+        int depth = is(t, "[");
+        t = next_token(&at);
+        while (depth > 0 && t.length > 0) {
+            depth += is(t, "[") - is(t, "]");
+            t = next_token(&at);
+        }
+        if (t.kind == GA__TOKEN_WORD)
+            t = next_token(&at);
+    }
+    return t;
+}
+
 /* Records one name[i] between the tokens `before` and `after`. */
 static void note_use(uses *u, token before, token after, bool statement_start)
 {
@@ -225,9 +245,15 @@ static uses find_uses(const char *operation, const char *name)
             return u;
         }
         const char *ahead = at;
-        const token after = next_token(&ahead);
-        const bool sure = starts && is(after, "=") && !reads_in_statement(ahead, name);
+        bool in_member;
+        token after = after_members(at, &in_member);
+        if (!in_member)
+            after = next_token(&ahead);
+        const bool sure =
+            starts && !in_member && is(after, "=") && !reads_in_statement(ahead, name);
         note_use(&u, before, after, sure);
+        if (in_member && (assigns(after) || is(after, "("))) /* the other members stay */
+            u.writes = u.reads = true;
         u.surely_written |= sure;
         before = close;
     }

@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "base/word.h"
+#include "model/structs.h"
 #include "user/cuda_words.h"
 #include "user/custom.h"
 
@@ -33,7 +34,7 @@ static void free_custom(ga__custom *kernel)
     char *const texts[] = {kernel->base.name,   kernel->identifier,  kernel->operation,
                            kernel->preamble,    kernel->loop_prep,   kernel->after_loop,
                            kernel->neutral,     kernel->reduce_expr, kernel->map_expr,
-                           kernel->struct_name, kernel->starts};
+                           kernel->struct_name, kernel->starts,      kernel->ranged};
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         ga__free(texts[k]);
     ga__free(kernel);
@@ -64,6 +65,9 @@ static ga_status set_ids(ga__custom *kernel, const char *arguments)
     ga__describe(&s, "direct");
     if (status == GA_OK)
         status = ga__description_id(&s, &kernel->direct_id);
+    ga__describe(&s, "ranged");
+    if (status == GA_OK)
+        status = ga__description_id(&s, &kernel->ranged_id);
     ga__strbuf_reset(&s);
     return status;
 }
@@ -71,6 +75,27 @@ static ga_status set_ids(ga__custom *kernel, const char *arguments)
 static const char *name_of(const char *name)
 {
     return name && *name ? name : "kernel";
+}
+
+/* Puts the definitions of the structs among the arguments and results before the preamble. */
+static ga_status define_structs(ga__custom *kernel)
+{
+    bool added[GA__STRUCTS] = {false};
+    ga__strbuf text = GA__STRBUF_INIT;
+    if (kernel->struct_type != GA_NO_DTYPE)
+        ga__struct_define(kernel->struct_type, added, &text);
+    for (int k = 0; k < kernel->arguments.count; k++)
+        if (ga__dtype_is_struct(kernel->arguments.argument[k].dtype))
+            ga__struct_define(kernel->arguments.argument[k].dtype, added, &text);
+    if (text.length == 0 && !text.failed)
+        return GA_OK;
+    ga__strbuf_add(&text, kernel->preamble);
+    char *const preamble = ga__strbuf_take(&text);
+    if (!preamble)
+        return GA_ERR_MEMORY;
+    ga__free(kernel->preamble);
+    kernel->preamble = preamble;
+    return GA_OK;
 }
 
 /* A kernel with its name and arguments. */
@@ -98,6 +123,19 @@ static ga__custom *new_kernel(ga__kernel_kind kind, const char *name, const char
     return NULL;
 }
 
+/* The operation after what makes `i` of the number of a run's element. Its lines keep their
+ * numbers. */
+static char *ranged_operation(const char *operation)
+{
+    ga__strbuf text = GA__STRBUF_INIT;
+    ga__strbuf_addf(&text,
+                    "const ga_index ga_of = i; const ga_index n = (ga_index)ga_size, "
+                    "i = (ga_index)(ga_start + ga_step * ga_of); (void)n; (void)i; "
+                    "do { %s; } while (0)",
+                    operation);
+    return ga__strbuf_take(&text);
+}
+
 ga_kernel *(ga_elementwise_kernel)(size_t size, const ga_elementwise_args *options)
 {
     ga_elementwise_args args;
@@ -110,10 +148,14 @@ ga_kernel *(ga_elementwise_kernel)(size_t size, const ga_elementwise_args *optio
         return NULL;
     kernel->fast_math = args.fast_math;
     kernel->operation = copy_text(args.operation);
+    kernel->ranged = ranged_operation(args.operation);
     kernel->preamble = copy_text(args.preamble);
     kernel->loop_prep = copy_text(args.loop_prep);
     kernel->after_loop = copy_text(args.after_loop);
-    if (!kernel->operation || !kernel->preamble || !kernel->loop_prep || !kernel->after_loop)
+    if (!kernel->operation || !kernel->ranged || !kernel->preamble || !kernel->loop_prep ||
+        !kernel->after_loop)
+        goto failed;
+    if (define_structs(kernel) != GA_OK)
         goto failed;
     const char *const others[] = {kernel->loop_prep, kernel->after_loop, NULL};
     ga__arguments_use(&kernel->arguments, kernel->operation, kernel->preamble, others);
@@ -125,17 +167,31 @@ failed:
     return NULL;
 }
 
+#define MOST_STRUCT_BYTES 1024 /* of an accumulator */
+
+/* Raises if an accumulator of this dtype is too large. */
+static ga_status check_accumulator(const ga__custom *kernel, const char *what, ga_dtype dtype)
+{
+    if (!ga__dtype_valid(dtype))
+        return ga__fail(GA_ERR_DTYPE, "%s: %s: %d is not a dtype", kernel->base.name, what,
+                        (int)dtype);
+    if (ga__dtype_size(dtype) > MOST_STRUCT_BYTES)
+        return ga__fail(GA_ERR_INVALID, "%s: %s: %s has %zu bytes, more than %d",
+                        kernel->base.name, what, ga_dtype_name(dtype), ga__dtype_size(dtype),
+                        MOST_STRUCT_BYTES);
+    return GA_OK;
+}
+
 static ga_status check_reduction(const ga__custom *kernel, const ga_reduction_args *args)
 {
     if (!args->neutral || !args->reduce_expr)
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name,
                         args->neutral ? "reduce_expr" : "neutral");
-    if (args->struct_name ? args->struct_bytes == 0 || args->struct_bytes > 1024 : false)
-        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, expected 1 to 1024",
-                        kernel->base.name, args->struct_bytes);
-    if (!args->struct_name && !ga__dtype_valid(args->dtype_out))
-        return ga__fail(GA_ERR_DTYPE, "%s: dtype_out: %d is not a dtype", kernel->base.name,
-                        (int)args->dtype_out);
+    if (!args->struct_name)
+        return check_accumulator(kernel, "dtype_out", args->dtype_out);
+    if (args->struct_bytes == 0 || args->struct_bytes > MOST_STRUCT_BYTES)
+        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, expected 1 to %d", kernel->base.name,
+                        args->struct_bytes, MOST_STRUCT_BYTES);
     return GA_OK;
 }
 
@@ -163,16 +219,19 @@ ga_kernel *(ga_reduction_kernel)(size_t size, const ga_reduction_args *options)
     if (check_reduction(kernel, &args) != GA_OK)
         goto failed;
     kernel->fast_math = args.fast_math;
-    kernel->dtype_out = args.struct_name ? GA_NO_DTYPE : args.dtype_out;
-    kernel->struct_bytes = args.struct_bytes;
+    const bool typed = !args.struct_name && ga__dtype_is_struct(args.dtype_out);
+    kernel->struct_type = typed ? args.dtype_out : GA_NO_DTYPE;
+    kernel->dtype_out = args.struct_name || typed ? GA_NO_DTYPE : args.dtype_out;
+    kernel->struct_bytes = typed ? ga__dtype_size(args.dtype_out) : args.struct_bytes;
     kernel->neutral = copy_text(args.neutral);
     kernel->reduce_expr = copy_text(args.reduce_expr);
     kernel->preamble = copy_text(args.preamble);
-    kernel->struct_name = copy_text(args.struct_name);
+    kernel->struct_name =
+        copy_text(typed ? ga__dtype_memory_type(args.dtype_out) : args.struct_name);
     kernel->map_expr = args.map_expr && *args.map_expr ? copy_text(args.map_expr)
                                                        : default_map(&kernel->arguments);
     if (!kernel->neutral || !kernel->reduce_expr || !kernel->preamble || !kernel->struct_name ||
-        !kernel->map_expr)
+        !kernel->map_expr || define_structs(kernel) != GA_OK)
         goto failed;
     const char *const others[] = {kernel->neutral, kernel->reduce_expr, NULL};
     ga__arguments_use(&kernel->arguments, kernel->map_expr, kernel->preamble, others);
@@ -192,10 +251,7 @@ static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args 
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         if (!texts[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name, names[k]);
-    if (!ga__dtype_valid(args->dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: dtype: %d is not a dtype", kernel->base.name,
-                        (int)args->dtype);
-    return GA_OK;
+    return check_accumulator(kernel, "dtype", args->dtype);
 }
 
 /* Arrays that all texts index by [i] give the number of elements. */
@@ -224,6 +280,7 @@ ga_kernel *(ga_scan_kernel)(size_t size, const ga_scan_kernel_args *options)
         goto failed;
     kernel->fast_math = args.fast_math;
     kernel->dtype_out = args.dtype;
+    kernel->struct_type = ga__dtype_is_struct(args.dtype) ? args.dtype : GA_NO_DTYPE;
     kernel->neutral = copy_text(args.neutral);
     kernel->map_expr = copy_text(args.input_expr);
     kernel->reduce_expr = copy_text(args.scan_expr);
@@ -231,7 +288,8 @@ ga_kernel *(ga_scan_kernel)(size_t size, const ga_scan_kernel_args *options)
     kernel->preamble = copy_text(args.preamble);
     kernel->starts = copy_text(args.is_segment_start_expr);
     if (!kernel->neutral || !kernel->map_expr || !kernel->reduce_expr || !kernel->operation ||
-        !kernel->preamble || !kernel->starts || use_arguments(kernel) != GA_OK)
+        !kernel->preamble || !kernel->starts || define_structs(kernel) != GA_OK ||
+        use_arguments(kernel) != GA_OK)
         goto failed;
     kernel->uses_last = ga__find_word(kernel->operation, "last_item") != NULL;
     atomic_store_explicit(&kernel->direct, true, memory_order_relaxed);

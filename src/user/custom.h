@@ -17,12 +17,14 @@ typedef struct ga__custom {
     char *identifier;                                     /* the name as a C identifier */
     char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
+    char *ranged;   /* the operation for some indices */
     char *starts;   /* scans, whose operation is the output statement, and which map and reduce */
     bool uses_last; /* the output statement names `last_item` */
-    ga_dtype dtype_out;
+    ga_dtype dtype_out;   /* GA_NO_DTYPE: a struct's bytes */
+    ga_dtype struct_type; /* of the result, if that is an array of structs */
     size_t struct_bytes;
     bool uses_index, cuda_words;
-    ga__hash128 id, direct_id;
+    ga__hash128 id, direct_id, ranged_id;
     /* The text does not compile with elements in registers: index memory instead. */
     atomic_bool direct;
 } ga__custom;

@@ -9,7 +9,8 @@
 #include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
-#include "user/custom.h"
+#include "ops/slice.h"
+#include "user/custom_check.h"
 #include "kernels/reduce.h"
 #include "kernels/scan/scan.h"
 
@@ -27,6 +28,7 @@ typedef struct run {
     bool flat;                           /* its arrays have several shapes of the same size */
     int ndim;
     int64_t shape[GA_MAX_NDIM];
+    const ga_range *range; /* of the indices; NULL: all */
 } run;
 
 static void free_temporaries(const ga__custom *kernel, run *r)
@@ -69,6 +71,7 @@ static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
 
 static ga_status check_arguments(const ga__custom *kernel, int count, const ga_value *args, run *r)
 {
+    r->range = NULL;
     ga_status status = ga__kernel_check_list(&kernel->base, kernel->arguments.count, count, args);
     if (status == GA_OK)
         status = ga__check_values(kernel->base.name, count, args, &r->device);
@@ -107,7 +110,8 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
                           .reads = argument->reads || free_access,
                           .writes = argument->writes ||
                                     (free_access && !argument->is_const && !is_reduction(kernel)),
-                          .is_const = argument->is_const || is_reduction(kernel)};
+                          .is_const = argument->is_const || is_reduction(kernel),
+                          .named = true};
     }
 }
 
@@ -302,7 +306,8 @@ static ga_status launch_scan(const ga__custom *kernel, bool totals, const run *r
                                     .type = ga__dtype_compute(kernel->dtype_out),
                                     .access = GA__ACCESSOR,
                                     .reads = true,
-                                    .writes = true};
+                                    .writes = true,
+                                    .named = true};
     if (totals)
         scan.formula.base.body = "if (i + 1 == n) ga_last_item[0] = item";
     const int64_t n = ga__shape_size(r->ndim, r->shape);
@@ -323,6 +328,50 @@ static ga_status run_scan(const ga__custom *kernel, bool direct, const ga_value 
     return status;
 }
 
+/* ---- A range of indices ---- */
+
+static ga_status launch_range(const ga__custom *kernel, run *r, const int64_t *numbers,
+                              int64_t count)
+{
+    static const char *const names[] = {"ga_size", "ga_start", "ga_step"};
+    const int n = kernel->arguments.count;
+    ga__operand operands[GA__MAX_ARGUMENTS + 3];
+    memcpy(operands, r->operands, sizeof *operands * (size_t)n);
+    for (int k = 0; k < 3; k++)
+        operands[n + k] = (ga__operand){.name = names[k],
+                                        .number = ga_value_llong(numbers[k]),
+                                        .type = GA_INT64,
+                                        .reads = true};
+    ga__formula formula = make_formula(kernel, true, r);
+    formula.id = kernel->ranged_id;
+    formula.body = kernel->ranged;
+    formula.uses_index = true;
+    return ga__elementwise(&formula, r->device, 1, &count, n + 3, operands);
+}
+
+/* All arrays are indexed in memory: their elements are not those that the nest follows. */
+static ga_status run_range(const ga__custom *kernel, const ga_value *args, run *r)
+{
+    ga__slice slice;
+    const int64_t one = 1;
+    set_operands(kernel, false, args, r);
+    ga_status status = choose_shape(kernel, args, r);
+    if (status == GA_OK)
+        status = check_writable(kernel, r);
+    const int64_t n = ga__shape_size(r->ndim, r->shape);
+    if (status == GA_OK && r->range->kind != 0)
+        status = ga__fail(GA_ERR_INVALID, "%s: an index is not a range", kernel->base.name);
+    if (status == GA_OK)
+        status = ga__slice_make(1, &n, &one, 1, r->range, &slice);
+    if (status != GA_OK)
+        return status;
+    for (int k = 0; k < kernel->arguments.count; k++)
+        if (r->operands[k].array)
+            r->operands[k].access = GA__ACCESSOR;
+    const int64_t numbers[] = {n, slice.offset, slice.strides[0]};
+    return launch_range(kernel, r, numbers, slice.shape[0]);
+}
+
 /* Tries with elements in registers first. Text that takes an element's address in a way that the
  * scanner missed compiles only against memory; the errors of that second attempt are reported. */
 static ga_status run_either_way(ga__custom *kernel, const ga_value *args, run *r, gpuarray *out)
@@ -331,6 +380,8 @@ static ga_status run_either_way(ga__custom *kernel, const ga_value *args, run *r
         is_reduction(kernel)                   ? run_reduction
         : kernel->base.kind == GA__SCAN_KERNEL ? run_scan
                                                : run_elementwise;
+    if (r->range)
+        return run_range(kernel, args, r);
     if (atomic_load_explicit(&kernel->direct, memory_order_relaxed))
         return go(kernel, true, args, r, out);
     const ga__saved_error before = ga__error_save();
@@ -347,93 +398,52 @@ static ga_status run_either_way(ga__custom *kernel, const ga_value *args, run *r
 
 /* ---- QUARRY_CHECK=nan ---- */
 
-/* What a check of a run compares: the operands as they were, flat, with their names. */
-typedef struct watched {
-    int count;
-    ga_value operands[GA__MAX_ARGUMENTS];
-    const char *names[GA__MAX_ARGUMENTS];
-    bool finite; /* every array that is indexed freely is finite */
-} watched;
-
-/* Copies what the run reads, before it writes. */
-static ga_status watch(const ga__custom *kernel, const ga_value *args, watched *w)
-{
-    w->count = 0;
-    w->finite = true;
-    for (int k = 0; k < kernel->arguments.count; k++) {
-        const ga__argument *argument = &kernel->arguments.argument[k];
-        if (argument->array && !argument->reads)
-            continue;
-        if (argument->array && argument->access == GA__ACCESSOR) {
-            w->finite &= ga__check_finite(args[k].as.array);
-            continue;
-        }
-        w->names[w->count] = argument->name;
-        w->operands[w->count] = args[k];
-        if (argument->array) {
-            gpuarray *copy = ga_copy(args[k].as.array);
-            w->operands[w->count].as.array = copy ? ga_ravel(copy) : NULL;
-            if (!w->operands[w->count].as.array)
-                return ga_error();
-        }
-        w->count++;
-    }
-    return GA_OK;
-}
-
-static ga_status check_written(const ga__custom *kernel, const ga_value *args, const watched *w)
-{
-    ga_status status = GA_OK;
-    for (int k = 0; k < kernel->arguments.count && status == GA_OK; k++) {
-        const ga__argument *argument = &kernel->arguments.argument[k];
-        if (!argument->array || !argument->writes || argument->access == GA__ACCESSOR)
-            continue;
-        const gpuarray *written = ga_ravel(args[k].as.array);
-        status = written ? ga__check_elements(kernel->base.name, written, w->count, w->operands,
-                                              w->names)
-                         : ga_error();
-    }
-    return status;
-}
-
 __attribute__((noinline, cold)) static ga_status
 run_checked(ga__custom *kernel, const ga_value *args, run *r, gpuarray *last)
 {
-    watched w;
+    ga__watched w;
     ga__check_begin();
-    ga_status status = watch(kernel, args, &w);
+    ga_status status = ga__custom_watch(kernel, args, &w);
     if (status == GA_OK)
         status = run_either_way(kernel, args, r, last);
     if (status == GA_OK && w.finite)
-        status = check_written(kernel, args, &w);
+        status = ga__custom_check_written(kernel, args, &w);
     ga__check_end();
     return status;
 }
 
-/* The result of a reduction of finite arrays is finite. */
-static ga_status check_reduction(const ga__custom *kernel, const ga_value *args,
-                                 const gpuarray *result)
+/* The bytes of a result as the struct that they are. */
+static gpuarray *as_struct(gpuarray *bytes, ga_dtype dtype)
 {
-    ga__check_begin();
-    bool finite = true;
-    for (int k = 0; k < kernel->arguments.count && finite; k++)
-        finite = args[k].kind != GA_VALUE_ARRAY || ga__check_finite(args[k].as.array);
-    const ga_status status =
-        finite ? ga__check_reduced(kernel->base.name, result, false, 0, NULL, 0, NULL) : GA_OK;
-    ga__check_end();
-    return status;
+    gpuarray *one = ga_view(bytes, dtype);
+    gpuarray *x = one ? ga_reshape(one, 0, NULL) : NULL;
+    ga_free(one);
+    ga_free(bytes);
+    return x;
 }
 
-ga_status(ga_run)(ga_kernel *kernel, int count, const ga_value *args)
+static ga_status run_over(const char *caller, ga_kernel *kernel, const ga_range *range, int count,
+                          const ga_value *args)
 {
     run r;
-    ga_status status = ga__kernel_check("run", kernel, GA__ELEMENTWISE_KERNEL);
+    ga_status status = ga__kernel_check(caller, kernel, GA__ELEMENTWISE_KERNEL);
     if (status == GA_OK)
         status = check_arguments((ga__custom *)kernel, count, args, &r);
     if (status != GA_OK)
         return status;
+    r.range = range;
     return ga__checks_nan() ? run_checked((ga__custom *)kernel, args, &r, NULL)
                             : run_either_way((ga__custom *)kernel, args, &r, NULL);
+}
+
+ga_status(ga_run)(ga_kernel *kernel, int count, const ga_value *args)
+{
+    return run_over("run", kernel, NULL, count, args);
+}
+
+ga_status(ga_run_over)(ga_kernel *kernel, ga_range range, int count, const ga_value *args)
+{
+    return run_over("run_over", kernel, &range, count, args);
 }
 
 gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
@@ -450,8 +460,8 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
     if (!out)
         return NULL;
     if (run_either_way(kernel, args, &r, out) == GA_OK &&
-        (!ga__checks_nan() || check_reduction(kernel, args, out) == GA_OK))
-        return out;
+        (!ga__checks_nan() || ga__custom_check_reduction(kernel, args, out) == GA_OK))
+        return kernel->struct_type == GA_NO_DTYPE ? out : as_struct(out, kernel->struct_type);
     ga_free(out);
     return NULL;
 }

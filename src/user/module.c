@@ -17,30 +17,9 @@
 #include "jit/compile.h"
 #include "user/cuda_names.h"
 
-/* Loaded code. A module has one, plus one for each template instance that was not declared. */
-typedef struct loaded {
-    ga__image *image;
-    struct loaded *next;
-} loaded;
-
-struct ga_module {
-    int references; /* atomic: the user's, and one of each array over a variable */
-    ga__device *device;
-    char *name;
-    char *text; /* NULL if loaded from a file */
-    ga__texts options, header_names, header_texts;
-    ga__cuda_names names;
-    ga__texts compiled, symbols; /* names given to the compiler, and the resulting symbols */
-    ga__image *image;            /* contains the variables */
-    pthread_mutex_t lock;        /* of the two lists, which grow at their heads */
-    ga__fork_guard guard;        /* for the lock */
-    loaded *code;
-    ga__module_kernel *kernels;
-};
-
 /* ---- Making and freeing ---- */
 
-static ga_module *module_new(const char *name)
+ga_module *ga__module_new(const char *name)
 {
     ga__device *device = ga__current_device();
     ga_module *m = device ? ga__calloc(1, sizeof *m) : NULL;
@@ -66,7 +45,7 @@ static void unload(ga_module *m)
     if (m->code)
         (void)backend->synchronize(m->device);
     while (m->code) {
-        loaded *code = m->code;
+        ga__loaded_code *code = m->code;
         m->code = code->next;
         backend->code.unload(code->image);
         ga__free(code);
@@ -109,10 +88,9 @@ void ga_module_free(ga_module *module)
         module_release(module);
 }
 
-/* Loads code and adds it to the module. */
-static ga_status load(ga_module *m, const void *bytes, size_t nbytes, ga__image **image)
+ga_status ga__module_load_code(ga_module *m, const void *bytes, size_t nbytes, ga__image **image)
 {
-    loaded *code = ga__malloc(sizeof *code);
+    ga__loaded_code *code = ga__malloc(sizeof *code);
     if (!code)
         return GA_ERR_MEMORY;
     ga_status status = m->device->backend->code.load(m->device, bytes, nbytes, &code->image);
@@ -152,7 +130,7 @@ static void split_names(ga__texts *names, const char *text)
     }
 }
 
-static ga_status copy_args(ga_module *m, const ga_module_args *args)
+ga_status ga__module_copy_args(ga_module *m, const ga_module_args *args)
 {
     m->text = ga__strdup(args->source);
     ga__texts_split(&m->options, args->options ? args->options : "");
@@ -175,14 +153,12 @@ static ga_status get_code(ga_module *m, const ga__texts *kernels, ga__code *code
                                     .options = ga__texts_list(&m->options),
                                     .header_names = ga__texts_list(&m->header_names),
                                     .header_texts = ga__texts_list(&m->header_texts),
-                                    .kernels = ga__texts_list(kernels)};
+                                    .kernels = ga__texts_list(kernels),
+                                    .piece = m->piece};
     return ga__module_code(m->device, &source, code);
 }
 
-/* Compiles the source with the names found in it. The name reader may mistake a macro for a kernel,
- * or list a kernel that a macro removes. If the compile fails, the source is compiled without those
- * names, and kernels are looked up when they are requested. */
-static ga_status compile(ga_module *m, const char *wanted, ga__code *code)
+ga_status ga__module_compile_code(ga_module *m, const char *wanted, ga__code *code)
 {
     ga__texts alone = {0};
     split_names(&alone, wanted);
@@ -209,14 +185,19 @@ done:
     return status;
 }
 
+void ga__module_add_symbols(ga_module *m, const char *symbols)
+{
+    for (; *symbols; symbols += strcspn(symbols, "\n") + 1)
+        ga__texts_addn(&m->symbols, symbols, strcspn(symbols, "\n"));
+}
+
 /* Loads the compiled code and keeps its symbols. */
 static ga_status load_compiled(ga_module *m, ga__code *code)
 {
-    ga_status status = load(m, code->bytes, code->nbytes, &m->image);
+    ga_status status = ga__module_load_code(m, code->bytes, code->nbytes, &m->image);
     if (status != GA_OK)
         return status;
-    for (const char *at = code->symbols; *at; at += strcspn(at, "\n") + 1)
-        ga__texts_addn(&m->symbols, at, strcspn(at, "\n"));
+    ga__module_add_symbols(m, code->symbols);
     return m->symbols.failed ? GA_ERR_MEMORY : GA_OK;
 }
 
@@ -229,12 +210,12 @@ ga_module *(ga_module_compile)(size_t size, const ga_module_args *options)
     const char *name = args.name && *args.name ? args.name : "module";
     if (!args.source)
         return ga__fail_null(GA_ERR_INVALID, "%s: the source is NULL", name);
-    ga_module *m = module_new(name);
+    ga_module *m = ga__module_new(name);
     if (!m)
         return NULL;
-    ga_status status = copy_args(m, &args);
+    ga_status status = ga__module_copy_args(m, &args);
     if (status == GA_OK)
-        status = compile(m, args.kernels ? args.kernels : "", &code);
+        status = ga__module_compile_code(m, args.kernels ? args.kernels : "", &code);
     if (status == GA_OK) {
         status = load_compiled(m, &code);
         ga__code_reset(&code);
@@ -260,7 +241,7 @@ static ga_status load_file(ga_module *m, const char *path)
         return ga_error();
     ga_status status =
         ga__is_device_code(bytes, nbytes)
-            ? load(m, bytes, nbytes, &m->image)
+            ? ga__module_load_code(m, bytes, nbytes, &m->image)
             : ga__fail(GA_ERR_FORMAT, "%s: %zu bytes are not a cubin, fat binary or PTX", path,
                        nbytes);
     ga__free(bytes);
@@ -271,7 +252,7 @@ ga_module *ga_module_load(const char *path)
 {
     if (!path)
         return ga__fail_null(GA_ERR_INVALID, "load: the path of the module is NULL");
-    ga_module *m = module_new(path);
+    ga_module *m = ga__module_new(path);
     if (!m || load_file(m, path) == GA_OK)
         return m;
     ga_module_free(m);
@@ -325,7 +306,7 @@ static ga_status fail_plain(const ga_module *m, const char *name)
 static ga_status load_instance(ga_module *m, ga__code *code, ga__function **function)
 {
     ga__image *image;
-    ga_status status = load(m, code->bytes, code->nbytes, &image);
+    ga_status status = ga__module_load_code(m, code->bytes, code->nbytes, &image);
     if (status != GA_OK)
         return status;
     code->symbols[strcspn(code->symbols, "\n")] = '\0';
@@ -376,7 +357,8 @@ static ga_status find_function(ga_module *m, const char *name, ga__function **fu
     if (known >= 0)
         return backend->code.find(m->image, m->symbols.text[known], function);
     if (!m->text)
-        return backend->user.find(m->image, name, function);
+        return backend->user.find ? backend->user.find(m->image, name, function)
+                                  : fail_no_kernel(m, name);
     return find_by_name(m, name, function) ? GA_OK : find_instance(m, name, function);
 }
 

@@ -18,15 +18,18 @@ try:
 
     from quarry import SMALL, Error, Library, epsilon
     import bins
+    import building
     import shapes
     import recipes
+    from einsums import EINSUMS
     from ranks import RANKS
     from sets import SETS
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-KINDS = recipes.RECIPES + bins.RECIPES + shapes.RECIPES + RANKS + SETS
+KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
+         EINSUMS)
 
 
 def same(got, wanted, exact):

@@ -13,6 +13,7 @@ typedef enum ga__fork_rank {
     GA__FORK_GRAPH,
     GA__FORK_TABLE, /* of code and plans */
     GA__FORK_DEVICE,
+    GA__FORK_LIBRARY,
     GA__FORK_LOADER,
     GA__FORK_LEAF, /* no other lock is taken while it is held */
     GA__FORK_RANKS

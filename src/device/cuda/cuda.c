@@ -7,8 +7,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/code.h"
+#include "device/cuda/cublaslt.h"
 #include "device/cuda/shared.h"
 #include "device/cuda/module.h"
+#include "device/cuda/nvjitlink.h"
 #include "device/cuda/nvrtc.h"
 
 static ga_status cuda_synchronize(ga__device *device)
@@ -47,6 +49,12 @@ static ga_status cuda_compile_cuda(ga__device *device, const ga__cuda_source *so
                                    size_t *nbytes, char **symbols, char **log)
 {
     return ga__nvrtc_compile_cuda(source, device->arch, code, nbytes, symbols, log);
+}
+
+static ga_status cuda_link(ga__device *device, const ga__link_inputs *inputs, void **code,
+                           size_t *nbytes)
+{
+    return ga__nvjitlink_link(inputs, device->arch, code, nbytes);
 }
 
 /* Loads the first kernel, and with it all code. A template has one kernel, which gets its shared
@@ -148,6 +156,12 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 
+static ga_status cuda_multiply(ga__stream *stream, const ga__matrix_product *product)
+{
+    return ga__cuda_use(stream->device) == GA_OK ? ga__cublaslt_multiply(stream, product)
+                                                 : GA_ERR_DEVICE;
+}
+
 /* ---- the device ---- */
 
 static int device_count;
@@ -190,6 +204,9 @@ const char *ga__cuda_problem(void)
     return cudaGetErrorString(count_error);
 }
 
+/* Every device that has clusters runs them. */
+#define MOST_IN_CLUSTER 8
+
 static cudaError_t read_properties(ga__device *device)
 {
     struct cudaDeviceProp properties;
@@ -202,6 +219,7 @@ static cudaError_t read_properties(ga__device *device)
     device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
+    device->cluster = properties.clusterLaunch ? MOST_IN_CLUSTER : 0;
     return cudaSuccess;
 }
 
@@ -251,6 +269,7 @@ static void cuda_close(ga__device *device)
     cuda_state *state = device->state;
     ga__cuda_uploads_close(device);
     ga__cuda_free_stagings(device);
+    ga__cublaslt_close(device);
     pthread_mutex_destroy(&state->lock);
     ga__free(state);
     device->state = NULL;
@@ -302,8 +321,12 @@ const ga__backend ga__cuda_backend = {
     .code.find = ga__cuda_find,
     .code.resident_blocks = cuda_resident_blocks,
     .code.launch = cuda_launch,
+    .product.found = ga__cublaslt_found,
+    .product.takes = ga__cublaslt_takes,
+    .product.multiply = cuda_multiply,
     .user.compile = cuda_compile_cuda,
     .user.key = cuda_cuda_key,
+    .user.link = cuda_link,
     .user.find = ga__cuda_find_by_name,
     .user.global = ga__cuda_global,
     .user.info = ga__cuda_function_info,

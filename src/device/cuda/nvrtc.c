@@ -1,10 +1,7 @@
 /* Compiles with NVRTC, which is loaded at first use: most runs find every kernel in a cache. */
 #include "device/cuda/nvrtc.h"
 
-#include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +10,12 @@
 #include "base/os/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/os/loader.h"
-#include "base/log.h"
+#include "base/os/library.h"
 #include "base/os/stack.h"
 #include "base/strbuf.h"
 
 #define LOG_LIMIT 4000 /* bytes of the compiler's log in a message */
 
-/* The few functions that we use, declared as in nvrtc.h since version 11.1. */
 typedef struct nvrtc_program *program;
 enum { NVRTC_SUCCESS = 0, NVRTC_OUT_OF_MEMORY = 1, NVRTC_INVALID_OPTION = 5 };
 
@@ -28,105 +23,35 @@ enum { NVRTC_SUCCESS = 0, NVRTC_OUT_OF_MEMORY = 1, NVRTC_INVALID_OPTION = 5 };
 #define STACK_NEED ((size_t)2 << 20)
 
 static struct {
-    int (*create)(program *made, const char *source, const char *name, int nheaders,
-                  const char *const *headers, const char *const *include_names);
-    int (*destroy)(program *p);
-    int (*compile)(program p, int noptions, const char *const *options);
-    int (*log_size)(program p, size_t *nbytes);
-    int (*log)(program p, char *text);
-    int (*cubin_size)(program p, size_t *nbytes);
-    int (*cubin)(program p, char *code);
-    const char *(*error_string)(int result);
-    int (*version)(int *major, int *minor);
-    int (*add_name)(program p, const char *name);
-    int (*lowered_name)(program p, const char *name, const char **symbol);
+#define GA_SYMBOL(member, name, result, parameters, since) result(*member) parameters;
+#include "device/cuda/nvrtc.def"
+#undef GA_SYMBOL
 } nvrtc;
 
-static const struct {
-    void *function;
-    const char *name;
-} functions[] = {
-    {&nvrtc.create, "nvrtcCreateProgram"},
-    {&nvrtc.destroy, "nvrtcDestroyProgram"},
-    {&nvrtc.compile, "nvrtcCompileProgram"},
-    {&nvrtc.log_size, "nvrtcGetProgramLogSize"},
-    {&nvrtc.log, "nvrtcGetProgramLog"},
-    {&nvrtc.cubin_size, "nvrtcGetCUBINSize"},
-    {&nvrtc.cubin, "nvrtcGetCUBIN"},
-    {&nvrtc.error_string, "nvrtcGetErrorString"},
-    {&nvrtc.version, "nvrtcVersion"},
-    {&nvrtc.add_name, "nvrtcAddNameExpression"},
-    {&nvrtc.lowered_name, "nvrtcGetLoweredName"},
+static const ga__symbol needed[] = {
+#define GA_SYMBOL(member, name, result, parameters, since) {&nvrtc.member, name, since},
+#include "device/cuda/nvrtc.def"
+#undef GA_SYMBOL
 };
 
+static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+
 /* Needs no fork guard: only CUDA devices use NVRTC, and they do not work in a forked child. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool loaded;
-
-static bool load_from(const char *path)
-{
-    void *library = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return false;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *address = dlsym(library, functions[i].name);
-        if (address == NULL) {
-            ga__library_close(library);
-            return false;
-        }
-        memcpy(functions[i].function, &address, sizeof address);
-    }
-    ga__log(GA_LOG_INFO, "NVRTC loaded: %s", path);
-    return true;
-}
-
-static bool load_from_toolkit(const char *directory)
-{
-    static const char *const files[] = {"lib64/libnvrtc.so", "lib64/libnvrtc.so.13",
-                                        "lib64/libnvrtc.so.12", "lib/libnvrtc.so"};
-    char path[PATH_MAX];
-    if (directory == NULL || *directory == '\0')
-        return false;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, files[i]) < sizeof path &&
-            load_from(path))
-            return true;
-    }
-    return false;
-}
-
-static bool load_any(void)
-{
-    const char *wanted = ga__environment("QUARRY_NVRTC");
-    if (wanted != NULL && *wanted != '\0')
-        return load_from(wanted);
-    return load_from("libnvrtc.so.13") || load_from("libnvrtc.so.12") || load_from("libnvrtc.so") ||
-           load_from_toolkit(ga__environment("CUDA_HOME")) ||
-           load_from_toolkit(ga__environment("CUDA_PATH")) || load_from_toolkit("/usr/local/cuda");
-}
-
-static ga_status fail_no_nvrtc(void)
-{
-    const char *wanted = ga__environment("QUARRY_NVRTC");
-    if (wanted != NULL && *wanted != '\0')
-        return ga__fail(GA_ERR_COMPILE, "compile: QUARRY_NVRTC=%s cannot be loaded as NVRTC",
-                        wanted);
-    return ga__fail(
-        GA_ERR_COMPILE,
-        "compile: no NVRTC found (tried libnvrtc.so.13, libnvrtc.so.12, libnvrtc.so, CUDA_HOME, "
-        "CUDA_PATH and /usr/local/cuda): install the CUDA toolkit's NVRTC or set "
-        "QUARRY_NVRTC to its libnvrtc.so");
-}
+static ga__library library = {
+    .name = "NVRTC",
+    .variable = "QUARRY_NVRTC",
+    .files = files,
+    .folders = ga__cuda_folders,
+    .advice = "install the CUDA toolkit's NVRTC or set QUARRY_NVRTC to its libnvrtc.so",
+    .symbols = needed,
+    .count = sizeof needed / sizeof *needed,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+};
 
 static ga_status load_nvrtc(void)
 {
-    if (atomic_load_explicit(&loaded, memory_order_acquire))
-        return GA_OK;
-    pthread_mutex_lock(&lock);
-    bool done = atomic_load_explicit(&loaded, memory_order_relaxed) || load_any();
-    atomic_store_explicit(&loaded, done, memory_order_release);
-    pthread_mutex_unlock(&lock);
-    return done ? GA_OK : fail_no_nvrtc();
+    return ga__library_load(&library) ? GA_OK
+                                      : ga__fail(GA_ERR_COMPILE, "compile: %s", library.problem);
 }
 
 #define MAX_OPTIONS 64
@@ -368,9 +293,9 @@ static ga_status set_options(request *r, const ga__cuda_source *source, const ch
 {
     const char *const *option = source->options;
     for (; option != NULL && *option != NULL; option++) {
-        if (r->noptions > MAX_OPTIONS - 5)
+        if (r->noptions > MAX_OPTIONS - 6)
             return ga__fail(GA_ERR_INVALID, "compile: %s: more than %d options", r->name,
-                            MAX_OPTIONS - 5);
+                            MAX_OPTIONS - 6);
         r->options[r->noptions++] = *option;
     }
     if (!starts_with_any(source->options, "-arch", "--gpu-architecture"))
@@ -379,6 +304,8 @@ static ga_status set_options(request *r, const ga__cuda_source *source, const ch
         r->options[r->noptions++] = "--std=c++17";
     r->options[r->noptions++] = "-default-device";
     r->options[r->noptions++] = "--no-source-include";
+    if (source->piece > 0)
+        r->options[r->noptions++] = "--relocatable-device-code=true";
     if (*include != '\0')
         r->options[r->noptions++] = include;
     return GA_OK;
@@ -433,14 +360,10 @@ void ga__nvrtc_describe_cuda(char *text, size_t size)
 ga_status ga__nvrtc_found(char *text, size_t size)
 {
     int major = 0, minor = 0;
-    Dl_info where = {0};
-    void *function;
     const ga_status status = load_nvrtc();
     if (status != GA_OK)
         return status;
-    memcpy(&function, &nvrtc.version, sizeof function);
     nvrtc.version(&major, &minor);
-    dladdr(function, &where);
-    snprintf(text, size, "NVRTC %d.%d, %s", major, minor, where.dli_fname ? where.dli_fname : "?");
+    snprintf(text, size, "NVRTC %d.%d, %s", major, minor, library.path);
     return GA_OK;
 }

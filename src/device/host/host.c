@@ -20,6 +20,13 @@ static ga_status host_compile_cuda(ga__device *device, const ga__cuda_source *so
     return ga__simt_compile(source, code, nbytes, symbols, log);
 }
 
+static ga_status host_link(ga__device *device, const ga__link_inputs *inputs, void **code,
+                           size_t *nbytes)
+{
+    (void)device;
+    return ga__simt_link(inputs, code, nbytes);
+}
+
 static void host_cuda_key(ga__device *device, ga__strbuf *key)
 {
     (void)device;
@@ -132,8 +139,12 @@ const ga__backend ga__host_backend = {
     .code.find = ga__host_find,
     .code.resident_blocks = ga__host_resident_blocks,
     .code.launch = ga__host_launch,
+    .product.found = ga__host_blas_found,
+    .product.takes = ga__host_blas_takes,
+    .product.multiply = ga__host_blas_multiply,
     .user.compile = host_compile_cuda,
     .user.key = host_cuda_key,
+    .user.link = host_link,
     .user.global = ga__host_global,
     .user.info = host_function_info,
     .user.launch = ga__host_launch_grid,

@@ -8,7 +8,8 @@
 
 typedef struct command {
     struct command *next;
-    ga__function *function; /* NULL for a copy */
+    ga__function *function;           /* NULL for a copy */
+    void (*call)(const void *words); /* or a function of the backend; NULL: none */
     bool users;             /* a user's kernel: `shape` is its launch, `words` its arguments */
     int64_t grid;
     ga__grid_launch shape;
@@ -37,6 +38,11 @@ static command *record(ga__stream *stream, const command *given)
     *list->end = c;
     list->end = &c->next;
     return c;
+}
+
+static size_t words_of(unsigned long nbytes)
+{
+    return (nbytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
 ga_status ga__host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,
@@ -69,15 +75,25 @@ ga_status ga__host_launch(ga__stream *stream, ga__function *function, const ga__
     return GA_OK;
 }
 
+ga_status ga__host_call(ga__stream *stream, void (*function)(const void *), const void *what,
+                        size_t nbytes)
+{
+    if (stream->handle == NULL) {
+        function(what);
+        return GA_OK;
+    }
+    const command given = {.call = function, .nwords = words_of(nbytes)};
+    command *c = record(stream, &given);
+    if (c == NULL)
+        return GA_ERR_MEMORY;
+    memcpy(c->words, what, nbytes);
+    return GA_OK;
+}
+
 /* A user's kernel has this type. */
 static const ga_simt_kernel *users_kernel(ga__function *function)
 {
     return (const ga_simt_kernel *)(const void *)function;
-}
-
-static size_t words_of(unsigned long nbytes)
-{
-    return (nbytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
 static ga_status record_grid(ga__stream *stream, ga__function *function,
@@ -158,7 +174,9 @@ ga_status ga__host_replay(ga__replay *replay, ga__stream *stream)
     (void)stream;
     ga_status status = GA_OK;
     for (command *c = replay->first; c != NULL && status == GA_OK; c = c->next) {
-        if (c->function == NULL)
+        if (c->call != NULL)
+            c->call(c->words);
+        else if (c->function == NULL)
             ga__host_move(c->moved.to, c->moved.from, c->moved.nbytes);
         else if (c->users)
             status = replay_grid(c);

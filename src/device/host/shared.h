@@ -40,11 +40,19 @@ ga_status ga__host_zero(ga__stream *stream, void *memory, size_t nbytes);
 ga_status ga__host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch);
 ga_status ga__host_launch_grid(ga__stream *stream, ga__function *function,
                                const ga__grid_launch *launch);
+/* Calls function(what), whose bytes are copied. */
+ga_status ga__host_call(ga__stream *stream, void (*function)(const void *), const void *what,
+                        size_t nbytes);
 ga_status ga__host_record_begin(ga__stream *stream);
 ga_status ga__host_record_end(ga__stream *stream, ga__replay **replay);
 void ga__host_replay_free(ga__replay *replay);
 void ga__host_record_cancel(ga__stream *stream);
 ga_status ga__host_replay(ga__replay *replay, ga__stream *stream);
+
+/* blas.c: as ga__product_verbs. */
+ga_status ga__host_blas_found(char *text, size_t size);
+bool ga__host_blas_takes(const ga__matrix_product *product);
+ga_status ga__host_blas_multiply(ga__stream *stream, const ga__matrix_product *product);
 
 /* stream.c: work is done when its call returns. */
 ga_status ga__host_synchronize(ga__device *device);

@@ -18,6 +18,7 @@
 #include "base/strbuf.h"
 #include "base/os/temporary.h"
 #include "device/cpu/cxx.h"
+#include "device/simt/link.h"
 #include "device/simt/options.h"
 #include "device/simt/rewrite.h"
 
@@ -164,6 +165,8 @@ static ga_status make_words(build *b)
 {
     for (const char *const *option = options; *option != NULL; option++)
         ga__strbuf_add_bytes(&b->words, *option, strlen(*option) + 1);
+    if (b->source->piece > 0)
+        ga__strbuf_add_bytes(&b->words, "-c", sizeof "-c");
     ga__strbuf_addf(&b->words, "-I%s/include", b->folder.path);
     ga__strbuf_add_bytes(&b->words, "", 1);
     ga__strbuf_addf(&b->words, "-ffile-prefix-map=%s/user.cu=%s", b->folder.path, b->source->name);
@@ -172,6 +175,14 @@ static ga_status make_words(build *b)
 }
 
 /* ---- the translation unit ---- */
+
+/* The symbol of kernel i; of linked pieces, which share a name space, it has the piece's number. */
+static void add_symbol(const ga__cuda_source *source, int i, ga__strbuf *text)
+{
+    ga__strbuf_addf(text, "ga_simt_kernel_%d", i);
+    if (source->piece > 0)
+        ga__strbuf_addf(text, "_of_%d", source->piece);
+}
 
 /* Messages quote lines from user.cu, which holds the text as the user wrote it. */
 static ga_status make_unit(build *b)
@@ -185,8 +196,11 @@ static ga_status make_unit(build *b)
         ga__strbuf_add(tu, embedded(*file));
     ga__strbuf_addf(tu, "# 1 \"options\"\n%s", b->lines.length > 0 ? b->lines.text : "");
     ga__strbuf_addf(tu, "# 1 \"%s/user.cu\"\n%s\n# 1 \"kernels\"\n", b->folder.path, b->text);
-    for (int i = 0; kernels != NULL && kernels[i] != NULL; i++)
-        ga__strbuf_addf(tu, "GA_SIMT_EXPORT(ga_simt_kernel_%d, %s)\n", i, kernels[i]);
+    for (int i = 0; kernels != NULL && kernels[i] != NULL; i++) {
+        ga__strbuf_add(tu, "GA_SIMT_EXPORT(");
+        add_symbol(b->source, i, tu);
+        ga__strbuf_addf(tu, ", %s)\n", kernels[i]);
+    }
     return tu->failed ? GA_ERR_MEMORY : write_text(b, "kernel.cpp", tu->text);
 }
 
@@ -263,7 +277,7 @@ static ga_status run_compiler(const build *b, const char *output, ga__process_en
 
 /* GCC merges the local statics of a template across the process, as C++ requires. But two modules
  * are two programs: each gets its own. */
-static void separate_statics(char *code)
+void ga__simt_separate_statics(char *code)
 {
     const ElfW(Ehdr) *header = (const void *)code;
     const ElfW(Shdr) *sections = (const void *)(code + header->e_shoff);
@@ -292,7 +306,7 @@ static ga_status make_code(const build *b, void **code, size_t *nbytes, char **l
             ga__free(end.output);
     }
     if (status == GA_OK)
-        separate_statics(*code);
+        ga__simt_separate_statics(*code);
     ga__free(output);
     return status;
 }
@@ -301,8 +315,10 @@ static char *make_symbols(const ga__cuda_source *source)
 {
     ga__strbuf symbols = GA__STRBUF_INIT;
     ga__strbuf_add(&symbols, "");
-    for (int i = 0; source->kernels != NULL && source->kernels[i] != NULL; i++)
-        ga__strbuf_addf(&symbols, "ga_simt_kernel_%d\n", i);
+    for (int i = 0; source->kernels != NULL && source->kernels[i] != NULL; i++) {
+        add_symbol(source, i, &symbols);
+        ga__strbuf_add(&symbols, "\n");
+    }
     return ga__strbuf_take(&symbols);
 }
 

@@ -19,6 +19,12 @@ ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *n
     return unsupported(source->name);
 }
 
+ga_status ga__simt_link(const ga__link_inputs *inputs, void **code, size_t *nbytes)
+{
+    (void)code, (void)nbytes;
+    return unsupported(inputs->name);
+}
+
 void ga__simt_key(ga__strbuf *key)
 {
     ga__strbuf_add(key, "no simulator");

@@ -1,4 +1,4 @@
-/* Runs users' CUDA modules on the CPU, for testing and debugging: five functions. */
+/* Runs users' CUDA modules on the CPU, for testing and debugging: six functions. */
 #ifndef GA_DEVICE_SIMT_SIMT_H
 #define GA_DEVICE_SIMT_SIMT_H
 
@@ -11,6 +11,9 @@
  * unknown ones give GA_ERR_INVALID. */
 ga_status ga__simt_compile(const ga__cuda_source *source, void **code, size_t *nbytes,
                            char **symbols, char **log);
+
+/* Like ga__user_verbs.link, by the system's linker. Files are GA_ERR_UNSUPPORTED. */
+ga_status ga__simt_link(const ga__link_inputs *inputs, void **code, size_t *nbytes);
 
 /* Like ga__user_verbs.key. */
 void ga__simt_key(ga__strbuf *key);

@@ -46,7 +46,7 @@ static void add_params(launching *c)
     *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
         (ga__fused_params){.count = (uint64_t)p->length,
                            .outputs = (uint64_t)p->rows,
-                           .group = (uint64_t)p->rows_of_block};
+                           .group = (uint64_t)(p->v.cluster ? p->part : p->rows_of_block)};
     c->scratch = NULL;
     if (p->v.host)
         add_scratch(c);
@@ -84,7 +84,7 @@ static const ga__loaded_kernel *find_kernel(const launching *c)
     ga__key key;
     ga__key_init(&key, formula, p->call->device, GA__FUSED);
     ga__key_add_bytes(
-        &key, &p->v, offsetof(ga__fused_variant, operand) + 8 * (((size_t)p->v.noperands + 1) / 2));
+        &key, &p->v, offsetof(ga__fused_variant, operand) + 8 * (size_t)p->v.noperands);
     const ga__request request = {formula, p->call->device, "fused.tmpl", describe, c, 0};
     return ga__request_find(&key, &request);
 }

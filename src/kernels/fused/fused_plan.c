@@ -76,12 +76,10 @@ static bool set_operands(plan *p)
             ga__operand_variant_of(&call->operands[k], step == 1 ? STEP_ONE : STEP_ZERO, false);
     }
     if (!call->operands[0].array) /* the shape of the plan does not depend on it */
-        p->v.operand[0] = (ga__operand_variant){.type = (uint8_t)call->operands[0].type,
-                                                .memory = (uint8_t)call->operands[0].type,
+        p->v.operand[0] = (ga__operand_variant){.type = call->operands[0].type & 4095,
+                                                .memory = call->operands[0].type & 4095,
                                                 .streamed = true,
                                                 .step = STEP_ONE};
-    if (call->noperands % 2)
-        p->v.operand[call->noperands] = (ga__operand_variant){0};
     return true;
 }
 
@@ -107,7 +105,7 @@ bool ga__fused_plan_make(plan *p)
     p->rows = 1;
     for (int axis = 0; axis < p->kept.ndim; axis++)
         p->rows *= p->kept.shape[axis];
-    if (p->row.ndim != 1 || p->length < 2 || !set_operands(p))
+    if (p->row.ndim != 1 || p->length < 1 || !set_operands(p))
         return false;
     p->v.host = p->call->device->arch == 0;
     p->v.wide = p->v.host || is_wide(p);
@@ -116,5 +114,6 @@ bool ga__fused_plan_make(plan *p)
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
     p->shared = p->scratch = 0;
+    p->part = p->length;
     return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
 }

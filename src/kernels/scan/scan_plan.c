@@ -90,8 +90,6 @@ static void set_operands(plan *p)
         p->v.operand[k] = ga__operand_variant_of(
             &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
-    if (p->noperands % 2)
-        p->v.operand[p->noperands] = (ga__operand_variant){0};
 }
 
 /* The elements that an operand spans. */
@@ -128,7 +126,7 @@ static void choose_variant(plan *p)
     p->v.exclusive = s->exclusive;
     p->v.initial = s->initial != NULL;
     p->v.segmented = s->formula.starts != NULL;
-    p->v.type = (uint8_t)s->type;
+    p->v.type = (uint16_t)s->type;
     p->v.kept_ndim = (uint8_t)p->kept.ndim;
     p->v.value_bytes = (uint16_t)((size_t)s->formula.texts->values * size);
     p->v.lanes = p->v.unroll = p->v.across = 1;

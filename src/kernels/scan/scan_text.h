@@ -26,22 +26,22 @@ typedef struct ga__scan_params {
  * memory. */
 typedef enum ga__folds { GA__FOLDS_NOT, GA__FOLDS_ANY, GA__FOLDS_FOLLOWING } ga__folds;
 
-/* The kernel of a scan: its words are the key, after the formula's id and the device. With an odd
- * number of operands one more is zero. */
+/* The kernel of a scan: its words are the key, after the formula's id and the device. */
 typedef struct ga__scan_variant {
     bool host;
     bool columns; /* neighbouring threads take neighbouring rows */
     bool wide;    /* 64-bit indices */
-    bool exclusive, initial;
+    bool exclusive : 1, initial : 1;
     bool chained;                  /* a block has one tile of a row */
     bool segmented;                /* some elements start a segment */
     uint8_t folds : 2, choice : 2; /* CUDA: a ga__folds, a ga__choice_pass */
-    uint8_t : 4;
+    uint8_t staged : 4;            /* CUDA: tiles are in shared memory, of so many blocks at once */
 
-    uint8_t type; /* T */
-    uint8_t kept_ndim, noperands;
+    uint8_t kept_ndim;
+    uint16_t type;        /* T */
+    uint16_t value_bytes; /* of an accumulator, at most */
+    uint8_t noperands;
     uint8_t lanes, unroll, across; /* CUDA */
-    uint16_t value_bytes;          /* of an accumulator, at most */
     ga__operand_variant operand[GA__MAX_OPERANDS];
 } ga__scan_variant;
 _Static_assert(offsetof(ga__scan_variant, operand) == 16,

@@ -5,11 +5,14 @@
 
 #include "model/layout.h"
 
-/* The dtype of words that hold elements of so many bytes. */
-static ga_dtype word_of(size_t nbytes)
+/* The dtype of words that hold an element's bytes. */
+static ga_dtype word_of(ga_dtype dtype)
 {
+    const size_t nbytes = ga__dtype_size(dtype);
     const ga_dtype word = ga__dtype_integer('u', nbytes);
-    return word == GA_NO_DTYPE ? GA_COMPLEX128 : word;
+    return word != GA_NO_DTYPE                     ? word
+           : nbytes == ga__dtype_size(GA_COMPLEX128) ? GA_COMPLEX128
+                                                     : ga__dtype_moved(dtype);
 }
 
 void ga__lens_set(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
@@ -19,7 +22,7 @@ void ga__lens_set(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *sh
     memmove(lens->shape, shape, sizeof(int64_t) * (size_t)ndim);
     memmove(lens->strides, strides, sizeof(int64_t) * (size_t)ndim);
     memset(a, 0, sizeof *a);
-    a->dtype = x ? word_of(ga__dtype_size(x->dtype)) : GA_UINT8;
+    a->dtype = x ? word_of(x->dtype) : GA_UINT8;
     a->ndim = ndim;
     a->shape = lens->shape;
     a->strides = lens->strides;
@@ -57,7 +60,7 @@ void ga__lens_coordinate(ga__lens *lens, int ndim, const int64_t *shape, int axi
 ga__operand ga__word_operand(const char *name, ga_dtype dtype, ga_value number)
 {
     uint64_t element[2] = {0, 0};
-    ga__operand operand = {.name = name, .type = word_of(ga__dtype_size(dtype)), .reads = true};
+    ga__operand operand = {.name = name, .type = word_of(dtype), .reads = true};
     ga__dtype_store(dtype, number, element);
     operand.number = ga__dtype_fetch(operand.type, element);
     return operand;

@@ -1,8 +1,11 @@
 /* Diagonals, triangles, and differences of neighbours. */
 #include <quarry/joining.h>
 
+#include <string.h>
+
 #include "array/array.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
@@ -55,20 +58,22 @@ static gpuarray *triangle(const ga__formula *formula, const gpuarray *x, int64_t
 gpuarray *ga_tril(const gpuarray *x, int64_t k)
 {
     static const ga__formula formula = {
-        .id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0(0)"};
+        .id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"};
     return triangle(&formula, x, k);
 }
 
 gpuarray *ga_triu(const gpuarray *x, int64_t k)
 {
     static const ga__formula formula = {
-        .id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0(0)"};
+        .id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"};
     return triangle(&formula, x, k);
 }
 
 static gpuarray *truths(const ga__formula *formula, ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
     const int64_t shape[] = {n, m};
+    if (ga__check_numeric(formula->name, dtype) != GA_OK)
+        return NULL;
     gpuarray *out = ga__array_new(formula->name, ga__current_device(), dtype, 2, shape);
     const ga__operand result = {.name = "r", .array = out, .type = GA_BOOL, .writes = true};
     if (!out || by_diagonal(formula, out, result, NULL, k) == GA_OK)
@@ -204,6 +209,38 @@ static gpuarray *difference(const gpuarray *x, int axis)
     return out;
 }
 
+/* An end of x along the axis: an array of no dimensions is one element of each line. */
+static gpuarray *end_of(const gpuarray *x, int axis, const gpuarray *end)
+{
+    int64_t shape[GA_MAX_NDIM];
+    if (end->ndim > 0)
+        return ga_retain((gpuarray *)end);
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = 1;
+    return ga_broadcast_to(end, x->ndim, shape);
+}
+
+/* x with what the call puts before and behind it. */
+static gpuarray *extended(const ga_diff_args *args, int axis)
+{
+    const gpuarray *x = args->x, *parts[3];
+    gpuarray *before = args->prepend ? end_of(x, axis, args->prepend) : NULL,
+             *behind = args->append ? end_of(x, axis, args->append) : NULL, *out = NULL;
+    int n = 0;
+    if (!args->prepend && !args->append)
+        return ga_reshape(x, x->ndim, x->shape);
+    if (before)
+        parts[n++] = before;
+    parts[n++] = x;
+    if (behind)
+        parts[n++] = behind;
+    if ((before || !args->prepend) && (behind || !args->append))
+        out = ga_concatenate(n, parts, GA_AXIS(axis));
+    ga_free(behind);
+    ga_free(before);
+    return out;
+}
+
 gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
 {
     ga_diff_args known;
@@ -218,7 +255,7 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
         return NULL;
     if (ga__check_axis("diff", known.naxes ? known.axes[0] : -1, known.x->ndim, &axis) != GA_OK)
         return NULL;
-    gpuarray *x = ga_reshape(known.x, known.x->ndim, known.x->shape);
+    gpuarray *x = extended(&known, axis);
     for (int k = 0; x && k < known.n && (k == 0 || x->shape[axis] > 0); k++) {
         gpuarray *next = difference(x, axis);
         ga_free(x);

@@ -260,8 +260,13 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
         p->value = ga_value_signed(GA_INT8, 0);
     if (p->value.kind != GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "pad: the value is not a number");
-    if (ga__check_number("pad", p->value, p->x->dtype) != GA_OK)
-        return GA_ERR_INVALID;
+    const bool edge = is_mode(p->mode, "edge") || is_mode(p->mode, "empty") ||
+                      is_mode(p->mode, "reflect") || is_mode(p->mode, "symmetric") ||
+                      is_mode(p->mode, "wrap");
+    if (edge && ga__dtype_is_struct(p->x->dtype))
+        p->value = (ga_value){0};
+    else if (ga__check_number("pad", p->value, p->x->dtype) != GA_OK)
+        return ga_error();
     for (int axis = 0; axis < p->x->ndim; axis++)
         if (p->x->shape[axis] == 0 && p->before[axis] + p->after[axis] > 0 &&
             !is_mode(p->mode, "constant") && !is_mode(p->mode, "empty"))

@@ -57,6 +57,8 @@ static ga_status read_call(call *c, const char *name, const ga_sort_args *args, 
     *c = (call){.name = name, .x = args->x, .descending = args->descending, .out = args->out};
     if (!args->x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", name);
+    if (ga__check_numeric(name, args->x->dtype) != GA_OK)
+        return ga_error();
     if (args->flat || (flattens && args->x->ndim == 0)) {
         c->x = c->flat = ga_ravel(args->x);
         if (!c->flat)
@@ -173,7 +175,9 @@ ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values, gpuarray 
                         : !values      ? "the array of values"
                         : !sorted_keys ? "sorted_keys"
                                        : "sorted_values");
-    ga_status status = ga__check_axis(name, -1, keys->ndim, &axis);
+    ga_status status = ga__check_numeric(name, keys->dtype);
+    if (status == GA_OK)
+        status = ga__check_axis(name, -1, keys->ndim, &axis);
     if (status == GA_OK)
         status = check_alike(name, "keys and values", keys, values);
     if (status == GA_OK)
@@ -200,7 +204,9 @@ static ga_status check_keys(int nkeys, const gpuarray *const *keys)
     for (int k = 0; k < nkeys; k++) {
         if (!keys[k])
             return ga__fail(GA_ERR_INVALID, "lexsort: key %d is NULL", k);
-        const ga_status status = check_alike("lexsort", "keys", keys[0], keys[k]);
+        ga_status status = ga__check_numeric("lexsort", keys[k]->dtype);
+        if (status == GA_OK)
+            status = check_alike("lexsort", "keys", keys[0], keys[k]);
         if (status != GA_OK)
             return status;
     }

@@ -4,6 +4,7 @@
 #include <quarry/rank.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "kernels/rank/rank.h"
 #include "ops/order/along.h"
@@ -21,7 +22,7 @@ static ga_status check_operand(const char *name, const gpuarray *x)
 {
     if (!x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", name);
-    return GA_OK;
+    return ga__check_numeric(name, x->dtype);
 }
 
 /* Copies the first columns of a matrix of the same rows. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "kernels/rank/rank.h"
 #include "kernels/rank/rank_text.h"
@@ -200,8 +201,8 @@ static ga_status prepare(call *c)
 {
     if (!c->args.x)
         return ga__fail(GA_ERR_INVALID, "%s: the operand is NULL", c->name);
-    ga_status status = GA_OK;
-    if (!c->median)
+    ga_status status = ga__check_numeric(c->name, c->args.x->dtype);
+    if (status == GA_OK && !c->median)
         status = read_q(c);
     if (status == GA_OK && !c->median)
         status = read_method(c);

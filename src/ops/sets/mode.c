@@ -3,6 +3,7 @@
 #include <quarry/sets.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "kernels/scan/scan.h"
 #include "ops/bins/bin_calls.h"
@@ -131,6 +132,8 @@ ga_status(ga_mode)(size_t size, const ga_mode_args *given)
     ga_status status = ga__options_read("mode", &args, sizeof args, given, size);
     if (status == GA_OK && !args.x)
         status = ga__fail(GA_ERR_INVALID, "mode: x is NULL");
+    if (status == GA_OK)
+        status = ga__check_numeric("mode", args.x->dtype);
     if (status != GA_OK)
         return status;
     ga_scope_begin();

@@ -2,6 +2,7 @@
 #include <quarry/sets.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
@@ -15,6 +16,8 @@ static ga_status check_pair(const char *name, const char *first, const char *sec
 {
     if (!a || !b)
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name, a ? second : first);
+    if (ga__check_numeric(name, a->dtype) != GA_OK || ga__check_numeric(name, b->dtype) != GA_OK)
+        return ga_error();
     return ga__check_same_device(name, a, b);
 }
 

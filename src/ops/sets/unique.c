@@ -2,6 +2,7 @@
 #include <quarry/sets.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
@@ -11,6 +12,8 @@
 ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
                      ga__made_runs *made)
 {
+    if (ga__check_numeric(name, x->dtype) != GA_OK)
+        return ga_error();
     gpuarray *flat = ga_ravel(x), *sorted, *order = NULL;
     const bool ordered = wanted.indices || wanted.inverse;
     if (!flat || ga__sort_along(name, flat, 0, false, &sorted, ordered ? &order : NULL) != GA_OK)

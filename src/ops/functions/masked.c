@@ -1,9 +1,10 @@
 /* Reductions of the elements that a mask chooses, and with an initial element. */
-#include "ops/functions/chosen.h"
+#include "ops/functions/masked.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/parts.h"
 
@@ -110,6 +111,8 @@ ga_status ga__check_chosen(const ga__row *op, const ga_reduce_args *args, ga_dty
         return GA_OK;
     if (needs_initial(op) && !initial)
         return ga__fail(GA_ERR_INVALID, "%s: where needs an initial element", name);
+    if (ga__check_numeric(name, where->dtype) != GA_OK)
+        return ga_error();
     if (where->buffer->device != x->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, where on %s", name,
                         x->buffer->device->name, where->buffer->device->name);

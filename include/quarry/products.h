@@ -1,0 +1,75 @@
+/* Products of matrices and vectors. */
+#ifndef QUARRY_PRODUCTS_H
+#define QUARRY_PRODUCTS_H
+
+#include <quarry/array.h>
+#include <quarry/each.h>
+#include <quarry/ops.h>
+
+GA_BEGIN_DECLS
+
+/* Arguments of a product. In C: ga_matmul(a, b, .out = c, .beta = 1). An option left out is zero. */
+typedef struct ga_product_args {
+    const gpuarray *a, *b;
+    gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference.
+                    * It may be a or b, or overlap them. */
+    double alpha;  /* out = alpha * a @ b + beta * out; 0: 1. Whole numbers for integers and bool */
+    double beta;   /* 0: what `out` holds is not read. Otherwise `out` is needed */
+    bool tf32;     /* float32 on a GPU: factors keep 10 bits of fraction, sums all 23 */
+} ga_product_args;
+
+/* ga_matmul(a, b): the product of matrices, as numpy.matmul. The last two dimensions are the
+ * matrices, (m, k) and (k, n); the others broadcast. A 1-D array is a row of a or a column of b,
+ * whose dimension the result lacks. The dtype is that of a * b. Integers wrap around; bool is "or"
+ * of "and"s; sums of float16, bfloat16 and float8 are in float32 and round once. A result has the
+ * same bits in every run. GA_ERR_SHAPE for shapes that do not match, GA_ERR_INVALID for an array of
+ * no dimensions, for a beta without `out`, and for an alpha or beta with a fraction for integers;
+ * GA_ERR_DTYPE where the result does not cast to out's dtype. */
+GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
+
+/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. */
+GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
+
+/* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat: complex vectors are
+ * conjugated. */
+GA_API gpuarray *ga_vecmat(size_t size, const ga_product_args *args);
+
+GA_END_DECLS
+
+/* C++20 has the same spelling as C, in the order of the members; C++17 takes the struct. */
+#ifdef __cplusplus
+struct ga_product_rest_ {
+    gpuarray *out = nullptr;
+    double alpha = 0, beta = 0;
+    bool tf32 = false;
+};
+template <class Function> inline gpuarray *ga_product_call_(Function f, const ga_product_args &args)
+{
+    return f(sizeof args, &args);
+}
+template <class Function>
+inline gpuarray *ga_product_call_(Function f, const gpuarray *a, const gpuarray *b,
+                                  const ga_product_rest_ &rest = {})
+{
+    return ga_product_call_(f,
+                            ga_product_args{a, b, rest.out, rest.alpha, rest.beta, rest.tf32});
+}
+#define GA_PRODUCT_CALL_(f, ...)                                                                   \
+    GA_HERE_(GA_JOIN_(GA_PRODUCT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))
+#define GA_PRODUCT_1(f, args) ga_product_call_(f, args)
+#define GA_PRODUCT_2(f, a, b) ga_product_call_(f, a, b)
+#define GA_PRODUCT_3(f, a, b, ...) ga_product_call_(f, a, b, {__VA_ARGS__})
+#define GA_PRODUCT_4 GA_PRODUCT_3
+#define GA_PRODUCT_5 GA_PRODUCT_3
+#define GA_PRODUCT_6 GA_PRODUCT_3
+#define GA_PRODUCT_MORE GA_PRODUCT_3
+#else
+#define GA_PRODUCT_CALL_(f, left, ...)                                                             \
+    GA_AT_(f, sizeof(ga_product_args), &(ga_product_args){.a = left, .b = __VA_ARGS__})
+#endif
+
+#define ga_matmul(...) GA_PRODUCT_CALL_(ga_matmul, __VA_ARGS__)
+#define ga_matvec(...) GA_PRODUCT_CALL_(ga_matvec, __VA_ARGS__)
+#define ga_vecmat(...) GA_PRODUCT_CALL_(ga_vecmat, __VA_ARGS__)
+
+#endif

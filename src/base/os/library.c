@@ -1,0 +1,151 @@
+/* Finds and loads a library, and its symbols. */
+#include "base/os/library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/os/environment.h"
+#include "base/os/loader.h"
+
+const char *const ga__cuda_folders[] = {
+    "$CUDA_HOME/lib64",
+    "$CUDA_HOME/lib",
+    "$CUDA_PATH/lib64",
+    "/usr/local/cuda/lib64",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "$VIRTUAL_ENV/lib/python3*/site-packages/nvidia/*/lib",
+    "$CONDA_PREFIX/lib",
+    "$HOME/.local/lib/python3*/site-packages/nvidia/*/lib",
+    "/usr/local/lib/python3*/*-packages/nvidia/*/lib",
+    NULL,
+};
+
+static void forget(const ga__library *l)
+{
+    for (size_t k = 0; k < l->count; k++)
+        memset(l->symbols[k].function, 0, sizeof(void *));
+}
+
+/* Loads the symbols; false, with the reason, if one is missing. */
+static bool find_symbols(ga__library *l, void *handle, const char *path)
+{
+    for (size_t k = 0; k < l->count; k++) {
+        const ga__symbol *symbol = &l->symbols[k];
+        void *address = dlsym(handle, symbol->name);
+        if (address == NULL && *symbol->since != '\0') {
+            snprintf(l->problem, sizeof l->problem, "%.120s has no %s, which %s %s has", path,
+                     symbol->name, l->name, symbol->since);
+            forget(l);
+            return false;
+        }
+        memcpy(symbol->function, &address, sizeof address);
+    }
+    return true;
+}
+
+static void note_path(ga__library *l, const char *path)
+{
+    Dl_info where = {0};
+    void *function = NULL;
+    for (size_t k = 0; k < l->count && function == NULL; k++)
+        memcpy(&function, l->symbols[k].function, sizeof function);
+    const bool known = function != NULL && dladdr(function, &where) != 0 && where.dli_fname != NULL;
+    snprintf(l->path, sizeof l->path, "%s", known ? where.dli_fname : path);
+}
+
+static bool load_from(ga__library *l, const char *path)
+{
+    void *handle = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return false;
+    if (!find_symbols(l, handle, path)) {
+        ga__library_close(handle);
+        return false;
+    }
+    note_path(l, path);
+    ga__log(GA_LOG_INFO, "%s loaded: %s", l->name, l->path);
+    return true;
+}
+
+/* Replaces the variable at the start of a folder by its value; false if it is not set. */
+static bool expand(const char *folder, const char *file, char *pattern, size_t size)
+{
+    char name[64];
+    const char *start = "", *rest = folder;
+    if (*folder == '$') {
+        const size_t length = strcspn(folder, "/");
+        snprintf(name, sizeof name, "%.*s", (int)length - 1, folder + 1);
+        start = ga__environment(name);
+        rest = folder + length;
+    }
+    return start != NULL && !(*folder == '$' && *start == '\0') &&
+           (size_t)snprintf(pattern, size, "%s%s/%s", start, rest, file) < size;
+}
+
+static bool load_from_folder(ga__library *l, const char *folder, const char *file)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    bool loaded = false;
+    if (!expand(folder, file, pattern, sizeof pattern))
+        return false;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t k = 0; k < found.gl_pathc && !loaded; k++)
+            loaded = load_from(l, found.gl_pathv[k]);
+    globfree(&found);
+    return loaded;
+}
+
+static bool load_any(ga__library *l)
+{
+    for (const char *const *file = l->files; *file; file++)
+        if (load_from(l, *file))
+            return true;
+    for (const char *const *folder = l->folders; *folder; folder++)
+        for (const char *const *file = l->files; *file; file++)
+            if (load_from_folder(l, *folder, *file))
+                return true;
+    return false;
+}
+
+static void explain(ga__library *l, const char *wanted)
+{
+    char missing[sizeof l->problem];
+    snprintf(missing, sizeof missing, "%s", l->problem);
+    if (wanted != NULL)
+        snprintf(l->problem, sizeof l->problem, "%s=%.120s cannot be loaded as %s%s%.120s",
+                 l->variable, wanted, l->name, *missing ? ": " : "", missing);
+    else
+        snprintf(l->problem, sizeof l->problem, "no %s found: %.100s%s%s", l->name, missing,
+                 *missing ? "; " : "", l->advice);
+}
+
+static bool load(ga__library *l)
+{
+    const char *wanted = ga__environment(l->variable);
+    if (wanted != NULL && *wanted == '\0')
+        wanted = NULL;
+    l->problem[0] = '\0';
+    const bool loaded = wanted != NULL ? load_from(l, wanted) : load_any(l);
+    if (!loaded)
+        explain(l, wanted);
+    else if (l->ready != NULL)
+        l->ready();
+    return loaded;
+}
+
+bool ga__library_search(ga__library *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int state = atomic_load_explicit(&l->state, memory_order_relaxed);
+    if (state == GA__LIBRARY_UNKNOWN || (state == GA__LIBRARY_MISSING && !l->final)) {
+        state = load(l) ? GA__LIBRARY_LOADED : GA__LIBRARY_MISSING;
+        atomic_store_explicit(&l->state, state, memory_order_release);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return state == GA__LIBRARY_LOADED;
+}

@@ -1,0 +1,23 @@
+/* Products by the device's library. */
+#ifndef GA_KERNELS_PRODUCT_PRODUCT_LIBRARY_H
+#define GA_KERNELS_PRODUCT_PRODUCT_LIBRARY_H
+
+#include "kernels/product/product_plan.h"
+
+/* What the library takes as it is; the rest is to be copied to these dtypes, in C order. */
+typedef struct ga__product_fit {
+    bool a, b, c;
+    ga_dtype type, c_type; /* of a and b; of c */
+} ga__product_fit;
+
+/* Whether the library is to multiply, perhaps after copies; false without an error if there is
+ * none, or the kernel of the templates suits the shape better. */
+bool ga__product_fits(const ga__product_plan *p, ga__product_fit *fit);
+
+/* Multiplies what fits. GA_ERR_UNSUPPORTED, without raising it, if the library cannot. */
+ga_status ga__product_by_library(const ga__product_plan *p, const ga__product_fit *fit);
+
+/* Copies `from` to `to`, of the same shape and any dtype. */
+ga_status ga__product_copy(gpuarray *to, const gpuarray *from);
+
+#endif

@@ -1,0 +1,221 @@
+/* Plans a product: merges the axes of its stack, and chooses tiles. */
+#include "kernels/product/product_plan.h"
+
+#include <assert.h>
+
+#include "kernels/request.h"
+
+typedef ga__product_plan plan;
+typedef ga__product_operand operand;
+
+/* ---- Operands ---- */
+
+/* The stride of a leading axis that is axis `k` of c's; 0 where the operand repeats. */
+static int64_t leading_stride(const gpuarray *x, int ndim, int k)
+{
+    const int axis = k - (ndim - x->ndim);
+    return axis < 0 || x->shape[axis] == 1 ? 0 : x->strides[axis];
+}
+
+static void read_matrix(operand *o, const gpuarray *x)
+{
+    const int64_t size = (int64_t)ga__dtype_size(x->dtype);
+    o->array = x;
+    o->row = x->strides[x->ndim - 2] / size;
+    o->column = x->strides[x->ndim - 1] / size;
+}
+
+static void exchange(int64_t *x, int64_t *y)
+{
+    const int64_t before = *x;
+    *x = *y;
+    *y = before;
+}
+
+/* c = a b is c' = b' a' of the transposes. */
+static void transpose(plan *p)
+{
+    const operand a = p->a;
+    p->a = p->b;
+    p->b = a;
+    exchange(&p->a.row, &p->a.column);
+    exchange(&p->b.row, &p->b.column);
+    exchange(&p->c.row, &p->c.column);
+    exchange(&p->m, &p->n);
+}
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* The axes of the stack as the engine's nests merge them, by c's strides. */
+static void read_stack(plan *p)
+{
+    const gpuarray *c = p->call->c;
+    int64_t strides[3][GA_MAX_NDIM];
+    operand *const all[] = {&p->c, &p->a, &p->b};
+    ga__nest nest = {.ndim = c->ndim - 2, .noperands = 3, .strides = strides};
+    for (int axis = 0; axis < nest.ndim; axis++) {
+        const int k = nest.ndim - 1 - axis;
+        nest.shape[axis] = c->shape[k];
+        for (int o = 0; o < 3; o++)
+            strides[o][axis] = leading_stride(all[o]->array, c->ndim, k) /
+                               (int64_t)ga__dtype_size(all[o]->array->dtype);
+    }
+    ga__nest_collapse(&nest);
+    p->axes = nest.ndim;
+    p->places = 1;
+    for (int axis = 0; axis < nest.ndim; axis++) {
+        p->length[axis] = nest.shape[axis];
+        p->places *= nest.shape[axis];
+        for (int o = 0; o < 3; o++)
+            all[o]->stack[axis] = strides[o][axis];
+    }
+}
+
+static void drop_axis(plan *p, int axis)
+{
+    operand *const all[] = {&p->a, &p->b, &p->c};
+    p->places /= p->length[axis];
+    p->axes--;
+    for (int k = axis; k < p->axes; k++) {
+        p->length[k] = p->length[k + 1];
+        for (int o = 0; o < 3; o++)
+            all[o]->stack[k] = all[o]->stack[k + 1];
+    }
+}
+
+/* An axis along which b repeats, and a and c continue their rows, is one with the rows; likewise
+ * with columns. */
+static bool fold_axis(plan *p, int axis)
+{
+    const int64_t a = p->a.stack[axis], b = p->b.stack[axis], c = p->c.stack[axis];
+    int64_t *length = NULL;
+    if (b == 0 && a == p->m * p->a.row && c == p->m * p->c.row)
+        length = &p->m;
+    else if (a == 0 && b == p->n * p->b.column && c == p->n * p->c.column)
+        length = &p->n;
+    if (!length)
+        return false;
+    *length *= p->length[axis];
+    drop_axis(p, axis);
+    return true;
+}
+
+static void fold_stack(plan *p)
+{
+    for (int axis = 0; axis < p->axes;)
+        axis = fold_axis(p, axis) ? 0 : axis + 1;
+}
+
+void ga__product_plan_read(plan *p, const ga__product *call)
+{
+    const gpuarray *a = call->a, *c = call->c;
+    p->call = call;
+    p->device = c->buffer->device;
+    p->m = c->shape[c->ndim - 2];
+    p->n = c->shape[c->ndim - 1];
+    p->k = a->shape[a->ndim - 1];
+    read_matrix(&p->a, a);
+    read_matrix(&p->b, call->b);
+    read_matrix(&p->c, c);
+    read_stack(p);
+    fold_stack(p);
+    if (magnitude(p->c.row) < magnitude(p->c.column) || (p->n == 1 && p->m > 1))
+        transpose(p);
+}
+
+/* ---- Tiles ---- */
+
+enum {
+    HOST_ROW_BYTES = 768,     /* of a column of a tile's words, */
+    HOST_COLUMN_BYTES = 1024, /* and of a row: the tile and its panels fit the cache of a core */
+    HOST_LEAST = 24,          /* rows and columns */
+    HOST_BLOCKS = 2,          /* for each worker */
+    CUDA_BLOCKS = 1           /* for each multiprocessor */
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void count_tiles(plan *p)
+{
+    p->tiles_m = ga__ceil_div(p->m, p->tile_m);
+    p->tiles_n = ga__ceil_div(p->n, p->tile_n);
+}
+
+static int64_t blocks(plan *p)
+{
+    count_tiles(p);
+    return p->tiles_m * p->tiles_n * p->places;
+}
+
+/* Smaller tiles where there are too few for all workers. */
+static void plan_host(plan *p)
+{
+    const int64_t word = (int64_t)ga__product_word_bytes((ga_dtype)p->v.type, true);
+    const int64_t wanted = (int64_t)p->device->processors * HOST_BLOCKS;
+    p->tile_m = least(p->m, HOST_ROW_BYTES / (word < 4 ? 4 : word));
+    p->tile_n = least(p->n, HOST_COLUMN_BYTES / (word < 4 ? 4 : word));
+    while (p->device->processors > 1 && blocks(p) < wanted &&
+           (p->tile_m > HOST_LEAST || p->tile_n > HOST_LEAST)) {
+        int64_t *const longer = p->tile_m > p->tile_n ? &p->tile_m : &p->tile_n;
+        *longer = ga__ceil_div(*longer, 2);
+    }
+    count_tiles(p);
+    const int64_t rows = p->tile_m + GA__PRODUCT_MOST_ROWS,
+                  columns = p->tile_n + GA__PRODUCT_MOST_COLUMNS;
+    const int64_t words =
+        rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
+    p->scratch_bytes = (size_t)((words * word + 63) / 64 * 64);
+}
+
+static void set_tile(plan *p, int rows, int columns)
+{
+    p->v.rows = (uint8_t)rows;
+    p->v.columns = (uint8_t)columns;
+    p->tile_m = rows * GA__PRODUCT_SIDE;
+    p->tile_n = columns * GA__PRODUCT_SIDE;
+}
+
+static bool along_k(int64_t along, int64_t step)
+{
+    return magnitude(along) < magnitude(step);
+}
+
+static void plan_cuda(plan *p)
+{
+    const int64_t wanted = (int64_t)p->device->processors * CUDA_BLOCKS;
+    const int64_t word = (int64_t)ga__product_word_bytes((ga_dtype)p->v.type, false);
+    const int most = word <= 4 ? 8 : word <= 8 ? 4 : 2;
+    p->v.a_along_k = along_k(p->a.column, p->a.row);
+    p->v.b_along_k = along_k(p->b.row, p->b.column);
+    int side = most;
+    set_tile(p, side, side);
+    while (side > 2 && blocks(p) < wanted) {
+        side /= 2;
+        set_tile(p, side, side);
+    }
+    count_tiles(p);
+}
+
+void ga__product_plan_tiles(plan *p)
+{
+    const ga__product *call = p->call;
+    p->v = (ga__product_variant){.type = (uint8_t)call->type,
+                                 .a = (uint8_t)p->a.array->dtype,
+                                 .b = (uint8_t)p->b.array->dtype,
+                                 .c = (uint8_t)call->c->dtype,
+                                 .scales = call->alpha != 0 && call->alpha != 1,
+                                 .adds = call->beta != 0,
+                                 .axes = (uint8_t)p->axes};
+    p->v.host = p->device->arch == 0;
+    assert(p->m > 0 && p->n > 0);
+    if (p->v.host)
+        plan_host(p);
+    else
+        plan_cuda(p);
+}

@@ -1,0 +1,57 @@
+/* Fills the record of a product's kernel from its variant. */
+#include "kernels/product/product_text.h"
+
+#include "kernels/request.h"
+
+typedef ga__product_variant variant;
+
+size_t ga__product_word_bytes(ga_dtype type, bool host)
+{
+    const ga_dtype compute = ga__dtype_compute(type);
+    const size_t size = ga__dtype_size(compute);
+    const bool rounds = ga__dtype_rounds(type), truths = ga__dtype_kind(type) == 'b';
+    if (!host)
+        return size < sizeof(uint32_t) ? sizeof(uint32_t) : size;
+    return size == 1 && !rounds && !truths ? 2 : size;
+}
+
+size_t ga__product_param_words(const variant *v)
+{
+    const size_t scratch = v->host ? sizeof(ga__product_scratch) : 0;
+    return (sizeof(ga__product_params) + scratch) / sizeof(uint64_t) +
+           (size_t)v->axes * GA__PRODUCT_AXIS_WORDS;
+}
+
+static bool is_complex(uint8_t dtype)
+{
+    return ga__dtype_kind((ga_dtype)dtype) == 'c';
+}
+
+static void set_boolean(ga__record *record, const char *name, bool value)
+{
+    ga__record_set(record, name, value ? "true" : "false");
+}
+
+ga__record *ga__product_text(const ga__formula *formula, const variant *v)
+{
+    static const char *const texts[] = {"", NULL};
+    const bool complex_types =
+        is_complex(v->type) || is_complex(v->a) || is_complex(v->b) || is_complex(v->c);
+    ga__record *record = ga__request_record(formula, v->host, 0, complex_types, texts);
+    ga__record_set_number(record, GA__KEY(nparams), (int64_t)ga__product_param_words(v));
+    ga__record_set(record, GA__KEY(type), ga__dtype_compute_type((ga_dtype)v->type));
+    ga__record_set(record, GA__KEY(a_memory), ga__dtype_memory_type((ga_dtype)v->a));
+    ga__record_set(record, GA__KEY(b_memory), ga__dtype_memory_type((ga_dtype)v->b));
+    ga__record_set(record, GA__KEY(c_memory), ga__dtype_memory_type((ga_dtype)v->c));
+    ga__record_set_flag(record, GA__KEY(scratch), v->host);
+    ga__record_set_flag(record, GA__KEY(scaled), v->scales);
+    ga__record_set_flag(record, GA__KEY(added), v->adds);
+    ga__record_set_flag(record, GA__KEY(stack), v->axes > 0);
+    ga__record_set_number(record, GA__KEY(axes), v->axes);
+    ga__record_set_number(record, GA__KEY(depth), GA__PRODUCT_DEPTH);
+    set_boolean(record, GA__KEY(a_along_k), v->a_along_k);
+    set_boolean(record, GA__KEY(b_along_k), v->b_along_k);
+    ga__record_set_number(record, GA__KEY(rows), v->rows);
+    ga__record_set_number(record, GA__KEY(across), v->columns);
+    return record;
+}
