@@ -63,6 +63,19 @@ static bool no_vector(workload *w, const bench_case *c)
     return made(w);
 }
 
+/* The result is x: it counts, and only it is large. */
+static bool vectors_of_sides(workload *w, const bench_case *c)
+{
+    const int64_t side = side_of(w);
+
+    w->x = ga_empty(dtype_of(c->kind), GA_SHAPE(side, side));
+    w->a = ga_retain(w->x);
+    w->c = filled(w, c->kind, w->seed, GA_SHAPE(side));
+    w->b = filled(w, c->kind, w->seed + 1, GA_SHAPE(side));
+    w->out = ga_retain(w->x);
+    return made(w) && w->b && w->c;
+}
+
 static bool two_vectors(workload *w, const bench_case *c)
 {
     w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(length_of(w, c)));
@@ -220,6 +233,18 @@ static bool all_of_two_vectors(workload *w, const bench_case *c)
 static bool side_of_matrix(workload *w, const bench_case *c)
 {
     return matrix(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
+}
+
+static bool sides_of_matrices(workload *w, const bench_case *c)
+{
+    w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w), side_of(w)));
+    w->b = ga_retain(w->y);
+    return side_of_matrix(w, c) && w->b;
+}
+
+static bool side_of_matrix_and_row(workload *w, const bench_case *c)
+{
+    return matrix_and_row(w, c) && reduced_to(w, dtype_of(c->kind), GA_SHAPE(side_of(w)));
 }
 
 static bool complex_vector(workload *w, const bench_case *c)
@@ -541,6 +566,26 @@ static ga_status run_dot(workload *w)
     return status_of(w->out);
 }
 
+static ga_status run_outer(workload *w)
+{
+    return status_of(ga_outer(w->c, w->b, .out = w->out));
+}
+
+static ga_status run_vecdot(workload *w)
+{
+    return status_of(ga_vecdot(w->a, w->b, .out = w->out));
+}
+
+static ga_status run_einsum_rows(workload *w)
+{
+    return status_of(ga_einsum("ij,j->i", GA_ARRAYS(w->a, w->b), .out = w->out));
+}
+
+static ga_status run_einsum_three(workload *w)
+{
+    return status_of(ga_einsum("ij,ij,j->i", GA_ARRAYS(w->a, w->a, w->b), .out = w->out));
+}
+
 static ga_status run_sum0(workload *w)
 {
     return status_of(ga_sum(w->a, GA_AXIS(0), .out = w->out));
@@ -612,6 +657,47 @@ static bool vector_and_indices(workload *w, const bench_case *c)
     return made(w) && w->c;
 }
 
+/* Where element i is read in a random order: no neighbours are near. */
+#define SCATTER INT64_C(2654435761)
+
+static bool vector_and_scattered(workload *w, const bench_case *c)
+{
+    GA_SCOPE {
+        gpuarray *places =
+            ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, w->n, 1), SCATTER), w->n);
+        w->c = ga_keep(ga_astype(places, GA_INT32));
+    }
+    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->out = ga_zeros(GA_FLOAT32, GA_SHAPE(w->n));
+    return made(w) && w->c;
+}
+
+static bool matrix_and_reversed(workload *w, const bench_case *c)
+{
+    w->c = ga_arange(GA_INT32, (double)side_of(w) - 1, -1, -1);
+    return matrix(w, c) && w->c;
+}
+
+static bool matrix_and_reversed_lines(workload *w, const bench_case *c)
+{
+    GA_SCOPE {
+        gpuarray *line = ga_arange(GA_INT32, (double)side_of(w) - 1, -1, -1);
+        w->c = ga_keep(ga_copy(ga_broadcast_to(line, GA_SHAPE(side_of(w), side_of(w)))));
+    }
+    return matrix(w, c) && w->c;
+}
+
+/* Every index is one of a thousand. */
+static bool thousand_counts(workload *w, const bench_case *c)
+{
+    (void)c;
+    w->x = ga_remainder(ga_arange(GA_INT32, 0, w->n, 1), 1000);
+    w->a = ga_retain(w->x);
+    w->out = ga_zeros(GA_INT32, GA_SHAPE(1000));
+    return made(w);
+}
+
 /* The results are new arrays. */
 static ga_status set_out(workload *w, gpuarray *made_now)
 {
@@ -638,6 +724,80 @@ static ga_status run_unique(workload *w)
 static ga_status run_take(workload *w)
 {
     return status_of(ga_take(w->a, w->c, .out = w->out));
+}
+
+static ga_status run_take_rows(workload *w)
+{
+    return status_of(ga_take(w->a, w->c, GA_AXIS(0), .out = w->out));
+}
+
+static ga_status run_take_columns(workload *w)
+{
+    return status_of(ga_take(w->a, w->c, GA_AXIS(1), .out = w->out));
+}
+
+static ga_status run_take_along_axis(workload *w)
+{
+    return status_of(ga_take_along_axis(w->a, w->c, GA_AXIS(1), .out = w->out));
+}
+
+static ga_status run_put(workload *w)
+{
+    return ga_put(w->out, w->c, w->a);
+}
+
+/* From zeros, since it adds to what is there. */
+static ga_status run_index_maximum(workload *w)
+{
+    const ga_status status = ga_assign(w->out, 0);
+    return status == GA_OK ? ga_index_maximum(w->out, w->a, w->c) : status;
+}
+
+static ga_status run_index_add(workload *w)
+{
+    const ga_status status = ga_assign(w->out, 0);
+    return status == GA_OK ? ga_index_add(w->out, w->a, w->c) : status;
+}
+
+static ga_status run_index_count(workload *w)
+{
+    const ga_status status = ga_assign(w->out, 0);
+    return status == GA_OK ? ga_index_add(w->out, 1, w->a) : status;
+}
+
+static ga_status run_concatenate(workload *w)
+{
+    return set_out(w, ga_concatenate(GA_ARRAYS(w->a, w->a)));
+}
+
+static ga_status run_stack(workload *w)
+{
+    return set_out(w, ga_stack(GA_ARRAYS(w->a, w->a), GA_AXIS(-1)));
+}
+
+static ga_status run_repeat(workload *w)
+{
+    return set_out(w, ga_repeat(w->a, 2));
+}
+
+static ga_status run_tile(workload *w)
+{
+    return set_out(w, ga_tile(w->a, GA_SHAPE(2)));
+}
+
+static ga_status run_pad(workload *w)
+{
+    return set_out(w, ga_pad(w->a, GA_SHAPE(1)));
+}
+
+static ga_status run_diff(workload *w)
+{
+    return set_out(w, ga_diff(w->a, 1));
+}
+
+static ga_status run_triu(workload *w)
+{
+    return set_out(w, ga_triu(w->a, 0));
 }
 
 static ga_status run_roll(workload *w)
@@ -857,6 +1017,37 @@ static double expect_dot(const workload *w, const bench_case *c, int64_t i)
     return sum;
 }
 
+static double expect_outer(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i / side_of(w)) * y_at(w, c, i % side_of(w));
+}
+
+/* A row of x by the same row of y, or by y itself; `power` is that of x. */
+static double row_by_row(const workload *w, const bench_case *c, int64_t i, bool rows, int power)
+{
+    const int64_t side = side_of(w);
+    double sum = 0;
+
+    for (int64_t k = 0; k < side; k++)
+        sum += pow(x_at(w, c, i * side + k), power) * y_at(w, c, rows ? i * side + k : k);
+    return sum;
+}
+
+static double expect_vecdot(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, true, 1);
+}
+
+static double expect_einsum_rows(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, false, 1);
+}
+
+static double expect_einsum_three(const workload *w, const bench_case *c, int64_t i)
+{
+    return row_by_row(w, c, i, false, 2);
+}
+
 static double expect_length(const workload *w, const bench_case *c, int64_t i)
 {
     return hypot(x_at(w, c, i), y_at(w, c, i));
@@ -1008,6 +1199,61 @@ static double expect_take(const workload *w, const bench_case *c, int64_t i)
     return x_at(w, c, w->n - 1 - i);
 }
 
+static double expect_scattered(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i * SCATTER % w->n);
+}
+
+static double expect_reversed_rows(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1];
+
+    return x_at(w, c, (width - 1 - i / width) * width + i % width);
+}
+
+static double expect_reversed_columns(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1];
+
+    return x_at(w, c, i / width * width + width - 1 - i % width);
+}
+
+static double expect_count(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return (double)(w->n / 1000 + (i < w->n % 1000));
+}
+
+static double expect_twice(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i % w->n);
+}
+
+static double expect_pair(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i / 2);
+}
+
+static double expect_padded(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1], row = i / (width + 2), column = i % (width + 2);
+    const bool inside = row > 0 && row <= width && column > 0 && column <= width;
+
+    return inside ? x_at(w, c, (row - 1) * width + column - 1) : 0;
+}
+
+static double expect_difference(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i + 1) - x_at(w, c, i);
+}
+
+static double expect_upper(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t width = ga_shape(w->x)[1];
+
+    return i / width <= i % width ? x_at(w, c, i) : 0;
+}
+
 static double expect_roll(const workload *w, const bench_case *c, int64_t i)
 {
     return x_at(w, c, (i + w->n - 5) % w->n);
@@ -1099,6 +1345,12 @@ const bench_case bench_cases[] = {
     {"median m axis 1", READ, 4, 0.1, false, POSITIVE, side_of_matrix, run_median1, expect_median},
     {"topk 100 f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_topk, expect_topk},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
+    {"outer f32", WRITE, 4, 1e-6, false, F32, vectors_of_sides, run_outer, expect_outer},
+    {"vecdot m, m2 axis 1", READ, 8, 1e-6, true, F32, sides_of_matrices, run_vecdot, expect_vecdot},
+    {"einsum ij,j->i", READ, 4, 1e-6, true, F32, side_of_matrix_and_row, run_einsum_rows,
+     expect_einsum_rows},
+    {"einsum ij,ij,j->i", READ, 4, 1e-6, true, F32, side_of_matrix_and_row, run_einsum_three,
+     expect_einsum_three},
     {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
     {"all f32", READ, 4, 0, false, F32, truth_of_vector, run_all, expect_true},
     {"any f32, true at once", NONE, 4, 0, false, F32, truth_of_vector, run_any, expect_true},
@@ -1125,6 +1377,27 @@ const bench_case bench_cases[] = {
      expect_searchsorted},
     {"take f32 in sequence", COPY, 12, 0, false, POSITIVE, vector_and_indices, run_take,
      expect_take},
+    {"take f32 random", NONE, 12, 0, false, POSITIVE, vector_and_scattered, run_take,
+     expect_scattered},
+    {"take rows m", COPY, 8, 0, false, POSITIVE, matrix_and_reversed, run_take_rows,
+     expect_reversed_rows},
+    {"take columns m", COPY, 8, 0, false, POSITIVE, matrix_and_reversed, run_take_columns,
+     expect_reversed_columns},
+    {"take_along_axis m", COPY, 12, 0, false, POSITIVE, matrix_and_reversed_lines,
+     run_take_along_axis, expect_reversed_columns},
+    {"put f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_put, expect_take},
+    {"add.at f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_index_add, expect_take},
+    {"maximum.at f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_index_maximum,
+     expect_take},
+    {"add.at i32, 1000 elements", READ, 4, 0, false, POSITIVE, thousand_counts, run_index_count,
+     expect_count},
+    {"concatenate f32", COPY, 16, 0, false, POSITIVE, one_vector, run_concatenate, expect_twice},
+    {"stack f32", COPY, 16, 0, false, POSITIVE, one_vector, run_stack, expect_pair},
+    {"repeat f32", COPY, 12, 0, false, POSITIVE, one_vector, run_repeat, expect_pair},
+    {"tile f32", COPY, 12, 0, false, POSITIVE, one_vector, run_tile, expect_twice},
+    {"pad m", COPY, 8, 0, false, POSITIVE, matrix, run_pad, expect_padded},
+    {"diff f32", COPY, 8, 1e-6, false, POSITIVE, one_vector, run_diff, expect_difference},
+    {"triu m", COPY, 8, 0, false, POSITIVE, matrix, run_triu, expect_upper},
     {"roll f32", COPY, 8, 0, false, POSITIVE, one_vector, run_roll, expect_roll},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},

@@ -85,19 +85,20 @@ static int run_info(const command *c, int argc, char **argv)
     show_found("cuda linker", ga_linker("cuda"));
     show_found("cpu matmul", ga_product_library("cpu"));
     show_found("cuda matmul", ga_product_library("cuda"));
+    printf("%-12s %s\n", "sorts", "Quarry's own templates, on every device; CUB is not linked");
     show_cache();
     return finish_output();
 }
 
-static const char help[] = "usage: quarry info\n"
-                           "\n"
-                           "Prints the version, the devices and their memory, the compilers and "
-                           "linkers of their kernels,\n"
-                           "the libraries of matrix products, and the location and size of the "
-                           "cache of compiled kernels; also\n"
-                           "what is missing and how to get it.\n"
-                           "\n"
-                           "  -h, --help  prints this\n";
+static const char help[] =
+    "usage: quarry info\n"
+    "\n"
+    "Prints the version, the devices and their memory, the compilers and linkers of their\n"
+    "kernels, the libraries of matrix products, whose sorts run, and the location and size of the "
+    "cache of\n"
+    "compiled kernels; also what is missing and how to get it.\n"
+    "\n"
+    "  -h, --help  prints this\n";
 
 const command info_command = {"info", "devices, compilers and the cache; what is missing", help,
                               run_info};

@@ -26,6 +26,9 @@
 #include <quarry/joining.h>
 #include <quarry/products.h>
 #include <quarry/indexing.h>
+#include <quarry/einsum.h>
+#include <quarry/shaping.h>
+#include <quarry/series.h>
 #include <quarry/struct.h>
 #include <quarry/info.h>
 

@@ -287,7 +287,8 @@ static void random_case(int number)
                  number, operation_names[op], ga_dtype_name(dtype),
                  ga__shape_text(ga_ndim(x), ga_shape(x)), (int)what, axes[0],
                  naxes > 1 ? " and others" : "", layout);
-        check_reduction(op, x, naxes, axes);
+        if (in_sample(case_text))
+            check_reduction(op, x, naxes, axes);
         ga_free((gpuarray *)x);
     }
 }
@@ -298,7 +299,7 @@ static void sums_of_any_shape_are_within_the_bound(void **state)
     static const uint64_t seeds[] = {1916021228, 20261122, 5, 77};
     (void)state;
     const char *given = getenv("QUARRY_TEST_SEED"), *cases = getenv("QUARRY_TEST_CASES");
-    const int count = cases ? atoi(cases) : reduced() ? 20 : items_here(60, 15);
+    const int count = cases ? atoi(cases) : items_here(60, 15);
     for (size_t k = 0; k < (given ? 1 : sizeof seeds / sizeof *seeds); k++) {
         seed = given ? strtoull(given, NULL, 0) : seeds[k];
         print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);

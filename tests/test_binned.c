@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <quarry.h>
 
@@ -217,19 +216,11 @@ static trial any_trial(uint64_t *seed, int64_t most)
     return t;
 }
 
-static uint64_t first_seed(void)
-{
-    const char *given = getenv("QUARRY_TEST_SEED");
-    const uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static void compare_all(const char *what, work make, int64_t most)
 {
     static uint64_t begun;
     if (begun == 0)
-        begun = first_seed();
+        begun = run_seed();
     uint64_t seed = begun;
     for (int k = 0; k < TRIALS; k++) {
         const trial t = any_trial(&seed, most);

@@ -80,6 +80,13 @@ static void reductions_name_index_and_range(void **state)
         assert_ptr_equal(ga_max(x, GA_AXIS(1), .out = out), out);
         assert_null(ga_dot(ga_slice(x, "1"), ga_slice(x, "1")));
         expect_raised(GA_ERR_INVALID, "dot: inf at index () of shape (), from 3 finite elements");
+        FAILS(ga_einsum("ij,ij->i", GA_ARRAYS(x, x), .out = out),
+              "einsum: inf at index (1,) of shape (2,), from finite operands");
+        assert_ptr_equal(ga_vecdot(x, ga_zeros(GA_FLOAT64, GA_SHAPE(3)), .out = out), out);
+        gpuarray *v = ga_full(GA_FLOAT64, GA_SHAPE(3), (double)INFINITY);
+        assert_non_null(ga_einsum("ij,j->i", GA_ARRAYS(x, v)));
+        FAILS(ga_cross(x, ga_linspace(GA_FLOAT64, 0, 3, 3)),
+              "cross: inf at index (1, 0) of shape (2, 3), from finite operands");
     }
 }
 

@@ -182,7 +182,7 @@ static bool wants(const operands *o, const char *text)
 {
     char item[400];
     const gpuarray *first = o->arrays[0].value.as.array;
-    snprintf(item, sizeof item, "%s %s %s", text, ga_dtype_name(ga_dtype_of(first)),
+    snprintf(item, sizeof item, "%s %s; %s", text, ga_dtype_name(ga_dtype_of(first)),
              ga__shape_text(ga_ndim(first), ga_shape(first)));
     return in_sample(item);
 }

@@ -130,7 +130,7 @@ static void run_case(int item)
 
 static const char *case_text(int item)
 {
-    return golden_call(&file->cases[item]);
+    return golden_row(&file->cases[item]);
 }
 
 static void every_function_answers_as_numpy(void **state)

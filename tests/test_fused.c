@@ -120,7 +120,7 @@ static void check_shape(const char *text, ga_dtype dtype, int64_t rows, int64_t 
 {
     char what[64], item[400];
     snprintf(what, sizeof what, "%s of %s", ga_dtype_name(dtype), ga_current_device());
-    snprintf(item, sizeof item, "%s %s %lld", text, what, (long long)length);
+    snprintf(item, sizeof item, "%s %s; %lld", text, what, (long long)length);
     if (!in_sample(item))
         return;
     GA_SCOPE {

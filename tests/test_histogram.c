@@ -89,7 +89,7 @@ static void answers_are_numpys(void **state)
     (void)state;
     assert_true(file->ncases > 500);
     for (int k = 0; k < file->ncases; k++)
-        if (row_selected(golden_call(&file->cases[k])))
+        if (row_selected(golden_row(&file->cases[k])))
             GA_SCOPE {
                 check_case(&file->cases[k]);
             }

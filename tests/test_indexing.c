@@ -18,6 +18,24 @@ static gpuarray *int64s(int64_t count, const int64_t *numbers)
 
 /* ---- Values ---- */
 
+/* Twenty pieces of different lengths, of which some are empty. */
+static void many_arrays_join(void **state)
+{
+    const gpuarray *parts[20];
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_INT32, 0, 57, 1);
+        int64_t start = 0;
+        for (int k = 0; k < 20; k++) {
+            parts[k] = ga_slice(x, "%d:%d", (int)start, (int)start + k % 7);
+            start += k % 7;
+        }
+        assert_int_equal(start, 57);
+        assert_true(ga_array_equal(ga_concatenate(20, parts), x));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void arrays_join(void **state)
 {
     (void)state;
@@ -117,6 +135,114 @@ static void the_last_of_equal_indices_wins(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* ---- Folds ---- */
+
+enum { FOLDED = 900, KEYS = 7 };
+
+/* Key 3 has more tuples than a chunk; of rows, key k has k more than that. */
+static int64_t folded_key(int64_t k)
+{
+    return k % 3 ? 3 : k % KEYS;
+}
+
+/* One operation on numbers that every dtype has: the indices of `name` modulo KEYS. */
+static void assert_folds(ga_dtype dtype, bool relaxed)
+{
+    int64_t index[FOLDED], sums[KEYS] = {0}, counts[KEYS] = {0};
+    int32_t wanted[KEYS];
+    for (int64_t k = 0; k < FOLDED; k++) {
+        index[k] = k % 2 ? folded_key(k) : folded_key(k) - KEYS;
+        sums[folded_key(k)] += k % 2 ? 1 : dtype == GA_UINT8 ? 3 : -1;
+        counts[folded_key(k)]++;
+    }
+    for (int k = 0; k < KEYS; k++)
+        wanted[k] = (int32_t)(dtype == GA_UINT8 ? (uint8_t)(k + sums[k]) : k + sums[k]);
+    GA_SCOPE {
+        gpuarray *keys = ga_from_host(index, GA_INT64, GA_SHAPE(FOLDED)),
+                 *odd = ga_remainder(ga_arange(GA_INT32, 0, FOLDED, 1), 2),
+                 *value = ga_astype(ga_where(odd, 1, dtype == GA_UINT8 ? 3 : -1), dtype),
+                 *x = ga_astype(ga_arange(GA_INT32, 0, KEYS, 1), dtype);
+        assert_int_equal(
+            ga_index_add_with(.x = x, .value = GA_V(value), GA_PARTS(keys), .relaxed = relaxed),
+            GA_OK);
+        assert_numbers(ga_astype(x, GA_INT32), KEYS, wanted);
+        if (dtype != GA_COMPLEX64) {
+            assert_int_equal(ga_index_maximum(x, 5, GA_FROM(2, 1)), GA_OK);
+            assert_int_equal(ga_index_minimum(x, value, keys), GA_OK);
+            for (int k = 0; k < KEYS; k++) {
+                const int32_t least = dtype == GA_UINT8 ? 1 : -1,
+                              now = k >= 2 && wanted[k] < 5 ? 5 : wanted[k];
+                wanted[k] = counts[k] && now > least ? least : now;
+            }
+            assert_numbers(ga_astype(x, GA_INT32), KEYS, wanted);
+        }
+    }
+}
+
+static void equal_indices_all_count(void **state)
+{
+    (void)state;
+    assert_folds(GA_INT32, false);
+    assert_folds(GA_UINT8, false);
+    assert_folds(GA_FLOAT16, false);
+    assert_folds(GA_FLOAT64, true);
+    assert_folds(GA_COMPLEX64, true);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Rows at indices, into a view with negative strides: by order. */
+static void rows_are_folded(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *whole = ga_zeros(GA_FLOAT32, GA_SHAPE(4, 3)), *x = ga_slice(whole, "::-1, ::-1"),
+                 *rows = ga_astype(counting(GA_SHAPE(600, 3)), GA_FLOAT32),
+                 *keys = ga_remainder(ga_arange(GA_INT64, 0, 600, 1), 2);
+        assert_int_equal(ga_index_add(x, rows, keys), GA_OK);
+        /* The rows of even numbers are 6 m, 6 m + 1, 6 m + 2. */
+        assert_numbers(ga_astype(x, GA_INT32),
+                       NUMBERS(269100, 269400, 269700, 270000, 270300, 270600, 0, 0, 0, 0, 0, 0));
+        assert_int_equal(ga_index_multiply(x, 2, INT64S(0, 0, 3), GA_FROM(2, 1)), GA_OK);
+        assert_numbers(ga_astype(x, GA_INT32),
+                       NUMBERS(269100, 269400, 1078800, 270000, 270300, 270600, 0, 0, 0, 0, 0, 0));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Sums that round differently in another order. */
+static void folds_are_the_same_in_every_run(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static float first[50], again[50];
+    GA_SCOPE {
+        gpuarray *k = ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, MANY, 1), 7919), 50),
+                 *v = ga_sin(ga_arange(GA_FLOAT32, 0, MANY, 1));
+        for (int run = 0; run < 3; run++) {
+            gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(50));
+            assert_int_equal(ga_index_add(x, v, k), GA_OK);
+            assert_int_equal(ga_to_host(x, run ? again : first, sizeof first), GA_OK);
+            if (run)
+                assert_memory_equal(again, first, sizeof first);
+        }
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* An array that is its own array of indices. */
+static void indices_may_be_the_array(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = INT64S(3, 2, 1, 0), *y = INT64S(1, 2, 3, 0);
+        assert_int_equal(ga_index_add(x, 10, x), GA_OK);
+        assert_numbers(ga_astype(x, GA_INT32), NUMBERS(13, 12, 11, 10));
+        assert_int_equal(ga_index_set(y, y, y), GA_OK);
+        assert_numbers(ga_astype(y, GA_INT32), NUMBERS(0, 1, 2, 3));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* ---- Errors ---- */
 
 /* On the host the call raises; on a GPU the next wait. */
@@ -149,6 +275,9 @@ static void indices_out_of_range_are_errors(void **state)
             assert_error(GA_ERR_INDEX, "put: index 12 at position 1 is out of range for axis 0");
             assert_int_equal(ga_index_set(x, -1, bad), GA_ERR_INDEX);
             assert_error(GA_ERR_INDEX, "index_set: index 3 at position 1");
+            assert_int_equal(ga_index_add(x, 1, GA_ALL, INT64S(0, 4)), GA_ERR_INDEX);
+            assert_error(GA_ERR_INDEX,
+                         "index_add: index 4 at position 1 is out of range for axis 1");
             assert_numbers(x, NUMBERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
         }
     }
@@ -194,6 +323,16 @@ static void bad_calls_are_errors(void **state)
         assert_int_equal(ga_index_set(x, ga_ones(GA_INT32, GA_SHAPE(5)), INT64S(0, 1)),
                          GA_ERR_SHAPE);
         assert_error(GA_ERR_SHAPE, "index_set: a value of shape (5,) does not broadcast");
+        assert_int_equal(ga_index_add(x, ga_ones(GA_INT32, GA_SHAPE(5)), INT64S(0, 1)),
+                         GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "index_add: a value of shape (5,) does not broadcast");
+        assert_int_equal(ga_index_add(x, 1.5, INT64S(0, 1)), GA_ERR_DTYPE);
+        assert_error(GA_ERR_DTYPE, "index_add: ");
+        assert_int_equal(ga_index_maximum(x, (gpuarray *)NULL, INT64S(0)), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "index_maximum: the value is NULL");
+        assert_int_equal(ga_index_multiply(ga_broadcast_to(x, GA_SHAPE(4, 2, 3)), 1, INT64S(0)),
+                         GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "index_multiply: ");
         assert_int_equal(ga_index_set(x, counting(GA_SHAPE(2)), ga_greater(x, 2)), GA_ERR_SHAPE);
         assert_error(GA_ERR_SHAPE, "index_set: a value of 2 elements for a mask that chooses 3");
         assert_null(ga_concatenate(GA_ARRAYS(x, f)));
@@ -230,6 +369,17 @@ static void joins_are_one_launch(void **state)
         assert_non_null(
             ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)));
         assert_int_equal(simulated.launches - before, 1);
+        const gpuarray *many[60];
+        for (int k = 0; k < 60; k++)
+            many[k] = x;
+        before = simulated.launches;
+        assert_non_null(ga_concatenate(20, many));
+        assert_non_null(ga_concatenate(25, many, GA_AXIS(1)));
+        assert_int_equal(simulated.launches - before, 2);
+        gpuarray *of_60 = ga_concatenate(60, many);
+        assert_int_equal(simulated.launches - before, 5);
+        gpuarray *repeated = ga_tile(x, GA_SHAPE(60, 1));
+        assert_true(ga_array_equal(of_60, repeated));
         before = simulated.launches;
         assert_non_null(ga_stack(GA_ARRAYS(x, x, x, x), GA_AXIS(2)));
         assert_non_null(ga_roll_axes(x, 2, (const int64_t[]){1, 2}, (const int[]){0, 1}));
@@ -264,7 +414,8 @@ static bool write_by_indices(void)
                  *mask = k ? ga_ones(GA_BOOL, GA_SHAPE(6)) : NULL,
                  *v = mask ? ga_ones(GA_INT8, GA_SHAPE(3)) : NULL;
         done = v && ga_index_set(x, v, k, k) == GA_OK && ga_index_set(x, 2, mask) == GA_OK &&
-               ga_put(x, k, v) == GA_OK && ga_place(x, x, v) == GA_OK;
+               ga_put(x, k, v) == GA_OK && ga_place(x, x, v) == GA_OK &&
+               ga_index_add(x, v, k, k) == GA_OK && ga_index_add(k, k, k) == GA_OK;
     }
     return done;
 }
@@ -308,18 +459,26 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_join),
+        cmocka_unit_test(many_arrays_join),
         cmocka_unit_test(elements_move),
         cmocka_unit_test(indices_read_and_write),
         cmocka_unit_test(the_last_of_equal_indices_wins),
+        cmocka_unit_test(equal_indices_all_count),
+        cmocka_unit_test(rows_are_folded),
+        cmocka_unit_test(folds_are_the_same_in_every_run),
+        cmocka_unit_test(indices_may_be_the_array),
         cmocka_unit_test(indices_out_of_range_are_errors),
         cmocka_unit_test(graphs_report_later),
         cmocka_unit_test(bad_calls_are_errors),
         cmocka_unit_test(allocations_may_fail),
         simulated_test(joins_are_one_launch),
         simulated_test(arrays_join),
+        simulated_test(many_arrays_join),
         simulated_test(elements_move),
         simulated_test(indices_read_and_write),
         simulated_test(the_last_of_equal_indices_wins),
+        simulated_test(equal_indices_all_count),
+        simulated_test(rows_are_folded),
         simulated_test(indices_out_of_range_are_errors),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <quarry.h>
 
@@ -83,8 +82,9 @@ static const char *row_text(int item)
     static _Thread_local char text[300];
     const golden_case *c = &file->cases[item];
     const int axes = c->naxes;
-    snprintf(text, sizeof text, "%s method %s over %d axes (%d %d), row %d", golden_call(c),
-             methods[c->ddof], axes, axes > 0 ? c->axes[0] : 0, axes > 1 ? c->axes[1] : 0, item);
+    snprintf(text, sizeof text, "%s(%s) method %s; %s over %d axes (%d %d), row %d", c->name,
+             ga_dtype_name(c->arg[0]->dtype), methods[c->ddof], golden_call(c), axes,
+             axes > 0 ? c->axes[0] : 0, axes > 1 ? c->axes[1] : 0, item);
     return text;
 }
 
@@ -329,9 +329,8 @@ static void check_rows(int turn, uint64_t *seed)
 
 static void rows_are_divided_as_a_stable_sort_divides_them(void **state)
 {
-    uint64_t seed = (uint64_t)time(NULL);
+    uint64_t seed = run_seed();
     (void)state;
-    printf("seed %llu\n", (unsigned long long)seed);
     for (int k = 0; k < 4; k++)
         run_dtypes[k] = real_dtype(&seed);
     for (int turn = 0; turn < 120; turn++)
@@ -369,6 +368,65 @@ static void more_numbers_than_a_launch_takes(void **state)
             assert_int_equal(ga_to_host(r, got, sizeof got), GA_OK);
             for (int k = 0; k < 100; k++)
                 assert_true(fabs(got[k] - q[k] * (double)(n - 1)) <= 1e-9 * (double)n);
+        }
+}
+
+static int compare_bits(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Positive doubles in eight groups, whose bits differ in three digits far apart: each digit divides
+ * all elements among wanted groups, so that no room is left between the groups. */
+static void check_groups(uint64_t seed)
+{
+    enum { N = 16000, GROUPS = 8 };
+    static int64_t bits[N], sorted[N];
+    double q[GROUPS], got[GROUPS];
+    for (int k = 0; k < N; k++)
+        bits[k] = random_below(&seed, 2) << 60 | random_below(&seed, 2) << 44 |
+                  random_below(&seed, 2) << 28 | random_below(&seed, 1 << 16);
+    memcpy(sorted, bits, sizeof bits);
+    qsort(sorted, N, sizeof *sorted, compare_bits);
+    for (int j = 0; j < GROUPS; j++)
+        q[j] = (double)(N / GROUPS * j + 333) / (N - 1);
+    GA_SCOPE {
+        const gpuarray *x = ga_view(ga_from_host(bits, GA_INT64, GA_SHAPE(N)), GA_FLOAT64);
+        gpuarray *r =
+            ga_quantile(x, ga_from_host(q, GA_FLOAT64, GA_SHAPE(GROUPS)), .method = "nearest");
+        if (!r || ga_to_host(r, got, sizeof got) != GA_OK)
+            fail_msg("%s", ga_error_message());
+    }
+    for (int j = 0; j < GROUPS; j++)
+        assert_memory_equal(&got[j], &sorted[N / GROUPS * j + 333], sizeof *got);
+}
+
+static void quantiles_of_groups_within_groups(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 9; seed++)
+        check_groups(seed);
+}
+
+/* Rows of NaN alone have no median, and NaN beside one number does not count. */
+static void rows_of_nan(void **state)
+{
+    static const int64_t lengths[] = {1, 5, 60, 300, 5000, 70000};
+    (void)state;
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        GA_SCOPE {
+            const double q[] = {0, 0.3, 1};
+            gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(2, lengths[k]), NAN);
+            assert_int_equal(ga_assign(ga_slice(x, "1, -1"), 7), GA_OK);
+            const gpuarray *median = ga_nanmedian(x, GA_AXIS(1)),
+                           *three = ga_nanquantile(x, ga_from_host(q, GA_FLOAT64, GA_SHAPE(3)),
+                                                   GA_AXIS(1));
+            assert_true(isnan(ga_item_double(median, 0)) && ga_item_double(median, 1) == 7);
+            for (int j = 0; j < 3; j++)
+                assert_true(isnan(ga_item_double(three, j, 0)) && ga_item_double(three, j, 1) == 7);
+            assert_true(isnan(ga_item_double(ga_median(x))));
+            assert_true(ga_item_double(ga_nanmedian(x)) == 7);
         }
 }
 
@@ -508,6 +566,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_are_divided_as_a_stable_sort_divides_them),
         cmocka_unit_test(medians_of_long_rows),
         cmocka_unit_test(more_numbers_than_a_launch_takes),
+        cmocka_unit_test(quantiles_of_groups_within_groups),
+        cmocka_unit_test(rows_of_nan),
         cmocka_unit_test(either_result_of_topk_may_be_left_out),
         cmocka_unit_test(complex_rows_are_sorted),
         cmocka_unit_test(bad_arguments),

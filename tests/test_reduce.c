@@ -45,8 +45,8 @@ static const char *case_text(const golden_case *c)
             snprintf(shape + used, sizeof shape - (size_t)used, "%lld,", (long long)b->shape[i]);
     for (int i = 0, used = 0; i < c->naxes; i++)
         used += snprintf(axes + used, sizeof axes - (size_t)used, "%d,", c->axes[i]);
-    snprintf(text, sizeof text, "%s of shape (%s) over %s dtype %s ddof %d", golden_call(c), shape,
-             axes, ga_dtype_name(c->dtype), c->ddof);
+    snprintf(text, sizeof text, "%s dtype %s; of shape (%s) over %s ddof %d", golden_call(c),
+             ga_dtype_name(c->dtype), shape, axes, c->ddof);
     return text;
 }
 

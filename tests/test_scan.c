@@ -65,14 +65,14 @@ static gpuarray *call(const golden_case *c, const gpuarray *x, gpuarray *out)
 static const char *case_text(const golden_case *c)
 {
     static _Thread_local char text[400];
-    snprintf(text, sizeof text, "%s of shape %s over %d dtype %s%s%s%s%s%s", golden_call(c),
+    snprintf(text, sizeof text, "%s dtype %s%s%s%s%s%s; of shape %s over %d", golden_call(c),
+             ga_dtype_name(c->dtype), c->ddof & EXCLUSIVE ? " exclusive" : "",
+             c->ddof & REVERSE ? " reverse" : "", c->ddof & INCLUDE ? " include_initial" : "",
+             c->ddof & INITIAL ? " initial" : "", c->ddof & OFFSETS ? " offsets" : "",
              c->arg[0]->ndim == 0   ? "()"
              : c->arg[0]->ndim == 1 ? "(n,)"
                                     : "(n, m)",
-             c->naxes > 0 ? c->axes[0] : -99, ga_dtype_name(c->dtype),
-             c->ddof & EXCLUSIVE ? " exclusive" : "", c->ddof & REVERSE ? " reverse" : "",
-             c->ddof & INCLUDE ? " include_initial" : "", c->ddof & INITIAL ? " initial" : "",
-             c->ddof & OFFSETS ? " offsets" : "");
+             c->naxes > 0 ? c->axes[0] : -99);
     return text;
 }
 

@@ -45,7 +45,7 @@ static void check(ga_status status, const char *call)
         fail_msg("%s: %s", call, ga_error_message());
 }
 
-/* ---- PyCUDA: InclusiveScanKernel and ExclusiveScanKernel ---- */
+/* ---- PyCUDA: test_scan, InclusiveScanKernel and ExclusiveScanKernel ---- */
 
 static void scan_of(int64_t n, const char *output, bool exclusive)
 {
@@ -68,8 +68,15 @@ static void scan_of(int64_t n, const char *output, bool exclusive)
 static void scans_in_place(void **state)
 {
     (void)state;
-    static const int64_t lengths[] = {
-        10, (1 << 10) - 5, 1 << 10, (1 << 10) + 5, (1 << 18) + 5, (1 << 20) + (1 << 18) + 1};
+    static const int64_t lengths[] = {10,
+                                      (1 << 10) - 5,
+                                      1 << 10,
+                                      (1 << 20) - (1 << 18),
+                                      (1 << 20) - (1 << 18) + 5,
+                                      (1 << 10) + 5,
+                                      (1 << 20) + 5,
+                                      1 << 20,
+                                      1 << 24};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         scan_of(lengths[k], "x[i] = item", false);
         scan_of(lengths[k], "x[i] = prev_item", true);

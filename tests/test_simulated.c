@@ -76,7 +76,7 @@ static void compare(const char *what, work make, int64_t n, double tolerance)
 static bool wants(const char *what, int64_t length)
 {
     char text[100];
-    snprintf(text, sizeof text, "%s %lld", what, (long long)length);
+    snprintf(text, sizeof text, "%s; %lld", what, (long long)length);
     return in_sample(text);
 }
 
@@ -871,6 +871,127 @@ static gpuarray *draw_dice(int64_t n)
     return draw(GA_INT8, n, dice_into);
 }
 
+/* Some numbers of each distribution one after another, with numbers and with an array as the first
+ * parameter. */
+#define DRAW_ALL(f, ...)                                                                           \
+    do {                                                                                           \
+        gpuarray *const a = (f)(__VA_ARGS__, GA_SHAPE(n));                                         \
+        if (a)                                                                                     \
+            assert_int_equal(ga_assign(ga_slice(all, "%d", row++), a), GA_OK);                     \
+        else                                                                                       \
+            fail_msg("%s: %s", #f, ga_error_message());                                            \
+    } while (0)
+static gpuarray *draw_reals(ga_dtype dtype, int64_t n)
+{
+    enum { DRAWS = 24 };
+    const ga_value one = ga_value_double(1.5), two = ga_value_double(0.25), mu = ga_value_double(3);
+    gpuarray *const each = given(GA_FLOAT32, GA_SHAPE(n));
+    gpuarray *const positive = ga_add(ga_absolute(each), 0.125);
+    const ga_value array = ga_value_array(positive);
+    gpuarray *all = ga_zeros(dtype, GA_SHAPE(DRAWS, n));
+    ga_rng *rng = ga_rng_new(99);
+    int row = 0;
+    DRAW_ALL(ga_rng_standard_cauchy, rng, dtype);
+    DRAW_ALL(ga_rng_laplace, rng, dtype, one, two);
+    DRAW_ALL(ga_rng_logistic, rng, dtype, one, two);
+    DRAW_ALL(ga_rng_gumbel, rng, dtype, one, two);
+    DRAW_ALL(ga_rng_rayleigh, rng, dtype, one);
+    DRAW_ALL(ga_rng_weibull, rng, dtype, one);
+    DRAW_ALL(ga_rng_pareto, rng, dtype, mu);
+    DRAW_ALL(ga_rng_power, rng, dtype, one);
+    DRAW_ALL(ga_rng_triangular, rng, dtype, two, one, mu);
+    DRAW_ALL(ga_rng_gamma, rng, dtype, one, two);
+    DRAW_ALL(ga_rng_gamma, rng, dtype, two, two);
+    DRAW_ALL(ga_rng_gamma, rng, dtype, array, two);
+    DRAW_ALL(ga_rng_beta, rng, dtype, two, mu);
+    DRAW_ALL(ga_rng_chisquare, rng, dtype, mu);
+    DRAW_ALL(ga_rng_noncentral_chisquare, rng, dtype, two, mu);
+    DRAW_ALL(ga_rng_noncentral_chisquare, rng, dtype, mu, mu);
+    DRAW_ALL(ga_rng_f, rng, dtype, two, mu);
+    DRAW_ALL(ga_rng_standard_t, rng, dtype, mu);
+    DRAW_ALL(ga_rng_wald, rng, dtype, one, mu);
+    DRAW_ALL(ga_rng_vonmises, rng, dtype, two, mu);
+    DRAW_ALL(ga_rng_truncated_normal, rng, dtype, two, mu, one, two);
+    DRAW_ALL(ga_rng_normal, rng, dtype, array, two);
+    DRAW_ALL(ga_rng_exponential, rng, dtype, array);
+    DRAW_ALL(ga_rng_standard_t, rng, dtype, array);
+    assert_int_equal(row, DRAWS);
+    ga_rng_free(rng);
+    return all;
+}
+
+static gpuarray *draw_counts(int64_t n)
+{
+    enum { DRAWS = 13 };
+    const ga_dtype dtype = GA_INT32;
+    const ga_value few = ga_value_signed(GA_INT64, 12), many = ga_value_signed(GA_INT64, 3000),
+                   share = ga_value_double(0.375), slope = ga_value_double(2.25);
+    gpuarray *const each = given(GA_FLOAT32, GA_SHAPE(n));
+    gpuarray *const positive = ga_absolute(each);
+    const ga_value array = ga_value_array(positive);
+    gpuarray *all = ga_zeros(dtype, GA_SHAPE(DRAWS, n));
+    ga_rng *rng = ga_rng_new(98);
+    int row = 0;
+    DRAW_ALL(ga_rng_poisson, rng, dtype, slope);
+    DRAW_ALL(ga_rng_poisson, rng, dtype, many);
+    DRAW_ALL(ga_rng_poisson, rng, dtype, array);
+    DRAW_ALL(ga_rng_binomial, rng, dtype, few, share);
+    DRAW_ALL(ga_rng_binomial, rng, dtype, many, share);
+    DRAW_ALL(ga_rng_negative_binomial, rng, dtype, few, share);
+    DRAW_ALL(ga_rng_geometric, rng, dtype, share);
+    DRAW_ALL(ga_rng_hypergeometric, rng, dtype, few, many, few);
+    DRAW_ALL(ga_rng_hypergeometric, rng, dtype, many, many, many);
+    DRAW_ALL(ga_rng_zipf, rng, dtype, slope);
+    DRAW_ALL(ga_rng_logseries, rng, dtype, share);
+    gpuarray *const chances = ga_full(GA_FLOAT64, GA_SHAPE(4), 0.25);
+    gpuarray *const outcomes = ga_rng_multinomial(rng, dtype, 100, chances, GA_SHAPE(n));
+    assert_int_equal(ga_assign(ga_slice(all, "%d", row++), ga_slice(outcomes, ":, 2")), GA_OK);
+    assert_int_equal(ga_assign(ga_slice(all, "%d", row++), ga_rng_choice(rng, 1000, GA_SHAPE(n))),
+                     GA_OK);
+    assert_int_equal(row, DRAWS);
+    ga_rng_free(rng);
+    return all;
+}
+
+static gpuarray *draw_small_reals(int64_t n)
+{
+    return draw_reals(GA_FLOAT32, n);
+}
+
+static gpuarray *draw_large_reals(int64_t n)
+{
+    return draw_reals(GA_FLOAT64, n);
+}
+
+static gpuarray *draw_rows(int64_t n)
+{
+    ga_rng *rng = ga_rng_new(97);
+    gpuarray *alpha = ga_full(GA_FLOAT32, GA_SHAPE(5), 0.5), *cov = ga_eye(GA_FLOAT64, 5);
+    gpuarray *all = ga_zeros(GA_FLOAT32, GA_SHAPE(4, n, 5));
+    gpuarray *grid = ga_reshape(ga_arange(GA_FLOAT32, 0, (double)(5 * n), 1), GA_SHAPE(n, 5));
+    assert_int_equal(
+        ga_assign(ga_slice(all, "0"), ga_rng_dirichlet(rng, GA_FLOAT32, alpha, GA_SHAPE(n))),
+        GA_OK);
+    assert_int_equal(ga_assign(ga_slice(all, "1"), ga_rng_multivariate_normal(
+                                                       rng, GA_FLOAT32, alpha, cov, GA_SHAPE(n))),
+                     GA_OK);
+    assert_int_equal(ga_assign(ga_slice(all, "2"), ga_rng_permuted(rng, grid, 0)), GA_OK);
+    assert_int_equal(
+        ga_assign(ga_slice(all, "3"), ga_sobol(GA_FLOAT32, n, 5, .skip = 100, .scrambled = true)),
+        GA_OK);
+    ga_rng_free(rng);
+    return all;
+}
+
+static void distributions(void **state)
+{
+    (void)state;
+    COMPARE(draw_small_reals, 0, 1, 3001);
+    COMPARE(draw_large_reals, 0, 1, 2003);
+    COMPARE(draw_counts, 0, 1, 2003);
+    COMPARE(draw_rows, 0, 1, 1003);
+}
+
 static void draws(void **state)
 {
     (void)state;
@@ -976,6 +1097,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(few_rows),
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
+        cmocka_unit_test(distributions),
         cmocka_unit_test(results_are_read_back),
     };
     if (!on_host()) {

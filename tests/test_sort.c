@@ -13,6 +13,7 @@
 #include "base/embedded.h"
 #include "golden.h"
 #include "jit/template.h"
+#include "kernels/sort/sort_plan.h"
 #include "kernels/sort/sort_text.h"
 #include "layouts.h"
 #include "random.h"
@@ -360,6 +361,37 @@ static void check_wide(ga__device *device, ga__sort_step step)
     ga__record_free(record);
 }
 
+/* A plan of more elements than memory holds: no array is made. */
+static void check_long_plan(ga__device *device, ga_dtype dtype, int64_t length)
+{
+    ga__buffer buffer = {.device = device};
+    int64_t strides[] = {(int64_t)ga__dtype_size(dtype)};
+    gpuarray x = {.dtype = dtype,
+                  .ndim = 1,
+                  .shape = &length,
+                  .strides = strides,
+                  .size = length,
+                  .contiguous = true,
+                  .buffer = &buffer};
+    ga__sort_plan p;
+    ga__sort_plan_make(&p, &(ga__sort_call){.from = &x, .to = &x});
+    assert_int_equal(p.way, GA__SORT_BY_PASSES);
+    assert_true(p.share * p.shares >= length && p.share * (p.shares - 1) < length);
+    assert_true(device->arch == 0 || p.v.wide == (length >= (int64_t)1 << 30));
+}
+
+static void plans_of_any_length_end(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_BOOL, GA_FLOAT16, GA_INT64, GA_COMPLEX128};
+    (void)state;
+    need_simulator();
+    for (int bits = 17; bits < 42; bits++)
+        for (int64_t length = ((int64_t)1 << bits) - 1; length <= ((int64_t)1 << bits) + 1;
+             length++)
+            for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+                check_long_plan(&simulated_device, dtypes[d], length);
+}
+
 static void rows_of_two_billion_elements_compile(void **state)
 {
     static const ga__sort_step steps[] = {GA__SORT_COUNT, GA__SORT_PLAN, GA__SORT_PASS};
@@ -647,6 +679,7 @@ int main(int argc, char **argv)
         simulating_test(cuda_sorts_long_rows),
         simulating_test(cuda_sorts_with_little_shared_memory),
         cmocka_unit_test(rows_of_two_billion_elements_compile),
+        cmocka_unit_test_teardown(plans_of_any_length_end, use_default_device),
         cmocka_unit_test(every_axis_of_every_layout),
         cmocka_unit_test(flat_sorts_take_c_order),
         cmocka_unit_test(empty_arrays_stay_empty),

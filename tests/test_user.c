@@ -43,6 +43,11 @@ static void indices(void)
     GA_SCOPE {
         gpuarray *x = ga_linspace(GA_FLOAT64, 0, 99, 100);
         check(ga_length(ga_concatenate(GA_ARRAYS(x, x), GA_AXIS(0)), 0) == 200 &&
+                  ga_length(ga_delete(x, 1, GA_AXIS(0)), 0) == 99 &&
+                  ga_length(ga_insert(x, 1, 2.0, GA_AXIS(0)), 0) == 101 &&
+                  ga_length(ga_gradient(x, GA_AXIS(0)), 0) == 100 &&
+                  ga_size(ga_convolve(ga_ravel(x), ga_ravel(x), .mode = "same")) == ga_size(x) &&
+                  ga_result_type_of(x, 2) == ga_dtype_of(x) &&
                   ga_length(ga_pad(x, GA_SHAPE(1, 2), .mode = "edge"), 0) == 103 &&
                   ga_item_double(ga_roll(x, 1), 0) == 99 && ga_length(ga_repeat(x, 2), 0) == 200,
               "joined arrays");
@@ -50,6 +55,7 @@ static void indices(void)
         check(ga_item_double(ga_index(x, last), 1) == 98 && ga_item_double(top, 0) == 99 &&
                   ga_length(ga_index(x, GA_RANGE(0, 3, 1), GA_NEWAXIS), 0) == 3 &&
                   ga_put(top, ga_arange(GA_INT64, 0, 1, 1), 5, .mode = GA_CLIP) == GA_OK &&
+                  ga_index_add(top, 0, ga_arange(GA_INT64, 0, 2, 1)) == GA_OK &&
                   ga_index_set(top, 7, 1) == GA_OK && ga_item_double(ga_sum(top)) == 12,
               "indexed arrays");
     }

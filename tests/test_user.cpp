@@ -59,6 +59,18 @@ static void slopes()
         check(ga_size(ga_union1d(dx, dy)) == 2 && ga_size(ga_setdiff1d(dx, dy)) == 1 &&
                   ga_item_bool(ga_all(ga_isin(dx, dx))) && ga_size(ga_unique(dy)) == 1,
               "sets");
+        gpuarray *gram = ga_einsum("ij,kj->ik", GA_ARRAYS(slope, slope));
+        ga_einsum_args einsum = {};
+        const gpuarray *factors[] = {slope, slope};
+        einsum.subscripts = "ij,ij->";
+        einsum.count = 2;
+        einsum.operands = factors;
+        check(ga_allclose(ga_trace(gram, 0, 0, 1), ga_einsum(einsum)) &&
+                  ga_allclose(ga_tensordot(slope, slope, 2), ga_vdot(slope, slope)) &&
+                  ga_allclose(ga_tensordot(slope, slope, GA_AXES(1), GA_AXES(1)), gram) &&
+                  ga_allclose(ga_vecdot(slope, slope), ga_diagonal(gram, 0, 0, 1)) &&
+                  ga_size(ga_outer(slope, ga_ones(GA_FLOAT32, GA_SHAPE(2)))) == 2 * ga_size(slope),
+              "sums of products");
         check(ga_mode(dx, &counts, nullptr) == GA_OK && ga_item_double(counts) == 4, "a mode");
     }
 }
@@ -68,6 +80,12 @@ static void indices()
     GA_SCOPE {
         gpuarray *x = ga_linspace(GA_FLOAT64, 0, 99, 100);
         check(ga_length(ga_concatenate(GA_ARRAYS(x, x)), 0) == 200 &&
+                  ga_length(ga_delete(x, 1, GA_AXIS(0)), 0) == 99 &&
+                  ga_length(ga_insert(x, 1, 2.0, GA_AXIS(0)), 0) == 101 &&
+                  ga_length(ga_gradient(x, GA_AXIS(0)), 0) == 100 &&
+                  ga_length(ga_diff(x, 1, GA_AXIS(0)), 0) == 99 &&
+                  ga_size(ga_convolve(ga_ravel(x), ga_ravel(x), {"same"})) == ga_size(x) &&
+                  ga_result_type_of(x, 2) == ga_dtype_of(x) &&
                   ga_length(ga_pad(x, GA_SHAPE(1, 2)), 0) == 103 &&
                   ga_item_double(ga_roll(x, 1), 0) == 99 && ga_length(ga_repeat(x, 2), 0) == 200 &&
                   ga_length(ga_diff(x, 1), 0) == 99 && ga_length(ga_append(x, x), 0) == 200,
@@ -76,6 +94,7 @@ static void indices()
         check(ga_item_double(ga_index(x, last), 1) == 98 && ga_item_double(top, 0) == 99 &&
                   ga_length(ga_index(x, GA_RANGE(0, 3, 1), GA_NEWAXIS), 0) == 3 &&
                   ga_put(top, ga_arange(GA_INT64, 0, 1, 1), 5) == GA_OK &&
+                  ga_index_add(top, 0, ga_arange(GA_INT64, 0, 2, 1)) == GA_OK &&
                   ga_index_set(top, 7, 1) == GA_OK && ga_item_double(ga_sum(top)) == 12,
               "indexed arrays");
         ga_take_args args = {};

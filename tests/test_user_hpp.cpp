@@ -105,6 +105,12 @@ static void options()
     array values(ga_unique(x, .inverse = &inverse));
     array first(inverse), none(ga_isin(x, values.get(), .invert = true));
     check(first["1, 2"].item<int>() == 0 && !quarry::any(none).item<bool>(), "a set's options");
+    array ones(ga_ones(GA_FLOAT64, GA_SHAPE(3, 3))), result(ga_zeros(GA_FLOAT64, GA_SHAPE(3, 3)));
+    check(ga_einsum("ij,jk->ik", GA_ARRAYS(ones.get(), ones.get()), .out = result.get()) &&
+              ga_tensordot(ones.get(), ones.get(), GA_AXES(0), GA_AXES(1), .out = result.get()) &&
+              ga_cross(ones.get(), ones.get(), GA_AXIS(0), .out = ones.get()) &&
+              result["1, 1"].item<double>() == 3 && ones["1, 1"].item<double>() == 0,
+          "products' options");
     array chosen(ga_compress(x["0"].get(), sums.get(), GA_AXIS(1)));
     check(chosen.ndim() == 2 && ga_size(chosen.get()) == 6, "a selection's options");
     k = ga_scan_kernel(GA_FLOAT32, "float *x", "x[i]", "a+b", "0", "x[i] = item", "prefix",

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "device/context.h"
 #include "jit/compile.h"
+#include "model/rows.h"
 #include "run.h"
 
 #ifndef QUARRY_CUDA
@@ -53,10 +54,22 @@ static void check(const char *what)
     ga_clear_error();
 }
 
+/* A sample has one architecture's kernels; of the others it has a sample of the same share again.
+ */
+static bool compiles(const char *what)
+{
+    char other[320];
+    const char *text = kernel_text(what);
+    if (!row_selected(text))
+        return false;
+    snprintf(other, sizeof other, "again %s", text);
+    return rows_are_named() || strcmp(ga_current_device(), "fake:90") == 0 || in_sample(other);
+}
+
 /* A call, which compiles a kernel, unless the program's arguments name others. */
 #define COMPILES(what, ...)                                                                        \
     do {                                                                                           \
-        if (row_selected(kernel_text(what))) {                                                     \
+        if (compiles(what)) {                                                                      \
             __VA_ARGS__;                                                                           \
             check(what);                                                                           \
         }                                                                                          \
@@ -202,6 +215,21 @@ static void scan_variants(ga_dtype dtype)
                                                        .offsets = ga_zeros(GA_INT32, GA_SHAPE(0))));
             COMPILES("logsumexp", ga_cumulative_logsumexp(ga_transpose(x), GA_AXIS(0)));
         }
+}
+
+/* Reductions of segments, one row and many. */
+static void segment_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE(1000, 30)), *ends = ga_zeros(GA_INT64, GA_SHAPE(4));
+#undef GA_REDUCE
+#define GA_REDUCE(name, ...)                                                                       \
+    if (!ga__rows[GA__ROW_##name].part.uses_index)                                                 \
+        COMPILES("segments of " #name, ga_##name(x, GA_AXIS(0), .offsets = ends));
+#include <quarry/reduce.def>
+        COMPILES("segments of a line", ga_sum(ga_ravel(x), .offsets = ends));
+        COMPILES("segments of rows", ga_mean(x, GA_AXIS(1), .offsets = ends));
+    }
 }
 
 static void custom_variants(void)
@@ -360,6 +388,12 @@ static void random_variants(ga_dtype dtype)
             COMPILES("lognormal", ga_rng_lognormal(rng, dtype, 1, 2, GA_SHAPE(5000)));
             COMPILES("exponential", ga_rng_exponential(rng, dtype, 2, GA_SHAPE(5000)));
             COMPILES("integers", ga_rng_integers(rng, dtype, 0, 2, GA_SHAPE(5000)));
+            COMPILES("laplace", ga_rng_laplace(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("cauchy", ga_rng_standard_cauchy(rng, dtype, GA_SHAPE(5000)));
+            COMPILES("gamma", ga_rng_gamma(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("vonmises", ga_rng_vonmises(rng, dtype, 1, 2, GA_SHAPE(5000)));
+            COMPILES("binomial", ga_rng_binomial(rng, dtype, 9, 0.5, GA_SHAPE(5000)));
+            COMPILES("geometric", ga_rng_geometric(rng, dtype, 0.5, GA_SHAPE(5000)));
             COMPILES("poisson of 3", ga_rng_poisson(rng, dtype, 3, GA_SHAPE(5000)));
             COMPILES("poisson of 30", ga_rng_poisson(rng, dtype, 30, GA_SHAPE(5000)));
             COMPILES("permutation", ga_rng_permutation(rng, 5000));
@@ -405,6 +439,23 @@ static void sort_variants(ga_dtype dtype)
         }
 }
 
+/* Tiles of each size, both directions of the operands, stacks, and rows. */
+static void product_variants(ga_dtype dtype)
+{
+    GA_SCOPE {
+        gpuarray *a = ga_empty(dtype, GA_SHAPE(70, 50)), *b = ga_empty(dtype, GA_SHAPE(50, 30)),
+                 *large = ga_empty(dtype, GA_SHAPE(2000, 2000)),
+                 *stack = ga_empty(dtype, GA_SHAPE(3, 1, 30, 50)),
+                 *wide = ga_empty(dtype, GA_SHAPE(50, 3)), *out = ga_empty(dtype, GA_SHAPE(70, 30));
+        COMPILES("matmul", ga_matmul(a, b));
+        COMPILES("matmul", ga_matmul(large, ga_transpose(large)));
+        COMPILES("matmul", ga_matmul(stack, wide));
+        COMPILES("matmul", ga_matmul(ga_slice(stack, "..., ::2, :"), b));
+        COMPILES("matmul", ga_matmul(a, b, .out = out, .alpha = 2, .beta = 3));
+        COMPILES("matvec", ga_matvec(large, ga_slice(large, "0")));
+    }
+}
+
 /* Elements are words of their dtype's size. */
 static void indexing_variants(ga_dtype dtype)
 {
@@ -418,6 +469,14 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index", ga_index(x, k, k));
         COMPILES("index_set", ga_index_set(x, v, k, k));
         COMPILES("index_set", ga_index_set(turned, 1, k));
+        COMPILES("index_add", ga_index_add(x, v, k, k));
+        COMPILES("index_add", ga_index_add(turned, 1, k));
+        COMPILES("index_add",
+                 ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_multiply",
+                 ga_index_multiply_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
+        COMPILES("index_maximum", ga_index_maximum(x, v, k, k));
         COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
         COMPILES("place", ga_place(x, x, v));
         COMPILES("putmask", ga_putmask(x, x, v));
@@ -492,6 +551,8 @@ static void scans_compile_everywhere(void **state)
     (void)state;
     run_twice(scan_variants, some_dtypes, 1, devices, DEVICES);
     run_twice(scan_variants, some_dtypes + 1, 3, &devices[2], 1);
+    run_twice(segment_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(segment_variants, some_dtypes + 1, 3, &devices[2], 1);
 }
 
 /* Moves of structs that no access takes whole, and kernels that name them. */
@@ -572,6 +633,14 @@ static void sorts_compile_everywhere(void **state)
     run_twice(sort_variants, some_dtypes + 1, 3, &devices[2], 1);
 }
 
+static void products_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(product_variants, some_dtypes, 1, devices, DEVICES);
+    for (int d = GA_BOOL; d < GA_DTYPE_COUNT; d++)
+        run_twice(product_variants, &(ga_dtype){(ga_dtype)d}, 1, &devices[2], 1);
+}
+
 static void random_numbers_compile_everywhere(void **state)
 {
     static const ga_dtype wide[] = {GA_FLOAT32, GA_FLOAT64, GA_INT64};
@@ -636,6 +705,7 @@ int main(int argc, char **argv)
         table_test(fused_rows_compile_everywhere),
         table_test(selections_compile_everywhere),
         table_test(sorts_compile_everywhere),
+        table_test(products_compile_everywhere),
         table_test(indices_compile_everywhere),
         table_test(random_numbers_compile_everywhere),
         table_test(bins_compile_everywhere),

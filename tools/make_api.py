@@ -12,7 +12,8 @@ TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
           ('Elementwise, three operands', 'ternary', 'ga_{}(a, b, c)'),
           ('Elementwise, two results', 'split', 'ga_{}(x, &{}, &{})'),
           ('Reductions', 'reduce', 'ga_{}(x, ...)'),
-          ('Scans', 'scan', 'ga_{}(x, ...)')]
+          ('Scans', 'scan', 'ga_{}(x, ...)'),
+          ('Distributions', 'draw', 'ga_rng_{}(rng, dtype{}, GA_SHAPE(...))')]
 KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
 
 INTRODUCTION = '''# The functions of Quarry
@@ -113,7 +114,8 @@ def header_chapter(root, name):
 
 def rows(root, table):
     text = re.sub(r'/\*.*?\*/', '', read(root, table + '.def'), flags=re.S)
-    for row in re.findall(r'^GA_[A-Z]+\((.*?)\)$', text, flags=re.S | re.M):
+    text = re.sub(r'"\n\s*"', '', text)    # one string in several lines
+    for row in re.findall(r'^GA_[A-Z]+[0-4]?\((.*?)\)$', text, flags=re.S | re.M):
         parts = re.findall(r'"(?:[^"\\]|\\.)*"|[^,\s"][^,"]*', row)
         yield [part.strip().strip('"') for part in parts]
 
@@ -126,6 +128,8 @@ def table_chapter(root, title, table, form):
     for row in rows(root, table):
         name, kinds, line = row[0], row[1], row[-1].replace('|', '\\|')
         results = row[-3:-1] if table == 'split' else []
+        if table == 'draw':
+            results = [''.join(f', {parameter}' for parameter in row[6:-1:2])]
         takes = ' '.join(KINDS[kind] for kind in kinds)
         ulp = f' {row[-2]} |' if has_ulp else ''
         if has_ulp and name in complex_ulp:

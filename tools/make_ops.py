@@ -134,6 +134,24 @@ def calls(kind, members):
     return text.replace('@', kind).replace('%', kind.upper())
 
 
+DRAW_HEAD = '''
+/* ---- Distributions ---- */
+
+/* A generator of random numbers; random.h explains it. */
+typedef struct ga_rng ga_rng;
+
+/* The shape to which the parameters broadcast, as size=None in NumPy: ga_rng_gamma(rng, dtype, a, b,
+ * GA_BROADCAST). */
+#define GA_BROADCAST (-1), ((const int64_t *)0)
+
+/* Fill a new array, or `out` whatever its layout, in C order with the next elements of the generator. Each
+ * parameter is a number or an array, in which case it broadcasts to the result: an array of one number gives
+ * the same elements as that number. A call with arrays as parameters waits for their least and greatest
+ * elements, which it checks first; the result is on their device. GA_ERR_INVALID for a number outside a
+ * distribution's range, GA_ERR_DTYPE for a dtype that it does not support, GA_ERR_SHAPE for parameters that do
+ * not broadcast. Integers above the dtype's greatest value become that value. */
+'''
+
 # Their macros, which take options too, are in functions.h.
 WITH_OPTIONS = ('isclose', 'nan_to_num', 'round')
 
@@ -148,7 +166,8 @@ GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
 def rows(directory, table):
     text = open(os.path.join(directory, table + '.def')).read()
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
-    for row in re.findall(r'GA_[A-Z]+\((.*?)\)\n', text + '\n', flags=re.S):
+    text = re.sub(r'"\n\s*"', '', text)    # one string in several lines
+    for row in re.findall(r'GA_[A-Z]+[0-4]?\((.*?)\)\n', text + '\n', flags=re.S):
         yield [part.strip().strip('"') for part in re.findall(r'"(?:[^"\\]|\\.)*"|[^,"]+', row)
                if part.strip()]
 
@@ -163,6 +182,27 @@ def elementwise(name, line, count):
             f'GA_API gpuarray *ga_{name}({values});\n'
             f'GA_API ga_status ga_{name}_into(gpuarray *out, {values});\n',
             call + f'#define ga_{name}_into(out, {names}) GA_AT_(ga_{name}_into, out, {wrapped})\n')
+
+
+def parameters(row):
+    """The names in a row of draw.def: each follows its rule, between the body and the line."""
+    return row[6:-1:2]
+
+
+def draw(row):
+    name, names = row[0], parameters(row)
+    values = ''.join(f', ga_value {v}' for v in names)
+    given = ''.join(f'{v}, ' for v in names)
+    wrapped = ''.join(f', GA_V({v})' for v in names)
+    declaration = (f'\n/* {row[-1]}. */\n'
+                   f'GA_API gpuarray *ga_rng_{name}(ga_rng *rng, ga_dtype dtype{values}, int ndim, '
+                   f'const int64_t *lengths);\n'
+                   f'GA_API ga_status ga_rng_{name}_into(gpuarray *out, ga_rng *rng{values});\n')
+    if not names:
+        return declaration, ''
+    return declaration, (
+        f'#define ga_rng_{name}(rng, dtype, {given}...) GA_AT_(ga_rng_{name}, rng, dtype{wrapped}, __VA_ARGS__)\n'
+        f'#define ga_rng_{name}_into(out, rng, {given[:-2]}) GA_AT_(ga_rng_{name}_into, out, rng{wrapped})\n')
 
 
 def aliases(directory):
@@ -199,6 +239,11 @@ def main(out, directory):
     for name in [row[0] for row in rows(directory, 'scan')] + ['cumulative_sum', 'cumulative_prod']:
         macros.append(f'#define ga_{name}(...) GA_SCAN_CALL_(ga_{name}, __VA_ARGS__)\n')
     declarations.append(SCAN_STANDARD)
+    declarations.append(DRAW_HEAD)
+    for row in rows(directory, 'draw'):
+        declaration, macro = draw(row)
+        declarations.append(declaration)
+        macros.append(macro)
     macros += aliases(directory)
     with open(out, 'w') as header:
         header.write(''.join(declarations))

@@ -3,7 +3,7 @@
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 10 seconds.
-# With --sample long tables are tested by a sixth of their rows. The commit chooses which, so that
+# With --sample long tables are tested by an eighth of their rows. The commit chooses which, so that
 # another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
@@ -36,7 +36,7 @@ build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
 if [ "$sample" ]; then
     commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)
     QUARRY_TEST_SAMPLE=${QUARRY_TEST_SAMPLE-$((0x$commit))}
-    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-6}
+    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-8}
     export QUARRY_TEST_SAMPLE QUARRY_TEST_SHARE
     echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SAMPLE=$QUARRY_TEST_SAMPLE"
 fi

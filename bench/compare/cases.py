@@ -107,6 +107,10 @@ def scan_case(name, shape, axis, kinds=('positive',)):
                 torch=lambda xp, x: xp.cumsum(x, axis))
 
 
+def move_case(name, formula, torch=None, shape='n'):
+    return Case(name, ('positive',), formula, (shape,), whole, torch=torch)
+
+
 def total(name, kind, shape='n', **more):
     return Case(name, (kind,), lambda xp, x: xp.sum(x), (shape,), whole, sums=True, fused=True, **more)
 
@@ -163,6 +167,11 @@ CASES = [
     Case('max f32', F32, lambda xp, x: xp.max(x), part=whole),
     Case('argmax f32', F32, lambda xp, x: xp.argmax(x), part=whole, index=True),
     Case('dot f32', PAIR, lambda xp, x, y: xp.dot(x, y), part=whole, sums=True),
+    Case('outer f32', ('float32', 'float32'), lambda xp, x, y: xp.outer(x, y), shapes=('row', 'row'), part=whole),
+    Case('vecdot m, m2 axis 1', PAIR, lambda xp, x, y: xp.einsum('ij,ij->i', x, y), shapes=('side', 'side'), sums=True),
+    Case('einsum ij,j->i', PAIR, lambda xp, x, y: xp.einsum('ij,j->i', x, y), shapes=('side', 'row'), sums=True),
+    Case('einsum ij,ij,j->i', PAIR, lambda xp, x, y: xp.einsum('ij,ij,j->i', x, x, y), shapes=('side', 'row'),
+         sums=True),
     Case('var f32', F32, lambda xp, x: xp.var(x), part=whole, fused=True,
          torch=lambda xp, x: xp.var(x, correction=0)),
     sum_case('sum m axis 0', 'side', 0, lambda x: [x[:, :64]]),
@@ -175,6 +184,14 @@ CASES = [
     scan_case('cumsum m axis 0', 'side', 0),
     scan_case('cumsum m axis 1', 'side', 1),
     scan_case('cumsum i8', 'n', 0, kinds=('int8',)),
+    move_case('concatenate f32', lambda xp, x: xp.concatenate([x, x]), lambda xp, x: xp.cat([x, x])),
+    move_case('stack f32', lambda xp, x: xp.stack([x, x], axis=-1), lambda xp, x: xp.stack([x, x], -1)),
+    move_case('repeat f32', lambda xp, x: xp.repeat(x, 2), lambda xp, x: xp.repeat_interleave(x, 2)),
+    move_case('tile f32', lambda xp, x: xp.tile(x, (2,))),
+    move_case('roll f32', lambda xp, x: xp.roll(x, 5)),
+    move_case('diff f32', lambda xp, x: xp.diff(x)),
+    move_case('triu m', lambda xp, x: xp.triu(x), shape='side'),
+    move_case('pad m', lambda xp, x: xp.pad(x, 1), lambda xp, x: xp.nn.functional.pad(x, (1, 1, 1, 1)), 'side'),
     max_case('max (k,4) axis 0', 0, whole),
     max_case('max (k,4) axis 1', 1, first),
 ] + [Case(f'sum f32 10^{k}', F32, lambda xp, x: xp.sum(x), (10 ** k,), whole, sums=True, small=True)

@@ -99,6 +99,16 @@ GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
 /* The same over the deviations of both variables, as numpy.corrcoef. */
 GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
 
+/* ---- Dtypes ---- */
+
+/* The dtype of an operation on arrays and numbers, as numpy.result_type: ga_result_type_of(x, 2,
+ * y). Only the kind of a number counts. GA_NO_DTYPE and an error if there is none. */
+GA_API ga_dtype ga_result_type_of(int count, const ga_value *values);
+
+/* Whether a cast is "no", "equiv", "safe", "same_kind" or "unsafe" enough, as numpy.can_cast. false
+ * and GA_ERR_INVALID for another word, GA_ERR_DTYPE if an argument is not a dtype. */
+GA_API bool ga_can_cast_as(ga_dtype from, ga_dtype to, const char *casting);
+
 /* ---- Windows and ranges ---- */
 
 /* NumPy's windows of m numbers: none for m < 1. They are computed in float64 and stored as dtype.
@@ -140,6 +150,7 @@ GA_END_DECLS
 #define ga_round_decimals(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
 #define ga_round_decimals_into(out, a, decimals) \
     GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
+#define ga_result_type_of(...) GA_AT_(ga_result_type_of, GA_VALUES_(__VA_ARGS__))
 #define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
 
 /* The options' text after the macros in it. */

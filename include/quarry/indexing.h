@@ -61,6 +61,26 @@ GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
  * indices the last one wins. */
 GA_API ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts);
 
+/* Arguments of ga_index_add() and its like. In C also ga_index_add_with(.x = x, .value = GA_V(2),
+ * GA_PARTS(indices, GA_ALL), .relaxed = true). */
+typedef struct ga_index_add_args {
+    gpuarray *x;
+    ga_value value; /* a number, or an array that broadcasts to the shape of x[parts] */
+    int n;
+    const ga_part *parts;
+    bool relaxed; /* on a GPU, sums and products of floats may be added in any order, by atomics */
+} ga_index_add_args;
+
+/* x[parts] += value, with every one of equal indices, as numpy.add.at: ga_index_add(x, 1, indices).
+ * Likewise products, minima and maxima. The bits are the same in every run: on the host they are
+ * NumPy's, on a GPU equal indices are sorted first unless the order does not matter or the call is
+ * relaxed. Of extremes on a GPU, -0 is less than +0. Errors as of ga_index_set_parts();
+ * GA_ERR_DTYPE where the result does not cast to the dtype of x. */
+GA_API ga_status ga_index_add(size_t size, const ga_index_add_args *args);
+GA_API ga_status ga_index_multiply(size_t size, const ga_index_add_args *args);
+GA_API ga_status ga_index_minimum(size_t size, const ga_index_add_args *args);
+GA_API ga_status ga_index_maximum(size_t size, const ga_index_add_args *args);
+
 /* The elements that indices choose from several arrays, as numpy.choose: element i of the result is
  * that of array indices[i]. All broadcast together. */
 GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
@@ -171,6 +191,14 @@ inline ga_status ga_index_set_(gpuarray *x, Value value, Parts... parts)
     const ga_part list[] = {ga_part_(parts)...};
     return ga_index_set_parts(x, GA_V(value), static_cast<int>(sizeof...(parts)), list);
 }
+template <class Function, class Value, class... Parts>
+inline ga_status ga_index_add_(Function f, gpuarray *x, Value value, Parts... parts)
+{
+    const ga_part list[] = {ga_part_(parts)...};
+    const ga_index_add_args args = {x, GA_V(value), static_cast<int>(sizeof...(parts)), list,
+                                    false};
+    return f(sizeof args, &args);
+}
 inline ga_status ga_put_(const ga_put_args &args)
 {
     return ga_put(sizeof args, &args);
@@ -195,6 +223,10 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_take_along_axis(...) GA_RANK_CALL_(ga_take_call_, ga_take_along_axis, __VA_ARGS__)
 #define ga_index(...) GA_HERE_(ga_index_(__VA_ARGS__))
 #define ga_index_set(...) GA_HERE_(ga_index_set_(__VA_ARGS__))
+#define ga_index_add(...) GA_HERE_(ga_index_add_(ga_index_add, __VA_ARGS__))
+#define ga_index_multiply(...) GA_HERE_(ga_index_add_(ga_index_multiply, __VA_ARGS__))
+#define ga_index_minimum(...) GA_HERE_(ga_index_add_(ga_index_minimum, __VA_ARGS__))
+#define ga_index_maximum(...) GA_HERE_(ga_index_add_(ga_index_maximum, __VA_ARGS__))
 #define GA_PUT_CALL_(f, ...) GA_HERE_(GA_JOIN_(GA_PUT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))
 #define GA_PUT_1(f, args) f(args)
 #define GA_PUT_3(f, x, indices, value) f(x, indices, value)
@@ -247,6 +279,21 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_index(x, ...) GA_AT_(ga_index_parts, x, GA_PARTS_(__VA_ARGS__))
 #define ga_index_set(x, value, ...)                                                                \
     GA_AT_(ga_index_set_parts, x, GA_V(value), GA_PARTS_(__VA_ARGS__))
+#define GA_INDEX_ADD_(f, to, number, ...)                                                          \
+    GA_AT_(f, sizeof(ga_index_add_args),                                                           \
+           &(ga_index_add_args){.x = to, .value = GA_V(number), .n = GA_PARTS_(__VA_ARGS__)})
+#define ga_index_add(to, number, ...) GA_INDEX_ADD_(ga_index_add, to, number, __VA_ARGS__)
+#define ga_index_multiply(to, number, ...) GA_INDEX_ADD_(ga_index_multiply, to, number, __VA_ARGS__)
+#define ga_index_minimum(to, number, ...) GA_INDEX_ADD_(ga_index_minimum, to, number, __VA_ARGS__)
+#define ga_index_maximum(to, number, ...) GA_INDEX_ADD_(ga_index_maximum, to, number, __VA_ARGS__)
+/* The same with all options by name. */
+#define GA_PARTS(...) .n = GA_PARTS_(__VA_ARGS__)
+#define GA_INDEX_WITH_(f, ...)                                                                     \
+    GA_AT_(f, sizeof(ga_index_add_args), &(ga_index_add_args){__VA_ARGS__})
+#define ga_index_add_with(...) GA_INDEX_WITH_(ga_index_add, __VA_ARGS__)
+#define ga_index_multiply_with(...) GA_INDEX_WITH_(ga_index_multiply, __VA_ARGS__)
+#define ga_index_minimum_with(...) GA_INDEX_WITH_(ga_index_minimum, __VA_ARGS__)
+#define ga_index_maximum_with(...) GA_INDEX_WITH_(ga_index_maximum, __VA_ARGS__)
 #endif
 
 #define ga_place(x, mask, value) GA_AT_(ga_place, x, mask, GA_V(value))

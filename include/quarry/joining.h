@@ -181,6 +181,8 @@ typedef struct ga_diff_args {
     int n;     /* how many times; 0 returns a view of x */
     int naxes; /* 0: the last axis; 1: */
     const int *axes;
+    const gpuarray *prepend, *append; /* NULL, or what stands before and behind x along the axis: of
+                                       * 0 dimensions, or of x's shape but for the axis */
 } ga_diff_args;
 
 /* The differences of neighbours along an axis, n times, as numpy.diff: of bool, whether they
@@ -201,6 +203,11 @@ struct ga_join_rest_ {
 struct ga_axis_rest_ {
     int naxes = 0;
     const int *axes = nullptr;
+};
+struct ga_diff_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    const gpuarray *prepend = nullptr, *append = nullptr;
 };
 struct ga_pad_rest_ {
     const char *mode = nullptr;
@@ -304,5 +311,9 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
 /* The array API's names. */
 #define ga_concat(...) ga_concatenate(__VA_ARGS__)
 #define ga_permute_dims(x, ...) ga_transpose_axes(x, __VA_ARGS__)
+
+/* Other names of NumPy's. */
+#define ga_identity(dtype, n) ga_eye(dtype, n)
+#define ga_row_stack(...) ga_vstack(__VA_ARGS__)
 
 #endif

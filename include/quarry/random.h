@@ -3,6 +3,8 @@
 #define QUARRY_RANDOM_H
 
 #include <quarry/array.h>
+#include <quarry/each.h>
+#include <quarry/ops.h>
 
 GA_BEGIN_DECLS
 
@@ -23,7 +25,6 @@ GA_BEGIN_DECLS
  * GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE for a dtype that the
  * distribution does not support, and the errors of ga_empty() for a shape. Distributions of real
  * numbers support every float; those smaller than float32 are computed in it and rounded once. */
-typedef struct ga_rng ga_rng;
 
 /* ---- Generators ---- */
 
@@ -57,7 +58,9 @@ GA_API ga_status ga_rng_jump(ga_rng *rng, uint64_t elements);
  * seed is k (k - 1) / 2^65. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_split(ga_rng *rng);
 
-/* ---- Distributions of real numbers ---- */
+/* ---- Uniform numbers ---- */
+
+/* The other distributions are rows of draw.def; their functions are in ops.h. */
 
 /* Uniform in [0, 1): multiples of 2^-24 (float32) or 2^-53 (float64). Small floats are as in
  * ga_rng_uniform(). */
@@ -66,35 +69,6 @@ GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);
 
 /* float64 in [0, 1) from the default generator. */
 GA_API gpuarray *ga_random(int ndim, const int64_t *shape);
-
-/* Uniform in [low, high), with both bounds rounded to the dtype first; never `high` itself, except
- * that equal bounds give that number. GA_ERR_INVALID if low is above high or their distance is not
- * finite in the dtype. */
-GA_API gpuarray *ga_rng_uniform(ga_rng *rng, ga_dtype dtype, double low, double high, int ndim,
-                                const int64_t *shape);
-GA_API ga_status ga_rng_uniform_into(gpuarray *out, ga_rng *rng, double low, double high);
-
-/* The normal distribution with mean 0 and standard deviation 1 (Box and Muller, 1958), up to 8.1
- * deviations in float32 and 9.5 in float64. */
-GA_API gpuarray *ga_rng_standard_normal(ga_rng *rng, ga_dtype dtype, int ndim,
-                                        const int64_t *shape);
-GA_API ga_status ga_rng_standard_normal_into(gpuarray *out, ga_rng *rng);
-
-/* loc + scale times a standard normal number; scale must not be negative. */
-GA_API gpuarray *ga_rng_normal(ga_rng *rng, ga_dtype dtype, double loc, double scale, int ndim,
-                               const int64_t *shape);
-GA_API ga_status ga_rng_normal_into(gpuarray *out, ga_rng *rng, double loc, double scale);
-
-/* e to the power of ga_rng_normal(mean, sigma). */
-GA_API gpuarray *ga_rng_lognormal(ga_rng *rng, ga_dtype dtype, double mean, double sigma, int ndim,
-                                  const int64_t *shape);
-GA_API ga_status ga_rng_lognormal_into(gpuarray *out, ga_rng *rng, double mean, double sigma);
-
-/* The exponential distribution with mean `scale`, which must not be negative. Numbers are above 0
- * and at most 22.8 times the mean in float32 and 45 times in float64. */
-GA_API gpuarray *ga_rng_exponential(ga_rng *rng, ga_dtype dtype, double scale, int ndim,
-                                    const int64_t *shape);
-GA_API ga_status ga_rng_exponential_into(gpuarray *out, ga_rng *rng, double scale);
 
 /* ---- Distributions of integers ---- */
 
@@ -109,24 +83,150 @@ GA_API ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, i
 GA_API gpuarray *ga_rng_integers_endpoint(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                           int ndim, const int64_t *shape);
 
-/* The Poisson distribution with mean `lam`, in any integer dtype: by cumulative sums below a mean
- * of 10, by Hoermann's PTRS (1993) from 10 on. GA_ERR_INVALID if lam is negative or lam + 10
- * sqrt(lam) exceeds the dtype's maximum. */
-GA_API gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim,
-                                const int64_t *shape);
-GA_API ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam);
-
 /* `nbytes` random bytes, a uint8 array. Every four bytes use one element of the generator. */
 GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);
 
-/* The numbers 0 .. n - 1 in random order, an int64 array; uses one element of the generator. Each
- * place is computed independently, by a bijection keyed by 128 random bits (a Feistel network of 12
+/* ---- Orders and choices ---- */
+
+/* ga_rng_permutation(rng, n): the numbers 0 .. n - 1 in random order, an int64 array; or, of an
+ * array, a copy in random order along its first axis. Uses one element of the generator. Each place
+ * is computed independently, by a bijection keyed by 128 random bits (a Feistel network of 12
  * rounds; see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022). For n
  * above 34 there are more orders than 128 bits can distinguish. */
-GA_API gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n);
+GA_API gpuarray *ga_rng_permutation(ga_rng *rng, ga_value x);
+
+/* The same along any axis: whole slices change places. */
+GA_API gpuarray *ga_rng_permutation_along(ga_rng *rng, const gpuarray *x, int axis);
+
+/* Brings x itself into that order. */
+GA_API ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis);
+
+/* A copy of x in which each line along the axis has its own random order. Uses one element of the
+ * generator for each line. */
+GA_API gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis);
+
+/* Arguments of ga_rng_choice(). An option left out is zero. */
+typedef struct ga_choice_args {
+    ga_rng *rng;
+    ga_value a; /* an array, or the number n for the integers below n */
+    int ndim;   /* the shape of the choices */
+    const int64_t *lengths;
+    const gpuarray *p;        /* probabilities; NULL: all are equal */
+    bool without_replacement; /* each element at most once */
+    int naxes;                /* GA_AXIS(k): slices along an axis of `a`; 0: along the first */
+    const int *axes;
+} ga_choice_args;
+
+/* ga_rng_choice(rng, x, GA_SHAPE(100), .p = p, .without_replacement = true, GA_AXIS(1)): elements
+ * of an array, or slices along an axis, chosen at random, as numpy.random.Generator.choice; for a
+ * number n the chosen integers, int64. With replacement, each choice uses one element of the
+ * generator. Without, all use one together, or with probabilities one for each element of `a`; the
+ * choices are in the order in which they are drawn. GA_ERR_INVALID for choices from nothing, for
+ * more choices than there are elements (of probability above 0), and for probabilities that are
+ * negative or do not sum to 1 within 1.5e-8; a call with probabilities waits for their sum. */
+GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
+
+/* ---- Rows of numbers ---- */
+
+/* Each of these makes rows along a last axis that is added to the shape. */
+
+/* How often each of k outcomes comes in n trials, for any integer dtype: k along the last axis of
+ * `pvals`, probabilities whose other axes broadcast to the shape, and so does n. They must not be
+ * negative, and all but the last sum to 1 at most. Uses as many elements as the result has. */
+GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
+                                    int ndim, const int64_t *lengths);
+
+/* Shares that sum to 1, from gamma numbers of the shapes `alpha`, all above 0: their last axis is
+ * that of the rows, the others broadcast to the shape. */
+GA_API gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, int ndim,
+                                  const int64_t *lengths);
+
+/* The normal distribution with mean `mean`, d numbers, and the covariances `cov`, a symmetric
+ * matrix d x d without negative eigenvalues, of which the call waits for the elements: its Cholesky
+ * factor times standard normal numbers. */
+GA_API gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray *mean,
+                                            const gpuarray *cov, int ndim, const int64_t *lengths);
+
+/* ---- Sobol sequences ---- */
+
+/* Arguments of ga_sobol(). An option left out is zero. */
+typedef struct ga_sobol_args {
+    ga_dtype dtype; /* a float */
+    int64_t n;      /* points */
+    int dimensions; /* 1 to 1111 */
+    int64_t skip;   /* points before the first */
+    bool scrambled;
+    uint64_t seed; /* of the scrambling */
+} ga_sobol_args;
+
+/* ga_sobol(GA_FLOAT64, n, d, .scrambled = true, .seed = 1): n points of the Sobol sequence in d
+ * dimensions, an array (n, d) of multiples of 2^-32, or of the dtype's own accuracy, in [0, 1):
+ * those of scipy.stats.qmc.Sobol, with the direction numbers of Joe and Kuo (2008,
+ * new-joe-kuo-6.21201). Each point is computed by itself, from its Gray code; point 2^32 - 1 is the
+ * last. Scrambled, each dimension has its own linear matrix scrambling and digital shift (Matousek,
+ * 1998), a function of the seed and the dimension alone. */
+GA_API gpuarray *ga_sobol(size_t size, const ga_sobol_args *args);
 
 GA_END_DECLS
 
+#ifdef __cplusplus
+struct ga_choice_rest_ {
+    const gpuarray *p = nullptr;
+    bool without_replacement = false;
+    int naxes = 0;
+    const int *axes = nullptr;
+};
+struct ga_sobol_rest_ {
+    int64_t skip = 0;
+    bool scrambled = false;
+    uint64_t seed = 0;
+};
+inline gpuarray *ga_choice_call_(const ga_choice_args &args)
+{
+    return ga_rng_choice(sizeof args, &args);
+}
+template <class Value>
+inline gpuarray *ga_choice_call_(ga_rng *rng, Value a, int ndim, const int64_t *lengths,
+                                 const ga_choice_rest_ &rest = {})
+{
+    return ga_choice_call_(ga_choice_args{rng, GA_V(a), ndim, lengths, rest.p,
+                                          rest.without_replacement, rest.naxes, rest.axes});
+}
+inline gpuarray *ga_sobol_call_(const ga_sobol_args &args)
+{
+    return ga_sobol(sizeof args, &args);
+}
+inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
+                                const ga_sobol_rest_ &rest = {})
+{
+    return ga_sobol_call_(
+        ga_sobol_args{dtype, n, dimensions, rest.skip, rest.scrambled, rest.seed});
+}
+#define ga_rng_choice(...) GA_HERE_(GA_JOIN_(GA_CHOICE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_CHOICE_1(args) ga_choice_call_(args)
+#define GA_CHOICE_4(rng, a, n, lengths) ga_choice_call_(rng, a, n, lengths)
+#define GA_CHOICE_5(rng, a, n, lengths, ...) ga_choice_call_(rng, a, n, lengths, {__VA_ARGS__})
+#define GA_CHOICE_6 GA_CHOICE_5
+#define GA_CHOICE_MORE GA_CHOICE_5
+#define ga_sobol(...) GA_HERE_(GA_JOIN_(GA_SOBOL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_SOBOL_1(args) ga_sobol_call_(args)
+#define GA_SOBOL_3(dtype, n, dimensions) ga_sobol_call_(dtype, n, dimensions)
+#define GA_SOBOL_4(dtype, n, dimensions, ...) ga_sobol_call_(dtype, n, dimensions, {__VA_ARGS__})
+#define GA_SOBOL_5 GA_SOBOL_4
+#define GA_SOBOL_6 GA_SOBOL_4
+#define GA_SOBOL_MORE GA_SOBOL_4
+#else
+#define ga_rng_choice(generator, of, ...)                                                          \
+    GA_AT_(ga_rng_choice, sizeof(ga_choice_args),                                                  \
+           &(ga_choice_args){.rng = generator, .a = GA_V(of), .ndim = __VA_ARGS__})
+#define ga_sobol(of, count, ...)                                                                   \
+    GA_AT_(ga_sobol, sizeof(ga_sobol_args),                                                        \
+           &(ga_sobol_args){.dtype = of, .n = count, .dimensions = __VA_ARGS__})
+#endif
+
+#define ga_rng_permutation(rng, x) GA_AT_(ga_rng_permutation, rng, GA_V(x))
+#define ga_rng_multinomial(rng, dtype, n, pvals, ...)                                              \
+    GA_AT_(ga_rng_multinomial, rng, dtype, GA_V(n), pvals, __VA_ARGS__)
 #define ga_rng_integers_endpoint(rng, dtype, low, high, ...)                                       \
     GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), __VA_ARGS__)
 

@@ -93,6 +93,29 @@ void *ga__fail_null(ga_status status, const char *format, ...)
     return NULL;
 }
 
+/* Writes the line of the text around `at`; blanks replace characters that would move the caret. */
+static size_t excerpt(const char *text, size_t at, char *line, size_t size)
+{
+    const size_t length = strlen(text), before = at < size / 2 ? at : size / 2;
+    const size_t start = length < size ? 0 : at - before;
+    size_t n = 0;
+    for (; n < size - 1 && start + n < length; n++) {
+        const unsigned char c = (unsigned char)text[start + n];
+        line[n] = c < ' ' || c == 127 ? ' ' : c < 127 ? (char)c : '?';
+    }
+    line[n] = 0;
+    return at - start;
+}
+
+ga_status ga__fail_at(const char *name, const char *text, size_t at, ga_status status,
+                      const char *format, va_list args)
+{
+    char message[512], line[100];
+    vsnprintf(message, sizeof(message), format, args);
+    const size_t column = excerpt(text, at, line, sizeof(line));
+    return ga__fail(status, "%s: %s\n    %s\n    %*s^", name, message, line, (int)column, "");
+}
+
 ga__saved_error ga__error_take(void)
 {
     ga__saved_error taken = {thread_status, NULL, thread_site};

@@ -2,7 +2,9 @@
 #ifndef GA_BASE_ERROR_H
 #define GA_BASE_ERROR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <quarry/error.h>
 
@@ -13,6 +15,10 @@ ga_status ga__fail(ga_status status, const char *format, ...) GA_PRINTF(2, 3);
 
 /* The same, returning NULL: for functions that make something. */
 void *ga__fail_null(ga_status status, const char *format, ...) GA_PRINTF(2, 3);
+
+/* Raises "NAME: MESSAGE" with the line of the text around its byte `at`, and a caret under it. */
+ga_status ga__fail_at(const char *name, const char *text, size_t at, ga_status status,
+                      const char *format, va_list args) GA_PRINTF(5, 0);
 
 /* An error taken from a thread, with its message. */
 typedef struct ga__saved_error {

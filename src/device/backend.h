@@ -278,6 +278,7 @@ struct ga__device {
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
+    int cluster;         /* the most blocks of a cluster; 0: it has none */
     size_t cache_bytes;  /* last-level cache */
     void *state;         /* the backend's own */
     ga__stream stream;   /* its own stream: the default for all work */

@@ -1,7 +1,12 @@
 /* QUARRY_CHECK=nan for expressions: finds the operation by computing one after the other. */
 #include "expr/check_nan.h"
 
+#include <quarry/products.h>
+
 #include <string.h>
+
+#include <quarry/functions.h>
+#include <quarry/indexing.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -45,7 +50,9 @@ static ga_status apply(const ga__node *nodes, const ga__node *node, const ga_val
     }
     if (node->key.bits[0]) /* a small constant exponent */
         operands[1] = shown[1] = ga_value_signed(GA_INT64, (int64_t)node->key.bits[0]);
-    *value = of_array(ga__apply((ga__row_id)node->key.row, operands));
+    *value = of_array(node->key.bits[1] /* decimals */
+                          ? (ga_round_decimals)(operands[0], (int)(int64_t)node->key.bits[1])
+                          : ga__apply((ga__row_id)node->key.row, operands));
     if (!value->as.array)
         return ga_error();
     return ga__check_elements(row->formula.name, value->as.array, row->inputs, shown, NULL);
@@ -97,6 +104,19 @@ static ga_status convert(const ga__node *node, const ga_value *values, ga_value 
                            : ga_error();
 }
 
+/* The indices have axes of length 1 behind their own. */
+static ga_status gather(const ga__node *node, const ga_value *values, ga_value *value)
+{
+    const gpuarray *x = values[node->key.operand[0]].as.array,
+                   *wide = values[node->key.operand[1]].as.array;
+    const int axis = (int)node->key.bits[0];
+    gpuarray *indices = ga_reshape(wide, (int)node->key.bits[1], wide->shape);
+    const ga_take_args args = {.x = x, .indices = indices, .naxes = 1, .axes = &axis};
+    if (indices)
+        *value = of_array((ga_take)(sizeof args, &args));
+    return indices && value->as.array ? GA_OK : ga_error();
+}
+
 static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
                          const ga_value *values, ga_value *value)
 {
@@ -111,9 +131,14 @@ static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
     case GA__NODE_REDUCE:
         return ga__row_scans(node->key.row) ? scan(node, values, value)
                                             : reduce(node, values, value);
+    case GA__NODE_PRODUCT:
+        *value = of_array(ga_matmul(values[node->key.operand[0]].as.array,
+                                    values[node->key.operand[1]].as.array));
+        return value->as.array ? GA_OK : ga_error();
     case GA__NODE_VIEW:
         *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
         return value->as.array ? GA_OK : ga_error();
+    case GA__NODE_GATHER: return gather(node, values, value);
     default: *value = node->number; return GA_OK; /* weak */
     }
 }

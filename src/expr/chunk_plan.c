@@ -94,6 +94,8 @@ static void find_split_axis(const splitter *s, const ga__step *step, split_axis 
     const ga__node *domain = domain_of(s, step);
     int axis = 0;
     *c = (split_axis){.depth = 0};
+    if (step->product) /* its operands lie in memory as a whole */
+        return;
     while (axis < domain->ndim && domain->shape[axis] == 1)
         axis++;
     if (axis == domain->ndim || ga__shape_size(domain->ndim, domain->shape) == 0)
@@ -427,6 +429,8 @@ static ga_status split_plan(splitter *s)
 ga_status ga__split_make(ga__split *split, const ga__plan *plan, const ga_named *args,
                          const char *text, const ga__room *room)
 {
+    if (plan->graph.ngathers > 0)
+        return ga__fail(GA_ERR_UNSUPPORTED, "eval_chunked: an array of indices");
     const int64_t all = plan_bytes(plan, args);
     splitter s = {.plan = plan, .args = args, .text = text, .room = room, .split = split};
     const ga__saved_error before = ga__error_save();

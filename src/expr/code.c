@@ -11,6 +11,7 @@
 #include "expr/coder.h"
 #include "kernels/request.h"
 #include "kernels/fast_path.h"
+#include "ops/functions/round.h"
 
 typedef ga__coder coder;
 
@@ -28,11 +29,12 @@ static bool is_leaf(const coder *c, int k)
            node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_NUMBER;
 }
 
-static void add_input(coder *c, int k, ga__origin source, int index)
+static ga__input *add_input(coder *c, int k, ga__origin source, int index)
 {
     ga__input *input = &c->step->inputs[c->step->ninputs++];
-    *input = (ga__input){source, index, k, node_at(c, k)->dtype, ""};
+    *input = (ga__input){source, index, k, node_at(c, k)->dtype, "", false};
     memcpy(input->name, c->name[k], sizeof(input->name));
+    return input;
 }
 
 /* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
@@ -74,6 +76,14 @@ static void add_number(coder *c, int k)
     ga__strbuf_add(&c->text, ";\n");
 }
 
+/* The input of node k: the array that a node is, or is a view of. */
+static ga__input *add_array(coder *c, int k, int node)
+{
+    const int viewed = ga__viewed_node(c->graph, node), value = c->value_of[viewed];
+    return value >= 0 ? add_input(c, k, GA__FROM_STEP, value)
+                      : add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
+}
+
 static void add_leaf(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
@@ -83,12 +93,34 @@ static void add_leaf(coder *c, int k)
         add_number(c, k);
         return;
     }
-    const int viewed = ga__viewed_node(c->graph, k), value = c->value_of[viewed];
     snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
-    if (value >= 0)
-        add_input(c, k, GA__FROM_STEP, value);
-    else
-        add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
+    add_array(c, k, k);
+}
+
+/* Writes const TYPE tK = the element of a source at an index. More operands than a kernel has stand
+ * for more such elements. */
+static void add_gather(coder *c, int k)
+{
+    static const char letters[] = "nsp";
+    const ga__node *node = node_at(c, k);
+    const char *type = ga__dtype_compute_type(node->dtype);
+    ga__step *step = c->step;
+    const int g = step->ngathers;
+    if (g == GA__MOST_GATHERS)
+        step->ninputs = GA__MOST_INPUTS + 1;
+    if (step->ninputs > GA__MOST_INPUTS)
+        return;
+    step->ngathers++;
+    for (int j = 0; j < GA__GATHER_OPERANDS; j++)
+        snprintf(step->gather_name[g][j], sizeof(step->gather_name[g][j]), "g%d%c", g, letters[j]);
+    snprintf(c->name[k], sizeof(c->name[k]), "g%d", g);
+    add_array(c, k, node->key.operand[0])->gathers = true;
+    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
+    ga__strbuf_addf(&c->text,
+                    "const %s %s = ga::cast<%s>(g%d[ga::taken(%s, g%dn, fault, call, %d, g%dp) * "
+                    "g%ds]);\n",
+                    type, c->name[k], type, g, c->name[node->key.operand[1]], g,
+                    (int)node->key.bits[0], g, g);
 }
 
 /* ---- Statements ---- */
@@ -130,6 +162,30 @@ static bool is_half(const coder *c, const ga__node *node, int j)
     return operand->dtype == GA_FLOAT16 && operand->key.kind != GA__NODE_NUMBER;
 }
 
+/* Whether the node is of elements that may come in pairs, or is a value of the row of their dtype;
+ * a number may have more bits. */
+static bool has_bits_of(const coder *c, const ga__node *node, int j)
+{
+    const ga__node *operand = node_at(c, node->key.operand[j]);
+    return operand->dtype == node->dtype && operand->key.kind != GA__NODE_NUMBER;
+}
+
+/* A form of the expression for pairs too; NULL if it has none but its own. */
+static const char *paired_expression(const coder *c, const ga__node *node)
+{
+    if (node->key.row == GA__ROW_exp)
+        return "ga::exp_of<ga_s0>(a)";
+    if (node->key.bits[0] || ga__node_inputs(node) < 2)
+        return NULL;
+    const bool both = has_bits_of(c, node, 0) && has_bits_of(c, node, 1);
+    switch (node->key.row) {
+    case GA__ROW_add: return both ? "ga::spread<ga_s0>(a) + ga::spread<ga_s0>(b)" : "a + b";
+    case GA__ROW_subtract: return both ? "ga::spread<ga_s0>(a) - ga::spread<ga_s0>(b)" : "a - b";
+    case GA__ROW_multiply: return both ? "ga::spread<ga_s0>(a) * ga::spread<ga_s0>(b)" : "a * b";
+    default: return NULL;
+    }
+}
+
 /* A float divided by a value of the row takes the value's divisor, which the row has once. */
 static const char *expression_of(const coder *c, const ga__node *node)
 {
@@ -142,24 +198,39 @@ static const char *expression_of(const coder *c, const ga__node *node)
                : "ga::divide_by(a, ga_by_b)";
 }
 
+/* The expression of round(x, k), which rounds each step to the dtype in memory. */
+static void add_rounded(coder *c, const ga__node *node)
+{
+    const int decimals = (int)(int64_t)node->key.bits[1];
+    ga__strbuf_addf(&c->text, "ga::round_to<%s>(%s, ", ga__dtype_memory_type(node->dtype),
+                    c->name[node->key.operand[0]]);
+    add_literal(c, GA_FLOAT64, ga_value_double(ga__power_of_ten(decimals)));
+    ga__strbuf_addf(&c->text, ", %s)", decimals > 0 ? "true" : "false");
+}
+
 /* Writes const TYPE tK = EXPRESSION; small floats are rounded as an array would round them. */
 static void add_statement(coder *c, int k)
 {
     const ga__node *node = node_at(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
-    const char *expression = expression_of(c, node);
+    const bool pairs = c->pairs && c->pairs[k];
+    const char *const paired = pairs ? paired_expression(c, node) : NULL;
+    const char *expression = paired ? paired : expression_of(c, node);
     const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text, "const %s %s = ", type, c->name[k]);
+    ga__strbuf_addf(&c->text, "const %s %s = ", pairs ? "auto" : type, c->name[k]);
     if (rounds)
         ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
     else if (node->key.kind == GA__NODE_CAST)
         ga__strbuf_addf(&c->text, "ga::cast<%s>(", type);
     if (names_type)
         ga__strbuf_addf(&c->text, "[&] { typedef %s ga_s0; return ", stored);
-    add_expression(c, expression, node);
+    if (node->key.kind == GA__NODE_APPLY && node->key.row == GA__ROW_round && node->key.bits[1])
+        add_rounded(c, node);
+    else
+        add_expression(c, expression, node);
     ga__strbuf_add(&c->text, names_type ? "; }()" : "");
     ga__strbuf_add(&c->text, rounds || node->key.kind == GA__NODE_CAST ? ");\n" : ";\n");
 }
@@ -204,7 +275,7 @@ void ga__coder_mark(coder *c, int node)
         const ga__node *n = node_at(c, k);
         if (!c->needed[k] || is_leaf(c, k) || part_index(c, k) >= 0 || is_held(c, k))
             continue;
-        for (int i = 0; i < ga__node_inputs(n); i++)
+        for (int i = n->key.kind == GA__NODE_GATHER; i < ga__node_inputs(n); i++)
             c->needed[n->key.operand[i]] = true;
     }
 }
@@ -219,6 +290,8 @@ void ga__coder_add_statements(coder *c)
             add_part(c, k, part);
         else if (is_leaf(c, k))
             add_leaf(c, k);
+        else if (node_at(c, k)->key.kind == GA__NODE_GATHER)
+            add_gather(c, k);
         else
             add_statement(c, k);
     }
@@ -232,7 +305,8 @@ void ga__coder_start(coder *c, int stored)
     memset(c->needed, 0, n);
     memset(c->name, 0, n * sizeof(c->name[0]));
     for (int k = 0; k < c->step->ninputs; k++)
-        memcpy(c->name[c->step->inputs[k].node], c->step->inputs[k].name, sizeof(c->name[0]));
+        if (!c->step->inputs[k].gathers)
+            memcpy(c->name[c->step->inputs[k].node], c->step->inputs[k].name, sizeof(c->name[0]));
     for (size_t k = 0; c->held && k < n; k++)
         if (c->held[k][0])
             memcpy(c->name[k], c->held[k], sizeof(c->name[0]));
@@ -248,7 +322,8 @@ static void code_elementwise(coder *c, int node)
     ga__coder_add_statements(c);
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
     c->step->text = ga__strbuf_take(&c->text);
-    c->step->fast_path = c->step->text && !c->graph->fast_math && ga__fast_path_pays(c->step->text);
+    c->step->fast_path = c->step->text && !c->graph->fast_math && c->step->ngathers == 0 &&
+                         ga__fast_path_pays(c->step->text);
 }
 
 static int operand_of(const coder *c, int part)
@@ -413,6 +488,20 @@ static bool maps_nothing(const coder *c)
            !ga__dtype_is_stored(node_at(c, c->group->part[0])->loop);
 }
 
+/* The operands of a product, in their order, even if they are equal. */
+static ga_status code_product(coder *c, const ga__node *node)
+{
+    ga__step *step = c->step;
+    ga__coder_start(c, -1);
+    for (int i = 0; i < 2; i++) {
+        c->name[node->key.operand[i]][0] = 0;
+        add_leaf(c, node->key.operand[i]);
+    }
+    step->product = true;
+    step->text = ga__strdup("r = a @ b");
+    return step->text ? GA_OK : ga_error();
+}
+
 /* One attempt; if there are too many operands, ninputs exceeds the limit. */
 static ga_status code(coder *c)
 {
@@ -424,6 +513,8 @@ static ga_status code(coder *c)
     if (!step->inputs)
         return ga_error();
     c->arrays = c->numbers = 0;
+    if (node_at(c, step->domain)->key.kind == GA__NODE_PRODUCT && c->group->nparts == 0)
+        return code_product(c, node_at(c, step->domain));
     if (c->group->nparts > 0)
         code_reductions(c);
     else
@@ -437,15 +528,22 @@ static ga_status code(coder *c)
     return GA_OK;
 }
 
+/* Whether the engines support fewer operands. What elements at indices need besides counts too. */
+static bool has_too_many(const ga__step *step)
+{
+    const int more = step->ngathers > 0 ? GA__GATHER_OPERANDS * step->ngathers + 2 : 0;
+    return step->ninputs + more > GA__MOST_INPUTS;
+}
+
 static ga_status code_within_limits(coder *c)
 {
     ga_status status = code(c);
-    if (status == GA_OK && c->step->ninputs > GA__MOST_INPUTS) {
+    if (status == GA_OK && has_too_many(c->step)) {
         ga__step_reset(c->step);
         c->literal_numbers = true;
         status = code(c);
     }
-    return status == GA_OK && c->step->ninputs > GA__MOST_INPUTS ? GA_ERR_UNSUPPORTED : status;
+    return status == GA_OK && has_too_many(c->step) ? GA_ERR_UNSUPPORTED : status;
 }
 
 ga_status ga__step_code(ga__step *step, const ga__graph *graph, const int *value_of,

@@ -12,9 +12,11 @@ typedef struct ga__coder {
     const ga__fusion_group *group;
     bool literal_numbers; /* writes constants as literals, if there are too many operands */
     bool *needed;
-    char (*name)[8]; /* of each node in the current text; "" if it has none */
-    char (*held)[8]; /* NULL, or the names that nodes have before the current text; names are then
-                      * distinct over all texts */
+    char (*name)[8];   /* of each node in the current text; "" if it has none */
+    char (*held)[8];   /* NULL, or the names that nodes have before the current text; names are then
+                        * distinct over all texts */
+    const bool *pairs; /* NULL, or the values of which CUDA may compute two at once: floats of 16
+                        * bits, made by the functions that have such a form */
     int arrays, numbers;
     int statements, literals; /* in the current text */
     int stored;               /* the node that the text stores, which rounds it; -1 if none */

@@ -171,17 +171,33 @@ static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding
     return status;
 }
 
-static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
+static ga_status launch_apart(const call *c, const ga__step *step, ga__binding *b,
+                              gpuarray *const *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS];
-    if (out[0] != c->out)
-        return ga__step_launch(step, c->plan, c->device, b, out, NULL);
     ga_status status = separate(out[0], step, b, copies);
     if (status == GA_OK)
         status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
     for (int k = 0; k < step->ninputs; k++)
         ga_free(copies[k]);
     return status;
+}
+
+static bool overlaps_input(const gpuarray *out, const ga__step *step, const ga__binding *b)
+{
+    for (int k = 1; k <= step->ninputs; k++) {
+        const gpuarray *x = b->operands[k].array;
+        if (x && ga__arrays_overlap(out, x))
+            return true;
+    }
+    return false;
+}
+
+static ga_status launch(const call *c, const ga__step *step, ga__binding *b, gpuarray *const *out)
+{
+    if (out[0] == c->out && overlaps_input(out[0], step, b))
+        return launch_apart(c, step, b, out);
+    return ga__step_launch(step, c->plan, c->device, b, out, NULL);
 }
 
 /* Makes the step's results; the last step writes the caller's out directly if possible. */
@@ -225,7 +241,9 @@ __attribute__((noinline, cold)) static outcome run_with_views(call *c, const ga_
     gpuarray *views[GA__MAX_OPERANDS] = {NULL};
     outcome how = DONE;
     for (int i = 0; i < step->ninputs && how == DONE; i++) {
-        const int node = step->inputs[i].node;
+        const ga__input *input = &step->inputs[i];
+        const int node =
+            input->gathers ? c->plan->graph.nodes[input->node].key.operand[0] : input->node;
         if (c->plan->graph.nodes[node].key.kind != GA__NODE_VIEW)
             continue;
         const ga__saved_error before = ga__error_save();
@@ -293,6 +311,19 @@ static outcome give_number(const call *c, gpuarray **result)
     return *result ? DONE : FAILED;
 }
 
+/* Whether elements are taken at indices and some argument shares memory with `out`, which then gets
+ * the elements at the end. */
+static bool shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out)
+{
+    bool shares = false;
+    for (int k = 0; k <= plan->graph.root && out && plan->graph.ngathers > 0; k++) {
+        const ga__node_key *key = &plan->graph.nodes[k].key;
+        shares = shares || (key->kind == GA__NODE_ARRAY &&
+                            ga__arrays_overlap(out, args[key->row].value.as.array));
+    }
+    return shares;
+}
+
 static outcome run(const ga__plan *plan, ga__device *device, const ga_named *args, gpuarray *out,
                    gpuarray **result)
 {
@@ -300,7 +331,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.plan = plan;
     c.args = args;
     c.device = device;
-    c.out = out;
+    c.out = shares_gathered(plan, args, out) ? NULL : out;
     if (!ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)
@@ -311,7 +342,9 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     outcome how = *result ? DONE : run_steps(&c, result);
     if (how != DONE || !out || *result == out)
         return how;
-    how = (ga_assign)(out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;
+    const bool fits = c.out || ga__check_out("ga_eval", out, (*result)->ndim, (*result)->shape,
+                                             (*result)->dtype) == GA_OK;
+    how = fits && (ga_assign)(out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;
     ga_free(*result);
     return how;
 }

@@ -55,7 +55,9 @@ static void add_input(writer *w, const ga__input *input)
         return;
     }
     ga__strbuf_addf(&w->text, "  reads %s: %s", input->name,
-                    node->key.kind == GA__NODE_VIEW ? "a view of " : "");
+                    input->gathers                    ? "elements of "
+                    : node->key.kind == GA__NODE_VIEW ? "a view of "
+                                                      : "");
     if (input->source == GA__FROM_ARGUMENT)
         ga__strbuf_addf(&w->text, "%s, ", w->args[input->index].name);
     else
@@ -96,7 +98,8 @@ static const char *part_name(const writer *w, const ga__step *step, int p)
 static void add_title(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
-    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, step->group.nparts ? "" : "elementwise");
+    const char *plain = step->product ? "matmul" : step->group.nparts ? "" : "elementwise";
+    ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, plain);
     for (int p = 0; p < step->group.nparts; p++)
         ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
     add_axes(w, step->axes);

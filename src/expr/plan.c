@@ -38,10 +38,12 @@ int ga__node_inputs(const ga__node *node)
     switch (node->key.kind) {
     case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
     case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
+    case GA__NODE_PRODUCT: return 2;
     case GA__NODE_NUMBER:
     case GA__NODE_CAST:
     case GA__NODE_REDUCE:
     case GA__NODE_VIEW: return 1;
+    case GA__NODE_GATHER: return 2;
     default: return 0;
     }
 }
@@ -94,7 +96,7 @@ static uint64_t arrays_read(planner *p, int reduction)
     memset(p->mark, 0, (size_t)operand + 1);
     p->mark[operand] = true;
     for (int k = operand; k >= 0; k--) {
-        if (!p->mark[k] || reduces(p, k))
+        if (!p->mark[k] || reduces(p, k) || nodes[k].key.kind == GA__NODE_PRODUCT)
             continue;
         reads |= argument_read(p, k, size);
         for (int i = 0; i < ga__node_inputs(&nodes[k]) && nodes[k].key.kind != GA__NODE_VIEW; i++)
@@ -152,7 +154,8 @@ static void find_dependences(planner *p)
         const ga__node *node = &p->graph->nodes[k];
         if (reduces(p, k))
             continue;
-        const bool is_array = node->key.kind == GA__NODE_ARRAY || node->key.kind == GA__NODE_VIEW;
+        const bool is_array = node->key.kind == GA__NODE_ARRAY || ga__node_reads_memory(node) ||
+                              node->key.kind == GA__NODE_GATHER;
         p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
@@ -196,13 +199,38 @@ static void find_results(planner *p)
 
 /* ---- Values that are stored ---- */
 
-/* Views are of values in memory. */
-static void store_viewed(planner *p)
+/* Views and products are of values in memory, and products are such values. */
+static void store_read(planner *p)
 {
     for (int k = 0; k <= p->graph->root; k++) {
-        const int viewed = ga__viewed_node(p->graph, k);
-        if (p->used[k] && viewed != k)
+        const ga__node *node = &p->graph->nodes[k];
+        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node);
+             i++) {
+            const int viewed = ga__viewed_node(p->graph, node->key.operand[i]);
             p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
+        }
+        p->stored[k] |= p->used[k] && node->key.kind == GA__NODE_PRODUCT;
+    }
+}
+
+/* Elements are taken from memory, by elementwise kernels: what reductions take elements of is
+ * stored. With `all`, so is everything that is taken. */
+static void store_gathered(planner *p, bool all)
+{
+    const ga__node *nodes = p->graph->nodes;
+    for (int k = 0; k <= p->graph->root; k++) {
+        const int source = ga__viewed_node(p->graph, nodes[k].key.operand[0]);
+        p->mark[k] = p->used[k] && reduces(p, k);
+        if (!p->used[k] || nodes[k].key.kind != GA__NODE_GATHER)
+            continue;
+        p->stored[source] = nodes[source].key.kind != GA__NODE_ARRAY;
+        p->stored[k] = all;
+    }
+    for (int k = p->graph->root; k >= 0; k--) {
+        const bool gathers = nodes[k].key.kind == GA__NODE_GATHER;
+        p->stored[k] = p->stored[k] || (p->mark[k] && gathers);
+        for (int i = 0; p->mark[k] && !gathers && i < ga__node_inputs(&nodes[k]); i++)
+            p->mark[nodes[k].key.operand[i]] = true;
     }
 }
 
@@ -380,7 +408,9 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
     find_groups(p);
     find_dependences(p);
     find_results(p);
-    store_viewed(p);
+    store_read(p);
+    if (p->graph->ngathers > 0)
+        store_gathered(p, p->splits);
     const ga_status status = p->splits ? split_values(p) : GA_OK;
     return status == GA_OK ? make_steps(p, plan) : status;
 }

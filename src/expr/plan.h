@@ -18,7 +18,18 @@ typedef struct ga__input {
     int node;
     ga_dtype dtype;
     char name[8];
+    bool gathers; /* the memory that a GATHER node, `node`, takes elements of */
 } ga__input;
+
+/* Elements at indices that one kernel takes; each needs a few operands more. */
+#define GA__MOST_GATHERS 4
+
+typedef enum ga__gather_number {
+    GA__GATHER_LENGTH,
+    GA__GATHER_STEP,
+    GA__GATHER_POSITION,
+    GA__GATHER_OPERANDS
+} ga__gather_number;
 
 /* The values that one kernel computes: either reductions of one level over the same axes, with the
  * values that lead to them and follow from them, or one elementwise value. */
@@ -37,6 +48,8 @@ typedef struct ga__step {
     int first_value; /* the index of its first result among the results of all steps */
     int ninputs;
     ga__input *inputs;
+    int ngathers;
+    char gather_name[GA__MOST_GATHERS][GA__GATHER_OPERANDS][8];
     char *text; /* statements over the inputs: they set `r`, or return the values that the parts
                  * reduce */
     char *finish[GA__MAX_PARTS];
@@ -49,6 +62,7 @@ typedef struct ga__step {
     uint32_t axes;
     bool keepdims, empty_is_error;
     const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
+    bool product;        /* the matrix product of its two inputs; nothing above is set */
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. */

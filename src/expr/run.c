@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "expr/fold.h"
 #include "kernels/scan/scan.h"
 #include "ops/scan/scan_op.h"
 #include "ops/convert.h"
+#include "ops/products/operands.h"
 
 ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int k)
 {
@@ -84,10 +86,88 @@ static bool parts_agree(const ga__step *step, const ga__binding *b)
     return true;
 }
 
+/* ---- Elements at indices ---- */
+
+/* Lays out the memory so that the kernel is at index 0 of the indexed axis, whatever the indices'
+ * axes: they broadcast. False if the array lacks the axis. */
+static bool lay_out(const ga__graph *graph, const ga__input *input, const gpuarray *x,
+                    ga__lens *lens)
+{
+    const ga__node_key *key = &graph->nodes[input->node].key;
+    const int axis = (int)key->bits[0], axes = (int)key->bits[1];
+    int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
+    if (axis >= x->ndim || x->ndim - 1 + axes > GA_MAX_NDIM)
+        return false;
+    for (int k = 0, to = 0; k < x->ndim; k++) {
+        for (int j = 0; k == axis && j < axes; j++, to++) {
+            shape[to] = 1;
+            strides[to] = 0;
+        }
+        if (k != axis) {
+            shape[to] = x->shape[k];
+            strides[to++] = x->strides[k];
+        }
+    }
+    ga__lens_set_typed(lens, x, x->ndim - 1 + axes, shape, strides, 0);
+    return true;
+}
+
+/* Adds what a kernel needs besides its inputs to take elements. False if an axis has none. */
+static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *step,
+                         const gpuarray *const *arrays)
+{
+    int n = 1 + step->ninputs, g = 0;
+    for (int k = 0; k < step->ninputs; k++) {
+        if (!step->inputs[k].gathers)
+            continue;
+        const ga__node_key *key = &plan->graph.nodes[step->inputs[k].node].key;
+        const gpuarray *x = arrays[k];
+        const int axis = (int)key->bits[0], axes = (int)key->bits[1],
+                  first = b->ndim - (x->ndim - axis - 1) - axes;
+        /* Inputs are sorted: a name has the number of its element. */
+        const int named = step->inputs[k].name[1] - '0';
+        const char(*name)[8] = step->gather_name[named];
+        int64_t strides[GA_MAX_NDIM] = {0};
+        if (x->shape[axis] == 0 && ga__shape_size(b->ndim, b->shape) > 0)
+            return false;
+        ga__contiguous_strides(axes, b->shape + first, 1, strides + first);
+        ga__lens_set(&b->position[g], NULL, b->ndim, b->shape, strides, 0);
+        b->operands[n++] = ga__integer_operand(name[GA__GATHER_LENGTH], x->shape[axis]);
+        b->operands[n++] = ga__integer_operand(
+            name[GA__GATHER_STEP], x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+        b->operands[n++] =
+            ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++], GA__COORDINATE, false);
+    }
+    b->gather_operands = n - 1 - step->ninputs;
+    return true;
+}
+
+/* ---- Binding ---- */
+
+/* Other arguments than the plan's may have shapes that do not match. */
+static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
+{
+    for (int k = 0; k < 2; k++)
+        b->operands[1 + k] = (ga__operand){.name = step->inputs[k].name,
+                                           .array = arrays[k],
+                                           .type = arrays[k]->dtype,
+                                           .reads = true};
+    const bool had_error = ga__attempt_begin();
+    const ga_status status = ga__matmul_shape(arrays[0]->ndim, arrays[0]->shape, arrays[1]->ndim,
+                                              arrays[1]->shape, &b->ndim, b->shape);
+    if (status != GA_OK)
+        ga_clear_error();
+    ga__attempt_end(had_error);
+    return status == GA_OK;
+}
+
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays)
 {
+    int gathers = 0;
     b->ndim = 0;
+    if (step->product)
+        return bind_product(b, step, arrays);
     for (int k = 0; k < step->ninputs; k++) {
         const ga__input *input = &step->inputs[k];
         const bool is_number = input->source == GA__FROM_NUMBER;
@@ -96,8 +176,15 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                                  .array = is_number ? NULL : arrays[k],
                                  .type = input->dtype,
                                  .reads = true};
+        if (input->gathers) {
+            ga__lens *lens = &b->gathered[gathers++];
+            if (!lay_out(&plan->graph, input, arrays[k], lens))
+                return false;
+            *operand = ga__lens_operand(input->name, lens, GA__PLACED, false);
+        }
         if (!is_number) {
-            if (!ga__broadcast_shape(&b->ndim, b->shape, arrays[k]->ndim, arrays[k]->shape))
+            if (!ga__broadcast_shape(&b->ndim, b->shape, operand->array->ndim,
+                                     operand->array->shape))
                 return false;
             continue;
         }
@@ -106,6 +193,8 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
             !ga__number_converts(operand->number, input->dtype))
             return false;
     }
+    if (step->ngathers > 0 && !bind_numbers(b, plan, step, arrays))
+        return false;
     return step->group.nparts < 2 || parts_agree(step, b);
 }
 
@@ -138,7 +227,16 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
                                  .fast_path = step->fast_path};
     const ga_dtype type = plan->graph.nodes[step->group.result[0]].dtype;
     b->operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
-    return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs, b->operands);
+    if (step->ngathers == 0)
+        return ga__elementwise(&formula, device, out->ndim, out->shape, 1 + step->ninputs,
+                               b->operands);
+    ga__checked checked;
+    const int n = ga__checked_begin(&checked, "eval", device, b->operands,
+                                    1 + step->ninputs + b->gather_operands);
+    if (n < 0)
+        return ga_error();
+    return ga__checked_end(
+        &checked, ga__elementwise(&formula, device, out->ndim, out->shape, n, b->operands));
 }
 
 /* The elements of the broadcast operand in C order; copied if no view has them. */
@@ -195,6 +293,8 @@ static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
+    if (step->product)
+        return ga__matmul_into(out[0], b->operands[1].array, b->operands[2].array);
     if (step->scan)
         return launch_scan(step, device, b, out[0]);
     return step->group.nparts > 0 ? launch_reduction(step, device, b, out, carry)

@@ -3,6 +3,7 @@
 #define GA_EXPR_RUN_H
 
 #include "expr/plan.h"
+#include "ops/index/checked.h"
 
 /* Numbers that depend on arguments, in the order of plan->varying. */
 typedef struct ga__numbers {
@@ -28,6 +29,9 @@ typedef struct ga__binding {
     ga__operand operands[GA__MAX_OPERANDS];
     int ndim;
     int64_t shape[GA_MAX_NDIM];
+    /* The layouts of what is taken at indices; their positions have the whole shape. */
+    ga__lens gathered[GA__MOST_GATHERS], position[GA__MOST_GATHERS];
+    int gather_operands; /* after the inputs */
 } ga__binding;
 
 /* Binds the arrays, one for each input of the step that is not a number. False if a number does not

@@ -9,8 +9,8 @@
 #include "expr/source.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "ops/elementwise_op.h"
+#include "ops/products/operands.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_op.h"
 #include "ops/slice.h"
@@ -59,57 +59,6 @@ static int fail_here(const typer *t)
 
 /* ---- Nodes ---- */
 
-static bool rehash(ga__graph *g)
-{
-    const int nslots = g->nslots ? 2 * g->nslots : 64;
-    int32_t *slots = ga__malloc((size_t)nslots * sizeof(*slots));
-    if (!slots)
-        return false;
-    memset(slots, 0xff, (size_t)nslots * sizeof(*slots));
-    for (int k = 0; k < g->nnodes; k++) {
-        size_t slot = ga__hash64(&g->nodes[k].key, sizeof(ga__node_key), 0);
-        while (slots[slot & (size_t)(nslots - 1)] >= 0)
-            slot++;
-        slots[slot & (size_t)(nslots - 1)] = k;
-    }
-    ga__free(g->slots);
-    g->slots = slots;
-    g->nslots = nslots;
-    return true;
-}
-
-static bool make_room(ga__graph *g)
-{
-    if (2 * (g->nnodes + 1) > g->nslots && !rehash(g))
-        return false;
-    if (g->nnodes < g->capacity)
-        return true;
-    const int capacity = g->capacity ? 2 * g->capacity : 16;
-    ga__node *nodes = ga__realloc(g->nodes, (size_t)capacity * sizeof(*nodes));
-    if (!nodes)
-        return false;
-    g->nodes = nodes;
-    g->capacity = capacity;
-    return true;
-}
-
-/* Finds or makes the node of this key; *is_new: its other members are not set yet. */
-static int find_node(typer *t, const ga__node_key *key, bool *is_new)
-{
-    ga__graph *g = t->graph;
-    *is_new = false;
-    if (!make_room(g))
-        return FAILED;
-    size_t slot = ga__hash64(key, sizeof(*key), 0) & (size_t)(g->nslots - 1);
-    for (; g->slots[slot] >= 0; slot = (slot + 1) & (size_t)(g->nslots - 1))
-        if (memcmp(&g->nodes[g->slots[slot]].key, key, sizeof(*key)) == 0)
-            return g->slots[slot];
-    g->slots[slot] = g->nnodes;
-    g->nodes[g->nnodes] = (ga__node){.key = *key, .at = t->ast_node->at};
-    *is_new = true;
-    return g->nnodes++;
-}
-
 /* Adds a value. No value is larger than an array may be, although most are not stored. */
 static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
                     const int64_t *shape)
@@ -118,7 +67,7 @@ static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
     int64_t size;
     if (ga__check_shape("the value", dtype, ndim, shape, &size) != GA_OK)
         return fail_here(t);
-    const int k = find_node(t, key, &is_new);
+    const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k == FAILED || !is_new)
         return k;
     ga__node *node = &t->graph->nodes[k];
@@ -143,7 +92,7 @@ static ga__node *node_at(const typer *t, int k)
 static int add_weak(typer *t, const ga__node_key *key, ga_value number, bool varies)
 {
     bool is_new;
-    const int k = find_node(t, key, &is_new);
+    const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k != FAILED) {
         node_at(t, k)->number = number;
         node_at(t, k)->varies = varies;
@@ -368,6 +317,22 @@ static int reduce(typer *t, const ga__options *options, int operand)
     return k;
 }
 
+/* ---- Products ---- */
+
+static int multiply(typer *t, const int *operand)
+{
+    const ga__node *a = node_at(t, operand[0]), *b = node_at(t, operand[1]);
+    ga__node_key key = {.kind = GA__NODE_PRODUCT, .operand = {operand[0], operand[1]}};
+    int64_t shape[GA_MAX_NDIM];
+    int ndim;
+    if (ga__node_is_weak(a) || ga__node_is_weak(b))
+        return fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
+    if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
+        return fail_here(t);
+    key.dtype = ga_result_type(a->dtype, b->dtype);
+    return add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
+}
+
 /* ---- Views ---- */
 
 static int view(typer *t, int operand)
@@ -393,6 +358,92 @@ static int view(typer *t, int operand)
     const bool takes_part = key.row == GA__VIEW_REAL || key.row == GA__VIEW_IMAG;
     key.dtype = takes_part ? ga__dtype_real(x->dtype) : x->dtype;
     return add_node(t, &key, (ga_dtype)key.dtype, slice.ndim, slice.shape);
+}
+
+/* ---- Indices ---- */
+
+/* An array of indices as int64 with the axes behind it; a number as it is. */
+static int index_node(typer *t, int index, int behind)
+{
+    const ga__node *node = node_at(t, index);
+    const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
+    if (kind == 'b')
+        return fail(t, GA_ERR_INVALID,
+                    "a mask chooses a number of elements that only the data tell; use where(), or "
+                    "ga_index()");
+    if (kind != 'i' && kind != 'u')
+        return fail(t, GA_ERR_DTYPE, "indices are integers");
+    if (node->ndim > 0 && behind > 0) {
+        int64_t shape[2 * GA_MAX_NDIM];
+        ga__node_key key = {.kind = GA__NODE_VIEW,
+                            .row = GA__VIEW_SLICE,
+                            .dtype = node->dtype,
+                            .operand = {index},
+                            .bits = {(uint64_t)t->ast->nparts, (uint64_t)behind + 1}};
+        memcpy(shape, node->shape, sizeof(int64_t) * (size_t)node->ndim);
+        for (int k = 0; k < behind; k++)
+            shape[node->ndim + k] = 1;
+        t->graph->nviews++;
+        index = add_node(t, &key, node->dtype, node->ndim + behind, shape);
+    }
+    return index == FAILED ? FAILED : convert(t, index, GA_INT64);
+}
+
+static int gather(typer *t, int source, int index)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    const ga__node *x = node_at(t, source), *i = node_at(t, index);
+    int64_t shape[2 * GA_MAX_NDIM];
+    const int ndim = x->ndim, axes = ga__node_is_weak(i) ? 0 : i->ndim;
+    const int axis = ast_node->row < 0 ? ast_node->row + ndim : ast_node->row;
+    const ga_dtype dtype = x->dtype;
+    if (ga__node_is_weak(x))
+        return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
+    if (axis < 0 || axis >= ndim)
+        return fail(t, GA_ERR_INDEX, "indices for an axis that the array lacks");
+    if (ast_node->options && ndim > 1)
+        return fail(t, GA_ERR_INVALID, "take without axis= is for one axis: name one");
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)axis);
+    if (axes > 0)
+        memcpy(shape + axis, i->shape, sizeof(int64_t) * (size_t)axes);
+    memcpy(shape + axis + axes, x->shape + axis + 1, sizeof(int64_t) * (size_t)(ndim - axis - 1));
+    if (x->shape[axis] == 0 && ga__shape_size(ndim - 1 + axes, shape) > 0)
+        return fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
+    ga__node_key key = {.kind = GA__NODE_GATHER,
+                        .dtype = dtype,
+                        .operand = {source},
+                        .bits = {(uint64_t)axis, (uint64_t)axes}};
+    key.operand[1] = index_node(t, index, ndim - axis - 1);
+    if (key.operand[1] == FAILED)
+        return FAILED;
+    t->graph->ngathers++;
+    return add_node(t, &key, dtype, ndim - 1 + axes, shape);
+}
+
+/* ---- round(x, k) ---- */
+
+static int round_node(typer *t, int operand)
+{
+    const int decimals = t->ast_node->row;
+    const int rounded = decimals == 0 ? apply(t, GA__ROW_round, &operand) : operand;
+    if (decimals == 0 || rounded == FAILED)
+        return rounded;
+    const ga__operand_type type = {.dtype = node_at(t, operand)->dtype,
+                                   .weak = ga__node_is_weak(node_at(t, operand)),
+                                   .number = node_at(t, operand)->number};
+    ga_dtype loop, common;
+    if (ga__resolve("round", "iufc", GA__RULE_SAME, 1, &type, &loop, &common) != GA_OK)
+        return fail_here(t);
+    const int converted = convert(t, operand, loop);
+    if (converted == FAILED)
+        return FAILED;
+    const ga__node *x = node_at(t, converted);
+    const ga__node_key key = {.kind = GA__NODE_APPLY,
+                              .row = GA__ROW_round,
+                              .dtype = loop,
+                              .operand = {converted},
+                              .bits = {0, (uint64_t)(int64_t)decimals}};
+    return add_node(t, &key, loop, x->ndim, x->shape);
 }
 
 /* ---- Names ---- */
@@ -442,18 +493,24 @@ static int type_node(typer *t, const int *node)
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
+    case GA__AST_GATHER: return gather(t, operand[0], operand[1]);
+    case GA__AST_ROUND: return round_node(t, operand[0]);
+    case GA__AST_PRODUCT: return multiply(t, operand);
     }
     return FAILED;
 }
 
 static bool copy_parts(ga__graph *graph, const ga__ast *ast)
 {
-    if (ast->nparts == 0)
-        return true;
-    graph->parts = ga__malloc((size_t)ast->nparts * sizeof(*graph->parts));
-    if (graph->parts)
-        memcpy(graph->parts, ast->parts, (size_t)ast->nparts * sizeof(*graph->parts));
-    return graph->parts != NULL;
+    const size_t n = (size_t)ast->nparts;
+    graph->parts = ga__malloc((n + 1 + GA_MAX_NDIM) * sizeof(*graph->parts));
+    if (!graph->parts)
+        return false;
+    if (n > 0)
+        memcpy(graph->parts, ast->parts, n * sizeof(*graph->parts));
+    for (int k = 0; k <= GA_MAX_NDIM; k++)
+        graph->parts[n + (size_t)k] = k == 0 ? GA_ELLIPSIS : GA_NEWAXIS;
+    return true;
 }
 
 /* Types all nodes, also of names that nothing uses; returns the root's value. */
@@ -482,14 +539,4 @@ ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const 
         return GA_OK;
     ga__graph_reset(graph);
     return ga_error();
-}
-
-void ga__graph_reset(ga__graph *graph)
-{
-    for (int k = 0; k < graph->nnodes; k++)
-        ga__free(graph->nodes[k].shape);
-    ga__free(graph->nodes);
-    ga__free(graph->slots);
-    ga__free(graph->parts);
-    *graph = (ga__graph){.root = FAILED};
 }

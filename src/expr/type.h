@@ -17,7 +17,10 @@ typedef enum ga__node_kind {
     GA__NODE_APPLY,
     GA__NODE_CAST,
     GA__NODE_REDUCE, /* a reduction or a scan */
-    GA__NODE_VIEW    /* of an array, of a view, or of a value that a kernel stores */
+    GA__NODE_VIEW,   /* of an array, of a view, or of a value that a kernel stores */
+    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1]
+                      */
+    GA__NODE_PRODUCT /* a @ b, of two such values; it is one itself */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -30,8 +33,9 @@ typedef struct ga__node_key {
     uint32_t axes;      /* REDUCE: a bit for each reduced axis; of a scan, for its axis: 0 if it is
                          * over all elements in C order */
     int32_t keepdims;
-    uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent; VIEW:
-                       * the first of its parts, and their number */
+    uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent, and
+                       * of round the decimals, if there are some; VIEW: the first of its parts, and
+                       * their number; GATHER: the axis, and the number of axes of the indices */
 } ga__node_key;
 
 typedef struct ga__node {
@@ -50,8 +54,8 @@ typedef struct ga__graph {
     int nnodes, capacity;
     ga__node *nodes; /* operands come first */
     int root;
-    int nviews;
-    ga_range *parts; /* of the slices; a copy of the ast's */
+    int nviews, ngathers;
+    ga_range *parts; /* of the slices; a copy of the ast's, then "...", None, None, ... */
     int nslots;      /* of the hash table that finds equal nodes */
     int32_t *slots;
     bool fast_math;   /* from the ast */
@@ -63,12 +67,22 @@ typedef struct ga__graph {
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args);
 void ga__graph_reset(ga__graph *graph);
 
+/* Finds or makes the node of this key, first met at this place in the text. *is_new: its other
+ * members are not set yet. -1 when memory is out. */
+int ga__graph_find(ga__graph *graph, const ga__node_key *key, size_t at, bool *is_new);
+
 /* The value that a VIEW is part of, through all views between them; other nodes themselves. */
 static inline int ga__viewed_node(const ga__graph *graph, int k)
 {
     while (graph->nodes[k].key.kind == GA__NODE_VIEW)
         k = graph->nodes[k].key.operand[0];
     return k;
+}
+
+/* Whether the value is made of others that lie in memory. */
+static inline bool ga__node_reads_memory(const ga__node *node)
+{
+    return node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_PRODUCT;
 }
 
 static inline bool ga__node_is_weak(const ga__node *node)

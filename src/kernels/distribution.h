@@ -6,7 +6,7 @@
 
 /* How the elements of a distribution are made: the function `source` of distributions.tmpl makes
  * several numbers z of a block of the generator, and the body sets `r` from z, the call's numbers
- * `a`, `b`, `c`, `key` (the seed) and `i`, the element's index in the generator. The formula's id
+ * `a` to `d`, `key` (the seed) and `i`, the element's index in the generator. The formula's id
  * stands for the source too. */
 typedef struct ga__distribution {
     ga__formula formula;
@@ -15,13 +15,13 @@ typedef struct ga__distribution {
 } ga__distribution;
 
 /* One call, its arguments checked. */
-#define GA__MAX_NUMBERS 3
+#define GA__DRAW_NUMBERS 4
 typedef struct ga__draw {
     const ga__distribution *distribution;
     ga_dtype drawn; /* of z: float32, float64, uint32 or uint64; none: a block's words */
     int nnumbers;
-    ga_dtype type[GA__MAX_NUMBERS]; /* each number has its compute type */
-    ga_value number[GA__MAX_NUMBERS];
+    ga_dtype type[GA__DRAW_NUMBERS]; /* each number has its compute type */
+    ga_value number[GA__DRAW_NUMBERS];
 } ga__draw;
 
 #endif

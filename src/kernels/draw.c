@@ -12,7 +12,7 @@ typedef ga__draw_plan plan;
 
 #define MOST_PARAMS                                                                                \
     (sizeof(ga__draw_params) / sizeof(uint64_t) + GA__RNG_LANE_WORDS +                             \
-     GA__NUMBER_WORDS * GA__MAX_NUMBERS)
+     GA__NUMBER_WORDS * GA__DRAW_NUMBERS)
 
 /* ---- The parameters ---- */
 

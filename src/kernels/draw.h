@@ -10,7 +10,7 @@
 ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_dtype dtype,
                         const char *kinds, const char *wanted);
 
-/* Adds the body's next number, a, b or c, in the compute type of `type`. */
+/* Adds the body's next number, a, b, c or d, in the compute type of `type`. */
 void ga__draw_add(ga__draw *draw, ga_dtype type, ga_value number);
 
 /* The dtype to draw for `out`; GA_NO_DTYPE and an error when it cannot be written. */

@@ -23,7 +23,7 @@ int ga__draw_rows(ga_dtype drawn)
 
 const char *ga__draw_number_name(int k)
 {
-    static const char *const names[GA__MAX_NUMBERS] = {"a", "b", "c"};
+    static const char *const names[GA__DRAW_NUMBERS] = {"a", "b", "c", "d"};
     return names[k];
 }
 

@@ -95,13 +95,14 @@ static int64_t magnitude(int64_t stride)
     return stride < 0 ? -stride : stride;
 }
 
-/* Neighbouring threads take the axis on which the first array steps least. */
+/* Neighbouring threads take the axis on which the first array steps least. Outputs of one element
+ * have no other. */
 static bool columns_are_better(const plan *p)
 {
-    if (p->streamed == 0 || p->outputs == 1 || p->count <= 1)
+    if (p->streamed == 0 || p->outputs == 1 || p->count < (p->v.host ? 2 : 1))
         return false;
     const int64_t kept = magnitude(p->kept.strides[0][0]),
-                  gone = magnitude(p->reduced.strides[0][0]);
+                  gone = p->count > 1 ? magnitude(p->reduced.strides[0][0]) : 0;
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 

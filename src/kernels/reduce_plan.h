@@ -69,6 +69,11 @@ void ga__reduce_plan_segments(ga__reduce_plan *p, int64_t target, int64_t useful
  * changes nothing. */
 bool ga__reduce_plan_staged(ga__reduce_plan *p);
 
+/* Whether the one part adds up small integers as they are, in 64 bits; whether it asks which of
+ * them are zero. */
+bool ga__reduce_plan_adds_integers(const ga__reduce_plan *p);
+bool ga__reduce_plan_tests_integers(const ga__reduce_plan *p);
+
 /* CUDA: the elements of a vector that all arrays along the vector axis have; sets v.peeled where
  * rows do not begin with a whole one. */
 int ga__reduce_plan_lanes(ga__reduce_plan *p);

@@ -245,20 +245,19 @@ static int64_t plan_rows(plan *p)
     return p->v.team;
 }
 
-/* Whether the one part adds up small integers as they are, in 64 bits. */
-static bool adds_small_integers(const plan *p)
+bool ga__reduce_plan_adds_integers(const plan *p)
 {
     const ga__reduction *r = p->reduction;
     const ga__part_formula *part = r->formula.parts[0];
-    if (!r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
-        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
+    if (r->formula.nparts != 1 || !r->formula.maps_nothing || !part->rounds ||
+        part->holds != GA__ACCUMULATOR_VALUE || ga__dtype_rounds(r->type[0]) ||
+        ga__dtype_size(r->type[0]) != sizeof(int64_t))
         return false;
     const ga_dtype memory = p->operands[0].array->dtype;
     return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);
 }
 
-/* Whether the one part asks which small integers are zero. */
-static bool tests_small_integers(const plan *p)
+bool ga__reduce_plan_tests_integers(const plan *p)
 {
     const ga__reduce_formula *f = &p->reduction->formula;
     if (f->nparts != 1 || !f->maps_nothing || !f->parts[0]->short_circuits)
@@ -280,12 +279,12 @@ void ga__reduce_plan_cuda(plan *p)
 {
     if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
         p->v.accumulator_bytes = sizeof(int); /* of small integers, which are held as ints */
-    const bool tests = tests_small_integers(p);
+    const bool tests = ga__reduce_plan_tests_integers(p);
     if (!(tests && has_long_rows(p)) && ga__reduce_plan_staged(p))
         return;
     p->waves = 1;
     p->useful = p->least = 1;
-    if (adds_small_integers(p))
+    if (ga__reduce_plan_adds_integers(p))
         p->v.batch = GA__BATCH_NARROW;
     if (tests)
         p->v.batch = GA__BATCH_TRUTHS;

@@ -231,6 +231,21 @@ static const char *batch_name(const variant *v, bool rounds)
     return names[rounds ? v->batch : GA__BATCH_SINGLY];
 }
 
+/* How staged rows of small integers are taken by words. */
+static void fill_words(ga__record *record, const formula *f, const variant *v)
+{
+    const char *const memory = ga__dtype_memory_type((ga_dtype)v->operand[0].memory);
+    if (!v->staged || v->host || v->batch < GA__BATCH_NARROW)
+        ga__record_set(record, GA__KEY(word_kind), "");
+    else if (v->batch == GA__BATCH_NARROW)
+        ga__record_setf(record, GA__KEY(word_kind), "word_sum<%s>", memory);
+    else if (v->batch == GA__BATCH_TRUTHS)
+        ga__record_setf(record, GA__KEY(word_kind), "word_truth<%s, ga_part0::A>", memory);
+    else
+        ga__record_setf(record, GA__KEY(word_kind), "word_extreme<%s, %s>", memory,
+                        ga__part_is_greatest(f->parts[0]) ? "true" : "false");
+}
+
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
 {
     ga__record_set_flag(record, GA__KEY(sums), sums);
@@ -277,6 +292,14 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
                    batch_name(v, rounds || (v->staged && part->rounds)));
 }
 
+static bool has_loose(const variant *v)
+{
+    bool loose = false;
+    for (int k = 0; k < v->noperands; k++)
+        loose |= v->operand[k].loose;
+    return loose;
+}
+
 static void fill_reduction(ga__record *record, const formula *f, const variant *v, const layout *l)
 {
     bool sums = false;
@@ -302,6 +325,11 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
     ga__record_set_flag(record, GA__KEY(along), along);
     ga__record_set_flag(record, GA__KEY(truths), along && v->batch == GA__BATCH_TRUTHS);
     fill_chains(record, f, v, sums);
+    fill_words(record, f, v);
+    ga__record_set_flag(record, GA__KEY(vector_result),
+                        !v->host && v->columns && !v->ragged && !v->carried && !f->raw_result &&
+                            f->nresults == 1 && v->lanes > 1 && v->output_step == STEP_ONE &&
+                            !has_loose(v));
 }
 
 static bool any_complex(const formula *f, const variant *v)

@@ -2,6 +2,8 @@
 #ifndef GA_KERNELS_REDUCTION_H
 #define GA_KERNELS_REDUCTION_H
 
+#include <string.h>
+
 #include "kernels/operand.h"
 
 /* One launch of a reduction whose elements arrive in several launches, in order. The accumulators
@@ -47,6 +49,16 @@ size_t ga__accumulator_bytes(const ga__reduction *reduction);
 static inline bool ga__part_rounds(const ga__part_formula *part, ga_dtype type)
 {
     return part->rounds && (part->holds == GA__ACCUMULATOR_STRUCT || ga__dtype_rounds(type));
+}
+
+/* Whether the result is the greatest of the elements, or the least one. */
+static inline bool ga__part_is_greatest(const ga__part_formula *part)
+{
+    return strcmp(part->combine, "ga::upper(a, b)") == 0;
+}
+static inline bool ga__part_is_least(const ga__part_formula *part)
+{
+    return strcmp(part->combine, "ga::lower(a, b)") == 0;
 }
 
 #endif

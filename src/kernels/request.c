@@ -153,8 +153,12 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(special), "");
     ga__record_set(record, GA__KEY(elements), "");
     ga__record_set(record, GA__KEY(distributions), "");
+    ga__record_set(record, GA__KEY(samplers), "");
+    ga__record_set(record, GA__KEY(counts), "");
     ga__record_set(record, GA__KEY(bins), "");
     ga__record_set(record, GA__KEY(gather), "");
+    ga__record_set(record, GA__KEY(fold), "");
+    ga__record_set(record, GA__KEY(series), "");
     ga__record_set(record, GA__KEY(vector_math), "");
     ga__record_set(record, GA__KEY(plain), "");
     ga__record_set(record, GA__KEY(fast_path), "");

@@ -69,14 +69,15 @@ typedef struct ga__elementwise_variant {
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order, in pairs, or, if it consists of small integers, as an int or as words
- * that some zero decides. */
+ * by itself first, in order, in pairs, or, if it consists of small integers, as an int, as words
+ * that some zero decides, or as words of which the extreme is wanted. */
 typedef enum ga__batch {
     GA__BATCH_SINGLY,
     GA__BATCH_APART,
     GA__BATCH_PAIRS,
     GA__BATCH_NARROW,
-    GA__BATCH_TRUTHS
+    GA__BATCH_TRUTHS,
+    GA__BATCH_EXTREMES
 } ga__batch;
 
 /* How CUDA's kernel of ragged columns reads rows that are not whole vectors of a block: several
@@ -135,12 +136,11 @@ typedef struct ga__draw_variant {
     uint8_t type;  /* the array's dtype */
     uint8_t drawn; /* the dtype of a block's numbers; GA_NO_DTYPE: its words */
     uint8_t nnumbers;
-    uint8_t number_type[GA__MAX_NUMBERS];
+    uint8_t number_type[GA__DRAW_NUMBERS];
     uint8_t host : 1;
     uint8_t together : 1;   /* CUDA: a thread stores vectors */
     uint8_t past_cache : 1; /* host: elements are stored past the cache */
     uint8_t : 5;
-    uint8_t unused;
 } ga__draw_variant;
 _Static_assert(sizeof(ga__draw_variant) == 8, "a draw's variant is one word of the key");
 

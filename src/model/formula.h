@@ -18,6 +18,7 @@ typedef struct ga__formula {
     bool uses_index;                               /* the body names `i` other than as [i] */
     bool uses_complex; /* some operand is complex, or the user's text may be */
     bool fast_math;
+    bool heavy;      /* an element takes long: on the host each is a block of its own */
     bool fast_path;  /* ga__fast_path_pays(body) */
     bool user_text;  /* texts come from a user: mark their lines */
     bool cuda_words; /* they use CUDA's vocabulary */
@@ -69,7 +70,10 @@ typedef enum ga__family {
     GA__FAMILY_PAD,
     GA__FAMILY_INDEX,
     GA__FAMILY_CHOOSE,
-    GA__FAMILY_SELECT
+    GA__FAMILY_SELECT,
+    GA__FAMILY_EINSUM,
+    GA__FAMILY_DRAW,
+    GA__FAMILY_DRAW_EACH
 } ga__family;
 
 /* Their ids. No text has an id below 2^64. */

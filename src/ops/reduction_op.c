@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
-#include "ops/functions/chosen.h"
+#include "ops/functions/masked.h"
 
 /* One reduction's axes and result. */
 typedef struct call {

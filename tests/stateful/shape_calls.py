@@ -1,7 +1,7 @@
 """The functions of joining.h and indexing.h through ctypes."""
 
 import ctypes
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_int, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_void_p
 
 from quarry import Value, sized
 
@@ -30,7 +30,8 @@ class PadArgs(Structure):
 
 
 class DiffArgs(Structure):
-    _fields_ = [("x", c_void_p), ("n", c_int), ("naxes", c_int), ("axes", AXES)]
+    _fields_ = [("x", c_void_p), ("n", c_int), ("naxes", c_int), ("axes", AXES), ("prepend", c_void_p),
+                ("append", c_void_p)]
 
 
 class TakeArgs(Structure):
@@ -40,6 +41,10 @@ class TakeArgs(Structure):
 
 class PutArgs(Structure):
     _fields_ = [("x", c_void_p), ("indices", c_void_p), ("value", Value), ("mode", c_int)]
+
+
+class IndexAddArgs(Structure):
+    _fields_ = [("x", c_void_p), ("value", Value), ("n", c_int), ("parts", c_void_p), ("relaxed", c_bool)]
 
 
 class PutAlongArgs(Structure):
@@ -115,8 +120,9 @@ class Shapes:
     def diagonal(self, name, x, offset, axis1, axis2):
         return self.make("ga_" + name, c_void_p(x.address), c_int64(offset), axis1, axis2)
 
-    def diff(self, x, n, axis):
-        return self.make("ga_diff", *sized(DiffArgs(x.address, n, *axis_of(axis))))
+    def diff(self, x, n, axis, before, behind):
+        return self.make("ga_diff", *sized(DiffArgs(x.address, n, *axis_of(axis), before and before.array.address,
+                                                    behind and behind.array.address)))
 
     def flip_axes(self, x, axes):
         return self.make("ga_flip_axes", c_void_p(x.address), len(axes), (c_int * max(len(axes), 1))(*axes))
@@ -164,8 +170,90 @@ class Shapes:
         self.check(self.lib.ga_index_set_parts(c_void_p(x.address), value, len(parts),
                                                (Part * max(len(parts), 1))(*[part_of(p) for p in parts])))
 
+    def index_fold(self, name, x, value, parts, relaxed):
+        listed = (Part * max(len(parts), 1))(*[part_of(p) for p in parts])
+        self.check(getattr(self.lib, name)(*sized(IndexAddArgs(x.address, value, len(parts),
+                                                               ctypes.cast(listed, c_void_p), relaxed))))
+
     def choose(self, indices, arrays):
         return self.make("ga_choose", c_void_p(indices.address), len(arrays), pointers(arrays))
 
     def select(self, conditions, choices, value):
         return self.make("ga_select", len(conditions), pointers(conditions), len(choices), pointers(choices), value)
+
+
+class InsertArgs(Structure):
+    _fields_ = [("x", c_void_p), ("part", Part), ("value", Value), ("naxes", c_int), ("axes", AXES)]
+
+
+class DeleteArgs(Structure):
+    _fields_ = [("x", c_void_p), ("part", Part), ("naxes", c_int), ("axes", AXES)]
+
+
+class GradientArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", AXES), ("spacing", Value), ("edge_order", c_int)]
+
+
+class TrapezoidArgs(Structure):
+    _fields_ = [("y", c_void_p), ("naxes", c_int), ("axes", AXES), ("x", c_void_p), ("dx", c_double)]
+
+
+class UnwrapArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", AXES), ("discont", c_double), ("period", c_double)]
+
+
+class ConvolveArgs(Structure):
+    _fields_ = [("a", c_void_p), ("v", c_void_p), ("mode", c_char_p)]
+
+
+class Buildings(Shapes):
+    """The functions of shaping.h and series.h."""
+
+    def insert(self, x, part, value, axis):
+        return self.make("ga_insert", *sized(InsertArgs(x.address, part_of(part), value, *axis_of(axis))))
+
+    def delete(self, x, part, axis):
+        return self.make("ga_delete", *sized(DeleteArgs(x.address, part_of(part), *axis_of(axis))))
+
+    def resize(self, x, shape):
+        return self.make("ga_resize", c_void_p(x.address), len(shape), (c_int64 * max(len(shape), 1))(*shape))
+
+    def trim_zeros(self, x, trim):
+        return self.make("ga_trim_zeros", c_void_p(x.address), trim.encode())
+
+    def block(self, rows, columns, arrays):
+        return self.make("ga_block", rows, columns, pointers(arrays))
+
+    def indices(self, shape):
+        return self.make("ga_indices", len(shape), (c_int64 * max(len(shape), 1))(*shape))
+
+    def ix(self, arrays):
+        return self.results(len(arrays), lambda out: self.lib.ga_ix_(len(arrays), pointers(arrays), out))
+
+    def unravel_index(self, x, shape):
+        lengths = (c_int64 * max(len(shape), 1))(*shape)
+        return self.results(len(shape), lambda out: self.lib.ga_unravel_index(c_void_p(x.address), len(shape), lengths, out))
+
+    def ravel_multi_index(self, arrays, shape):
+        return self.make("ga_ravel_multi_index", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape))
+
+    def triangle(self, name, n, k, m):
+        return self.results(2, lambda out: getattr(self.lib, name)(c_int64(n), c_int64(k), c_int64(m), out))
+
+    def vander(self, x, columns, increasing):
+        return self.make("ga_vander", c_void_p(x.address), c_int64(columns), c_bool(increasing))
+
+    def gradient(self, x, axis, spacing, order):
+        return self.make("ga_gradient", *sized(GradientArgs(x.address, *axis_of(axis), spacing, order)))
+
+    def trapezoid(self, y, axis, x, dx):
+        return self.make("ga_trapezoid", *sized(TrapezoidArgs(y.address, *axis_of(axis), x and x.address, dx)))
+
+    def unwrap(self, x, axis, discont, period):
+        return self.make("ga_unwrap", *sized(UnwrapArgs(x.address, *axis_of(axis), discont, period)))
+
+    def polyval(self, p, x):
+        return self.make("ga_polyval", c_void_p(p.address), c_void_p(x.address))
+
+    def convolve(self, name, a, v, mode):
+        return self.make(name, *sized(ConvolveArgs(a.address, v.address, mode.encode())))

@@ -165,8 +165,11 @@ class Views(Shape):
                              lambda: getattr(np, name)(x.like, offset, axis, other))
         if name == "diff":
             n = int(rng.integers(1, 4))
-            return self.both("diff(%r, %d, %d)" % (x, n, axis), lambda: self.ours.diff(x.array, n, axis),
-                             lambda: np.diff(x.like, n, axis))
+            before, behind = (self.array(rng, ()) if rng.random() < 0.3 else None for _ in range(2))
+            more = {name: y.like for name, y in [("prepend", before), ("append", behind)] if y}
+            return self.both("diff(%r, %d, %d, %r)" % (x, n, axis, more),
+                             lambda: self.ours.diff(x.array, n, axis, before, behind),
+                             lambda: np.diff(x.like, n, axis, **more))
         if name == "flip":
             axes = [int(k) for k in rng.permutation(x.like.ndim)[:2]]
             return self.both("flip(%r, %r)" % (x, axes), lambda: self.ours.flip_axes(x.array, axes),
@@ -355,6 +358,49 @@ class Indices(Takes):
         return what, pairs or [(x.array, before, True)]
 
 
+class Folds(Indices):
+    """numpy.ufunc.at: every one of equal indices counts."""
+
+    kinds = [d for d in DTYPES if d not in SMALL]
+
+    def call(self, rng):
+        x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), int(rng.choice([9, 300]))))
+        parts = self.parts(rng, x)
+        theirs = tuple(p.like.astype(np.int64) if isinstance(p, Held) and p.like.dtype != bool else
+                       p.like if isinstance(p, Held) else p for p in parts)
+        name = pick(rng, ["add", "add", "multiply", "minimum", "maximum"])
+        try:
+            shape = np.empty(x.like.shape)[theirs].shape
+        except IndexError:
+            shape = ()
+        narrow = tuple(1 if rng.random() < 0.2 else n for n in shape)[int(rng.integers(len(shape) + 1)):]
+        other = self.dtypes[0] != "bool" and not self.dtypes[0].startswith("u") and rng.random() < 0.3
+        value = self.array(rng, narrow, "int8" if other else self.dtypes[0])
+        if name == "multiply":
+            value.like[...] = np.sign(value.like.real) if value.like.dtype != bool else value.like
+            value = Held(self.library, rng, value.like)
+        before = x.like.copy()
+
+        def ours():
+            self.ours.index_fold("ga_index_" + name, x.array, self.library.value(value.array), parts,
+                                 bool(rng.random() < 0.5))
+            return x.array
+
+        def wanted():
+            if any(isinstance(p, np.ndarray) for p in theirs):
+                x.like[theirs]  # raises for what is out of range
+            if np.broadcast_shapes(value.like.shape, shape) != shape:
+                raise ValueError
+            if np.result_type(x.like, value.like) == x.like.dtype:
+                getattr(np, name).at(x.like, theirs, value.like)
+            else:
+                raise ValueError
+            return x.like
+
+        what, pairs = self.both("%s.at(%r, %r, %r)" % (name, x, theirs, value), ours, wanted)
+        return what, pairs or [(x.array, before, True)]
+
+
 class Choices(Shape):
     kinds = [d for d in DTYPES if d not in SMALL]
 
@@ -378,4 +424,4 @@ class Choices(Shape):
                          lambda: np.select([c.like for c in conditions], [x.like for x in arrays], default.like))
 
 
-RECIPES = [Joins, Rolls, Repeats, Pads, Views, Takes, AlongAxis, Puts, Indices, Indices, Choices]
+RECIPES = [Joins, Rolls, Repeats, Pads, Views, Takes, AlongAxis, Puts, Indices, Indices, Folds, Choices]

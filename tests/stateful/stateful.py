@@ -18,15 +18,18 @@ try:
 
     from quarry import SMALL, Error, Library, epsilon
     import bins
+    import building
     import shapes
     import recipes
+    from einsums import EINSUMS
     from ranks import RANKS
     from sets import SETS
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
-KINDS = recipes.RECIPES + bins.RECIPES + shapes.RECIPES + RANKS + SETS
+KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
+         EINSUMS)
 
 
 def same(got, wanted, exact):
@@ -101,7 +104,8 @@ def run_threads(library, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("library")
-    parser.add_argument("--seed", type=int, default=int(os.environ.get("QUARRY_TEST_SEED") or time.time_ns() % 10**9))
+    given = os.environ.get("QUARRY_TEST_SEED") or os.environ.get("QUARRY_TEST_SAMPLE") or time.time_ns()
+    parser.add_argument("--seed", type=int, default=int(given) % 10**9)
     parser.add_argument("--calls", type=int, default=2000, help="of each thread")
     parser.add_argument("--recipes", type=int, default=48)
     parser.add_argument("--only", help="recipes whose names contain this")

@@ -388,21 +388,38 @@ bool golden_result(const golden_case *c, const golden_blob *want, const gpuarray
     return same;
 }
 
-const char *golden_call(const golden_case *c)
+enum { CALL_BYTES = 256 };
+
+static const char *write_call(const golden_case *c, bool values, char text[CALL_BYTES])
 {
-    static _Thread_local char text[256];
-    int used = snprintf(text, sizeof text, "%s(", c->name);
-    for (int k = 0; k < c->nargs && (size_t)used < sizeof text; k++) {
+    int used = snprintf(text, CALL_BYTES, "%s(", c->name);
+    for (int k = 0; k < c->nargs && used < CALL_BYTES; k++) {
+        const size_t room = CALL_BYTES - (size_t)used;
         const char *comma = k ? ", " : "";
         if (c->arg[k])
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", comma,
-                             ga_dtype_name(c->arg[k]->dtype));
+            used += snprintf(text + used, room, "%s%s", comma, ga_dtype_name(c->arg[k]->dtype));
+        else if (values)
+            used +=
+                snprintf(text + used, room, "%snumber %g", comma, ga__number_double(c->number[k]));
         else
-            used += snprintf(text + used, sizeof text - (size_t)used, "%snumber %g", comma,
-                             ga__number_double(c->number[k]));
+            used += snprintf(text + used, room, "%snumber", comma);
     }
-    if ((size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used, ")");
+    if (used < CALL_BYTES)
+        snprintf(text + used, CALL_BYTES - (size_t)used, ")");
+    return text;
+}
+
+const char *golden_call(const golden_case *c)
+{
+    static _Thread_local char text[CALL_BYTES];
+    return write_call(c, true, text);
+}
+
+const char *golden_row(const golden_case *c)
+{
+    static _Thread_local char text[2 * CALL_BYTES + 3];
+    char family[CALL_BYTES];
+    snprintf(text, sizeof text, "%s; %s", write_call(c, false, family), golden_call(c));
     return text;
 }
 

@@ -81,4 +81,8 @@ void golden_refuses(const golden_case *c, const char *text, const gpuarray *got)
 /* "add(float32, 2.5)": the call, for messages; in a buffer of the thread's own. */
 const char *golden_call(const golden_case *c);
 
+/* The same after "name(dtypes); ", for row_selected(): calls that differ only in their numbers are
+ * in a sample together. */
+const char *golden_row(const golden_case *c);
+
 #endif

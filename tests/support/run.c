@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_WORDS = 100 };
 
@@ -50,11 +51,11 @@ static uint64_t number_in(const char *variable)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* FNV-1a, with the bits mixed at the end (Vigna, 2015: splitmix64). */
+/* Of the text up to a ';': FNV-1a, with the bits mixed at the end (Vigna, 2015: splitmix64). */
 static uint64_t hash_of(uint64_t seed, const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325 ^ (seed * 0x9e3779b97f4a7c15);
-    for (; *text; text++)
+    for (; *text && *text != ';'; text++)
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
     hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
     hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
@@ -70,10 +71,22 @@ void sample_usually(uint64_t share)
 
 bool in_sample(const char *text)
 {
-    const uint64_t share = getenv("QUARRY_TEST_REDUCED") ? 37
-                           : getenv("QUARRY_TEST_SHARE") ? number_in("QUARRY_TEST_SHARE")
-                                                         : usual_share;
+    enum { REDUCED = 37 };
+    uint64_t share = getenv("QUARRY_TEST_SHARE") ? number_in("QUARRY_TEST_SHARE") : usual_share;
+    share = share > 0 ? share : 1;
+    if (getenv("QUARRY_TEST_REDUCED")) /* a multiple takes a part of the same items */
+        share *= (REDUCED + share - 1) / share;
     return share < 2 || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % share == 0;
+}
+
+uint64_t run_seed(void)
+{
+    const uint64_t seed = getenv("QUARRY_TEST_SEED") ? number_in("QUARRY_TEST_SEED")
+                          : getenv("QUARRY_TEST_SAMPLE")
+                              ? hash_of(number_in("QUARRY_TEST_SAMPLE"), "")
+                              : (uint64_t)time(NULL);
+    print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
 }
 
 bool row_selected(const char *row)

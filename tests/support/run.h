@@ -33,8 +33,14 @@ bool row_selected(const char *row);
 
 /* Whether the run's sample has the item with this text. QUARRY_TEST_SHARE=n takes about one of n
  * items, and others for another QUARRY_TEST_SAMPLE; without it the sample is everything. With
- * QUARRY_TEST_REDUCED set (for slow checkers) n is 37. */
+ * QUARRY_TEST_REDUCED set (for slow checkers) it takes about one of 37, all of which are among the
+ * one of n. Items whose texts are equal up to a ';' are in the sample together: what stands before
+ * it names the kernels that they share, which take longer to compile than to run. */
 bool in_sample(const char *text);
+
+/* The seed of a program's random cases, which it prints: QUARRY_TEST_SEED, or one that
+ * QUARRY_TEST_SAMPLE determines, so that two builds draw the same cases; otherwise the time. */
+uint64_t run_seed(void);
 
 /* From now on, samples without QUARRY_TEST_SHARE are about one of `share` items. */
 void sample_usually(uint64_t share);

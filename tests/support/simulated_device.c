@@ -19,6 +19,22 @@
     "pair = isnan(a) ? 0x7f : (code < top ? code : top - 1) | (target::bits_of(a) >> 24 & 0x80); " \
     "}"
 
+/* Two numbers of 16 bits each. */
+#define PACKED(type)                                                                               \
+    "{ const " #type " x(a.low), y(a.high); word = x.bits | (unsigned)y.bits << 16; }"
+#define BETTER(type, sign)                                                                         \
+    "{ const two<" #type "> x = two_of<" #type ">(a), y = two_of<" #type ">(b); word = two<" #type \
+    ">(isnan(x.low()) || x.low() " #sign " y.low() ? x.element(0) : y.element(0), "                \
+    "isnan(x.high()) || x.high() " #sign " y.high() ? x.element(1) : y.element(1)).bits; }"
+#define EXTREMES(type, sign)                                                                       \
+    "{ unsigned short x[2], y[2]; __builtin_memcpy(x, &a, 4); __builtin_memcpy(y, &b, 4); "        \
+    "for (int k = 0; k < 2; k++) x[k] = (" type ")x[k] " #sign " (" type ")y[k] ? x[k] : y[k]; "   \
+    "__builtin_memcpy(&pair, x, 4); }"
+#define TWO(type, sign)                                                                            \
+    "{ const two<" #type "> x = two_of<" #type ">(a), y = two_of<" #type ">(b); "                  \
+    "word = two<" #type ">(" #type "(x.low() " #sign " y.low()), " #type "(x.high() " #sign        \
+    " y.high())).bits; }"
+
 /* The host's equivalent of PTX in the templates: for each instruction, C++ over its operands. */
 static const struct {
     const char *instruction, *meaning;
@@ -29,6 +45,23 @@ static const struct {
                             "__builtin_memcpy(&low, &half, 2); halves = low; }"},
     {"cvt.rn.satfinite.e4m3x2.f32", SATURATED},
     {"cvt.rn.satfinite.e5m2x2.f32", SATURATED},
+    {"cvt.rn.bf16.f32", "near = from_float(a);"},
+    {"cvt.rn.f16x2.f32", PACKED(float16)},
+    {"cvt.rn.bf16x2.f32", PACKED(bfloat16)},
+    {"add.rn.f16x2", TWO(float16, +)},
+    {"sub.rn.f16x2", TWO(float16, -)},
+    {"mul.rn.f16x2", TWO(float16, *)},
+    {"add.rn.bf16x2", TWO(bfloat16, +)},
+    {"sub.rn.bf16x2", TWO(bfloat16, -)},
+    {"mul.rn.bf16x2", TWO(bfloat16, *)},
+    {"max.s16x2", EXTREMES("short", >)},
+    {"min.s16x2", EXTREMES("short", <)},
+    {"max.u16x2", EXTREMES("unsigned short", >)},
+    {"min.u16x2", EXTREMES("unsigned short", <)},
+    {"max.NaN.f16x2", BETTER(float16, >)},
+    {"min.NaN.f16x2", BETTER(float16, <)},
+    {"max.NaN.bf16x2", BETTER(bfloat16, >)},
+    {"min.NaN.bf16x2", BETTER(bfloat16, <)},
     {"rcp.approx.ftz.f32", "r = 1 / a;"},
     {"rcp.approx.ftz.f64", "r = 1 / a;"},
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
@@ -43,6 +76,9 @@ static const struct {
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
+    {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
+    {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
+    {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
     {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},
@@ -171,7 +207,7 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .shared_bytes = 227 << 10,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Everything except code is the host's. */
+/* Everything except code and products is the host's. */
 bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;
@@ -182,8 +218,14 @@ bool open_simulated_device(int processors)
     simulated_backend.code.find = simulated_find;
     simulated_backend.code.launch = simulated_launch;
     simulated_backend.code.resident_blocks = simulated_resident_blocks;
+    simulated_backend.product = (ga__product_verbs){.multiply = NULL};
     simulated_device.processors = processors;
     return ga__stream_init(&simulated_device.stream, &simulated_device, false) == GA_OK;
+}
+
+void simulate_products(const ga__product_verbs *verbs)
+{
+    simulated_backend.product = *verbs;
 }
 
 void need_simulator(void)

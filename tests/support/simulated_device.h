@@ -17,6 +17,9 @@ extern ga__device simulated_device;
 /* `processors`: few, so that small problems count as large ones. */
 bool open_simulated_device(int processors);
 
+/* Gives the simulated device a library of products; as it is opened, it has none. */
+void simulate_products(const ga__product_verbs *verbs);
+
 /* Skips the test on a GPU: what the simulator does, it does on the host. */
 void need_simulator(void);
 

@@ -204,6 +204,9 @@ const char *ga__cuda_problem(void)
     return cudaGetErrorString(count_error);
 }
 
+/* Every device that has clusters runs them. */
+#define MOST_IN_CLUSTER 8
+
 static cudaError_t read_properties(ga__device *device)
 {
     struct cudaDeviceProp properties;
@@ -216,6 +219,7 @@ static cudaError_t read_properties(ga__device *device)
     device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
+    device->cluster = properties.clusterLaunch ? MOST_IN_CLUSTER : 0;
     return cudaSuccess;
 }
 

@@ -17,6 +17,7 @@ typedef struct finder {
     ga__fused *fused;
     bool *used;     /* by the root */
     bool *costs;    /* an element that takes long to compute again */
+    bool *pairs;    /* a value that CUDA may compute of two elements at once */
     extent *extent; /* of each node */
     int *level;     /* reductions in the longest chain that leads to a node */
     int *pass;      /* the first pass that computes an element's value, from 1 on; 0: none yet */
@@ -96,7 +97,7 @@ static bool find_form(finder *f)
         f->kept[k] = -1;
         if (!f->used[k] || ga__node_is_weak(node))
             continue;
-        if (node->key.kind == GA__NODE_VIEW)
+        if (node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_GATHER)
             return false;
         if ((reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
             return false;
@@ -116,6 +117,52 @@ static bool find_form(finder *f)
     return f->axes != 0;
 }
 
+/* Whether a text for two elements at once can compute the node, an element's value. */
+static bool may_come_in_pairs(const finder *f, const ga__node *node)
+{
+    const bool divides_by = ga__node_divides(node);
+    if (node->key.kind != GA__NODE_APPLY || f->graph->fast_math)
+        return false;
+    if (node->key.bits[0])
+        return node->key.bits[0] == 2;
+    return divides_by || node->key.row == GA__ROW_exp || node->key.row == GA__ROW_add ||
+           node->key.row == GA__ROW_subtract || node->key.row == GA__ROW_multiply;
+}
+
+/* Marks the values that may come in pairs, and notes their dtype if all elements may. */
+static void find_pairs(finder *f)
+{
+    ga_dtype pairs = GA_NO_DTYPE;
+    bool all = true;
+    for (int k = 0; k <= f->graph->root; k++) {
+        const ga__node *node = node_at(f, k);
+        if (!f->used[k] || f->extent[k] != ELEMENT)
+            continue;
+        pairs = pairs == GA_NO_DTYPE ? node->dtype : pairs;
+        f->pairs[k] = may_come_in_pairs(f, node);
+        all &= node->dtype == pairs && (f->pairs[k] || node->key.kind == GA__NODE_ARRAY);
+    }
+    const bool small = pairs == GA_FLOAT16 || pairs == GA_BFLOAT16;
+    f->fused->formula.pairs = all && small ? pairs : GA_NO_DTYPE;
+    f->coder.pairs = all && small ? f->pairs : NULL;
+}
+
+/* The part of stage s that finds what reduction k does, whatever their shapes; the number of parts
+ * if there is none. */
+static int part_of(const finder *f, int s, int k)
+{
+    const ga__node *own = node_at(f, k);
+    int p = 0;
+    for (; p < f->fused->formula.stages[s].nparts; p++) {
+        const ga__node *part = node_at(f, f->fused->part[s][p]);
+        if (part->key.row == own->key.row && part->key.operand[0] == own->key.operand[0] &&
+            part->key.bits[0] == own->key.bits[0] && part->loop == own->loop &&
+            part->dtype == own->dtype)
+            break;
+    }
+    return p;
+}
+
 /* Divides the reductions into stages by their levels. */
 static bool find_stages(finder *f)
 {
@@ -124,6 +171,8 @@ static bool find_stages(finder *f)
         if (!f->used[k] || !reduces(f, k))
             continue;
         const int s = f->level[k] - 1;
+        if (s < GA__MAX_STAGES && part_of(f, s, k) < formula->stages[s].nparts)
+            continue;
         if (s >= GA__MAX_STAGES || formula->stages[s].nparts == GA__MAX_PARTS)
             return false;
         formula->nstages = s + 1 > formula->nstages ? s + 1 : formula->nstages;
@@ -274,10 +323,12 @@ static void code_row(finder *f, int s)
     ga__coder *c = &f->coder;
     char finished[32];
     ga__coder_start(c, -1);
-    for (int p = 0; p < f->fused->formula.stages[s].nparts; p++) {
-        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, p);
-        ga__coder_add_result(c, f->fused->part[s][p], finished);
-        hold(f, f->fused->part[s][p]);
+    for (int k = 0; k <= f->graph->root; k++) {
+        if (!f->used[k] || !reduces(f, k) || f->level[k] != s + 1)
+            continue;
+        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, part_of(f, s, k));
+        ga__coder_add_result(c, k, finished);
+        hold(f, k);
     }
     for (int k = 0; k <= f->graph->root; k++)
         if (f->used[k] && ends_here(f, s, k))
@@ -451,7 +502,7 @@ static ga_status plan_rows(finder *f)
 {
     const size_t n = (size_t)f->graph->root + 1;
     int *const numbers = ga__malloc(4 * n * sizeof(*numbers));
-    bool *const flags = ga__calloc(3 * n, sizeof(*flags));
+    bool *const flags = ga__calloc(4 * n, sizeof(*flags));
     f->extent = ga__calloc(n, sizeof(*f->extent));
     f->coder.name = ga__calloc(n, sizeof(*f->coder.name));
     f->coder.held = ga__calloc(n, sizeof(*f->coder.held));
@@ -464,9 +515,12 @@ static ga_status plan_rows(finder *f)
         f->level = numbers, f->pass = numbers + n, f->kept = numbers + 2 * n;
         f->coder.value_of = numbers + 3 * n;
         f->used = flags, f->costs = flags + n, f->coder.needed = flags + 2 * n;
+        f->pairs = flags + 3 * n;
         find_used(f);
-        if (find_form(f) && find_stages(f))
+        if (find_form(f) && find_stages(f)) {
+            find_pairs(f);
             status = write_texts(f);
+        }
     }
     ga__strbuf_reset(&f->coder.text);
     ga__free(f->coder.held);

@@ -17,7 +17,10 @@ typedef enum ga__ast_kind {
     GA__AST_CALL,
     GA__AST_REDUCTION,
     GA__AST_CAST,
-    GA__AST_VIEW
+    GA__AST_VIEW,
+    GA__AST_GATHER, /* operand 0 at the indices of operand 1, along an axis */
+    GA__AST_ROUND,  /* operand 0 to a number of decimals */
+    GA__AST_PRODUCT /* a @ b */
 } ga__ast_kind;
 
 /* x[...], x.T, x.real and x.imag. */
@@ -30,12 +33,13 @@ typedef enum ga__view_kind {
 
 typedef struct ga__ast_node {
     ga__ast_kind kind;
-    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype; VIEW: its kind */
+    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype; VIEW: its kind;
+                     * GATHER: the axis, from the end if negative; ROUND: the decimals */
     int operand[3]; /* indices of earlier nodes */
     size_t at;      /* in the text */
     size_t length;  /* of a name */
     ga_value number;
-    int options;            /* of a reduction */
+    int options;            /* of a reduction; of GATHER, 1: the operand has one axis */
     int first_part, nparts; /* of a slice: equal slices have the same parts */
 } ga__ast_node;
 

@@ -296,13 +296,65 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
     return 0;
 }
 
+/* Parses the rest of take(x, i), take(x, i, k) or take(x, i, axis=k). */
+static LEAF int parse_take(parser *p, size_t at)
+{
+    ga__ast_node node = {.kind = GA__AST_GATHER, .at = at, .options = 1};
+    for (int k = 0; k < 2; k++) {
+        if (k > 0 && ga__lexer_expect(&p->lexer, ",") == FAILED)
+            return FAILED;
+        if ((node.operand[k] = ga__parse_expression(p)) == FAILED)
+            return FAILED;
+    }
+    const int more = ga__lexer_accept(&p->lexer, ",");
+    if (more == 1) {
+        const int named = ga__lexer_accept(&p->lexer, "axis");
+        if (named == FAILED || (named && ga__lexer_expect(&p->lexer, "=") == FAILED) ||
+            parse_integer(p, "an axis must be an integer", &node.row) == FAILED)
+            return FAILED;
+        node.options = 0;
+    }
+    if (more == FAILED || ga__lexer_expect(&p->lexer, ")") == FAILED)
+        return FAILED;
+    return ga__parser_add(p, node);
+}
+
+/* Parses the rest of round(x, k) after x. */
+static LEAF int end_round(parser *p, size_t at, int operand)
+{
+    ga__ast_node node = {.kind = GA__AST_ROUND, .at = at, .operand = {operand}};
+    if (ga__lexer_advance(&p->lexer) == FAILED ||
+        parse_integer(p, "the number of decimals must be an integer", &node.row) == FAILED ||
+        ga__lexer_expect(&p->lexer, ")") == FAILED)
+        return FAILED;
+    return ga__parser_add(p, node);
+}
+
+static int parse_round(parser *p, size_t at)
+{
+    const int operand = ga__parse_expression(p);
+    if (operand == FAILED)
+        return FAILED;
+    if (ga__lexer_next_is(&p->lexer, ","))
+        return end_round(p, at, operand);
+    if (ga__lexer_expect(&p->lexer, ")") == FAILED)
+        return FAILED;
+    return ga__parser_add(
+        p,
+        (ga__ast_node){.kind = GA__AST_CALL, .row = GA__ROW_round, .operand = {operand}, .at = at});
+}
+
 /* Parses NAME(...); the name and the parenthesis are taken already. */
 int ga__parse_call(parser *p, size_t at, size_t length)
 {
     ga__ast_node call;
     int inputs;
+    if (length == 4 && memcmp(p->lexer.text + at, "take", 4) == 0)
+        return parse_take(p, at);
     if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
+    if (call.kind == GA__AST_CALL && call.row == GA__ROW_round)
+        return parse_round(p, at);
     if (call.kind == GA__AST_CALL && takes_options(call.row))
         return parse_reduction(p, call.row, at);
     return parse_arguments(p, &call, inputs) == FAILED ? FAILED : ga__parser_add(p, call);

@@ -12,29 +12,13 @@
 
 #include "base/error.h"
 
-/* Writes the line of the text around `at`; blanks replace characters that would move the caret. */
-static size_t excerpt(const char *text, size_t at, char *line, size_t size)
-{
-    const size_t length = strlen(text), before = at < size / 2 ? at : size / 2;
-    const size_t start = length < size ? 0 : at - before;
-    size_t n = 0;
-    for (; n < size - 1 && start + n < length; n++) {
-        const unsigned char c = (unsigned char)text[start + n];
-        line[n] = c < ' ' || c == 127 ? ' ' : c < 127 ? (char)c : '?';
-    }
-    line[n] = 0;
-    return at - start;
-}
-
 ga_status ga__eval_fail(const char *text, size_t at, ga_status status, const char *format, ...)
 {
-    char message[512], line[100];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
+    ga__fail_at("eval", text, at, status, format, args);
     va_end(args);
-    const size_t column = excerpt(text, at, line, sizeof(line));
-    return ga__fail(status, "eval: %s\n    %s\n    %*s^", message, line, (int)column, "");
+    return status;
 }
 
 int ga__lexer_fail(const ga__lexer *l, size_t at, const char *what)
@@ -51,8 +35,7 @@ static bool fail_foreign(const ga__lexer *l, size_t at)
     } foreign[] = {{"&&", "write & or \"and\""},
                    {"||", "write | or \"or\""},
                    {"!", "write ~ or \"not\""},
-                   {"?", "write where(condition, a, b)"},
-                   {"@", "write a matrix product as sum(a[:, :, None] * b, axis=1)"}};
+                   {"?", "write where(condition, a, b)"}};
     for (size_t k = 0; k < sizeof(foreign) / sizeof(foreign[0]); k++) {
         if (strncmp(l->text + at, foreign[k].mark, strlen(foreign[k].mark)) != 0)
             continue;
@@ -188,7 +171,7 @@ static size_t mark_length(const char *s)
         return 3;
     if ((s[0] == '&' || s[0] == '|') && s[1] == s[0])
         return 0;
-    return strchr("+-*/%&|^~<>(),=;[].:", s[0]) ? 1 : 0;
+    return strchr("+-*/%@&|^~<>(),=;[].:", s[0]) ? 1 : 0;
 }
 
 int ga__lexer_advance(ga__lexer *l)

@@ -42,12 +42,14 @@ int ga__parser_add(parser *p, ga__ast_node node)
     return f->nnodes++;
 }
 
+#define PRODUCT GA__ROW_COUNT /* a @ b has no row */
+
 static LEAF int add_operator(parser *p, int row, size_t at, int a, int b)
 {
+    const ga__ast_kind kind = row == PRODUCT ? GA__AST_PRODUCT : GA__AST_OPERATOR;
     if (a == FAILED || b == FAILED)
         return FAILED;
-    return ga__parser_add(
-        p, (ga__ast_node){.kind = GA__AST_OPERATOR, .row = row, .operand = {a, b}, .at = at});
+    return ga__parser_add(p, (ga__ast_node){.kind = kind, .row = row, .operand = {a, b}, .at = at});
 }
 
 /* ---- Expressions, from the strongest binding to the weakest ---- */
@@ -156,7 +158,7 @@ static const struct {
     {"|", GA__ROW_bitwise_or, 0},    {"^", GA__ROW_bitwise_xor, 1},  {"&", GA__ROW_bitwise_and, 2},
     {"<<", GA__ROW_left_shift, 3},   {">>", GA__ROW_right_shift, 3}, {"+", GA__ROW_add, 4},
     {"-", GA__ROW_subtract, 4},      {"*", GA__ROW_multiply, 5},     {"/", GA__ROW_divide, 5},
-    {"//", GA__ROW_floor_divide, 5}, {"%", GA__ROW_remainder, 5}};
+    {"//", GA__ROW_floor_divide, 5}, {"%", GA__ROW_remainder, 5},    {"@", PRODUCT, 5}};
 
 static int next_binary(const parser *p)
 {

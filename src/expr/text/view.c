@@ -12,8 +12,30 @@ typedef ga__parser parser;
 
 static int fail_index(const parser *p, size_t at)
 {
-    return ga__lexer_fail(&p->lexer, at,
-                          "an index is an integer, a slice, None or ..., as in x[0, 1:-1]");
+    return ga__lexer_fail(
+        &p->lexer, at,
+        "an index is an integer, a slice, None, ... or an array, as in x[0, 1:-1, i]");
+}
+
+/* Where the array of indices stands among the parts so far. */
+typedef struct indexing {
+    int node;          /* the array; FAILED: there is none */
+    int before, after; /* axes of the result on either side */
+    bool dots;         /* an ellipsis is before it */
+    enum { NO_INDEX, IN_RUN, RUN_ENDED } run;
+    bool divided; /* indices are no neighbours: NumPy puts their axes first */
+} indexing;
+
+static void note_part(indexing *n, const ga_range *part, bool is_array)
+{
+    const bool index = is_array || part->kind == 1;
+    n->divided = n->divided || (index && n->run == RUN_ENDED);
+    n->run = index ? IN_RUN : n->run == IN_RUN ? RUN_ENDED : n->run;
+    n->dots = n->dots || (n->node == FAILED && part->kind == 3);
+    if (!index && n->node == FAILED)
+        n->before++;
+    else if (!index)
+        n->after++;
 }
 
 /* Parses an integer with its sign if one is next. FAILED, 0 or 1. */
@@ -53,8 +75,19 @@ static int parse_range(parser *p, ga_range *part)
     return stop == FAILED || colon == FAILED || step == FAILED ? FAILED : 0;
 }
 
-/* Parses one part of an index; *part is zeroed. */
-static int parse_part(parser *p, ga_range *part)
+/* Parses an array of indices, which begins with a name or a parenthesis. *part becomes the axis. */
+static int parse_array(parser *p, size_t at, ga_range *part, int *array)
+{
+    const ga__token *next = &p->lexer.next;
+    if (next->kind != GA__TOKEN_NAME && !ga__lexer_next_is(&p->lexer, "("))
+        return fail_index(p, at);
+    *part = (ga_range){.kind = 0, .step = 1};
+    *array = ga__parse_expression(p);
+    return *array == FAILED ? FAILED : 0;
+}
+
+/* Parses one part of an index; *part is zeroed. *array is set if the part is one. */
+static int parse_part(parser *p, ga_range *part, int *array)
 {
     const size_t at = p->lexer.next.at;
     const int dots = ga__lexer_accept(&p->lexer, "...");
@@ -72,7 +105,7 @@ static int parse_part(parser *p, ga_range *part)
     if (colon)
         return parse_range(p, part);
     part->kind = none ? 2 : 1;
-    return none || start ? 0 : fail_index(p, at);
+    return none || start ? 0 : parse_array(p, at, part, array);
 }
 
 static int add_part(ga__ast *f, const ga_range *part)
@@ -103,16 +136,60 @@ static void share_parts(ga__ast *f, ga__ast_node *node)
     }
 }
 
-/* Parses the parts after "[", and the "]". */
+/* Adds one part to the node and to what is known of its indices. */
+static int take_part(parser *p, size_t at, ga_range *parts, int *nparts, indexing *known)
+{
+    ga_range part;
+    int array = FAILED;
+    memset(&part, 0, sizeof(part));
+    if (parse_part(p, &part, &array) == FAILED)
+        return FAILED;
+    if (array != FAILED && known->node != FAILED)
+        return ga__lexer_fail(&p->lexer, at, "more than one array of indices; use ga_index()");
+    note_part(known, &part, array != FAILED);
+    if (array != FAILED)
+        known->node = array;
+    if (*nparts == 2 * GA_MAX_NDIM)
+        return ga__lexer_fail(&p->lexer, at, "more parts than an array can have");
+    memcpy(&parts[(*nparts)++], &part, sizeof(part));
+    return 0;
+}
+
+/* The view, at the indices among its parts if there are some. */
+static int end_slice(parser *p, const ga__ast_node *view, const indexing *known, int nparts)
+{
+    const bool alone = known->node != FAILED && nparts == 1;
+    if (known->node != FAILED && known->divided)
+        return ga__lexer_fail(&p->lexer, view->at,
+                              "an integer apart from the array of indices; use ga_index()");
+    const int operand = alone ? view->operand[0] : ga__parser_add(p, *view);
+    if (operand == FAILED || known->node == FAILED)
+        return operand;
+    return ga__parser_add(p, (ga__ast_node){.kind = GA__AST_GATHER,
+                                            .row = known->dots ? -1 - known->after : known->before,
+                                            .operand = {operand, known->node},
+                                            .at = view->at});
+}
+
+static int add_parts(parser *p, const ga_range *parts, int nparts)
+{
+    for (int k = 0; k < nparts; k++)
+        if (add_part(p->ast, &parts[k]) == FAILED)
+            return FAILED;
+    return 0;
+}
+
+/* Parses the parts after "[", and the "]". An array of indices may have parts of its own, so they
+ * are added at the end. */
 static LEAF int parse_slice(parser *p, size_t at, int operand)
 {
     ga__ast_node node = {
         .kind = GA__AST_VIEW, .row = GA__VIEW_SLICE, .operand = {operand}, .at = at};
-    node.first_part = p->ast->nparts;
+    ga_range parts[2 * GA_MAX_NDIM];
+    indexing known = {.node = FAILED};
+    int nparts = 0;
     do {
-        ga_range part;
-        memset(&part, 0, sizeof(part));
-        if (parse_part(p, &part) == FAILED || add_part(p->ast, &part) == FAILED)
+        if (take_part(p, p->lexer.next.at, parts, &nparts, &known) == FAILED)
             return FAILED;
         const int comma = ga__lexer_accept(&p->lexer, ",");
         if (comma == FAILED)
@@ -121,9 +198,12 @@ static LEAF int parse_slice(parser *p, size_t at, int operand)
             return p->lexer.next.kind == GA__TOKEN_END ? ga__lexer_expect(&p->lexer, "]")
                                                        : fail_index(p, p->lexer.next.at);
     } while (!ga__lexer_next_is(&p->lexer, "]"));
-    node.nparts = p->ast->nparts - node.first_part;
+    node.first_part = p->ast->nparts;
+    node.nparts = nparts;
+    if (ga__lexer_advance(&p->lexer) == FAILED || add_parts(p, parts, nparts) == FAILED)
+        return FAILED;
     share_parts(p->ast, &node);
-    return ga__lexer_advance(&p->lexer) == FAILED ? FAILED : ga__parser_add(p, node);
+    return end_slice(p, &node, &known, nparts);
 }
 
 /* ---- x.T ---- */

@@ -32,6 +32,15 @@ static const ga__column_costs whole = {.vector = 4.5, .element = 0.4, .block = 4
 
 typedef ga__reduce_plan plan;
 
+static size_t widest_result(const plan *p, size_t widest)
+{
+    for (int k = 0; k < p->reduction->formula.nresults; k++) {
+        const size_t size = ga__dtype_size(p->out[k]->dtype);
+        widest = size > widest ? size : widest;
+    }
+    return widest;
+}
+
 static int choose_lanes(const plan *p)
 {
     size_t widest = 1;
@@ -42,6 +51,8 @@ static int choose_lanes(const plan *p)
             widest = size > widest ? size : widest;
             contiguous = true;
         }
+    if (p->count == 1) /* as many results as elements */
+        widest = widest_result(p, widest);
     const int lanes = (int)(GA__VECTOR_BYTES / widest);
     if (!contiguous || p->kept.shape[0] % lanes)
         return 1;

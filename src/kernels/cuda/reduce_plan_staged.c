@@ -13,6 +13,7 @@ typedef ga__reduce_plan plan;
 #define WORD 4           /* bytes of a bank of shared memory */
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
+#define FIRST_WITH_PAIRS 90 /* architecture that compares two 16-bit integers at once */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
  * delays, which the blocks of a multiprocessor hide from each other. */
@@ -298,6 +299,26 @@ static void forget_staging(plan *p)
         p->v.operand[k].staged = p->v.operand[k].apart = false;
 }
 
+/* How whole words of small integers are added: bytes are summed by products, elements of up to two
+ * bytes compared in pairs. Without a mapping, one operand has all elements. */
+static ga__batch choose_words(const plan *p)
+{
+    const ga__part_formula *part = p->reduction->formula.parts[0];
+    const bool words =
+        p->v.packed > 1 && p->noperands == 1 && !p->v.carried && p->reduction->formula.maps_nothing;
+    const bool bytes = p->v.packed == WORD;
+    if (words && bytes && ga__reduce_plan_adds_integers(p))
+        return GA__BATCH_NARROW;
+    if (words && ga__reduce_plan_tests_integers(p))
+        return GA__BATCH_TRUTHS;
+    const char kind = ga__dtype_kind((ga_dtype)p->v.operand[0].memory);
+    const bool extremes = p->reduction->formula.nparts == 1 && kind != 'f' &&
+                          p->v.operand[0].memory == p->v.part_type[0] &&
+                          (ga__part_is_greatest(part) || ga__part_is_least(part));
+    return words && extremes && p->device->arch >= FIRST_WITH_PAIRS ? GA__BATCH_EXTREMES
+                                                                    : GA__BATCH_PAIRS;
+}
+
 bool ga__reduce_plan_staged(plan *p)
 {
     const bool suits = !p->v.columns && p->reduced.ndim == 1 && p->count > 1 && p->outputs > 1 &&
@@ -312,7 +333,7 @@ bool ga__reduce_plan_staged(plan *p)
     p->v.staged = true;
     p->v.lanes = p->v.across = 1;
     p->v.block = STAGE_BLOCK;
-    p->v.batch = GA__BATCH_PAIRS;
+    p->v.batch = choose_words(p);
     p->v.batches_per_chain = GA__CUDA_CHAIN;
     p->kept_vectors = p->outputs;
     p->tiles = staged_blocks(p);

@@ -9,7 +9,10 @@
 #define LINE 128  /* bytes that neighbouring threads store together */
 #define SECTOR 32 /* bytes that memory moves at least */
 #define BANKS 8   /* of 16 bytes */
-#define TURNS 4   /* of a thread where no operand is staged */
+#ifndef TURNS
+#define TURNS 4 /* of a thread where no operand is staged, */
+#endif
+#define MANY_TILES 8 /* of which there are at least so many times the fewest */
 
 typedef ga__tile tile;
 typedef ga__tile_request wanted;
@@ -411,7 +414,19 @@ static bool choose_staged(tile *t, ga__nest *nest, const wanted *w)
     return choose_budget(t, nest, w);
 }
 
-/* A thread has one vector of a long stretch, or a few of short ones. */
+/* Vectors of a long stretch that a thread has in turn: several, which share what the thread does
+ * first, where tiles are then still many. */
+static int64_t turns_of(const tile *t, const ga__nest *nest, const wanted *w, int64_t vectors)
+{
+    int64_t stretches = 1, turns = TURNS;
+    for (int axis = t->run; axis < nest->ndim; axis++)
+        stretches *= nest->shape[axis];
+    while (turns > 1 && vectors / (w->block * turns) * stretches < MANY_TILES * w->fewest)
+        turns /= 2;
+    return turns;
+}
+
+/* A thread has a few vectors, of one stretch or of several short ones. */
 static bool choose_plain(tile *t, const ga__nest *nest, const wanted *w)
 {
     t->run = ga__tile_run(nest, w->written);
@@ -419,7 +434,7 @@ static bool choose_plain(tile *t, const ga__nest *nest, const wanted *w)
     t->shared = 0;
     t->spare = spare_of(t, nest, w);
     const int64_t all = ga__ceil_div(t->total + t->spare, w->lanes);
-    t->vectors = (int)least(all, w->block);
+    t->vectors = (int)least(all, w->block * turns_of(t, nest, w, all));
     t->part = (int64_t)t->vectors * w->lanes;
     for (int axis = 0; axis < nest->ndim; axis++) {
         t->extent[axis] = axis < t->run ? nest->shape[axis] : 1;

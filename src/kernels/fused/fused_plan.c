@@ -105,7 +105,7 @@ bool ga__fused_plan_make(plan *p)
     p->rows = 1;
     for (int axis = 0; axis < p->kept.ndim; axis++)
         p->rows *= p->kept.shape[axis];
-    if (p->row.ndim != 1 || p->length < 2 || !set_operands(p))
+    if (p->row.ndim != 1 || p->length < 1 || !set_operands(p))
         return false;
     p->v.host = p->call->device->arch == 0;
     p->v.wide = p->v.host || is_wide(p);
@@ -114,5 +114,6 @@ bool ga__fused_plan_make(plan *p)
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
     p->shared = p->scratch = 0;
+    p->part = p->length;
     return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
 }

@@ -28,7 +28,10 @@ typedef struct ga__fused_variant {
     uint8_t kept_place[4]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
                             * GA__OWN_PLACE */
     uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
-    uint8_t unused[3];     /* 0 */
+    uint8_t paired;        /* CUDA: the dtype of all elements, two of which passes take at once;
+                            * GA_NO_DTYPE: one */
+    uint8_t cluster;       /* CUDA: blocks that share a row in shared memory; 0: one has it */
+    uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,
@@ -42,6 +45,7 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
+    int64_t part;                   /* CUDA: elements of a row that a block of a cluster has */
     size_t shared;                  /* CUDA: bytes of a block */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */

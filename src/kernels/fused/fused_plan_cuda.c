@@ -4,9 +4,15 @@
 #define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
+#ifndef SHIFTED_VECTORS
+#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
+#endif
+#define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
+#define MOST_PAIRED 32     /* elements of a thread in pairs */
+#define SEVERAL 4          /* rows of one element of a thread */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
@@ -17,6 +23,7 @@
 #define PART_SHARED_BYTES 2048          /* those that combining one part's results takes, */
 #define SYSTEM_BYTES 1024               /* and those that each block takes besides its own */
 #define FIRST_WITH_COPIES 80            /* architecture */
+#define CLUSTERED 10                    /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
 
@@ -47,7 +54,7 @@ static size_t room(int64_t elements, size_t size)
 static int64_t stretch_of(const plan *p, int k)
 {
     const int64_t rows = p->rows_of_block < p->rows ? p->rows_of_block : p->rows;
-    return rows > 1 ? (rows - 1) * p->kept.strides[k][0] + p->length : p->length;
+    return rows > 1 ? (rows - 1) * p->kept.strides[k][0] + p->length : p->part;
 }
 
 static size_t take(plan *p, size_t nbytes)
@@ -87,7 +94,7 @@ static void place_all(plan *p)
         if (p->v.staged >> k & 1)
             p->place[k] = take(p, room(stretch_of(p, k), size_of(p, k)));
     p->place[0] = 0;
-    const int64_t elements = p->rows_of_block * p->length;
+    const int64_t elements = p->rows_of_block * p->part;
     const size_t result = p->v.gathers ? room(elements, size_of(p, 0)) : 0;
     p->shared = result > p->shared ? result : p->shared;
     for (int q = 0; q < f->nkept && !p->v.registers; q++) {
@@ -110,25 +117,43 @@ static size_t shared_limit(const plan *p)
 
 /* ---- Registers ---- */
 
+/* Whether a thread has its elements in pairs, of the bits that memory has. */
+static bool has_pairs(const plan *p)
+{
+    return p->call->formula->pairs != GA_NO_DTYPE && p->v.lanes != 1;
+}
+
+/* Bytes of registers that an element of operand k takes, and one of a kept value. */
+static size_t operand_bytes(const plan *p, int k)
+{
+    return has_pairs(p) || size_of(p, k) > WORD ? size_of(p, k) : WORD;
+}
+static size_t kept_bytes(const plan *p, int q)
+{
+    const ga_dtype type = p->call->formula->kept[q].type;
+    const size_t size = ga__dtype_size(ga__dtype_compute(type));
+    return has_pairs(p) ? ga__dtype_size(type) : size < WORD ? WORD : size;
+}
+
 /* Bytes of registers that one element takes. */
 static int register_bytes(const plan *p)
 {
-    const ga__fused_formula *f = p->call->formula;
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
-            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
-    for (int q = 0; q < f->nkept; q++) {
-        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
-        nbytes += size < WORD ? WORD : size;
-    }
+            nbytes += operand_bytes(p, k);
+    for (int q = 0; q < p->call->formula->nkept; q++)
+        nbytes += kept_bytes(p, q);
     return (int)nbytes;
 }
 
 static int most_each(const plan *p)
 {
-    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH;
-    return most < 1 ? 1 : most > MOST_EACH ? MOST_EACH : most;
+    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
+              limit = has_pairs(p)                ? MOST_PAIRED
+                      : p->call->formula->per_row ? MOST_PER_ROW
+                                                  : MOST_EACH;
+    return most < 1 ? 1 : most > limit ? limit : most;
 }
 
 /* Whether whole vectors of `lanes` elements make up each row of operand k. */
@@ -178,9 +203,10 @@ static void choose_lanes(plan *p)
     int whole = lanes;
     while (whole > 1 && !whole_vectors(p, whole))
         whole /= 2;
-    if (whole < lanes && p->length < GA__WARP * lanes)
+    if (whole < lanes && p->length < SHIFTED_VECTORS * lanes)
         return;
-    p->v.shifted = whole == 1 || (whole < lanes && (!p->v.registers || p->v.ahead));
+    const bool pairs = p->call->formula->pairs != GA_NO_DTYPE;
+    p->v.shifted = whole == 1 || (whole < lanes && (!p->v.registers || p->v.ahead || pairs));
     p->v.lanes = (uint8_t)(p->v.shifted ? lanes : whole);
 }
 
@@ -195,12 +221,10 @@ static int bytes_before(const plan *p, int s)
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
-            nbytes += size_of(p, k) < WORD ? WORD : size_of(p, k);
-    for (int q = 0; q < f->nkept; q++) {
-        const size_t size = ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+            nbytes += operand_bytes(p, k);
+    for (int q = 0; q < f->nkept; q++)
         if (f->kept[q].stage < s)
-            nbytes += size < WORD ? WORD : size;
-    }
+            nbytes += kept_bytes(p, q);
     return (int)nbytes;
 }
 
@@ -210,7 +234,8 @@ static int most_ahead(const plan *p)
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
+    const int most = has_pairs(p) ? 2 * AHEAD_EACH : AHEAD_EACH;
+    return REGISTER_BYTES / bytes < most ? REGISTER_BYTES / bytes : most;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -264,9 +289,11 @@ static void take_team(plan *p, int team, int most)
 static bool share_row(plan *p)
 {
     const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual =
-                  (lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH : MOST_EACH) /
-                  lanes,
+              usual = (has_pairs(p)                                         ? MOST_PAIRED
+                       : p->call->formula->per_row                          ? MOST_PER_ROW
+                       : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
+                                                                            : MOST_EACH) /
+                      lanes,
               few = usual < 1      ? 1
                     : usual < most ? usual
                                    : most; /* vectors */
@@ -323,6 +350,18 @@ static bool plan_registers(plan *p)
     return true;
 }
 
+/* Passes take two elements at once where a thread has two neighbours of all operands in memory, or
+ * takes them from shared memory one by one. */
+static void choose_pairs(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    bool one_by_one = p->v.registers && p->v.each % 2 == 0 && (f->per_row || p->v.gathers);
+    for (int k = 1; k < p->call->noperands; k++)
+        one_by_one &= !ga__fused_along_row(p, k) || (p->v.staged >> k & 1);
+    if (p->v.lanes % 2 == 0 || one_by_one)
+        p->v.paired = (uint8_t)f->pairs;
+}
+
 /* Blocks, of rows in shared memory, that a multiprocessor has room for. */
 static int64_t blocks_with_room(const plan *p)
 {
@@ -366,10 +405,11 @@ static bool stage_rows(plan *p)
         if (ga__fused_along_row(p, k) && has_own_rows(p, k))
             p->v.staged |= (uint64_t)1 << k;
     p->rows_of_block = 1;
-    if (p->length > (int64_t)shared_limit(p))
+    if (p->part > (int64_t)shared_limit(p))
         return false;
     place_all(p);
-    return p->shared <= shared_limit(p) && p->rows >= p->call->device->processors / FEW_ROWS;
+    const int64_t blocks = p->rows * (p->v.cluster ? p->v.cluster : 1);
+    return p->shared <= shared_limit(p) && blocks >= p->call->device->processors / FEW_ROWS;
 }
 
 /* Rows in registers, while the next one comes to shared memory. */
@@ -404,10 +444,70 @@ static bool plan_shared(plan *p)
     return true;
 }
 
+/* Clusters that run at once, if there are rows for them. Each lies in one of the parts of a device,
+ * which are no whole clusters. */
+static int64_t clusters_at_once(const plan *p)
+{
+    const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
+                  blocks = (fit < threads ? fit : threads) * p->call->device->processors,
+                  all = blocks / p->v.cluster * (CLUSTERED - 1) / CLUSTERED;
+    return all < p->rows ? all : p->rows;
+}
+
+/* Rows in the shared memory of the blocks of a cluster: of all that a cluster may have, so that
+ * several blocks of a multiprocessor take turns with reading and computing. */
+static bool plan_clusters(plan *p)
+{
+    p->v.registers = p->v.gathers = p->v.ahead = false;
+    choose_lanes(p);
+    p->v.each = p->v.sure = 0;
+    p->v.cluster = (uint8_t)p->call->device->cluster;
+    if (p->v.cluster == 0)
+        return false;
+    p->part = ga__ceil_div(vectors_of_row(p), p->v.cluster) * p->v.lanes;
+    if (!stage_rows(p) || p->v.staged == 0 || !copies_ahead(p))
+        return false;
+    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
+    p->v.ahead = true;
+    p->grid = clusters_at_once(p) * p->v.cluster;
+    return p->grid > 0;
+}
+
+/* Rows of one element. */
+static bool plan_single(plan *p)
+{
+    p->v.registers = true;
+    p->v.lanes = p->v.each = p->v.team = 1;
+    p->v.several = SEVERAL;
+    p->v.block = BLOCK;
+    p->rows_of_block = BLOCK * SEVERAL;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return p->grid <= INT32_MAX;
+}
+
+#ifdef PREFER_CLUSTERS
+static void forget_clusters(plan *p)
+{
+    p->v.cluster = 0;
+    p->part = p->length;
+}
+#endif
+
 bool ga__fused_plan_cuda(plan *p)
 {
-    if (!plan_registers(p))
-        return plan_ahead(p) || plan_shared(p);
-    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    if (p->length == 1)
+        return plan_single(p);
+    const bool held = plan_registers(p);
+#ifdef PREFER_CLUSTERS
+    if (!held && !plan_ahead(p) && !(plan_shared(p) && blocks_with_room(p) > 1) &&
+        !plan_clusters(p) && !(forget_clusters(p), plan_shared(p)))
+        return false;
+#else
+    if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
+        return false;
+#endif
+    choose_pairs(p);
+    if (held)
+        p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return p->grid <= INT32_MAX;
 }

@@ -103,6 +103,11 @@ static void fill_part(ga__record *record, const variant *v, const ga__fused_stag
     ga__record_set(record, GA__KEY(type),
                    v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type));
     ga__record_set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
+    ga__record_set(record, GA__KEY(extreme),
+                   !v->paired                   ? ""
+                   : ga__part_is_greatest(part) ? "true"
+                   : ga__part_is_least(part)    ? "false"
+                                                : "");
 }
 
 static void fill_stage(ga__record *record, const formula *f, const variant *v, int s)
@@ -159,7 +164,8 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
-/* Blocks that registers leave room for on a multiprocessor. Small floats take the most instructions
+/* Blocks that registers leave room for on a multiprocessor. Threads with few elements wait for
+ * memory, so they are many. Small floats take the most instructions
  * for each byte, and double's functions take the longest: they need more warps to choose from. */
 static int blocks_at_least(const variant *v)
 {
@@ -168,7 +174,10 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
+    const bool few = v->registers && !v->ahead && v->each * widest <= GA__VECTOR_BYTES;
     const int threads = v->ahead                   ? 1024
+                        : few                      ? 2048
+                        : v->paired                ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)   ? 2048
                         : widest >= sizeof(double) ? 1536
                                                    : 1024;
@@ -184,6 +193,12 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
+    ga__record_set_flag(record, GA__KEY(clustered), v->cluster);
+    ga__record_set_number(record, GA__KEY(cluster), v->cluster ? v->cluster : 1);
+    ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
+    ga__record_set_flag(record, GA__KEY(paired), v->paired);
+    ga__record_set(record, GA__KEY(small),
+                   v->paired ? ga__dtype_memory_type((ga_dtype)v->paired) : "");
     ga__record_set_flag(record, GA__KEY(one_axis), v->kept_ndim == 1);
     ga__record_set_flag(record, GA__KEY(past_cache), v->past_cache);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");

@@ -14,21 +14,23 @@
 typedef ga__rank_variant variant;
 
 enum {
-    LINE = 64,              /* bytes between what different threads write */
-    HOST_GRAIN = 1 << 15,   /* elements of a block of whole rows, or of a part of a row */
-    HOST_PARTS = 2,         /* of a row for each processor: some start late */
-    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
-    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
-    SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
-    SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
-    ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
-    CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
-    CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
-                               their storing together cost less than a round over the row */
-    KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
-    MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
-    WINNER_BYTES = 24,      /* host: key, value and index */
-    ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
+    LINE = 64,               /* bytes between what different threads write */
+    HOST_GRAIN = 1 << 15,    /* elements of a block of whole rows, or of a part of a row */
+    HOST_PARTS = 2,          /* of a row for each processor: some start late */
+    SHORT_ROW = 1 << 10,     /* CUDA: rows that a warp selects in */
+    MIDDLE_ROW = 1 << 13,    /* those of 256 threads; longer ones have 512 */
+    SHARED_ROW = 96 << 10,   /* bytes of the longest rows in shared memory: two blocks fit an SM */
+    SHARED_SPARE = 12 << 10, /* what a block of rows needs besides its keys */
+    SAMPLED_ROW = 1 << 16,   /* CUDA: the shortest rows, and the fewest elements of all rows for */
+    SAMPLED_EACH = 1 << 15,  /* each multiprocessor, of which a sample is taken before the rounds */
+    ROUND_ROWS = 1024,       /* rows whose rounds run together: their tables take 100 MB at most */
+    CANDIDATES_LINE = 8,     /* divides their number, so that rows of bytes are aligned */
+    CANDIDATES_SHARE = 4,    /* candidates are at most a quarter of a row: a round over them and
+                                their storing together cost less than a round over the row */
+    KEEP_ROOM = 16,          /* host: ga_keep_room of rank_keep.host */
+    MOVE_BLOCKS = 8,         /* CUDA: that move elements, for each multiprocessor */
+    WINNER_BYTES = 24,       /* host: key, value and index */
+    ROW_BINS = 256,          /* CUDA: digits of rows in shared memory */
 };
 
 /* A call under way. Rounds and moves work on `rows` rows from `first` on. */
@@ -193,8 +195,9 @@ static ga_status run_cuda_rows(call *c)
     const int block = ga__rank_row_block(&c->v), rows = block / c->v.team;
     const size_t keys =
         ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
+    const size_t bins = ROW_BINS * sizeof(uint32_t) * (size_t)ga__rank_row_copies(&c->v);
     const ga_status status = launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, rows), block,
-                                    (keys + ROW_BINS * sizeof(uint32_t)) * (size_t)rows, 0);
+                                    (keys + bins) * (size_t)rows, 0);
     c->v.team = 0;
     return status;
 }
@@ -290,6 +293,15 @@ static ga_status zero_states(call *c, const room *m)
     return c->device->backend->memory.zero(c->stream, c->rounds->memory, m->zero);
 }
 
+/* Whether a sample says which elements are candidates, so that one read of the rows is enough. */
+static bool takes_sample(const call *c)
+{
+    const ga__ranking *r = c->r;
+    return !c->v.host && c->v.targets <= GA__RANK_FEW_TARGETS && candidate_count(c) > 0 &&
+           r->count >= SAMPLED_ROW &&
+           r->count * c->rows >= (int64_t)c->device->processors * SAMPLED_EACH;
+}
+
 /* Launches all rounds one after another: those after a row's last one do nothing for it. */
 static ga_status run_rounds(call *c)
 {
@@ -297,13 +309,16 @@ static ga_status run_rounds(call *c)
     const int block = c->v.host ? 0 : GA__RANK_ROUND_BLOCK;
     const size_t shared =
         (size_t)ga__rank_tables(&c->v) * (sizeof(uint32_t) << ga__rank_digit_bits(&c->v));
-    c->v.stage = GA__RANK_ROUND;
+    const bool sampled = takes_sample(c);
     ga_status status = zero_states(c, &m);
+    if (status == GA_OK && sampled)
+        status = launch(c, GA__RANK_SAMPLE, c->rows, GA__RANK_ROUND_BLOCK, 0, 0);
+    c->v.stage = GA__RANK_ROUND;
     const ga__loaded_kernel *kernel = status == GA_OK ? find_kernel(c, block) : NULL;
     if (!kernel)
         return ga_error();
     c->params.parts = (uint64_t)part_count(c, kernel);
-    for (int round = 0; round < round_count(c) && status == GA_OK; round++) {
+    for (int round = 0; round < round_count(c) + sampled && status == GA_OK; round++) {
         c->params.round = (uint64_t)round;
         status = launch_found(c, kernel, c->rows * (int64_t)c->params.parts, block,
                               c->v.host ? 0 : shared, 0);

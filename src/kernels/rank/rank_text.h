@@ -9,6 +9,7 @@
 /* The kernels of the engine. */
 typedef enum ga__rank_stage {
     GA__RANK_ROWS,   /* whole rows, from elements to results */
+    GA__RANK_SAMPLE, /* CUDA: a sample of each long row bounds the keys of the ranks */
     GA__RANK_ROUND,  /* a round of long rows: one digit of the keys */
     GA__RANK_GATHER, /* CUDA, topk: brings few winners among candidates to their places */
     GA__RANK_COUNT,  /* counts each tile's elements on the sides of the selected key */
@@ -37,9 +38,10 @@ enum {
     GA__RANK_FEW_TARGETS = 2, /* fewer candidates, and a table of 16 KiB for each rank fits too */
     GA__RANK_ROUND_Q = 3,     /* quantiles whose rounds run together, with two ranks each */
     GA__RANK_ROW_Q = 8,       /* the same for whole rows */
-    GA__RANK_STATE_BYTES = 320,
+    GA__RANK_STATE_BYTES = 384,
     GA__RANK_HOST_TILE = 1 << 15, /* elements whose sides are counted together: in the cache */
     GA__RANK_ROUND_BLOCK = 512,
+    GA__RANK_SAMPLE_KEYS = 4096, /* of a row: 32 KiB at most */
     GA__RANK_MOVE_BLOCK = 256,
     GA__RANK_MOVE_ITEMS = 16, /* of a thread: a tile has 4096 elements, 16 bytes of counts */
     GA__RANK_ORDER_BLOCK = 512,
@@ -59,6 +61,12 @@ typedef struct ga__rank_params {
 static inline int ga__rank_row_block(const ga__rank_variant *v)
 {
     return v->team == 32 ? 128 : v->team;
+}
+
+/* CUDA: counters that a row has of each digit. */
+static inline int ga__rank_row_copies(const ga__rank_variant *v)
+{
+    return v->team > 32 ? 8 : 1;
 }
 
 /* Bits of a digit of rounds. */

@@ -12,6 +12,10 @@
 #define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
 #define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
 #define COLUMN_BLOCKS 2
+#define STAGE_BYTES 30720    /* of a tile that waits in shared memory, with what threads exchange */
+#define SHARED_BYTES 231000  /* of a multiprocessor, without what the driver takes of each block */
+#define STAGED_EXCHANGE 64   /* bytes of a thread in shared memory: its vectors of results */
+#define STAGED_BLOCKS 6      /* more leave less than 40 registers to a thread */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
 
 typedef ga__scan_plan plan;
@@ -183,9 +187,83 @@ static int row_lanes(const plan *p)
     return lanes;
 }
 
+/* Whether an operand suits tiles that wait in shared memory: a number, a repeated element, or
+ * neighbours that move in whole vectors of 16 bytes. */
+static bool suits_stage(const plan *p, int k)
+{
+    const ga__operand *o = &p->operands[k];
+    if (!o->array)
+        return true;
+    if (p->place[k] == GA__NO_PLACE || o->reads == o->writes)
+        return false;
+    const int step = (int)p->v.operand[k].step;
+    return (step == STEP_ZERO && o->reads) ||
+           (step == STEP_ONE &&
+            is_aligned(p, k, GA__VECTOR_BYTES / (int)ga__dtype_size(o->array->dtype)));
+}
+
+/* The sizes of the elements that a staged tile copies, together and at most, and of its results. */
+typedef struct stage_sizes {
+    int all, most, result;
+} stage_sizes;
+
+static bool find_sizes(const plan *p, stage_sizes *s)
+{
+    int results = 0;
+    *s = (stage_sizes){0};
+    for (int k = 0; k < p->noperands; k++) {
+        if (!suits_stage(p, k))
+            return false;
+        if (!p->operands[k].array)
+            continue;
+        const int size = (int)ga__dtype_size(p->operands[k].array->dtype);
+        if (p->operands[k].writes) {
+            results++;
+            s->result = size;
+        } else if (p->v.operand[k].step == STEP_ONE) {
+            s->all += size;
+            s->most = size > s->most ? size : s->most;
+        }
+    }
+    return results == 1 && s->result >= s->most && s->most > 0;
+}
+
+/* Tiles that wait in shared memory, where blocks share rows and the texts only compute. */
+static bool stages_tiles(plan *p)
+{
+    const ga__formula *f = &p->scan->formula.base;
+    stage_sizes s;
+    if (f->user_text || *f->body || !find_sizes(p, &s))
+        return false;
+    int lanes = GA__VECTOR_BYTES / s.most;
+    const bool exchanges = s.result > s.most;
+    while (exchanges && lanes > 1 && lanes * s.result > STAGED_EXCHANGE)
+        lanes /= 2;
+    const int exchanged = exchanges ? GA__SCAN_BLOCK * lanes * s.result : 0,
+              vector = GA__SCAN_BLOCK * lanes * s.all, odd = (STAGE_BYTES - exchanged) / vector - 1;
+    if (odd < 0)
+        return false;
+    p->v.lanes = (uint8_t)lanes;
+    p->v.unroll = (uint8_t)smaller(odd / 2 * 2 + 1, MOST_UNROLL - 1);
+    p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
+    choose_blocks(p, ROW_BLOCKS);
+    if (!p->v.chained)
+        return false;
+    const int64_t fit = SHARED_BYTES / (p->v.unroll * vector + exchanged + 1400);
+    p->v.staged = (uint8_t)smaller(fit, p->v.value_bytes > 8 || p->v.segmented ? 3 : STAGED_BLOCKS);
+    p->each = ga__ceil_div((int64_t)p->v.staged * p->device->processors, p->groups);
+    for (int k = 0; k < p->noperands; k++)
+        p->v.operand[k].staged =
+            p->operands[k].array && p->operands[k].reads && p->v.operand[k].step == STEP_ONE;
+    return true;
+}
+
 static void plan_rows(plan *p)
 {
     if (folds_rows(p))
+        return;
+    p->groups = p->rows;
+    if (stages_tiles(p))
         return;
     set_tile(p, row_lanes(p));
     p->groups = p->rows;

@@ -11,7 +11,9 @@ enum { STATE_ALIGNMENT = 16, LINE = 64, WORD = 4 };
 /* Blocks of a multiprocessor whose registers the compiler leaves room for. */
 static int min_blocks(const variant *v)
 {
-    return (v->segmented && !v->folds) || !(v->columns || v->chained) ? 1 : 4;
+    return v->staged                                                    ? v->staged
+           : (v->segmented && !v->folds) || !(v->columns || v->chained) ? 1
+                                                                        : 4;
 }
 
 /* The first words of what `w` has. */
@@ -77,6 +79,17 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
                      word + (size_t)v->kept_ndim);
 }
 
+/* The operand in whose stage the results of operand k wait: its elements have their size. -1: none,
+ * threads exchange results before they store. */
+static int result_stage(const variant *v, int k)
+{
+    const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
+    for (int o = 0; v->operand[k].memory != GA_NO_DTYPE && o < v->noperands; o++)
+        if (v->operand[o].staged && ga__dtype_size((ga_dtype)v->operand[o].memory) == size)
+            return o;
+    return -1;
+}
+
 static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
                          size_t word)
 {
@@ -87,6 +100,9 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
     ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
+    ga__record_set_flag(record, GA__KEY(staged), o->staged);
+    ga__record_set_flag(record, GA__KEY(exchanged), result_stage(v, k) < 0);
+    ga__record_set_number(record, GA__KEY(result_stage), result_stage(v, k));
     if (o->streamed)
         fill_strides(record, v, o->step, word + 1);
     else if (o->memory != GA_NO_DTYPE)
@@ -149,6 +165,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set_flag(record, GA__KEY(chained), v->chained);
     ga__record_set_flag(record, GA__KEY(serial), !v->chained && !v->folds);
     ga__record_set_flag(record, GA__KEY(folds), v->folds);
+    ga__record_set_flag(record, GA__KEY(staged), v->staged);
     ga__record_set_flag(record, GA__KEY(choice), v->choice != GA__CHOICE_NOT);
     ga__record_set_flag(record, GA__KEY(marks), v->choice == GA__CHOICE_MARKS);
     ga__record_set_flag(record, GA__KEY(vectors), v->lanes > 1);

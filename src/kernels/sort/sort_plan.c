@@ -12,7 +12,8 @@ enum {
     HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
     MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
-    WARPS_BLOCK = 256,       /* threads of a block that sorts short rows */
+    WARPS_BLOCK = 256,       /* threads of a block that sorts short rows, */
+    MOST_ITEMS = 8,          /* with up to so many elements each */
     PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
                               * registers a thread fit a multiprocessor; */
     SMALL_BLOCK = 512,       /* of one of words up to 2 bytes, which need fewer */
@@ -123,16 +124,16 @@ static void plan_host(plan *p, size_t size)
 
 /* ---- CUDA ---- */
 
-/* A row a warp or less, up to eight elements a thread. */
+/* A row a warp or less. */
 static bool plan_warps(plan *p)
 {
     int team = 2, items = 1;
+    if (p->length > GA__WARP * MOST_ITEMS)
+        return false;
     while (team < GA__WARP && team < p->length)
         team *= 2;
     while (team * items < p->length)
         items *= 2;
-    if (items > 8)
-        return false;
     p->way = GA__SORT_BY_NETWORK;
     p->v.block = WARPS_BLOCK;
     p->v.team = (uint8_t)team;

@@ -7,6 +7,7 @@
 #include "base/given.h"
 #include "base/options.h"
 #include "ops/elementwise_op.h"
+#include "ops/functions/round.h"
 
 static const ga__row round_row = {.formula = {.id = GA__FORMULA_ID(100),
                                               .name = "round",
@@ -16,9 +17,10 @@ static const ga__row round_row = {.formula = {.id = GA__FORMULA_ID(100),
                                   .result = GA__RESULT_SAME,
                                   .inputs = 1};
 
-/* A power of 10 as NumPy finds it: exact while it can be. */
-static double power_of_ten(int n)
+/* As NumPy finds it: exact while it can be. 10 ** 400 is infinite. */
+double ga__power_of_ten(int decimals)
 {
+    const int n = decimals < 0 ? decimals < -400 ? 400 : -decimals : decimals;
     double power = 1;
     if (n > 22)
         return pow(10, n);
@@ -30,8 +32,7 @@ static double power_of_ten(int n)
 /* To a number of decimals that is not 0. */
 static gpuarray *round_to(gpuarray *out, ga_value a, int decimals)
 {
-    const int most = decimals > -400 ? decimals : -400; /* 10 ** 400 is infinite */
-    const double numbers[] = {power_of_ten(most < 0 ? -most : most), decimals > 0};
+    const double numbers[] = {ga__power_of_ten(decimals), decimals > 0};
     return ga__apply_numbers(&round_row, out, &a, 2, numbers);
 }
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "kernels/scan/scan.h"
-#include "ops/functions/chosen.h"
+#include "ops/functions/masked.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_starts.h"
 #include "ops/scan/take_number.h"

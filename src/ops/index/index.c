@@ -114,10 +114,12 @@ static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
     return count > 0 ? (ga_place)(x, mask, value) : GA_OK;
 }
 
-static ga_status set_indexed(const ga__indexing *g, const gpuarray *x, ga_value value)
+static ga_status set_indexed(ga__indexing *g, const gpuarray *x, ga_value value)
 {
-    gpuarray *copy;
-    ga_status status = ga__scattered_value("index_set", x, &value, &copy);
+    gpuarray *copy = NULL;
+    ga_status status = ga__indexing_separate(g);
+    if (status == GA_OK)
+        status = ga__scattered_value("index_set", x, &value, &copy);
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
     if (status == GA_OK && from && !ga__broadcasts_to(from->ndim, from->shape, g->ndim, g->shape))
         status =

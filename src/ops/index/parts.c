@@ -242,6 +242,20 @@ void ga__indexing_reset(ga__indexing *g)
     g->nowned = 0;
 }
 
+ga_status ga__indexing_separate(ga__indexing *g)
+{
+    for (int k = 0; k < g->count; k++) {
+        if (!ga__arrays_overlap(g->x, g->index[k].array))
+            continue;
+        gpuarray *copy = ga_copy(g->index[k].array);
+        if (!copy)
+            return ga_error();
+        g->owned[g->nowned++] = copy;
+        g->index[k].array = copy;
+    }
+    return GA_OK;
+}
+
 void ga__indexing_strides(const ga__indexing *g, int k, int64_t *strides)
 {
     const gpuarray *a = g->index[k].array;

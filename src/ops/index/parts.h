@@ -24,7 +24,7 @@ typedef struct ga__indexing {
     ga__indexed index[GA__MOST_INDICES];
     int ndim, first, index_ndim;
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM], offset;
-    gpuarray *owned[GA_MAX_NDIM]; /* the indices that masks became */
+    gpuarray *owned[2 * GA_MAX_NDIM]; /* the indices that masks became, and copies */
     int nowned;
 } ga__indexing;
 
@@ -33,6 +33,9 @@ typedef struct ga__indexing {
 ga_status ga__indexing_init(ga__indexing *g, const char *name, const gpuarray *x, int n,
                             const ga_part *parts, gpuarray **view);
 void ga__indexing_reset(ga__indexing *g);
+
+/* Copies the arrays of indices that share memory with x, for calls that write to it. */
+ga_status ga__indexing_separate(ga__indexing *g);
 
 /* The strides of index k in the shape of the result, in bytes, and of its position. */
 void ga__indexing_strides(const ga__indexing *g, int k, int64_t *strides);

@@ -59,14 +59,17 @@ static ga_status put_line(const ga_put_args *args, gpuarray *line, ga_value valu
         status = fit ? GA_OK : ga_error();
     }
     if (status == GA_OK) {
-        const ga__indexing g = {
+        ga__indexing g = {
             .x = line,
             .count = 1,
             .index = {{.array = flat, .length = line->size, .stride = line->strides[0]}},
             .ndim = 1,
             .index_ndim = 1,
             .shape = {indices->size}};
-        status = ga__scatter("put", &g, args->mode, NULL, value);
+        status = ga__indexing_separate(&g);
+        if (status == GA_OK)
+            status = ga__scatter("put", &g, args->mode, NULL, value);
+        ga__indexing_reset(&g);
     }
     ga_free(fit);
     ga_free(flat);
@@ -139,7 +142,7 @@ static ga_status lay_lines(const gpuarray *x, const gpuarray *indices, int axis,
 
 static ga_status put_along(const ga_put_along_args *args, gpuarray *x, int axis)
 {
-    ga__indexing g;
+    ga__indexing g = {.nowned = 0};
     int64_t steps[GA_MAX_NDIM];
     gpuarray *copy;
     ga_value value = args->value;
@@ -152,7 +155,10 @@ static ga_status put_along(const ga_put_along_args *args, gpuarray *x, int axis)
                           "put_along_axis: a value of shape %s does not broadcast to shape %s",
                           ga__shape_text(from->ndim, from->shape), ga__shape_text(g.ndim, g.shape));
     if (status == GA_OK)
+        status = ga__indexing_separate(&g);
+    if (status == GA_OK)
         status = ga__scatter("put_along_axis", &g, GA_RAISE, steps, value);
+    ga__indexing_reset(&g);
     ga_free(copy);
     return status;
 }

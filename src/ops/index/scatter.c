@@ -14,9 +14,9 @@
 /* A table with a place for each key is taken up to so many places a tuple. */
 #define SPARSE 4
 
-/* The kernels of a call: only a check of all indices; claims; writes of those that stay; writes of
- * all, of one value. */
-typedef enum step { CHECK, CLAIM, WRITE, WRITE_ALL } step;
+/* The kernels of a call: only a check of all indices; the tuples' keys; claims; writes of those
+ * that stay; writes of all, of one value; folds by atomics. */
+typedef enum step { CHECK, KEYS, CLAIM, WRITE, WRITE_ALL, FOLD } step;
 
 typedef struct scatter {
     const char *name;
@@ -24,9 +24,23 @@ typedef struct scatter {
     ga_index_mode mode;
     const int64_t *steps;
     ga_value value;
-    gpuarray *table; /* NULL: there is none */
-    int64_t mask;
+    gpuarray *table; /* of claims, or the keys; NULL: there is none */
+    int64_t mask, low;
+    const char *fold; /* the operation, and the dtype in which it computes */
+    ga_dtype loop;
 } scatter;
+
+/* Whether the step has the tuples alone, without the other axes of the result. */
+static bool has_tuples_only(step what)
+{
+    return what == CHECK || what == KEYS || what == CLAIM;
+}
+
+/* Whether the step writes to the array. */
+static bool writes_elements(step what)
+{
+    return what == WRITE || what == WRITE_ALL || what == FOLD;
+}
 
 /* ---- Texts ---- */
 
@@ -56,7 +70,7 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
         ga__strbuf_add(t, "(void)k0");
         return;
     }
-    ga__strbuf_add(t, "if ((k0");
+    ga__strbuf_add(t, what == KEYS ? "r = ((k0" : "if ((k0");
     for (int k = 1; k < s->g->count; k++)
         ga__strbuf_addf(t, " | k%d", k);
     ga__strbuf_add(t, ") >= 0");
@@ -65,9 +79,17 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
         sum_text(s, "m", t);
         ga__strbuf_add(t, ", p)");
     }
-    ga__strbuf_add(t, what == CLAIM ? ") ga::claim(t, mask, q" : ") x[0");
+    if (what == FOLD)
+        ga__strbuf_addf(t, ") ga::fold_into<ga::%s>(&x[0", s->fold);
+    else
+        ga__strbuf_add(t, what == CLAIM  ? ") ga::claim(t, mask, q"
+                          : what == KEYS ? ") ? 0"
+                                         : ") x[0");
     sum_text(s, what == CLAIM ? "m" : "s", t);
-    ga__strbuf_add(t, what == CLAIM ? ", p)" : "] = v");
+    ga__strbuf_add(t, what == CLAIM  ? ", p)"
+                      : what == KEYS ? " - low : -1"
+                      : what == FOLD ? "], v, z)"
+                                     : "] = v");
 }
 
 /* ---- Operands ---- */
@@ -102,7 +124,7 @@ typedef struct extent {
 static extent extent_of(const scatter *s, step what)
 {
     const ga__indexing *g = s->g;
-    if (what == CHECK || what == CLAIM)
+    if (has_tuples_only(what))
         return (extent){g->first, g->index_ndim, g->shape + g->first};
     return (extent){0, g->ndim, g->shape};
 }
@@ -123,7 +145,7 @@ static void add_indices(const scatter *s, step what, const extent *e, memory *m)
         add_number(m, k, 1, 'n', index->length);
         if (what == CLAIM || what == WRITE)
             add_number(m, k, 2, 'm', key);
-        if (what == WRITE || what == WRITE_ALL)
+        if (what == KEYS || writes_elements(what))
             add_number(m, k, 3, 's', index->stride / size);
         if (s->mode == GA_RAISE && what != WRITE)
             add_number(m, k, 4, 'a', index->axis);
@@ -151,6 +173,34 @@ static void add_tuple(const scatter *s, step what, const extent *e, memory *m)
     add(m, ga__integer_operand("mask", s->mask));
 }
 
+static void add_keys(const scatter *s, const extent *e, memory *m)
+{
+    int64_t strides[GA_MAX_NDIM];
+    ga__contiguous_strides(e->ndim, e->shape, sizeof(int64_t), strides);
+    ga__lens_set_typed(&m->table, s->table, e->ndim, e->shape, strides, 0);
+    add(m, ga__lens_operand("r", &m->table, GA__VALUE, true));
+    add(m, ga__integer_operand("low", s->low));
+}
+
+/* The array and the value that the operation folds into it, which computes in its own dtype. */
+static void add_folded(const scatter *s, const extent *e, memory *m)
+{
+    const gpuarray *from = s->value.as.array;
+    int64_t strides[GA_MAX_NDIM];
+    ga__lens_set_typed(&m->x, s->g->x, e->ndim, e->shape, s->g->strides, s->g->offset);
+    add(m, ga__lens_operand("x", &m->x, GA__PLACED, true));
+    add(m, ga__number_operand("z", s->loop, ga_value_bool(false)));
+    if (s->value.kind == GA_VALUE_NUMBER) {
+        add(m, ga__number_operand("v", s->loop, s->value));
+        return;
+    }
+    ga__broadcast_strides(e->ndim, e->shape, from->ndim, from->shape, from->strides, strides);
+    ga__lens_set_typed(&m->value, from, e->ndim, e->shape, strides, 0);
+    ga__operand value = ga__lens_operand("v", &m->value, GA__VALUE, false);
+    value.type = s->loop;
+    add(m, value);
+}
+
 static void add_target(const scatter *s, const extent *e, memory *m)
 {
     const gpuarray *x = s->g->x, *from = s->value.as.array;
@@ -170,7 +220,8 @@ static void add_target(const scatter *s, const extent *e, memory *m)
 
 static ga_status run(const scatter *s, step what)
 {
-    static const char *const names[] = {"check_indices", "claim", "scatter", "scatter"};
+    static const char *const names[] = {"check_indices", "index_keys", "claim",
+                                        "scatter",       "scatter",    "fold"};
     memory m;
     ga__strbuf text = GA__STRBUF_INIT, description = GA__STRBUF_INIT;
     ga__formula formula = {.name = names[what]};
@@ -185,7 +236,11 @@ static ga_status run(const scatter *s, step what)
     ga__strbuf_reset(&description);
     if (status == GA_OK) {
         formula.body = text.text;
-        if (what == WRITE || what == WRITE_ALL)
+        if (what == KEYS)
+            add_keys(s, &e, &m);
+        else if (what == FOLD)
+            add_folded(s, &e, &m);
+        else if (writes_elements(what))
             add_target(s, &e, &m);
         add_indices(s, what, &e, &m);
         add_tuple(s, what, &e, &m);
@@ -253,6 +308,28 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
     if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
         status = run(&s, CHECK);
     return status == GA_OK ? run(&s, WRITE_ALL) : status;
+}
+
+ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys)
+{
+    const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
+    scatter s = {.name = name, .g = g, .mode = GA_RAISE, .table = keys->keys};
+    int64_t high = 0;
+    for (int k = 0; k < g->count; k++) {
+        const int64_t reach = (g->index[k].length - 1) * (g->index[k].stride / size);
+        *(reach < 0 ? &s.low : &high) += reach;
+    }
+    keys->low = s.low;
+    keys->span = high - s.low + 1;
+    return run(&s, KEYS);
+}
+
+ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
+                           const char *fold, ga_dtype loop)
+{
+    const scatter s = {
+        .name = name, .g = g, .mode = GA_RAISE, .value = value, .fold = fold, .loop = loop};
+    return run(&s, FOLD);
 }
 
 ga_status ga__check_tuples(const char *name, const ga__indexing *g)

@@ -12,6 +12,20 @@
 ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mode,
                       const int64_t *steps, ga_value value);
 
+/* The element that each tuple names, as a key: its place in elements from the lowest one on; -1 for
+ * a tuple that is out of range, which on the host raises. */
+typedef struct ga__tuple_keys {
+    gpuarray *keys; /* int64, as many as there are tuples; the caller's */
+    int64_t low;    /* the place of key 0, in elements from the parts' offset */
+    int64_t span;   /* keys are less */
+} ga__tuple_keys;
+ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys);
+
+/* CUDA: folds the value into what the parts describe, by atomics. `fold` is an operation of
+ * fold.tmpl that computes in `loop`. */
+ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
+                           const char *fold, ga_dtype loop);
+
 /* Raises what ga__scatter() would. */
 ga_status ga__check_tuples(const char *name, const ga__indexing *g);
 

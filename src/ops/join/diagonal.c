@@ -1,6 +1,8 @@
 /* Diagonals, triangles, and differences of neighbours. */
 #include <quarry/joining.h>
 
+#include <string.h>
+
 #include "array/array.h"
 #include "base/error.h"
 #include "model/promote.h"
@@ -206,6 +208,38 @@ static gpuarray *difference(const gpuarray *x, int axis)
     return out;
 }
 
+/* An end of x along the axis: an array of no dimensions is one element of each line. */
+static gpuarray *end_of(const gpuarray *x, int axis, const gpuarray *end)
+{
+    int64_t shape[GA_MAX_NDIM];
+    if (end->ndim > 0)
+        return ga_retain((gpuarray *)end);
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = 1;
+    return ga_broadcast_to(end, x->ndim, shape);
+}
+
+/* x with what the call puts before and behind it. */
+static gpuarray *extended(const ga_diff_args *args, int axis)
+{
+    const gpuarray *x = args->x, *parts[3];
+    gpuarray *before = args->prepend ? end_of(x, axis, args->prepend) : NULL,
+             *behind = args->append ? end_of(x, axis, args->append) : NULL, *out = NULL;
+    int n = 0;
+    if (!args->prepend && !args->append)
+        return ga_reshape(x, x->ndim, x->shape);
+    if (before)
+        parts[n++] = before;
+    parts[n++] = x;
+    if (behind)
+        parts[n++] = behind;
+    if ((before || !args->prepend) && (behind || !args->append))
+        out = ga_concatenate(n, parts, GA_AXIS(axis));
+    ga_free(behind);
+    ga_free(before);
+    return out;
+}
+
 gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
 {
     ga_diff_args known;
@@ -220,7 +254,7 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
         return NULL;
     if (ga__check_axis("diff", known.naxes ? known.axes[0] : -1, known.x->ndim, &axis) != GA_OK)
         return NULL;
-    gpuarray *x = ga_reshape(known.x, known.x->ndim, known.x->shape);
+    gpuarray *x = extended(&known, axis);
     for (int k = 0; x && k < known.n && (k == 0 || x->shape[axis] > 0); k++) {
         gpuarray *next = difference(x, axis);
         ga_free(x);

@@ -11,8 +11,8 @@
 #include "ops/elementwise_op.h"
 #include "ops/index/gather.h"
 
-/* The pieces that one kernel joins: each is an operand, and so is its end. */
-#define MOST_PIECES 18
+/* The pieces that one kernel joins: each is an operand, and so are the ends of two. */
+#define MOST_PIECES 25
 
 /* From so many bytes on, a copy for each piece takes no longer than one launch for all, if the
  * bytes that follow each other are enough for whole lines of memory. */
@@ -60,13 +60,33 @@ static ga_status copy_each(int count, const gpuarray *const *pieces, int axis, g
     return status;
 }
 
-/* "r = c < e0 ? *x0 : c < e1 ? *x1 : *x2": the coordinate says which piece has the element. */
-static ga_status join_text(int count, ga__strbuf *text)
+/* "c < end1 ? c < end0 ? *x0 : *x1 : *x2", of the pieces from `first` on: the coordinate says which
+ * one has the element. An operand has the ends of two pieces, 32 bits each; of long axes it has
+ * one.
+ */
+static void choice_text(int first, int count, bool wide, ga__strbuf *text)
+{
+    const int left = count / 2, last = first + left - 1;
+    if (count == 1) {
+        ga__strbuf_addf(text, "*x%d", first);
+        return;
+    }
+    ga__strbuf_add(text, "(c < ");
+    if (wide)
+        ga__strbuf_addf(text, "(long long)e%d", last);
+    else
+        ga__strbuf_addf(text, "(long long)(e%d >> %d & 0xffffffffu)", last / 2, last % 2 * 32);
+    ga__strbuf_add(text, " ? ");
+    choice_text(first, left, wide, text);
+    ga__strbuf_add(text, " : ");
+    choice_text(first + left, count - left, wide, text);
+    ga__strbuf_add(text, ")");
+}
+
+static ga_status join_text(int count, bool wide, ga__strbuf *text)
 {
     ga__strbuf_add(text, "r = ");
-    for (int k = 0; k < count - 1; k++)
-        ga__strbuf_addf(text, "c < e%d ? *x%d : ", k, k);
-    ga__strbuf_addf(text, "*x%d", count - 1);
+    choice_text(0, count, wide, text);
     return text->failed ? GA_ERR_MEMORY : GA_OK;
 }
 
@@ -77,31 +97,55 @@ static void place_piece(ga__lens *lens, const gpuarray *piece, const gpuarray *o
     ga__lens_set(lens, piece, out->ndim, out->shape, piece->strides, -start * piece->strides[axis]);
 }
 
+/* Whether ends need more than 32 bits. */
+static bool is_wide(const gpuarray *out, int axis)
+{
+    return out->shape[axis] > UINT32_MAX;
+}
+
+/* The ends of the pieces as operands, after the n others; returns how many there are. */
+static int add_ends(int count, const int64_t *end, bool wide, char (*names)[16],
+                    ga__operand *operands, int n)
+{
+    const int each = wide ? 1 : 2;
+    for (int k = 0; k < count - 1; k += each) {
+        const uint64_t second = each == 2 && k + 1 < count - 1 ? (uint64_t)end[k + 1] << 32 : 0;
+        snprintf(names[k], sizeof *names, "e%d", k / each);
+        operands[n++] =
+            (ga__operand){.name = names[k],
+                          .number = ga_value_unsigned(GA_UINT64, (uint64_t)end[k] | second),
+                          .type = GA_UINT64,
+                          .reads = true};
+    }
+    return n;
+}
+
 /* Joins `count` pieces by one kernel into `out`, which has just their shape. */
 static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis, gpuarray *out)
 {
-    char names[2 * MOST_PIECES][16];
+    char names[MOST_PIECES][16], ends[MOST_PIECES][16];
     ga__lens result, coordinate, lenses[MOST_PIECES];
     ga__operand operands[2 + 2 * MOST_PIECES];
     ga__strbuf text = GA__STRBUF_INIT;
+    const bool wide = is_wide(out, axis);
+    int64_t end[MOST_PIECES], start = 0;
     int n = 0;
-    int64_t start = 0;
-    ga_status status = join_text(count, &text);
+    ga_status status = join_text(count, wide, &text);
     ga__lens_whole(&result, out);
     ga__lens_coordinate(&coordinate, out->ndim, out->shape, axis, 0);
     operands[n++] = ga__lens_operand("r", &result, GA__VALUE, true);
     operands[n++] = ga__lens_operand("c", &coordinate, GA__COORDINATE, false);
     for (int k = 0; k < count; k++) {
-        snprintf(names[2 * k], sizeof *names, "x%d", k);
-        snprintf(names[2 * k + 1], sizeof *names, "e%d", k);
+        snprintf(names[k], sizeof *names, "x%d", k);
         place_piece(&lenses[k], pieces[k], out, axis, start);
-        start += pieces[k]->shape[axis];
-        operands[n++] = ga__lens_operand(names[2 * k], &lenses[k], GA__PLACED, false);
-        operands[n++] = ga__integer_operand(names[2 * k + 1], start);
+        start = end[k] = start + pieces[k]->shape[axis];
+        operands[n++] = ga__lens_operand(names[k], &lenses[k], GA__PLACED, false);
     }
-    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_CONCATENATE, (unsigned)count),
-                                 .name = "concatenate",
-                                 .body = text.text};
+    n = add_ends(count, end, wide, ends, operands, n);
+    const ga__formula formula = {
+        .id = GA__FAMILY_ID(GA__FAMILY_CONCATENATE, (unsigned)count + (wide ? 256u : 0u)),
+        .name = "concatenate",
+        .body = text.text};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
@@ -112,10 +156,11 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
 static ga_status join_in_runs(int count, const gpuarray *const *pieces, int axis, gpuarray *out)
 {
     ga_status status = GA_OK;
+    const int most = is_wide(out, axis) ? MOST_PIECES / 2 : MOST_PIECES;
     int64_t shape[GA_MAX_NDIM], start = 0;
     memcpy(shape, out->shape, sizeof(int64_t) * (size_t)out->ndim);
-    for (int k = 0; k < count && status == GA_OK; k += MOST_PIECES) {
-        const int some = count - k < MOST_PIECES ? count - k : MOST_PIECES;
+    for (int k = 0; k < count && status == GA_OK; k += most) {
+        const int some = count - k < most ? count - k : most;
         shape[axis] = 0;
         for (int j = k; j < k + some; j++)
             shape[axis] += pieces[j]->shape[axis];

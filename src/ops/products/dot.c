@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "kernels/reduce.h"
+#include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/parts.h"

@@ -18,92 +18,118 @@ typedef struct form {
     bool conjugates;         /* a */
 } form;
 
-/* One call, checked: operands as matrices, and the result's shape with and without the dimensions
- * of vectors. */
+/* Shapes that match: the result's, without the dimensions that vectors lack. */
+typedef struct match {
+    bool a_vector, b_vector;
+    int ndim;
+    int64_t shape[GA_MAX_NDIM];
+} match;
+
+/* The shape of one operand. */
+typedef struct dimensions {
+    int ndim;
+    const int64_t *shape;
+} dimensions;
+
+static ga_status fail_shapes(const char *name, dimensions a, dimensions b, const char *why)
+{
+    return ga__fail(GA_ERR_SHAPE, "%s: shapes %s and %s %s", name, ga__shape_text(a.ndim, a.shape),
+                    ga__shape_text(b.ndim, b.shape), why);
+}
+
+static ga_status check_dimensions(const char *name, dimensions x, int operand, int least,
+                                  bool vector)
+{
+    if (x.ndim < least)
+        return ga__fail(GA_ERR_INVALID, "%s: operand %d has %d dimensions, fewer than %d", name,
+                        operand, x.ndim, least);
+    if (vector && x.ndim == GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INVALID, "%s: vectors have more than %d dimensions", name,
+                        GA_MAX_NDIM - 1);
+    return GA_OK;
+}
+
+static ga_status match_shapes(const form *f, dimensions a, dimensions b, match *m)
+{
+    m->a_vector = f->any ? a.ndim == 1 : f->a_vector;
+    m->b_vector = f->any ? b.ndim == 1 : f->b_vector;
+    ga_status status = check_dimensions(f->name, a, 1, f->any || f->a_vector ? 1 : 2, m->a_vector);
+    if (status == GA_OK)
+        status = check_dimensions(f->name, b, 2, f->any || f->b_vector ? 1 : 2, m->b_vector);
+    if (status != GA_OK)
+        return status;
+    const int a_stack = a.ndim - 2 + m->a_vector, b_stack = b.ndim - 2 + m->b_vector;
+    if (a.shape[a.ndim - 1] != b.shape[b_stack])
+        return fail_shapes(f->name, a, b,
+                           "do not match: the last dimension of the first is not the last but "
+                           "one, or only, of the second");
+    m->ndim = a_stack;
+    memcpy(m->shape, a.shape, (size_t)a_stack * sizeof *m->shape);
+    if (!ga__broadcast_shape(&m->ndim, m->shape, b_stack, b.shape))
+        return fail_shapes(f->name, a, b,
+                           ga__broadcast_problem(m->ndim, m->shape, b_stack, b.shape));
+    if (!m->a_vector)
+        m->shape[m->ndim++] = a.shape[a.ndim - 2];
+    if (!m->b_vector)
+        m->shape[m->ndim++] = b.shape[b.ndim - 1];
+    return GA_OK;
+}
+
+/* Multiplies arrays whose shapes match into `out`, of the result's shape. */
+static ga_status multiply(const ga__product_options *options, const match *m, const gpuarray *a,
+                          const gpuarray *b, gpuarray *out)
+{
+    ga__product_view left, right, result;
+    ga__product_view_of(&left, a);
+    ga__product_view_of(&right, b);
+    ga__product_view_of(&result, out);
+    if (m->a_vector)
+        ga__product_view_insert(&left, left.ndim - 1);
+    if (m->b_vector) {
+        ga__product_view_insert(&right, right.ndim);
+        ga__product_view_insert(&result, result.ndim);
+    }
+    if (m->a_vector)
+        ga__product_view_insert(&result, result.ndim - 1);
+    return ga__multiply_views(options, &left, &right, &result);
+}
+
+/* ---- a @ b of expressions ---- */
+
+static const form any_form = {.name = "matmul", .any = true};
+
+ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const int64_t *b_shape,
+                           int *ndim, int64_t *shape)
+{
+    match m;
+    const ga_status status =
+        match_shapes(&any_form, (dimensions){a_ndim, a_shape}, (dimensions){b_ndim, b_shape}, &m);
+    if (status != GA_OK)
+        return status;
+    *ndim = m.ndim;
+    memcpy(shape, m.shape, (size_t)m.ndim * sizeof *shape);
+    return GA_OK;
+}
+
+ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b)
+{
+    const ga__product_options options = {.name = any_form.name};
+    match m;
+    const ga_status status = match_shapes(&any_form, (dimensions){a->ndim, a->shape},
+                                          (dimensions){b->ndim, b->shape}, &m);
+    return status == GA_OK ? multiply(&options, &m, a, b, out) : status;
+}
+
+/* ---- Calls ---- */
+
+/* One call, checked. */
 typedef struct call {
     const form *form;
     const ga_product_args *args;
-    bool a_vector, b_vector;
-    ga__product_view a, b;
+    match match;
     ga__device *device;
     ga_dtype dtype;
-    int ndim;
-    int64_t shape[GA_MAX_NDIM]; /* of the result */
 } call;
-
-static ga_status fail_shapes(const call *c, const char *why)
-{
-    const gpuarray *a = c->args->a, *b = c->args->b;
-    return ga__fail(GA_ERR_SHAPE, "%s: shapes %s and %s %s", c->form->name,
-                    ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape), why);
-}
-
-static ga_status check_dimensions(const call *c, const gpuarray *x, int operand, int least)
-{
-    if (x->ndim >= least)
-        return GA_OK;
-    return ga__fail(GA_ERR_INVALID, "%s: operand %d has %d dimensions, fewer than %d",
-                    c->form->name, operand, x->ndim, least);
-}
-
-/* Reads the operands as matrices. */
-static ga_status read_operands(call *c)
-{
-    const form *f = c->form;
-    const gpuarray *a = c->args->a, *b = c->args->b;
-    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
-    ga_status status = ga__check_values(f->name, 2, values, &c->device);
-    if (status == GA_OK)
-        status = ga__check_numeric(f->name, a->dtype);
-    if (status == GA_OK)
-        status = ga__check_numeric(f->name, b->dtype);
-    if (status == GA_OK)
-        status = check_dimensions(c, a, 1, f->any || f->a_vector ? 1 : 2);
-    if (status == GA_OK)
-        status = check_dimensions(c, b, 2, f->any || f->b_vector ? 1 : 2);
-    if (status != GA_OK)
-        return status;
-    c->a_vector = f->any ? a->ndim == 1 : f->a_vector;
-    c->b_vector = f->any ? b->ndim == 1 : f->b_vector;
-    ga__product_view_of(&c->a, a);
-    ga__product_view_of(&c->b, b);
-    if ((c->a_vector && a->ndim == GA_MAX_NDIM) || (c->b_vector && b->ndim == GA_MAX_NDIM))
-        return ga__fail(GA_ERR_INVALID, "%s: vectors have more than %d dimensions", f->name,
-                        GA_MAX_NDIM - 1);
-    if (c->a_vector)
-        ga__product_view_insert(&c->a, a->ndim - 1);
-    if (c->b_vector)
-        ga__product_view_insert(&c->b, b->ndim);
-    return GA_OK;
-}
-
-/* The result's shape, of at least two dimensions, from the operands'. */
-static ga_status match(call *c)
-{
-    const ga__product_view *a = &c->a, *b = &c->b;
-    c->ndim = a->ndim - 2;
-    memcpy(c->shape, a->shape, (size_t)c->ndim * sizeof *c->shape);
-    if (a->shape[a->ndim - 1] != b->shape[b->ndim - 2])
-        return fail_shapes(c, "do not match: the last dimension of the first is not the "
-                              "last but one, or only, of the second");
-    if (!ga__broadcast_shape(&c->ndim, c->shape, b->ndim - 2, b->shape))
-        return fail_shapes(c, ga__broadcast_problem(c->ndim, c->shape, b->ndim - 2, b->shape));
-    c->shape[c->ndim++] = a->shape[a->ndim - 2];
-    c->shape[c->ndim++] = b->shape[b->ndim - 1];
-    return GA_OK;
-}
-
-/* Drops the dimensions that vectors lack. */
-static void drop_vectors(call *c)
-{
-    if (c->b_vector)
-        c->ndim--;
-    if (c->a_vector) {
-        if (!c->b_vector)
-            c->shape[c->ndim - 2] = c->shape[c->ndim - 1];
-        c->ndim--;
-    }
-}
 
 static ga_status check_numbers(const call *c)
 {
@@ -123,14 +149,15 @@ static ga_status check_numbers(const call *c)
 static ga_status check_out(const call *c)
 {
     const gpuarray *out = c->args->out;
+    const match *m = &c->match;
     if (!out)
         return GA_OK;
-    const ga_status status = ga__check_out(c->form->name, out, c->ndim, c->shape, c->dtype);
+    const ga_status status = ga__check_out(c->form->name, out, m->ndim, m->shape, c->dtype);
     if (status != GA_OK)
         return status;
-    if (!ga__same_shape(c->ndim, c->shape, out->ndim, out->shape))
+    if (!ga__same_shape(m->ndim, m->shape, out->ndim, out->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", c->form->name,
-                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
+                        ga__shape_text(m->ndim, m->shape), ga__shape_text(out->ndim, out->shape));
     if (out->buffer->device != c->device)
         return ga__fail(GA_ERR_DEVICE, "%s: the operands are on %s, out on %s", c->form->name,
                         c->device->name, out->buffer->device->name);
@@ -139,50 +166,46 @@ static ga_status check_out(const call *c)
 
 static ga_status prepare(call *c)
 {
-    ga_status status = read_operands(c);
+    const gpuarray *a = c->args->a, *b = c->args->b;
+    const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
+    ga_status status = ga__check_values(c->form->name, 2, values, &c->device);
     if (status == GA_OK)
-        status = match(c);
+        status = ga__check_numeric(c->form->name, a->dtype);
+    if (status == GA_OK)
+        status = ga__check_numeric(c->form->name, b->dtype);
+    if (status == GA_OK)
+        status = match_shapes(c->form, (dimensions){a->ndim, a->shape},
+                              (dimensions){b->ndim, b->shape}, &c->match);
     if (status != GA_OK)
         return status;
-    drop_vectors(c);
-    c->dtype = ga_result_type(c->args->a->dtype, c->args->b->dtype);
-    int64_t size;
-    status = ga__check_shape(c->form->name, c->dtype, c->ndim, c->shape, &size);
-    if (status == GA_OK)
-        status = check_numbers(c);
+    c->dtype = ga_result_type(a->dtype, b->dtype);
+    status = check_numbers(c);
     return status == GA_OK ? check_out(c) : status;
 }
 
-static ga_status multiply(const call *c, gpuarray *out)
+/* The first operand, or its conjugate, which the caller frees. */
+static const gpuarray *first_operand(const call *c, gpuarray **conjugate)
 {
-    const ga__product_options options = {c->form->name, c->args->alpha, c->args->beta,
-                                         c->args->tf32};
-    ga__product_view result;
-    ga__product_view_of(&result, out);
-    if (c->b_vector)
-        ga__product_view_insert(&result, result.ndim);
-    if (c->a_vector)
-        ga__product_view_insert(&result, result.ndim - 1);
-    return ga__multiply_views(&options, &c->a, &c->b, &result);
+    const gpuarray *a = c->args->a;
+    const bool conjugates = c->form->conjugates && ga__dtype_kind(a->dtype) == 'c';
+    *conjugate = conjugates ? ga_conj(a) : NULL;
+    return conjugates ? *conjugate : a;
 }
 
 static gpuarray *product(const form *f, const ga_product_args *args)
 {
     call c = {.form = f, .args = args};
+    gpuarray *conjugate;
     if (prepare(&c) != GA_OK)
         return NULL;
-    gpuarray *out = args->out, *conjugate = NULL;
-    ga_status status = GA_OK;
-    if (f->conjugates && ga__dtype_kind(args->a->dtype) == 'c') {
-        conjugate = ga_conj(args->a);
-        if (!conjugate)
-            return NULL;
-        ga__product_view_of(&c.a, conjugate);
-        ga__product_view_insert(&c.a, conjugate->ndim - 1);
-    }
-    if (!out)
-        out = ga__array_new(f->name, c.device, c.dtype, c.ndim, c.shape);
-    status = out ? multiply(&c, out) : ga_error();
+    const gpuarray *a = first_operand(&c, &conjugate);
+    if (!a)
+        return NULL;
+    gpuarray *out = args->out
+                        ? args->out
+                        : ga__array_new(f->name, c.device, c.dtype, c.match.ndim, c.match.shape);
+    const ga__product_options options = {f->name, args->alpha, args->beta, args->tf32};
+    const ga_status status = out ? multiply(&options, &c.match, a, args->b, out) : ga_error();
     ga_free(conjugate);
     if (status == GA_OK)
         return out;
@@ -202,8 +225,7 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
 {
-    static const form matmul = {.name = "matmul", .any = true};
-    return read_and_multiply(&matmul, size, args);
+    return read_and_multiply(&any_form, size, args);
 }
 
 gpuarray *(ga_matvec)(size_t size, const ga_product_args *args)

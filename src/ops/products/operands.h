@@ -29,4 +29,13 @@ typedef struct ga__product_options {
 ga_status ga__multiply_views(const ga__product_options *options, const ga__product_view *a,
                              const ga__product_view *b, const ga__product_view *out);
 
+/* ---- a @ b of expressions: ga_matmul without options ---- */
+
+/* The shape of the result; GA_ERR_SHAPE, GA_ERR_INVALID. */
+ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const int64_t *b_shape,
+                           int *ndim, int64_t *shape);
+
+/* Into `out`, of that shape, whose dtype the result casts to. */
+ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b);
+
 #endif

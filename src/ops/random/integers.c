@@ -1,6 +1,4 @@
-/* The distributions of integers, bytes and permutations: checks their arguments and prepares
- * draws. */
-#include <math.h>
+/* Integers of equal probability, and bytes: checks their arguments and prepares draws. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -127,38 +125,6 @@ static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype
     return status;
 }
 
-static ga_status plan_poisson(ga__draw *draw, const ga_rng *rng, ga_dtype dtype, double lam)
-{
-    static const ga__distribution small = {
-        {.id = GA__FORMULA_ID(14),
-         .name = "poisson",
-         .body = "r = ga::cast<ga_v0>(ga::poisson_small(z, a, b))"},
-        "unit",
-        false};
-    static const ga__distribution large = {
-        {.id = GA__FORMULA_ID(15),
-         .name = "poisson",
-         .body = "r = ga::cast<ga_v0>(ga::poisson_large(z, a, b, c, i, key))"},
-        "bits",
-        false};
-    const bool is_small = lam < 10;
-    const ga_status status = ga__draw_init(draw, "poisson", rng, dtype, "iu", "an integer");
-    if (status != GA_OK)
-        return status;
-    if (!(lam >= 0))
-        return ga__fail(GA_ERR_INVALID, "poisson: lam is %g, not a non-negative number", lam);
-    if (lam + 10 * sqrt(lam) > (double)greatest(dtype).bits)
-        return ga__fail(GA_ERR_INVALID, "poisson: lam %g is too large for %s", lam,
-                        ga_dtype_name(dtype));
-    draw->distribution = is_small ? &small : &large;
-    draw->drawn = is_small ? GA_FLOAT64 : GA_NO_DTYPE;
-    ga__draw_add(draw, GA_FLOAT64, ga_value_double(lam));
-    ga__draw_add(draw, GA_FLOAT64, ga_value_double(is_small ? exp(-lam) : log(lam)));
-    if (!is_small)
-        ga__draw_add(draw, GA_FLOAT64, ga_value_double(0.931 + 2.53 * sqrt(lam)));
-    return GA_OK;
-}
-
 gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                           const int64_t *shape)
 {
@@ -182,20 +148,7 @@ gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, 
                         shape);
 }
 
-gpuarray *ga_rng_poisson(ga_rng *rng, ga_dtype dtype, double lam, int ndim, const int64_t *shape)
-{
-    ga__draw draw;
-    return ga__draw_new(&draw, plan_poisson(&draw, rng, dtype, lam), rng, dtype, ndim, shape);
-}
-
-ga_status ga_rng_poisson_into(gpuarray *out, ga_rng *rng, double lam)
-{
-    ga__draw draw;
-    return ga__draw_into(&draw, plan_poisson(&draw, rng, ga__draw_dtype("poisson", out), lam), out,
-                         rng);
-}
-
-/* ---- Bytes and permutations ---- */
+/* ---- Bytes ---- */
 
 gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
 {
@@ -214,55 +167,4 @@ gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
     ga_free(bytes);
     ga_free(drawn);
     return result;
-}
-
-/* The bits of a Feistel network over 0 .. n - 1: at least 8, so that a small n is a small part of
- * the network's domain. */
-static int network_bits(int64_t n)
-{
-    int bits = 8;
-    while (((n - 1) >> bits) > 0)
-        bits++;
-    return bits;
-}
-
-static ga_status permute(gpuarray *out, ga_rng *rng)
-{
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(16),
-        .name = "permutation",
-        .body = "r = (long long)ga::permuted(i, n, (unsigned)a, (unsigned)b, c, d)",
-        .uses_index = true};
-    static const char *const names[] = {"a", "b", "c", "d"};
-    const int bits = network_bits(out->size);
-    const ga_rng_state state = ga__rng_take(rng, 1);
-    uint64_t numbers[4] = {(uint64_t)(bits / 2), (uint64_t)(bits - bits / 2)};
-    ga__operand operands[5] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true}};
-    ga__rng_call_bits(state, numbers + 2);
-    for (int k = 0; k < 4; k++)
-        operands[1 + k] = (ga__operand){.name = names[k],
-                                        .number = ga_value_unsigned(GA_UINT64, numbers[k]),
-                                        .type = GA_UINT64,
-                                        .reads = true};
-    const ga_status status =
-        ga__elementwise(&formula, out->buffer->device, 1, out->shape, 5, operands);
-    if (status != GA_OK)
-        ga__rng_give_back(rng, state, 1);
-    return status;
-}
-
-gpuarray *ga_rng_permutation(ga_rng *rng, int64_t n)
-{
-    if (!rng)
-        return ga__fail_null(GA_ERR_INVALID, "permutation: the generator is NULL");
-    if (n < 0)
-        return ga__fail_null(GA_ERR_INVALID, "permutation: the length %lld is negative",
-                             (long long)n);
-    if (!ga__not_recording("permutation"))
-        return NULL;
-    gpuarray *out = ga__array_new("permutation", ga__current_device(), GA_INT64, 1, &n);
-    if (!out || n == 0 || permute(out, rng) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
 }

@@ -1,5 +1,5 @@
 /* Reductions of the elements that a mask chooses, and with an initial element. */
-#include "ops/functions/chosen.h"
+#include "ops/functions/masked.h"
 
 #include <stdio.h>
 

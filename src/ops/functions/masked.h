@@ -1,6 +1,6 @@
 /* Reductions of chosen elements, with an initial one, and of segments. */
-#ifndef GA_OPS_FUNCTIONS_CHOSEN_H
-#define GA_OPS_FUNCTIONS_CHOSEN_H
+#ifndef GA_OPS_FUNCTIONS_MASKED_H
+#define GA_OPS_FUNCTIONS_MASKED_H
 
 #include <quarry/ops.h>
 

@@ -1,0 +1,123 @@
+/* Arrays with elements put in, left out or trimmed, arrays of blocks, and grids of indices. */
+#ifndef QUARRY_SHAPING_H
+#define QUARRY_SHAPING_H
+
+#include <quarry/array.h>
+#include <quarry/each.h>
+#include <quarry/indexing.h>
+#include <quarry/joining.h>
+
+GA_BEGIN_DECLS
+
+/* ---- In and out ---- */
+
+/* Arguments of ga_insert(). In C: ga_insert(x, 1, values, GA_AXIS(0)). */
+typedef struct ga_insert_args {
+    const gpuarray *x;
+    ga_part part;   /* before which elements: a number, a range, an array of integers, or a mask */
+    ga_value value; /* a number, or an array that broadcasts to the inserted elements */
+    int naxes;      /* 1, or 0: the elements of x in C order */
+    const int *axes;
+} ga_insert_args;
+
+/* x with values before elements of an axis, in x's dtype, as numpy.insert. An array of indices or a
+ * mask is waited for. GA_ERR_INDEX, GA_ERR_SHAPE. */
+GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
+
+/* Arguments of ga_delete(). In C: ga_delete(x, GA_RANGE(2, 5, 1), GA_AXIS(0)). */
+typedef struct ga_delete_args {
+    const gpuarray *x;
+    ga_part part; /* a number, a range, an array of integers, or a mask */
+    int naxes;    /* 1, or 0: the elements of x in C order */
+    const int *axes;
+} ga_delete_args;
+
+/* x without elements of an axis, as numpy.delete. With an array the call waits for the number of
+ * elements that stay. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length. */
+GA_API gpuarray *ga_delete(size_t size, const ga_delete_args *args);
+
+/* The elements of x in C order, from the first one again after the last, as numpy.resize; zeros if
+ * there are none. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
+
+/* A view of x without zeros at the front ("f"), at the back ("b") or both ("fb", or NULL) of each
+ * axis, as numpy.trim_zeros. Waits for the elements. */
+GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
+
+/* The matrix of rows x columns blocks, as numpy.block of a list of lists: ga_block(2, 2,
+ * (const gpuarray *[]){a, b, c, d}). The blocks of a row join along the last axis, the rows along
+ * the one before it; a copy for each block. GA_ERR_SHAPE. */
+GA_API gpuarray *ga_block(int rows, int columns, const gpuarray *const *blocks);
+
+/* ---- Grids ---- */
+
+/* The int64 indices of an array of this shape along each of its axes, as numpy.indices: the result
+ * has one more axis, the first. */
+GA_API gpuarray *ga_indices(int ndim, const int64_t *shape);
+
+/* Arrays of indices that name a grid, as numpy.ix_: array k gets the axis k of `count`. A mask
+ * stands for the indices of its true elements. New references in `out`, set only on success. */
+GA_API ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out);
+
+/* The indices along each axis of elements given by their place in C order, as numpy.unravel_index:
+ * `ndim` arrays, set only on success; the other way, as numpy.ravel_multi_index. GA_ERR_INDEX as of
+ * ga_take(). */
+GA_API ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape,
+                                  gpuarray **out);
+GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
+                                      const int64_t *shape);
+
+/* The indices of the elements of an n x m matrix on and below, or above, the k-th diagonal: two
+ * arrays, set only on success. */
+GA_API ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
+GA_API ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
+
+/* The powers of a 1-D array as `columns` columns, from the highest on, or `increasing`, as
+ * numpy.vander; -1: as many as x has elements. */
+GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
+
+GA_END_DECLS
+
+#ifdef __cplusplus
+template <class What>
+inline gpuarray *ga_delete_(const gpuarray *x, What what, const ga_axis_rest_ &rest = {})
+{
+    const ga_delete_args args = {x, ga_part_(what), rest.naxes, rest.axes};
+    return ga_delete(sizeof args, &args);
+}
+template <class What, class Value>
+inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
+                            const ga_axis_rest_ &rest = {})
+{
+    const ga_insert_args args = {x, ga_part_(what), GA_V(value), rest.naxes, rest.axes};
+    return ga_insert(sizeof args, &args);
+}
+#define ga_delete(...) GA_HERE_(GA_JOIN_(GA_DELETE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_DELETE_2(x, what) ga_delete_(x, what)
+#define GA_DELETE_3(x, what, ...) ga_delete_(x, what, {__VA_ARGS__})
+#define GA_DELETE_4 GA_DELETE_3
+#define GA_DELETE_5 GA_DELETE_3
+#define ga_insert(...) GA_HERE_(GA_JOIN_(GA_INSERT_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_INSERT_3(x, what, value) ga_insert_(x, what, value)
+#define GA_INSERT_4(x, what, value, ...) ga_insert_(x, what, value, {__VA_ARGS__})
+#define GA_INSERT_5 GA_INSERT_4
+#define GA_INSERT_6 GA_INSERT_4
+#else
+#define ga_delete(array, ...) GA_JOIN_(GA_DELETE_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
+#define GA_DELETE_ONE(array, what)                                                                 \
+    GA_AT_(ga_delete, sizeof(ga_delete_args), &(ga_delete_args){.x = array, .part = GA_PART_(what)})
+#define GA_DELETE_MANY(array, what, ...)                                                           \
+    GA_AT_(ga_delete, sizeof(ga_delete_args),                                                      \
+           &(ga_delete_args){.x = array, .part = GA_PART_(what), __VA_ARGS__})
+#define ga_insert(array, what, ...)                                                                \
+    GA_JOIN_(GA_INSERT_, GA_MANY_(__VA_ARGS__))(array, what, __VA_ARGS__)
+#define GA_INSERT_ONE(array, what, number)                                                         \
+    GA_AT_(ga_insert, sizeof(ga_insert_args),                                                      \
+           &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number)})
+#define GA_INSERT_MANY(array, what, number, ...)                                                   \
+    GA_AT_(                                                                                        \
+        ga_insert, sizeof(ga_insert_args),                                                         \
+        &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
+#endif
+
+#endif

@@ -1,0 +1,354 @@
+/* Slopes, integrals, phases, polynomials and convolutions. */
+#include <quarry/series.h>
+
+#include <string.h>
+
+#include <quarry/ops.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "ops/elementwise_op.h"
+#include "ops/index/gather.h"
+#include "ops/reduction_op.h"
+
+/* The axis of a call: the named one, or the last. */
+static ga_status find_axis(const char *name, const gpuarray *x, int naxes, const int *axes,
+                           int *axis)
+{
+    if (!x)
+        return ga__fail(GA_ERR_INVALID, "%s: the array is NULL", name);
+    if (ga__one_axis(name, naxes, axes) != GA_OK)
+        return ga_error();
+    return ga__check_axis(name, naxes > 0 ? axes[0] : -1, x->ndim, axis);
+}
+
+/* The dtype of results: a floating one. */
+static ga_dtype floating(ga_dtype dtype)
+{
+    return ga__dtype_rounds(dtype) ? dtype : GA_FLOAT64;
+}
+
+/* Runs a formula over neighbours along an axis: `r` of `out`, `x` and its step `s`, the index `c`
+ * of `length`, and others. */
+static ga_status along(const ga__formula *formula, const gpuarray *x, int axis, gpuarray *out,
+                       int count, const ga__operand *others)
+{
+    ga__lens from, coordinate;
+    ga__operand operands[8];
+    ga__lens_set_typed(&from, x, x->ndim, x->shape, x->strides, 0);
+    ga__lens_coordinate(&coordinate, x->ndim, x->shape, axis, 0);
+    operands[0] = (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
+    operands[1] = ga__lens_operand("x", &from, GA__PLACED, false);
+    operands[2] = ga__lens_operand("c", &coordinate, GA__COORDINATE, false);
+    operands[3] = ga__integer_operand("s", x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+    operands[4] = ga__integer_operand("length", x->shape[axis]);
+    memcpy(operands + 5, others, sizeof(ga__operand) * (size_t)count);
+    return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, 5 + count,
+                           operands);
+}
+
+static ga__operand double_operand(const char *name, double number)
+{
+    return (ga__operand){
+        .name = name, .number = ga_value_double(number), .type = GA_FLOAT64, .reads = true};
+}
+
+/* ---- gradient ---- */
+
+static ga_status check_coordinates(const gpuarray *x, int axis, const gpuarray *d)
+{
+    const char kind = ga__dtype_kind(d->dtype);
+    if (kind == 'c')
+        return ga__fail(GA_ERR_DTYPE, "gradient: coordinates of %s", ga_dtype_name(d->dtype));
+    if (d->buffer->device != x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "gradient: the array is on %s, the coordinates on %s",
+                        x->buffer->device->name, d->buffer->device->name);
+    if (d->ndim == 1 && d->size == x->shape[axis])
+        return GA_OK;
+    return ga__fail(GA_ERR_SHAPE, "gradient: coordinates of shape %s for axis %d of length %lld",
+                    ga__shape_text(d->ndim, d->shape), axis, (long long)x->shape[axis]);
+}
+
+static ga_status slopes(const ga_gradient_args *args, int axis, gpuarray *out)
+{
+    static const ga__formula even = {.id = GA__FORMULA_ID(219),
+                                     .name = "gradient",
+                                     .body = "r = ga::slope<ga_v0>(x, s, c, length, h, order)"},
+                             uneven = {
+                                 .id = GA__FORMULA_ID(220),
+                                 .name = "gradient",
+                                 .body = "r = ga::uneven_slope<ga_v0>(x, s, c, length, d, order)"};
+    const gpuarray *d = args->spacing.kind == GA_VALUE_ARRAY ? args->spacing.as.array : NULL;
+    ga__operand others[2] = {ga__integer_operand("order", args->edge_order)};
+    if (d) {
+        if (check_coordinates(args->x, axis, d) != GA_OK)
+            return ga_error();
+        gpuarray *line = ga_astype(d, GA_FLOAT64);
+        others[1] = (ga__operand){
+            .name = "d", .array = line, .type = GA_FLOAT64, .access = GA__ACCESSOR, .reads = true};
+        const ga_status status = line ? along(&uneven, args->x, axis, out, 2, others) : ga_error();
+        ga_free(line);
+        return status;
+    }
+    const bool given = args->spacing.kind == GA_VALUE_NUMBER;
+    others[1] = double_operand("h", given ? ga__number_double(args->spacing) : 1);
+    return along(&even, args->x, axis, out, 2, others);
+}
+
+gpuarray *(ga_gradient)(size_t size, const ga_gradient_args *args)
+{
+    ga_gradient_args known;
+    int axis;
+    if (ga__options_read("gradient", &known, sizeof known, args, size) != GA_OK ||
+        find_axis("gradient", known.x, known.naxes, known.axes, &axis) != GA_OK)
+        return NULL;
+    if (known.naxes == 0 && known.x->ndim > 1)
+        return ga__fail_null(GA_ERR_INVALID, "gradient: no axis of an array of %d dimensions",
+                             known.x->ndim);
+    known.edge_order = known.edge_order == 0 ? 1 : known.edge_order;
+    if (known.edge_order != 1 && known.edge_order != 2)
+        return ga__fail_null(GA_ERR_INVALID, "gradient: edge_order %d, not 1 or 2",
+                             known.edge_order);
+    if (known.x->shape[axis] <= known.edge_order)
+        return ga__fail_null(GA_ERR_SHAPE, "gradient: length %lld of axis %d, not %d or more",
+                             (long long)known.x->shape[axis], axis, known.edge_order + 1);
+    gpuarray *out = ga__array_new("gradient", known.x->buffer->device, floating(known.x->dtype),
+                                  known.x->ndim, known.x->shape);
+    if (!out || slopes(&known, axis, out) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* ---- trapezoid ---- */
+
+/* All but the last, or the first, along the axis; NULL on failure. */
+static gpuarray *shorter(const gpuarray *x, int axis, int64_t first)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = shape[axis] > 0 ? shape[axis] - 1 : 0;
+    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides,
+                          ga__shape_size(x->ndim, shape) > 0 ? first * x->strides[axis] : 0);
+}
+
+/* The coordinates as an array that broadcasts to y. */
+static gpuarray *coordinates_of(const gpuarray *y, int axis, const gpuarray *x)
+{
+    int64_t shape[GA_MAX_NDIM];
+    if (ga__same_shape(y->ndim, y->shape, x->ndim, x->shape))
+        return ga_broadcast_to(x, y->ndim, y->shape);
+    if (x->ndim != 1 || x->size != y->shape[axis])
+        return ga__fail_null(GA_ERR_SHAPE, "trapezoid: coordinates of shape %s for shape %s",
+                             ga__shape_text(x->ndim, x->shape), ga__shape_text(y->ndim, y->shape));
+    for (int k = 0; k < y->ndim; k++)
+        shape[k] = k == axis ? x->size : 1;
+    gpuarray *line = ga_reshape(x, y->ndim, shape),
+             *whole = line ? ga_broadcast_to(line, y->ndim, y->shape) : NULL;
+    ga_free(line);
+    return whole;
+}
+
+static gpuarray *integrate(const ga_trapezoid_args *args, int axis, const gpuarray *x)
+{
+    const gpuarray *y = args->y;
+    const ga_dtype dtype = floating(x ? ga_result_type(y->dtype, x->dtype) : y->dtype);
+    bool reduced[GA_MAX_NDIM] = {false};
+    int64_t shape[GA_MAX_NDIM];
+    int n = 0;
+    gpuarray *a = shorter(y, axis, 0), *b = a ? shorter(y, axis, 1) : NULL,
+             *low = b && x ? shorter(x, axis, 0) : NULL, *high = low ? shorter(x, axis, 1) : NULL,
+             *out = NULL;
+    ga__reduction r = ga__reduction_of(GA__ROW_sum,
+                                       x ? "return {(high - low) * (left + right) / 2}"
+                                         : "return {h * (left + right) / 2}",
+                                       dtype, 0);
+    r.formula.base.id = x ? (ga__hash128)GA__FORMULA_ID(221) : (ga__hash128)GA__FORMULA_ID(222);
+    r.formula.base.name = "trapezoid";
+    for (int k = 0; k < y->ndim; k++)
+        if (k != axis)
+            shape[n++] = y->shape[k];
+    reduced[axis] = true;
+    if (b && (!x || high))
+        out = ga__array_new("trapezoid", y->buffer->device, dtype, n, shape);
+    if (out) {
+        ga__operand operands[4] = {{.name = "left", .array = a, .type = dtype, .reads = true},
+                                   {.name = "right", .array = b, .type = dtype, .reads = true}};
+        operands[2] = (ga__operand){.name = "low", .array = low, .type = dtype, .reads = true};
+        operands[3] = (ga__operand){.name = "high", .array = high, .type = dtype, .reads = true};
+        if (!x)
+            operands[2] = (ga__operand){.name = "h",
+                                        .number = ga_value_double(args->dx == 0 ? 1 : args->dx),
+                                        .type = ga__dtype_real(dtype),
+                                        .reads = true};
+        if (ga__reduce_keeping(&r, y->buffer->device, a->ndim, a->shape, reduced, x ? 4 : 3,
+                               operands, &out) != GA_OK) {
+            ga_free(out);
+            out = NULL;
+        }
+    }
+    ga_free(high);
+    ga_free(low);
+    ga_free(b);
+    ga_free(a);
+    return out;
+}
+
+gpuarray *(ga_trapezoid)(size_t size, const ga_trapezoid_args *args)
+{
+    ga_trapezoid_args known;
+    int axis;
+    if (ga__options_read("trapezoid", &known, sizeof known, args, size) != GA_OK ||
+        find_axis("trapezoid", known.y, known.naxes, known.axes, &axis) != GA_OK)
+        return NULL;
+    if (!known.x)
+        return integrate(&known, axis, NULL);
+    if (known.x->buffer->device != known.y->buffer->device)
+        return ga__fail_null(GA_ERR_DEVICE, "trapezoid: operands on %s and %s",
+                             known.y->buffer->device->name, known.x->buffer->device->name);
+    gpuarray *x = coordinates_of(known.y, axis, known.x);
+    gpuarray *out = x ? integrate(&known, axis, x) : NULL;
+    ga_free(x);
+    return out;
+}
+
+/* ---- unwrap ---- */
+
+/* What each phase lacks beside the one before it. */
+static gpuarray *corrections(const gpuarray *x, int axis, double period, double least)
+{
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(223),
+        .name = "unwrap",
+        .body = "r = c == 0 ? ga_v0(0) : ga::wrap_correction<ga_v0>(ga::cast<ga_v0>(x[0]) - "
+                "ga::cast<ga_v0>(x[-s]), ga_v0(period), ga_v0(least)); (void)length"};
+    const ga__operand others[] = {double_operand("period", period), double_operand("least", least)};
+    gpuarray *out =
+        ga__array_new("unwrap", x->buffer->device, floating(x->dtype), x->ndim, x->shape);
+    if (!out || along(&formula, x, axis, out, 2, others) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
+{
+    ga_unwrap_args known;
+    int axis;
+    if (ga__options_read("unwrap", &known, sizeof known, args, size) != GA_OK ||
+        find_axis("unwrap", known.x, known.naxes, known.axes, &axis) != GA_OK)
+        return NULL;
+    if (ga__dtype_kind(known.x->dtype) == 'c')
+        return ga__fail_null(GA_ERR_DTYPE, "unwrap: %s has no phases",
+                             ga_dtype_name(known.x->dtype));
+    const double period = known.period == 0 ? 6.283185307179586 : known.period;
+    if (!(period > 0))
+        return ga__fail_null(GA_ERR_INVALID, "unwrap: the period %g is not positive", period);
+    const double least = known.discont > period / 2 ? known.discont : period / 2;
+    gpuarray *steps = corrections(known.x, axis, period, least),
+             *sums = steps ? ga_cumsum(steps, GA_AXIS(axis)) : NULL;
+    ga_status status =
+        sums ? (ga_add_into)(sums, ga_value_array(known.x), ga_value_array(sums)) : ga_error();
+    ga_free(steps);
+    if (status == GA_OK)
+        return sums;
+    ga_free(sums);
+    return NULL;
+}
+
+/* ---- Polynomials and convolutions ---- */
+
+static ga__operand line_operand(const char *name, const gpuarray *array)
+{
+    return (ga__operand){
+        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .reads = true};
+}
+
+gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
+{
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(224), .name = "polyval", .body = "r = ga::horner<ga_v0>(p, m, x)"};
+    const ga_value values[] = {ga_value_array(p), ga_value_array(x)};
+    ga__device *device;
+    if (ga__check_values("polyval", 2, values, &device) != GA_OK)
+        return NULL;
+    if (p->ndim != 1)
+        return ga__fail_null(GA_ERR_SHAPE, "polyval: coefficients of shape %s, not one dimension",
+                             ga__shape_text(p->ndim, p->shape));
+    const ga_dtype dtype = ga_result_type(p->dtype, x->dtype);
+    gpuarray *out = ga__array_new("polyval", device, dtype, x->ndim, x->shape);
+    if (!out)
+        return NULL;
+    const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
+                                    line_operand("p", p),
+                                    ga__integer_operand("m", p->size),
+                                    {.name = "x", .array = x, .type = dtype, .reads = true}};
+    if (ga__elementwise(&formula, device, x->ndim, x->shape, 4, operands) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* Which elements of the whole convolution a mode takes. false for an unknown one. */
+static bool find_extent(const char *mode, bool correlates, int64_t n, int64_t m, int64_t *first,
+                        int64_t *count)
+{
+    const int64_t less = n < m ? n : m, more = n < m ? m : n;
+    const bool same = strcmp(mode, "same") == 0, valid = strcmp(mode, "valid") == 0;
+    *first = valid ? less - 1 : !same ? 0 : correlates && n < m ? less / 2 : less - 1 - less / 2;
+    *count = valid ? more - less + 1 : same ? more : more + less - 1;
+    return same || valid || strcmp(mode, "full") == 0;
+}
+
+static gpuarray *convolve(const char *name, bool correlates, size_t size,
+                          const ga_convolve_args *args)
+{
+    static const ga__formula formulas[] = {
+        {.id = GA__FORMULA_ID(225),
+         .name = "convolve",
+         .body = "r = ga::convolved<ga_v0, false>(a, na, v, nv, (long long)i + first)",
+         .uses_index = true},
+        {.id = GA__FORMULA_ID(226),
+         .name = "correlate",
+         .body = "r = ga::convolved<ga_v0, true>(a, na, v, nv, (long long)i + first)",
+         .uses_index = true}};
+    ga_convolve_args known;
+    ga__device *device;
+    int64_t first, count;
+    if (ga__options_read(name, &known, sizeof known, args, size) != GA_OK)
+        return NULL;
+    const gpuarray *a = known.a, *v = known.v;
+    const ga_value values[] = {ga_value_array(a), ga_value_array(v)};
+    if (ga__check_values(name, 2, values, &device) != GA_OK)
+        return NULL;
+    if (a->ndim != 1 || v->ndim != 1 || a->size == 0 || v->size == 0)
+        return ga__fail_null(GA_ERR_SHAPE, "%s: shapes %s and %s, not two lines", name,
+                             ga__shape_text(a->ndim, a->shape), ga__shape_text(v->ndim, v->shape));
+    const char *mode = known.mode ? known.mode : correlates ? "valid" : "full";
+    if (!find_extent(mode, correlates, a->size, v->size, &first, &count))
+        return ga__fail_null(GA_ERR_INVALID, "%s: unknown mode \"%s\"", name, mode);
+    const ga_dtype dtype = ga_result_type(a->dtype, v->dtype);
+    gpuarray *out = ga__array_new(name, device, dtype, 1, &count);
+    if (!out)
+        return NULL;
+    const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
+                                    line_operand("a", a),
+                                    ga__integer_operand("na", a->size),
+                                    line_operand("v", v),
+                                    ga__integer_operand("nv", v->size),
+                                    ga__integer_operand("first", first)};
+    if (ga__elementwise(&formulas[correlates], device, 1, &count, 6, operands) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+gpuarray *(ga_convolve)(size_t size, const ga_convolve_args *args)
+{
+    return convolve("convolve", false, size, args);
+}
+
+gpuarray *(ga_correlate)(size_t size, const ga_convolve_args *args)
+{
+    return convolve("correlate", true, size, args);
+}

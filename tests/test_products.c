@@ -1,0 +1,622 @@
+/* Products of matrices and vectors: NumPy's answers, and random shapes, strides, stacks and dtypes
+ * against sums in C, by libraries and by Quarry's own kernels, which the simulator runs too. */
+#include <dlfcn.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array/array.h"
+#include "array_support.h"
+#include "base/alloc.h"
+#ifdef QUARRY_CUDA
+#include "device/cuda/cublaslt.h"
+#endif
+#include "golden.h"
+#include "kernels/product/product.h"
+#include "random.h"
+#include "run.h"
+#include "simulated_device.h"
+#include "views.h"
+
+/* ---- NumPy's answers ---- */
+
+static gpuarray *call(const char *name, const gpuarray *a, const gpuarray *b)
+{
+    if (strcmp(name, "matmul") == 0)
+        return ga_matmul(a, b);
+    if (strcmp(name, "matvec") == 0)
+        return ga_matvec(a, b);
+    return strcmp(name, "vecmat") == 0 ? ga_vecmat(a, b) : ga_dot(a, b);
+}
+
+static void answers_are_numpys(void **state)
+{
+    (void)state;
+    char why[300];
+    golden_file *file = golden_open("products.bin");
+    for (int k = 0; k < file->ncases; k++) {
+        const golden_case *c = &file->cases[k];
+        if (!in_sample(golden_call(c)))
+            continue;
+        GA_SCOPE {
+            const gpuarray *a = golden_array(c->arg[0]), *b = golden_array(c->arg[1]);
+            gpuarray *got = call(c->name, a, b);
+            if (c->flags & GOLDEN_ERROR) {
+                assert_null(got);
+                if (strstr(ga_error_message(), c->name) != ga_error_message())
+                    fail_msg("%s: \"%s\"", c->name, ga_error_message());
+                ga_clear_error();
+            } else if (!golden_result(c, c->out[0], got, 1, why, sizeof why)) {
+                fail_msg("case %d, %s: %s%s", k, golden_call(c), why,
+                         got ? "" : ga_error_message());
+            }
+        }
+    }
+    golden_close(file);
+}
+
+/* ---- Sums in C ---- */
+
+enum { MOST = 48, STACKS = 3 };
+
+/* A random product. Elements are small whole numbers, of which any dtype has exact sums. */
+typedef struct product {
+    ga_dtype a_dtype, b_dtype, out_dtype;
+    int64_t m, n, k, stack[STACKS];
+    int stacks;
+    double alpha, beta;
+    view a, b, out;
+} product;
+
+static double number_at(ga_dtype dtype, const void *element)
+{
+    return ga__number_double(ga__dtype_fetch(dtype, element));
+}
+
+static gpuarray *small_numbers(ga_dtype dtype, int ndim, const int64_t *shape, uint64_t *seed)
+{
+    int64_t count = 1;
+    for (int k = 0; k < ndim; k++)
+        count *= shape[k];
+    const size_t size = ga_dtype_size(dtype);
+    char *bytes = calloc((size_t)count + 1, size);
+    assert_non_null(bytes);
+    for (int64_t k = 0; k < count; k++)
+        ga__dtype_store(dtype, ga_value_int((int)random_below(seed, dtype == GA_BOOL ? 2 : 4)),
+                        bytes + (size_t)k * size);
+    gpuarray *x = ga_from_host(bytes, dtype, ndim, shape);
+    free(bytes);
+    assert_non_null(x);
+    return x;
+}
+
+/* A view with strides of any kind over a base that is longer along every axis. */
+static view operand(ga_dtype dtype, int ndim, const int64_t *shape, uint64_t *seed)
+{
+    int64_t base[VIEW_AXES], longest = 1;
+    for (int k = 0; k < ndim; k++)
+        longest = shape[k] > longest ? shape[k] : longest;
+    if (random_below(seed, 2))
+        return view_whole(small_numbers(dtype, ndim, shape, seed));
+    int64_t budget = 400000;
+    for (int k = 0; k < ndim; k++) {
+        base[k] = longest + random_below(seed, 3);
+        budget /= base[k];
+    }
+    if (budget < 1)
+        return view_whole(small_numbers(dtype, ndim, shape, seed));
+    return view_random(small_numbers(dtype, ndim, base, seed), shape, seed);
+}
+
+static int64_t random_length(uint64_t *seed)
+{
+    static const int64_t some[] = {1, 1, 2, 3, 5, 8, 13, 16, 17, 31, 32, 33, 47};
+    return some[random_below(seed, (int64_t)(sizeof some / sizeof *some))];
+}
+
+static ga_dtype random_dtype(uint64_t *seed)
+{
+    return (ga_dtype)(GA_BOOL + random_below(seed, GA_DTYPE_COUNT - GA_BOOL));
+}
+
+static product random_product(ga_dtype dtype, uint64_t *seed)
+{
+    int64_t a[VIEW_AXES], b[VIEW_AXES], out[VIEW_AXES];
+    product p = {.m = random_length(seed), .n = random_length(seed), .k = random_length(seed)};
+    p.a_dtype = p.b_dtype = dtype != GA_NO_DTYPE ? dtype : random_dtype(seed);
+    if (dtype == GA_NO_DTYPE && random_below(seed, 5) == 0)
+        p.b_dtype = random_dtype(seed);
+    p.out_dtype = ga_result_type(p.a_dtype, p.b_dtype);
+    p.stacks = (int)random_below(seed, STACKS);
+    for (int k = 0; k < p.stacks; k++) {
+        out[k] = p.stack[k] = 1 + random_below(seed, 3);
+        a[k] = random_below(seed, 3) ? p.stack[k] : 1;
+        b[k] = a[k] < p.stack[k] || random_below(seed, 3) ? p.stack[k] : 1;
+    }
+    a[p.stacks] = out[p.stacks] = p.m;
+    a[p.stacks + 1] = b[p.stacks] = p.k;
+    b[p.stacks + 1] = out[p.stacks + 1] = p.n;
+    p.a = operand(p.a_dtype, p.stacks + 2, a, seed);
+    p.b = operand(p.b_dtype, p.stacks + 2, b, seed);
+    p.out = operand(p.out_dtype, p.stacks + 2, out, seed);
+    p.alpha = random_below(seed, 3) ? 0 : 2;
+    p.beta = random_below(seed, 3) ? 0 : 3;
+    return p;
+}
+
+/* All elements of a view, in C order. */
+static char *elements(const gpuarray *x)
+{
+    char *bytes = malloc(ga_nbytes(x) + 1);
+    assert_non_null(bytes);
+    assert_int_equal(ga_to_host(x, bytes, ga_nbytes(x)), GA_OK);
+    return bytes;
+}
+
+/* The offset of a stack's matrix in an operand, which repeats along axes of length 1. */
+static int64_t matrix_at(const view *v, int stacks, const int64_t *at)
+{
+    int64_t offset = 0;
+    for (int k = 0; k < stacks; k++)
+        offset = offset * v->shape[k] + (v->shape[k] == 1 ? 0 : at[k]);
+    return offset * v->shape[stacks] * v->shape[stacks + 1];
+}
+
+static double sum_of(const product *p, const char *a, const char *b, int64_t row, int64_t column)
+{
+    double sum = 0;
+    for (int64_t l = 0; l < p->k; l++)
+        sum += number_at(p->a_dtype, a + (size_t)(row * p->k + l) * ga_dtype_size(p->a_dtype)) *
+               number_at(p->b_dtype, b + (size_t)(l * p->n + column) * ga_dtype_size(p->b_dtype));
+    return sum;
+}
+
+static void store(ga_dtype dtype, double number, void *to)
+{
+    if (ga__dtype_kind(dtype) == 'i' || ga__dtype_kind(dtype) == 'u') /* wraps around */
+        memcpy(to, &(int64_t){(int64_t)number}, ga_dtype_size(dtype));
+    else
+        ga__dtype_store(dtype, ga_value_double(number), to);
+}
+
+/* What each element of `out` becomes, given what it was. */
+static void expect(const product *p, const char *a, const char *b, char *out)
+{
+    const size_t size = ga_dtype_size(p->out_dtype);
+    int64_t places = 1, at[STACKS];
+    for (int k = 0; k < p->stacks; k++)
+        places *= p->stack[k];
+    for (int64_t place = 0; place < places; place++) {
+        int64_t rest = place;
+        for (int k = p->stacks - 1; k >= 0; k--) {
+            at[k] = rest % p->stack[k];
+            rest /= p->stack[k];
+        }
+        const char *left = a + (size_t)matrix_at(&p->a, p->stacks, at) * ga_dtype_size(p->a_dtype);
+        const char *right = b + (size_t)matrix_at(&p->b, p->stacks, at) * ga_dtype_size(p->b_dtype);
+        for (int64_t k = 0; k < p->m * p->n; k++, out += size) {
+            const double alpha = p->alpha == 0 ? 1 : p->alpha;
+            const double before = p->beta == 0 ? 0 : p->beta * number_at(p->out_dtype, out);
+            store(p->out_dtype, alpha * sum_of(p, left, right, k / p->n, k % p->n) + before, out);
+        }
+    }
+}
+
+static const char *text_of(const product *p)
+{
+    static char text[300];
+    snprintf(text, sizeof text, "%s @ %s, (%d, %d) @ (%d, %d), %d stacks, alpha %g, beta %g",
+             ga_dtype_name(p->a_dtype), ga_dtype_name(p->b_dtype), (int)p->m, (int)p->k, (int)p->k,
+             (int)p->n, p->stacks, p->alpha, p->beta);
+    return text;
+}
+
+/* Of this dtype, or of any for GA_NO_DTYPE. */
+static void check_random_of(ga_dtype dtype, uint64_t seed)
+{
+    GA_SCOPE {
+        product p = random_product(dtype, &seed);
+        char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
+        expect(&p, a, b, wanted);
+        const gpuarray *got =
+            ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha, .beta = p.beta);
+        if (!got)
+            fail_msg("%s: %s", text_of(&p), ga_error_message());
+        char *found = elements(p.out.array);
+        const size_t size = ga_dtype_size(p.out_dtype);
+        for (int64_t k = 0; k < ga_size(got); k++)
+            if (number_at(p.out_dtype, found + (size_t)k * size) !=
+                number_at(p.out_dtype, wanted + (size_t)k * size))
+                fail_msg("%s: element %d is %g, wanted %g", text_of(&p), (int)k,
+                         number_at(p.out_dtype, found + (size_t)k * size),
+                         number_at(p.out_dtype, wanted + (size_t)k * size));
+        free(a), free(b), free(wanted), free(found);
+    }
+}
+
+static void check_random(uint64_t seed)
+{
+    check_random_of(GA_NO_DTYPE, seed);
+}
+
+static void random_products_are_their_sums(void **state)
+{
+    (void)state;
+    const int count = items_here(80, 40);
+    for (int k = 0; k < count; k++)
+        check_random(77 + (uint64_t)k * 1000003);
+}
+
+/* ---- Larger matrices, of several tiles and panels ---- */
+
+static void check_large(ga_dtype dtype, int64_t m, int64_t n, int64_t k, bool turned)
+{
+    GA_SCOPE {
+        uint64_t seed = (uint64_t)(m + n + k);
+        product p = {
+            .a_dtype = dtype, .b_dtype = dtype, .out_dtype = dtype, .m = m, .n = n, .k = k};
+        p.a = operand(dtype, 2, (int64_t[]){m, k}, &seed);
+        const gpuarray *b =
+            small_numbers(dtype, 2, turned ? (int64_t[]){n, k} : (int64_t[]){k, n}, &seed);
+        p.b = view_whole(ga_copy(turned ? ga_transpose(b) : b));
+        gpuarray *got = ga_matmul(p.a.array, turned ? ga_transpose(b) : b);
+        if (!got)
+            fail_msg("%s: %s", text_of(&p), ga_error_message());
+        char *left = elements(p.a.array), *right = elements(p.b.array), *found = elements(got);
+        for (int64_t at = 0; at < m * n; at += 1 + at % 37) {
+            char wanted[16];
+            store(dtype, sum_of(&p, left, right, at / n, at % n), wanted);
+            if (number_at(dtype, wanted) !=
+                number_at(dtype, found + (size_t)at * ga_dtype_size(dtype)))
+                fail_msg("%s: element %d", text_of(&p), (int)at);
+        }
+        free(left), free(right), free(found);
+    }
+}
+
+static void tiles_and_panels_meet(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_BOOL,    GA_INT8,      GA_INT16,
+                                      GA_INT64,   GA_FLOAT16,   GA_FLOAT32,
+                                      GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        check_large(dtypes[k], 200, 300, 520, false);
+        check_large(dtypes[k], 131, 129, 257, true);
+        check_large(dtypes[k], 1, 1000, 700, true);
+        check_large(dtypes[k], 1000, 1, 70, false);
+    }
+}
+
+/* ---- CUDA's kernels in the simulator ---- */
+
+static void simulated_tiles_have_the_hosts_results(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_BOOL,      GA_INT8,    GA_UINT16,
+                                      GA_INT64,     GA_FLOAT16, GA_FLOAT32,
+                                      GA_COMPLEX64, GA_FLOAT64, GA_COMPLEX128};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        const int before = simulated.launches;
+        check_large(dtypes[k], 70, 150, 67, k % 2);
+        check_large(dtypes[k], 131, 129, 33, (k + 1) % 2);
+        check_large(dtypes[k], 9, 5, 3, false);
+        assert_true(simulated.launches > before);
+    }
+    for (int k = 0; k < 12; k++)
+        check_random(5 + (uint64_t)k * 1009);
+}
+
+/* ---- Errors of rounding ---- */
+
+static double float_at(const char *bytes, ga_dtype dtype, int64_t k)
+{
+    return number_at(dtype, bytes + (size_t)k * ga_dtype_size(dtype));
+}
+
+/* Sums of k products are within k * epsilon / 2 of the exact sum of magnitudes, and half a unit of
+ * the result's dtype. */
+static void check_bound(ga_dtype dtype, double accumulator, double unit)
+{
+    enum { M = 24, N = 20, K = 700 };
+    GA_SCOPE {
+        ga_rng *rng = ga_rng_new(3);
+        const gpuarray *a = ga_astype(ga_rng_normal(rng, GA_FLOAT64, 0, 1, GA_SHAPE(M, K)), dtype),
+                       *b = ga_astype(ga_rng_normal(rng, GA_FLOAT64, 0, 1, GA_SHAPE(K, N)), dtype);
+        ga_rng_free(rng);
+        char *left = elements(a), *right = elements(b), *got = elements(ga_matmul(a, b));
+        for (int64_t k = 0; k < M * N; k++) {
+            long double sum = 0, magnitude = 0;
+            for (int64_t l = 0; l < K; l++) {
+                const long double term = (long double)float_at(left, dtype, k / N * K + l) *
+                                         float_at(right, dtype, l * N + k % N);
+                sum += term;
+                magnitude += fabsl(term);
+            }
+            const long double error = fabsl((long double)float_at(got, dtype, k) - sum);
+            assert_true(error <= K * accumulator / 2 * magnitude + unit / 2 * fabsl(sum) * 1.01L);
+        }
+        free(left), free(right), free(got);
+    }
+}
+
+static void errors_are_bounded(void **state)
+{
+    (void)state;
+    check_bound(GA_FLOAT64, DBL_EPSILON, DBL_EPSILON);
+    check_bound(GA_FLOAT32, FLT_EPSILON, FLT_EPSILON);
+    check_bound(GA_FLOAT16, FLT_EPSILON, 0x1p-10);
+    check_bound(GA_BFLOAT16, FLT_EPSILON, 0x1p-7);
+}
+
+static void results_have_the_same_bits(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        ga_rng *rng = ga_rng_new(5);
+        const gpuarray *a = ga_rng_normal(rng, GA_FLOAT32, 0, 1, GA_SHAPE(300, 2000)),
+                       *b = ga_rng_normal(rng, GA_FLOAT32, 0, 1, GA_SHAPE(2000, 70));
+        ga_rng_free(rng);
+        const gpuarray *first = ga_matmul(a, b);
+        for (int k = 0; k < 5; k++)
+            assert_arrays_equal(ga_matmul(a, b), first);
+    }
+}
+
+/* ---- Results in `out` ---- */
+
+static void results_may_overlap_operands(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        uint64_t seed = 9;
+        for (int k = 0; k < 2; k++) {
+            const ga_dtype dtype = k ? GA_INT32 : GA_FLOAT32;
+            gpuarray *a = small_numbers(dtype, 2, (int64_t[]){40, 40}, &seed);
+            const gpuarray *b = small_numbers(dtype, 2, (int64_t[]){40, 40}, &seed);
+            const gpuarray *wanted = ga_matmul(a, b), *square = ga_matmul(b, b);
+            assert_ptr_equal(ga_matmul(a, b, .out = a), a);
+            assert_arrays_equal(a, wanted);
+            assert_non_null(ga_matmul(a, b, .out = ga_transpose(a)));
+            assert_arrays_equal(ga_copy(ga_transpose(a)), ga_matmul(wanted, b));
+            assert_non_null(square);
+            assert_non_null(ga_matmul(b, b, .out = a));
+            assert_arrays_equal(a, square);
+        }
+    }
+}
+
+static void out_takes_other_dtypes_and_layouts(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        uint64_t seed = 4;
+        const gpuarray *a = small_numbers(GA_FLOAT32, 2, (int64_t[]){30, 20}, &seed),
+                       *b = small_numbers(GA_FLOAT32, 2, (int64_t[]){20, 25}, &seed);
+        const gpuarray *wanted = ga_matmul(a, b);
+        gpuarray *wide = ga_zeros(GA_FLOAT64, GA_SHAPE(30, 25)),
+                 *turned = ga_transpose(ga_zeros(GA_FLOAT32, GA_SHAPE(25, 30))),
+                 *apart = ga_slice(ga_zeros(GA_FLOAT32, GA_SHAPE(60, 50)), "::2, ::2");
+        assert_non_null(ga_matmul(a, b, .out = wide));
+        assert_non_null(ga_matmul(a, b, .out = turned));
+        assert_non_null(ga_matmul(a, b, .out = apart));
+        assert_arrays_equal(ga_astype(wide, GA_FLOAT32), wanted);
+        assert_arrays_equal(ga_copy(turned), wanted);
+        assert_arrays_equal(ga_copy(apart), wanted);
+        assert_non_null(ga_matmul(a, b, .out = apart, .alpha = 0.5, .beta = 0.5));
+        assert_arrays_equal(ga_copy(apart), wanted);
+    }
+}
+
+/* What `out` holds is not read with beta 0. */
+static void beta_zero_ignores_nan(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        for (int d = 0; d < 2; d++) {
+            const ga_dtype dtype = d ? GA_FLOAT16 : GA_FLOAT32;
+            gpuarray *out = ga_full(dtype, GA_SHAPE(40, 40), NAN);
+            const gpuarray *ones = ga_ones(dtype, GA_SHAPE(40, 40));
+            assert_non_null(ga_matmul(ones, ones, .out = out, .alpha = 2));
+            assert_true(ga_item_bool(ga_all(ga_equal(out, 80))));
+        }
+    }
+}
+
+/* ---- Refusals ---- */
+
+static void bad_calls_are_refused(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3)), *b = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)),
+                 *whole = ga_ones(GA_INT32, GA_SHAPE(3, 3)), *none = NULL;
+        assert_null(ga_matmul(a, a));
+        expect_raised(GA_ERR_SHAPE, "matmul: shapes (2, 3) and (2, 3) do not match");
+        assert_null(ga_matmul(ga_sum(a), b));
+        expect_raised(GA_ERR_INVALID, "matmul: operand 1 has 0 dimensions, fewer than 1");
+        assert_null(ga_matvec(ga_ravel(a), ga_ravel(a)));
+        expect_raised(GA_ERR_INVALID, "matvec: operand 1 has 1 dimensions, fewer than 2");
+        assert_null(ga_matmul(none, b));
+        expect_raised(GA_ERR_INVALID, "matmul: operand 1 is NULL");
+        assert_null(ga_matmul(a, b, .beta = 1));
+        expect_raised(GA_ERR_INVALID, "matmul: beta is 1, but there is no out");
+        assert_null(ga_matmul(whole, whole, .alpha = 0.5));
+        expect_raised(GA_ERR_INVALID, "matmul: alpha is 0.5, not a whole number, and the result");
+        assert_null(ga_matmul(a, b, .out = ga_ones(GA_FLOAT32, GA_SHAPE(3, 2, 4))));
+        expect_raised(GA_ERR_SHAPE, "matmul: the result has shape (2, 4), out has (3, 2, 4)");
+        assert_null(ga_matmul(a, b, .out = ga_ones(GA_INT32, GA_SHAPE(2, 4))));
+        expect_raised(GA_ERR_DTYPE,
+                      "matmul: the result is float32 and does not cast to out's int32");
+        assert_null(ga_matmul(
+            a, b, .out = ga_broadcast_to(ga_ones(GA_FLOAT32, GA_SHAPE(4)), GA_SHAPE(2, 4))));
+        expect_raised(GA_ERR_INVALID, "matmul: ");
+        assert_null(ga_dot(ga_ones(GA_FLOAT32, GA_SHAPE(3)), ga_ones(GA_FLOAT32, GA_SHAPE(4))));
+        expect_raised(GA_ERR_SHAPE, "dot: shapes (3,) and (4,) do not match");
+    }
+}
+
+/* ---- cuBLASLt: a library of the tests stands for it ---- */
+
+#ifdef QUARRY_CUDA
+typedef struct fake {
+    int *choices, *products, *live;
+} fake;
+
+/* The library's counts, and the simulated device with it. */
+static fake use_fake(void)
+{
+    static const ga__product_verbs verbs = {.found = ga__cublaslt_found,
+                                            .takes = ga__cublaslt_takes,
+                                            .multiply = ga__cublaslt_multiply};
+    const char *path = getenv("QUARRY_CUBLASLT");
+    if (!path || !strstr(path, "fake_cublaslt")) {
+        puts("skipped: QUARRY_CUBLASLT is not the tests' library");
+        skip();
+    }
+    void *library = dlopen(path, RTLD_NOW);
+    assert_non_null(library);
+    simulate_products(&verbs);
+    return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
+                  dlsym(library, "fake_live")};
+}
+
+static void way_of_each_shape_is_chosen_once(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    char found[4200];
+    assert_int_equal(ga__cublaslt_found(found, sizeof found), GA_OK);
+    assert_non_null(strstr(found, "cuBLASLt 12.3.4, "));
+    for (int k = 0; k < 3; k++)
+        check_large(GA_FLOAT32, 20, 30, 40, false);
+    assert_int_equal(*f.choices, 1);
+    assert_int_equal(*f.products, 3);
+    check_large(GA_FLOAT32, 20, 30, 40, true);
+    check_large(GA_FLOAT64, 20, 30, 40, true);
+    assert_int_equal(*f.choices, 3);
+    ga__cublaslt_close(&simulated_device);
+    assert_int_equal(*f.live, 0);
+}
+
+static void library_gets_strides_stacks_and_numbers(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products;
+    for (int k = 0; k < 40; k++)
+        check_random_of(k % 2 ? GA_FLOAT32 : GA_FLOAT64, 11 + (uint64_t)k * 1009);
+    assert_true(*f.products > before + 10);
+}
+
+static void more_shapes_than_places_are_forgotten(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    ga__cublaslt_close(&simulated_device);
+    for (int64_t k = 0; k < 600; k++)
+        GA_SCOPE {
+            const gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3 + k)),
+                           *b = ga_ones(GA_FLOAT32, GA_SHAPE(3 + k, 2));
+            assert_non_null(ga_matmul(a, b));
+            assert_true(*f.live <= 4 * 256 + 1);
+        }
+    ga__cublaslt_close(&simulated_device);
+    assert_int_equal(*f.live, 0);
+}
+
+static void own_kernels_replace_a_missing_way(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products;
+    check_large(GA_FLOAT32, 20, 13, 40, false);
+    assert_int_equal(*f.products, before);
+}
+#endif
+
+/* ---- Memory, graphs, streams ---- */
+
+static bool multiply_some(void)
+{
+    bool done = false;
+    GA_SCOPE {
+        gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(20, 30)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(30, 20)),
+                 *whole = ga_ones(GA_INT32, GA_SHAPE(30, 30)),
+                 *apart =
+                     a && b ? ga_slice(ga_ones(GA_FLOAT32, GA_SHAPE(40, 40)), "::2, ::2") : NULL;
+        done = apart && whole && ga_matmul(a, b, .out = apart) && ga_matmul(whole, whole) &&
+               ga_matmul(whole, whole, .out = whole) && ga_matmul(whole, b) &&
+               ga_matvec(whole, ga_slice(whole, "0")) && ga_dot(a, b);
+    }
+    return done;
+}
+
+static void failed_allocations_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(multiply_some());
+    survive_failures(multiply_some);
+}
+
+static void products_can_be_recorded(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_zeros(GA_FLOAT32, GA_SHAPE(33, 33)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(33, 33)), *out = ga_zeros_like(a),
+                 *whole = ga_zeros(GA_INT32, GA_SHAPE(5, 5)), *powers = ga_zeros_like(whole);
+        ga_graph *graph;
+        GA_GRAPH(graph)
+        {
+            ga_matmul(a, b, .out = out);
+            ga_matmul(whole, whole, .out = powers);
+        }
+        assert_non_null(graph);
+        for (int k = 1; k < 4; k++) {
+            assert_int_equal(ga_assign(a, k), GA_OK);
+            assert_int_equal(ga_assign(whole, k), GA_OK);
+            assert_int_equal(ga_graph_launch(graph), GA_OK);
+            assert_true(ga_item_bool(ga_all(ga_equal(out, 33 * k))));
+            assert_true(ga_item_bool(ga_all(ga_equal(powers, 5 * k * k))));
+        }
+        ga_graph_free(graph);
+    }
+}
+
+static int open_devices(void **state)
+{
+    (void)state;
+    sample_on_gpu(3);
+    return open_simulated_device(2) ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_numpys),
+        cmocka_unit_test(random_products_are_their_sums),
+        cmocka_unit_test(tiles_and_panels_meet),
+        simulated_test(simulated_tiles_have_the_hosts_results),
+#ifdef QUARRY_CUDA
+        simulated_test(way_of_each_shape_is_chosen_once),
+        simulated_test(library_gets_strides_stacks_and_numbers),
+        simulated_test(more_shapes_than_places_are_forgotten),
+        simulated_test(own_kernels_replace_a_missing_way),
+#endif
+        cmocka_unit_test(errors_are_bounded),
+        cmocka_unit_test(results_have_the_same_bits),
+        cmocka_unit_test(results_may_overlap_operands),
+        cmocka_unit_test(out_takes_other_dtypes_and_layouts),
+        cmocka_unit_test(beta_zero_ignores_nan),
+        cmocka_unit_test(bad_calls_are_refused),
+        cmocka_unit_test(failed_allocations_leave_nothing),
+        cmocka_unit_test(products_can_be_recorded),
+    };
+    return run_named_tests(argc, argv, tests, open_devices, NULL);
+}

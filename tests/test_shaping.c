@@ -1,0 +1,309 @@
+/* Arrays built and taken apart, grids, numbers along an axis, and indices in formulas: what random
+ * calls against NumPy (tests/stateful/building.py) do not reach: macros, errors, counts of
+ * launches, failing allocations, and CUDA's kernels in the simulator. */
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array_support.h"
+#include "run.h"
+#include "simulated_device.h"
+
+static gpuarray *int64s(int64_t count, const int64_t *numbers)
+{
+    return ga_from_host(numbers, GA_INT64, 1, &count);
+}
+#define INT64S(...)                                                                                \
+    int64s((int64_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
+
+/* ---- Values ---- */
+
+static void elements_are_put_in_and_left_out(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *line = ga_ravel(x);
+        assert_numbers(ga_insert(line, 2, 9), NUMBERS(0, 1, 9, 2, 3, 4, 5));
+        assert_numbers(ga_insert(x, 1, counting(GA_SHAPE(2)), GA_AXIS(1)),
+                       NUMBERS(0, 0, 1, 2, 3, 1, 4, 5));
+        assert_numbers(ga_insert(line, INT64S(4, 1, 4), INT64S(7, 8, 9)),
+                       NUMBERS(0, 8, 1, 2, 3, 7, 9, 4, 5));
+        assert_numbers(ga_delete(line, -1), NUMBERS(0, 1, 2, 3, 4));
+        assert_numbers(ga_delete(x, INT64S(0, 2), GA_AXIS(1)), NUMBERS(1, 4));
+        assert_numbers(ga_delete(line, GA_RANGE(1, 5, 2)), NUMBERS(0, 2, 4, 5));
+        assert_numbers(ga_delete(line, ga_greater(line, 3)), NUMBERS(0, 1, 2, 3));
+        assert_numbers(ga_resize(x, GA_SHAPE(4, 2)), NUMBERS(0, 1, 2, 3, 4, 5, 0, 1));
+        assert_numbers(ga_trim_zeros(ga_multiply(line, ga_less(line, 4)), NULL), NUMBERS(1, 2, 3));
+        const gpuarray *const blocks[] = {x, x, line, line};
+        assert_null(ga_block(2, 2, blocks));
+        assert_error(GA_ERR_SHAPE, "block: row 1 has length 12, row 0 has 6");
+        const gpuarray *const rows[] = {x, x};
+        assert_numbers(ga_block(1, 2, rows), NUMBERS(0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void grids_name_elements(void **state)
+{
+    (void)state;
+    gpuarray *out[3];
+    GA_SCOPE {
+        assert_numbers(ga_astype(ga_indices(GA_SHAPE(2, 2)), GA_INT32),
+                       NUMBERS(0, 0, 1, 1, 0, 1, 0, 1));
+        assert_int_equal(ga_ix_(GA_ARRAYS(INT64S(1, 0), INT64S(0, 2)), out), GA_OK);
+        assert_numbers(ga_index(counting(GA_SHAPE(2, 3)), out[0], out[1]), NUMBERS(3, 5, 0, 2));
+        assert_int_equal(ga_unravel_index(INT64S(5, 0), GA_SHAPE(2, 3), out), GA_OK);
+        assert_numbers(ga_astype(out[1], GA_INT32), NUMBERS(2, 0));
+        const gpuarray *const both[] = {out[0], out[1]};
+        assert_numbers(ga_astype(ga_ravel_multi_index(both, GA_SHAPE(2, 3)), GA_INT32),
+                       NUMBERS(5, 0));
+        assert_int_equal(ga_triu_indices(2, 0, 2, out), GA_OK);
+        assert_numbers(ga_astype(out[1], GA_INT32), NUMBERS(0, 1, 1));
+        assert_numbers(ga_astype(ga_vander(INT64S(2, 3), 3, false), GA_INT32),
+                       NUMBERS(4, 2, 1, 9, 3, 1));
+        assert_numbers(ga_astype(ga_identity(GA_FLOAT32, 2), GA_INT32), NUMBERS(1, 0, 0, 1));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void numbers_along_an_axis(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_astype(INT64S(0, 1, 4, 9, 16), GA_FLOAT32);
+        assert_numbers(ga_astype(ga_gradient(x), GA_INT32), NUMBERS(1, 2, 4, 6, 7));
+        assert_numbers(ga_astype(ga_gradient(x, .spacing = GA_V(0.5), .edge_order = 2), GA_INT32),
+                       NUMBERS(0, 4, 8, 12, 16));
+        assert_numbers(ga_astype(ga_gradient(x, .spacing = GA_V(INT64S(0, 2, 4, 6, 8))), GA_INT32),
+                       NUMBERS(0, 1, 2, 3, 3));
+        assert_numbers(ga_astype(ga_trapezoid(x, .dx = 2), GA_INT32), NUMBERS(44));
+        assert_numbers(ga_astype(ga_unwrap(INT64S(0, 3, 6, 9), .period = 4), GA_INT32),
+                       NUMBERS(0, -1, -2, -3));
+        assert_numbers(ga_astype(ga_polyval(INT64S(2, 0, 1), x), GA_INT32),
+                       NUMBERS(1, 3, 33, 163, 513));
+        assert_numbers(ga_astype(ga_convolve(INT64S(1, 2, 3), INT64S(1, 10)), GA_INT32),
+                       NUMBERS(1, 12, 23, 30));
+        assert_numbers(
+            ga_astype(ga_correlate(INT64S(1, 2, 3), INT64S(1, 10), .mode = "same"), GA_INT32),
+            NUMBERS(10, 21, 32));
+        assert_numbers(ga_diff(counting(GA_SHAPE(3)), 1, .prepend = ga_scalar(GA_INT32, 5)),
+                       NUMBERS(-5, 1, 1));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void dtypes_are_promoted(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *i = ga_zeros(GA_INT8, GA_SHAPE(1)), *f = ga_zeros(GA_FLOAT16, GA_SHAPE(1));
+        assert_int_equal(ga_result_type_of(i, 1000), GA_INT8);
+        assert_int_equal(ga_result_type_of(i, 2.0), GA_FLOAT64);
+        assert_int_equal(ga_result_type_of(i, f, 2.0, 7), GA_FLOAT16);
+        assert_int_equal(ga_result_type_of(1, 2.0), GA_FLOAT64);
+        assert_int_equal((ga_result_type_of)(0, NULL), GA_NO_DTYPE);
+        assert_error(GA_ERR_INVALID, "result_type: needs an operand");
+    }
+    assert_true(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "same_kind"));
+    assert_false(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "safe"));
+    assert_false(ga_can_cast_as(GA_FLOAT64, GA_INT32, "same_kind"));
+    assert_true(ga_can_cast_as(GA_FLOAT64, GA_INT32, "unsafe"));
+    assert_false(ga_can_cast_as(GA_INT32, GA_INT64, "equiv"));
+    assert_true(ga_can_cast_as(GA_INT32, GA_INT32, "no"));
+    assert_int_equal(ga_error(), GA_OK);
+    assert_false(ga_can_cast_as(GA_INT32, GA_INT32, "some"));
+    assert_error(GA_ERR_INVALID, "can_cast: unknown casting \"some\"");
+    assert_false(ga_can_cast_as(GA_NO_DTYPE, GA_INT32, "safe"));
+    assert_error(GA_ERR_DTYPE, "can_cast: 0 is not a dtype");
+}
+
+/* ---- Formulas ---- */
+
+static void formulas_take_elements(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)), *i = INT64S(2, 0, -1), *y = INT64S(1, 2, 3);
+        assert_numbers(ga_eval("x[i, :] + 1", GA(x), GA(i)),
+                       NUMBERS(9, 10, 11, 12, 1, 2, 3, 4, 9, 10, 11, 12));
+        assert_numbers(ga_eval("x[:, i]", GA(x), GA(i)), NUMBERS(2, 0, 3, 6, 4, 7, 10, 8, 11));
+        assert_numbers(ga_astype(ga_eval("take(y, i) * 2 + y", GA(y), GA(i)), GA_INT32),
+                       NUMBERS(7, 4, 9));
+        assert_numbers(ga_astype(ga_eval("sum(x[(i)], axis=1)", GA(x), GA(i)), GA_INT32),
+                       NUMBERS(38, 6, 38));
+        assert_int_equal(ga_eval_into(y, "y[i]", GA(y), GA(i)), GA_OK);
+        assert_numbers(ga_astype(y, GA_INT32), NUMBERS(3, 1, 3));
+        const int k = 1;
+        assert_numbers(ga_eval("x[(k)]", GA(x), GA(k)), NUMBERS(4, 5, 6, 7));
+        gpuarray *f = ga_full(GA_FLOAT32, GA_SHAPE(1), 12.345);
+        assert_int_equal((int)(100 * ga_item_double(ga_eval("round(f, 1)", GA(f)))), 1230);
+        assert_int_equal((int)ga_item_double(ga_eval("round(f, -1)", GA(f))), 10);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* Elements at indices need no kernel of their own. */
+static void gathers_are_fused(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(30)), *i = ga_arange(GA_INT64, 29, -1, -1);
+        const int before = simulated.launches;
+        gpuarray *sum = ga_eval("x[i] * 2 + x[(i + 0)] - x", GA(x), GA(i));
+        assert_int_equal(simulated.launches - before, 1);
+        assert_true(ga_array_equal(sum, ga_subtract(ga_multiply(ga_flip(x, 0), 3), x)));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void bad_formulas_are_errors(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *i = INT64S(0, 2),
+                 *f = ga_ones(GA_FLOAT32, GA_SHAPE(2)), *mask = ga_greater(x, 2);
+        if (on_host()) {
+            assert_null(ga_eval("x[i]", GA(x), GA(i)));
+            assert_error(GA_ERR_INDEX,
+                         "eval: index 2 at position 1 is out of range for axis 0 of length 2");
+        }
+        assert_null(ga_eval("x[f]", GA(x), GA(f)));
+        assert_error(GA_ERR_DTYPE, "indices are integers");
+        assert_null(ga_eval("x[mask]", GA(x), GA(mask)));
+        assert_error(GA_ERR_INVALID, "a mask chooses a number of elements that only the data tell");
+        assert_null(ga_eval("x[i, i]", GA(x), GA(i)));
+        assert_error(GA_ERR_INVALID, "more than one array of indices");
+        assert_null(ga_eval("x[None, i, :, 0]", GA(x), GA(i)));
+        assert_error(GA_ERR_INVALID, "an integer apart from the array of indices");
+        assert_null(ga_eval("take(x, i)", GA(x), GA(i)));
+        assert_error(GA_ERR_INVALID, "take without axis= is for one axis");
+        assert_null(ga_eval("take(x, i, axis=2)", GA(x), GA(i)));
+        assert_error(GA_ERR_INDEX, "indices for an axis that the array lacks");
+        gpuarray *none = ga_slice(x, ":0");
+        assert_null(ga_eval("none[i]", GA(none), GA(i)));
+        assert_error(GA_ERR_INDEX, "indices for an axis that has no elements");
+    }
+}
+
+static void bad_calls_are_errors(void **state)
+{
+    (void)state;
+    gpuarray *out[2] = {NULL, NULL};
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *line = counting(GA_SHAPE(3));
+        assert_null(ga_delete(line, 3));
+        assert_error(GA_ERR_INDEX, "delete: index 3 is out of range for axis 0 of length 3");
+        if (on_host()) {
+            assert_null(ga_delete(line, INT64S(0, 5)));
+            assert_error(GA_ERR_INDEX, "delete: index 5 at position 1 is out of range for axis 0");
+        }
+        assert_null(ga_delete(line, ga_ones(GA_BOOL, GA_SHAPE(2))));
+        assert_error(GA_ERR_SHAPE, "delete: a mask of shape (2,) for axis 0 of length 3");
+        assert_null(ga_insert(line, INT64S(0, 4), 1));
+        assert_error(GA_ERR_INDEX, "insert: index 4 is out of range for axis 0 of length 3");
+        assert_null(ga_insert(x, 0, counting(GA_SHAPE(4)), GA_AXIS(0)));
+        assert_error(GA_ERR_SHAPE,
+                     "insert: values of shape (1, 4) do not broadcast to shape (1, 3)");
+        assert_null(ga_insert(line, GA_NEWAXIS, 1));
+        assert_error(GA_ERR_INVALID, "insert: the part is neither an index nor a range");
+        assert_null(ga_trim_zeros(line, "x"));
+        assert_error(GA_ERR_INVALID, "trim_zeros: sides \"x\"");
+        assert_int_equal(ga_ix_(GA_ARRAYS(x), out), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "ix_: array 1 has shape (2, 3), not one dimension");
+        assert_null(out[0]);
+        assert_null(ga_vander(x, -1, false));
+        assert_error(GA_ERR_SHAPE, "vander: an array of 2 dimensions, not 1");
+        assert_null(ga_gradient(x));
+        assert_error(GA_ERR_INVALID, "gradient: no axis of an array of 2 dimensions");
+        assert_null(ga_gradient(ga_slice(line, ":1")));
+        assert_error(GA_ERR_SHAPE, "gradient: length 1 of axis 0, not 2 or more");
+        assert_null(ga_gradient(line, .edge_order = 3));
+        assert_error(GA_ERR_INVALID, "gradient: edge_order 3, not 1 or 2");
+        assert_null(ga_trapezoid(x, .x = counting(GA_SHAPE(2))));
+        assert_error(GA_ERR_SHAPE, "trapezoid: coordinates of shape (2,) for shape (2, 3)");
+        assert_null(ga_convolve(line, line, .mode = "some"));
+        assert_error(GA_ERR_INVALID, "convolve: unknown mode \"some\"");
+        assert_null(ga_correlate(line, x));
+        assert_error(GA_ERR_SHAPE, "correlate: shapes (3,) and (2, 3), not two lines");
+    }
+}
+
+/* ---- Allocations ---- */
+
+static bool build(void)
+{
+    bool done = false;
+    gpuarray *out[2];
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(3, 4)),
+                 *k = x ? ga_ones(GA_INT64, GA_SHAPE(2)) : NULL;
+        const gpuarray *const blocks[] = {x, x};
+        done = k && ga_insert(x, k, 3, GA_AXIS(0)) && ga_insert(x, 1, 2) && ga_delete(x, k) &&
+               ga_delete(x, 1, GA_AXIS(1)) && ga_resize(x, GA_SHAPE(5)) && ga_trim_zeros(x, NULL) &&
+               ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
+               ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
+               ga_unravel_index(k, GA_SHAPE(2, 2), out) == GA_OK && ga_vander(k, 3, false);
+    }
+    return done;
+}
+
+static bool measure(void)
+{
+    bool done = false;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(6)),
+                 *k = x ? ga_ones(GA_INT64, GA_SHAPE(2)) : NULL;
+        done = k && ga_gradient(x) && ga_trapezoid(x) && ga_unwrap(x) && ga_polyval(k, x) &&
+               ga_convolve(x, k) && ga_diff(x, 1, .append = x) &&
+               ga_eval("x[k] + sum(x[(k + 1)])", GA(x), GA(k));
+    }
+    return done;
+}
+
+static void allocations_may_fail(void **state)
+{
+    static bool (*const calls[])(void) = {build, measure};
+    (void)state;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        assert_true(calls[k]());
+        survive_failures(calls[k]);
+    }
+}
+
+/* ---- Segments, on CUDA ---- */
+
+static void segments_are_reduced(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 6)), *ends = INT64S(0, 2, 2, 6);
+        assert_numbers(ga_astype(ga_sum(x, GA_AXIS(1), .offsets = ends), GA_INT32),
+                       NUMBERS(1, 0, 14, 13, 0, 38));
+        assert_numbers(ga_max(ga_ravel(x), .offsets = INT64S(0, 5, 12)), NUMBERS(4, 11));
+        gpuarray *many = ga_ones(GA_FLOAT32, GA_SHAPE(20000)), *cuts = INT64S(0, 1, 15000, 20000);
+        assert_numbers(ga_astype(ga_sum(many, .offsets = cuts), GA_INT32), NUMBERS(1, 14999, 5000));
+        assert_numbers(ga_astype(ga_mean(many, .offsets = cuts), GA_INT32), NUMBERS(1, 1, 1));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_are_put_in_and_left_out),
+        cmocka_unit_test(grids_name_elements),
+        cmocka_unit_test(numbers_along_an_axis),
+        cmocka_unit_test(dtypes_are_promoted),
+        cmocka_unit_test(formulas_take_elements),
+        cmocka_unit_test(bad_formulas_are_errors),
+        cmocka_unit_test(bad_calls_are_errors),
+        cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(segments_are_reduced),
+        simulated_test(gathers_are_fused),
+        simulated_test(formulas_take_elements),
+        simulated_test(elements_are_put_in_and_left_out),
+        simulated_test(numbers_along_an_axis),
+        simulated_test(segments_are_reduced),
+    };
+    return run_named_tests(argc, argv, tests, NULL, NULL);
+}
