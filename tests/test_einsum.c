@@ -487,6 +487,8 @@ static void bad_calls_are_refused(void **state)
         assert_error(GA_ERR_SHAPE, "vecdot: shapes (2, 3) and (2,) do not fit along axes 1 and 0");
         assert_null(ga_vecdot(m, ga_scalar(GA_INT32, 1)));
         assert_error(GA_ERR_INVALID, "vecdot: axis -1 is out of range");
+        assert_null(ga_vecdot(m, counting(GA_SHAPE(1))));
+        assert_error(GA_ERR_SHAPE, "vecdot: shapes (2, 3) and (1,) do not fit along axes 1 and 0");
         assert_null(ga_vdot(m, v));
         assert_error(GA_ERR_SHAPE, "vdot: 6 and 2 elements");
         assert_null(ga_inner(m, v));
