@@ -28,11 +28,9 @@ static bool copy_stream(FILE *from, FILE *to)
 
 char *temporary_name(void)
 {
-    const char *folder = getenv("TMPDIR");
-    char *path = malloc(4096);
+    char *path = strdup(P_tmpdir "/.quarry-XXXXXX.npy");
     if (!path)
         return NULL;
-    snprintf(path, 4096, "%s/.quarry-XXXXXX.npy", folder && *folder ? folder : "/tmp");
     const int fd = mkstemps(path, 4);
     if (fd >= 0)
         close(fd);

@@ -93,9 +93,9 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers and linkers of their kernels,\n"
-    "the libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
-    "compiled kernels; also what is missing and how to get it.\n"
+    "Prints the version, the devices and their memory, the compilers and linkers of their\n"
+    "kernels, the libraries of matrix products, whose sorts run, and the location and size of the\n"
+    "cache of compiled kernels; also what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";
 

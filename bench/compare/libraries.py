@@ -271,7 +271,8 @@ class Jax(Numpy):
 
     def draw(self, what, n):
         random = self.jax.random
-        function = {'random': lambda key: random.uniform(key, (n,)), 'standard_normal': lambda key: random.normal(key, (n,)),
+        function = {'random': lambda key: random.uniform(key, (n,)),
+                    'standard_normal': lambda key: random.normal(key, (n,)),
                     'standard_gamma': lambda key: random.gamma(key, 2.5, (n,)),
                     'poisson': lambda key: random.poisson(key, 30, (n,)),
                     'binomial': lambda key: random.binomial(key, 1000, 0.25, (n,)),
