@@ -2,6 +2,8 @@
  * value, and the stages of its reductions. */
 #include "expr/fused/fused_form.h"
 
+#include "kernels/request.h"
+
 typedef ga__finder finder;
 
 static void find_used(finder *f)
