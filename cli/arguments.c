@@ -89,8 +89,11 @@ bool arguments_init(arguments *a, int count, char **texts)
 {
     const size_t room = (size_t)count + 1; /* calloc(0) may return NULL */
 
-    *a = (arguments){0, calloc(room, sizeof *a->named), calloc(room, sizeof *a->names),
-                     calloc(room, sizeof *a->paths), calloc(room, sizeof *a->sources),
+    *a = (arguments){0,
+                     calloc(room, sizeof *a->named),
+                     calloc(room, sizeof *a->names),
+                     calloc(room, sizeof *a->paths),
+                     calloc(room, sizeof *a->sources),
                      calloc(room, sizeof *a->arrays)};
     bool good = a->named && a->names && a->paths && a->sources && a->arrays;
     if (!good)

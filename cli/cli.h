@@ -88,8 +88,9 @@ char *standard_input_file(const char *what);
 /* Writes a file to standard output. Complains on failure. */
 bool print_file(const char *what, const char *path);
 
-/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin with
- * # are skipped. One column is an array of one dimension. Complains and returns NULL on failure. */
+/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin
+ * with # are skipped. One column is an array of one dimension. Complains and returns NULL on
+ * failure. */
 gpuarray *csv_load(const char *path);
 
 /* Writes real numbers of up to two dimensions; precision < 0: all digits. Complains on failure. */

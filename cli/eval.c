@@ -85,10 +85,11 @@ static int deliver(const request *r, gpuarray *result)
 {
     if (r->dtype != GA_NO_DTYPE)
         ga_replace(&result, ga_astype(result, r->dtype));
-    int status = !result                          ? complain_error()
-                 : !r->output                     ? show(result)
-                 : strcmp(r->output, "-") == 0    ? write_output(result)
-                 : has_suffix(r->output, ".csv")  ? csv_save(r->output, result, r->precision) ? 0 : STATUS_BAD
+    int status = !result                       ? complain_error()
+                 : !r->output                  ? show(result)
+                 : strcmp(r->output, "-") == 0 ? write_output(result)
+                 : has_suffix(r->output, ".csv")
+                     ? csv_save(r->output, result, r->precision) ? 0 : STATUS_BAD
                  : ga_save(result, r->output) == GA_OK ? 0
                                                        : complain_error();
     ga_free(result);
@@ -213,12 +214,15 @@ static bool read_expression(request *r)
 /* Returns 0 if there is something to do, otherwise as next_option(). */
 static int read_options(const command *c, int argc, char **argv, request *r)
 {
-    static const struct option names[] = {
-        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
-        {"device", required_argument, NULL, 'd'}, {"chunk", required_argument, NULL, 'c'},
-        {"explain", no_argument, NULL, 'e'},      {"file", required_argument, NULL, 'f'},
-        {"dtype", required_argument, NULL, 't'},  {"precision", required_argument, NULL, 'p'},
-        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"help", no_argument, NULL, 'h'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"chunk", required_argument, NULL, 'c'},
+                                          {"explain", no_argument, NULL, 'e'},
+                                          {"file", required_argument, NULL, 'f'},
+                                          {"dtype", required_argument, NULL, 't'},
+                                          {"precision", required_argument, NULL, 'p'},
+                                          {NULL, 0, NULL, 0}};
 
     for (;;) {
         const int found = next_option(c, argc, argv, ":ho:d:c:ef:t:p:", names);
@@ -274,8 +278,10 @@ static const char help[] =
     "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy or .csv\n"
     "file (a file named 3 is ./3); \"-\" is a .npy file on standard input.\n"
     "\n"
-    "  -f, --file FILE        reads the expression from FILE; lines that begin with # are comments\n"
-    "  -o, --output FILE      saves the result in FILE.npy, which is replaced when it is complete, or\n"
+    "  -f, --file FILE        reads the expression from FILE; lines that begin with # are "
+    "comments\n"
+    "  -o, --output FILE      saves the result in FILE.npy, which is replaced when it is complete, "
+    "or\n"
     "                         FILE.csv; \"-\" writes a .npy file to standard output\n"
     "  -t, --dtype DTYPE      converts the result: float32, int8, ...\n"
     "  -p, --precision N      digits of printed numbers\n"

@@ -9,8 +9,8 @@
 enum { WIDE = 64, HIGH = 20 }; /* characters of a picture */
 
 typedef struct facts {
-    bool numbers;   /* the elements are real numbers, */
-    bool floats;    /* which may be NaN */
+    bool numbers; /* the elements are real numbers, */
+    bool floats;  /* which may be NaN */
     double least, most, mean;
     int64_t nans;
 } facts;
@@ -39,7 +39,8 @@ static facts find_facts(const gpuarray *x)
     const bool none = f.nans == ga_size(x);
     f.least = none ? (double)NAN : number(f.floats ? ga_nanmin(x) : ga_min(x));
     f.most = none ? (double)NAN : number(f.floats ? ga_nanmax(x) : ga_max(x));
-    f.mean = none ? (double)NAN : number(f.floats ? ga_nanmean(x, .dtype = GA_FLOAT64) : ga_mean(x));
+    f.mean =
+        none ? (double)NAN : number(f.floats ? ga_nanmean(x, .dtype = GA_FLOAT64) : ga_mean(x));
     return f;
 }
 

@@ -27,8 +27,9 @@ typedef struct ga__dtype_row {
 
 extern const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT]; /* row 0 is no dtype's */
 
-/* Of structs (structs.h). From a C type's name, without blanks at its ends: one that was made, or one
- * of CUDA's vectors. GA_NO_DTYPE when there is none; no error is raised unless memory is out. */
+/* Of structs (structs.h). From a C type's name, without blanks at its ends: one that was made, or
+ * one of CUDA's vectors. GA_NO_DTYPE when there is none; no error is raised unless memory is out.
+ */
 ga_dtype ga__struct_from_c(const char *type);
 /* Its row; row 0 for a value that is no struct's. */
 const ga__dtype_row *ga__struct_row(ga_dtype dtype);
