@@ -93,7 +93,8 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers and linkers of their kernels,\n"
+    "Prints the version, the devices and their memory, the compilers and linkers of their "
+    "kernels,\n"
     "the libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
     "compiled kernels; also what is missing and how to get it.\n"
     "\n"
