@@ -195,6 +195,9 @@ static void wrong_options_are_errors(void **state)
         assert_null(ga_mean(x, GA_INITIAL(1)));
         assert_string_equal(ga_error_message(), "mean: takes no initial element");
         ga_clear_error();
+        assert_null(ga_sum(x, .naxes = 1, .axes = NULL, .offsets = falls));
+        assert_string_equal(ga_error_message(), "sum: the list of axes is NULL");
+        ga_clear_error();
         assert_null(ga_sum(x, GA_AXIS(1), .offsets = falls));
         assert_string_equal(ga_error_message(), "sum: offsets: 1 of them decrease");
         ga_clear_error();

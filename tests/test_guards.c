@@ -125,6 +125,57 @@ static void reductions_stay_inside(void **state)
             }
 }
 
+/* An allocator whose memory ends, rounded up to 256 bytes, at an inaccessible page. */
+static size_t guarded_bytes(size_t nbytes, size_t *inner)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *inner = (nbytes + page - 1) / page * page;
+    return *inner - (nbytes + 255) / 256 * 256;
+}
+
+static void *alloc_guarded(size_t nbytes, const char *device, void *stream, void *user)
+{
+    size_t inner;
+    const size_t begin = guarded_bytes(nbytes, &inner), page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, inner + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)device, (void)stream, (void)user;
+    if (pages == MAP_FAILED || mprotect(pages, inner, PROT_READ | PROT_WRITE) != 0)
+        return NULL;
+    return pages + begin;
+}
+
+static void free_guarded(void *memory, size_t nbytes, const char *device, void *stream, void *user)
+{
+    size_t inner;
+    const size_t begin = guarded_bytes(nbytes, &inner);
+    (void)device, (void)stream, (void)user;
+    munmap((char *)memory - begin, inner + (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* Of 256, 512 or 1024 bytes each, from more elements than that. */
+static void selections_stay_inside(void **state)
+{
+    const ga_allocator allocator = {.alloc = alloc_guarded, .free = free_guarded};
+    (void)state;
+    need_host_memory();
+    assert_int_equal(ga_set_allocator(&allocator), GA_OK);
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_FLOAT32, 0, 1024, 1), *values, *indices, *count;
+        gpuarray *first = ga_less(x, 64);
+        assert_int_equal(ga_extract_bounded(x, x, 64, &values, &indices, &count), GA_OK);
+        assert_int_equal(ga_item_int64(count), 1023);
+        assert_true(ga_item_double(values, 63) == 64 && ga_item_int64(indices, 63) == 64);
+        assert_true(ga_size(ga_extract(first, x)) == 64);
+        assert_int_equal(ga_topk(x, 64, &values, &indices), GA_OK);
+        assert_non_null(ga_partition(x, 63));
+        assert_non_null(ga_sort(ga_reshape(x, GA_SHAPE(16, 64))));
+        assert_non_null(ga_unique(ga_remainder(x, 64)));
+        assert_non_null(ga_take(x, ga_slice(indices, "::-1")));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+    ga_set_allocator(NULL);
+}
+
 static void draws_stay_inside(void **state)
 {
     (void)state;
@@ -380,6 +431,7 @@ int main(int argc, char **argv)
         TEST(elementwise_kernels_stay_inside),
         TEST(results_that_go_past_the_cache_stay_inside),
         TEST(reductions_stay_inside),
+        TEST(selections_stay_inside),
         TEST(draws_stay_inside),
         TEST(gathers_stay_inside),
         TEST(texts_with_i_run_for_elements_alone),

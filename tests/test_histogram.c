@@ -132,7 +132,7 @@ static void numbers_stand_on_lines_between_points(void **state)
         assert_null(ga_interp(1, xp, none));
         assert_error(GA_ERR_INVALID, "interp: the array fp is NULL");
         assert_null(ga_interp(1, xp, fp, .right = GA_V(xp)));
-        assert_error(GA_ERR_INVALID, "interp: .left and .right are numbers");
+        assert_error(GA_ERR_INVALID, "interp: .left and .right must be numbers");
     }
 }
 
@@ -212,7 +212,7 @@ static void histograms_refuse_with_the_numbers(void **state)
                 ga_histogram2d(x, ga_real(z), 2, 2, &counts, &edges, NULL));
         REFUSED(GA_ERR_SHAPE, "histogramdd: 17 axes, expected 1 to 12",
                 ga_histogramdd(wide, GA_BINS(2), &counts, &edges));
-        REFUSED(GA_ERR_INVALID, "histogramdd: bins for 2 axes at an address, 3 axes",
+        REFUSED(GA_ERR_INVALID, "histogramdd: bins for 2 axes, the sample has 3",
                 ga_histogramdd(ga_slice(wide, ":, :3"), GA_BINS(2, 2), &counts, &edges));
     }
 }
@@ -229,7 +229,7 @@ static void searches_refuse_with_the_numbers(void **state)
         assert_null(ga_searchsorted(x, 1, .sorter = x));
         assert_error(GA_ERR_DTYPE, "searchsorted: the sorter is float32");
         assert_null(ga_searchsorted(x, 1, .sorter = ga_slice(i, ":3")));
-        assert_error(GA_ERR_SHAPE, "searchsorted: 10 elements, a sorter of 3");
+        assert_error(GA_ERR_SHAPE, "searchsorted: the array has 10 elements, the sorter 3");
         assert_null(ga_searchsorted(x, 1, .sorter = i));
         assert_error(GA_ERR_INDEX, "searchsorted: the sorter's index 10 is outside 10 elements");
         assert_null(ga_searchsorted(x, 1, .sorter = ga_subtract(i, 5)));
@@ -239,9 +239,9 @@ static void searches_refuse_with_the_numbers(void **state)
         assert_null(ga_bincount(x));
         assert_error(GA_ERR_DTYPE, "bincount: x is float32");
         assert_null(ga_bincount(i, .minlength = -1));
-        assert_error(GA_ERR_INVALID, "bincount: minlength is -1");
+        assert_error(GA_ERR_INVALID, "bincount: minlength -1 is negative");
         assert_null(ga_bincount(i, .weights = ga_slice(x, ":3")));
-        assert_error(GA_ERR_SHAPE, "bincount: 10 elements, 3 weights");
+        assert_error(GA_ERR_SHAPE, "bincount: x has 10 elements, the weights have 3");
         assert_null(ga_bincount(ga_full(GA_UINT64, GA_SHAPE(1), UINT64_MAX)));
         assert_error(GA_ERR_SHAPE, "more than 2^63 bytes");
     }

@@ -276,7 +276,8 @@ static void deep_formulas_need_little_stack(void **state)
                  {"not ", ""},       {"(x)**(", ")"},    {"where(x>0,", ",x)"},
                  {"float32(", ")"},  {"sum(", ")"},      {"(1<(", "))"},
                  {"x*(1+", ")"},     {"(x and (", "))"}, {"x+sum(", ")"},
-                 {"maximum(x,", ")"}};
+                 {"maximum(x,", ")"}, {"x[", "]"},       {"x[(", ")]"},
+                 {"round(", ",1)"}};
     static const int depths[] = {95, 199, 5000};
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {

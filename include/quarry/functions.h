@@ -101,8 +101,8 @@ GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
 
 /* ---- Dtypes ---- */
 
-/* The dtype of an operation on arrays and numbers, as numpy.result_type: ga_result_type_of(x, 2, y).
- * Only the kind of a number counts. GA_NO_DTYPE and an error if there is none. */
+/* The dtype of an operation on arrays and numbers, as numpy.result_type: ga_result_type_of(x, 2,
+ * y). Only the kind of a number counts. GA_NO_DTYPE and an error if there is none. */
 GA_API ga_dtype ga_result_type_of(int count, const ga_value *values);
 
 /* Whether a cast is "no", "equiv", "safe", "same_kind" or "unsafe" enough, as numpy.can_cast. false

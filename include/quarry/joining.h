@@ -264,7 +264,7 @@ template <class Function> inline gpuarray *ga_diff_call_(Function f, const ga_di
 template <class Function>
 inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n, const ga_axis_rest_ &rest = {})
 {
-    return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes});
+    return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes, nullptr, nullptr});
 }
 inline gpuarray *ga_pad_call_(const ga_pad_args &args)
 {

@@ -345,7 +345,9 @@ ga_status ga_host_register(void *memory, size_t nbytes)
     if (device == NULL)
         return ga_error();
     if (memory == NULL || nbytes == 0)
-        return ga__fail(GA_ERR_INVALID, "host_register: %zu bytes at %p", nbytes, memory);
+        return ga__fail(GA_ERR_INVALID,
+                        "host_register: %zu bytes at %p, expected memory of at least 1 byte",
+                        nbytes, memory);
     return device->backend->memory.pin_existing(device, memory, nbytes);
 }
 

@@ -138,9 +138,10 @@ ga_status ga__check_axis(const char *name, int axis, int ndim, int *normal)
 
 ga_status ga__one_axis(const char *name, int naxes, const int *axes)
 {
-    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: takes one axis, not %d at %s", name, naxes,
-                        axes ? "an address" : "NULL");
+    if (naxes == 1 && !axes)
+        return ga__fail(GA_ERR_INVALID, "%s: the list of axes is NULL", name);
+    if (naxes < 0 || naxes > 1)
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes, expected one", name, naxes);
     return GA_OK;
 }
 

@@ -27,9 +27,10 @@ ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const in
     memset(reduced, 0, (size_t)x->ndim * sizeof *reduced);
     if (naxes == GA_NO_AXES)
         return GA_OK;
-    if (naxes < 0 || (naxes > 0 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s", name, naxes,
-                        axes ? "" : ", but the list is NULL");
+    if (naxes < 0)
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes", name, naxes);
+    if (naxes > 0 && !axes)
+        return ga__fail(GA_ERR_INVALID, "%s: the list of axes is NULL", name);
     const ga_status status = ga__check_axes(name, naxes, axes, x->ndim, &set);
     if (status != GA_OK)
         return status;

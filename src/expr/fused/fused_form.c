@@ -1,6 +1,7 @@
 /* Finds out whether an expression has the form of fused rows: the extent, level and cost of each
  * value, and the stages of its reductions. */
 #include "expr/fused/fused_form.h"
+#include "kernels/request.h"
 
 typedef ga__finder finder;
 
@@ -15,7 +16,8 @@ static void find_used(finder *f)
 /* Whether the reduction is over the last axes of the shape that all reductions run over. */
 static bool fits_rows(finder *f, int k)
 {
-    const ga__node *node = ga__finder_node(f, k), *operand = ga__finder_node(f, node->key.operand[0]);
+    const ga__node *node = ga__finder_node(f, k),
+                   *operand = ga__finder_node(f, node->key.operand[0]);
     if (f->axes == 0) {
         f->axes = node->key.axes;
         f->ndim = operand->ndim;
@@ -34,13 +36,16 @@ static bool find_extent(finder *f, int k)
     ga__span *const own = &f->extent[k];
     *own = node->key.kind == GA__NODE_ARRAY ? GA__SPAN_ELEMENT : GA__SPAN_NUMBER;
     if (ga__finder_reduces(f, k)) {
-        *own = node->key.keepdims || f->fused->reduced == f->ndim ? GA__SPAN_ROW : GA__SPAN_SHORT_ROW;
+        *own =
+            node->key.keepdims || f->fused->reduced == f->ndim ? GA__SPAN_ROW : GA__SPAN_SHORT_ROW;
         return true;
     }
     for (int i = 0; i < ga__node_inputs(node); i++) {
         const ga__span other = f->extent[node->key.operand[i]];
-        if ((*own == GA__SPAN_SHORT_ROW && other > GA__SPAN_SHORT_ROW) || (*own > GA__SPAN_SHORT_ROW && other == GA__SPAN_SHORT_ROW) ||
-            (*own == GA__SPAN_SHORT_ROW && other == GA__SPAN_ROW) || (*own == GA__SPAN_ROW && other == GA__SPAN_SHORT_ROW))
+        if ((*own == GA__SPAN_SHORT_ROW && other > GA__SPAN_SHORT_ROW) ||
+            (*own > GA__SPAN_SHORT_ROW && other == GA__SPAN_SHORT_ROW) ||
+            (*own == GA__SPAN_SHORT_ROW && other == GA__SPAN_ROW) ||
+            (*own == GA__SPAN_ROW && other == GA__SPAN_SHORT_ROW))
             return false;
         *own = other > *own ? other : *own;
     }
@@ -70,7 +75,8 @@ static bool find_form(finder *f)
         for (int i = 0; i < ga__node_inputs(node); i++) {
             const int operand = node->key.operand[i];
             f->level[k] = f->level[operand] > f->level[k] ? f->level[operand] : f->level[k];
-            f->costs[k] |= f->costs[operand] && f->extent[operand] == GA__SPAN_ELEMENT && !ga__finder_reduces(f, k);
+            f->costs[k] |= f->costs[operand] && f->extent[operand] == GA__SPAN_ELEMENT &&
+                           !ga__finder_reduces(f, k);
         }
         f->level[k] += ga__finder_reduces(f, k);
         f->costs[k] |= takes_long(f, k);

@@ -6,19 +6,24 @@
 
 /* What a value has one of: nothing yet, a row (with the reduced axes of length 1, or without them),
  * or an element. */
-typedef enum ga__span { GA__SPAN_NUMBER, GA__SPAN_ROW, GA__SPAN_SHORT_ROW, GA__SPAN_ELEMENT } ga__span;
+typedef enum ga__span {
+    GA__SPAN_NUMBER,
+    GA__SPAN_ROW,
+    GA__SPAN_SHORT_ROW,
+    GA__SPAN_ELEMENT
+} ga__span;
 
 typedef struct ga__finder {
     const ga__graph *graph;
     ga__fused *fused;
-    bool *used;     /* by the root */
-    bool *costs;    /* an element that takes long to compute again */
-    bool *pairs;    /* a value that CUDA may compute of two elements at once */
+    bool *used;       /* by the root */
+    bool *costs;      /* an element that takes long to compute again */
+    bool *pairs;      /* a value that CUDA may compute of two elements at once */
     ga__span *extent; /* of each node */
-    int *level;     /* reductions in the longest chain that leads to a node */
-    int *pass;      /* the first pass that computes an element's value, from 1 on; 0: none yet */
-    int *kept;      /* the index of a kept value, or -1 */
-    int ndim;       /* of the shape over which all reductions run */
+    int *level;       /* reductions in the longest chain that leads to a node */
+    int *pass;        /* the first pass that computes an element's value, from 1 on; 0: none yet */
+    int *kept;        /* the index of a kept value, or -1 */
+    int ndim;         /* of the shape over which all reductions run */
     uint32_t axes;
     ga__coder coder;
 } ga__finder;

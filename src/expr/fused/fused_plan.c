@@ -29,7 +29,8 @@ static void find_kept(finder *f, int pass, int target)
     memset(needed, 0, (size_t)f->graph->root + 1);
     needed[target] = true;
     for (int k = target; k >= 0; k--) {
-        if (!needed[k] || f->extent[k] != GA__SPAN_ELEMENT || ga__finder_node(f, k)->key.kind == GA__NODE_ARRAY)
+        if (!needed[k] || f->extent[k] != GA__SPAN_ELEMENT ||
+            ga__finder_node(f, k)->key.kind == GA__NODE_ARRAY)
             continue;
         const bool earlier = f->pass[k] > 0 && f->pass[k] < pass;
         if (earlier && f->costs[k] && f->kept[k] < 0 && f->fused->formula.nkept < GA__MAX_KEPT)
@@ -78,7 +79,8 @@ static uint64_t inputs_marked(const finder *f)
 static bool row_marked(const finder *f)
 {
     for (int k = 0; k <= f->graph->root; k++)
-        if (f->coder.needed[k] && (f->extent[k] == GA__SPAN_ROW || f->extent[k] == GA__SPAN_SHORT_ROW))
+        if (f->coder.needed[k] &&
+            (f->extent[k] == GA__SPAN_ROW || f->extent[k] == GA__SPAN_SHORT_ROW))
             return true;
     return false;
 }
@@ -238,8 +240,8 @@ static void find_reads(finder *f, int pass, int p, int target)
     memset(f->coder.needed, 0, (size_t)f->graph->root + 1);
     f->coder.needed[target] = true;
     for (int k = target; k >= 0; k--)
-        for (int i = 0;
-             f->coder.needed[k] && f->extent[k] == GA__SPAN_ELEMENT && i < ga__node_inputs(ga__finder_node(f, k));
+        for (int i = 0; f->coder.needed[k] && f->extent[k] == GA__SPAN_ELEMENT &&
+                        i < ga__node_inputs(ga__finder_node(f, k));
              i++)
             f->coder.needed[ga__finder_node(f, k)->key.operand[i]] = true;
     for (int k = 0; k < f->fused->step.ninputs; k++)

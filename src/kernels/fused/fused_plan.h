@@ -45,7 +45,7 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part; /* CUDA: elements of a row that a block of a cluster has */
+    int64_t part;                   /* CUDA: elements of a row that a block of a cluster has */
     size_t shared;                  /* CUDA: bytes of a block */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */

@@ -4,9 +4,7 @@
 #define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
-#ifndef SHIFTED_VECTORS
 #define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
-#endif
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
@@ -17,10 +15,10 @@
 #define WORD 4             /* bytes of a register */
 #define SECTOR 32          /* bytes that memory delivers together */
 
-#define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
-#define SYSTEM_BYTES 1024               /* of shared memory that a block takes besides its own */
-#define FIRST_WITH_COPIES 80            /* architecture */
-#define CLUSTERED 10                    /* one of so many multiprocessors may have no cluster */
+#define FEW_ROWS 4           /* blocks keep a quarter of the multiprocessors busy */
+#define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
+#define FIRST_WITH_COPIES 80 /* architecture */
+#define CLUSTERED 10         /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
 
@@ -68,7 +66,7 @@ static int register_bytes(const plan *p)
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                  ? MOST_PAIRED
+              limit = has_pairs(p)                ? MOST_PAIRED
                       : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
@@ -152,8 +150,7 @@ static int most_ahead(const plan *p)
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    const int most = has_pairs(p) ? 2 * AHEAD_EACH : AHEAD_EACH;
-    return REGISTER_BYTES / bytes < most ? REGISTER_BYTES / bytes : most;
+    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -213,10 +210,10 @@ static int vectors_with_room(const plan *p, int elements)
 static int usual_each(const plan *p)
 {
     const bool whole = p->v.lanes > 1 && p->v.lanes == lanes_of(p) && !p->v.shifted;
-    return has_pairs(p)                  ? MOST_PAIRED
+    return has_pairs(p)                ? MOST_PAIRED
            : p->call->formula->per_row ? MOST_PER_ROW
-           : whole                       ? VECTORS_EACH
-                                         : MOST_EACH;
+           : whole                     ? VECTORS_EACH
+                                       : MOST_EACH;
 }
 
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
@@ -336,7 +333,8 @@ static bool stage_rows(plan *p)
         return false;
     ga__fused_place(p);
     const int64_t blocks = p->rows * (p->v.cluster ? p->v.cluster : 1);
-    return p->shared <= ga__fused_shared_limit(p) && blocks >= p->call->device->processors / FEW_ROWS;
+    return p->shared <= ga__fused_shared_limit(p) &&
+           blocks >= p->call->device->processors / FEW_ROWS;
 }
 
 /* Rows in registers, while the next one comes to shared memory. */
@@ -412,27 +410,13 @@ static bool plan_single(plan *p)
     return p->grid <= INT32_MAX;
 }
 
-#ifdef PREFER_CLUSTERS
-static void forget_clusters(plan *p)
-{
-    p->v.cluster = 0;
-    p->part = p->length;
-}
-#endif
-
 bool ga__fused_plan_cuda(plan *p)
 {
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);
-#ifdef PREFER_CLUSTERS
-    if (!held && !plan_ahead(p) && !(plan_shared(p) && blocks_with_room(p) > 1) &&
-        !plan_clusters(p) && !(forget_clusters(p), plan_shared(p)))
-        return false;
-#else
     if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
         return false;
-#endif
     choose_pairs(p);
     if (held)
         p->grid = ga__ceil_div(p->rows, p->rows_of_block);

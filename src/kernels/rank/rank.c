@@ -14,23 +14,23 @@
 typedef ga__rank_variant variant;
 
 enum {
-    LINE = 64,               /* bytes between what different threads write */
-    HOST_GRAIN = 1 << 15,    /* elements of a block of whole rows, or of a part of a row */
-    HOST_PARTS = 2,          /* of a row for each processor: some start late */
-    SHORT_ROW = 1 << 10,     /* CUDA: rows that a warp selects in */
-    MIDDLE_ROW = 1 << 13,    /* those of 256 threads; longer ones have 512 */
-    SHARED_ROW = 96 << 10,   /* bytes of the longest rows in shared memory: two blocks fit an SM */
+    LINE = 64,              /* bytes between what different threads write */
+    HOST_GRAIN = 1 << 15,   /* elements of a block of whole rows, or of a part of a row */
+    HOST_PARTS = 2,         /* of a row for each processor: some start late */
+    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
+    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
+    SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
-    SAMPLED_ROW = 1 << 16,   /* CUDA: the shortest rows, and the fewest elements of all rows for */
-    SAMPLED_EACH = 1 << 15,  /* each multiprocessor, of which a sample is taken before the rounds */
-    ROUND_ROWS = 1024,       /* rows whose rounds run together: their tables take 100 MB at most */
-    CANDIDATES_LINE = 8,     /* divides their number, so that rows of bytes are aligned */
-    CANDIDATES_SHARE = 4,    /* candidates are at most a quarter of a row: a round over them and
-                                their storing together cost less than a round over the row */
-    KEEP_ROOM = 16,          /* host: ga_keep_room of rank_keep.host */
-    MOVE_BLOCKS = 8,         /* CUDA: that move elements, for each multiprocessor */
-    WINNER_BYTES = 24,       /* host: key, value and index */
-    ROW_BINS = 256,          /* CUDA: counters of rows in shared memory */
+    SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest rows, and the fewest elements of all rows for */
+    SAMPLED_EACH = 1 << 15, /* each multiprocessor, of which a sample is taken before the rounds */
+    ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
+    CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
+    CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
+                               their storing together cost less than a round over the row */
+    KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
+    MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
+    WINNER_BYTES = 24,      /* host: key, value and index */
+    ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
 };
 
 /* A call under way. Rounds and moves work on `rows` rows from `first` on. */

@@ -9,14 +9,15 @@ static ga_status check(const ga_bincount_args *args)
 {
     ga_status status = ga__check_operand("bincount", "x", args->x, 1, "biu");
     if (status == GA_OK && args->minlength < 0)
-        return ga__fail(GA_ERR_INVALID, "bincount: minlength is %lld", (long long)args->minlength);
+        return ga__fail(GA_ERR_INVALID, "bincount: minlength %lld is negative",
+                        (long long)args->minlength);
     if (status != GA_OK || !args->weights)
         return status;
     status = ga__check_operand("bincount", "the array of weights", args->weights, 1, "biuf");
     if (status == GA_OK)
         status = ga__check_same_device("bincount", args->x, args->weights);
     if (status == GA_OK && args->weights->size != args->x->size)
-        status = ga__fail(GA_ERR_SHAPE, "bincount: %lld elements, %lld weights",
+        status = ga__fail(GA_ERR_SHAPE, "bincount: x has %lld elements, the weights have %lld",
                           (long long)args->x->size, (long long)args->weights->size);
     return status;
 }

@@ -228,9 +228,11 @@ static ga_status check_sample(const ga_histogramdd_args *args)
     if (naxes < 1 || naxes > MOST_AXES)
         return ga__fail(GA_ERR_SHAPE, "histogramdd: %lld axes, expected 1 to %d", (long long)naxes,
                         MOST_AXES);
-    if (!args->bins || (args->nbins != 1 && args->nbins != naxes))
-        return ga__fail(GA_ERR_INVALID, "histogramdd: bins for %d axes at %s, %lld axes",
-                        args->nbins, args->bins ? "an address" : "NULL", (long long)naxes);
+    if (!args->bins)
+        return ga__fail(GA_ERR_INVALID, "histogramdd: the list of bins is NULL");
+    if (args->nbins != 1 && args->nbins != naxes)
+        return ga__fail(GA_ERR_INVALID, "histogramdd: bins for %d axes, the sample has %lld",
+                        args->nbins, (long long)naxes);
     return GA_OK;
 }
 

@@ -57,7 +57,7 @@ static ga_status check(const ga_interp_args *args, ga__device **device)
                         ga_dtype_name(dtype));
     if ((given(args->left) && args->left.kind != GA_VALUE_NUMBER) ||
         (given(args->right) && args->right.kind != GA_VALUE_NUMBER))
-        return ga__fail(GA_ERR_INVALID, "interp: .left and .right are numbers");
+        return ga__fail(GA_ERR_INVALID, "interp: .left and .right must be numbers");
     return GA_OK;
 }
 

@@ -56,8 +56,9 @@ static ga_status check_sorter(const gpuarray *a, const gpuarray *sorter)
     if (status == GA_OK)
         status = ga__check_same_device("searchsorted", a, sorter);
     if (status == GA_OK && sorter->size != a->size)
-        status = ga__fail(GA_ERR_SHAPE, "searchsorted: %lld elements, a sorter of %lld",
-                          (long long)a->size, (long long)sorter->size);
+        status =
+            ga__fail(GA_ERR_SHAPE, "searchsorted: the array has %lld elements, the sorter %lld",
+                     (long long)a->size, (long long)sorter->size);
     if (status != GA_OK || a->size == 0)
         return status;
     status = ga__extremes(sorter, &low, &high);

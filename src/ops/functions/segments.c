@@ -28,8 +28,12 @@ static ga_status find_axis(call *c)
     const ga_reduce_args *args = c->args;
     const int ndim = args->x->ndim;
     c->axis = 0;
-    if (args->naxes < 0 || args->naxes > 1 || (args->naxes == 0 && ndim > 1))
-        return ga__fail(GA_ERR_INVALID, "%s: segments lie along one axis of %d", c->name, ndim);
+    const ga_status status = ga__one_axis(c->name, args->naxes, args->axes);
+    if (status != GA_OK)
+        return status;
+    if (args->naxes == 0 && ndim > 1)
+        return ga__fail(GA_ERR_INVALID, "%s: segments of an array of %d dimensions need an axis",
+                        c->name, ndim);
     if (ndim == 0)
         return ga__fail(GA_ERR_INVALID, "%s: a 0-d array has no segments", c->name);
     return args->naxes ? ga__check_axis(c->name, args->axes[0], ndim, &c->axis) : GA_OK;
@@ -54,7 +58,8 @@ static ga_status prepare(call *c)
     if (c->op->part.uses_index)
         return ga__fail(GA_ERR_UNSUPPORTED, "%s: takes no offsets", c->name);
     if (c->args->where || ga__has_initial(c->args))
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: offsets go without where and initial", c->name);
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: offsets cannot be combined with where or initial",
+                        c->name);
     ga_status status = find_axis(c);
     if (status == GA_OK)
         status = find_dtypes(c);

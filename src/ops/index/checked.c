@@ -31,7 +31,7 @@ ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray 
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name, x ? "indices" : "the array");
     const char kind = ga__dtype_kind(indices->dtype);
     if (kind != 'i' && kind != 'u')
-        return ga__fail(GA_ERR_DTYPE, "%s: indices of %s, not integers", name,
+        return ga__fail(GA_ERR_DTYPE, "%s: the indices are %s, expected integers", name,
                         ga_dtype_name(indices->dtype));
     if (indices->buffer->device != x->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the indices on %s", name,

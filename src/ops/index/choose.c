@@ -29,8 +29,8 @@ static ga_status check_list(const char *name, const char *what, int count,
                             const gpuarray *const *arrays, const gpuarray *beside)
 {
     if (count < 1 || !arrays)
-        return ga__fail(GA_ERR_INVALID, "%s: needs a %s, and has %d", name, what,
-                        arrays ? count : 0);
+        return ga__fail(GA_ERR_INVALID, "%s: %d %ss, expected at least 1", name, arrays ? count : 0,
+                        what);
     for (int k = 0; k < count; k++) {
         if (!arrays[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s %d is NULL", name, what, k + 1);
@@ -187,7 +187,7 @@ gpuarray *(ga_select)(int nconditions, const gpuarray *const *conditions, int nc
         ga__check_values("select", 1, &value, &device) != GA_OK)
         return NULL;
     if (nconditions != nchoices)
-        return ga__fail_null(GA_ERR_INVALID, "select: %d conditions and %d choices", nconditions,
+        return ga__fail_null(GA_ERR_INVALID, "select: %d conditions, but %d choices", nconditions,
                              nchoices);
     if (value.kind == GA_VALUE_ARRAY && device != conditions[0]->buffer->device)
         return ga__fail_null(GA_ERR_DEVICE, "select: operands on %s and %s",

@@ -100,7 +100,8 @@ static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
     if (!from || from->size == 1)
         return (ga_putmask)(x, mask, value);
     if (from->ndim > 1)
-        return ga__fail(GA_ERR_SHAPE, "index_set: a value of %d dimensions for a mask's elements",
+        return ga__fail(GA_ERR_SHAPE,
+                        "index_set: the value has %d dimensions, a mask's elements have 1",
                         from->ndim);
     gpuarray *chosen = ga_flatnonzero(mask);
     const int64_t count = chosen ? chosen->size : -1;
@@ -109,7 +110,7 @@ static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
         return ga_error();
     if (count != from->size)
         return ga__fail(GA_ERR_SHAPE,
-                        "index_set: a value of %lld elements for a mask that chooses %lld",
+                        "index_set: the value has %lld elements, the mask chooses %lld",
                         (long long)from->size, (long long)count);
     return count > 0 ? (ga_place)(x, mask, value) : GA_OK;
 }

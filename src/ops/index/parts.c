@@ -40,12 +40,12 @@ static ga_status add_mask(ga__indexing *g, written *w, const char *name, const g
 {
     const gpuarray *x = g->x;
     if (mask->ndim == 0)
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a mask of 0 dimensions", name);
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a mask of 0 dimensions is not supported", name);
     for (int k = 0; k < mask->ndim; k++)
         if (axis + k >= x->ndim || mask->shape[k] != x->shape[axis + k])
-            return ga__fail(GA_ERR_INDEX, "%s: a mask of shape %s for shape %s from axis %d on",
-                            name, ga__shape_text(mask->ndim, mask->shape),
-                            ga__shape_text(x->ndim, x->shape), axis);
+            return ga__fail(
+                GA_ERR_INDEX, "%s: a mask of shape %s does not fit shape %s from axis %d on", name,
+                ga__shape_text(mask->ndim, mask->shape), ga__shape_text(x->ndim, x->shape), axis);
     gpuarray *found[GA_MAX_NDIM];
     ga_status status = ga_nonzero(mask, found);
     if (status != GA_OK)

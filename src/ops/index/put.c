@@ -310,8 +310,8 @@ ga_status(ga_fill_diagonal)(gpuarray *x, ga_value value)
     if (status != GA_OK)
         return status;
     if (x->ndim < 2)
-        return ga__fail(GA_ERR_SHAPE, "fill_diagonal: an array of %d dimensions, not 2 or more",
-                        x->ndim);
+        return ga__fail(GA_ERR_SHAPE,
+                        "fill_diagonal: the array has %d dimensions, expected at least 2", x->ndim);
     int64_t length = x->shape[0], stride = 0;
     for (int k = 0; k < x->ndim; k++) {
         if (x->ndim > 2 && x->shape[k] != length)

@@ -167,7 +167,7 @@ gpuarray *(ga_take)(size_t size, const ga_take_args *args)
         return NULL;
     const int others = axis < 0 ? 0 : known.x->ndim - 1;
     if (known.indices->ndim + others > GA_MAX_NDIM)
-        return ga__fail_null(GA_ERR_SHAPE, "take: the result has %d dimensions, not %d or fewer",
+        return ga__fail_null(GA_ERR_SHAPE, "take: the result has %d dimensions, more than %d",
                              known.indices->ndim + others, GA_MAX_NDIM);
     t.x = known.x;
     t.indices = known.indices;

@@ -221,8 +221,11 @@ ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *inde
                       gpuarray **out)
 {
     int64_t shape[GA_MAX_NDIM];
-    if (count < 0 || count > GA_MAX_NDIM || (count > 0 && (!arrays || !out)))
-        return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, or a list is NULL", count);
+    if (count < 0 || count > GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, expected 0 to %d", count,
+                        GA_MAX_NDIM);
+    if (count > 0 && (!arrays || !out))
+        return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, but a list is NULL", count);
     if (indexing && strcmp(indexing, "xy") != 0 && strcmp(indexing, "ij") != 0)
         return ga__fail(GA_ERR_INVALID, "meshgrid: unknown indexing \"%s\"", indexing);
     const bool swap = count > 1 && (!indexing || strcmp(indexing, "xy") == 0);

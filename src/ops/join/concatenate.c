@@ -22,7 +22,8 @@ static void free_pieces(pieces *p)
 static ga_status check_arrays(const char *name, int count, const gpuarray *const *arrays)
 {
     if (count < 1 || !arrays)
-        return ga__fail(GA_ERR_INVALID, "%s: needs an array, and has %d", name, arrays ? count : 0);
+        return ga__fail(GA_ERR_INVALID, "%s: %d arrays, expected at least 1", name,
+                        arrays ? count : 0);
     for (int k = 0; k < count; k++) {
         if (!arrays[k])
             return ga__fail(GA_ERR_INVALID, "%s: array %d is NULL", name, k + 1);

@@ -106,8 +106,8 @@ static gpuarray *diagonal(const char *name, const gpuarray *x, int64_t offset, i
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
     if (x->ndim < 2)
-        return ga__fail_null(GA_ERR_SHAPE, "%s: an array of %d dimensions, not 2 or more", name,
-                             x->ndim);
+        return ga__fail_null(GA_ERR_SHAPE, "%s: the array has %d dimensions, expected at least 2",
+                             name, x->ndim);
     if (ga__check_axis(name, axis1, x->ndim, &a) != GA_OK ||
         ga__check_axis(name, axis2, x->ndim, &b) != GA_OK)
         return NULL;
@@ -173,7 +173,8 @@ gpuarray *ga_diag(const gpuarray *x, int64_t k)
     if (x->ndim == 1)
         return matrix_of("diag", x, k);
     if (x->ndim != 2)
-        return ga__fail_null(GA_ERR_SHAPE, "diag: an array of %d dimensions, not 1 or 2", x->ndim);
+        return ga__fail_null(GA_ERR_SHAPE, "diag: the array has %d dimensions, expected 1 or 2",
+                             x->ndim);
     return ga_diagonal(x, k, 0, 1);
 }
 
@@ -249,7 +250,7 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
     if (!known.x)
         return ga__fail_null(GA_ERR_INVALID, "diff: the array is NULL");
     if (known.n < 0)
-        return ga__fail_null(GA_ERR_INVALID, "diff: %d times, not 0 or more", known.n);
+        return ga__fail_null(GA_ERR_INVALID, "diff: %d times, expected at least 0", known.n);
     if (ga__one_axis("diff", known.naxes, known.axes) != GA_OK)
         return NULL;
     if (ga__check_axis("diff", known.naxes ? known.axes[0] : -1, known.x->ndim, &axis) != GA_OK)

@@ -122,12 +122,12 @@ static gpuarray *repeat_array(const gpuarray *x, int axis, const gpuarray *count
         return ga__fail_null(GA_ERR_DEVICE, "repeat: the array is on %s, the counts on %s",
                              x->buffer->device->name, counts->buffer->device->name);
     if (kind != 'i' && kind != 'u' && kind != 'b')
-        return ga__fail_null(GA_ERR_DTYPE, "repeat: counts of %s, not integers",
+        return ga__fail_null(GA_ERR_DTYPE, "repeat: the counts are %s, expected integers",
                              ga_dtype_name(counts->dtype));
     if (counts->ndim > 1 || (counts->size != 1 && counts->size != x->shape[axis]))
-        return ga__fail_null(GA_ERR_SHAPE, "repeat: counts of shape %s for axis %d of length %lld",
-                             ga__shape_text(counts->ndim, counts->shape), axis,
-                             (long long)x->shape[axis]);
+        return ga__fail_null(
+            GA_ERR_SHAPE, "repeat: the counts have shape %s, axis %d has length %lld",
+            ga__shape_text(counts->ndim, counts->shape), axis, (long long)x->shape[axis]);
     if (!ga__not_recording("repeat"))
         return NULL;
     gpuarray *all = ga_broadcast_to(counts, 1, &x->shape[axis]),
@@ -324,7 +324,7 @@ gpuarray *(ga_roll)(size_t size, const ga_roll_args *args)
     if (known.naxes == 0)
         return roll_flat(known.x, known.shift);
     if (known.naxes > GA_MAX_NDIM)
-        return ga__fail_null(GA_ERR_INVALID, "roll: %d axes, not %d or fewer", known.naxes,
+        return ga__fail_null(GA_ERR_INVALID, "roll: %d axes, more than %d", known.naxes,
                              GA_MAX_NDIM);
     for (int k = 0; k < known.naxes; k++)
         shifts[k] = known.shift;

@@ -27,7 +27,7 @@ static ga_status check_call(const char *name, const gpuarray *x, int axis, gpuar
 {
     if (!x || !out)
         return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", name,
-                        x ? "the place of the parts" : "the array");
+                        x ? "the pointer for the parts" : "the array");
     return ga__check_axis(name, axis, x->ndim, found);
 }
 
@@ -55,11 +55,11 @@ static ga_status split(const char *name, const gpuarray *x, int64_t sections, in
 {
     const int64_t length = x->shape[axis];
     if (sections <= 0 && !drop)
-        return ga__fail(GA_ERR_INVALID, "%s: %lld sections, not 1 or more", name,
+        return ga__fail(GA_ERR_INVALID, "%s: %lld sections, expected at least 1", name,
                         (long long)sections);
     if (equal && length % sections != 0)
-        return ga__fail(GA_ERR_SHAPE, "%s: length %lld of axis %d does not divide by %lld", name,
-                        (long long)length, axis, (long long)sections);
+        return ga__fail(GA_ERR_SHAPE, "%s: axis %d of length %lld does not divide into %lld parts",
+                        name, axis, (long long)length, (long long)sections);
     int64_t *bounds = ga__malloc(sizeof(int64_t) * (size_t)(sections + 1));
     if (!bounds)
         return GA_ERR_MEMORY;
@@ -122,7 +122,7 @@ static ga_status split_along(const char *name, const gpuarray *x, int sections, 
                              gpuarray **out)
 {
     if (x && x->ndim < least)
-        return ga__fail(GA_ERR_SHAPE, "%s: an array of %d dimensions, not %d or more", name,
+        return ga__fail(GA_ERR_SHAPE, "%s: the array has %d dimensions, expected at least %d", name,
                         x->ndim, least);
     int found;
     const ga_status status = check_call(name, x, axis, out, &found);

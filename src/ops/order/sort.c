@@ -21,11 +21,13 @@ typedef struct call {
 
 static ga_status read_axis(call *c, const ga_sort_args *args)
 {
-    if (args->naxes < 0 || args->naxes > 1 || (args->naxes > 0 && !args->axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes at %s, not one", c->name, args->naxes,
-                        args->axes ? "an address" : "NULL");
+    const ga_status status = ga__one_axis(c->name, args->naxes, args->axes);
+    if (status != GA_OK)
+        return status;
     if (args->flat && args->naxes > 0)
-        return ga__fail(GA_ERR_INVALID, "%s: .flat with axis %d", c->name, args->axes[0]);
+        return ga__fail(GA_ERR_INVALID,
+                        "%s: .flat sorts all elements and takes no axis, not axis %d", c->name,
+                        args->axes[0]);
     return ga__check_axis(c->name, args->naxes > 0 ? args->axes[0] : -1, c->x->ndim, &c->axis);
 }
 
@@ -195,9 +197,10 @@ ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values, gpuarray 
 
 static ga_status check_keys(int nkeys, const gpuarray *const *keys)
 {
-    if (nkeys <= 0 || !keys)
-        return ga__fail(GA_ERR_INVALID, "lexsort: %d keys at %s", nkeys,
-                        keys ? "an address" : "NULL");
+    if (nkeys <= 0)
+        return ga__fail(GA_ERR_INVALID, "lexsort: %d keys, expected at least 1", nkeys);
+    if (!keys)
+        return ga__fail(GA_ERR_INVALID, "lexsort: the list of keys is NULL");
     for (int k = 0; k < nkeys; k++) {
         if (!keys[k])
             return ga__fail(GA_ERR_INVALID, "lexsort: key %d is NULL", k);

@@ -14,10 +14,8 @@
 static ga_status read_axis(const char *name, const gpuarray *x, int naxes, const int *axes,
                            int *axis)
 {
-    if (naxes < 0 || naxes > 1 || (naxes == 1 && !axes))
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes%s, expected one axis", name, naxes,
-                        axes ? "" : ", but the list is NULL");
-    return ga__check_axis(name, naxes == 1 ? *axes : -1, x->ndim, axis);
+    const ga_status status = ga__one_axis(name, naxes, axes);
+    return status == GA_OK ? ga__check_axis(name, naxes == 1 ? *axes : -1, x->ndim, axis) : status;
 }
 
 static ga_status check_operand(const char *name, const gpuarray *x)

@@ -78,9 +78,10 @@ static ga_status check_bounded(const gpuarray *condition, const gpuarray *x, int
     if (status != GA_OK)
         return status;
     if (!count)
-        return ga__fail(GA_ERR_INVALID, "%s: the place of the count is NULL", name);
+        return ga__fail(GA_ERR_INVALID, "%s: the pointer for the count is NULL", name);
     if (maximum < 0)
-        return ga__fail(GA_ERR_INVALID, "%s: the maximum is %lld", name, (long long)maximum);
+        return ga__fail(GA_ERR_INVALID, "%s: the maximum %lld is negative", name,
+                        (long long)maximum);
     if (values && condition->size != x->size)
         return ga__fail(GA_ERR_SHAPE, "%s: the condition has %lld elements, x has %lld", name,
                         (long long)condition->size, (long long)x->size);

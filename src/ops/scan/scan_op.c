@@ -55,9 +55,9 @@ static ga_status find_axis(call *c, bool standard)
 {
     const ga_scan_args *args = c->args;
     const int ndim = args->x->ndim;
-    if (args->naxes < 0 || args->naxes > 1 || (args->naxes == 1 && !args->axes))
-        return ga__fail(GA_ERR_INVALID, "%s: a scan has one axis, not %d at %s", c->name,
-                        args->naxes, args->axes ? "an address" : "NULL");
+    const ga_status status = ga__one_axis(c->name, args->naxes, args->axes);
+    if (status != GA_OK)
+        return status;
     if (args->naxes == 0 && standard && ndim > 1)
         return ga__fail(GA_ERR_INVALID, "%s: an array of %d dimensions needs an axis", c->name,
                         ndim);

@@ -100,7 +100,7 @@ ga_status ga_nonzero(const gpuarray *x, gpuarray **indices)
     gpuarray *made[GA_MAX_NDIM] = {NULL};
     if (!x || !indices)
         return ga__fail(GA_ERR_INVALID, "nonzero: %s is NULL",
-                        x ? "the place of the indices" : "x");
+                        x ? "the pointer for the indices" : "x");
     if (x->ndim == 0)
         return ga__fail(GA_ERR_INVALID, "nonzero: an array of 0 dimensions has no indices");
     const bool fits = 2 * x->ndim + 2 < GA__MAX_OPERANDS;
