@@ -663,7 +663,8 @@ static bool vector_and_indices(workload *w, const bench_case *c)
 static bool vector_and_scattered(workload *w, const bench_case *c)
 {
     GA_SCOPE {
-        gpuarray *places = ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, w->n, 1), SCATTER), w->n);
+        gpuarray *places =
+            ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, w->n, 1), SCATTER), w->n);
         w->c = ga_keep(ga_astype(places, GA_INT32));
     }
     w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
@@ -819,6 +820,62 @@ static ga_status run_normal(workload *w)
 {
     ga_random_seed(w->seed);
     return ga_rng_standard_normal_into(w->out, ga_rng_default());
+}
+
+/* Distributions: results of several dtypes, and a call that draws into any array. */
+
+static bool no_counts(workload *w, const bench_case *c)
+{
+    (void)c;
+    w->x = ga_empty(GA_INT32, GA_SHAPE(w->n));
+    w->a = ga_retain(w->x);
+    w->out = ga_retain(w->x);
+    return made(w);
+}
+
+static ga_status draw_gamma(gpuarray *out)
+{
+    return ga_rng_standard_gamma_into(out, ga_rng_default(), 2.5);
+}
+
+static ga_status draw_poisson(gpuarray *out)
+{
+    return ga_rng_poisson_into(out, ga_rng_default(), 30);
+}
+
+static ga_status draw_binomial(gpuarray *out)
+{
+    return ga_rng_binomial_into(out, ga_rng_default(), 1000, 0.25);
+}
+
+static ga_status run_gamma(workload *w)
+{
+    ga_random_seed(w->seed);
+    return draw_gamma(w->out);
+}
+
+static ga_status run_poisson(workload *w)
+{
+    ga_random_seed(w->seed);
+    return draw_poisson(w->out);
+}
+
+static ga_status run_binomial(workload *w)
+{
+    ga_random_seed(w->seed);
+    return draw_binomial(w->out);
+}
+
+static ga_status run_choice(workload *w)
+{
+    ga_random_seed(w->seed);
+    return set_out(w, ga_rng_choice(ga_rng_default(), 1000, GA_SHAPE(w->n)));
+}
+
+static ga_status run_permutation(workload *w)
+{
+    ga_random_seed(w->seed);
+    return set_out(w, ga_rng_permutation(ga_rng_default(), w->n));
 }
 
 /* ---- What they must give ---- */
@@ -1271,6 +1328,72 @@ static double expect_random(const workload *w, const bench_case *c, int64_t i)
     return (words_of(w, i).w[i / 128 % 4] >> 8) * 0x1p-24;
 }
 
+/* Element i drawn by itself. */
+static double drawn_alone(const workload *w, ga_dtype dtype, int64_t i,
+                          ga_status (*draw)(gpuarray *))
+{
+    const ga_rng_state state = {w->seed, (uint64_t)i};
+    gpuarray *one = ga_empty(dtype, GA_SHAPE(1));
+
+    ga_rng_set_state(ga_rng_default(), &state);
+    const double number = one && draw(one) == GA_OK ? ga_item_double(one) : NAN;
+    ga_free(one);
+    return number;
+}
+
+static double expect_gamma(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return drawn_alone(w, GA_FLOAT32, i, draw_gamma);
+}
+
+static double expect_poisson(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return drawn_alone(w, GA_INT32, i, draw_poisson);
+}
+
+static double expect_binomial(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return drawn_alone(w, GA_INT32, i, draw_binomial);
+}
+
+/* The upper half of a product with the word; 2^32 mod 1000 words are drawn again. */
+static double expect_choice(const workload *w, const bench_case *c, int64_t i)
+{
+    const uint64_t product = (uint64_t)words_of(w, i).w[i / 128 % 4] * 1000;
+
+    (void)c;
+    if ((uint32_t)product >= ((uint64_t)1 << 32) % 1000)
+        return (double)(product >> 32);
+    const words more = philox(philox_counter((unsigned long long)i, 1, FOR_ONE), w->seed);
+    return (double)((uint64_t)more.w[0] * 1000 >> 32);
+}
+
+/* A Feistel network over the bits of n, until the place is below n: see distributions.tmpl. */
+static double expect_permuted(const workload *w, const bench_case *c, int64_t i)
+{
+    const words key = philox(philox_counter(0, 0, FOR_CALL), w->seed);
+    int bits = 8;
+    uint64_t place = (uint64_t)i;
+
+    (void)c;
+    while ((w->n - 1) >> bits > 0)
+        bits++;
+    const int left = bits / 2, right = bits - left;
+    do {
+        uint32_t l = (uint32_t)(place >> right), r = (uint32_t)place & ((1u << right) - 1);
+        for (unsigned round = 0; round < 12; round += 2) {
+            const uint32_t step = round * 0x9e3779b9u;
+            l ^= random_mix(0, r ^ (key.w[round % 4] + step)) & ((1u << left) - 1);
+            r ^= random_mix(0, l ^ (key.w[round % 4 + 1] + step)) & ((1u << right) - 1);
+        }
+        place = (uint64_t)l << right | r;
+    } while (place >= (uint64_t)w->n);
+    return (double)place;
+}
+
 /* The low 23 bits, and a half, over 2^23. */
 static float fraction(unsigned word)
 {
@@ -1400,6 +1523,11 @@ const bench_case bench_cases[] = {
     {"roll f32", COPY, 8, 0, false, POSITIVE, one_vector, run_roll, expect_roll},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
+    {"gamma(2.5) f32", WRITE, 4, 0, false, F32, no_vector, run_gamma, expect_gamma},
+    {"poisson(30)", WRITE, 4, 0, false, F32, no_counts, run_poisson, expect_poisson},
+    {"binomial(1000, 0.25)", WRITE, 4, 0, false, F32, no_counts, run_binomial, expect_binomial},
+    {"choice of 1000", WRITE, 8, 0, false, F32, no_counts, run_choice, expect_choice},
+    {"permutation", WRITE, 8, 0, false, F32, no_counts, run_permutation, expect_permuted},
     {"sort f32", NONE, 8, 1e-6, false, F32, scattered_floats, run_sort, expect_place},
     {"sort i32", NONE, 8, 0, false, F32, scattered_ints, run_sort, expect_place},
     {"sort i64", NONE, 16, 0, false, F32, scattered_longs, run_sort, expect_place},

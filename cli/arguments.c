@@ -89,9 +89,13 @@ bool arguments_init(arguments *a, int count, char **texts)
 {
     const size_t room = (size_t)count + 1; /* calloc(0) may return NULL */
 
-    *a = (arguments){0, calloc(room, sizeof *a->named), calloc(room, sizeof *a->names),
-                     calloc(room, sizeof *a->paths), calloc(room, sizeof *a->sources)};
-    bool good = a->named && a->names && a->paths && a->sources;
+    *a = (arguments){0,
+                     calloc(room, sizeof *a->named),
+                     calloc(room, sizeof *a->names),
+                     calloc(room, sizeof *a->paths),
+                     calloc(room, sizeof *a->sources),
+                     calloc(room, sizeof *a->arrays)};
+    bool good = a->named && a->names && a->paths && a->sources && a->arrays;
     if (!good)
         complain("eval: out of memory");
     for (int k = 0; k < count && good; k++)
@@ -102,14 +106,23 @@ bool arguments_init(arguments *a, int count, char **texts)
     return false;
 }
 
-/* Opens the file, unless an earlier argument has opened it. */
-static const ga_source *open_source(arguments *a, int k)
+/* Opens the file, unless an earlier argument has opened it. Complains on failure. */
+static bool open_file(arguments *a, int k)
 {
+    ga_value *value = &a->named[k].value;
     for (int i = 0; i < k; i++)
-        if (a->paths[i] && strcmp(a->paths[i], a->paths[k]) == 0)
-            return a->named[i].value.as.source;
+        if (a->paths[i] && strcmp(a->paths[i], a->paths[k]) == 0) {
+            *value = a->named[i].value;
+            return true;
+        }
+    if (strcmp(a->paths[k], "-") == 0 || has_suffix(a->paths[k], ".csv")) {
+        a->arrays[k] = file_load("eval", a->paths[k]);
+        *value = ga_value_array(a->arrays[k]);
+        return a->arrays[k] != NULL;
+    }
     a->sources[k] = ga_source_open(a->paths[k]);
-    return a->sources[k];
+    *value = ga_value_source(a->sources[k]);
+    return a->sources[k] || (complain_error(), false);
 }
 
 bool arguments_open(arguments *a)
@@ -117,9 +130,8 @@ bool arguments_open(arguments *a)
     for (int k = 0; k < a->count; k++) {
         if (!a->paths[k])
             continue;
-        a->named[k].value = ga_value_source(open_source(a, k));
-        if (!a->named[k].value.as.source)
-            return complain_error(), false;
+        if (!open_file(a, k))
+            return false;
     }
     return true;
 }
@@ -128,10 +140,12 @@ void arguments_reset(arguments *a)
 {
     for (int k = 0; k < a->count; k++) {
         ga_source_free(a->sources[k]);
+        ga_free(a->arrays[k]);
         free(a->names[k]);
     }
     free(a->named);
     free(a->names);
     free(a->paths);
     free(a->sources);
+    free(a->arrays);
 }

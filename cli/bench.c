@@ -20,6 +20,19 @@ static void find_folder(char folder[PATH_MAX])
     folder[slash ? slash + 1 - folder : 0] = '\0';
 }
 
+bool bench_is_installed(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+
+    find_folder(folder);
+    for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, places[i]);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int run_bench(const command *c, int argc, char **argv)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];

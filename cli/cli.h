@@ -19,7 +19,10 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command info_command, eval_command, cache_command, bench_command;
+extern const command info_command, eval_command, show_command, cache_command, bench_command;
+
+/* Whether there is a program that `quarry bench` can become. */
+bool bench_is_installed(void);
 
 /* ---- options.c ---- */
 
@@ -45,6 +48,9 @@ int finish_output(void);
 /* The bytes of "65536", "64K", "64M" or "1G"; 0 for any other text. */
 int64_t read_size(const char *text);
 
+/* Digits from 0 to 40; complains and returns -1 for any other text. */
+int read_precision(const command *c, const char *text);
+
 /* "12.3 MiB". A static string of the thread; usable once in each printf. */
 const char *size_text(double bytes);
 
@@ -56,7 +62,8 @@ typedef struct arguments {
     ga_named *named;
     char **names;        /* owned */
     const char **paths;  /* by argument: its file, or NULL for a number */
-    ga_source **sources; /* by argument; NULL if an earlier one has the same path */
+    ga_source **sources; /* by argument; NULL if an earlier one has the same path, */
+    gpuarray **arrays;   /* or if the file is no .npy file: its array */
 } arguments;
 
 /* Reads the texts "name=2.5" and "name=file.npy", but no file yet. On failure it complains, and
@@ -66,6 +73,32 @@ bool arguments_init(arguments *a, int count, char **texts);
 /* Opens the files and reads their headers. Complains on failure. */
 bool arguments_open(arguments *a);
 void arguments_reset(arguments *a);
+
+/* ---- files.c ---- */
+
+/* Whether the path ends in the suffix, and is more than it. */
+bool has_suffix(const char *path, const char *suffix);
+
+/* A new empty file, "....npy"; the caller removes it and frees the name. NULL on failure. */
+char *temporary_name(void);
+
+/* Standard input as such a file. Complains and returns NULL on failure. */
+char *standard_input_file(const char *what);
+
+/* Writes a file to standard output. Complains on failure. */
+bool print_file(const char *what, const char *path);
+
+/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin
+ * with # are skipped. One column is an array of one dimension. Complains and returns NULL on
+ * failure. */
+gpuarray *csv_load(const char *path);
+
+/* Writes real numbers of up to two dimensions; precision < 0: all digits. Complains on failure. */
+bool csv_save(const char *path, const gpuarray *x, int precision);
+
+/* The array in a .npy or .csv file, or, "-", in standard input. Complains and returns NULL on
+ * failure. */
+gpuarray *file_load(const char *what, const char *path);
 
 /* ---- interrupt.c ---- */
 

@@ -1,14 +1,20 @@
 /* quarry eval: the value of an expression of .npy files and numbers, printed or saved. */
 #include "cli.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct request {
-    const char *expression, *output, *device;
-    int64_t chunk; /* bytes; 0: the library's choice */
+    const char *expression, *output, *device, *file;
+    char *text;     /* of the file */
+    int64_t chunk;  /* bytes; 0: the library's choice */
+    ga_dtype dtype; /* of the result; GA_NO_DTYPE: the expression's */
+    int precision;  /* -1: the default */
     bool explain;
 } request;
 
@@ -54,6 +60,42 @@ static bool go_on(int64_t done, int64_t total, void *user)
     return !interrupts_noted();
 }
 
+/* Whether the library writes the result in parts as it computes it. */
+static bool streams(const request *r)
+{
+    return r->output && r->dtype == GA_NO_DTYPE && has_suffix(r->output, ".npy");
+}
+
+/* Writes the result to standard output as a .npy file. */
+static int write_output(const gpuarray *result)
+{
+    char *path = temporary_name();
+    if (!path)
+        return complain("eval: no temporary file");
+    int status = ga_save(result, path) == GA_OK ? 0 : complain_error();
+    if (status == 0 && !print_file("eval", path))
+        status = STATUS_BAD;
+    remove(path);
+    free(path);
+    return status == 0 ? finish_output() : status;
+}
+
+/* Prints or saves a result in its dtype. */
+static int deliver(const request *r, gpuarray *result)
+{
+    if (r->dtype != GA_NO_DTYPE)
+        ga_replace(&result, ga_astype(result, r->dtype));
+    int status = !result                       ? complain_error()
+                 : !r->output                  ? show(result)
+                 : strcmp(r->output, "-") == 0 ? write_output(result)
+                 : has_suffix(r->output, ".csv")
+                     ? csv_save(r->output, result, r->precision) ? 0 : STATUS_BAD
+                 : ga_save(result, r->output) == GA_OK ? 0
+                                                       : complain_error();
+    ga_free(result);
+    return status;
+}
+
 static int compute(const request *r, const arguments *a)
 {
     progress bar = {.shown = isatty(STDERR_FILENO)};
@@ -61,21 +103,45 @@ static int compute(const request *r, const arguments *a)
     gpuarray *result = NULL;
 
     interrupts_hold();
-    if (r->output)
+    if (streams(r))
         (ga_eval_save)(r->output, sizeof chunks, &chunks, r->expression, a->count, a->named);
     else
         result = (ga_eval_chunked)(sizeof chunks, &chunks, r->expression, a->count, a->named);
     progress_clear(&bar);
     interrupts_release(); /* before any complaint, which an interrupt may have caused */
     int status = ga_error() == GA_OK ? 0 : complain_error();
-    if (status == 0 && !r->output)
-        status = show(result);
-    ga_free(result);
-    return status;
+    return status == 0 && result ? deliver(r, result) : status;
+}
+
+/* Whether the word stands in the text by itself. */
+static bool names(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        const bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    }
+    return false;
+}
+
+/* Complains if the expression does not name an argument. */
+static bool check_used(const request *r, const arguments *a)
+{
+    for (int k = 0; k < a->count; k++)
+        if (!isdigit((unsigned char)*a->names[k]) && !names(r->expression, a->names[k]))
+            return complain_usage(&eval_command, "eval: the expression does not use %s",
+                                  a->names[k]),
+                   false;
+    return true;
 }
 
 static int evaluate(const request *r, arguments *a)
 {
+    if (!check_used(r, a))
+        return STATUS_BAD;
+    if (r->precision >= 0)
+        ga_set_print_options(.precision = r->precision > 0 ? r->precision : -1);
     if (r->device && ga_set_device(r->device) != GA_OK)
         return complain_error();
     if (!check_output(r, a) || !arguments_open(a))
@@ -96,56 +162,129 @@ static bool read_chunk(const command *c, const char *text, request *r)
     return r->chunk > 0;
 }
 
+/* Complains and returns false if the text names no dtype. */
+static bool read_dtype(const command *c, const char *text, request *r)
+{
+    for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++)
+        if (strcmp(text, ga_dtype_name((ga_dtype)d)) == 0)
+            r->dtype = (ga_dtype)d;
+    if (r->dtype == GA_NO_DTYPE)
+        complain_usage(c, "eval: --dtype takes a dtype such as float32, not \"%s\"", text);
+    return r->dtype != GA_NO_DTYPE;
+}
+
+/* Complains and returns false if the path's suffix is none that can be written. */
+static bool read_output(const command *c, const char *path, request *r)
+{
+    r->output = path;
+    if (strcmp(path, "-") == 0 || has_suffix(path, ".npy") || has_suffix(path, ".csv"))
+        return true;
+    complain_usage(c, "eval: --output takes FILE.npy, FILE.csv or -, not \"%s\"", path);
+    return false;
+}
+
+/* The expression in a file; lines that begin with # are comments. */
+static bool read_expression(request *r)
+{
+    size_t room = 0, length = 0;
+    char *line = NULL;
+    FILE *file = strcmp(r->file, "-") == 0 ? stdin : fopen(r->file, "r");
+    if (!file)
+        return complain("eval: %s: %s", r->file, strerror(errno)), false;
+    r->text = calloc(1, 1);
+    for (ssize_t n; r->text && (n = getline(&line, &room, file)) >= 0;) {
+        if (line[strspn(line, " \t")] == '#')
+            continue;
+        char *more = realloc(r->text, length + (size_t)n + 1);
+        if (!more)
+            break;
+        r->text = more;
+        memcpy(r->text + length, line, (size_t)n + 1);
+        length += (size_t)n;
+    }
+    while (length > 0 && strchr(" \t\r\n", r->text[length - 1]))
+        r->text[--length] = '\0';
+    free(line);
+    if (file != stdin)
+        fclose(file);
+    r->expression = r->text;
+    return length > 0 || (complain("eval: %s: no expression", r->file), false);
+}
+
 /* Returns 0 if there is something to do, otherwise as next_option(). */
 static int read_options(const command *c, int argc, char **argv, request *r)
 {
-    static const struct option names[] = {
-        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
-        {"device", required_argument, NULL, 'd'}, {"chunk", required_argument, NULL, 'c'},
-        {"explain", no_argument, NULL, 'e'},      {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"help", no_argument, NULL, 'h'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"chunk", required_argument, NULL, 'c'},
+                                          {"explain", no_argument, NULL, 'e'},
+                                          {"file", required_argument, NULL, 'f'},
+                                          {"dtype", required_argument, NULL, 't'},
+                                          {"precision", required_argument, NULL, 'p'},
+                                          {NULL, 0, NULL, 0}};
 
     for (;;) {
-        const int found = next_option(c, argc, argv, ":ho:d:c:e", names);
-        if (found == 'o')
-            r->output = optarg;
+        const int found = next_option(c, argc, argv, ":ho:d:c:ef:t:p:", names);
+        if (found == 'o' && !read_output(c, optarg, r))
+            return OPTION_WRONG;
+        if (found == 't' && !read_dtype(c, optarg, r))
+            return OPTION_WRONG;
+        if (found == 'p' && (r->precision = read_precision(c, optarg)) < 0)
+            return OPTION_WRONG;
+        if (found == 'f')
+            r->file = optarg;
         else if (found == 'd')
             r->device = optarg;
         else if (found == 'c' && !read_chunk(c, optarg, r))
             return OPTION_WRONG;
         else if (found == 'e')
             r->explain = true;
-        else if (found != 'c')
+        else if (found != 'c' && found != 'o' && found != 't' && found != 'p')
             return found == -1 ? 0 : found;
     }
 }
 
 static int run_eval(const command *c, int argc, char **argv)
 {
-    request r = {.expression = NULL};
+    request r = {.expression = NULL, .precision = -1};
     arguments a;
     const int found = read_options(c, argc, argv, &r);
 
     if (found != 0)
         return found == OPTION_DONE ? 0 : STATUS_BAD;
-    if (optind == argc)
+    if (!r.file && optind == argc)
         return complain_usage(c, "eval: no expression is given");
-    r.expression = argv[optind];
-    if (!arguments_init(&a, argc - optind - 1, argv + optind + 1))
+    if (r.file && !read_expression(&r)) {
+        free(r.text);
         return STATUS_BAD;
-    const int status = evaluate(&r, &a);
-    arguments_reset(&a);
+    }
+    if (!r.file)
+        r.expression = argv[optind++];
+    int status = STATUS_BAD;
+    if (arguments_init(&a, argc - optind, argv + optind)) {
+        status = evaluate(&r, &a);
+        arguments_reset(&a);
+    }
+    free(r.text);
     return status;
 }
 
 static const char help[] =
-    "usage: quarry eval EXPRESSION [NAME=FILE.npy | NAME=NUMBER]... [OPTION]...\n"
+    "usage: quarry eval EXPRESSION [NAME=FILE | NAME=NUMBER]... [OPTION]...\n"
     "\n"
     "Prints the value of the expression as NumPy does, or saves it. An argument defines each "
     "name:\n"
-    "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy file\n"
-    "(a file named 3 is ./3).\n"
+    "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy or .csv\n"
+    "file (a file named 3 is ./3); \"-\" is a .npy file on standard input.\n"
     "\n"
-    "  -o, --output FILE.npy  saves the result in FILE.npy, which is replaced when it is complete\n"
+    "  -f, --file FILE        reads the expression from FILE; lines that begin with # are "
+    "comments\n"
+    "  -o, --output FILE      saves the result in FILE.npy, which is replaced when it is complete, "
+    "or\n"
+    "                         FILE.csv; \"-\" writes a .npy file to standard output\n"
+    "  -t, --dtype DTYPE      converts the result: float32, int8, ...\n"
+    "  -p, --precision N      digits of printed numbers\n"
     "  -d, --device DEVICE    computes on cpu, cuda or cuda:N\n"
     "  -c, --chunk BYTES      processes this much of the files at a time: 65536, 64K, 64M or 1G\n"
     "                         (default: 4M on the CPU, 256M on a GPU)\n"

@@ -43,26 +43,14 @@ static void show_devices(void)
         show_error("in use");
 }
 
-static void show_compiler(const char *title, const char *device)
+/* Shows a text that the caller frees, or why there is none. */
+static void show_found(const char *title, char *text)
 {
-    char *compiler = ga_compiler(device);
-
-    if (compiler)
-        printf("%-12s %s\n", title, compiler);
+    if (text)
+        printf("%-12s %s\n", title, text);
     else
         show_error(title);
-    free(compiler);
-}
-
-static void show_products(const char *title, const char *device)
-{
-    char *library = ga_product_library(device);
-
-    if (library)
-        printf("%-12s %s\n", title, library);
-    else
-        show_error(title);
-    free(library);
+    free(text);
 }
 
 static void show_cache(void)
@@ -92,10 +80,11 @@ static int run_info(const command *c, int argc, char **argv)
         return complain_usage(c, "info: unexpected argument \"%s\"", argv[optind]);
     printf("%-12s %s\n", "quarry", ga_version());
     show_devices();
-    show_compiler("cpu kernels", "cpu");
-    show_compiler("cuda kernels", "cuda");
-    show_products("cpu matmul", "cpu");
-    show_products("cuda matmul", "cuda");
+    show_found("cpu kernels", ga_compiler("cpu"));
+    show_found("cuda kernels", ga_compiler("cuda"));
+    show_found("cuda linker", ga_linker("cuda"));
+    show_found("cpu matmul", ga_product_library("cpu"));
+    show_found("cuda matmul", ga_product_library("cuda"));
     printf("%-12s %s\n", "sorts", "Quarry's own templates, on every device; CUB is not linked");
     show_cache();
     return finish_output();
@@ -104,8 +93,9 @@ static int run_info(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry info\n"
     "\n"
-    "Prints the version, the devices and their memory, the compilers of their kernels, the\n"
-    "libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
+    "Prints the version, the devices and their memory, the compilers and linkers of their "
+    "kernels,\n"
+    "the libraries of matrix products, whose sorts run, and the location and size of the cache of\n"
     "compiled kernels; also what is missing and how to get it.\n"
     "\n"
     "  -h, --help  prints this\n";

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const command *const commands[] = {&info_command, &eval_command, &cache_command,
-                                          &bench_command};
+static const command *const commands[] = {&info_command, &eval_command, &show_command,
+                                          &cache_command, &bench_command};
 
 #define COMMANDS (sizeof commands / sizeof *commands)
 
@@ -17,7 +17,8 @@ static int help(void)
            "NumPy-like arrays on the GPU, from the shell.\n"
            "\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i] != &bench_command || bench_is_installed())
+            printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
     printf(
         "\n"
         "quarry COMMAND --help tells more. QUARRY_DEVICE chooses the device: cpu, cuda, cuda:1.\n");

@@ -97,6 +97,17 @@ int64_t read_size(const char *text)
     return (int64_t)number << shift;
 }
 
+int read_precision(const command *c, const char *text)
+{
+    char *end;
+    const long digits = strtol(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && !*end && digits <= 40)
+        return (int)digits;
+    complain_usage(c, "%s: --precision takes digits from 0 to 40, not \"%s\"", c->name, text);
+    return -1;
+}
+
 const char *size_text(double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

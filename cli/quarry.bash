@@ -16,7 +16,7 @@ _quarry_eval()
     -o | --output) ;;
     *)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '--output --device --chunk --explain --help' -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W '--file --output --dtype --precision --device --chunk --explain --help' -- "$word")
             return
         fi
         [[ $word == =* ]] || return
@@ -32,12 +32,19 @@ _quarry()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'info eval cache bench --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'info eval show cache bench --help --version' -- "$word")
         return
     fi
     case ${COMP_WORDS[1]} in
     info) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
     eval) _quarry_eval "$word" "$previous" ;;
+    show)
+        if [[ $word == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '--json --precision --device --help' -- "$word")
+        else
+            compopt -o default 2> /dev/null
+        fi
+        ;;
     cache) mapfile -t COMPREPLY < <(compgen -W 'list clear --help' -- "$word") ;;
     bench)
         if [ "$previous" = --json ]; then

@@ -37,12 +37,12 @@ int main(void)
                               "e / sum(e, axis=-1, keepdims=True)",
                               GA(s));
         gpuarray *mixed = ga_einsum("bhqk,bkhd->bqhd", GA_ARRAYS(w, v));
-        right = is_near("sum of magnitudes", ga_item_double(ga_sum(ga_abs(mixed))), wanted[0]) &
-                is_near("first element", ga_item_double(mixed, 0, 0, 0, 0), wanted[1]) &
-                is_near("last element",
-                        ga_item_double(mixed, BATCH - 1, WORDS - 1, HEADS - 1, WIDTH - 1),
-                        wanted[2]) &
-                is_near("largest weight", ga_item_double(ga_max(w)), wanted[3]);
+        right =
+            is_near("sum of magnitudes", ga_item_double(ga_sum(ga_abs(mixed))), wanted[0]) &
+            is_near("first element", ga_item_double(mixed, 0, 0, 0, 0), wanted[1]) &
+            is_near("last element",
+                    ga_item_double(mixed, BATCH - 1, WORDS - 1, HEADS - 1, WIDTH - 1), wanted[2]) &
+            is_near("largest weight", ga_item_double(ga_max(w)), wanted[3]);
         /* The sums of weights, and the covariance of all values, in one call each. */
         gpuarray *sums = ga_einsum("bhqk->bhq", GA_ARRAYS(w));
         gpuarray *rows = ga_reshape(v, GA_SHAPE(BATCH * WORDS * HEADS, WIDTH));

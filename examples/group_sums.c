@@ -1,5 +1,5 @@
-/* Groups a table of sales by shop without sorting it: each sale is added to its shop's sum, count and
- * best amount. */
+/* Groups a table of sales by shop without sorting it: each sale is added to its shop's sum, count
+ * and best amount. */
 #include <stdio.h>
 
 #include <quarry.h>
@@ -29,8 +29,8 @@ int main(void)
                     ga_item_int64(count, k) == counts[k] && ga_item_int64(best, k) == 97;
         }
         /* Each sale beside its shop's mean. */
-        gpuarray *rest = ga_eval("amount - (sum / count)[shop]", GA(amount), GA(sum), GA(count),
-                                 GA(shop));
+        gpuarray *rest =
+            ga_eval("amount - (sum / count)[shop]", GA(amount), GA(sum), GA(count), GA(shop));
         right = right && ga_item_double(ga_absolute(ga_sum(rest))) < 1e-8;
     }
     puts(right ? "right" : "wrong");

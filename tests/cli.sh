@@ -100,6 +100,43 @@ gives '[False False False  True]' eval 'i < 0' i=i.npy --device cpu
 gives '[ 2  4  6 -8]' eval 'i + j' i=i.npy j=i.npy
 gives '3' eval '1 + 2'
 
+# Other files, and how results look.
+printf 'p,q\n1,2.5\n# a comment\n3,4\n' > t.csv
+gives '[[2. 5.]
+ [6. 8.]]' eval 'x*2' x=t.csv
+gives '' eval 'x*2' x=t.csv -o r.csv
+[ "$(cat r.csv)" = "$(printf '2,5\n6,8')" ] || complain "eval -o r.csv writes $(cat r.csv)"
+rm -f r.csv
+gives '' eval 'i*i' i=i.npy -o r.csv --dtype uint8
+[ "$(tr '\n' ' ' < r.csv)" = '1 4 9 16 ' ] || complain "eval -o r.csv writes $(cat r.csv)"
+rm -f r.csv
+[ "$("$quarry" eval 'i + 1' i=i.npy -o - | "$quarry" eval 'sum(y)' y=-)" = 6 ] || complain "a pipe of .npy files"
+printf '2\n' > one.csv
+printf '# the root\nsqrt(x)\n' > f.txt
+gives '[2.    1.    0.   ]' eval -f f.txt x=y.npy --precision 3
+gives '[1.414]' eval -f f.txt x=one.csv -p 3
+gives '[1. 2. 3. 4.]' eval 'abs(i)' i=i.npy -t float16
+printf '1,2\n3\n' > bad.csv
+fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
+printf '1,2\n3,four\n' > bad.csv
+fails 'bad.csv:2: "four" is not a number' eval x x=bad.csv
+fails 'does not use y' eval x x=x.npy y=2
+fails 'FILE.npy, FILE.csv or -' eval x x=x.npy -o r.txt
+fails '"float31"' eval x x=x.npy -t float31
+fails '\-\-precision' eval x x=x.npy -p many
+fails 'No such file' eval -f nothing.txt x=x.npy
+fails 'up to 2 dimensions' eval 'complex64(x)' x=x.npy -o r.csv
+rm -f r.csv
+says 'x.npy: float64 (2, 3), 48 B' show x.npy
+says 'min -1  max 8  mean 2.16667  NaN 0' show x.npy
+says 'min -4  max 3  mean 0.5$' show i.npy
+says '"dtype": "int32", "shape": \[4\], "bytes": 16, "min": -4, "max": 3, "mean": 0.5, "nan": 0}' show --json i.npy
+says 'e.npy: float64 (0,), 0 B' show e.npy
+says '  | -@|' show x.npy
+"$quarry" show - < i.npy | grep -q '^-: int32 (4,), 16 B' || complain "show -"
+fails 'no file is given' show
+fails 'none.npy' show none.npy
+
 # Files, and the plan.
 gives '' eval 'x + y' x=x.npy y=y.npy -o r.npy
 gives '[[7. 1. 1.]
@@ -117,7 +154,8 @@ if command -v python3 > /dev/null && python3 -c 'import numpy' 2> /dev/null; the
         complain "NumPy does not read n.npy as it should"
 else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed"
-fi
+mkdir d.npy
+fails 'directory' eval x x=x.npy -o d.npy
 
 # Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do
@@ -215,7 +253,7 @@ version=$(sed -n "s/^ *version: '\(.*\)',\$/\1/p" "$root/meson.build")
 gives "quarry $version" --version
 says '^usage: quarry COMMAND' --help
 says '^usage: quarry COMMAND' help
-for command in info eval cache bench; do
+for command in info eval show cache bench; do
     says "^usage: quarry $command" $command --help
     says "^usage: quarry $command" help $command
     says "^  $command" --help

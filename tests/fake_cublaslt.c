@@ -156,8 +156,7 @@ static void multiply(const descriptor *d, double alpha, const layout *a, const c
         for (uint64_t row = 0; row < c->rows; row++) {
             double sum = beta == 0 ? 0 : beta * number_at(c, c_at, row, column);
             for (uint64_t l = 0; l < depth; l++)
-                sum += alpha *
-                       number_at(a, a_at, d->turned[0] ? l : row, d->turned[0] ? row : l) *
+                sum += alpha * number_at(a, a_at, d->turned[0] ? l : row, d->turned[0] ? row : l) *
                        number_at(b, b_at, d->turned[1] ? column : l, d->turned[1] ? l : column);
             put(c, c_at, row, column, sum);
         }

@@ -310,6 +310,7 @@ static void a_product_is_one_kernel_where_it_can_be(void **state)
         assert_int_equal(launches_of("ijk,jkl->il", GA_ARRAYS(t, t)), 1);
         assert_int_equal(launches_of("ij,k->k", GA_ARRAYS(m, v)), 2);
         assert_int_equal(launches_of("ij,jk,k->i", GA_ARRAYS(m, m, v)), 2);
+        assert_int_equal(launches_of("ij,jk,ik->i", GA_ARRAYS(m, m, m)), 2);
         assert_int_equal(launches_of("ijk,kjl->il", GA_ARRAYS(t, t)), 2); /* a copy, a product */
     }
 }
@@ -348,6 +349,43 @@ static void out_may_be_an_operand(void **state)
         assert_ptr_equal(ga_tensordot(wide, v, 1, .out = row), row);
         assert_true(ga_item_double(wide, 1, 1) == 12);
         assert_true(ga_item_double(ga_vecdot(wide, row, GA_AXIS(-1)), 2) == -36);
+    }
+}
+
+/* Floats of a byte: what one kernel leaves for another is not rounded to them. */
+static void kernels_leave_no_bytes(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(30, 40), 7),
+                 *y = ga_full(GA_FLOAT8_E4M3FN, GA_SHAPE(2), 0.001953125);
+        /* The sum of x is 8400, and the largest float of its dtype is 448. */
+        assert_true(ga_item_double(ga_einsum("ij,k->k", GA_ARRAYS(x, y)), 1) == 16);
+    }
+}
+
+/* Both are sums of products of two complex operands. */
+static void conjugates_have_kernels_of_their_own(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const float z[] = {1, 2, 0, 3};
+        gpuarray *a = ga_from_host(z, GA_COMPLEX64, GA_SHAPE(2)), *plain, *real;
+        plain = ga_einsum("i,i->", GA_ARRAYS(a, a));
+        real = ga_vdot(a, a);
+        assert_true(ga_item_double(ga_real(plain)) == -12 && ga_item_double(ga_imag(plain)) == 4);
+        assert_true(ga_item_double(ga_real(real)) == 14 && ga_item_double(ga_imag(real)) == 0);
+        plain = ga_einsum("i,i->", GA_ARRAYS(a, a));
+        assert_true(ga_item_double(ga_real(plain)) == -12);
+    }
+}
+
+static void a_vector_and_itself_have_no_cross_product(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *v = ga_astype(ga_random(GA_SHAPE(50, 3)), GA_FLOAT32);
+        assert_false(ga_item_bool(ga_any(ga_cross(v, v))));
     }
 }
 
@@ -531,6 +569,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(unit_axes_cost_nothing),
         cmocka_unit_test(one_operand_gives_views),
         cmocka_unit_test(out_may_be_an_operand),
+        cmocka_unit_test(kernels_leave_no_bytes),
+        cmocka_unit_test(conjugates_have_kernels_of_their_own),
+        cmocka_unit_test(a_vector_and_itself_have_no_cross_product),
         cmocka_unit_test(an_out_that_does_not_fit_is_refused),
         cmocka_unit_test(mistakes_show_their_place),
         cmocka_unit_test(bad_calls_are_refused),
@@ -539,6 +580,8 @@ int main(int argc, char **argv)
         simulated_test(sums_are_their_loops),
         simulated_test(a_product_is_one_kernel_where_it_can_be),
         simulated_test(out_may_be_an_operand),
+        simulated_test(conjugates_have_kernels_of_their_own),
+        simulated_test(a_vector_and_itself_have_no_cross_product),
     };
     return run_named_tests(argc, argv, tests, open_file, close_file);
 }

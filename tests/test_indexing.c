@@ -162,15 +162,16 @@ static void assert_folds(ga_dtype dtype, bool relaxed)
                  *odd = ga_remainder(ga_arange(GA_INT32, 0, FOLDED, 1), 2),
                  *value = ga_astype(ga_where(odd, 1, dtype == GA_UINT8 ? 3 : -1), dtype),
                  *x = ga_astype(ga_arange(GA_INT32, 0, KEYS, 1), dtype);
-        assert_int_equal(ga_index_add_with(.x = x, .value = GA_V(value), GA_PARTS(keys),
-                                           .relaxed = relaxed),
-                         GA_OK);
+        assert_int_equal(
+            ga_index_add_with(.x = x, .value = GA_V(value), GA_PARTS(keys), .relaxed = relaxed),
+            GA_OK);
         assert_numbers(ga_astype(x, GA_INT32), KEYS, wanted);
         if (dtype != GA_COMPLEX64) {
             assert_int_equal(ga_index_maximum(x, 5, GA_FROM(2, 1)), GA_OK);
             assert_int_equal(ga_index_minimum(x, value, keys), GA_OK);
             for (int k = 0; k < KEYS; k++) {
-                const int32_t least = dtype == GA_UINT8 ? 1 : -1, now = k >= 2 && wanted[k] < 5 ? 5 : wanted[k];
+                const int32_t least = dtype == GA_UINT8 ? 1 : -1,
+                              now = k >= 2 && wanted[k] < 5 ? 5 : wanted[k];
                 wanted[k] = counts[k] && now > least ? least : now;
             }
             assert_numbers(ga_astype(x, GA_INT32), KEYS, wanted);
@@ -275,7 +276,8 @@ static void indices_out_of_range_are_errors(void **state)
             assert_int_equal(ga_index_set(x, -1, bad), GA_ERR_INDEX);
             assert_error(GA_ERR_INDEX, "index_set: index 3 at position 1");
             assert_int_equal(ga_index_add(x, 1, GA_ALL, INT64S(0, 4)), GA_ERR_INDEX);
-            assert_error(GA_ERR_INDEX, "index_add: index 4 at position 1 is out of range for axis 1");
+            assert_error(GA_ERR_INDEX,
+                         "index_add: index 4 at position 1 is out of range for axis 1");
             assert_numbers(x, NUMBERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
         }
     }

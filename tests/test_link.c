@@ -70,9 +70,8 @@ static void pieces_may_need_the_same_parts(void **state)
         "s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); if (threadIdx.x == 0)\n"
         "for (int i = 1; i < 4; i++) x[0] += s[i]; x[0] += *p - 3; delete p; }\n";
     GA_SCOPE {
-        ga_module *m = ga_module_link(
-            GA_SOURCES({.source = first, .kernels = "fill<float>, fill<double>"},
-                       {.source = second}));
+        ga_module *m = ga_module_link(GA_SOURCES(
+            {.source = first, .kernels = "fill<float>, fill<double>"}, {.source = second}));
         if (!m)
             fail_msg("%s", ga_error_message());
         gpuarray *x = ga_zeros(GA_FLOAT32, 1, (const int64_t[]){4});
@@ -90,11 +89,13 @@ static void pieces_may_need_the_same_parts(void **state)
 static void errors_say_what_is_wrong(void **state)
 {
     (void)state;
-    assert_null(ga_module_link(GA_SOURCES({.source = PROGRAM, .options = "-DN=1"}), .name = "alone"));
+    assert_null(
+        ga_module_link(GA_SOURCES({.source = PROGRAM, .options = "-DN=1"}), .name = "alone"));
     assert_error(GA_ERR_COMPILE, "twice");
     assert_null(ga_module_link(GA_SOURCES({.source = LIBRARY}, {.source = LIBRARY})));
     assert_error(GA_ERR_COMPILE, "twice");
-    assert_null(ga_module_link(GA_SOURCES({.source = LIBRARY}, {.source = "int x = ;", .name = "bad"})));
+    assert_null(
+        ga_module_link(GA_SOURCES({.source = LIBRARY}, {.source = "int x = ;", .name = "bad"})));
     assert_error(GA_ERR_COMPILE, "bad");
     assert_null(ga_module_link(GA_SOURCES({.source = LIBRARY}, {.source = NULL})));
     assert_error(GA_ERR_INVALID, "source 2 is NULL");

@@ -51,7 +51,8 @@ static void answers_are_numpys(void **state)
                     fail_msg("%s: \"%s\"", c->name, ga_error_message());
                 ga_clear_error();
             } else if (!golden_result(c, c->out[0], got, 1, why, sizeof why)) {
-                fail_msg("case %d, %s: %s%s", k, golden_call(c), why, got ? "" : ga_error_message());
+                fail_msg("case %d, %s: %s%s", k, golden_call(c), why,
+                         got ? "" : ga_error_message());
             }
         }
     }
@@ -221,8 +222,8 @@ static void check_random_of(ga_dtype dtype, uint64_t seed)
         product p = random_product(dtype, &seed);
         char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
         expect(&p, a, b, wanted);
-        const gpuarray *got = ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha,
-                                        .beta = p.beta);
+        const gpuarray *got =
+            ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha, .beta = p.beta);
         if (!got)
             fail_msg("%s: %s", text_of(&p), ga_error_message());
         char *found = elements(p.out.array);
@@ -256,10 +257,11 @@ static void check_large(ga_dtype dtype, int64_t m, int64_t n, int64_t k, bool tu
 {
     GA_SCOPE {
         uint64_t seed = (uint64_t)(m + n + k);
-        product p = {.a_dtype = dtype, .b_dtype = dtype, .out_dtype = dtype, .m = m, .n = n, .k = k};
+        product p = {
+            .a_dtype = dtype, .b_dtype = dtype, .out_dtype = dtype, .m = m, .n = n, .k = k};
         p.a = operand(dtype, 2, (int64_t[]){m, k}, &seed);
-        const gpuarray *b = small_numbers(dtype, 2, turned ? (int64_t[]){n, k} : (int64_t[]){k, n},
-                                          &seed);
+        const gpuarray *b =
+            small_numbers(dtype, 2, turned ? (int64_t[]){n, k} : (int64_t[]){k, n}, &seed);
         p.b = view_whole(ga_copy(turned ? ga_transpose(b) : b));
         gpuarray *got = ga_matmul(p.a.array, turned ? ga_transpose(b) : b);
         if (!got)
@@ -279,9 +281,9 @@ static void check_large(ga_dtype dtype, int64_t m, int64_t n, int64_t k, bool tu
 static void tiles_and_panels_meet(void **state)
 {
     (void)state;
-    static const ga_dtype dtypes[] = {GA_BOOL,    GA_INT8,      GA_INT16,   GA_INT64,
-                                      GA_FLOAT16, GA_FLOAT32,   GA_FLOAT64, GA_COMPLEX64,
-                                      GA_COMPLEX128};
+    static const ga_dtype dtypes[] = {GA_BOOL,    GA_INT8,      GA_INT16,
+                                      GA_INT64,   GA_FLOAT16,   GA_FLOAT32,
+                                      GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
         check_large(dtypes[k], 200, 300, 520, false);
         check_large(dtypes[k], 131, 129, 257, true);
@@ -295,9 +297,9 @@ static void tiles_and_panels_meet(void **state)
 static void simulated_tiles_have_the_hosts_results(void **state)
 {
     (void)state;
-    static const ga_dtype dtypes[] = {GA_BOOL,      GA_INT8,       GA_UINT16,    GA_INT64,
-                                      GA_FLOAT16,   GA_FLOAT32,    GA_COMPLEX64, GA_FLOAT64,
-                                      GA_COMPLEX128};
+    static const ga_dtype dtypes[] = {GA_BOOL,      GA_INT8,    GA_UINT16,
+                                      GA_INT64,     GA_FLOAT16, GA_FLOAT32,
+                                      GA_COMPLEX64, GA_FLOAT64, GA_COMPLEX128};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
         const int before = simulated.launches;
         check_large(dtypes[k], 70, 150, 67, k % 2);
@@ -448,9 +450,10 @@ static void bad_calls_are_refused(void **state)
         assert_null(ga_matmul(a, b, .out = ga_ones(GA_FLOAT32, GA_SHAPE(3, 2, 4))));
         expect_raised(GA_ERR_SHAPE, "matmul: the result has shape (2, 4), out has (3, 2, 4)");
         assert_null(ga_matmul(a, b, .out = ga_ones(GA_INT32, GA_SHAPE(2, 4))));
-        expect_raised(GA_ERR_DTYPE, "matmul: the result is float32 and does not cast to out's int32");
-        assert_null(ga_matmul(a, b, .out = ga_broadcast_to(ga_ones(GA_FLOAT32, GA_SHAPE(4)),
-                                                           GA_SHAPE(2, 4))));
+        expect_raised(GA_ERR_DTYPE,
+                      "matmul: the result is float32 and does not cast to out's int32");
+        assert_null(ga_matmul(
+            a, b, .out = ga_broadcast_to(ga_ones(GA_FLOAT32, GA_SHAPE(4)), GA_SHAPE(2, 4))));
         expect_raised(GA_ERR_INVALID, "matmul: ");
         assert_null(ga_dot(ga_ones(GA_FLOAT32, GA_SHAPE(3)), ga_ones(GA_FLOAT32, GA_SHAPE(4))));
         expect_raised(GA_ERR_SHAPE, "dot: shapes (3,) and (4,) do not match");
@@ -542,9 +545,11 @@ static bool multiply_some(void)
 {
     bool done = false;
     GA_SCOPE {
-        gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(20, 30)), *b = ga_ones(GA_FLOAT32, GA_SHAPE(30, 20)),
+        gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(20, 30)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(30, 20)),
                  *whole = ga_ones(GA_INT32, GA_SHAPE(30, 30)),
-                 *apart = a && b ? ga_slice(ga_ones(GA_FLOAT32, GA_SHAPE(40, 40)), "::2, ::2") : NULL;
+                 *apart =
+                     a && b ? ga_slice(ga_ones(GA_FLOAT32, GA_SHAPE(40, 40)), "::2, ::2") : NULL;
         done = apart && whole && ga_matmul(a, b, .out = apart) && ga_matmul(whole, whole) &&
                ga_matmul(whole, whole, .out = whole) && ga_matmul(whole, b) &&
                ga_matvec(whole, ga_slice(whole, "0")) && ga_dot(a, b);
@@ -563,9 +568,9 @@ static void products_can_be_recorded(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *a = ga_zeros(GA_FLOAT32, GA_SHAPE(33, 33)), *b = ga_ones(GA_FLOAT32, GA_SHAPE(33, 33)),
-                 *out = ga_zeros_like(a), *whole = ga_zeros(GA_INT32, GA_SHAPE(5, 5)),
-                 *powers = ga_zeros_like(whole);
+        gpuarray *a = ga_zeros(GA_FLOAT32, GA_SHAPE(33, 33)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(33, 33)), *out = ga_zeros_like(a),
+                 *whole = ga_zeros(GA_INT32, GA_SHAPE(5, 5)), *powers = ga_zeros_like(whole);
         ga_graph *graph;
         GA_GRAPH(graph)
         {

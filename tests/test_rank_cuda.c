@@ -177,12 +177,12 @@ static void first_elements(void **state)
         run_task(&tasks[k]);
 }
 
-/* Rows so long that a sample bounds the keys that the first round stores; some samples are wrong,
- * and some rows have too many elements between the bounds. */
+/* Rows so long that a sample bounds the keys that the first round stores: those of some rows are
+ * too many, and the rounds begin anew. */
 static void samples_of_long_rows(void **state)
 {
     (void)state;
-    static const int sampled[] = {0, 3, 5, 7, 8, 9, 11, 13};
+    static const int sampled[] = {11, 13, 14};
     for (size_t k = 0; k < sizeof sampled / sizeof *sampled; k++)
         for (int what = 0; what < CONTENTS; what++) {
             compare(&tasks[sampled[k]], (content)what, 1, 150001 + 1000 * what, k + 1);

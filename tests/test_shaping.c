@@ -1,6 +1,6 @@
 /* Arrays built and taken apart, grids, numbers along an axis, and indices in formulas: what random
- * calls against NumPy (tests/stateful/building.py) do not reach: macros, errors, counts of launches,
- * failing allocations, and CUDA's kernels in the simulator. */
+ * calls against NumPy (tests/stateful/building.py) do not reach: macros, errors, counts of
+ * launches, failing allocations, and CUDA's kernels in the simulator. */
 #include <string.h>
 
 #include <quarry.h>
@@ -83,9 +83,9 @@ static void numbers_along_an_axis(void **state)
                        NUMBERS(1, 3, 33, 163, 513));
         assert_numbers(ga_astype(ga_convolve(INT64S(1, 2, 3), INT64S(1, 10)), GA_INT32),
                        NUMBERS(1, 12, 23, 30));
-        assert_numbers(ga_astype(ga_correlate(INT64S(1, 2, 3), INT64S(1, 10), .mode = "same"),
-                                 GA_INT32),
-                       NUMBERS(10, 21, 32));
+        assert_numbers(
+            ga_astype(ga_correlate(INT64S(1, 2, 3), INT64S(1, 10), .mode = "same"), GA_INT32),
+            NUMBERS(10, 21, 32));
         assert_numbers(ga_diff(counting(GA_SHAPE(3)), 1, .prepend = ga_scalar(GA_INT32, 5)),
                        NUMBERS(-5, 1, 1));
     }
@@ -133,6 +133,10 @@ static void formulas_take_elements(void **state)
                        NUMBERS(38, 6, 38));
         assert_int_equal(ga_eval_into(y, "y[i]", GA(y), GA(i)), GA_OK);
         assert_numbers(ga_astype(y, GA_INT32), NUMBERS(3, 1, 3));
+        assert_numbers(ga_eval("x[i, :][1:, 0]", GA(x), GA(i)), NUMBERS(0, 8));
+        gpuarray *f4 = ga_astype(x, GA_FLOAT32), *ones = ga_ones(GA_FLOAT32, GA_SHAPE(4));
+        assert_numbers(ga_astype(ga_eval("f4[i] @ ones", GA(f4), GA(i), GA(ones)), GA_INT32),
+                       NUMBERS(38, 6, 38));
         const int k = 1;
         assert_numbers(ga_eval("x[(k)]", GA(x), GA(k)), NUMBERS(4, 5, 6, 7));
         gpuarray *f = ga_full(GA_FLOAT32, GA_SHAPE(1), 12.345);
@@ -160,11 +164,12 @@ static void bad_formulas_are_errors(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_SHAPE(2, 3)), *i = INT64S(0, 2), *f = ga_ones(GA_FLOAT32, GA_SHAPE(2)),
-                 *mask = ga_greater(x, 2);
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *i = INT64S(0, 2),
+                 *f = ga_ones(GA_FLOAT32, GA_SHAPE(2)), *mask = ga_greater(x, 2);
         if (on_host()) {
             assert_null(ga_eval("x[i]", GA(x), GA(i)));
-            assert_error(GA_ERR_INDEX, "eval: index 2 at position 1 is out of range for axis 0 of length 2");
+            assert_error(GA_ERR_INDEX,
+                         "eval: index 2 at position 1 is out of range for axis 0 of length 2");
         }
         assert_null(ga_eval("x[f]", GA(x), GA(f)));
         assert_error(GA_ERR_DTYPE, "indices are integers");
@@ -201,7 +206,8 @@ static void bad_calls_are_errors(void **state)
         assert_null(ga_insert(line, INT64S(0, 4), 1));
         assert_error(GA_ERR_INDEX, "insert: index 4 is out of range for axis 0 of length 3");
         assert_null(ga_insert(x, 0, counting(GA_SHAPE(4)), GA_AXIS(0)));
-        assert_error(GA_ERR_SHAPE, "insert: values of shape (1, 4) do not broadcast to shape (1, 3)");
+        assert_error(GA_ERR_SHAPE,
+                     "insert: values of shape (1, 4) do not broadcast to shape (1, 3)");
         assert_null(ga_insert(line, GA_NEWAXIS, 1));
         assert_error(GA_ERR_INVALID, "insert: the part is neither an index nor a range");
         assert_null(ga_trim_zeros(line, "x"));
@@ -237,8 +243,8 @@ static bool build(void)
                  *k = x ? ga_ones(GA_INT64, GA_SHAPE(2)) : NULL;
         const gpuarray *const blocks[] = {x, x};
         done = k && ga_insert(x, k, 3, GA_AXIS(0)) && ga_insert(x, 1, 2) && ga_delete(x, k) &&
-               ga_delete(x, 1, GA_AXIS(1)) && ga_resize(x, GA_SHAPE(5)) &&
-               ga_trim_zeros(x, NULL) && ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
+               ga_delete(x, 1, GA_AXIS(1)) && ga_resize(x, GA_SHAPE(5)) && ga_trim_zeros(x, NULL) &&
+               ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
                ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
                ga_unravel_index(k, GA_SHAPE(2, 2), out) == GA_OK && ga_vander(k, 3, false);
     }
@@ -279,8 +285,7 @@ static void segments_are_reduced(void **state)
                        NUMBERS(1, 0, 14, 13, 0, 38));
         assert_numbers(ga_max(ga_ravel(x), .offsets = INT64S(0, 5, 12)), NUMBERS(4, 11));
         gpuarray *many = ga_ones(GA_FLOAT32, GA_SHAPE(20000)), *cuts = INT64S(0, 1, 15000, 20000);
-        assert_numbers(ga_astype(ga_sum(many, .offsets = cuts), GA_INT32),
-                       NUMBERS(1, 14999, 5000));
+        assert_numbers(ga_astype(ga_sum(many, .offsets = cuts), GA_INT32), NUMBERS(1, 14999, 5000));
         assert_numbers(ga_astype(ga_mean(many, .offsets = cuts), GA_INT32), NUMBERS(1, 1, 1));
     }
     assert_int_equal(ga_error(), GA_OK);

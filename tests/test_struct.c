@@ -58,7 +58,7 @@ static void a_name_stands_for_one_struct(void **state)
 static void other_names_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = {"",       "3d",      "a b",     "x:y",   "x::",  "::x",
+    static const char *const names[] = {"",          "3d",    "a b",     "x:y",    "x::",  "::x",
                                         "pair<int>", "float", "float32", "int8_t", "half", "V12"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         assert_int_equal(ga_struct_dtype(names[k], 8, NULL), GA_NO_DTYPE);
@@ -69,7 +69,7 @@ static void other_names_are_refused(void **state)
     assert_int_equal(ga_struct_dtype("nothing", 0, NULL), GA_NO_DTYPE);
     assert_error(GA_ERR_INVALID, "0 bytes");
     assert_int_equal(ga_struct_dtype("huge", GA_MAX_STRUCT_BYTES + 1, NULL), GA_NO_DTYPE);
-    assert_error(GA_ERR_INVALID, "4097 bytes");
+    assert_error(GA_ERR_INVALID, "2049 bytes");
 }
 
 static void vectors_are_those_of_cuda(void **state)
@@ -442,7 +442,8 @@ static void definitions_come_in_order(void **state)
         gpuarray *x = ga_zeros(outer, 1, &five), *y = ga_zeros(GA_INT32, 1, &five);
         ga_kernel *k = ga_elementwise_kernel("outer *x, int *y, inner *unused",
                                              "x[i].j.b = (int)i; y[i] = x[i].j.b + x[i].i.a");
-        gpuarray *unused = ga_zeros(ga_struct_dtype("inner", 8, "struct inner { int a, b; };"), 1, &five);
+        gpuarray *unused =
+            ga_zeros(ga_struct_dtype("inner", 8, "struct inner { int a, b; };"), 1, &five);
         assert_int_equal(ga_run(k, x, y, unused), GA_OK);
         assert_true(ga_item_double(ga_sum(y)) == 10);
         ga_kernel_free(k);
@@ -461,8 +462,8 @@ static void a_wrong_size_does_not_compile(void **state)
     (void)state;
     GA_SCOPE {
         const int64_t two = 2;
-        gpuarray *x =
-            ga_zeros(ga_struct_dtype("short_of_it", 4, "struct short_of_it { int a, b; };"), 1, &two);
+        gpuarray *x = ga_zeros(
+            ga_struct_dtype("short_of_it", 4, "struct short_of_it { int a, b; };"), 1, &two);
         ga_kernel *k = ga_elementwise_kernel("short_of_it *x", "x[i].a = 1");
         assert_int_not_equal(ga_run(k, x), GA_OK);
         assert_error(GA_ERR_COMPILE, "agree on the element size");
@@ -519,9 +520,9 @@ static void scans_carry_structs(void **state)
         static float host[N];
         const ga_dtype dtype = ga_struct_dtype("minmax", sizeof got[0], MINMAX);
         gpuarray *x = ga_cos(ga_arange(GA_FLOAT32, 0, N, 1)), *y = ga_empty(dtype, 1, &n);
-        ga_kernel *k = ga_scan_kernel(dtype, "const float *x, minmax *y", "minmax{x[i], x[i]}",
-                                      "meet(a, b)", "minmax{INFINITY, -INFINITY}", "y[i] = item",
-                                      "running");
+        ga_kernel *k =
+            ga_scan_kernel(dtype, "const float *x, minmax *y", "minmax{x[i], x[i]}", "meet(a, b)",
+                           "minmax{INFINITY, -INFINITY}", "y[i] = item", "running");
         assert_int_equal(ga_scan(k, x, y), GA_OK);
         assert_int_equal(ga_to_host(x, host, sizeof host), GA_OK);
         assert_int_equal(ga_to_host(y, got, sizeof got), GA_OK);

@@ -471,10 +471,10 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index_set", ga_index_set(turned, 1, k));
         COMPILES("index_add", ga_index_add(x, v, k, k));
         COMPILES("index_add", ga_index_add(turned, 1, k));
-        COMPILES("index_add", ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k),
-                                                .relaxed = true));
-        COMPILES("index_multiply", ga_index_multiply_with(.x = x, .value = GA_V(v),
-                                                          GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_add",
+                 ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
+        COMPILES("index_multiply",
+                 ga_index_multiply_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
         COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
         COMPILES("index_maximum", ga_index_maximum(x, v, k, k));
         COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
@@ -560,29 +560,30 @@ static void struct_variants(ga_dtype dtype)
 {
     const int64_t shape[] = {40, 50};
     compiled_dtype = dtype;
-    COMPILES("struct", GA_SCOPE {
-        gpuarray *x = ga_zeros(dtype, 2, shape), *y = ga_empty(dtype, 2, shape);
-        gpuarray *mask = ga_zeros(GA_BOOL, 1, shape);
-        ga_copy(ga_transpose(x));
-        ga_take(x, ga_zeros(GA_INT32, 1, shape), GA_AXIS(0));
-        ga_concatenate(GA_ARRAYS(x, y));
-        ga_where(mask, ga_slice(x, ":, :40"), ga_slice(y, ":, :40"));
-        ga_triu(x, 0);
-        ga_compress(mask, x, GA_AXIS(0));
-        char declared[64];
-        snprintf(declared, sizeof declared, "const %s *x, %s *y", ga_dtype_name(dtype),
-                 ga_dtype_name(dtype));
-        ga_kernel *k = ga_elementwise_kernel(declared, "y[i] = x[i]", "move");
-        ga_run(k, x, y);
-        ga_run(k, ga_transpose(x), ga_transpose(y));
-        ga_kernel_free(k);
-        k = ga_reduction_kernel(dtype, "{}", "b", "x[i]", declared, "last");
-        ga_reduce(k, x, y);
-        ga_kernel_free(k);
-        k = ga_scan_kernel(dtype, declared, "x[i]", "b", "{}", "y[i] = item", "running");
-        ga_scan(k, ga_ravel(x), ga_ravel(y));
-        ga_kernel_free(k);
-    });
+    COMPILES(
+        "struct", GA_SCOPE {
+            gpuarray *x = ga_zeros(dtype, 2, shape), *y = ga_empty(dtype, 2, shape);
+            gpuarray *mask = ga_zeros(GA_BOOL, 1, shape);
+            ga_copy(ga_transpose(x));
+            ga_take(x, ga_zeros(GA_INT32, 1, shape), GA_AXIS(0));
+            ga_concatenate(GA_ARRAYS(x, y));
+            ga_where(mask, ga_slice(x, ":, :40"), ga_slice(y, ":, :40"));
+            ga_triu(x, 0);
+            ga_compress(mask, x, GA_AXIS(0));
+            char declared[64];
+            snprintf(declared, sizeof declared, "const %s *x, %s *y", ga_dtype_name(dtype),
+                     ga_dtype_name(dtype));
+            ga_kernel *k = ga_elementwise_kernel(declared, "y[i] = x[i]", "move");
+            ga_run(k, x, y);
+            ga_run(k, ga_transpose(x), ga_transpose(y));
+            ga_kernel_free(k);
+            k = ga_reduction_kernel(dtype, "{}", "b", "x[i]", declared, "last");
+            ga_reduce(k, x, y);
+            ga_kernel_free(k);
+            k = ga_scan_kernel(dtype, declared, "x[i]", "b", "{}", "y[i] = item", "running");
+            ga_scan(k, ga_ravel(x), ga_ravel(y));
+            ga_kernel_free(k);
+        });
 }
 
 static void structs_compile_everywhere(void **state)

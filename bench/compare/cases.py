@@ -39,7 +39,7 @@ class Case:
     names: tuple = ('x', 'y')
     finish: Optional[Callable] = None   # of numexpr's and CuPy's result and the first input
     torch: Optional[Callable] = None    # where its words are not NumPy's
-    draws: Optional[str] = None         # 'random' or 'standard_normal': n random numbers, and no formula
+    draws: Optional[str] = None         # a name of DRAWS: n random numbers, and no formula
     small: bool = False                 # of so many elements whatever n is: timed in the cache
     cupy: Optional[tuple] = None        # of an ElementwiseKernel, or (longer) of a ReductionKernel
 
@@ -115,6 +115,10 @@ def total(name, kind, shape='n', **more):
     return Case(name, (kind,), lambda xp, x: xp.sum(x), (shape,), whole, sums=True, fused=True, **more)
 
 
+# Random numbers: the mean, and how far the mean of a million may be from it.
+DRAWS = {'random': (0.5, 0.01), 'standard_normal': (0, 0.01), 'standard_gamma': (2.5, 0.02), 'poisson': (30, 0.05),
+         'binomial': (250, 0.1), 'choice': (499.5, 3), 'permutation': None}
+
 CASES = [
     add_case('add f32', PAIR, fused=True, text='x + y'),
     add_case('add f16', ('float16',) * 2, tolerance=2e-3),
@@ -158,6 +162,11 @@ CASES = [
          cupy=('float32 x', 'float32 z', 'x * x', 'a + b', 'z = a', '0')),
     Case('random f32', F32, None, draws='random'),
     Case('normal f32', F32, None, draws='standard_normal'),
+    Case('gamma(2.5) f32', F32, None, draws='standard_gamma'),
+    Case('poisson(30)', F32, None, draws='poisson'),
+    Case('binomial(1000, 0.25)', F32, None, draws='binomial'),
+    Case('choice of 1000', F32, None, draws='choice'),
+    Case('permutation', F32, None, draws='permutation'),
     Case('all f32', F32, lambda xp, x: xp.all(x), part=whole),
     Case('any f32, true at once', F32, lambda xp, x: xp.any(x), part=whole),
     total('sum f32', 'float32', text='sum(x)'),

@@ -28,6 +28,20 @@ def finished(operation, finish):
     return (lambda *inputs: finish(operation(*inputs), inputs[0])) if finish else operation
 
 
+# The parameters of draws of integers, and of gamma numbers.
+DRAW_NUMBERS = {'poisson': (30,), 'binomial': (1000, 0.25), 'choice': (1000,), 'standard_gamma': (2.5,)}
+
+
+def drawing(generator, chooser, what, n, dtype):
+    """A function that draws n numbers, by names of NumPy's; `chooser` has choice and permutation."""
+    if what == 'permutation':
+        return lambda: chooser.permutation(n)
+    numbers = DRAW_NUMBERS.get(what, ())
+    if what in ('poisson', 'binomial', 'choice'):
+        return lambda: getattr(chooser if what == 'choice' else generator, what)(*numbers, n)
+    return lambda: getattr(generator, what)(*numbers, n, dtype=dtype)
+
+
 class Numpy:
     """NumPy, and the common part of other libraries."""
     takes_out, device = True, 'cpu'
@@ -58,9 +72,9 @@ class Numpy:
         return lambda *inputs, **out: case.formula(self.words, *inputs, **out)
 
     def draw(self, what, n):
-        """A function that makes n float32 random numbers with its fastest counter-based generator."""
+        """A function that makes n random numbers, float32 or integers, with its fastest counter-based generator."""
         generator = np.random.Generator(np.random.Philox(1))
-        return lambda: getattr(generator, what)(n, dtype=np.float32)
+        return drawing(generator, generator, what, n, np.float32)
 
     def zero(self, x):
         x[...] = 0
@@ -131,7 +145,7 @@ class Cupy(Numpy):
 
     def draw(self, what, n):
         generator = self.module.random.Generator(self.module.random.Philox4x3210(1))
-        return lambda: getattr(generator, what)(n, dtype='float32')
+        return drawing(generator, self.module.random, what, n, 'float32')
 
     def operation(self, case):
         if not case.cupy:
@@ -182,8 +196,15 @@ class Torch(Numpy):
         return None
 
     def draw(self, what, n):
-        function = self.module.rand if what == 'random' else self.module.randn
-        return lambda: function(n, device=self.place)
+        torch = self.module
+        place = {'device': self.place}
+        full = {'standard_gamma': 2.5, 'poisson': 30., 'binomial': 1000.}.get(what)
+        numbers, shares = (None if full is None else torch.full((n,), x, **place) for x in (full, 0.25))
+        return {'random': lambda: torch.rand(n, **place), 'standard_normal': lambda: torch.randn(n, **place),
+                'standard_gamma': lambda: torch._standard_gamma(numbers), 'poisson': lambda: torch.poisson(numbers),
+                'binomial': lambda: torch.binomial(numbers, shares),
+                'choice': lambda: torch.randint(1000, (n,), **place),
+                'permutation': lambda: torch.randperm(n, **place)}[what]
 
     def operation(self, case):
         formula = case.torch or case.formula
@@ -249,8 +270,14 @@ class Jax(Numpy):
         return 'its calls cost the host more than the device' if case.small else None
 
     def draw(self, what, n):
-        function = self.jax.random.uniform if what == 'random' else self.jax.random.normal
-        compiled = self.jax.jit(lambda key: function(key, (n,)))
+        random = self.jax.random
+        function = {'random': lambda key: random.uniform(key, (n,)), 'standard_normal': lambda key: random.normal(key, (n,)),
+                    'standard_gamma': lambda key: random.gamma(key, 2.5, (n,)),
+                    'poisson': lambda key: random.poisson(key, 30, (n,)),
+                    'binomial': lambda key: random.binomial(key, 1000, 0.25, (n,)),
+                    'choice': lambda key: random.choice(key, 1000, (n,)),
+                    'permutation': lambda key: random.permutation(key, n)}[what]
+        compiled = self.jax.jit(function)
         keys = [self.jax.random.key(0)]
 
         def call():

@@ -126,8 +126,8 @@ def time_draw(library, case, n):
 
     library.wait()
     us = statistics.median(sample(library, case, n, run, SAMPLES))
-    wanted = 0.5 if case.draws == 'random' else 0
-    return us, bool(abs(float(np.mean(library.download(last[0][:1000000]))) - wanted) < 0.01)
+    wanted, apart = cases.DRAWS[case.draws] or ((n - 1) / 2, n / 100)
+    return us, bool(abs(float(np.mean(library.download(last[0][:1000000]))) - wanted) < apart)
 
 
 # ---- The host's time ----

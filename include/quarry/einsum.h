@@ -140,8 +140,7 @@ inline gpuarray *ga_outer_call_(const ga_outer_args &args)
 {
     return ga_outer(sizeof args, &args);
 }
-inline gpuarray *ga_outer_call_(const gpuarray *a, const gpuarray *b,
-                                const ga_out_rest_ &rest = {})
+inline gpuarray *ga_outer_call_(const gpuarray *a, const gpuarray *b, const ga_out_rest_ &rest = {})
 {
     return ga_outer_call_(ga_outer_args{a, b, rest.out});
 }

@@ -281,8 +281,7 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
     GA_AT_(ga_index_set_parts, x, GA_V(value), GA_PARTS_(__VA_ARGS__))
 #define GA_INDEX_ADD_(f, to, number, ...)                                                          \
     GA_AT_(f, sizeof(ga_index_add_args),                                                           \
-           &(ga_index_add_args){                                                                   \
-               .x = to, .value = GA_V(number), .n = GA_PARTS_(__VA_ARGS__)})
+           &(ga_index_add_args){.x = to, .value = GA_V(number), .n = GA_PARTS_(__VA_ARGS__)})
 #define ga_index_add(to, number, ...) GA_INDEX_ADD_(ga_index_add, to, number, __VA_ARGS__)
 #define ga_index_multiply(to, number, ...) GA_INDEX_ADD_(ga_index_multiply, to, number, __VA_ARGS__)
 #define ga_index_minimum(to, number, ...) GA_INDEX_ADD_(ga_index_minimum, to, number, __VA_ARGS__)

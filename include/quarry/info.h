@@ -20,6 +20,10 @@ GA_API const char *ga_cuda_problem(void);
  */
 GA_API char *ga_compiler(const char *device);
 
+/* What links modules of several sources for `device` (ga_module_link), as of ga_compiler(): the
+ * C++ compiler, or "nvJitLink, /usr/lib/libnvJitLink.so.13". */
+GA_API char *ga_linker(const char *device);
+
 /* The library that multiplies matrices of floats on `device`, as of ga_compiler(): "OpenBLAS
  * 0.3.21, /usr/lib/libopenblas.so.0", or "cuBLASLt 13.0.0, /usr/lib/libcublasLt.so.13". The caller
  * frees the text with free(). NULL if there is none: Quarry's own kernels multiply then, and

@@ -30,10 +30,10 @@ typedef struct ga_elementwise_args {
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
  * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
- * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n` is the
- * number of elements. Arithmetic on floats smaller than float32 is in float; they also have their
- * NumPy names (float16, ...) as types there. The texts may use the C mathematical functions, NAN
- * and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
+ * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n`
+ * is the number of elements. Arithmetic on floats smaller than float32 is in float; they also have
+ * their NumPy names (float16, ...) as types there. The texts may use the C mathematical functions,
+ * NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
  * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
  * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
  * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
@@ -57,8 +57,8 @@ GA_API ga_status ga_run_over(ga_kernel *kernel, ga_range range, int count, const
 
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
 typedef struct ga_reduction_args {
-    ga_dtype dtype_out; /* dtype of the result, and of a and b in reduce_expr; a struct's too */
-    const char *neutral;     /* the neutral element of reduce_expr: "0" */
+    ga_dtype dtype_out;  /* dtype of the result, and of a and b in reduce_expr; a struct's too */
+    const char *neutral; /* the neutral element of reduce_expr: "0" */
     const char *reduce_expr; /* combines a and b, in any order and grouping: "a+b" */
     const char
         *map_expr; /* the value of element i: "x[i]*y[i]"; NULL or "": the first array's [i] */
@@ -223,8 +223,7 @@ inline ga_kernel *ga_reduction_kernel_(ga_dtype dtype_out, const char *neutral,
     ga_scan_kernel_(dtype, a, input, scan, neutral, output, name, {__VA_ARGS__})
 #else
 #define ga_run(...) GA_CALL_(ga_run, __VA_ARGS__)
-#define ga_run_over(kernel, range, ...)                                                            \
-    GA_AT_(ga_run_over, kernel, range, GA_VALUES_(__VA_ARGS__))
+#define ga_run_over(kernel, range, ...) GA_AT_(ga_run_over, kernel, range, GA_VALUES_(__VA_ARGS__))
 #define ga_scan(...) GA_CALL_(ga_scan, __VA_ARGS__)
 #define ga_scan_kernel(...)                                                                        \
     GA_AT_(ga_scan_kernel, sizeof(ga_scan_kernel_args),                                            \

@@ -46,10 +46,11 @@ typedef struct ga_link_args {
 /* Compiles several sources and links them to one module: ga_module_link(GA_SOURCES({.source = a},
  * {.source = b, .options = "-DN=4"})). A source calls functions and uses variables of another by
  * their declarations: extern __device__ float f(float). The code of each source is cached as by
- * ga_module_compile(). On a GPU nvJitLink links, which is part of the CUDA toolkit and loaded at the
- * first call; on the host the system's linker does. Templates' instances are named in the .kernels
- * of the source that defines them. NULL on failure: as ga_module_compile(), and GA_ERR_COMPILE with
- * the linker's log, or if there is no nvJitLink; GA_ERR_UNSUPPORTED for files on the host. */
+ * ga_module_compile(). On a GPU nvJitLink links, which is part of the CUDA toolkit and loaded at
+ * the first call; on the host the system's linker does. Templates' instances are named in the
+ * .kernels of the source that defines them. NULL on failure: as ga_module_compile(), and
+ * GA_ERR_COMPILE with the linker's log, or if there is no nvJitLink; GA_ERR_UNSUPPORTED for files
+ * on the host. */
 GA_API ga_module *ga_module_link(size_t size, const ga_link_args *args);
 
 /* Loads code that nvcc made for the current device: a cubin, a fatbin, or PTX, which the driver

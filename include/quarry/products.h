@@ -8,7 +8,8 @@
 
 GA_BEGIN_DECLS
 
-/* Arguments of a product. In C: ga_matmul(a, b, .out = c, .beta = 1). An option left out is zero. */
+/* Arguments of a product. In C: ga_matmul(a, b, .out = c, .beta = 1). An option left out is zero.
+ */
 typedef struct ga_product_args {
     const gpuarray *a, *b;
     gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference.
@@ -30,8 +31,8 @@ GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 /* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
-/* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat: complex vectors are
- * conjugated. */
+/* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat: complex vectors
+ * are conjugated. */
 GA_API gpuarray *ga_vecmat(size_t size, const ga_product_args *args);
 
 GA_END_DECLS
@@ -51,8 +52,7 @@ template <class Function>
 inline gpuarray *ga_product_call_(Function f, const gpuarray *a, const gpuarray *b,
                                   const ga_product_rest_ &rest = {})
 {
-    return ga_product_call_(f,
-                            ga_product_args{a, b, rest.out, rest.alpha, rest.beta, rest.tf32});
+    return ga_product_call_(f, ga_product_args{a, b, rest.out, rest.alpha, rest.beta, rest.tf32});
 }
 #define GA_PRODUCT_CALL_(f, ...)                                                                   \
     GA_HERE_(GA_JOIN_(GA_PRODUCT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))

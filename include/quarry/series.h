@@ -52,7 +52,8 @@ GA_API gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x);
 /* Arguments of ga_convolve() and ga_correlate(). In C: ga_convolve(a, v, .mode = "same"). */
 typedef struct ga_convolve_args {
     const gpuarray *a, *v;
-    const char *mode; /* "full", "same" or "valid"; NULL: "full" of convolve, "valid" of correlate */
+    const char
+        *mode; /* "full", "same" or "valid"; NULL: "full" of convolve, "valid" of correlate */
 } ga_convolve_args;
 
 /* Sums of products of two 1-D arrays, as numpy.convolve and numpy.correlate: directly, so for one
@@ -105,7 +106,8 @@ inline gpuarray *ga_convolve_(Function f, const gpuarray *a, const gpuarray *v,
     const ga_convolve_args args = {a, v, r.mode};
     return f(sizeof args, &args);
 }
-#define GA_SERIES_CALL_(f, ...) GA_HERE_(GA_JOIN_(GA_SERIES_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__))
+#define GA_SERIES_CALL_(f, ...)                                                                    \
+    GA_HERE_(GA_JOIN_(GA_SERIES_, GA_MANY_(__VA_ARGS__))(f, __VA_ARGS__))
 #define GA_SERIES_ONE(f, x) f(x)
 #define GA_SERIES_MANY(f, x, ...) f(x, {__VA_ARGS__})
 #define ga_gradient(...) GA_SERIES_CALL_(ga_gradient_, __VA_ARGS__)

@@ -79,8 +79,8 @@ GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
 GA_END_DECLS
 
 #ifdef __cplusplus
-template <class What> inline gpuarray *ga_delete_(const gpuarray *x, What what,
-                                                  const ga_axis_rest_ &rest = {})
+template <class What>
+inline gpuarray *ga_delete_(const gpuarray *x, What what, const ga_axis_rest_ &rest = {})
 {
     const ga_delete_args args = {x, ga_part_(what), rest.naxes, rest.axes};
     return ga_delete(sizeof args, &args);
@@ -115,9 +115,9 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
     GA_AT_(ga_insert, sizeof(ga_insert_args),                                                      \
            &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number)})
 #define GA_INSERT_MANY(array, what, number, ...)                                                   \
-    GA_AT_(ga_insert, sizeof(ga_insert_args),                                                      \
-           &(ga_insert_args){                                                                      \
-               .x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
+    GA_AT_(                                                                                        \
+        ga_insert, sizeof(ga_insert_args),                                                         \
+        &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
 #endif
 
 #endif

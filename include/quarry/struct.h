@@ -7,7 +7,7 @@
 GA_BEGIN_DECLS
 
 /* The most bytes of a struct. */
-#define GA_MAX_STRUCT_BYTES 4096
+#define GA_MAX_STRUCT_BYTES 2048
 
 /* A dtype for elements of `nbytes` bytes whose C++ type has this name: "particle", "ns::pair".
  * Custom kernels declare arguments of it ("const particle *x") and see `definition`, C++ such as

@@ -214,6 +214,9 @@ typedef struct ga__user_verbs {
     /* Links pieces to code for load() (ga__free it). GA_ERR_COMPILE with the linker's log. */
     ga_status (*link)(ga__device *device, const ga__link_inputs *inputs, void **code,
                       size_t *nbytes);
+    /* Writes the linker's version or name, and its path. GA_ERR_COMPILE, saying what to install, if
+     * there is none. */
+    ga_status (*linker_found)(char *text, size_t size);
     /* The kernel with this name in the source ("add" or "ns::add") or with this symbol. NULL if the
      * code has no names to look up. GA_ERR_INVALID if there is none; the message lists the
      * kernels. */

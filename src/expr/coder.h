@@ -12,9 +12,9 @@ typedef struct ga__coder {
     const ga__fusion_group *group;
     bool literal_numbers; /* writes constants as literals, if there are too many operands */
     bool *needed;
-    char (*name)[8]; /* of each node in the current text; "" if it has none */
-    char (*held)[8]; /* NULL, or the names that nodes have before the current text; names are then
-                      * distinct over all texts */
+    char (*name)[8];   /* of each node in the current text; "" if it has none */
+    char (*held)[8];   /* NULL, or the names that nodes have before the current text; names are then
+                        * distinct over all texts */
     const bool *pairs; /* NULL, or the values of which CUDA may compute two at once: floats of 16
                         * bits, made by the functions that have such a form */
     int arrays, numbers;
@@ -32,6 +32,19 @@ void ga__coder_start(ga__coder *c, int stored);
 
 /* Marks the nodes between `node` and what has a name before the text. */
 void ga__coder_mark(ga__coder *c, int node);
+
+/* Whether a node is an operand: an array or a number. */
+bool ga__coder_is_leaf(const ga__coder *c, int k);
+
+/* Makes the operand an input, under a name, or writes the number. */
+void ga__coder_add_leaf(ga__coder *c, int k);
+
+/* Writes const TYPE tK = the element of a source at an index. More operands than a kernel has stand
+ * for more such elements. */
+void ga__coder_add_gather(ga__coder *c, int k);
+
+/* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
+void ga__coder_add_literal(ga__coder *c, ga_dtype dtype, ga_value number);
 
 /* Adds the statements of all marked nodes. */
 void ga__coder_add_statements(ga__coder *c);

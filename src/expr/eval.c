@@ -142,40 +142,11 @@ static const gpuarray *input_array(const call *c, const ga__input *input)
                                               : c->values[input->index];
 }
 
-/* Replaces an operand that overlaps `out`, which a reduction is about to write, by a copy. */
-static ga_status separate_reduced(const gpuarray *out, const gpuarray **array, gpuarray **copy)
-{
-    *copy = NULL;
-    if (!*array || !ga__arrays_overlap(out, *array))
-        return GA_OK;
-    *copy = ga_copy(*array);
-    *array = *copy;
-    return *copy ? GA_OK : ga_error();
-}
-
-/* Replaces operands that overlap `out`, which the step is about to write, by copies. Sets every
- * copy, to NULL if there is none. */
-static ga_status separate(const gpuarray *out, const ga__step *step, ga__binding *b,
-                          gpuarray **copies)
-{
-    ga_status status = GA_OK;
-    for (int k = 0; k < step->ninputs; k++) {
-        const gpuarray **array = &b->operands[1 + k].array;
-        if (status != GA_OK)
-            copies[k] = NULL;
-        else if (step->group.nparts == 0)
-            status = ga__separate(out, array, &copies[k]);
-        else
-            status = separate_reduced(out, array, &copies[k]);
-    }
-    return status;
-}
-
 static ga_status launch_apart(const call *c, const ga__step *step, ga__binding *b,
                               gpuarray *const *out)
 {
     gpuarray *copies[GA__MAX_OPERANDS];
-    ga_status status = separate(out[0], step, b, copies);
+    ga_status status = ga__step_separate(out[0], step, b, copies);
     if (status == GA_OK)
         status = ga__step_launch(step, c->plan, c->device, b, out, NULL);
     for (int k = 0; k < step->ninputs; k++)
@@ -240,8 +211,8 @@ __attribute__((noinline, cold)) static outcome run_with_views(call *c, const ga_
     outcome how = DONE;
     for (int i = 0; i < step->ninputs && how == DONE; i++) {
         const ga__input *input = &step->inputs[i];
-        const int node = input->gathers ? c->plan->graph.nodes[input->node].key.operand[0]
-                                        : input->node;
+        const int node =
+            input->gathers ? c->plan->graph.nodes[input->node].key.operand[0] : input->node;
         if (c->plan->graph.nodes[node].key.kind != GA__NODE_VIEW)
             continue;
         const ga__saved_error before = ga__error_save();
@@ -309,19 +280,6 @@ static outcome give_number(const call *c, gpuarray **result)
     return *result ? DONE : FAILED;
 }
 
-/* Whether elements are taken at indices and some argument shares memory with `out`, which then gets
- * the elements at the end. */
-static bool shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out)
-{
-    bool shares = false;
-    for (int k = 0; k <= plan->graph.root && out && plan->graph.ngathers > 0; k++) {
-        const ga__node_key *key = &plan->graph.nodes[k].key;
-        shares = shares || (key->kind == GA__NODE_ARRAY &&
-                            ga__arrays_overlap(out, args[key->row].value.as.array));
-    }
-    return shares;
-}
-
 static outcome run(const ga__plan *plan, ga__device *device, const ga_named *args, gpuarray *out,
                    gpuarray **result)
 {
@@ -329,7 +287,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.plan = plan;
     c.args = args;
     c.device = device;
-    c.out = shares_gathered(plan, args, out) ? NULL : out;
+    c.out = ga__shares_gathered(plan, args, out) ? NULL : out;
     if (!ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)

@@ -55,7 +55,7 @@ static void add_input(writer *w, const ga__input *input)
         return;
     }
     ga__strbuf_addf(&w->text, "  reads %s: %s", input->name,
-                    input->gathers                       ? "elements of "
+                    input->gathers                    ? "elements of "
                     : node->key.kind == GA__NODE_VIEW ? "a view of "
                                                       : "");
     if (input->source == GA__FROM_ARGUMENT)

@@ -63,3 +63,18 @@ void ga__graph_reset(ga__graph *graph)
     ga__free(graph->parts);
     *graph = (ga__graph){.root = -1};
 }
+
+int ga__node_inputs(const ga__node *node)
+{
+    switch (node->key.kind) {
+    case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
+    case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
+    case GA__NODE_PRODUCT: return 2;
+    case GA__NODE_NUMBER:
+    case GA__NODE_CAST:
+    case GA__NODE_REDUCE:
+    case GA__NODE_VIEW: return 1;
+    case GA__NODE_GATHER: return 2;
+    default: return 0;
+    }
+}

@@ -33,21 +33,6 @@ typedef struct planner {
     planned_group *groups;
 } planner;
 
-int ga__node_inputs(const ga__node *node)
-{
-    switch (node->key.kind) {
-    case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
-    case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
-    case GA__NODE_PRODUCT: return 2;
-    case GA__NODE_NUMBER:
-    case GA__NODE_CAST:
-    case GA__NODE_REDUCE:
-    case GA__NODE_VIEW: return 1;
-    case GA__NODE_GATHER: return 2;
-    default: return 0;
-    }
-}
-
 static void find_used(planner *p)
 {
     const ga__graph *g = p->graph;
@@ -204,7 +189,8 @@ static void store_read(planner *p)
 {
     for (int k = 0; k <= p->graph->root; k++) {
         const ga__node *node = &p->graph->nodes[k];
-        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node); i++) {
+        for (int i = 0; p->used[k] && ga__node_reads_memory(node) && i < ga__node_inputs(node);
+             i++) {
             const int viewed = ga__viewed_node(p->graph, node->key.operand[i]);
             p->stored[viewed] = p->graph->nodes[viewed].key.kind != GA__NODE_ARRAY;
         }
@@ -223,7 +209,7 @@ static void store_gathered(planner *p, bool all)
         if (!p->used[k] || nodes[k].key.kind != GA__NODE_GATHER)
             continue;
         p->stored[source] = nodes[source].key.kind != GA__NODE_ARRAY;
-        p->stored[k] = all;
+        p->stored[k] |= all;
     }
     for (int k = p->graph->root; k >= 0; k--) {
         const bool gathers = nodes[k].key.kind == GA__NODE_GATHER;
@@ -496,18 +482,6 @@ ga__plan *ga__plan_new(ga__graph *graph, int most_parts)
         return plan;
     ga__plan_free(plan);
     return NULL;
-}
-
-void ga__fused_free(ga__fused *fused)
-{
-    if (!fused)
-        return;
-    for (int s = 0; s < GA__MAX_STAGES; s++) {
-        ga__free(fused->map[s]);
-        ga__free(fused->row[s]);
-    }
-    ga__step_reset(&fused->step);
-    ga__free(fused);
 }
 
 void ga__plan_free(ga__plan *plan)

@@ -89,9 +89,6 @@ typedef struct ga__plan {
     ga__fused *fused;             /* NULL, or what replaces all steps where a call fits it */
 } ga__plan;
 
-/* The operands of a node that are values. */
-int ga__node_inputs(const ga__node *node);
-
 /* Divides the graph into kernels of at most `most_parts` reductions each; with one, every step has
  * one result. Always takes ownership of the graph. NULL and
  * GA_ERR_UNSUPPORTED for a kernel with more operands than the engines support; GA_ERR_MEMORY. */

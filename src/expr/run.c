@@ -8,6 +8,7 @@
 #include "kernels/scan/scan.h"
 #include "ops/scan/scan_op.h"
 #include "ops/convert.h"
+#include "ops/elementwise_op.h"
 #include "ops/products/operands.h"
 
 ga_value ga__number_of(const ga__numbers *numbers, const ga__plan *plan, int k)
@@ -135,8 +136,8 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
         b->operands[n++] = ga__integer_operand(name[GA__GATHER_LENGTH], x->shape[axis]);
         b->operands[n++] = ga__integer_operand(
             name[GA__GATHER_STEP], x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
-        b->operands[n++] = ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++],
-                                            GA__COORDINATE, false);
+        b->operands[n++] =
+            ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++], GA__COORDINATE, false);
     }
     b->gather_operands = n - 1 - step->ninputs;
     return true;
@@ -148,8 +149,10 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
 static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
 {
     for (int k = 0; k < 2; k++)
-        b->operands[1 + k] = (ga__operand){
-            .name = step->inputs[k].name, .array = arrays[k], .type = arrays[k]->dtype, .reads = true};
+        b->operands[1 + k] = (ga__operand){.name = step->inputs[k].name,
+                                           .array = arrays[k],
+                                           .type = arrays[k]->dtype,
+                                           .reads = true};
     const bool had_error = ga__attempt_begin();
     const ga_status status = ga__matmul_shape(arrays[0]->ndim, arrays[0]->shape, arrays[1]->ndim,
                                               arrays[1]->shape, &b->ndim, b->shape);
@@ -213,6 +216,44 @@ bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64
             shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
     }
     return count > 0 || !step->empty_is_error || ga__shape_size(*ndim, shape) == 0;
+}
+
+/* Replaces an operand that overlaps `out`, which a reduction is about to write, by a copy. */
+static ga_status separate_reduced(const gpuarray *out, const gpuarray **array, gpuarray **copy)
+{
+    *copy = NULL;
+    if (!*array || !ga__arrays_overlap(out, *array))
+        return GA_OK;
+    *copy = ga_copy(*array);
+    *array = *copy;
+    return *copy ? GA_OK : ga_error();
+}
+
+ga_status ga__step_separate(const gpuarray *out, const ga__step *step, ga__binding *b,
+                            gpuarray **copies)
+{
+    ga_status status = GA_OK;
+    for (int k = 0; k < step->ninputs; k++) {
+        const gpuarray **array = &b->operands[1 + k].array;
+        if (status != GA_OK)
+            copies[k] = NULL;
+        else if (step->group.nparts == 0)
+            status = ga__separate(out, array, &copies[k]);
+        else
+            status = separate_reduced(out, array, &copies[k]);
+    }
+    return status;
+}
+
+bool ga__shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out)
+{
+    bool shares = false;
+    for (int k = 0; k <= plan->graph.root && out && plan->graph.ngathers > 0; k++) {
+        const ga__node_key *key = &plan->graph.nodes[k].key;
+        shares = shares || (key->kind == GA__NODE_ARRAY &&
+                            ga__arrays_overlap(out, args[key->row].value.as.array));
+    }
+    return shares;
 }
 
 static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, ga__device *device,

@@ -42,6 +42,15 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
 /* The shape of the step's results; false if there is none. */
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape);
 
+/* Replaces operands that overlap `out`, which the step is about to write, by copies. Sets every
+ * copy, to NULL if there is none. */
+ga_status ga__step_separate(const gpuarray *out, const ga__step *step, ga__binding *b,
+                            gpuarray **copies);
+
+/* Whether elements are taken at indices and some argument shares memory with `out`, which then gets
+ * the elements at the end. */
+bool ga__shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out);
+
 /* Computes into out[0..nresults-1]. No result may partly overlap an operand. `carry` is for one
  * reduction whose elements come in several launches, otherwise NULL. */
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,

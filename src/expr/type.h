@@ -18,7 +18,8 @@ typedef enum ga__node_kind {
     GA__NODE_CAST,
     GA__NODE_REDUCE, /* a reduction or a scan */
     GA__NODE_VIEW,   /* of an array, of a view, or of a value that a kernel stores */
-    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1] */
+    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1]
+                      */
     GA__NODE_PRODUCT /* a @ b, of two such values; it is one itself */
 } ga__node_kind;
 
@@ -69,6 +70,9 @@ void ga__graph_reset(ga__graph *graph);
 /* Finds or makes the node of this key, first met at this place in the text. *is_new: its other
  * members are not set yet. -1 when memory is out. */
 int ga__graph_find(ga__graph *graph, const ga__node_key *key, size_t at, bool *is_new);
+
+/* The operands of a node that are values. */
+int ga__node_inputs(const ga__node *node);
 
 /* The value that a VIEW is part of, through all views between them; other nodes themselves. */
 static inline int ga__viewed_node(const ga__graph *graph, int k)

@@ -249,8 +249,9 @@ bool ga__reduce_plan_adds_integers(const plan *p)
 {
     const ga__reduction *r = p->reduction;
     const ga__part_formula *part = r->formula.parts[0];
-    if (r->formula.nparts != 1 || !r->formula.maps_nothing || !part->rounds || part->holds != GA__ACCUMULATOR_VALUE ||
-        ga__dtype_rounds(r->type[0]) || ga__dtype_size(r->type[0]) != sizeof(int64_t))
+    if (r->formula.nparts != 1 || !r->formula.maps_nothing || !part->rounds ||
+        part->holds != GA__ACCUMULATOR_VALUE || ga__dtype_rounds(r->type[0]) ||
+        ga__dtype_size(r->type[0]) != sizeof(int64_t))
         return false;
     const ga_dtype memory = p->operands[0].array->dtype;
     return !ga__dtype_rounds(memory) && ga__dtype_size(memory) <= sizeof(int16_t);

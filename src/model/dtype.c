@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/structs.h"
-
 const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT] = {
     {.name = "no dtype",
      .kind = '-',

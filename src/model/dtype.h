@@ -19,7 +19,7 @@ typedef struct ga__dtype_row {
     const char *c_names; /* of C types, with blanks between */
     struct {
         int fraction_bits, bias;
-        uint16_t top; /* infinity, or NaN in a format without infinity */
+        uint16_t top;       /* infinity, or NaN in a format without infinity */
     } format;               /* of a float that is only stored: the bits below the sign */
     ga_dtype moved;         /* of a struct: what kernels take for it that only move elements */
     const char *definition; /* of a struct: C++, or "" */
@@ -27,7 +27,11 @@ typedef struct ga__dtype_row {
 
 extern const ga__dtype_row ga__dtype_rows[GA_DTYPE_COUNT]; /* row 0 is no dtype's */
 
-/* The row of a struct (structs.h); row 0 for any other value. */
+/* Of structs (structs.h). From a C type's name, without blanks at its ends: one that was made, or
+ * one of CUDA's vectors. GA_NO_DTYPE when there is none; no error is raised unless memory is out.
+ */
+ga_dtype ga__struct_from_c(const char *type);
+/* Its row; row 0 for a value that is no struct's. */
 const ga__dtype_row *ga__struct_row(ga_dtype dtype);
 
 /* Of any value, also of none that is a dtype. */

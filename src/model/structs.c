@@ -52,8 +52,8 @@ static const char *append(char **at, const char *text)
 static ga__dtype_row *new_row(size_t nbytes, const texts *t)
 {
     const char *memory_type = *t->memory_type ? t->memory_type : t->name;
-    const size_t room = strlen(t->name) + strlen(t->definition) + strlen(memory_type) +
-                        strlen(t->npy) + 4;
+    const size_t room =
+        strlen(t->name) + strlen(t->definition) + strlen(memory_type) + strlen(t->npy) + 4;
     ga__dtype_row *row = ga__calloc(1, sizeof *row + room);
     if (!row)
         return NULL;
@@ -85,8 +85,8 @@ static ga_dtype keep(ga__dtype_row *row, ga_dtype moved)
             return (ga_dtype)(GA_FIRST_STRUCT + place);
         if (strcmp(stands->name, row->name) != 0)
             continue;
-        const bool same = stands->nbytes == row->nbytes &&
-                          strcmp(stands->definition, row->definition) == 0;
+        const bool same =
+            stands->nbytes == row->nbytes && strcmp(stands->definition, row->definition) == 0;
         if (!same)
             ga__fail(GA_ERR_INVALID,
                      "struct_dtype: \"%s\" is a dtype of %u bytes%s, not of %u bytes%s", row->name,
@@ -193,10 +193,10 @@ ga_dtype ga_struct_dtype(const char *name, size_t nbytes, const char *definition
 static const struct {
     const char *name;
     ga_dtype element;
-} vectors[] = {{"char", GA_INT8},         {"uchar", GA_UINT8},  {"short", GA_INT16},
-               {"ushort", GA_UINT16},     {"int", GA_INT32},    {"uint", GA_UINT32},
-               {"longlong", GA_INT64},    {"long", GA_INT64},   {"ulonglong", GA_UINT64},
-               {"ulong", GA_UINT64},      {"float", GA_FLOAT32}, {"double", GA_FLOAT64}};
+} vectors[] = {{"char", GA_INT8},      {"uchar", GA_UINT8},   {"short", GA_INT16},
+               {"ushort", GA_UINT16},  {"int", GA_INT32},     {"uint", GA_UINT32},
+               {"longlong", GA_INT64}, {"long", GA_INT64},    {"ulonglong", GA_UINT64},
+               {"ulong", GA_UINT64},   {"float", GA_FLOAT32}, {"double", GA_FLOAT64}};
 #define NVECTORS (sizeof vectors / sizeof *vectors)
 
 static ga_dtype vector_dtype(size_t k, int count)

@@ -8,10 +8,6 @@
 /* The dtype of elements that are only bytes, "V12": NumPy's name. GA_NO_DTYPE on failure. */
 ga_dtype ga__bytes_dtype(size_t nbytes);
 
-/* From a C type's name, without blanks at its ends: a struct that was made, or one of CUDA's
- * vectors. GA_NO_DTYPE when there is none; no error is raised unless memory is out. */
-ga_dtype ga__struct_from_c(const char *type);
-
 /* Appends the definition of the struct, after those of the structs that it names and that were made
  * before it. `added`, of GA__STRUCTS flags, says which are there. */
 #define GA__STRUCTS (GA_LAST_STRUCT - GA_FIRST_STRUCT + 1)

@@ -65,8 +65,8 @@ static ga_status copy_structs(gpuarray *to, const gpuarray *from)
     whole.shape = shape;
     whole.strides = strides;
     whole.size = to->size;
-    whole.contiguous = ga__is_contiguous(to->ndim, shape, strides,
-                                         (int64_t)ga__dtype_size(from->dtype));
+    whole.contiguous =
+        ga__is_contiguous(to->ndim, shape, strides, (int64_t)ga__dtype_size(from->dtype));
     gpuarray words = words_of(to, to_dims);
     const gpuarray read = words_of(&whole, from_dims);
     return copy_values(&words, &read);

@@ -15,78 +15,57 @@
 #define NO_CUDA "this Quarry was built without CUDA: build it where the CUDA toolkit is installed"
 
 #ifdef QUARRY_CUDA
+#define OF_CUDA(verb) ga__cuda_backend.verb
 const char *ga_cuda_problem(void)
 {
     return ga__cuda_problem();
 }
-
-static ga_status find_cuda_compiler(char *text, size_t size)
-{
-    return ga__cuda_backend.code.compiler_found(text, size);
-}
 #else
+#define OF_CUDA(verb) NULL
 const char *ga_cuda_problem(void)
 {
     return NO_CUDA;
 }
-
-static ga_status find_cuda_compiler(char *text, size_t size)
-{
-    (void)text;
-    (void)size;
-    return ga__fail(GA_ERR_UNSUPPORTED, NO_CUDA);
-}
 #endif
+
+/* Writes what a library or program is and where; raises if there is none. */
+typedef ga_status (*finder)(char *text, size_t size);
+
+static char *found_on(const char *name, const char *device, finder host, finder cuda)
+{
+    char found[COMPILER_SIZE + 200];
+    ga__strbuf text = GA__STRBUF_INIT;
+
+    if (!device)
+        return ga__fail_null(GA_ERR_INVALID, "%s: the name of the device is NULL", name);
+    const bool is_cuda = strncmp(device, "cuda", 4) == 0;
+    if (!is_cuda && strcmp(device, "cpu") != 0)
+        return ga__fail_null(GA_ERR_DEVICE, "%s: no device \"%s\"", name, device);
+    const finder find = is_cuda ? cuda : host;
+    if (!find)
+        return ga__fail_null(GA_ERR_UNSUPPORTED, NO_CUDA);
+    if (find(found, sizeof found) != GA_OK)
+        return NULL;
+    ga__strbuf_add(&text, found);
+    return ga__strbuf_hand_out(&text);
+}
 
 char *ga_compiler(const char *device)
 {
-    char found[COMPILER_SIZE];
-    ga__strbuf text = GA__STRBUF_INIT;
-    ga_status status;
-
-    if (!device)
-        return ga__fail_null(GA_ERR_INVALID, "compiler: the name of the device is NULL");
-    if (strcmp(device, "cpu") == 0)
-        status = ga__host_backend.code.compiler_found(found, sizeof found);
-    else if (strncmp(device, "cuda", 4) == 0)
-        status = find_cuda_compiler(found, sizeof found);
-    else
-        status = ga__fail(GA_ERR_DEVICE, "compiler: no device \"%s\"", device);
-    if (status != GA_OK)
-        return NULL;
-    ga__strbuf_add(&text, found);
-    return ga__strbuf_hand_out(&text);
+    return found_on("compiler", device, ga__host_backend.code.compiler_found,
+                    OF_CUDA(code.compiler_found));
 }
 
-#ifdef QUARRY_CUDA
-static const ga__product_verbs *cuda_products(void)
+char *ga_linker(const char *device)
 {
-    return &ga__cuda_backend.product;
+    return found_on("linker", device, ga__host_backend.user.linker_found,
+                    OF_CUDA(user.linker_found));
 }
-#else
-static const ga__product_verbs *cuda_products(void)
-{
-    return NULL;
-}
-#endif
 
 char *ga_product_library(const char *device)
 {
-    char found[COMPILER_SIZE + 200];
-    const ga__product_verbs *verbs = NULL;
-    ga__strbuf text = GA__STRBUF_INIT;
-    if (!device)
-        return ga__fail_null(GA_ERR_INVALID, "product_library: the name of the device is NULL");
-    const bool cuda = strncmp(device, "cuda", 4) == 0;
-    if (!cuda && strcmp(device, "cpu") != 0)
-        return ga__fail_null(GA_ERR_DEVICE, "product_library: no device \"%s\"", device);
-    verbs = cuda ? cuda_products() : &ga__host_backend.product;
-    if (!verbs)
-        return ga__fail_null(GA_ERR_UNSUPPORTED, NO_CUDA);
-    if (verbs->found(found, sizeof found) != GA_OK)
-        return NULL;
-    ga__strbuf_add(&text, found);
-    return ga__strbuf_hand_out(&text);
+    return found_on("product_library", device, ga__host_backend.product.found,
+                    OF_CUDA(product.found));
 }
 
 char *ga_cache_directory(void)

@@ -369,7 +369,8 @@ static ga_status check_member(const gpuarray *x, ga_dtype dtype, size_t offset)
                         ga_dtype_name(dtype), offset, whole, ga_dtype_name(x->dtype));
     for (int axis = 0; axis < x->ndim; axis++)
         if (x->shape[axis] > 1 && x->strides[axis] % (int64_t)size != 0)
-            return ga__fail(GA_ERR_SHAPE, "field: a stride of %lld bytes is not a multiple of %s's %zu",
+            return ga__fail(GA_ERR_SHAPE,
+                            "field: a stride of %lld bytes is not a multiple of %s's %zu",
                             (long long)x->strides[axis], ga_dtype_name(dtype), size);
     if (x->size > 0 && ((uintptr_t)x->data + offset) % ga__dtype_alignment(dtype) != 0)
         return ga__fail(GA_ERR_SHAPE, "field: byte %zu of %s is not aligned for %s", offset,

@@ -176,9 +176,8 @@ static ga_status check_accumulator(const ga__custom *kernel, const char *what, g
         return ga__fail(GA_ERR_DTYPE, "%s: %s: %d is not a dtype", kernel->base.name, what,
                         (int)dtype);
     if (ga__dtype_size(dtype) > MOST_STRUCT_BYTES)
-        return ga__fail(GA_ERR_INVALID, "%s: %s: %s has %zu bytes, more than %d",
-                        kernel->base.name, what, ga_dtype_name(dtype), ga__dtype_size(dtype),
-                        MOST_STRUCT_BYTES);
+        return ga__fail(GA_ERR_INVALID, "%s: %s: %s has %zu bytes, more than %d", kernel->base.name,
+                        what, ga_dtype_name(dtype), ga__dtype_size(dtype), MOST_STRUCT_BYTES);
     return GA_OK;
 }
 
@@ -190,8 +189,8 @@ static ga_status check_reduction(const ga__custom *kernel, const ga_reduction_ar
     if (!args->struct_name)
         return check_accumulator(kernel, "dtype_out", args->dtype_out);
     if (args->struct_bytes == 0 || args->struct_bytes > MOST_STRUCT_BYTES)
-        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, expected 1 to %d", kernel->base.name,
-                        args->struct_bytes, MOST_STRUCT_BYTES);
+        return ga__fail(GA_ERR_INVALID, "%s: struct_bytes is %zu, expected 1 to %d",
+                        kernel->base.name, args->struct_bytes, MOST_STRUCT_BYTES);
     return GA_OK;
 }
 

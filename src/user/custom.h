@@ -17,7 +17,7 @@ typedef struct ga__custom {
     char *identifier;                                     /* the name as a C identifier */
     char *operation, *preamble, *loop_prep, *after_loop;  /* elementwise */
     char *neutral, *reduce_expr, *map_expr, *struct_name; /* reductions */
-    char *ranged;   /* the operation for some indices */
+    char *ranged;                                         /* the operation for some indices */
     char *starts;   /* scans, whose operation is the output statement, and which map and reduce */
     bool uses_last; /* the output statement names `last_item` */
     ga_dtype dtype_out;   /* GA_NO_DTYPE: a struct's bytes */

@@ -49,9 +49,8 @@ static ga_status compile_piece(linking *l, size_t k, const ga_module_args *args)
     if (status == GA_OK)
         status = ga__module_compile_code(piece, args->kernels ? args->kernels : "", &l->codes[k]);
     if (status == GA_OK) {
-        l->pieces[k] = (ga__link_piece){.name = l->module->name,
-                                        .bytes = l->codes[k].bytes,
-                                        .nbytes = l->codes[k].nbytes};
+        l->pieces[k] = (ga__link_piece){
+            .name = l->module->name, .bytes = l->codes[k].bytes, .nbytes = l->codes[k].nbytes};
         status = take_names(l->module, piece, l->codes[k].symbols);
     }
     ga_module_free(piece);
@@ -74,10 +73,8 @@ static ga_status compile_pieces(linking *l, const ga_link_args *args)
 static ga_status link_pieces(const linking *l, const ga_link_args *args)
 {
     const ga__device *device = l->module->device;
-    const ga__link_inputs inputs = {.name = l->module->name,
-                                    .pieces = l->pieces,
-                                    .count = l->count,
-                                    .files = args->files};
+    const ga__link_inputs inputs = {
+        .name = l->module->name, .pieces = l->pieces, .count = l->count, .files = args->files};
     void *code;
     size_t nbytes;
     ga_status status = device->backend->user.link(l->module->device, &inputs, &code, &nbytes);

@@ -90,6 +90,19 @@ def headers():
     good("bool_odd", "other", "bool", np.array([False, True, True]))
 
 
+def structs():
+    """A struct is its bytes: dtype V20; NumPy writes the bytes themselves as a void."""
+    members = [("x", "<f4"), ("n", "<i2"), ("p", "u1", (2, 3)), ("q", [("a", "<f8"), ("s", "S3")])]
+    for name, dtype in (("void", "V12"), ("void_large", "V40"), ("struct", members),
+                        ("struct_aligned", np.dtype([("b", "i1"), ("x", "<f8")], align=True)),
+                        ("struct_titled", [(("a title", "x"), "<f4"), ("y", "<f4", 2)])):
+        dtype = np.dtype(dtype)
+        x = rng.integers(0, 256, (2, 3, dtype.itemsize), np.uint8).view(dtype)[..., 0]
+        np.save(os.path.join(HERE, name + ".npy"), x)
+        same = "same" if dtype.names is None else "other"
+        good(name, same, f"V{dtype.itemsize}", np.frombuffer(x.tobytes(), f"V{dtype.itemsize}").reshape(x.shape))
+
+
 def bad():
     data = b"\0" * 12
 
@@ -110,8 +123,13 @@ def bad():
     add("string", "'<U4'", raw(dictionary("'<U4'"), data))
     add("datetime", "'<M8[ns]'", raw(dictionary("'<M8[ns]'"), data))
     add("long_double", "'<f16'", raw(dictionary("'<f16'"), data))
-    add("structured", "[('a', '<i4')]", raw(dictionary("[('a', '<i4')]"), data))
-    add("structured_open", "structured", raw("{'descr': [('a', '<i4'", data, length=22))
+    add("structured_swapped", "'>i4' of a struct's member", raw(dictionary("[('a', '>i4')]"), data))
+    add("structured_object", "'|O' of a struct's member", raw(dictionary("[('a', '|O')]"), data))
+    add("structured_open", "')' expected", raw("{'descr': [('a', '<i4'", data, length=22))
+    add("structured_empty", "0 bytes", raw(dictionary("[]"), data))
+    add("structured_deep", "a shallower struct", raw(dictionary("[('a', " * 20 + "'<i4'" + ")]" * 20), data))
+    add("structured_large", "more than 2147483647 bytes", raw(dictionary("[('a', '<i4', (99999, 99999))]"), data))
+    add("void_large", "5000 bytes", raw(dictionary("'|V5000'"), data))
     add("unknown_key", "'more'", raw("{'descr': '<i4', 'fortran_order': False, 'shape': (3,), 'more': 1}", data))
     add("twice", "'descr' twice", raw("{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (3,)}", data))
     add("lacks_descr", "lacks 'descr'", raw("{'fortran_order': False, 'shape': (3,)}", data))
@@ -142,7 +160,7 @@ def bad():
 
 def main():
     os.makedirs(HERE, exist_ok=True)
-    all_dtypes(), shapes(), headers(), bad()
+    all_dtypes(), shapes(), headers(), structs(), bad()
     with open(os.path.join(HERE, "index.txt"), "w") as out:
         out.write("\n".join(index) + "\n")
 

@@ -85,7 +85,8 @@ class Grids(Building):
     kinds = REALS
 
     def call(self, rng):
-        name = pick(rng, ["indices", "ix_", "unravel_index", "ravel_multi_index", "tril_indices", "triu_indices", "vander"])
+        name = pick(rng, ["indices", "ix_", "unravel_index", "ravel_multi_index", "tril_indices", "triu_indices",
+                          "vander"])
         shape = lengths(rng, int(rng.integers(1, 4)), 9)
         size = int(np.prod(shape))
         slack = 2 if rng.random() < 0.1 else 0
@@ -183,7 +184,8 @@ class IndexedFormulas(Building):
 
     def call(self, rng):
         if rng.random() < 0.1:
-            x, k = self.array(rng, lengths(rng, 2), pick(rng, ["float64", "float32", "int32"])), int(rng.integers(-2, 4))
+            x = self.array(rng, lengths(rng, 2), pick(rng, ["float64", "float32", "int32"]))
+            k = int(rng.integers(-2, 4))
             x.like[...] = x.like * 37 // 3
             x = Held(self.library, rng, x.like)
             return self.both("round(%r, %d)" % (x, k), lambda: self.library.eval("round(x, %d)" % k, {"x": x.array}),

@@ -232,7 +232,8 @@ class Buildings(Shapes):
 
     def unravel_index(self, x, shape):
         lengths = (c_int64 * max(len(shape), 1))(*shape)
-        return self.results(len(shape), lambda out: self.lib.ga_unravel_index(c_void_p(x.address), len(shape), lengths, out))
+        return self.results(len(shape), lambda out: self.lib.ga_unravel_index(c_void_p(x.address), len(shape), lengths,
+                                                                              out))
 
     def ravel_multi_index(self, arrays, shape):
         return self.make("ga_ravel_multi_index", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape))

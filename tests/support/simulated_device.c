@@ -32,8 +32,8 @@
     "__builtin_memcpy(&pair, x, 4); }"
 #define TWO(type, sign)                                                                            \
     "{ const two<" #type "> x = two_of<" #type ">(a), y = two_of<" #type ">(b); "                  \
-    "word = two<" #type ">(" #type "(x.low() " #sign " y.low()), "                                 \
-    #type "(x.high() " #sign " y.high())).bits; }"
+    "word = two<" #type ">(" #type "(x.low() " #sign " y.low()), " #type "(x.high() " #sign        \
+    " y.high())).bits; }"
 
 /* The host's equivalent of PTX in the templates: for each instruction, C++ over its operands. */
 static const struct {

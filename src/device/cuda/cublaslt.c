@@ -72,9 +72,9 @@ ga_status ga__cublaslt_found(char *text, size_t size)
 enum { NOT_SUPPORTED = 15 }; /* a status */
 enum { F32 = 0, F64 = 1, F16 = 2, C32 = 4, C64 = 5, BF16 = 14 };
 enum { COMPUTE_F32 = 68, COMPUTE_F64 = 70, COMPUTE_TF32 = 77 };
-enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4 };            /* of a description */
-enum { PLACES = 5, STACK_STEP = 6 };                  /* of a layout */
-enum { MOST_WORKSPACE = 1, ALIGNMENT_A = 5 };         /* of a preference; b, c, result follow */
+enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4 };    /* of a description */
+enum { PLACES = 5, STACK_STEP = 6 };          /* of a layout */
+enum { MOST_WORKSPACE = 1, ALIGNMENT_A = 5 }; /* of a preference; b, c, result follow */
 
 /* How cuBLASLt names the dtypes; the others have no `compute`. */
 static const struct {
@@ -195,7 +195,8 @@ static int describe(way *w)
         status =
             make_layout(&w->a, s->type, s->m, s->k, a_turned, s->a_pitch, s->places, s->a_stack);
     if (status == 0)
-        status = make_layout(&w->c, s->c_type, s->m, s->n, false, s->c_pitch, s->places, s->c_stack);
+        status =
+            make_layout(&w->c, s->c_type, s->m, s->n, false, s->c_pitch, s->places, s->c_stack);
     return status;
 }
 
@@ -211,7 +212,8 @@ static int choose(handle h, way *w)
         status = lt.preference_set(wanted, ALIGNMENT_A + k, &alignment, sizeof alignment);
     }
     if (status == 0)
-        status = lt.choose(h, w->description, w->b, w->a, w->c, w->c, wanted, 1, &w->choice, &found);
+        status =
+            lt.choose(h, w->description, w->b, w->a, w->c, w->c, wanted, 1, &w->choice, &found);
     if (wanted)
         lt.preference_free(wanted);
     if (status == 0 && found == 0)
@@ -312,9 +314,10 @@ static ga_status give(ga__stream *stream, shared *its, way *w, const ga__matrix_
     ga__buffer *room = nbytes > 0 ? ga__buffer_new(stream->device, nbytes) : NULL;
     if (nbytes > 0 && !room)
         return ga_error();
-    const int status = lt.multiply(its->handle, w->description, &alpha, p->b.memory, w->b,
-                                   p->a.memory, w->a, &beta, p->c.memory, w->c, p->c.memory, w->c,
-                                   &w->choice.how, room ? room->memory : NULL, nbytes, stream->handle);
+    const int status =
+        lt.multiply(its->handle, w->description, &alpha, p->b.memory, w->b, p->a.memory, w->a,
+                    &beta, p->c.memory, w->c, p->c.memory, w->c, &w->choice.how,
+                    room ? room->memory : NULL, nbytes, stream->handle);
     if (room)
         ga__buffer_release(room);
     return status == 0 ? GA_OK : fail(stream->device, status, &w->shape);

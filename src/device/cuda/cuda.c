@@ -327,6 +327,7 @@ const ga__backend ga__cuda_backend = {
     .user.compile = cuda_compile_cuda,
     .user.key = cuda_cuda_key,
     .user.link = cuda_link,
+    .user.linker_found = ga__nvjitlink_found,
     .user.find = ga__cuda_find_by_name,
     .user.global = ga__cuda_global,
     .user.info = ga__cuda_function_info,

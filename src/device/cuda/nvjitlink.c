@@ -78,8 +78,8 @@ static int add_inputs(linker l, const ga__link_inputs *inputs)
     for (size_t k = 0; k < inputs->count && result == NVJITLINK_SUCCESS; k++)
         result = nvjitlink.add_data(l, INPUT_CUBIN, inputs->pieces[k].bytes,
                                     inputs->pieces[k].nbytes, inputs->pieces[k].name);
-    for (const char *const *file = inputs->files;
-         file && *file && result == NVJITLINK_SUCCESS; file++)
+    for (const char *const *file = inputs->files; file && *file && result == NVJITLINK_SUCCESS;
+         file++)
         result = nvjitlink.add_file(l, INPUT_ANY, *file);
     return result;
 }

@@ -20,8 +20,12 @@ static const ga__symbol needed[] = {
 #undef GA_SYMBOL
 };
 
-static const char *const files[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",
-                                    "libblis.so",       "libmkl_rt.so.2", "libmkl_rt.so",
+static const char *const files[] = {"libopenblas.so.0",
+                                    "libopenblas.so",
+                                    "libblis.so.4",
+                                    "libblis.so",
+                                    "libmkl_rt.so.2",
+                                    "libmkl_rt.so",
                                     NULL};
 static const char *const folders[] = {"$CONDA_PREFIX/lib", "$VIRTUAL_ENV/lib", "$MKLROOT/lib",
                                       "$HOME/.local/lib", NULL};

@@ -145,6 +145,7 @@ const ga__backend ga__host_backend = {
     .user.compile = host_compile_cuda,
     .user.key = host_cuda_key,
     .user.link = host_link,
+    .user.linker_found = ga__cxx_found,
     .user.global = ga__host_global,
     .user.info = host_function_info,
     .user.launch = ga__host_launch_grid,

@@ -8,9 +8,9 @@
 
 typedef struct command {
     struct command *next;
-    ga__function *function;           /* NULL for a copy */
+    ga__function *function;          /* NULL for a copy */
     void (*call)(const void *words); /* or a function of the backend; NULL: none */
-    bool users;             /* a user's kernel: `shape` is its launch, `words` its arguments */
+    bool users; /* a user's kernel: `shape` is its launch, `words` its arguments */
     int64_t grid;
     ga__grid_launch shape;
     struct {

@@ -22,9 +22,9 @@ static ga_status write_pieces(const ga__link_inputs *inputs, const char *folder,
     for (size_t k = 0; k < inputs->count && status == GA_OK; k++) {
         ga__strbuf path = GA__STRBUF_INIT;
         ga__strbuf_addf(&path, "%s/%zu.o", folder, k);
-        status = path.failed ? GA_ERR_MEMORY
-                             : ga__write_file(path.text, inputs->pieces[k].bytes,
-                                              inputs->pieces[k].nbytes);
+        status = path.failed
+                     ? GA_ERR_MEMORY
+                     : ga__write_file(path.text, inputs->pieces[k].bytes, inputs->pieces[k].nbytes);
         if (status == GA_OK)
             ga__texts_add(words, path.text);
         ga__strbuf_reset(&path);

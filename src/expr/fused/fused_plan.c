@@ -4,183 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/coder.h"
+#include "expr/fused/fused_form.h"
 #include "expr/fused/fused_plan.h"
 #include "kernels/request.h"
 
-/* What a value has one of: nothing yet, a row (with the reduced axes of length 1, or without them),
- * or an element. */
-typedef enum extent { NUMBER, ROW, SHORT_ROW, ELEMENT } extent;
-
-typedef struct finder {
-    const ga__graph *graph;
-    ga__fused *fused;
-    bool *used;     /* by the root */
-    bool *costs;    /* an element that takes long to compute again */
-    bool *pairs;    /* a value that CUDA may compute of two elements at once */
-    extent *extent; /* of each node */
-    int *level;     /* reductions in the longest chain that leads to a node */
-    int *pass;      /* the first pass that computes an element's value, from 1 on; 0: none yet */
-    int *kept;      /* the index of a kept value, or -1 */
-    int ndim;       /* of the shape over which all reductions run */
-    uint32_t axes;
-    ga__coder coder;
-} finder;
-
-static const ga__node *node_at(const finder *f, int k)
-{
-    return &f->graph->nodes[k];
-}
-
-static bool reduces(const finder *f, int k)
-{
-    return node_at(f, k)->key.kind == GA__NODE_REDUCE;
-}
-
-/* ---- The form ---- */
-
-static void find_used(finder *f)
-{
-    f->used[f->graph->root] = true;
-    for (int k = f->graph->root; k >= 0; k--)
-        for (int i = 0; f->used[k] && i < ga__node_inputs(node_at(f, k)); i++)
-            f->used[node_at(f, k)->key.operand[i]] = true;
-}
-
-/* Whether the reduction is over the last axes of the shape that all reductions run over. */
-static bool fits_rows(finder *f, int k)
-{
-    const ga__node *node = node_at(f, k), *operand = node_at(f, node->key.operand[0]);
-    if (f->axes == 0) {
-        f->axes = node->key.axes;
-        f->ndim = operand->ndim;
-        f->fused->reduced = __builtin_popcount(f->axes);
-    }
-    const int reduced = f->fused->reduced, first = f->ndim - reduced;
-    return !ga__row_scans(node->key.row) && node->key.axes == f->axes && operand->ndim == f->ndim &&
-           reduced > 0 && f->axes >> first == (uint32_t)(((uint64_t)1 << reduced) - 1) &&
-           f->extent[node->key.operand[0]] == ELEMENT;
-}
-
-/* Sets the extent of a node from those of its operands; false if they do not go together. */
-static bool find_extent(finder *f, int k)
-{
-    const ga__node *node = node_at(f, k);
-    extent *const own = &f->extent[k];
-    *own = node->key.kind == GA__NODE_ARRAY ? ELEMENT : NUMBER;
-    if (reduces(f, k)) {
-        *own = node->key.keepdims || f->fused->reduced == f->ndim ? ROW : SHORT_ROW;
-        return true;
-    }
-    for (int i = 0; i < ga__node_inputs(node); i++) {
-        const extent other = f->extent[node->key.operand[i]];
-        if ((*own == SHORT_ROW && other > SHORT_ROW) || (*own > SHORT_ROW && other == SHORT_ROW) ||
-            (*own == SHORT_ROW && other == ROW) || (*own == ROW && other == SHORT_ROW))
-            return false;
-        *own = other > *own ? other : *own;
-    }
-    return true;
-}
-
-static bool takes_long(const finder *f, int k)
-{
-    const ga__node *node = node_at(f, k);
-    return node->key.kind == GA__NODE_APPLY &&
-           (ga__node_divides(node) || ga__calls_libm(ga__expression_of(node)));
-}
-
-/* Finds the extent, the level and the cost of each node; false if the form is another. */
-static bool find_form(finder *f)
-{
-    for (int k = 0; k <= f->graph->root; k++) {
-        const ga__node *node = node_at(f, k);
-        f->kept[k] = -1;
-        if (!f->used[k] || ga__node_is_weak(node))
-            continue;
-        if (node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_GATHER)
-            return false;
-        if ((reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
-            return false;
-        f->level[k] = 0;
-        for (int i = 0; i < ga__node_inputs(node); i++) {
-            const int operand = node->key.operand[i];
-            f->level[k] = f->level[operand] > f->level[k] ? f->level[operand] : f->level[k];
-            f->costs[k] |= f->costs[operand] && f->extent[operand] == ELEMENT && !reduces(f, k);
-        }
-        f->level[k] += reduces(f, k);
-        f->costs[k] |= takes_long(f, k);
-    }
-    for (int k = 0; k <= f->graph->root; k++)
-        if (f->used[k] && node_at(f, k)->key.kind == GA__NODE_ARRAY &&
-            node_at(f, k)->ndim > f->ndim)
-            return false;
-    return f->axes != 0;
-}
-
-/* Whether a text for two elements at once can compute the node, an element's value. */
-static bool may_come_in_pairs(const finder *f, const ga__node *node)
-{
-    const bool divides_by = ga__node_divides(node);
-    if (node->key.kind != GA__NODE_APPLY || f->graph->fast_math)
-        return false;
-    if (node->key.bits[0])
-        return node->key.bits[0] == 2;
-    return divides_by || node->key.row == GA__ROW_exp || node->key.row == GA__ROW_add ||
-           node->key.row == GA__ROW_subtract || node->key.row == GA__ROW_multiply;
-}
-
-/* Marks the values that may come in pairs, and notes their dtype if all elements may. */
-static void find_pairs(finder *f)
-{
-    ga_dtype pairs = GA_NO_DTYPE;
-    bool all = true;
-    for (int k = 0; k <= f->graph->root; k++) {
-        const ga__node *node = node_at(f, k);
-        if (!f->used[k] || f->extent[k] != ELEMENT)
-            continue;
-        pairs = pairs == GA_NO_DTYPE ? node->dtype : pairs;
-        f->pairs[k] = may_come_in_pairs(f, node);
-        all &= node->dtype == pairs && (f->pairs[k] || node->key.kind == GA__NODE_ARRAY);
-    }
-    const bool small = pairs == GA_FLOAT16 || pairs == GA_BFLOAT16;
-    f->fused->formula.pairs = all && small ? pairs : GA_NO_DTYPE;
-    f->coder.pairs = all && small ? f->pairs : NULL;
-}
-
-/* The part of stage s that finds what reduction k does, whatever their shapes; the number of parts
- * if there is none. */
-static int part_of(const finder *f, int s, int k)
-{
-    const ga__node *own = node_at(f, k);
-    int p = 0;
-    for (; p < f->fused->formula.stages[s].nparts; p++) {
-        const ga__node *part = node_at(f, f->fused->part[s][p]);
-        if (part->key.row == own->key.row && part->key.operand[0] == own->key.operand[0] &&
-            part->key.bits[0] == own->key.bits[0] && part->loop == own->loop &&
-            part->dtype == own->dtype)
-            break;
-    }
-    return p;
-}
-
-/* Divides the reductions into stages by their levels. */
-static bool find_stages(finder *f)
-{
-    ga__fused_formula *formula = &f->fused->formula;
-    for (int k = 0; k <= f->graph->root; k++) {
-        if (!f->used[k] || !reduces(f, k))
-            continue;
-        const int s = f->level[k] - 1;
-        if (s < GA__MAX_STAGES && part_of(f, s, k) < formula->stages[s].nparts)
-            continue;
-        if (s >= GA__MAX_STAGES || formula->stages[s].nparts == GA__MAX_PARTS)
-            return false;
-        formula->nstages = s + 1 > formula->nstages ? s + 1 : formula->nstages;
-        f->fused->part[s][formula->stages[s].nparts++] = k;
-    }
-    formula->per_row = f->extent[f->graph->root] != ELEMENT;
-    return true;
-}
+typedef ga__finder finder;
 
 /* ---- What is kept ---- */
 
@@ -189,7 +17,7 @@ static void keep(finder *f, int k)
     ga__fused_formula *formula = &f->fused->formula;
     f->fused->kept[formula->nkept] = k;
     formula->kept[formula->nkept] =
-        (ga__fused_kept){.type = node_at(f, k)->dtype, .stage = f->pass[k] - 1};
+        (ga__fused_kept){.type = ga__finder_node(f, k)->dtype, .stage = f->pass[k] - 1};
     f->kept[k] = formula->nkept++;
 }
 
@@ -201,7 +29,8 @@ static void find_kept(finder *f, int pass, int target)
     memset(needed, 0, (size_t)f->graph->root + 1);
     needed[target] = true;
     for (int k = target; k >= 0; k--) {
-        if (!needed[k] || f->extent[k] != ELEMENT || node_at(f, k)->key.kind == GA__NODE_ARRAY)
+        if (!needed[k] || f->extent[k] != GA__SPAN_ELEMENT ||
+            ga__finder_node(f, k)->key.kind == GA__NODE_ARRAY)
             continue;
         const bool earlier = f->pass[k] > 0 && f->pass[k] < pass;
         if (earlier && f->costs[k] && f->kept[k] < 0 && f->fused->formula.nkept < GA__MAX_KEPT)
@@ -209,14 +38,14 @@ static void find_kept(finder *f, int pass, int target)
         if (earlier && f->kept[k] >= 0)
             continue;
         f->pass[k] = f->pass[k] ? f->pass[k] : pass;
-        for (int i = 0; i < ga__node_inputs(node_at(f, k)); i++)
-            needed[node_at(f, k)->key.operand[i]] = true;
+        for (int i = 0; i < ga__node_inputs(ga__finder_node(f, k)); i++)
+            needed[ga__finder_node(f, k)->key.operand[i]] = true;
     }
 }
 
 static int operand_of(const finder *f, int s, int p)
 {
-    return node_at(f, f->fused->part[s][p])->key.operand[0];
+    return ga__finder_node(f, f->fused->part[s][p])->key.operand[0];
 }
 
 static void find_all_kept(finder *f)
@@ -250,7 +79,8 @@ static uint64_t inputs_marked(const finder *f)
 static bool row_marked(const finder *f)
 {
     for (int k = 0; k <= f->graph->root; k++)
-        if (f->coder.needed[k] && (f->extent[k] == ROW || f->extent[k] == SHORT_ROW))
+        if (f->coder.needed[k] &&
+            (f->extent[k] == GA__SPAN_ROW || f->extent[k] == GA__SPAN_SHORT_ROW))
             return true;
     return false;
 }
@@ -289,18 +119,18 @@ static void code_map(finder *f, int s)
 /* Whether a later text uses the value of the row, which stage s is the last to need. */
 static bool ends_here(const finder *f, int s, int k)
 {
-    if (f->extent[k] != ROW && f->extent[k] != SHORT_ROW)
+    if (f->extent[k] != GA__SPAN_ROW && f->extent[k] != GA__SPAN_SHORT_ROW)
         return false;
     if (f->level[k] != s + 1)
         return false;
     if (k == f->graph->root)
         return true;
     for (int user = k + 1; user <= f->graph->root; user++) {
-        if (!f->used[user] || ga__node_is_weak(node_at(f, user)))
+        if (!f->used[user] || ga__node_is_weak(ga__finder_node(f, user)))
             continue;
-        for (int i = 0; i < ga__node_inputs(node_at(f, user)); i++)
-            if (node_at(f, user)->key.operand[i] == k &&
-                (f->extent[user] == ELEMENT || f->level[user] > s + 1))
+        for (int i = 0; i < ga__node_inputs(ga__finder_node(f, user)); i++)
+            if (ga__finder_node(f, user)->key.operand[i] == k &&
+                (f->extent[user] == GA__SPAN_ELEMENT || f->level[user] > s + 1))
                 return true;
     }
     return false;
@@ -311,9 +141,9 @@ static bool divides(const finder *f, int k)
 {
     bool used = false;
     for (int user = k + 1; user <= f->graph->root; user++)
-        used |= f->used[user] && ga__node_divides(node_at(f, user)) &&
-                node_at(f, user)->key.operand[1] == k &&
-                ga__dtype_compute(node_at(f, user)->dtype) == GA_FLOAT32;
+        used |= f->used[user] && ga__node_divides(ga__finder_node(f, user)) &&
+                ga__finder_node(f, user)->key.operand[1] == k &&
+                ga__dtype_compute(ga__finder_node(f, user)->dtype) == GA_FLOAT32;
     return used;
 }
 
@@ -324,9 +154,9 @@ static void code_row(finder *f, int s)
     char finished[32];
     ga__coder_start(c, -1);
     for (int k = 0; k <= f->graph->root; k++) {
-        if (!f->used[k] || !reduces(f, k) || f->level[k] != s + 1)
+        if (!f->used[k] || !ga__finder_reduces(f, k) || f->level[k] != s + 1)
             continue;
-        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, part_of(f, s, k));
+        snprintf(finished, sizeof(finished), "ga_finish%d_%d()", s, ga__fused_part_of(f, s, k));
         ga__coder_add_result(c, k, finished);
         hold(f, k);
     }
@@ -377,7 +207,7 @@ static void set_stages(finder *f)
         stage->map = f->fused->map[s];
         stage->row = f->fused->row[s];
         for (int p = 0; p < stage->nparts; p++) {
-            const ga__node *node = node_at(f, f->fused->part[s][p]);
+            const ga__node *node = ga__finder_node(f, f->fused->part[s][p]);
             stage->parts[p] = &ga__rows[node->key.row].part;
             stage->type[p] = node->loop;
             memcpy(&stage->ddof[p], &node->key.bits[0], sizeof(stage->ddof[p]));
@@ -410,10 +240,10 @@ static void find_reads(finder *f, int pass, int p, int target)
     memset(f->coder.needed, 0, (size_t)f->graph->root + 1);
     f->coder.needed[target] = true;
     for (int k = target; k >= 0; k--)
-        for (int i = 0;
-             f->coder.needed[k] && f->extent[k] == ELEMENT && i < ga__node_inputs(node_at(f, k));
+        for (int i = 0; f->coder.needed[k] && f->extent[k] == GA__SPAN_ELEMENT &&
+                        i < ga__node_inputs(ga__finder_node(f, k));
              i++)
-            f->coder.needed[node_at(f, k)->key.operand[i]] = true;
+            f->coder.needed[ga__finder_node(f, k)->key.operand[i]] = true;
     for (int k = 0; k < f->fused->step.ninputs; k++)
         if (f->fused->step.inputs[k].source == GA__FROM_ARGUMENT &&
             f->coder.needed[f->fused->step.inputs[k].node])
@@ -438,7 +268,7 @@ static void describe_stage(ga__strbuf *s, const finder *f, int stage)
     ga__describe(s, at->map);
     ga__describe(s, at->row);
     for (int p = 0; p < at->nparts; p++) {
-        const ga__node *node = node_at(f, f->fused->part[stage][p]);
+        const ga__node *node = ga__finder_node(f, f->fused->part[stage][p]);
         ga__describe(s, ga__rows[node->key.row].formula.name);
         ga__describe(s, ga_dtype_name(at->type[p]));
     }
@@ -516,11 +346,8 @@ static ga_status plan_rows(finder *f)
         f->coder.value_of = numbers + 3 * n;
         f->used = flags, f->costs = flags + n, f->coder.needed = flags + 2 * n;
         f->pairs = flags + 3 * n;
-        find_used(f);
-        if (find_form(f) && find_stages(f)) {
-            find_pairs(f);
+        if (ga__fused_find_form(f))
             status = write_texts(f);
-        }
     }
     ga__strbuf_reset(&f->coder.text);
     ga__free(f->coder.held);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "expr/fused/fused_run.h"
+#include "base/alloc.h"
 #include "kernels/fused/fused.h"
 #include "ops/elementwise_op.h"
 
@@ -120,4 +121,16 @@ ga_status ga__fused_eval(const ga__plan *plan, const ga__numbers *numbers, ga__d
     else if (to != out)
         ga_free(to);
     return status;
+}
+
+void ga__fused_free(ga__fused *fused)
+{
+    if (!fused)
+        return;
+    for (int s = 0; s < GA__MAX_STAGES; s++) {
+        ga__free(fused->map[s]);
+        ga__free(fused->row[s]);
+    }
+    ga__step_reset(&fused->step);
+    ga__free(fused);
 }

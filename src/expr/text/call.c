@@ -339,10 +339,9 @@ static int parse_round(parser *p, size_t at)
         return end_round(p, at, operand);
     if (ga__lexer_expect(&p->lexer, ")") == FAILED)
         return FAILED;
-    return ga__parser_add(p, (ga__ast_node){.kind = GA__AST_CALL,
-                                            .row = GA__ROW_round,
-                                            .operand = {operand},
-                                            .at = at});
+    return ga__parser_add(
+        p,
+        (ga__ast_node){.kind = GA__AST_CALL, .row = GA__ROW_round, .operand = {operand}, .at = at});
 }
 
 /* Parses NAME(...); the name and the parenthesis are taken already. */

@@ -49,8 +49,7 @@ static LEAF int add_operator(parser *p, int row, size_t at, int a, int b)
     const ga__ast_kind kind = row == PRODUCT ? GA__AST_PRODUCT : GA__AST_OPERATOR;
     if (a == FAILED || b == FAILED)
         return FAILED;
-    return ga__parser_add(
-        p, (ga__ast_node){.kind = kind, .row = row, .operand = {a, b}, .at = at});
+    return ga__parser_add(p, (ga__ast_node){.kind = kind, .row = row, .operand = {a, b}, .at = at});
 }
 
 /* ---- Expressions, from the strongest binding to the weakest ---- */

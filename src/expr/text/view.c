@@ -12,8 +12,9 @@ typedef ga__parser parser;
 
 static int fail_index(const parser *p, size_t at)
 {
-    return ga__lexer_fail(&p->lexer, at,
-                          "an index is an integer, a slice, None, ... or an array, as in x[0, 1:-1, i]");
+    return ga__lexer_fail(
+        &p->lexer, at,
+        "an index is an integer, a slice, None, ... or an array, as in x[0, 1:-1, i]");
 }
 
 /* Where the array of indices stands among the parts so far. */

@@ -304,8 +304,8 @@ static void forget_staging(plan *p)
 static ga__batch choose_words(const plan *p)
 {
     const ga__part_formula *part = p->reduction->formula.parts[0];
-    const bool words = p->v.packed > 1 && p->noperands == 1 && !p->v.carried &&
-                       p->reduction->formula.maps_nothing;
+    const bool words =
+        p->v.packed > 1 && p->noperands == 1 && !p->v.carried && p->reduction->formula.maps_nothing;
     const bool bytes = p->v.packed == WORD;
     if (words && bytes && ga__reduce_plan_adds_integers(p))
         return GA__BATCH_NARROW;

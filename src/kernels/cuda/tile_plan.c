@@ -10,7 +10,7 @@
 #define SECTOR 32 /* bytes that memory moves at least */
 #define BANKS 8   /* of 16 bytes */
 #ifndef TURNS
-#define TURNS 4   /* of a thread where no operand is staged, */
+#define TURNS 4 /* of a thread where no operand is staged, */
 #endif
 #define MANY_TILES 8 /* of which there are at least so many times the fewest */
 

@@ -32,7 +32,7 @@ typedef struct ga__fused_formula {
     int nstages, nkept;
     ga__fused_stage stages[GA__MAX_STAGES];
     ga__fused_kept kept[GA__MAX_KEPT];
-    bool per_row;                       /* the result is one element of each row */
+    bool per_row;   /* the result is one element of each row */
     ga_dtype pairs; /* of all elements and their values, if the texts may take two of them at once;
                      * otherwise GA_NO_DTYPE */
     uint64_t reads[GA__MAX_STAGES + 1]; /* by pass, the last one too: a bit for each operand */

@@ -45,7 +45,7 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part; /* CUDA: elements of a row that a block of a cluster has */
+    int64_t part;                   /* CUDA: elements of a row that a block of a cluster has */
     size_t shared;                  /* CUDA: bytes of a block */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */
@@ -60,6 +60,17 @@ bool ga__fused_plan_make(ga__fused_plan *p);
 /* The parts of ga__fused_plan_make() that differ by the kind of device. */
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
+
+/* CUDA: gives the staged operands, the results that pass through and the kept values their places
+ * in shared memory, and sets its size; and the most that it may be. */
+void ga__fused_place(ga__fused_plan *p);
+size_t ga__fused_shared_limit(const ga__fused_plan *p);
+
+/* Bytes of an element of operand k in memory. */
+static inline size_t ga__fused_size(const ga__fused_plan *p, int k)
+{
+    return ga__dtype_size((ga_dtype)p->v.operand[k].memory);
+}
 
 /* Whether operand k is an array with elements of its own along the row. */
 static inline bool ga__fused_along_row(const ga__fused_plan *p, int k)

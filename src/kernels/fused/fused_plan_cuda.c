@@ -5,7 +5,7 @@
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
 #ifndef SHIFTED_VECTORS
-#define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
+#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
 #endif
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
@@ -14,23 +14,15 @@
 #define MOST_PAIRED 32     /* elements of a thread in pairs */
 #define SEVERAL 4          /* rows of one element of a thread */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
-#define LINE_BYTES 128     /* from which a stage copies, ga::STAGE_LINE */
 #define WORD 4             /* bytes of a register */
 #define SECTOR 32          /* bytes that memory delivers together */
 
-#define FEW_ROWS 4                      /* blocks keep a quarter of the multiprocessors busy */
-#define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
-#define PART_SHARED_BYTES 2048          /* those that combining one part's results takes, */
-#define SYSTEM_BYTES 1024               /* and those that each block takes besides its own */
-#define FIRST_WITH_COPIES 80            /* architecture */
-#define CLUSTERED 10                    /* one of so many multiprocessors may have no cluster */
+#define FEW_ROWS 4           /* blocks keep a quarter of the multiprocessors busy */
+#define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
+#define FIRST_WITH_COPIES 80 /* architecture */
+#define CLUSTERED 10         /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
-
-static size_t size_of(const plan *p, int k)
-{
-    return ga__dtype_size((ga_dtype)p->v.operand[k].memory);
-}
 
 /* Whether the rows of operand k are not all the same one. */
 static bool has_own_rows(const plan *p, int k)
@@ -39,80 +31,6 @@ static bool has_own_rows(const plan *p, int k)
     for (int axis = 0; axis < p->kept.ndim; axis++)
         own |= p->kept.strides[k][axis] != 0;
     return own || p->rows == 1;
-}
-
-/* ---- Shared memory ---- */
-
-/* Bytes of a stretch that begins anywhere in its first line, as ga::stage_room<0>. */
-static size_t room(int64_t elements, size_t size)
-{
-    const size_t nbytes = (size_t)elements * size;
-    return (nbytes + LINE_BYTES - 1 + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
-}
-
-/* Elements of the block's rows of an operand, and of what lies between them. */
-static int64_t stretch_of(const plan *p, int k)
-{
-    const int64_t rows = p->rows_of_block < p->rows ? p->rows_of_block : p->rows;
-    return rows > 1 ? (rows - 1) * p->kept.strides[k][0] + p->length : p->part;
-}
-
-static size_t take(plan *p, size_t nbytes)
-{
-    const size_t at = p->shared;
-    p->shared += nbytes;
-    return at;
-}
-
-/* A kept value takes the place of an operand of its size that no later pass reads, unless the pass
- * that makes it reads the operand several times. */
-static int place_of_kept(const plan *p, int q)
-{
-    const ga__fused_formula *f = p->call->formula;
-    const int s = f->kept[q].stage;
-    if (f->stages[s].nparts > 1 || f->stages[s].parts[0]->holds == GA__ACCUMULATOR_COUNTED)
-        return GA__OWN_PLACE;
-    uint64_t read = 0;
-    for (int pass = s + 1; pass <= f->nstages; pass++)
-        read |= f->reads[pass];
-    for (int k = 1; k < p->call->noperands; k++) {
-        bool taken = false;
-        for (int other = 0; other < q; other++)
-            taken |= p->v.kept_place[other] == k;
-        if (!taken && p->v.staged >> k & 1 && !(read >> k & 1) &&
-            size_of(p, k) == ga__dtype_size(f->kept[q].type))
-            return k;
-    }
-    return GA__OWN_PLACE;
-}
-
-static void place_all(plan *p)
-{
-    const ga__fused_formula *f = p->call->formula;
-    p->shared = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (p->v.staged >> k & 1)
-            p->place[k] = take(p, room(stretch_of(p, k), size_of(p, k)));
-    p->place[0] = 0;
-    const int64_t elements = p->rows_of_block * p->part;
-    const size_t result = p->v.gathers ? room(elements, size_of(p, 0)) : 0;
-    p->shared = result > p->shared ? result : p->shared;
-    for (int q = 0; q < f->nkept && !p->v.registers; q++) {
-        p->v.kept_place[q] = (uint8_t)place_of_kept(p, q);
-        if (p->v.kept_place[q] == GA__OWN_PLACE)
-            p->kept_at[q] = take(p, room(elements, ga__dtype_size(f->kept[q].type)));
-    }
-}
-
-static size_t shared_limit(const plan *p)
-{
-    const ga__fused_formula *f = p->call->formula;
-    const size_t all = p->call->device->shared_bytes,
-                 limit = all > SHARED_BYTES ? all : SHARED_BYTES;
-    size_t own = 0;
-    for (int s = 0; s < f->nstages; s++)
-        own += (size_t)f->stages[s].nparts * PART_SHARED_BYTES;
-    return limit - own;
 }
 
 /* ---- Registers ---- */
@@ -126,7 +44,7 @@ static bool has_pairs(const plan *p)
 /* Bytes of registers that an element of operand k takes, and one of a kept value. */
 static size_t operand_bytes(const plan *p, int k)
 {
-    return has_pairs(p) || size_of(p, k) > WORD ? size_of(p, k) : WORD;
+    return has_pairs(p) || ga__fused_size(p, k) > WORD ? ga__fused_size(p, k) : WORD;
 }
 static size_t kept_bytes(const plan *p, int q)
 {
@@ -150,7 +68,7 @@ static int register_bytes(const plan *p)
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                  ? MOST_PAIRED
+              limit = has_pairs(p)                ? MOST_PAIRED
                       : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
@@ -161,7 +79,7 @@ static bool in_vectors(const plan *p, int k, int lanes)
 {
     const gpuarray *x = p->call->operands[k].array;
     const uintptr_t data = x ? (uintptr_t)x->data : 0;
-    if (data % ((uintptr_t)lanes * size_of(p, k)))
+    if (data % ((uintptr_t)lanes * ga__fused_size(p, k)))
         return false;
     for (int axis = 0; axis < p->kept.ndim; axis++)
         if (p->kept.strides[k][axis] % lanes)
@@ -176,7 +94,7 @@ static int lanes_of(const plan *p)
     size_t widest = 1;
     for (int k = 0; k < p->call->noperands; k++)
         if (ga__fused_along_row(p, k))
-            widest = size_of(p, k) > widest ? size_of(p, k) : widest;
+            widest = ga__fused_size(p, k) > widest ? ga__fused_size(p, k) : widest;
     for (int q = 0; q < f->nkept && !p->v.registers; q++)
         if (ga__dtype_size(f->kept[q].type) > widest)
             widest = ga__dtype_size(f->kept[q].type);
@@ -285,18 +203,27 @@ static void take_team(plan *p, int team, int most)
     p->v.sure = (uint8_t)sure_of(room, p->length / p->v.lanes, team);
 }
 
+/* Whole vectors among the most elements of a thread that there is room for: one at least. */
+static int vectors_with_room(const plan *p, int elements)
+{
+    const int vectors = elements / p->v.lanes, most = rooms[ROOMS - 1];
+    return vectors < 1 ? 1 : vectors < most ? vectors : most;
+}
+
+static int usual_each(const plan *p)
+{
+    const bool whole = p->v.lanes > 1 && p->v.lanes == lanes_of(p) && !p->v.shifted;
+    return has_pairs(p)                ? MOST_PAIRED
+           : p->call->formula->per_row ? MOST_PER_ROW
+           : whole                     ? VECTORS_EACH
+                                       : MOST_EACH;
+}
+
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
 static bool share_row(plan *p)
 {
-    const int lanes = p->v.lanes, most = most_each(p) / lanes,
-              usual = (has_pairs(p)                  ? MOST_PAIRED
-                       : p->call->formula->per_row ? MOST_PER_ROW
-                       : lanes > 1 && lanes == lanes_of(p) && !p->v.shifted ? VECTORS_EACH
-                                                                            : MOST_EACH) /
-                      lanes,
-              few = usual < 1      ? 1
-                    : usual < most ? usual
-                                   : most; /* vectors */
+    const int most = vectors_with_room(p, most_each(p)),
+              usual = vectors_with_room(p, usual_each(p)), few = usual < most ? usual : most;
     const int64_t vectors = vectors_of_row(p);
     int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
     while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
@@ -316,7 +243,7 @@ static bool is_close(const plan *p, int k)
     if (!ga__fused_along_row(p, k) || p->kept.ndim != 1)
         return false;
     const int64_t gap = p->kept.strides[k][0] - p->length;
-    return p->rows == 1 || (gap >= 0 && gap * (int64_t)size_of(p, k) <= SECTOR);
+    return p->rows == 1 || (gap >= 0 && gap * (int64_t)ga__fused_size(p, k) <= SECTOR);
 }
 
 /* Rows that are no whole vectors pass through shared memory, unless a warp reads whole lines of
@@ -324,7 +251,7 @@ static bool is_close(const plan *p, int k)
 static bool passes_through_shared(const plan *p, int k)
 {
     return p->v.lanes == 1 && (k > 0 ? is_close(p, k) : ga__fused_is_dense(p, k)) &&
-           p->length > 1 && (p->v.team < GA__WARP || size_of(p, k) < WORD);
+           p->length > 1 && (p->v.team < GA__WARP || ga__fused_size(p, k) < WORD);
 }
 
 static bool plan_registers(plan *p)
@@ -341,11 +268,11 @@ static bool plan_registers(plan *p)
         if (passes_through_shared(p, k))
             p->v.staged |= (uint64_t)1 << k;
     p->v.gathers = !p->call->formula->per_row && passes_through_shared(p, 0);
-    place_all(p);
-    if (p->shared > shared_limit(p)) {
+    ga__fused_place(p);
+    if (p->shared > ga__fused_shared_limit(p)) {
         p->v.staged = 0;
         p->v.gathers = false;
-        place_all(p);
+        ga__fused_place(p);
     }
     return true;
 }
@@ -365,7 +292,7 @@ static void choose_pairs(plan *p)
 /* Blocks, of rows in shared memory, that a multiprocessor has room for. */
 static int64_t blocks_with_room(const plan *p)
 {
-    const int64_t fit = (int64_t)(shared_limit(p) / (p->shared + SYSTEM_BYTES));
+    const int64_t fit = (int64_t)(ga__fused_shared_limit(p) / (p->shared + SYSTEM_BYTES));
     return fit < 1 ? 1 : fit;
 }
 
@@ -391,7 +318,7 @@ static int64_t blocks_at_once(const plan *p)
 static bool copies_ahead(const plan *p)
 {
     for (int k = 1; k < p->call->noperands; k++)
-        if (p->v.staged >> k & 1 && p->v.lanes * size_of(p, k) < WORD)
+        if (p->v.staged >> k & 1 && p->v.lanes * ga__fused_size(p, k) < WORD)
             return false;
     return p->call->device->arch >= FIRST_WITH_COPIES;
 }
@@ -405,11 +332,12 @@ static bool stage_rows(plan *p)
         if (ga__fused_along_row(p, k) && has_own_rows(p, k))
             p->v.staged |= (uint64_t)1 << k;
     p->rows_of_block = 1;
-    if (p->part > (int64_t)shared_limit(p))
+    if (p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
-    place_all(p);
+    ga__fused_place(p);
     const int64_t blocks = p->rows * (p->v.cluster ? p->v.cluster : 1);
-    return p->shared <= shared_limit(p) && blocks >= p->call->device->processors / FEW_ROWS;
+    return p->shared <= ga__fused_shared_limit(p) &&
+           blocks >= p->call->device->processors / FEW_ROWS;
 }
 
 /* Rows in registers, while the next one comes to shared memory. */
@@ -418,7 +346,7 @@ static bool plan_ahead(plan *p)
     p->v.registers = p->v.ahead = true;
     p->v.gathers = false;
     choose_lanes(p);
-    const int most = most_ahead(p) / p->v.lanes;
+    const int most = vectors_with_room(p, most_ahead(p));
     const int64_t vectors = vectors_of_row(p);
     if (vectors > LARGEST_BLOCK * (int64_t)most || !stage_rows(p) || p->v.staged == 0 ||
         !copies_ahead(p))

@@ -170,14 +170,15 @@ static const gpuarray *suited(const gpuarray *x, ga_dtype type, bool fits, gpuar
 }
 
 /* Copies the operands that the library does not take as they are. */
-static ga_status run_copies(const ga__product *call, const ga__product_fit *fit)
+static ga_status run_copies(const plan *p, const ga__product_fit *fit)
 {
+    const ga__product *call = p->call;
     if (!fit->c)
         return run_apart(call, fit->c_type);
     gpuarray *a, *b = NULL;
     ga__product inner = *call;
-    inner.a = suited(call->a, fit->type, fit->a, &a);
-    inner.b = inner.a ? suited(call->b, fit->type, fit->b, &b) : NULL;
+    inner.a = suited(call->a, fit->type, p->turned ? fit->b : fit->a, &a);
+    inner.b = inner.a ? suited(call->b, fit->type, p->turned ? fit->a : fit->b, &b) : NULL;
     const ga_status status = inner.b ? ga__product_run(&inner) : ga_error();
     ga_free(a);
     ga_free(b);
@@ -198,7 +199,7 @@ ga_status ga__product_run(const ga__product *call)
     if (!ga__product_fits(&p, &fit))
         return run_template(&p);
     if (!fit.a || !fit.b || !fit.c)
-        return run_copies(call, &fit);
+        return run_copies(&p, &fit);
     const ga_status status = ga__product_by_library(&p, &fit);
     return status == GA_ERR_UNSUPPORTED ? run_template(&p) : status;
 }

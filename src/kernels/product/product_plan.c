@@ -36,6 +36,7 @@ static void exchange(int64_t *x, int64_t *y)
 static void transpose(plan *p)
 {
     const operand a = p->a;
+    p->turned = true;
     p->a = p->b;
     p->b = a;
     exchange(&p->a.row, &p->a.column);
@@ -113,6 +114,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
 {
     const gpuarray *a = call->a, *c = call->c;
     p->call = call;
+    p->turned = false;
     p->device = c->buffer->device;
     p->m = c->shape[c->ndim - 2];
     p->n = c->shape[c->ndim - 1];
@@ -168,8 +170,7 @@ static void plan_host(plan *p)
     count_tiles(p);
     const int64_t rows = p->tile_m + GA__PRODUCT_MOST_ROWS,
                   columns = p->tile_n + GA__PRODUCT_MOST_COLUMNS;
-    const int64_t words =
-        rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
+    const int64_t words = rows * columns + least(p->k, GA__PRODUCT_DEPTH) * (rows + columns);
     p->scratch_bytes = (size_t)((words * word + 63) / 64 * 64);
 }
 

@@ -20,6 +20,7 @@ typedef struct ga__product_plan {
     int axes; /* of the stack, the innermost first; those that follow each other are one */
     int64_t length[GA_MAX_NDIM];
     int64_t places; /* of the stack */
+    bool turned;    /* a and b are the call's b and a, transposed */
     ga__product_variant v;
     int64_t tile_m, tile_n, tiles_m, tiles_n;
     size_t scratch_bytes; /* of a host's worker */

@@ -22,8 +22,8 @@ typedef struct layout {
 } layout;
 
 /* An array over an operand's memory, with the axes of the stack, then n, then k. */
-static gpuarray view_of(const plan *p, const operand *o, int64_t along_n, int64_t along_k, bool has_k,
-                        layout *l)
+static gpuarray view_of(const plan *p, const operand *o, int64_t along_n, int64_t along_k,
+                        bool has_k, layout *l)
 {
     const int64_t size = (int64_t)ga__dtype_size(o->array->dtype);
     gpuarray x = *o->array;

@@ -20,7 +20,7 @@ enum {
     SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
     MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
-    SHARED_SPARE = 12 << 10, /* what a block of rows needs besides its keys */
+    SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
     SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest rows, and the fewest elements of all rows for */
     SAMPLED_EACH = 1 << 15, /* each multiprocessor, of which a sample is taken before the rounds */
     ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
@@ -30,7 +30,7 @@ enum {
     KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
     MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
     WINNER_BYTES = 24,      /* host: key, value and index */
-    ROW_BINS = 256,         /* CUDA: digits of rows in shared memory */
+    ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
 };
 
 /* A call under way. Rounds and moves work on `rows` rows from `first` on. */
@@ -195,9 +195,8 @@ static ga_status run_cuda_rows(call *c)
     const int block = ga__rank_row_block(&c->v), rows = block / c->v.team;
     const size_t keys =
         ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
-    const size_t bins = ROW_BINS * sizeof(uint32_t) * (size_t)ga__rank_row_copies(&c->v);
     const ga_status status = launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, rows), block,
-                                    (keys + bins) * (size_t)rows, 0);
+                                    (keys + ROW_BINS * sizeof(uint32_t)) * (size_t)rows, 0);
     c->v.team = 0;
     return status;
 }
@@ -293,12 +292,13 @@ static ga_status zero_states(call *c, const room *m)
     return c->device->backend->memory.zero(c->stream, c->rounds->memory, m->zero);
 }
 
-/* Whether a sample says which elements are candidates, so that one read of the rows is enough. */
+/* Whether a sample says which elements may be winners, so that one read of the rows is enough. For
+ * medians, whose candidates are many, two reads measure the same. */
 static bool takes_sample(const call *c)
 {
     const ga__ranking *r = c->r;
-    return !c->v.host && c->v.targets <= GA__RANK_FEW_TARGETS && candidate_count(c) > 0 &&
-           r->count >= SAMPLED_ROW && r->count * c->rows >= (int64_t)c->device->processors * SAMPLED_EACH;
+    return keeps_indices(c) && candidate_count(c) > 0 && r->count >= SAMPLED_ROW &&
+           r->count * c->rows >= (int64_t)c->device->processors * SAMPLED_EACH;
 }
 
 /* Launches all rounds one after another: those after a row's last one do nothing for it. */

@@ -64,7 +64,6 @@ static void fill_stage(ga__record *record, const variant *v)
     ga__record_set_flag(record, GA__KEY(ordering), v->stage == GA__RANK_ORDER || merges);
     ga__record_set_flag(record, GA__KEY(merging), merges);
     ga__record_set_number(record, GA__KEY(team), v->team);
-    ga__record_set_number(record, GA__KEY(copies), ga__rank_row_copies(v));
     ga__record_set_number(record, GA__KEY(targets), v->targets);
     ga__record_set_number(record, GA__KEY(digit_bits), ga__rank_digit_bits(v));
     ga__record_set_number(record, GA__KEY(state_bytes), GA__RANK_STATE_BYTES);
@@ -102,10 +101,10 @@ ga__record *ga__rank_text(const variant *v)
 {
     static const char *const texts[] = {"ga::order_key", NULL};
     static const int blocks[] = {
-        [GA__RANK_SAMPLE] = GA__RANK_ROUND_BLOCK,
-        [GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK, [GA__RANK_GATHER] = GA__RANK_ROUND_BLOCK,
-        [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,  [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,
-        [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK, [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
+        [GA__RANK_SAMPLE] = GA__RANK_ROUND_BLOCK, [GA__RANK_ROUND] = GA__RANK_ROUND_BLOCK,
+        [GA__RANK_GATHER] = GA__RANK_ROUND_BLOCK, [GA__RANK_COUNT] = GA__RANK_MOVE_BLOCK,
+        [GA__RANK_MOVE] = GA__RANK_MOVE_BLOCK,    [GA__RANK_ORDER] = GA__RANK_ORDER_BLOCK,
+        [GA__RANK_MERGE] = GA__RANK_ORDER_BLOCK};
     const ga_dtype type = (ga_dtype)v->type;
     ga__record *record =
         ga__request_record(ga__rank_formula((ga__rank_task)v->task), v->host, 0, false, texts);

@@ -9,7 +9,7 @@
 /* The kernels of the engine. */
 typedef enum ga__rank_stage {
     GA__RANK_ROWS,   /* whole rows, from elements to results */
-    GA__RANK_SAMPLE, /* CUDA: a sample of each long row bounds the keys of the ranks */
+    GA__RANK_SAMPLE, /* CUDA, topk: a sample of each long row bounds the keys of winners */
     GA__RANK_ROUND,  /* a round of long rows: one digit of the keys */
     GA__RANK_GATHER, /* CUDA, topk: brings few winners among candidates to their places */
     GA__RANK_COUNT,  /* counts each tile's elements on the sides of the selected key */
@@ -61,12 +61,6 @@ typedef struct ga__rank_params {
 static inline int ga__rank_row_block(const ga__rank_variant *v)
 {
     return v->team == 32 ? 128 : v->team;
-}
-
-/* CUDA: counters that a row has of each digit. */
-static inline int ga__rank_row_copies(const ga__rank_variant *v)
-{
-    return v->team > 32 ? 8 : 1;
 }
 
 /* Bits of a digit of rounds. */

@@ -12,10 +12,11 @@
 #define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
 #define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
 #define COLUMN_BLOCKS 2
-#define STAGE_BYTES 30720  /* of a tile that waits in shared memory, with what threads exchange */
-#define SHARED_BYTES 231000 /* of a multiprocessor, without what the driver takes of each block */
-#define STAGED_EXCHANGE 64 /* bytes of a thread in shared memory: its vectors of results */
-#define STAGED_BLOCKS 6    /* more leave less than 40 registers to a thread */
+#define STAGE_BYTES 30720    /* of a tile that waits in shared memory, with what threads exchange */
+#define SHARED_BYTES 231000  /* of a multiprocessor, without what the driver takes of each block */
+#define STAGED_EXCHANGE 64   /* bytes of a thread in shared memory: its vectors of results */
+#define STAGED_BLOCKS 6      /* more leave less than 40 registers to a thread */
+#define STAGED_AHEAD 128     /* tiles of all rows: what is farther leaves the cache unread */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
 
 typedef ga__scan_plan plan;
@@ -251,10 +252,10 @@ static bool stages_tiles(plan *p)
         return false;
     const int64_t fit = SHARED_BYTES / (p->v.unroll * vector + exchanged + 1400);
     p->v.staged = (uint8_t)smaller(fit, p->v.value_bytes > 8 || p->v.segmented ? 3 : STAGED_BLOCKS);
-    p->each = ga__ceil_div((int64_t)p->v.staged * p->device->processors, p->groups);
+    p->each = ga__ceil_div(STAGED_AHEAD, p->groups);
     for (int k = 0; k < p->noperands; k++)
-        p->v.operand[k].staged = p->operands[k].array && p->operands[k].reads &&
-                                 p->v.operand[k].step == STEP_ONE;
+        p->v.operand[k].staged =
+            p->operands[k].array && p->operands[k].reads && p->v.operand[k].step == STEP_ONE;
     return true;
 }
 

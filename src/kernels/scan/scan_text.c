@@ -11,7 +11,9 @@ enum { STATE_ALIGNMENT = 16, LINE = 64, WORD = 4 };
 /* Blocks of a multiprocessor whose registers the compiler leaves room for. */
 static int min_blocks(const variant *v)
 {
-    return v->staged ? v->staged : (v->segmented && !v->folds) || !(v->columns || v->chained) ? 1 : 4;
+    return v->staged                                                    ? v->staged
+           : (v->segmented && !v->folds) || !(v->columns || v->chained) ? 1
+                                                                        : 4;
 }
 
 /* The first words of what `w` has. */

@@ -21,7 +21,9 @@ ga__contraction *ga__contraction_new(const char *name, ga__device *device, ga_dt
     if (!c)
         return NULL;
     assert(noperands <= GA__MAX_TERMS);
-    *c = (ga__contraction){.name = name, .device = device, .type = type};
+    const bool narrow = ga__dtype_kind(type) == 'f' && ga__dtype_size(type) == 1;
+    *c = (ga__contraction){
+        .name = name, .device = device, .type = type, .wide = narrow ? GA_FLOAT32 : type};
     c->term = (ga__term *)(c + 1);
     c->step = (ga__step *)(c->term + room);
     for (int label = 0; label < GA__MAX_LABELS; label++)
@@ -107,7 +109,7 @@ static gpuarray *make_between(const ga__contraction *c, const ga__step *step, ga
             add_axis(result, term->label[axis], 0);
         }
     }
-    gpuarray *array = ga__array_new(c->name, c->device, c->type, result->ndim, shape);
+    gpuarray *array = ga__array_new(c->name, c->device, c->wide, result->ndim, shape);
     if (array)
         memcpy(result->strides, array->strides, sizeof(int64_t) * (size_t)result->ndim);
     result->array = array;

@@ -39,7 +39,8 @@ typedef struct ga__step {
 typedef struct ga__contraction {
     const char *name;
     ga__device *device;
-    ga_dtype type;   /* that it computes in, and of the result */
+    ga_dtype type;   /* of the result; operands convert to it */
+    ga_dtype wide;   /* of what kernels leave for others: type, or float32 for floats of a byte */
     bool conjugates; /* the first of two operands */
     int noperands, nterms;
     ga__term *term; /* room for three for each operand */

@@ -204,8 +204,12 @@ ga_status ga__multiply_matrices(const ga__contraction *c, const ga__step *step,
         see_matrices(c, &term[0], &r.stack, &r.rows, &r.sums, &a);
         see_matrices(c, &term[1], &r.stack, &r.sums, &r.columns, &b);
         see_matrices(c, result, &r.stack, &r.rows, &r.columns, &out);
-        const ga__product product = {
-            .name = c->name, .a = &a.array, .b = &b.array, .c = &out.array, .type = c->type};
+        const bool first = step->term[0] < c->noperands && step->term[1] < c->noperands;
+        const ga__product product = {.name = c->name,
+                                     .a = &a.array,
+                                     .b = &b.array,
+                                     .c = &out.array,
+                                     .type = first ? c->type : c->wide};
         status = ga__product_run(&product);
     }
     ga_free(copies[1]);

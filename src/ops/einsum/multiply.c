@@ -95,7 +95,7 @@ static ga_status multiply_and_sum(const ga__contraction *c, const loops *l, int 
     char map[MOST_TEXT];
     bool reduced[GA_MAX_NDIM];
     write_product(map, "return {", count, conjugate, "}");
-    ga__reduction r = ga__reduction_of(GA__ROW_dot, map, c->type, 0);
+    ga__reduction r = ga__reduction_of(GA__ROW_dot, map, c->wide, 0);
     r.formula.base.id = id_of(count, conjugate, true);
     r.formula.base.name = "einsum";
     r.formula.maps_nothing = count == 1 && conjugate < 0;
@@ -115,11 +115,12 @@ ga_status ga__multiply_terms(const ga__contraction *c, const ga__step *step, con
         return ga__fail(GA_ERR_INVALID, "%s: more than %d axes at once", c->name, GA_MAX_NDIM);
     see_along(&l, l.kept, result, &lens[0]);
     operands[0] =
-        (ga__operand){.name = "z", .array = &lens[0].array, .type = c->type, .writes = true};
+        (ga__operand){.name = "z", .array = &lens[0].array, .type = c->wide, .writes = true};
     for (int k = 0; k < step->count; k++) {
+        const ga_dtype type = step->term[k] < c->noperands ? c->type : c->wide;
         see_along(&l, l.ndim, &c->term[step->term[k]], &lens[1 + k]);
         operands[1 + k] = (ga__operand){
-            .name = names[k], .array = &lens[1 + k].array, .type = c->type, .reads = true};
+            .name = names[k], .array = &lens[1 + k].array, .type = type, .reads = true};
         if (c->conjugates && step->term[k] == 0)
             conjugate = k;
     }

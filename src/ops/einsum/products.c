@@ -171,7 +171,7 @@ gpuarray *(ga_vecdot)(size_t size, const ga_vector_args *given)
                  ga__shape_text(args.b->ndim, args.b->shape), axis[0], axis[1]);
         return fail(c);
     }
-    c->conjugates = true;
+    c->conjugates = ga__dtype_kind(c->type) == 'c';
     for (int k = (args.a->ndim > args.b->ndim ? args.a : args.b)->ndim - 1; k > 0; k--)
         ga__contraction_keep(c, k);
     return ga__contract(c, args.out);
@@ -199,7 +199,7 @@ gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b)
              *result = NULL;
     for (int axis = 0; y && axis < y->ndim; axis++)
         labels[axis] = axis;
-    c->conjugates = true;
+    c->conjugates = ga__dtype_kind(c->type) == 'c';
     if (y) {
         ga__contraction_add(c, x, labels);
         ga__contraction_add(c, y, labels);

@@ -28,8 +28,8 @@ static ga_dtype floating(ga_dtype dtype)
     return ga__dtype_rounds(dtype) ? dtype : GA_FLOAT64;
 }
 
-/* Runs a formula over neighbours along an axis: `r` of `out`, `x` and its step `s`, the index `c` of
- * `length`, and others. */
+/* Runs a formula over neighbours along an axis: `r` of `out`, `x` and its step `s`, the index `c`
+ * of `length`, and others. */
 static ga_status along(const ga__formula *formula, const gpuarray *x, int axis, gpuarray *out,
                        int count, const ga__operand *others)
 {
@@ -37,12 +37,10 @@ static ga_status along(const ga__formula *formula, const gpuarray *x, int axis, 
     ga__operand operands[8];
     ga__lens_set_typed(&from, x, x->ndim, x->shape, x->strides, 0);
     ga__lens_coordinate(&coordinate, x->ndim, x->shape, axis, 0);
-    operands[0] =
-        (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
+    operands[0] = (ga__operand){.name = "r", .array = out, .type = out->dtype, .writes = true};
     operands[1] = ga__lens_operand("x", &from, GA__PLACED, false);
     operands[2] = ga__lens_operand("c", &coordinate, GA__COORDINATE, false);
-    operands[3] =
-        ga__integer_operand("s", x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+    operands[3] = ga__integer_operand("s", x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
     operands[4] = ga__integer_operand("length", x->shape[axis]);
     memcpy(operands + 5, others, sizeof(ga__operand) * (size_t)count);
     return ga__elementwise(formula, out->buffer->device, out->ndim, out->shape, 5 + count,
@@ -76,21 +74,18 @@ static ga_status slopes(const ga_gradient_args *args, int axis, gpuarray *out)
     static const ga__formula even = {.id = GA__FORMULA_ID(219),
                                      .name = "gradient",
                                      .body = "r = ga::slope<ga_v0>(x, s, c, length, h, order)"},
-                             uneven = {.id = GA__FORMULA_ID(220),
-                                       .name = "gradient",
-                                       .body =
-                                           "r = ga::uneven_slope<ga_v0>(x, s, c, length, d, order)"};
+                             uneven = {
+                                 .id = GA__FORMULA_ID(220),
+                                 .name = "gradient",
+                                 .body = "r = ga::uneven_slope<ga_v0>(x, s, c, length, d, order)"};
     const gpuarray *d = args->spacing.kind == GA_VALUE_ARRAY ? args->spacing.as.array : NULL;
     ga__operand others[2] = {ga__integer_operand("order", args->edge_order)};
     if (d) {
         if (check_coordinates(args->x, axis, d) != GA_OK)
             return ga_error();
         gpuarray *line = ga_astype(d, GA_FLOAT64);
-        others[1] = (ga__operand){.name = "d",
-                                  .array = line,
-                                  .type = GA_FLOAT64,
-                                  .access = GA__ACCESSOR,
-                                  .reads = true};
+        others[1] = (ga__operand){
+            .name = "d", .array = line, .type = GA_FLOAT64, .access = GA__ACCESSOR, .reads = true};
         const ga_status status = line ? along(&uneven, args->x, axis, out, 2, others) : ga_error();
         ga_free(line);
         return status;
@@ -164,9 +159,10 @@ static gpuarray *integrate(const ga_trapezoid_args *args, int axis, const gpuarr
     gpuarray *a = shorter(y, axis, 0), *b = a ? shorter(y, axis, 1) : NULL,
              *low = b && x ? shorter(x, axis, 0) : NULL, *high = low ? shorter(x, axis, 1) : NULL,
              *out = NULL;
-    ga__reduction r = ga__reduction_of(
-        GA__ROW_sum, x ? "return {(high - low) * (left + right) / 2}" : "return {h * (left + right) / 2}", dtype,
-        0);
+    ga__reduction r = ga__reduction_of(GA__ROW_sum,
+                                       x ? "return {(high - low) * (left + right) / 2}"
+                                         : "return {h * (left + right) / 2}",
+                                       dtype, 0);
     r.formula.base.id = x ? (ga__hash128)GA__FORMULA_ID(221) : (ga__hash128)GA__FORMULA_ID(222);
     r.formula.base.name = "trapezoid";
     for (int k = 0; k < y->ndim; k++)
@@ -227,7 +223,8 @@ static gpuarray *corrections(const gpuarray *x, int axis, double period, double 
         .body = "r = c == 0 ? ga_v0(0) : ga::wrap_correction<ga_v0>(ga::cast<ga_v0>(x[0]) - "
                 "ga::cast<ga_v0>(x[-s]), ga_v0(period), ga_v0(least)); (void)length"};
     const ga__operand others[] = {double_operand("period", period), double_operand("least", least)};
-    gpuarray *out = ga__array_new("unwrap", x->buffer->device, floating(x->dtype), x->ndim, x->shape);
+    gpuarray *out =
+        ga__array_new("unwrap", x->buffer->device, floating(x->dtype), x->ndim, x->shape);
     if (!out || along(&formula, x, axis, out, 2, others) == GA_OK)
         return out;
     ga_free(out);
@@ -250,8 +247,8 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
     const double least = known.discont > period / 2 ? known.discont : period / 2;
     gpuarray *steps = corrections(known.x, axis, period, least),
              *sums = steps ? ga_cumsum(steps, GA_AXIS(axis)) : NULL;
-    ga_status status = sums ? (ga_add_into)(sums, ga_value_array(known.x), ga_value_array(sums))
-                            : ga_error();
+    ga_status status =
+        sums ? (ga_add_into)(sums, ga_value_array(known.x), ga_value_array(sums)) : ga_error();
     ga_free(steps);
     if (status == GA_OK)
         return sums;
@@ -263,18 +260,14 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
 
 static ga__operand line_operand(const char *name, const gpuarray *array)
 {
-    return (ga__operand){.name = name,
-                         .array = array,
-                         .type = array->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = true};
+    return (ga__operand){
+        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .reads = true};
 }
 
 gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
 {
-    static const ga__formula formula = {.id = GA__FORMULA_ID(224),
-                                        .name = "polyval",
-                                        .body = "r = ga::horner<ga_v0>(p, m, x)"};
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(224), .name = "polyval", .body = "r = ga::horner<ga_v0>(p, m, x)"};
     const ga_value values[] = {ga_value_array(p), ga_value_array(x)};
     ga__device *device;
     if (ga__check_values("polyval", 2, values, &device) != GA_OK)
@@ -338,11 +331,12 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
     gpuarray *out = ga__array_new(name, device, dtype, 1, &count);
     if (!out)
         return NULL;
-    const ga__operand operands[] = {
-        {.name = "r", .array = out, .type = dtype, .writes = true},
-        line_operand("a", a), ga__integer_operand("na", a->size),
-        line_operand("v", v), ga__integer_operand("nv", v->size),
-        ga__integer_operand("first", first)};
+    const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
+                                    line_operand("a", a),
+                                    ga__integer_operand("na", a->size),
+                                    line_operand("v", v),
+                                    ga__integer_operand("nv", v->size),
+                                    ga__integer_operand("first", first)};
     if (ga__elementwise(&formulas[correlates], device, 1, &count, 6, operands) == GA_OK)
         return out;
     ga_free(out);

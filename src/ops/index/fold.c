@@ -183,12 +183,13 @@ static ga_status fold_sorted(const fold *f, const gpuarray *order, const gpuarra
         add_number(&m, "chunk", CHUNK);
         add_number(&m, "vt", value_step(f, 0));
         add_number(&m, "pt", part->strides[0] / (int64_t)ga__dtype_size(part->dtype));
-        status = run(f,
-                     keys ? "ga::fold_key<ga::%s>(x, v, part, key, order, t, tuples, chunk, vt, "
-                            "pt, z)"
-                          : "(void)pt; (void)x; ga::fold_chunk<ga::%s>(part, v, key, order, "
-                            "t * chunk, (t + 1) * chunk < tuples ? (t + 1) * chunk : tuples, vt, z)",
-                     false, 1 + f->ndim, shape, &m);
+        status =
+            run(f,
+                keys ? "ga::fold_key<ga::%s>(x, v, part, key, order, t, tuples, chunk, vt, "
+                       "pt, z)"
+                     : "(void)pt; (void)x; ga::fold_chunk<ga::%s>(part, v, key, order, "
+                       "t * chunk, (t + 1) * chunk < tuples ? (t + 1) * chunk : tuples, vt, z)",
+                false, 1 + f->ndim, shape, &m);
     }
     return status;
 }
@@ -312,8 +313,7 @@ static ga_status find_loop(const operation *op, const gpuarray *x, ga_value valu
     const ga__operand_type types[] = {
         {.dtype = x->dtype}, {number ? value.dtype : value.as.array->dtype, number, value}};
     ga_dtype loops[2];
-    const ga_status status =
-        ga__resolve(op->name, row->kinds, row->rule, 2, types, loops, loop);
+    const ga_status status = ga__resolve(op->name, row->kinds, row->rule, 2, types, loops, loop);
     return status == GA_OK ? ga__check_out(op->name, x, 0, NULL, *loop) : status;
 }
 

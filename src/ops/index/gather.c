@@ -10,7 +10,7 @@ static ga_dtype word_of(ga_dtype dtype)
 {
     const size_t nbytes = ga__dtype_size(dtype);
     const ga_dtype word = ga__dtype_integer('u', nbytes);
-    return word != GA_NO_DTYPE                     ? word
+    return word != GA_NO_DTYPE                       ? word
            : nbytes == ga__dtype_size(GA_COMPLEX128) ? GA_COMPLEX128
                                                      : ga__dtype_moved(dtype);
 }

@@ -14,8 +14,8 @@
 /* A table with a place for each key is taken up to so many places a tuple. */
 #define SPARSE 4
 
-/* The kernels of a call: only a check of all indices; the tuples' keys; claims; writes of those that
- * stay; writes of all, of one value; folds by atomics. */
+/* The kernels of a call: only a check of all indices; the tuples' keys; claims; writes of those
+ * that stay; writes of all, of one value; folds by atomics. */
 typedef enum step { CHECK, KEYS, CLAIM, WRITE, WRITE_ALL, FOLD } step;
 
 typedef struct scatter {
@@ -324,8 +324,8 @@ ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_ke
     return run(&s, KEYS);
 }
 
-ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value, const char *fold,
-                           ga_dtype loop)
+ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
+                           const char *fold, ga_dtype loop)
 {
     const scatter s = {
         .name = name, .g = g, .mode = GA_RAISE, .value = value, .fold = fold, .loop = loop};

@@ -89,9 +89,9 @@ static ga_status copy_blocks(const blocks *b, gpuarray *out)
         if (k % b->columns == 0)
             at[1] = 0;
         if (block->size > 0) {
-            gpuarray *part = ga__array_view(
-                out, out->dtype, b->ndim, block->shape, out->strides,
-                at[0] * out->strides[b->ndim - 2] + at[1] * out->strides[b->ndim - 1]);
+            gpuarray *part = ga__array_view(out, out->dtype, b->ndim, block->shape, out->strides,
+                                            at[0] * out->strides[b->ndim - 2] +
+                                                at[1] * out->strides[b->ndim - 1]);
             status = part ? ga__array_copy_into(part, block) : ga_error();
             ga_free(part);
         }

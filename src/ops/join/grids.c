@@ -20,9 +20,8 @@ static ga_status fill_coordinate(gpuarray *out, int axis)
         .id = GA__FORMULA_ID(216), .name = "indices", .body = "r = c"};
     ga__lens coordinate;
     ga__lens_coordinate(&coordinate, out->ndim, out->shape, axis, 0);
-    const ga__operand operands[] = {
-        {.name = "r", .array = out, .type = GA_INT64, .writes = true},
-        ga__lens_operand("c", &coordinate, GA__COORDINATE, false)};
+    const ga__operand operands[] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true},
+                                    ga__lens_operand("c", &coordinate, GA__COORDINATE, false)};
     return ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, 2, operands);
 }
 
@@ -40,8 +39,8 @@ gpuarray *ga_indices(int ndim, const int64_t *shape)
     gpuarray *out = ga__array_new("indices", ga__current_device(), GA_INT64, 1 + ndim, whole);
     ga_status status = out ? GA_OK : ga_error();
     for (int axis = 0; axis < ndim && status == GA_OK && out->size > 0; axis++) {
-        gpuarray *plane = ga__array_view(out, GA_INT64, ndim, shape, out->strides + 1,
-                                         axis * out->strides[0]);
+        gpuarray *plane =
+            ga__array_view(out, GA_INT64, ndim, shape, out->strides + 1, axis * out->strides[0]);
         status = plane ? fill_coordinate(plane, axis) : ga_error();
         ga_free(plane);
     }
@@ -107,12 +106,13 @@ static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t le
     ga__operand operands[5 + GA__CHECKED_OPERANDS] = {
         {.name = "r", .array = out, .type = GA_INT64, .writes = true},
         {.name = "j", .array = indices, .type = GA_INT64, .reads = true},
-        ga__integer_operand("size", size), ga__integer_operand("length", length),
+        ga__integer_operand("size", size),
+        ga__integer_operand("length", length),
         ga__integer_operand("step", step)};
     const int n = ga__checked_begin(&checked, "unravel_index", out->buffer->device, operands, 5);
-    ga_status status = n < 0 ? ga_error()
-                             : ga__elementwise(&formula, out->buffer->device, out->ndim,
-                                               out->shape, n, operands);
+    ga_status status =
+        n < 0 ? ga_error()
+              : ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     if (n >= 0)
         status = ga__checked_end(&checked, status);
     if (status == GA_OK)
@@ -167,15 +167,15 @@ static gpuarray *add_coordinate(const gpuarray *sum, const gpuarray *j, int axis
         return ga__fail_null(GA_ERR_SHAPE, "ravel_multi_index: shapes %s and %s do not broadcast",
                              ga__shape_text(sum->ndim, sum->shape),
                              ga__shape_text(j->ndim, j->shape));
-    gpuarray *out =
-        ga__array_new("ravel_multi_index", sum->buffer->device, GA_INT64, ndim, shape);
+    gpuarray *out = ga__array_new("ravel_multi_index", sum->buffer->device, GA_INT64, ndim, shape);
     if (!out)
         return NULL;
     ga__operand operands[6 + GA__CHECKED_OPERANDS] = {
         {.name = "r", .array = out, .type = GA_INT64, .writes = true},
         {.name = "s", .array = sum, .type = GA_INT64, .reads = true},
         {.name = "j", .array = j, .type = GA_INT64, .reads = true},
-        ga__integer_operand("length", length), ga__integer_operand("step", step),
+        ga__integer_operand("length", length),
+        ga__integer_operand("step", step),
         ga__integer_operand("axis", axis)};
     const int n =
         ga__checked_begin(&checked, "ravel_multi_index", out->buffer->device, operands, 6);
@@ -204,7 +204,8 @@ gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim, const i
         if (shape[k] == 0 && indices[k]->size > 0)
             return ga__fail_null(GA_ERR_INDEX, "ravel_multi_index: axis %d has no elements", k);
     }
-    gpuarray *sum = ga__array_new("ravel_multi_index", indices[0]->buffer->device, GA_INT64, 0, NULL);
+    gpuarray *sum =
+        ga__array_new("ravel_multi_index", indices[0]->buffer->device, GA_INT64, 0, NULL);
     if (sum && ga__fill_elements(sum, ga_value_bool(false)) != GA_OK) {
         ga_free(sum);
         sum = NULL;

@@ -59,8 +59,9 @@ static ga_status find_index(const call *c, int64_t most, int64_t *index)
     *index = given < 0 ? given + c->n : given;
     if (*index >= 0 && *index <= most)
         return GA_OK;
-    return ga__fail(GA_ERR_INDEX, "%s: index %" PRId64 " is out of range for axis %d of length %" PRId64,
-                    c->name, given, c->axis, c->n);
+    return ga__fail(GA_ERR_INDEX,
+                    "%s: index %" PRId64 " is out of range for axis %d of length %" PRId64, c->name,
+                    given, c->axis, c->n);
 }
 
 /* The elements that a range names. */
@@ -104,8 +105,8 @@ static gpuarray *without(call *c, int64_t start, int64_t stop)
 static gpuarray *marked(call *c, ga_part part, bool marks)
 {
     ga__indexing g;
-    gpuarray *view, *mask = ga__own(&c->owned, ga__array_new(c->name, c->x->buffer->device, GA_BOOL,
-                                                             1, &c->n));
+    gpuarray *view,
+        *mask = ga__own(&c->owned, ga__array_new(c->name, c->x->buffer->device, GA_BOOL, 1, &c->n));
     if (!mask || (ga_assign)(mask, ga_value_bool(!marks)) != GA_OK)
         return NULL;
     ga_status status = ga__indexing_init(&g, c->name, mask, 1, &part, &view);
@@ -131,9 +132,9 @@ static gpuarray *remove_parts(call *c)
         if (count == 0 || range.strides[0] == 1)
             return without(c, count ? range.offset : 0, count ? range.offset + count : 0);
     }
-    const gpuarray *keep =
-        is_mask ? ga__own(&c->owned, (ga_logical_not)(ga_value_array(c->part.array)))
-                : marked(c, c->part, false);
+    const gpuarray *keep = is_mask
+                               ? ga__own(&c->owned, (ga_logical_not)(ga_value_array(c->part.array)))
+                               : marked(c, c->part, false);
     const ga_compress_args args = {.condition = keep, .x = c->x, .naxes = 1, .axes = &c->axis};
     return keep ? (ga_compress)(sizeof args, &args) : NULL;
 }
@@ -156,10 +157,9 @@ gpuarray *(ga_delete)(size_t size, const ga_delete_args *args)
 static gpuarray *value_for(call *c, ga_value value, bool one)
 {
     int64_t shape[GA_MAX_NDIM];
-    gpuarray *array =
-        value.kind == GA_VALUE_ARRAY
-            ? ga__own(&c->owned, ga_astype(value.as.array, c->x->dtype))
-            : ga__own(&c->owned, (ga_full)(c->x->dtype, 0, NULL, value));
+    gpuarray *array = value.kind == GA_VALUE_ARRAY
+                          ? ga__own(&c->owned, ga_astype(value.as.array, c->x->dtype))
+                          : ga__own(&c->owned, (ga_full)(c->x->dtype, 0, NULL, value));
     if (!array)
         return NULL;
     const int more = c->x->ndim - array->ndim;
@@ -181,8 +181,7 @@ static ga_status check_value(const call *c, const gpuarray *value, int64_t count
     if (ga__broadcasts_to(value->ndim, value->shape, c->x->ndim, shape))
         return GA_OK;
     return ga__fail(GA_ERR_SHAPE, "%s: values of shape %s do not broadcast to shape %s", c->name,
-                    ga__shape_text(value->ndim, value->shape),
-                    ga__shape_text(c->x->ndim, shape));
+                    ga__shape_text(value->ndim, value->shape), ga__shape_text(c->x->ndim, shape));
 }
 
 /* All values before one element. */

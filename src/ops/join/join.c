@@ -61,7 +61,8 @@ static ga_status copy_each(int count, const gpuarray *const *pieces, int axis, g
 }
 
 /* "c < end1 ? c < end0 ? *x0 : *x1 : *x2", of the pieces from `first` on: the coordinate says which
- * one has the element. An operand has the ends of two pieces, 32 bits each; of long axes it has one.
+ * one has the element. An operand has the ends of two pieces, 32 bits each; of long axes it has
+ * one.
  */
 static void choice_text(int first, int count, bool wide, ga__strbuf *text)
 {
@@ -110,11 +111,11 @@ static int add_ends(int count, const int64_t *end, bool wide, char (*names)[16],
     for (int k = 0; k < count - 1; k += each) {
         const uint64_t second = each == 2 && k + 1 < count - 1 ? (uint64_t)end[k + 1] << 32 : 0;
         snprintf(names[k], sizeof *names, "e%d", k / each);
-        operands[n++] = (ga__operand){
-            .name = names[k],
-            .number = ga_value_unsigned(GA_UINT64, (uint64_t)end[k] | second),
-            .type = GA_UINT64,
-            .reads = true};
+        operands[n++] =
+            (ga__operand){.name = names[k],
+                          .number = ga_value_unsigned(GA_UINT64, (uint64_t)end[k] | second),
+                          .type = GA_UINT64,
+                          .reads = true};
     }
     return n;
 }

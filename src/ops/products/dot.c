@@ -52,10 +52,9 @@ static gpuarray *dot_stacks(const gpuarray *a, const gpuarray *b, ga__device *de
     int64_t shape[2 * GA_MAX_NDIM];
     const int rows = a->ndim - 1, ndim = rows + b->ndim - 1;
     if (ndim > GA_MAX_NDIM)
-        return ga__fail_null(GA_ERR_SHAPE,
-                             "dot: the result of shapes %s and %s has more than %d dimensions",
-                             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape),
-                             GA_MAX_NDIM);
+        return ga__fail_null(
+            GA_ERR_SHAPE, "dot: the result of shapes %s and %s has more than %d dimensions",
+            ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape), GA_MAX_NDIM);
     memcpy(shape, a->shape, (size_t)rows * sizeof *shape);
     memcpy(shape + rows, b->shape, (size_t)(b->ndim - 2) * sizeof *shape);
     shape[ndim - 1] = b->shape[b->ndim - 1];

@@ -102,8 +102,8 @@ ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const
                            int *ndim, int64_t *shape)
 {
     match m;
-    const ga_status status = match_shapes(&any_form, (dimensions){a_ndim, a_shape},
-                                          (dimensions){b_ndim, b_shape}, &m);
+    const ga_status status =
+        match_shapes(&any_form, (dimensions){a_ndim, a_shape}, (dimensions){b_ndim, b_shape}, &m);
     if (status != GA_OK)
         return status;
     *ndim = m.ndim;
@@ -201,9 +201,9 @@ static gpuarray *product(const form *f, const ga_product_args *args)
     const gpuarray *a = first_operand(&c, &conjugate);
     if (!a)
         return NULL;
-    gpuarray *out = args->out ? args->out
-                              : ga__array_new(f->name, c.device, c.dtype, c.match.ndim,
-                                              c.match.shape);
+    gpuarray *out = args->out
+                        ? args->out
+                        : ga__array_new(f->name, c.device, c.dtype, c.match.ndim, c.match.shape);
     const ga__product_options options = {f->name, args->alpha, args->beta, args->tf32};
     const ga_status status = out ? multiply(&options, &c.match, a, args->b, out) : ga_error();
     ga_free(conjugate);
@@ -219,9 +219,8 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
     ga_product_args known;
     if (size == sizeof known && args)
         return product(f, args);
-    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK
-               ? product(f, &known)
-               : NULL;
+    return ga__options_read(f->name, &known, sizeof known, args, size) == GA_OK ? product(f, &known)
+                                                                                : NULL;
 }
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)

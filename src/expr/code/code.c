@@ -1,6 +1,4 @@
 /* Writes the statements of planned kernels: one for each value, with generated names. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,110 +16,6 @@ typedef ga__coder coder;
 static const ga__node *node_at(const coder *c, int k)
 {
     return &c->graph->nodes[k];
-}
-
-/* ---- Operands ---- */
-
-static bool is_leaf(const coder *c, int k)
-{
-    const ga__node *node = node_at(c, k);
-    return c->value_of[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
-           node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_NUMBER;
-}
-
-static ga__input *add_input(coder *c, int k, ga__origin source, int index)
-{
-    ga__input *input = &c->step->inputs[c->step->ninputs++];
-    *input = (ga__input){source, index, k, node_at(c, k)->dtype, "", false};
-    memcpy(input->name, c->name[k], sizeof(input->name));
-    return input;
-}
-
-/* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
-static void add_literal(coder *c, ga_dtype dtype, ga_value number)
-{
-    uint64_t element[2] = {0, 0};
-    const char *type = ga__dtype_compute_type(dtype);
-    ga__dtype_store(dtype, number, element);
-    const ga_value v = ga__dtype_fetch(dtype, element);
-    const char *real = ga__dtype_compute_type(ga__dtype_real(dtype));
-    const char kind = ga__dtype_kind(dtype);
-    ga__strbuf_addf(&c->text, "%s(", type);
-    if (kind != 'f' && kind != 'c')
-        ga__strbuf_addf(&c->text, "0x%" PRIx64 "ull", v.as.u);
-    for (int part = 0; part < (kind == 'c' ? 2 : kind == 'f'); part++) {
-        const double x = v.as.z[part];
-        const char *sign = signbit(x) ? "-" : "", *comma = part ? ", " : "";
-        if (isnan(x))
-            ga__strbuf_addf(&c->text, "%s%sga::not_a_number<%s>()", comma, sign, real);
-        else if (isinf(x))
-            ga__strbuf_addf(&c->text, "%s%sga::infinity<%s>()", comma, sign, real);
-        else
-            ga__strbuf_addf(&c->text, "%s%s(%a)", comma, real, x);
-    }
-    ga__strbuf_add(&c->text, ")");
-}
-
-static void add_number(coder *c, int k)
-{
-    const ga__node *node = node_at(c, k), *weak = node_at(c, node->key.operand[0]);
-    if (!c->literal_numbers || weak->varies) {
-        snprintf(c->name[k], sizeof(c->name[k]), "c%d", c->numbers++);
-        add_input(c, k, GA__FROM_NUMBER, node->key.operand[0]);
-        return;
-    }
-    snprintf(c->name[k], sizeof(c->name[k]), "k%d", c->literals++);
-    ga__strbuf_addf(&c->text, "const %s %s = ", ga__dtype_compute_type(node->dtype), c->name[k]);
-    add_literal(c, node->dtype, weak->number);
-    ga__strbuf_add(&c->text, ";\n");
-}
-
-/* The input of node k: the array that a node is, or is a view of. */
-static ga__input *add_array(coder *c, int k, int node)
-{
-    const int viewed = ga__viewed_node(c->graph, node), value = c->value_of[viewed];
-    return value >= 0
-               ? add_input(c, k, GA__FROM_STEP, value)
-               : add_input(c, k, GA__FROM_ARGUMENT, c->graph->nodes[viewed].key.row);
-}
-
-static void add_leaf(coder *c, int k)
-{
-    const ga__node *node = node_at(c, k);
-    if (c->step->ninputs > GA__MOST_INPUTS)
-        return;
-    if (c->value_of[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
-        add_number(c, k);
-        return;
-    }
-    snprintf(c->name[k], sizeof(c->name[k]), "x%d", c->arrays++);
-    add_array(c, k, k);
-}
-
-/* Writes const TYPE tK = the element of a source at an index. More operands than a kernel has stand
- * for more such elements. */
-static void add_gather(coder *c, int k)
-{
-    static const char letters[] = "nsp";
-    const ga__node *node = node_at(c, k);
-    const char *type = ga__dtype_compute_type(node->dtype);
-    ga__step *step = c->step;
-    const int g = step->ngathers;
-    if (g == GA__MOST_GATHERS)
-        step->ninputs = GA__MOST_INPUTS + 1;
-    if (step->ninputs > GA__MOST_INPUTS)
-        return;
-    step->ngathers++;
-    for (int j = 0; j < GA__GATHER_OPERANDS; j++)
-        snprintf(step->gather_name[g][j], sizeof(step->gather_name[g][j]), "g%d%c", g, letters[j]);
-    snprintf(c->name[k], sizeof(c->name[k]), "g%d", g);
-    add_array(c, k, node->key.operand[0])->gathers = true;
-    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text,
-                    "const %s %s = ga::cast<%s>(g%d[ga::taken(%s, g%dn, fault, call, %d, g%dp) * "
-                    "g%ds]);\n",
-                    type, c->name[k], type, g, c->name[node->key.operand[1]], g,
-                    (int)node->key.bits[0], g, g);
 }
 
 /* ---- Statements ---- */
@@ -205,7 +99,7 @@ static void add_rounded(coder *c, const ga__node *node)
     const int decimals = (int)(int64_t)node->key.bits[1];
     ga__strbuf_addf(&c->text, "ga::round_to<%s>(%s, ", ga__dtype_memory_type(node->dtype),
                     c->name[node->key.operand[0]]);
-    add_literal(c, GA_FLOAT64, ga_value_double(ga__power_of_ten(decimals)));
+    ga__coder_add_literal(c, GA_FLOAT64, ga_value_double(ga__power_of_ten(decimals)));
     ga__strbuf_addf(&c->text, ", %s)", decimals > 0 ? "true" : "false");
 }
 
@@ -274,7 +168,7 @@ void ga__coder_mark(coder *c, int node)
     c->needed[node] = true;
     for (int k = node; k >= 0; k--) {
         const ga__node *n = node_at(c, k);
-        if (!c->needed[k] || is_leaf(c, k) || part_index(c, k) >= 0 || is_held(c, k))
+        if (!c->needed[k] || ga__coder_is_leaf(c, k) || part_index(c, k) >= 0 || is_held(c, k))
             continue;
         for (int i = n->key.kind == GA__NODE_GATHER; i < ga__node_inputs(n); i++)
             c->needed[n->key.operand[i]] = true;
@@ -289,10 +183,10 @@ void ga__coder_add_statements(coder *c)
             continue;
         if (part >= 0)
             add_part(c, k, part);
-        else if (is_leaf(c, k))
-            add_leaf(c, k);
+        else if (ga__coder_is_leaf(c, k))
+            ga__coder_add_leaf(c, k);
         else if (node_at(c, k)->key.kind == GA__NODE_GATHER)
-            add_gather(c, k);
+            ga__coder_add_gather(c, k);
         else
             add_statement(c, k);
     }
@@ -484,7 +378,7 @@ static bool maps_nothing(const coder *c)
     if (node_at(c, node)->key.kind == GA__NODE_CAST &&
         node_at(c, node)->dtype == node_at(c, c->group->part[0])->loop)
         node = node_at(c, node)->key.operand[0];
-    return is_leaf(c, node) && c->arrays == 1 && c->numbers == 0 &&
+    return ga__coder_is_leaf(c, node) && c->arrays == 1 && c->numbers == 0 &&
            !ga__dtype_is_stored(node_at(c, node)->dtype) &&
            !ga__dtype_is_stored(node_at(c, c->group->part[0])->loop);
 }
@@ -496,7 +390,7 @@ static ga_status code_product(coder *c, const ga__node *node)
     ga__coder_start(c, -1);
     for (int i = 0; i < 2; i++) {
         c->name[node->key.operand[i]][0] = 0;
-        add_leaf(c, node->key.operand[i]);
+        ga__coder_add_leaf(c, node->key.operand[i]);
     }
     step->product = true;
     step->text = ga__strdup("r = a @ b");

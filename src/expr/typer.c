@@ -1,5 +1,5 @@
 /* Types expressions: applies NEP 50 and broadcasting node by node, and merges equal values. */
-#include "expr/type.h"
+#include "expr/typer.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,20 +17,13 @@
 #include "expr/fold.h"
 #include "expr/text/lexer.h"
 
-#define FAILED (-1)
+typedef ga__typer typer;
 
-typedef struct typer {
-    ga__graph *graph;
-    const ga__ast *ast;
-    const ga__ast_node *ast_node; /* the node being typed */
-    int count;
-    const ga_named *args;
-    bool had_error; /* before this call: it stays the thread's error */
-} typer;
+#define FAILED GA__TYPER_FAILED
 
 /* ---- Errors ---- */
 
-static int fail(const typer *t, ga_status status, const char *what)
+int ga__typer_fail(const typer *t, ga_status status, const char *what)
 {
     ga__eval_fail(t->ast->text, t->ast_node->at, status, "%s", what);
     return FAILED;
@@ -50,7 +43,7 @@ static int fail_hinting(const typer *t, const char *hint)
     return FAILED;
 }
 
-static int fail_here(const typer *t)
+int ga__typer_fail_here(const typer *t)
 {
     return fail_hinting(t, "");
 }
@@ -59,14 +52,13 @@ static int fail_here(const typer *t)
 
 /* ---- Nodes ---- */
 
-/* Adds a value. No value is larger than an array may be, although most are not stored. */
-static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
-                    const int64_t *shape)
+int ga__typer_add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
+                       const int64_t *shape)
 {
     bool is_new;
     int64_t size;
     if (ga__check_shape("the value", dtype, ndim, shape, &size) != GA_OK)
-        return fail_here(t);
+        return ga__typer_fail_here(t);
     const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k == FAILED || !is_new)
         return k;
@@ -82,11 +74,6 @@ static int add_node(typer *t, const ga__node_key *key, ga_dtype dtype, int ndim,
     return k;
 }
 
-static ga__node *node_at(const typer *t, int k)
-{
-    return &t->graph->nodes[k];
-}
-
 /* ---- Weak numbers ---- */
 
 static int add_weak(typer *t, const ga__node_key *key, ga_value number, bool varies)
@@ -94,9 +81,9 @@ static int add_weak(typer *t, const ga__node_key *key, ga_value number, bool var
     bool is_new;
     const int k = ga__graph_find(t->graph, key, t->ast_node->at, &is_new);
     if (k != FAILED) {
-        node_at(t, k)->number = number;
-        node_at(t, k)->varies = varies;
-        node_at(t, k)->dtype = ga__weak_default(number);
+        ga__typer_node(t, k)->number = number;
+        ga__typer_node(t, k)->varies = varies;
+        ga__typer_node(t, k)->dtype = ga__weak_default(number);
     }
     return k;
 }
@@ -114,7 +101,7 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
     ga_value number;
     for (int k = 0; k < inputs; k++)
         key.operand[k] = operand[k];
-    const ga__node *a = node_at(t, operand[0]), *b = node_at(t, operand[inputs - 1]);
+    const ga__node *a = ga__typer_node(t, operand[0]), *b = ga__typer_node(t, operand[inputs - 1]);
     const char *problem = ga__weak_apply(row, a->number, b->number, &number);
     if (problem) {
         ga__eval_fail(t->ast->text, t->ast_node->at, GA_ERR_INVALID, "%s%s", problem,
@@ -129,31 +116,30 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
 static int add_number(typer *t, int weak, ga_dtype dtype)
 {
     const ga__node_key key = {.kind = GA__NODE_NUMBER, .dtype = dtype, .operand = {weak}};
-    return add_node(t, &key, dtype, 0, NULL);
+    return ga__typer_add_node(t, &key, dtype, 0, NULL);
 }
 
 /* ---- Conversions ---- */
 
-/* The node converted to this dtype. */
-static int convert(typer *t, int k, ga_dtype dtype)
+int ga__typer_convert(typer *t, int k, ga_dtype dtype)
 {
-    const ga__node *node = node_at(t, k);
+    const ga__node *node = ga__typer_node(t, k);
     if (ga__node_is_weak(node))
         return add_number(t, k, dtype);
     if (node->dtype == dtype)
         return k;
     const ga__node_key key = {.kind = GA__NODE_CAST, .dtype = dtype, .operand = {k}};
-    return add_node(t, &key, dtype, node->ndim, node->shape);
+    return ga__typer_add_node(t, &key, dtype, node->ndim, node->shape);
 }
 
 /* int8(300) is an error, as ga_scalar(GA_INT8, 300) is. */
 static int cast(typer *t, int k, ga_dtype dtype)
 {
-    const ga__node *node = node_at(t, k);
+    const ga__node *node = ga__typer_node(t, k);
     if (ga__node_is_weak(node) &&
         ga__check_number(ga_dtype_name(dtype), node->number, dtype) != GA_OK)
-        return fail_here(t);
-    return convert(t, k, dtype);
+        return ga__typer_fail_here(t);
+    return ga__typer_convert(t, k, dtype);
 }
 
 /* ---- Elementwise functions ---- */
@@ -162,7 +148,7 @@ static int broadcast(const typer *t, int inputs, const int *operand, int64_t *sh
 {
     int ndim = 0;
     for (int k = 0; k < inputs; k++) {
-        const ga__node *x = node_at(t, operand[k]);
+        const ga__node *x = ga__typer_node(t, operand[k]);
         const int before_ndim = ndim;
         int64_t before[GA_MAX_NDIM];
         char what[256];
@@ -172,14 +158,14 @@ static int broadcast(const typer *t, int inputs, const int *operand, int64_t *sh
         snprintf(what, sizeof(what), "shapes %s and %s %s", ga__shape_text(before_ndim, before),
                  ga__shape_text(x->ndim, x->shape),
                  ga__broadcast_problem(before_ndim, before, x->ndim, x->shape));
-        return fail(t, GA_ERR_SHAPE, what);
+        return ga__typer_fail(t, GA_ERR_SHAPE, what);
     }
     return ndim;
 }
 
 static bool divides_by_zero(const typer *t, int row, int divisor)
 {
-    const ga__node *b = node_at(t, divisor);
+    const ga__node *b = ga__typer_node(t, divisor);
     const bool divides = row == GA__ROW_divide || row == GA__ROW_floor_divide ||
                          row == GA__ROW_remainder || row == GA__ROW_fmod;
     return divides && ga__node_is_weak(b) && !b->varies && ga__weak_is_zero(b->number);
@@ -189,7 +175,7 @@ static bool divides_by_zero(const typer *t, int row, int divisor)
  * Otherwise 0. */
 static int small_exponent(const typer *t, int row, int exponent, ga_dtype loop)
 {
-    const ga__node *b = node_at(t, exponent);
+    const ga__node *b = ga__typer_node(t, exponent);
     if (row != GA__ROW_power || b->key.kind != GA__NODE_CONSTANT)
         return 0;
     if (ga__dtype_kind(b->number.dtype) == 'c')
@@ -202,13 +188,13 @@ static int small_exponent(const typer *t, int row, int exponent, ga_dtype loop)
 /* Notes that a comparison used the number unconverted because it does not fit the others' dtype. */
 static void note_value_typed(typer *t, int k, ga_dtype loop, ga_dtype common)
 {
-    const ga__node *node = node_at(t, k);
+    const ga__node *node = ga__typer_node(t, k);
     if (ga__node_is_weak(node) && node->varies && loop != common &&
         !ga__number_fits(node->number, common))
         t->graph->value_typed = true;
 }
 
-static int apply(typer *t, int row_id, const int *operand)
+int ga__typer_apply(typer *t, int row_id, const int *operand)
 {
     const ga__row *row = &ga__rows[row_id];
     ga__operand_type types[GA__MAX_INPUTS] = {{.dtype = GA_NO_DTYPE}};
@@ -216,9 +202,9 @@ static int apply(typer *t, int row_id, const int *operand)
     int64_t shape[GA_MAX_NDIM];
     ga__node_key key = {.kind = GA__NODE_APPLY, .row = row_id};
     if (row->inputs == 2 && divides_by_zero(t, row_id, operand[1]))
-        return fail(t, GA_ERR_INVALID, "division by the integer 0");
+        return ga__typer_fail(t, GA_ERR_INVALID, "division by the integer 0");
     for (int k = 0; k < row->inputs; k++) {
-        const ga__node *x = node_at(t, operand[k]);
+        const ga__node *x = ga__typer_node(t, operand[k]);
         const bool weak = ga__node_is_weak(x);
         types[k] = (ga__operand_type){weak ? x->number.dtype : x->dtype, weak, x->number};
     }
@@ -231,22 +217,22 @@ static int apply(typer *t, int row_id, const int *operand)
     const int exponent = row->inputs == 2 ? small_exponent(t, row_id, operand[1], common) : 0;
     for (int k = 0; k < (exponent ? 1 : row->inputs); k++) {
         note_value_typed(t, operand[k], loop[k], common);
-        key.operand[k] = convert(t, operand[k], loop[k]);
+        key.operand[k] = ga__typer_convert(t, operand[k], loop[k]);
         if (key.operand[k] == FAILED)
             return FAILED;
     }
     key.bits[0] = (uint64_t)exponent;
     const ga_dtype dtype = ga__result_dtype(row->result, common);
     key.dtype = dtype;
-    return add_node(t, &key, dtype, ndim, shape);
+    return ga__typer_add_node(t, &key, dtype, ndim, shape);
 }
 
 static int apply_operator(typer *t, int row, const int *operand)
 {
     const int inputs = ga__rows[row].inputs;
     for (int k = 0; k < inputs; k++)
-        if (!ga__node_is_weak(node_at(t, operand[k])))
-            return apply(t, row, operand);
+        if (!ga__node_is_weak(ga__typer_node(t, operand[k])))
+            return ga__typer_apply(t, row, operand);
     return add_weak_operator(t, row, operand, inputs);
 }
 
@@ -261,7 +247,7 @@ static int read_axes(const typer *t, const ga__options *options, int ndim, uint3
     *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
     if (options->naxes >= 0 && ga__check_axes(ga__rows[t->ast_node->row].formula.name,
                                               options->naxes, options->axis, ndim, axes) != GA_OK)
-        return fail_here(&there);
+        return ga__typer_fail_here(&there);
     return 0;
 }
 
@@ -284,16 +270,16 @@ static int reduce(typer *t, const ga__options *options, int operand)
     const ga__row *op = &ga__rows[row_id];
     const bool scans = ga__row_scans(row_id);
     ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
-    const ga__node *x = node_at(t, operand);
+    const ga__node *x = ga__typer_node(t, operand);
     ga_dtype loop;
     int64_t shape[GA_MAX_NDIM], count = 1;
     int ndim = 0;
     if (scans && options->naxes >= 0 && options->naxes != 1)
-        return fail(t, GA_ERR_INVALID, "a scan has one axis");
+        return ga__typer_fail(t, GA_ERR_INVALID, "a scan has one axis");
     if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
         return FAILED;
     if (find_loop(op, options, x->dtype, &loop) != GA_OK)
-        return fail_here(t);
+        return ga__typer_fail_here(t);
     for (int axis = 0; axis < x->ndim && !scans; axis++) {
         const bool reduced = key.axes >> axis & 1;
         count *= reduced ? x->shape[axis] : 1;
@@ -305,15 +291,15 @@ static int reduce(typer *t, const ga__options *options, int operand)
     if (scans)
         ndim = ga__scan_shape(x->ndim, x->shape, key.axes, shape);
     if (count == 0 && op->empty_is_error && ga__shape_size(ndim, shape) > 0)
-        return fail(t, GA_ERR_INVALID, "nothing to reduce");
-    key.operand[0] = convert(t, operand, loop);
+        return ga__typer_fail(t, GA_ERR_INVALID, "nothing to reduce");
+    key.operand[0] = ga__typer_convert(t, operand, loop);
     if (key.operand[0] == FAILED)
         return FAILED;
     memcpy(&key.bits[0], &options->ddof, sizeof(options->ddof));
     key.dtype = ga__result_dtype(op->result, loop);
-    const int k = add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
+    const int k = ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
     if (k != FAILED)
-        node_at(t, k)->loop = loop;
+        ga__typer_node(t, k)->loop = loop;
     return k;
 }
 
@@ -321,16 +307,16 @@ static int reduce(typer *t, const ga__options *options, int operand)
 
 static int multiply(typer *t, const int *operand)
 {
-    const ga__node *a = node_at(t, operand[0]), *b = node_at(t, operand[1]);
+    const ga__node *a = ga__typer_node(t, operand[0]), *b = ga__typer_node(t, operand[1]);
     ga__node_key key = {.kind = GA__NODE_PRODUCT, .operand = {operand[0], operand[1]}};
     int64_t shape[GA_MAX_NDIM];
     int ndim;
     if (ga__node_is_weak(a) || ga__node_is_weak(b))
-        return fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
+        return ga__typer_fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
     if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
-        return fail_here(t);
+        return ga__typer_fail_here(t);
     key.dtype = ga_result_type(a->dtype, b->dtype);
-    return add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
+    return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
 }
 
 /* ---- Views ---- */
@@ -338,11 +324,11 @@ static int multiply(typer *t, const int *operand)
 static int view(typer *t, int operand)
 {
     const ga__ast_node *ast_node = t->ast_node;
-    const ga__node *x = node_at(t, operand);
+    const ga__node *x = ga__typer_node(t, operand);
     ga__node_key key = {.kind = GA__NODE_VIEW, .row = ast_node->row, .operand = {operand}};
     ga__slice slice;
     if (ga__node_is_weak(x))
-        return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
+        return ga__typer_fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
     slice.ndim = x->ndim;
     for (int axis = 0; axis < x->ndim; axis++)
         slice.shape[axis] = x->shape[key.row == GA__VIEW_TRANSPOSE ? x->ndim - 1 - axis : axis];
@@ -352,98 +338,12 @@ static int view(typer *t, int operand)
         key.bits[1] = (uint64_t)ast_node->nparts;
         if (ga__slice_make(x->ndim, x->shape, no_strides, ast_node->nparts,
                            t->graph->parts + ast_node->first_part, &slice) != GA_OK)
-            return fail_here(t);
+            return ga__typer_fail_here(t);
     }
     t->graph->nviews++;
     const bool takes_part = key.row == GA__VIEW_REAL || key.row == GA__VIEW_IMAG;
     key.dtype = takes_part ? ga__dtype_real(x->dtype) : x->dtype;
-    return add_node(t, &key, (ga_dtype)key.dtype, slice.ndim, slice.shape);
-}
-
-/* ---- Indices ---- */
-
-/* An array of indices as int64 with the axes behind it; a number as it is. */
-static int index_node(typer *t, int index, int behind)
-{
-    const ga__node *node = node_at(t, index);
-    const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
-    if (kind == 'b')
-        return fail(t, GA_ERR_INVALID,
-                    "a mask chooses a number of elements that only the data tell; use where(), or "
-                    "ga_index()");
-    if (kind != 'i' && kind != 'u')
-        return fail(t, GA_ERR_DTYPE, "indices are integers");
-    if (node->ndim > 0 && behind > 0) {
-        int64_t shape[2 * GA_MAX_NDIM];
-        ga__node_key key = {.kind = GA__NODE_VIEW,
-                            .row = GA__VIEW_SLICE,
-                            .dtype = node->dtype,
-                            .operand = {index},
-                            .bits = {(uint64_t)t->ast->nparts, (uint64_t)behind + 1}};
-        memcpy(shape, node->shape, sizeof(int64_t) * (size_t)node->ndim);
-        for (int k = 0; k < behind; k++)
-            shape[node->ndim + k] = 1;
-        t->graph->nviews++;
-        index = add_node(t, &key, node->dtype, node->ndim + behind, shape);
-    }
-    return index == FAILED ? FAILED : convert(t, index, GA_INT64);
-}
-
-static int gather(typer *t, int source, int index)
-{
-    const ga__ast_node *ast_node = t->ast_node;
-    const ga__node *x = node_at(t, source), *i = node_at(t, index);
-    int64_t shape[2 * GA_MAX_NDIM];
-    const int ndim = x->ndim, axes = ga__node_is_weak(i) ? 0 : i->ndim;
-    const int axis = ast_node->row < 0 ? ast_node->row + ndim : ast_node->row;
-    const ga_dtype dtype = x->dtype;
-    if (ga__node_is_weak(x))
-        return fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
-    if (axis < 0 || axis >= ndim)
-        return fail(t, GA_ERR_INDEX, "indices for an axis that the array lacks");
-    if (ast_node->options && ndim > 1)
-        return fail(t, GA_ERR_INVALID, "take without axis= is for one axis: name one");
-    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)axis);
-    if (axes > 0)
-        memcpy(shape + axis, i->shape, sizeof(int64_t) * (size_t)axes);
-    memcpy(shape + axis + axes, x->shape + axis + 1, sizeof(int64_t) * (size_t)(ndim - axis - 1));
-    if (x->shape[axis] == 0 && ga__shape_size(ndim - 1 + axes, shape) > 0)
-        return fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
-    ga__node_key key = {.kind = GA__NODE_GATHER,
-                        .dtype = dtype,
-                        .operand = {source},
-                        .bits = {(uint64_t)axis, (uint64_t)axes}};
-    key.operand[1] = index_node(t, index, ndim - axis - 1);
-    if (key.operand[1] == FAILED)
-        return FAILED;
-    t->graph->ngathers++;
-    return add_node(t, &key, dtype, ndim - 1 + axes, shape);
-}
-
-/* ---- round(x, k) ---- */
-
-static int round_node(typer *t, int operand)
-{
-    const int decimals = t->ast_node->row;
-    const int rounded = decimals == 0 ? apply(t, GA__ROW_round, &operand) : operand;
-    if (decimals == 0 || rounded == FAILED)
-        return rounded;
-    const ga__operand_type type = {.dtype = node_at(t, operand)->dtype,
-                                   .weak = ga__node_is_weak(node_at(t, operand)),
-                                   .number = node_at(t, operand)->number};
-    ga_dtype loop, common;
-    if (ga__resolve("round", "iufc", GA__RULE_SAME, 1, &type, &loop, &common) != GA_OK)
-        return fail_here(t);
-    const int converted = convert(t, operand, loop);
-    if (converted == FAILED)
-        return FAILED;
-    const ga__node *x = node_at(t, converted);
-    const ga__node_key key = {.kind = GA__NODE_APPLY,
-                              .row = GA__ROW_round,
-                              .dtype = loop,
-                              .operand = {converted},
-                              .bits = {0, (uint64_t)(int64_t)decimals}};
-    return add_node(t, &key, loop, x->ndim, x->shape);
+    return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, slice.ndim, slice.shape);
 }
 
 /* ---- Names ---- */
@@ -453,11 +353,11 @@ static int add_argument(typer *t, int k)
     const ga_value value = t->args[k].value;
     ga__node_key key = {.kind = GA__NODE_ARRAY, .row = k};
     if (value.kind == GA_VALUE_ARRAY)
-        return add_node(t, &key, value.as.array->dtype, value.as.array->ndim,
-                        value.as.array->shape);
+        return ga__typer_add_node(t, &key, value.as.array->dtype, value.as.array->ndim,
+                                  value.as.array->shape);
     if (value.kind == GA_VALUE_SOURCE)
-        return add_node(t, &key, value.as.source->dtype, value.as.source->ndim,
-                        value.as.source->shape);
+        return ga__typer_add_node(t, &key, value.as.source->dtype, value.as.source->ndim,
+                                  value.as.source->shape);
     key.kind = GA__NODE_WEAK_ARGUMENT;
     return add_weak(t, &key, value, true);
 }
@@ -474,7 +374,7 @@ static int find_name(typer *t)
     if (ga__constant_named(name, length, &constant))
         return add_constant(t, constant);
     ga__unknown_name(t->ast, t->count, t->args, length, name, what, sizeof(what));
-    return fail(t, GA_ERR_INVALID, what);
+    return ga__typer_fail(t, GA_ERR_INVALID, what);
 }
 
 /* ---- The whole expression ---- */
@@ -489,12 +389,12 @@ static int type_node(typer *t, const int *node)
     case GA__AST_NUMBER: return add_constant(t, ast_node->number);
     case GA__AST_NAME: return find_name(t);
     case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
-    case GA__AST_CALL: return apply(t, ast_node->row, operand);
+    case GA__AST_CALL: return ga__typer_apply(t, ast_node->row, operand);
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
-    case GA__AST_GATHER: return gather(t, operand[0], operand[1]);
-    case GA__AST_ROUND: return round_node(t, operand[0]);
+    case GA__AST_GATHER: return ga__typer_gather(t, operand[0], operand[1]);
+    case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
     case GA__AST_PRODUCT: return multiply(t, operand);
     }
     return FAILED;

@@ -1,0 +1,216 @@
+/* Files that are not plain .npy files: .csv, and "-", standard input and output. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), end = strlen(suffix);
+    return length > end && strcmp(path + length - end, suffix) == 0;
+}
+
+/* ---- Temporary copies ---- */
+
+/* Copies the rest of one stream to another. */
+static bool copy_stream(FILE *from, FILE *to)
+{
+    char bytes[1 << 16];
+    size_t n;
+    while ((n = fread(bytes, 1, sizeof bytes, from)) > 0)
+        if (fwrite(bytes, 1, n, to) != n)
+            return false;
+    return !ferror(from) && fflush(to) == 0;
+}
+
+char *temporary_name(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = malloc(4096);
+    if (!path)
+        return NULL;
+    snprintf(path, 4096, "%s/.quarry-XXXXXX.npy", folder && *folder ? folder : "/tmp");
+    const int fd = mkstemps(path, 4);
+    if (fd >= 0)
+        close(fd);
+    else
+        free(path);
+    return fd >= 0 ? path : NULL;
+}
+
+char *standard_input_file(const char *what)
+{
+    char *path = temporary_name();
+    FILE *file = path ? fopen(path, "wb") : NULL;
+    const bool copied = file && copy_stream(stdin, file);
+    const int error = errno;
+    if (file)
+        fclose(file);
+    if (copied)
+        return path;
+    complain("%s: standard input: %s", what, strerror(error));
+    if (path)
+        remove(path);
+    free(path);
+    return NULL;
+}
+
+bool print_file(const char *what, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const bool copied = file && copy_stream(file, stdout);
+    const int error = errno;
+    if (file)
+        fclose(file);
+    if (!copied)
+        complain("%s: standard output: %s", what, strerror(error));
+    return copied;
+}
+
+/* ---- .csv ---- */
+
+/* Numbers of a table so far. */
+typedef struct table {
+    double *numbers;
+    size_t count, room;
+    int64_t rows, columns;
+} table;
+
+static bool add_number(table *t, double number)
+{
+    if (t->count == t->room) {
+        t->room = t->room ? 2 * t->room : 1024;
+        double *more = realloc(t->numbers, t->room * sizeof *more);
+        if (!more)
+            return false;
+        t->numbers = more;
+    }
+    t->numbers[t->count++] = number;
+    return true;
+}
+
+/* Reads one line; the first one may be names of columns. */
+static bool read_row(table *t, char *line, const char *path, long long number)
+{
+    int64_t columns = 0;
+    for (char *at = line, *end; at; at = end) {
+        end = strchr(at, ',');
+        if (end)
+            *end++ = '\0';
+        char *rest;
+        const double value = strtod(at, &rest);
+        rest += strspn(rest, " \t\r\n");
+        if (rest == at || *rest) {
+            if (t->rows == 0 && columns == 0 && number == 1)
+                return true;
+            return complain("%s:%lld: \"%.*s\" is not a number", path, number,
+                            (int)strcspn(at, "\r\n"), at),
+                   false;
+        }
+        if (!add_number(t, value))
+            return complain("%s: out of memory", path), false;
+        columns++;
+    }
+    if (t->rows > 0 && columns != t->columns)
+        return complain("%s:%lld: %lld numbers, not %lld", path, number, (long long)columns,
+                        (long long)t->columns),
+               false;
+    t->columns = columns;
+    t->rows++;
+    return true;
+}
+
+gpuarray *csv_load(const char *path)
+{
+    table t = {NULL, 0, 0, 0, 0};
+    char *line = NULL;
+    size_t room = 0;
+    long long number = 0;
+    gpuarray *x = NULL;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return complain("%s: %s", path, strerror(errno)), NULL;
+    bool good = true;
+    while (good && getline(&line, &room, file) >= 0) {
+        number++;
+        if (line[strspn(line, " \t\r\n")] && line[0] != '#')
+            good = read_row(&t, line, path, number);
+    }
+    if (good && t.rows == 0)
+        good = (complain("%s: no numbers", path), false);
+    const int64_t shape[] = {t.rows, t.columns};
+    if (good && !(x = ga_from_host(t.numbers, GA_FLOAT64, t.columns == 1 ? 1 : 2, shape)))
+        complain_error();
+    free(t.numbers);
+    free(line);
+    fclose(file);
+    return x;
+}
+
+/* Signed, unsigned or floating elements, on the host. */
+typedef union cell {
+    int64_t i;
+    uint64_t u;
+    double f;
+} cell;
+
+/* Without `precision`, so many digits that reading gives the same number. */
+static bool write_cells(FILE *file, const cell *cells, const gpuarray *x, char kind, int digits)
+{
+    const int64_t columns = ga_ndim(x) == 2 ? ga_length(x, 1) : 1;
+    for (int64_t k = 0; k < ga_size(x); k++) {
+        if (kind == 'f')
+            fprintf(file, "%.*g", digits, cells[k].f);
+        else if (kind == 'u')
+            fprintf(file, "%llu", (unsigned long long)cells[k].u);
+        else
+            fprintf(file, "%lld", (long long)cells[k].i);
+        fputc((k + 1) % columns == 0 ? '\n' : ',', file);
+    }
+    return !ferror(file);
+}
+
+bool csv_save(const char *path, const gpuarray *x, int precision)
+{
+    const ga_dtype dtype = ga_dtype_of(x);
+    const bool real = ga_isdtype(dtype, "real floating"), small = ga_dtype_size(dtype) < 8;
+    const char kind = real ? 'f' : ga_isdtype(dtype, "unsigned integer") ? 'u' : 'i';
+    if (ga_ndim(x) > 2 || ga_isdtype(dtype, "complex floating"))
+        return complain("%s: a .csv file holds real numbers of up to 2 dimensions", path), false;
+    gpuarray *wide = ga_astype(x, kind == 'f' ? GA_FLOAT64 : kind == 'u' ? GA_UINT64 : GA_INT64);
+    cell *cells = malloc((size_t)ga_size(x) * sizeof *cells + 1);
+    bool good = wide && cells && ga_to_host(wide, cells, ga_nbytes(wide)) == GA_OK;
+    ga_free(wide);
+    FILE *file = good ? fopen(path, "w") : NULL;
+    if (!good)
+        complain_error();
+    else if (!file)
+        complain("%s: %s", path, strerror(errno));
+    else
+        good = write_cells(file, cells, x, kind, precision >= 0 ? precision : small ? 9 : 17);
+    if (file && (fclose(file) != 0 || !good))
+        good = (complain("%s: %s", path, strerror(errno)), false);
+    free(cells);
+    return good && file;
+}
+
+/* ---- Any file ---- */
+
+gpuarray *file_load(const char *what, const char *path)
+{
+    if (has_suffix(path, ".csv"))
+        return csv_load(path);
+    char *copy = strcmp(path, "-") == 0 ? standard_input_file(what) : NULL;
+    if (strcmp(path, "-") == 0 && !copy)
+        return NULL;
+    gpuarray *x = ga_load(copy ? copy : path);
+    if (!x)
+        complain_error();
+    if (copy)
+        remove(copy);
+    free(copy);
+    return x;
+}
