@@ -581,6 +581,41 @@ static void cudas_words_are_known(void **state)
     }
 }
 
+/* On the host an error says what to do. */
+static void functions_of_several_threads(void **state)
+{
+    static const char *const calls[] = {"__shfl_sync(~0u, 1, 0)",
+                                        "__shfl_down_sync(~0u, 1.5f, 3, 16)",
+                                        "__ballot_sync(~0u, i < 3)",
+                                        "__any_sync(~0u, i < 3)",
+                                        "__activemask()",
+                                        "__reduce_add_sync(~0u, (int)i)",
+                                        "__syncthreads_count(i > 7)",
+                                        "__match_any_sync(~0u, (int)i)"};
+    (void)state;
+    if (strcmp(ga_current_device(), "cpu") != 0) {
+        puts("skipped: GPUs have these functions");
+        return;
+    }
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        GA_SCOPE {
+            char text[80], wanted[80];
+            const int length = (int)strcspn(calls[k], "(");
+            snprintf(text, sizeof text, "x[i] = %s", calls[k]);
+            snprintf(wanted, sizeof wanted, "%.*s needs several threads", length, calls[k]);
+            gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(10));
+            ga_kernel *kernel = ga_elementwise_kernel("int *x", text, "of_threads");
+            assert_non_null(kernel);
+            if (ga_run(kernel, x) != GA_ERR_COMPILE)
+                fail_msg("%s compiles", text);
+            if (!strstr(ga_error_message(), wanted))
+                fail_msg("no \"%s\" in %s", wanted, ga_error_message());
+            ga_clear_error();
+            assert_int_equal(ga_item_int64(x, 3), 1);
+            ga_kernel_free(kernel);
+        }
+}
+
 /* ---- A range of indices ---- */
 
 /* As numpy.arange(n)[start:stop:step], or the whole of it. */
@@ -655,41 +690,6 @@ static void a_range_checks_its_arguments(void **state)
         expect_error(ga_run_over(NULL, GA_ALL, x, y), GA_ERR_INVALID, "run_over: the kernel");
         ga_kernel_free(k);
     }
-}
-
-/* On the host an error says what to do. */
-static void functions_of_several_threads(void **state)
-{
-    static const char *const calls[] = {"__shfl_sync(~0u, 1, 0)",
-                                        "__shfl_down_sync(~0u, 1.5f, 3, 16)",
-                                        "__ballot_sync(~0u, i < 3)",
-                                        "__any_sync(~0u, i < 3)",
-                                        "__activemask()",
-                                        "__reduce_add_sync(~0u, (int)i)",
-                                        "__syncthreads_count(i > 7)",
-                                        "__match_any_sync(~0u, (int)i)"};
-    (void)state;
-    if (strcmp(ga_current_device(), "cpu") != 0) {
-        puts("skipped: GPUs have these functions");
-        return;
-    }
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        GA_SCOPE {
-            char text[80], wanted[80];
-            const int length = (int)strcspn(calls[k], "(");
-            snprintf(text, sizeof text, "x[i] = %s", calls[k]);
-            snprintf(wanted, sizeof wanted, "%.*s needs several threads", length, calls[k]);
-            gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(10));
-            ga_kernel *kernel = ga_elementwise_kernel("int *x", text, "of_threads");
-            assert_non_null(kernel);
-            if (ga_run(kernel, x) != GA_ERR_COMPILE)
-                fail_msg("%s compiles", text);
-            if (!strstr(ga_error_message(), wanted))
-                fail_msg("no \"%s\" in %s", wanted, ga_error_message());
-            ga_clear_error();
-            assert_int_equal(ga_item_int64(x, 3), 1);
-            ga_kernel_free(kernel);
-        }
 }
 
 int main(int argc, char **argv)

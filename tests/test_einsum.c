@@ -328,6 +328,7 @@ static void one_operand_gives_views(void **state)
         const gpuarray *wide = ga_einsum("ij->ji", GA_ARRAYS(m), .dtype = GA_INT64);
         assert_int_equal(ga_dtype_of(wide), GA_INT64);
         assert_ptr_not_equal(ga_data(wide), ga_data(m));
+        assert_shape(ga_einsum("bA", GA_ARRAYS(counting(GA_SHAPE(2, 3)))), GA_SHAPE(3, 2));
         assert_shape(ga_matrix_transpose(counting(GA_SHAPE(2, 3, 4))), GA_SHAPE(2, 4, 3));
     }
 }
@@ -470,6 +471,8 @@ static void bad_calls_are_refused(void **state)
         assert_error(GA_ERR_INVALID, "einsum: the list of operands is NULL");
         assert_null(ga_einsum("ij->", GA_ARRAYS(m), .dtype = (ga_dtype)99));
         assert_error(GA_ERR_DTYPE, "einsum: 99 is not a dtype");
+        assert_null(ga_einsum("ii", GA_ARRAYS(counting(GA_SHAPE(1, 3)))));
+        assert_error(GA_ERR_SHAPE, "subscript 'i' has length 3 in operand 1, and 1 before");
         assert_null(ga_tensordot(m, m, 1));
         assert_error(GA_ERR_SHAPE, "tensordot: axis 1 of (2, 3) has length 3, axis 0 of (2, 3) 2");
         assert_null(ga_tensordot(m, m, 3));
@@ -484,6 +487,8 @@ static void bad_calls_are_refused(void **state)
         assert_error(GA_ERR_SHAPE, "vecdot: shapes (2, 3) and (2,) do not fit along axes 1 and 0");
         assert_null(ga_vecdot(m, ga_scalar(GA_INT32, 1)));
         assert_error(GA_ERR_INVALID, "vecdot: axis -1 is out of range");
+        assert_null(ga_vecdot(m, counting(GA_SHAPE(1))));
+        assert_error(GA_ERR_SHAPE, "vecdot: shapes (2, 3) and (1,) do not fit along axes 1 and 0");
         assert_null(ga_vdot(m, v));
         assert_error(GA_ERR_SHAPE, "vdot: 6 and 2 elements");
         assert_null(ga_inner(m, v));

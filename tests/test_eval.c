@@ -335,7 +335,8 @@ static const struct {
     {"x ? 1 : 2", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"x if x else 1", "where(condition, a, b)", GA_ERR_INVALID, 2},
     {"if(x, 1, 2)", "where(condition, a, b)", GA_ERR_INVALID, 0},
-    {"m @ m", "sum(a[:, :, None] * b, axis=1)", GA_ERR_INVALID, 2},
+    {"m @ m", "matmul: shapes (3, 4) and (3, 4) do not match", GA_ERR_SHAPE, 2},
+    {"2 @ m", "@ takes arrays, not numbers", GA_ERR_INVALID, 2},
     {"x ^ 2", "write a power as x ** y", GA_ERR_DTYPE, 2},
     {"2.0 ^ 3", "write a power as x ** y", GA_ERR_INVALID, 4},
     {"x + nowhere", "nowhere", GA_ERR_INVALID, 4},
@@ -390,6 +391,38 @@ static void check_mistake(size_t k, const ga_named *args, int count)
     if (!strstr(message, mistakes[k].word) || !line || strcmp(line, caret))
         fail_msg("%s: %s", mistakes[k].text, message);
     ga_clear_error();
+}
+
+/* Products, with what is computed before, between and after them. */
+static void products_are_those_of_matmul(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_arange(GA_FLOAT32, 0, 12, 1), GA_SHAPE(3, 4)),
+                 *w = ga_reshape(ga_arange(GA_FLOAT32, 0, 8, 1), GA_SHAPE(4, 2)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(2));
+        gpuarray *xw = ga_matmul(x, w);
+        assert_true(ga_array_equal(ga_eval("x @ w", GA(x), GA(w)), xw));
+        assert_true(ga_array_equal(ga_eval("maximum(x @ w + b, 50)", GA(x), GA(w), GA(b)),
+                                   ga_maximum(ga_add(xw, b), 50)));
+        assert_true(ga_array_equal(ga_eval("(x + 1) @ (2 * w)", GA(x), GA(w)),
+                                   ga_matmul(ga_add(x, 1), ga_multiply(w, 2))));
+        assert_true(
+            ga_array_equal(ga_eval("x.T @ (x @ w)", GA(x), GA(w)), ga_matmul(ga_transpose(x), xw)));
+        assert_true(ga_array_equal(ga_eval("sum(x @ w, axis=0) * mean(x)", GA(x), GA(w)),
+                                   ga_multiply(ga_sum(xw, GA_AXIS(0)), 5.5)));
+        assert_true(ga_array_equal(ga_eval("x[:, 1] @ (x @ w)[:, 0]", GA(x), GA(w)),
+                                   ga_dot(ga_slice(x, ":, 1"), ga_slice(xw, ":, 0"))));
+        gpuarray *square = ga_ones(GA_FLOAT32, GA_SHAPE(3, 3));
+        assert_int_equal(ga_eval_into(square, "square @ square", GA(square)), GA_OK);
+        assert_true(ga_item_bool(ga_all(ga_equal(square, 3))));
+        const gpuarray *y =
+            ga_slice(x, ":2"); /* the kept plan, other shapes, and none that match */
+        assert_true(ga_array_equal(ga_eval("x @ w", GA_NAMED("x", y), GA(w)), ga_matmul(y, w)));
+        assert_null(ga_eval("x @ w", GA_NAMED("x", xw), GA(w)));
+        assert_int_equal(ga_error(), GA_ERR_SHAPE);
+        ga_clear_error();
+    }
 }
 
 static void mistakes_show_their_place(void **state)
@@ -1119,6 +1152,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_and_precedence),
+        cmocka_unit_test(products_are_those_of_matmul),
         cmocka_unit_test(mistakes_show_their_place),
         cmocka_unit_test(limits_and_bad_arguments),
         simulating_test(plans_are_the_fewest_kernels),

@@ -24,6 +24,7 @@ _Static_assert(sizeof(ga_site) == 16, "ga_site");
 /* These grow at their ends: the last member of 0.1.0 stays where it is. */
 _Static_assert(offsetof(ga_reduce_args, out) == 40, "ga_reduce_args");
 _Static_assert(offsetof(ga_sort_args, out) == 32, "ga_sort_args");
+_Static_assert(offsetof(ga_product_args, tf32) == 40, "ga_product_args");
 _Static_assert(offsetof(ga_scan_args, out) == 64, "ga_scan_args");
 _Static_assert(offsetof(ga_compress_args, axes) == 24, "ga_compress_args");
 _Static_assert(offsetof(ga_scan_kernel_args, fast_math) == 72, "ga_scan_kernel_args");

@@ -271,12 +271,13 @@ static void deep_formulas_need_little_stack(void **state)
     (void)state;
     static const struct {
         const char *open, *close;
-    } forms[] = {{"(", ")"},         {"-", ""},          {"-(", ")"},
-                 {"abs(", ")"},      {"2**", ""},        {"x+(", ")"},
-                 {"not ", ""},       {"(x)**(", ")"},    {"where(x>0,", ",x)"},
-                 {"float32(", ")"},  {"sum(", ")"},      {"(1<(", "))"},
-                 {"x*(1+", ")"},     {"(x and (", "))"}, {"x+sum(", ")"},
-                 {"maximum(x,", ")"}};
+    } forms[] = {{"(", ")"},          {"-", ""},          {"-(", ")"},
+                 {"abs(", ")"},       {"2**", ""},        {"x+(", ")"},
+                 {"not ", ""},        {"(x)**(", ")"},    {"where(x>0,", ",x)"},
+                 {"float32(", ")"},   {"sum(", ")"},      {"(1<(", "))"},
+                 {"x*(1+", ")"},      {"(x and (", "))"}, {"x+sum(", ")"},
+                 {"maximum(x,", ")"}, {"x[", "]"},        {"x[(", ")]"},
+                 {"round(", ",1)"}};
     static const int depths[] = {95, 199, 5000};
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {

@@ -298,11 +298,11 @@ static bool has_digest_of(const char *printed, const ga__embedded *file)
 }
 
 /* Whether to try a choice of so many flags: any three in every combination, beside the others all
- * set or all unset, and one of 61 other choices. All choices of many flags take too long. */
+ * set or all unset, and one of 251 other choices. All choices of many flags take too long. */
 static bool is_tried(int choice, int count)
 {
     const int set = __builtin_popcount((unsigned)choice);
-    return set <= 3 || count - set <= 3 || choice % 61 == 0;
+    return set <= 3 || count - set <= 3 || choice % 251 == 0;
 }
 
 /* The digests are those of the files whose text ga__fill uses. */

@@ -1,8 +1,8 @@
 """The floors of src/: makes the include tree of one floor, or checks all folders.
 
 floors.py SOURCE TREE FOLDER...
-    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header and table of each folder, and TREE has no other files: a file of
-    the floor that includes a header of another folder does not compile.
+    TREE/FOLDER/x.h links to SOURCE/FOLDER/x.h for each header and table of each folder, and TREE has no other files: a
+    file of the floor that includes a header of another folder does not compile.
 floors.py --check SOURCE
     No include cycles between the modules (x.c and x.h) except CYCLES, at most MOST_FILES .c files in a folder, at most
     MOST_LINES lines in a file.

@@ -141,7 +141,7 @@ def table_chapter(root, title, table, form):
 def operations_chapter(root):
     parts = ['## <quarry/ops.h>\n\n' + OPERATIONS]
     parts += [table_chapter(root, *table) for table in TABLES]
-    parts.append('`ga_dot(a, b)` is the sum of `a * b` of two 1-D arrays, computed in one kernel.\n')
+    parts.append('`ga_dot(a, b)` is the product of two arrays, as numpy.dot; of 1-D arrays it is one kernel.\n')
     return '\n'.join(parts)
 
 

@@ -4,6 +4,7 @@
 set -eu
 
 packages="build-essential meson ninja-build pkg-config libcmocka-dev libpng-dev python3 python3-venv valgrind $*"
+packages="$packages libopenblas0-pthread" # a BLAS for products of matrices
 
 if ! command -v dpkg-query > /dev/null; then
     for program in c++ cc meson ninja pkg-config python3; do

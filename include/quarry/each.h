@@ -61,7 +61,7 @@
 #define GA_NO_VALUES_ 0, (const ga_value *)0
 #define GA_VALUES_(...) \
     GA_NARGS_(__VA_ARGS__), \
-    ((const ga_value[]){GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
+    GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_VALUESOVER(...) ga_a_macro_takes_at_most_64_arguments
 #define GA_VALUES1(v) GA_V(v)
 #define GA_VALUES2(v, ...) GA_V(v), GA_VALUES1(__VA_ARGS__)

@@ -1,6 +1,7 @@
 /* Finds out whether an expression has the form of fused rows: the extent, level and cost of each
  * value, and the stages of its reductions. */
 #include "expr/fused/fused_form.h"
+#include "kernels/request.h"
 
 #include "kernels/request.h"
 

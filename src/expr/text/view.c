@@ -136,29 +136,43 @@ static void share_parts(ga__ast *f, ga__ast_node *node)
     }
 }
 
+/* Puts the node's parts behind those that an expression among them has added. */
+static int gather_parts(ga__ast *f, ga__ast_node *node)
+{
+    const int from = node->first_part;
+    if (f->nparts == from + node->nparts)
+        return 0;
+    node->first_part = f->nparts;
+    for (int k = 0; k < node->nparts; k++) {
+        ga_range part;
+        memcpy(&part, &f->parts[from + k], sizeof(part));
+        if (add_part(f, &part) == FAILED)
+            return FAILED;
+    }
+    return 0;
+}
+
 /* Adds one part to the node and to what is known of its indices. */
-static int take_part(parser *p, size_t at, ga_range *parts, int *nparts, indexing *known)
+static int take_part(parser *p, size_t at, ga__ast_node *node, indexing *known)
 {
     ga_range part;
     int array = FAILED;
     memset(&part, 0, sizeof(part));
-    if (parse_part(p, &part, &array) == FAILED)
+    if (parse_part(p, &part, &array) == FAILED || gather_parts(p->ast, node) == FAILED)
         return FAILED;
     if (array != FAILED && known->node != FAILED)
         return ga__lexer_fail(&p->lexer, at, "more than one array of indices; use ga_index()");
     note_part(known, &part, array != FAILED);
     if (array != FAILED)
         known->node = array;
-    if (*nparts == 2 * GA_MAX_NDIM)
-        return ga__lexer_fail(&p->lexer, at, "more parts than an array can have");
-    memcpy(&parts[(*nparts)++], &part, sizeof(part));
-    return 0;
+    node->nparts++;
+    return add_part(p->ast, &part);
 }
 
 /* The view, at the indices among its parts if there are some. */
-static int end_slice(parser *p, const ga__ast_node *view, const indexing *known, int nparts)
+static int end_slice(parser *p, const ga__ast_node *view, const indexing *known)
 {
-    const bool alone = known->node != FAILED && nparts == 1;
+    const bool alone = known->node != FAILED && view->nparts == 1;
     if (known->node != FAILED && known->divided)
         return ga__lexer_fail(&p->lexer, view->at,
                               "an integer apart from the array of indices; use ga_index()");
@@ -171,25 +185,15 @@ static int end_slice(parser *p, const ga__ast_node *view, const indexing *known,
                                             .at = view->at});
 }
 
-static int add_parts(parser *p, const ga_range *parts, int nparts)
-{
-    for (int k = 0; k < nparts; k++)
-        if (add_part(p->ast, &parts[k]) == FAILED)
-            return FAILED;
-    return 0;
-}
-
-/* Parses the parts after "[", and the "]". An array of indices may have parts of its own, so they
- * are added at the end. */
+/* Parses the parts after "[", and the "]". */
 static LEAF int parse_slice(parser *p, size_t at, int operand)
 {
     ga__ast_node node = {
         .kind = GA__AST_VIEW, .row = GA__VIEW_SLICE, .operand = {operand}, .at = at};
-    ga_range parts[2 * GA_MAX_NDIM];
     indexing known = {.node = FAILED};
-    int nparts = 0;
+    node.first_part = p->ast->nparts;
     do {
-        if (take_part(p, p->lexer.next.at, parts, &nparts, &known) == FAILED)
+        if (take_part(p, p->lexer.next.at, &node, &known) == FAILED)
             return FAILED;
         const int comma = ga__lexer_accept(&p->lexer, ",");
         if (comma == FAILED)
@@ -198,12 +202,8 @@ static LEAF int parse_slice(parser *p, size_t at, int operand)
             return p->lexer.next.kind == GA__TOKEN_END ? ga__lexer_expect(&p->lexer, "]")
                                                        : fail_index(p, p->lexer.next.at);
     } while (!ga__lexer_next_is(&p->lexer, "]"));
-    node.first_part = p->ast->nparts;
-    node.nparts = nparts;
-    if (ga__lexer_advance(&p->lexer) == FAILED || add_parts(p, parts, nparts) == FAILED)
-        return FAILED;
     share_parts(p->ast, &node);
-    return end_slice(p, &node, &known, nparts);
+    return ga__lexer_advance(&p->lexer) == FAILED ? FAILED : end_slice(p, &node, &known);
 }
 
 /* ---- x.T ---- */

@@ -6,12 +6,10 @@
 #define MOST_SHARED (48 << 10)
 #define TILE_BYTES (32 << 10) /* of the stages, and the least where tiles would be too few */
 #define LEAST_BYTES (4 << 10)
-#define LINE 128  /* bytes that neighbouring threads store together */
-#define SECTOR 32 /* bytes that memory moves at least */
-#define BANKS 8   /* of 16 bytes */
-#ifndef TURNS
-#define TURNS 4 /* of a thread where no operand is staged, */
-#endif
+#define LINE 128     /* bytes that neighbouring threads store together */
+#define SECTOR 32    /* bytes that memory moves at least */
+#define BANKS 8      /* of 16 bytes */
+#define TURNS 4      /* of a thread where no operand is staged, */
 #define MANY_TILES 8 /* of which there are at least so many times the fewest */
 
 typedef ga__tile tile;

@@ -4,9 +4,7 @@
 #define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
-#ifndef SHIFTED_VECTORS
-#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
-#endif
+#define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
@@ -152,8 +150,7 @@ static int most_ahead(const plan *p)
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    const int most = has_pairs(p) ? 2 * AHEAD_EACH : AHEAD_EACH;
-    return REGISTER_BYTES / bytes < most ? REGISTER_BYTES / bytes : most;
+    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
 }
 
 static int power_of_two(int64_t at_least, int most)
@@ -413,27 +410,13 @@ static bool plan_single(plan *p)
     return p->grid <= INT32_MAX;
 }
 
-#ifdef PREFER_CLUSTERS
-static void forget_clusters(plan *p)
-{
-    p->v.cluster = 0;
-    p->part = p->length;
-}
-#endif
-
 bool ga__fused_plan_cuda(plan *p)
 {
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);
-#ifdef PREFER_CLUSTERS
-    if (!held && !plan_ahead(p) && !(plan_shared(p) && blocks_with_room(p) > 1) &&
-        !plan_clusters(p) && !(forget_clusters(p), plan_shared(p)))
-        return false;
-#else
     if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
         return false;
-#endif
     choose_pairs(p);
     if (held)
         p->grid = ga__ceil_div(p->rows, p->rows_of_block);

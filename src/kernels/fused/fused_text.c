@@ -164,8 +164,7 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     return record;
 }
 
-/* Blocks that registers leave room for on a multiprocessor. Threads with few elements wait for
- * memory, so they are many. Small floats take the most instructions
+/* Blocks that registers leave room for on a multiprocessor. Small floats take the most instructions
  * for each byte, and double's functions take the longest: they need more warps to choose from. */
 static int blocks_at_least(const variant *v)
 {
@@ -174,9 +173,7 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
-    const bool few = v->registers && !v->ahead && v->each * widest <= GA__VECTOR_BYTES;
     const int threads = v->ahead                   ? 1024
-                        : few                      ? 2048
                         : v->paired                ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)   ? 2048
                         : widest >= sizeof(double) ? 1536

@@ -194,11 +194,16 @@ static void plan_cuda(plan *p)
     const int most = word <= 4 ? 8 : word <= 8 ? 4 : 2;
     p->v.a_along_k = along_k(p->a.column, p->a.row);
     p->v.b_along_k = along_k(p->b.row, p->b.column);
-    int side = most;
-    set_tile(p, side, side);
-    while (side > 2 && blocks(p) < wanted) {
-        side /= 2;
-        set_tile(p, side, side);
+    int rows = most, columns = most;
+    while (rows > 2 && rows / 2 * GA__PRODUCT_SIDE >= p->m)
+        rows /= 2;
+    while (columns > 2 && columns / 2 * GA__PRODUCT_SIDE >= p->n)
+        columns /= 2;
+    set_tile(p, rows, columns);
+    while (rows + columns > 4 && blocks(p) < wanted) {
+        rows /= rows >= columns ? 2 : 1;
+        columns /= columns > rows ? 2 : 1;
+        set_tile(p, rows, columns);
     }
     count_tiles(p);
 }

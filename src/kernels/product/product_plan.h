@@ -2,7 +2,7 @@
 #ifndef GA_KERNELS_PRODUCT_PRODUCT_PLAN_H
 #define GA_KERNELS_PRODUCT_PRODUCT_PLAN_H
 
-#include "kernels/product/product.h"
+#include "kernels/product/product_call.h"
 #include "kernels/product/product_text.h"
 
 /* One operand: a matrix at each place of the stack. Strides are in elements. */

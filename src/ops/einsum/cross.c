@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/check_nan.h"
 #include "ops/convert.h"
@@ -57,6 +58,8 @@ static ga_status read_operands(const ga_vector_args *args, call *c)
     ga_status status = ga__one_axis("cross", args->naxes, args->axes);
     if (status == GA_OK)
         status = ga__check_values("cross", 2, values, &c->device);
+    for (int k = 0; k < 2 && status == GA_OK; k++)
+        status = ga__check_numeric("cross", values[k].as.array->dtype);
     for (int k = 0; k < 2 && status == GA_OK; k++) {
         const gpuarray *x = c->operand[k];
         status = ga__check_axis("cross", args->naxes ? args->axes[0] : -1, x->ndim, &c->axis[k]);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/einsum/contraction.h"
 #include "ops/einsum/subscripts.h"
@@ -242,7 +243,10 @@ static ga_status check(const ga_einsum_args *args, ga__device **device)
         return ga__fail(GA_ERR_INVALID, "einsum: the list of operands is NULL");
     for (int k = 0; k < args->count; k++)
         values[k] = ga_value_array(args->operands[k]);
-    return ga__check_values("einsum", args->count, values, device);
+    ga_status status = ga__check_values("einsum", args->count, values, device);
+    for (int k = 0; k < args->count && status == GA_OK; k++)
+        status = ga__check_numeric("einsum", args->operands[k]->dtype);
+    return status;
 }
 
 gpuarray *(ga_einsum)(size_t size, const ga_einsum_args *given)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "model/promote.h"
 #include "base/options.h"
 #include "ops/einsum/contraction.h"
 #include "ops/elementwise_op.h"
@@ -15,7 +16,8 @@ static ga__contraction *begin(const char *name, const gpuarray *a, const gpuarra
     const gpuarray *const arrays[] = {a, b};
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga__device *device;
-    if (ga__check_values(name, 2, values, &device) != GA_OK)
+    if (ga__check_values(name, 2, values, &device) != GA_OK ||
+        ga__check_numeric(name, a->dtype) != GA_OK || ga__check_numeric(name, b->dtype) != GA_OK)
         return NULL;
     const ga_dtype dtype = ga__common_dtype(name, 2, arrays);
     return dtype == GA_NO_DTYPE ? NULL : ga__contraction_new(name, device, dtype, 2);

@@ -7,8 +7,8 @@
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
 
-/* What is promoted: a dtype of arrays or the kind of numbers once each. */
-#define MOST_TYPES (GA_DTYPE_COUNT + 5)
+/* What is promoted: a dtype of arrays or the kind of numbers once each, and up to two structs. */
+#define MOST_TYPES (GA_DTYPE_COUNT + 7)
 
 static bool is_known(int n, const ga__operand_type *types, ga__operand_type type)
 {
@@ -32,16 +32,19 @@ ga_dtype(ga_result_type_of)(int count, const ga_value *values)
     }
     if (ga__check_values("result_type", count, values, &device) != GA_OK)
         return GA_NO_DTYPE;
-    for (int k = 0; k < count; k++) {
+    int structs = 0; /* the second one has no common dtype with the first */
+    for (int k = 0; k < count && structs < 2; k++) {
         const bool weak = values[k].kind == GA_VALUE_NUMBER;
         const ga_dtype dtype = weak ? values[k].dtype : values[k].as.array->dtype;
         /* 0, since the number's value does not count. */
         const ga__operand_type type = {
             .dtype = dtype, .weak = weak, .number = {.kind = GA_VALUE_NUMBER, .dtype = dtype}};
-        if (!is_known(n, types, type))
+        if (!is_known(n, types, type)) {
+            structs += ga__dtype_is_struct(dtype);
             types[n++] = type;
+        }
     }
-    return ga__resolve("result_type", "?iufc", GA__RULE_SAME, n, types, loop, &common) == GA_OK
+    return ga__resolve("result_type", "?iufcV", GA__RULE_SAME, n, types, loop, &common) == GA_OK
                ? common
                : GA_NO_DTYPE;
 }

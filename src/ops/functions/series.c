@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "model/promote.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/gather.h"
 #include "ops/reduction_op.h"
@@ -17,7 +18,7 @@ static ga_status find_axis(const char *name, const gpuarray *x, int naxes, const
 {
     if (!x)
         return ga__fail(GA_ERR_INVALID, "%s: the array is NULL", name);
-    if (ga__one_axis(name, naxes, axes) != GA_OK)
+    if (ga__check_numeric(name, x->dtype) != GA_OK || ga__one_axis(name, naxes, axes) != GA_OK)
         return ga_error();
     return ga__check_axis(name, naxes > 0 ? axes[0] : -1, x->ndim, axis);
 }
@@ -319,7 +320,8 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
         return NULL;
     const gpuarray *a = known.a, *v = known.v;
     const ga_value values[] = {ga_value_array(a), ga_value_array(v)};
-    if (ga__check_values(name, 2, values, &device) != GA_OK)
+    if (ga__check_values(name, 2, values, &device) != GA_OK ||
+        ga__check_numeric(name, a->dtype) != GA_OK || ga__check_numeric(name, v->dtype) != GA_OK)
         return NULL;
     if (a->ndim != 1 || v->ndim != 1 || a->size == 0 || v->size == 0)
         return ga__fail_null(GA_ERR_SHAPE, "%s: shapes %s and %s, not two lines", name,
