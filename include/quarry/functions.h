@@ -150,7 +150,6 @@ GA_END_DECLS
 #define ga_round_decimals(a, decimals) GA_AT_(ga_round_decimals, GA_V(a), decimals)
 #define ga_round_decimals_into(out, a, decimals) \
     GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
-#define ga_result_type_of(...) GA_AT_(ga_result_type_of, GA_VALUES_(__VA_ARGS__))
 #define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
 
 /* The options' text after the macros in it. */
@@ -166,6 +165,12 @@ GA_END_DECLS
 #define ga_geomspace(dtype, start, stop, ...) \
     GA_LOGSPACE_(ga_geomspace_with, dtype, start, stop, __VA_ARGS__)
 #ifdef __cplusplus
+template <class... Values> inline ga_dtype ga_result_type_of_(Values... values)
+{
+    const ga_value list[] = {GA_V(values)...};
+    return ga_result_type_of((int)sizeof...(values), list);
+}
+#define ga_result_type_of(...) GA_HERE_(ga_result_type_of_(__VA_ARGS__))
 /* Options have their defaults. C++17 takes these structs in braces: their members in order. */
 struct ga_close_options_ {
     double rtol = 1e-5, atol = 1e-8;
@@ -263,6 +268,7 @@ inline bool ga_array_equal_(const gpuarray *a, const gpuarray *b,
 #define GA_ARRAY_EQUAL_ONE(a, b) ga_array_equal_(a, b)
 #define GA_ARRAY_EQUAL_MANY(a, b, ...) ga_array_equal_(a, b, {__VA_ARGS__})
 #else
+#define ga_result_type_of(...) GA_AT_(ga_result_type_of, GA_VALUES_(__VA_ARGS__))
 #define GA_CLOSE_ONE(f, a, b) \
     GA_AT_(f##_with, GA_V(a), GA_V(b), sizeof(ga_close_args), &(ga_close_args){.given = ""})
 #define GA_CLOSE_MANY(f, a, b, ...) \

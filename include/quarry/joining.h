@@ -262,9 +262,9 @@ template <class Function> inline gpuarray *ga_diff_call_(Function f, const ga_di
     return ga_sized_call_(f, args);
 }
 template <class Function>
-inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n, const ga_axis_rest_ &rest = {})
+inline gpuarray *ga_diff_call_(Function f, const gpuarray *x, int n, const ga_diff_rest_ &rest = {})
 {
-    return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes, nullptr, nullptr});
+    return ga_sized_call_(f, ga_diff_args{x, n, rest.naxes, rest.axes, rest.prepend, rest.append});
 }
 inline gpuarray *ga_pad_call_(const ga_pad_args &args)
 {

@@ -4,6 +4,8 @@
 
 #include "kernels/request.h"
 
+#include "kernels/request.h"
+
 typedef ga__finder finder;
 
 static void find_used(finder *f)
