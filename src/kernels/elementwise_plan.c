@@ -2,8 +2,7 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
-#define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
-#define LITTLE 16             /* times less is read than written */
+#define MOST_VECTORS 4        /* of a thread on the fast path */
 #define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
 #define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
@@ -18,28 +17,35 @@ static inline int add_place(plan *p, int *places)
     return (*places)++;
 }
 
-static bool is_odd(const ga__operand *operand)
+/* Whether the elements of some streamed operand are no parts of vectors. */
+static bool has_odd(const plan *p)
 {
-    const size_t size = ga__dtype_size(operand->array->dtype);
-    return ga__dtype_is_struct(operand->array->dtype) &&
-           (size > GA__VECTOR_BYTES || (size & (size - 1)) != 0);
+    for (int k = 0; k < p->noperands; k++) {
+        if (!ga__operand_streamed(&p->operands[k]))
+            continue;
+        const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+        if (size > GA__VECTOR_BYTES || (size & (size - 1)) != 0)
+            return true;
+    }
+    return false;
 }
 
 static void place_operands(plan *p)
 {
     int places = 0;
-    p->odd = false;
+    unsigned dtypes = 0; /* bits from GA_FIRST_STRUCT on are of structs alone */
     for (int writes = 1; writes >= 0; writes--)
         for (int k = 0; k < p->noperands; k++) {
             if (!ga__operand_streamed(&p->operands[k]))
                 p->place[k] = GA__NO_PLACE;
             else if (p->operands[k].writes == (bool)writes) {
                 p->place[k] = add_place(p, &places);
-                p->odd |= is_odd(&p->operands[k]);
+                dtypes |= (unsigned)p->operands[k].array->dtype;
             }
         }
     p->index_place = p->formula->uses_index ? add_place(p, &places) : GA__NO_PLACE;
     p->nest.noperands = places;
+    p->odd = dtypes >= GA_FIRST_STRUCT && has_odd(p);
 }
 
 static void set_dense(plan *p, int place, bool whole)
@@ -277,25 +283,6 @@ static void choose_vectors_per_thread(plan *p)
     p->grid = ga__ceil_div(all, BLOCK * p->chunk);
 }
 
-/* Whether what is read is little beside what is written, and there is enough for every thread: a
- * thread that stores one vector then waits for its loads longer than the bus takes for the store.
- */
-static bool reads_little(const plan *p)
-{
-    const ga__device *device = p->device;
-    int64_t read = 0, written = 0;
-    for (int k = 0; k < p->noperands; k++) {
-        if (p->place[k] == GA__NO_PLACE)
-            continue;
-        int64_t nbytes = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
-        for (int axis = 0; axis < p->nest.ndim; axis++)
-            nbytes *= p->nest.strides[p->place[k]][axis] ? p->nest.shape[axis] : 1;
-        *(p->operands[k].writes ? &written : &read) += nbytes;
-    }
-    return read > 0 && read <= written / LITTLE &&
-           p->vectors >= (int64_t)MOST_VECTORS * device->processors * device->threads_per_processor;
-}
-
 static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
@@ -306,8 +293,7 @@ static void choose_cuda_variant(plan *p)
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->fast_path = p->tail && p->formula->fast_path;
-    /* Measured: one 16-byte access each keeps the bus full. */
-    p->unroll = p->lanes > 1 && (p->fast_path || !reads_little(p)) ? 1 : MOST_VECTORS;
+    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
     if (p->fast_path)
         choose_vectors_per_thread(p);
     else

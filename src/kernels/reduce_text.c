@@ -225,10 +225,12 @@ static void fill_index(ga__record *record, const formula *f, const variant *v, s
                         step_elements(v, false, &digits), word);
 }
 
+/* Elements that are no part of whole words go in pairs. */
 static const char *batch_name(const variant *v, bool rounds)
 {
     static const char *const names[] = {"add_batch", "add_apart", "add_pairs"};
-    return names[rounds ? v->batch : GA__BATCH_SINGLY];
+    const ga__batch batch = v->batch < GA__BATCH_PAIRS ? (ga__batch)v->batch : GA__BATCH_PAIRS;
+    return names[rounds ? batch : GA__BATCH_SINGLY];
 }
 
 /* How staged rows of small integers are taken by words. */

@@ -61,8 +61,7 @@ typedef struct ga__elementwise_head {
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
-/* The kernel of an elementwise call: its words are the key, after the formula's id and the device.
- */
+/* The kernel of an elementwise call: its words are the key, after the formula's id and the device. */
 typedef struct ga__elementwise_variant {
     ga__elementwise_head head;
     ga__operand_variant operand[GA__MAX_OPERANDS];
@@ -156,7 +155,8 @@ static inline ga__declaration ga__declaration_of(const ga__operand *operand)
 /* Kernels that only move structs are shared by all structs of a size. */
 static inline uint32_t ga__variant_dtype(const ga__operand *operand, ga_dtype dtype)
 {
-    return (uint32_t)(operand->named ? dtype : ga__dtype_moved(dtype)) & 4095;
+    const bool moves = ga__dtype_is_struct(dtype) && !operand->named;
+    return (uint32_t)(moves ? ga__dtype_moved(dtype) : dtype) & 4095;
 }
 
 /* `step` and `transposed` are of a streamed array. */

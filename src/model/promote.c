@@ -201,9 +201,11 @@ bool ga__number_converts(ga_value number, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(number.dtype);
 
+    if (!ga__dtype_valid(dtype))
+        return true;
     if (ga__dtype_is_struct(dtype))
         return false;
-    if (!ga__dtype_valid(dtype) || !is_integer(dtype))
+    if (!is_integer(dtype))
         return true;
     return kind == 'f' || kind == 'c' ? float_fits(number.as.z[0], dtype)
                                       : ga__number_fits(number, dtype);
@@ -249,23 +251,31 @@ static ga_status check_kind(const char *name, const char *kinds, ga_dtype dtype)
     return ga__fail(GA_ERR_DTYPE, "%s: does not take %s", name, ga_dtype_name(dtype));
 }
 
-/* Structs meet only themselves, where `kinds` takes them at all. */
-static ga_status check_structs(const char *name, const char *kinds, int n,
+/* Structs meet only themselves, where `kinds` takes them at all; no condition is one. */
+static ga_status check_structs(const char *name, const char *kinds, ga__rule rule, int n,
                                const ga__operand_type *operands)
 {
+    const int first = rule == GA__RULE_WHERE;
     ga_dtype met = GA_NO_DTYPE;
 
-    for (int k = 0; k < n; k++)
+    for (int k = n - 1; k >= 0; k--)
         met = ga__dtype_is_struct(operands[k].dtype) ? operands[k].dtype : met;
-    if (met == GA_NO_DTYPE)
-        return GA_OK;
-    if (!strchr(kinds, 'V'))
+    if (!strchr(kinds, 'V') || (first && ga__dtype_is_struct(operands[0].dtype)))
         return ga__check_numeric(name, met);
-    for (int k = 0; k < n; k++)
+    for (int k = first; k < n; k++)
         if (operands[k].weak || operands[k].dtype != met)
             return ga__fail(GA_ERR_DTYPE, "%s: %s and %s have no common dtype", name,
                             ga_dtype_name(met), ga_dtype_name(operands[k].dtype));
     return GA_OK;
+}
+
+static bool has_structs(int n, const ga__operand_type *operands)
+{
+    unsigned bits = 0; /* those from GA_FIRST_STRUCT on are of structs alone */
+
+    for (int k = 0; k < n; k++)
+        bits |= (unsigned)operands[k].dtype;
+    return bits >= GA_FIRST_STRUCT;
 }
 
 /* Integers each by its own size, as NumPy finds the loop: int8 and uint8 meet in float16. */
@@ -383,12 +393,11 @@ static ga_status resolve_ldexp(const char *name, const char *kinds,
 ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
                       const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common)
 {
-    const int first = rule == GA__RULE_WHERE;
-    ga_status status = check_structs(name, kinds, n - first, operands + first);
+    ga_status status = GA_OK;
 
-    assert(n > first);
-    if (status == GA_OK && first)
-        status = ga__check_numeric(name, operands[0].dtype);
+    assert(n > 0);
+    if (has_structs(n, operands))
+        status = check_structs(name, kinds, rule, n, operands);
     if (status != GA_OK)
         return status;
     if (rule == GA__RULE_COMPARE)

@@ -23,7 +23,7 @@ static void load(const char *path)
 static void read_parts(const char *path)
 {
     ga__npy_reader r;
-    _Alignas(16) char element[16];
+    _Alignas(16) char element[GA_MAX_STRUCT_BYTES];
     if (ga__npy_open(&r, path) == GA_OK) {
         const int64_t count = ga__shape_size(r.header.ndim, r.header.shape);
         for (int64_t i = 0; i < count && i < 64; i++)

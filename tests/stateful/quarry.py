@@ -388,9 +388,9 @@ class Library:
     def rng(self, seed):
         return c_void_p(self.lib.ga_rng_new(seed) or self.fail())
 
-    @staticmethod
-    def c_numbers(numbers):
-        return [c_double(x) if isinstance(x, float) else c_int64(x) for x in numbers]
+    def c_numbers(self, numbers):
+        """Parameters of distributions are values, ends of integers C integers."""
+        return [self.number(x, "float64") if isinstance(x, float) else c_int64(x) for x in numbers]
 
     def draw_into(self, name, out, rng):
         self.check(getattr(self.lib, "ga_rng_%s_into" % name)(c_void_p(out.address), rng))

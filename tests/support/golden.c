@@ -58,7 +58,11 @@ static void read_blob(reader *r, golden_blob *blob)
         memcpy(&blob->shape[i], take(r, 8), 8);
         blob->size *= blob->shape[i];
     }
-    blob->data = take(r, (size_t)blob->size * ga_dtype_size(blob->dtype));
+    const size_t nbytes = (size_t)blob->size * ga_dtype_size(blob->dtype);
+    unsigned char *data = malloc(nbytes + 1); /* the file's own bytes are not aligned */
+    if (!data)
+        die("no memory", "");
+    blob->data = memcpy(data, take(r, nbytes), nbytes);
 }
 
 static void read_argument(reader *r, const golden_file *file, golden_case *c, int k)
@@ -118,6 +122,8 @@ golden_file *golden_open(const char *name)
 
 void golden_close(golden_file *file)
 {
+    for (int i = 0; i < file->nblobs; i++)
+        free((void *)file->blobs[i].data);
     free(file->blobs);
     free(file->cases);
     free(file->memory);
