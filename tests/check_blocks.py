@@ -1,0 +1,94 @@
+"""Checks the C of README.md and docs/: check_blocks.py [--run LIBRARY] ROOT OPS_H COMPILER...
+
+OPS_H is the header made by the build; its folder's parent holds the others that are made. These compile:
+- every ```c block that has a main(), as a program without warnings;
+- every call in a table with the columns "NumPy" and "Quarry" of docs/numpy.md, as statements over
+  the names of the page's first ```c block.
+
+With --run the programs of docs/tutorial.md run instead, linked with the library, and each prints the
+```text block that follows it.
+"""
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+arguments = sys.argv[1:]
+library = Path(arguments[1]).resolve() if arguments[0] == "--run" else None
+root, ops_h, *compiler = arguments[2 if library else 0:]
+root, made = Path(root).resolve(), Path(ops_h).resolve().parent.parent
+options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"-I{made}", "-x", "c", "-"]
+
+
+def blocks(text):
+    """The blocks of a page: kind, first line, text."""
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S):
+        yield found[1], text.count("\n", 0, found.start()) + 2, found[2]
+
+
+def programs(page, text):
+    """The programs of a page, and what stands in the block after each."""
+    found = list(blocks(text))
+    for k, (kind, line, code) in enumerate(found):
+        if kind == "c" and re.search(r"\bmain\(", code):
+            after = found[k + 1] if k + 1 < len(found) else ("", 0, "")
+            yield f'#line {line} "{page}"\n{code}', after[2] if after[0] == "text" else None
+
+
+def table(page, text):
+    """A program of all calls in the tables."""
+    calls, inside = [], False
+    for line, row in enumerate(text.splitlines(), 1):
+        columns = [cell.strip() for cell in row.split("|")[1:-1]]
+        inside = len(columns) == 2 and (inside or columns == ["NumPy", "Quarry"])
+        for code in re.findall(r"`([^`]*\bga_\w+\(.*?)`", columns[1]) if inside else []:
+            calls.append(f'#line {line} "{page}"\nstatic void f{len(calls)}(void) {{ {code}; }}')
+    if not calls:
+        sys.exit(f"{page} has no table of NumPy's and Quarry's names")
+    line, names = next((line, code) for kind, line, code in blocks(text) if kind == "c")
+    return "\n".join(["#include <quarry.h>", f'#line {line} "{page}"', names, *calls])
+
+
+def compile_errors(code):
+    """The compiler's complaints about a text."""
+    run = subprocess.run([*compiler, "-fsyntax-only", "-Wno-unused-value", "-Wno-unused-function", *options],
+                         input=code, text=True, capture_output=True)
+    return run.stderr if run.returncode else ""
+
+
+def run_errors(job):
+    """How the output of a program differs from its page."""
+    code, wanted = job
+    place = re.sub(r'#line (\d+) "(.*)"', r"\2:\1", code.splitlines()[0])
+    if wanted is None:
+        return f"{place}: no ```text block follows the program"
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "examples").symlink_to(root / "examples")
+        program = str(Path(folder, "program"))
+        link = subprocess.run([*compiler, *options, "-x", "none", str(library), f"-Wl,-rpath,{library.parent}",
+                               "-o", program], input=code, text=True, capture_output=True)
+        if link.returncode:
+            return link.stderr
+        run = subprocess.run([program], cwd=folder, text=True, capture_output=True)
+    if run.returncode == 0 and run.stdout == wanted:
+        return ""
+    return f"{place}: status {run.returncode}, prints\n{run.stdout}{run.stderr}instead of\n{wanted}"
+
+
+jobs, check = [], run_errors if library else compile_errors
+for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    page, text = path.relative_to(root), path.read_text()
+    if not library:
+        jobs += [code for code, _ in programs(page, text)]
+        jobs += [table(page, text)] if path.name == "numpy.md" else []
+    elif path.name == "tutorial.md":
+        jobs += programs(page, text)
+if not jobs:
+    sys.exit("the pages have no programs")
+with ThreadPoolExecutor(2) as pool:
+    failures = [message for message in pool.map(check, jobs) if message]
+if failures:
+    sys.exit("\n".join(["Code in pages is wrong:", *failures]))
+print(f"{len(jobs)} programs of pages {'print what the page shows' if library else 'compile'}")

@@ -1,0 +1,36 @@
+"""Checks that links within the tree lead somewhere, and that README.md leads to each page: check_links.py ROOT."""
+import re
+import sys
+from pathlib import Path
+
+root = Path(sys.argv[1])
+pages = [path for pattern in ("*.md", "docs/*.md", "bench/*.md") for path in sorted(root.glob(pattern))]
+
+
+def without_code(path):
+    return re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.M | re.S)
+
+
+def headings(path):
+    """The names under which a page's headings are found."""
+    titles = re.findall(r"^#+ (.*)$", without_code(path), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+wrong, linked = [], set()
+for page in pages:
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page)):
+        name, _, heading = link.partition("#")
+        target = page.parent / name if name else page
+        if "://" in link:
+            continue
+        if page.name == "README.md" and page.parent == root:
+            linked.add(target)
+        if not target.exists():
+            wrong.append(f"{page.relative_to(root)}: there is no {name}")
+        elif heading and heading not in headings(target):
+            wrong.append(f"{page.relative_to(root)}: {name or page.name} has no heading #{heading}")
+unlinked = [page.relative_to(root) for page in pages if page.parent.name == "docs" and page not in linked]
+wrong += [f"README.md has no link to {page}" for page in unlinked]
+print("\n".join(wrong) or f"the links of {len(pages)} pages lead somewhere")
+sys.exit(bool(wrong))
