@@ -225,8 +225,8 @@ static bool nest(void)
     gpuarray *y = ga_eval(text, GA(x));
     char *plan = y ? ga_explain(text, GA(x)) : NULL;
     const ga_status status = ga_error();
-    const bool refused = !y && (status == GA_ERR_INVALID || status == GA_ERR_UNSUPPORTED ||
-                                status == GA_ERR_DTYPE);
+    const bool refused =
+        !y && (status == GA_ERR_INVALID || status == GA_ERR_UNSUPPORTED || status == GA_ERR_DTYPE);
     const bool computed = y && plan;
     if (!computed && !refused)
         fprintf(stderr, "%.40s... (%d): %s\n", text, depth, ga_error_message());

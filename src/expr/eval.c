@@ -287,7 +287,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.plan = plan;
     c.args = args;
     c.device = device;
-    c.out = ga__shares_gathered(plan, args, out) ? NULL : out;
+    c.out = plan->graph.ngathers > 0 && ga__shares_gathered(plan, args, out) ? NULL : out;
     if (!ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)

@@ -248,7 +248,7 @@ ga_status ga__step_separate(const gpuarray *out, const ga__step *step, ga__bindi
 bool ga__shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out)
 {
     bool shares = false;
-    for (int k = 0; k <= plan->graph.root && out && plan->graph.ngathers > 0; k++) {
+    for (int k = 0; k <= plan->graph.root && out; k++) {
         const ga__node_key *key = &plan->graph.nodes[k].key;
         shares = shares || (key->kind == GA__NODE_ARRAY &&
                             ga__arrays_overlap(out, args[key->row].value.as.array));

@@ -61,7 +61,7 @@ typedef struct ga__elementwise_head {
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
-/* The kernel of an elementwise call: its words are the key, after the formula's id and the device. */
+/* The kernel of an elementwise call: its words are the key, after the formula's id and device. */
 typedef struct ga__elementwise_variant {
     ga__elementwise_head head;
     ga__operand_variant operand[GA__MAX_OPERANDS];

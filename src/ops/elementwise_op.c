@@ -21,11 +21,12 @@ ga_status ga__check_values(const char *name, int count, const ga_value *values, 
 {
     *device = NULL;
     for (int k = 0; k < count; k++) {
-        if (values[k].kind == GA_VALUE_NUMBER && ga__dtype_valid(values[k].dtype))
-            continue;
-        if (values[k].kind != GA_VALUE_ARRAY)
+        if (values[k].kind != GA_VALUE_ARRAY) {
+            if (values[k].kind == GA_VALUE_NUMBER && ga__dtype_valid(values[k].dtype))
+                continue;
             return ga__fail(GA_ERR_INVALID, "%s: operand %d is neither a gpuarray nor a number",
                             name, k + 1);
+        }
         const gpuarray *x = values[k].as.array;
         if (!x)
             return ga__fail(GA_ERR_INVALID, "%s: operand %d is NULL", name, k + 1);
