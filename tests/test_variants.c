@@ -590,8 +590,9 @@ static void structs_compile_everywhere(void **state)
 {
     (void)state;
     const ga_dtype dtypes[] = {ga_vector_dtype(GA_FLOAT32, 3), ga_vector_dtype(GA_FLOAT64, 4),
-                               ga_struct_dtype("odd", 7, "struct odd { char c[7]; };")};
-    run_twice(struct_variants, dtypes, 3, &devices[2], 1);
+                               ga_struct_dtype("odd", 7, "struct odd { char c[7]; };"),
+                               ga_struct_dtype("wide", 200, "struct wide { float f[50]; };")};
+    run_twice(struct_variants, dtypes, 4, &devices[2], 1);
 }
 
 static void expressions_compile_everywhere(void **state)

@@ -69,7 +69,7 @@ int ga__reduce_plan_lanes(plan *p)
     int first = -1;
     for (int k = 0; k < p->noperands; k++)
         if (has_steps(p, k)) {
-            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            const size_t size = ga__vector_size(ga__dtype_size(p->operands[k].array->dtype));
             if (p->v.operand[k].step != STEP_ONE)
                 return 1;
             widest = size > widest ? size : widest;

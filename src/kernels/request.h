@@ -17,6 +17,13 @@ enum { STEP_ZERO, STEP_ONE, STEP_ANY };
 /* The widest access of a GPU's thread, in bytes, and the threads of a warp. */
 enum { GA__VECTOR_BYTES = 16, GA__WARP = 32 };
 
+/* The bytes of a vector that an element of `size` bytes takes: all of them, if it is a struct of
+ * more, or of a size that is no power of two. */
+static inline size_t ga__vector_size(size_t size)
+{
+    return size <= GA__VECTOR_BYTES && (size & (size - 1)) == 0 ? size : GA__VECTOR_BYTES;
+}
+
 static inline int64_t ga__ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

@@ -35,7 +35,7 @@ typedef ga__reduce_plan plan;
 static size_t widest_result(const plan *p, size_t widest)
 {
     for (int k = 0; k < p->reduction->formula.nresults; k++) {
-        const size_t size = ga__dtype_size(p->out[k]->dtype);
+        const size_t size = ga__vector_size(ga__dtype_size(p->out[k]->dtype));
         widest = size > widest ? size : widest;
     }
     return widest;
@@ -47,7 +47,7 @@ static int choose_lanes(const plan *p)
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
         if (p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE) {
-            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            const size_t size = ga__vector_size(ga__dtype_size(p->operands[k].array->dtype));
             widest = size > widest ? size : widest;
             contiguous = true;
         }

@@ -66,11 +66,13 @@ static int choose_lanes(const plan *p, int first)
     const int bytes = p->v.accumulator_bytes * (p->sums ? 2 : 1); /* and those of chains */
     while (lanes > 1 && lanes * bytes > 2 * MANY_ACCUMULATORS)
         lanes /= 2;
-    for (int k = 0; k < p->noperands; k++)
-        if (ga__reduce_in_vectors(p, k))
-            while (lanes * ga__dtype_size(p->operands[k].array->dtype) > GA__VECTOR_BYTES ||
-                   !agree(p, first, k, lanes))
-                lanes /= 2;
+    for (int k = 0; k < p->noperands; k++) {
+        if (!ga__reduce_in_vectors(p, k))
+            continue;
+        const size_t size = ga__vector_size(ga__dtype_size(p->operands[k].array->dtype));
+        while (lanes * size > GA__VECTOR_BYTES || !agree(p, first, k, lanes))
+            lanes /= 2;
+    }
     return lanes;
 }
 
@@ -184,7 +186,7 @@ static tiling choose_tiling(const plan *p, int first)
     t.block = t.lanes * p->v.accumulator_bytes <= MANY_ACCUMULATORS ? BLOCK : SMALL_BLOCK;
     const int size = first < 0 ? 1 : (int)ga__dtype_size(p->operands[first].array->dtype),
               loads = LOADED / (t.lanes * size);
-    t.unroll = loads > MOST_UNROLL ? MOST_UNROLL : loads;
+    t.unroll = loads > MOST_UNROLL ? MOST_UNROLL : loads > 1 ? loads : 1;
     consider_folded(p, t, &best);
     if (t.block == BLOCK &&
         p->kept.shape[0] / common_divisor(p->kept.shape[0], t.lanes) > BLOCK / 2) {

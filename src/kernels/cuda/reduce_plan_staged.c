@@ -93,6 +93,7 @@ static bool stage_operand(plan *p, int k)
     if (step == 0 || rows_are_shared(&p->kept, place))
         return true;
     if (step < 0 || (step > 1 && step * size > SECTOR) ||
+        ga__vector_size((size_t)size) != (size_t)size ||
         p->count > STAGE_BLOCK * STAGE_AHEAD * GA__VECTOR_BYTES / size ||
         !rows_have_one_direction(&p->kept, place))
         return false;

@@ -68,7 +68,7 @@ static int widest(const plan *p)
     size_t most = 1;
     for (int k = 0; k < p->noperands; k++)
         if (p->place[k] != GA__NO_PLACE) {
-            const size_t size = ga__dtype_size(p->operands[k].array->dtype);
+            const size_t size = ga__vector_size(ga__dtype_size(p->operands[k].array->dtype));
             most = size > most ? size : most;
         }
     return (int)most;
