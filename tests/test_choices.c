@@ -250,9 +250,9 @@ static void permuted_lines_have_their_own_orders(void **state)
     (void)state;
     for (int axis = 0; axis < 2; axis++) {
         ga_rng *rng = at(10 + (uint64_t)axis, 31);
-        gpuarray *line = ga_arange(GA_UINT8, 0, 3, 1);
+        gpuarray *line = ga_arange(GA_UINT8, 0, 3, 1), *column = ga_reshape(line, GA_SHAPE(3, 1));
         gpuarray *x = axis ? ga_broadcast_to(line, GA_SHAPE(LINES, 3))
-                           : ga_broadcast_to(ga_reshape(line, GA_SHAPE(3, 1)), GA_SHAPE(3, LINES));
+                           : ga_broadcast_to(column, GA_SHAPE(3, LINES));
         gpuarray *y = ga_rng_permuted(rng, x, axis);
         assert_true(position_of(rng) == 31 + LINES);
         const uint8_t *const got = host_copy(y);
@@ -280,7 +280,7 @@ static void permuted_lines_have_their_own_orders(void **state)
         free((void *)got);
         ga_free(y);
         ga_rng_free(rng);
-        ga_free(x), ga_free(line);
+        ga_free(x), ga_free(column), ga_free(line);
     }
     for (int k = 0; k < 36; k++)
         sixth[k % 6] = 1 / 6., thirty_sixth[k] = 1 / 36.;
