@@ -25,6 +25,33 @@ ga__operand ga__number_operand(const char *name, ga_dtype type, ga_value number)
     return (ga__operand){.name = name, .number = number, .type = type, .reads = true};
 }
 
+ga__operand ga__unsigned_operand(const char *name, uint64_t number)
+{
+    return ga__number_operand(name, GA_UINT64, ga_value_unsigned(GA_UINT64, number));
+}
+
+ga__operand ga__indexed_operand(const char *name, const gpuarray *array)
+{
+    return (ga__operand){
+        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .reads = true};
+}
+
+ga__operand ga__read_operand(const char *name, const gpuarray *array)
+{
+    return (ga__operand){.name = name,
+                         .array = array,
+                         .type = array->dtype,
+                         .access = GA__ACCESSOR,
+                         .reads = true,
+                         .is_const = true};
+}
+
+ga__operand ga__write_operand(const char *name, const gpuarray *array)
+{
+    return (ga__operand){
+        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .writes = true};
+}
+
 /* The result is declared in the source's type, so that the store converts with a single
  * rounding. */
 static ga_status copy_values(gpuarray *to, const gpuarray *from)

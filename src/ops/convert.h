@@ -11,6 +11,13 @@ ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, 
 
 /* A number as an operand, converted to `type`. */
 ga__operand ga__number_operand(const char *name, ga_dtype type, ga_value number);
+ga__operand ga__unsigned_operand(const char *name, uint64_t number);
+
+/* An array that the body indexes in C order, whatever its layout: read, read and declared const, or
+ * written. */
+ga__operand ga__indexed_operand(const char *name, const gpuarray *array);
+ga__operand ga__read_operand(const char *name, const gpuarray *array);
+ga__operand ga__write_operand(const char *name, const gpuarray *array);
 
 /* Copies `from` into `to` with a kernel; they have the same shape and device, any layouts and
  * dtypes. */

@@ -35,12 +35,6 @@ ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype t
     return (ga__operand){.name = name, .array = x, .type = type, .reads = true};
 }
 
-ga__operand ga__indexed_operand(const char *name, const gpuarray *x)
-{
-    return (ga__operand){
-        .name = name, .array = x, .type = x->dtype, .access = GA__ACCESSOR, .reads = true};
-}
-
 ga_status ga__search_into(const ga__formula *formula, gpuarray *out, const gpuarray *x,
                           ga_dtype type, const gpuarray *table)
 {

@@ -5,6 +5,7 @@
 #include <quarry/histogram.h>
 
 #include "kernels/histogram/binned.h"
+#include "ops/convert.h"
 
 /* Ids of the formulas of this folder. */
 #define GA__BINS_FORMULA_ID(n) GA__FAMILY_ID(GA__FAMILY_BINS, n)
@@ -34,10 +35,8 @@ gpuarray *ga__contiguous_as(const gpuarray *x, ga_dtype dtype);
 /* A number as a new 0-d array of its own dtype. */
 gpuarray *ga__full_number(const char *name, ga__device *device, ga_value number);
 
-/* An operand that the engine reads element by element in `type`, and an array that the body
- * indexes. */
+/* An operand that the engine reads element by element in `type`. */
 ga__operand ga__streamed_operand(const char *name, const gpuarray *x, ga_dtype type);
-ga__operand ga__indexed_operand(const char *name, const gpuarray *x);
 
 /* Stores what the formula makes of each x, `r`, from its place in the table `t` of `m` elements. x
  * is read in `type`. */

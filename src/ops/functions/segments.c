@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "kernels/scan/scan.h"
+#include "ops/convert.h"
 #include "ops/functions/masked.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_starts.h"
@@ -142,11 +143,6 @@ static const char *accumulator_of(const ga__part_formula *part)
     return part->accumulator;
 }
 
-static ga__operand number(const char *name, ga_dtype type, ga_value value)
-{
-    return (ga__operand){.name = name, .number = value, .type = type, .reads = true};
-}
-
 static ga__operand indexed(const char *name, const gpuarray *array, ga_dtype type, bool writes)
 {
     return (ga__operand){.name = name,
@@ -183,13 +179,14 @@ static ga_status scan(const call *c, const gpuarray *x, const gpuarray *starts, 
                     .texts = &texts,
                     .starts = "(long long)i % m == 0 || start[(long long)i % m]"},
         .type = c->loop};
-    const ga__operand operands[] = {indexed("r", to, c->result, true),
-                                    {.name = "x", .array = x, .type = c->loop, .reads = true},
-                                    indexed("start", starts, GA_BOOL, false),
-                                    indexed("offset", c->args->offsets, GA_INT64, false),
-                                    number("m", GA_INT64, ga_value_signed(GA_INT64, c->n)),
-                                    number("s", GA_INT64, ga_value_signed(GA_INT64, c->segments)),
-                                    number("ddof", GA_FLOAT64, ga_value_double(ddof))};
+    const ga__operand operands[] = {
+        indexed("r", to, c->result, true),
+        {.name = "x", .array = x, .type = c->loop, .reads = true},
+        indexed("start", starts, GA_BOOL, false),
+        indexed("offset", c->args->offsets, GA_INT64, false),
+        ga__number_operand("m", GA_INT64, ga_value_signed(GA_INT64, c->n)),
+        ga__number_operand("s", GA_INT64, ga_value_signed(GA_INT64, c->segments)),
+        ga__number_operand("ddof", GA_FLOAT64, ga_value_double(ddof))};
     const ga_status status =
         lifts && stores ? ga__scan_run(&described, to->buffer->device, 1, &size, 0, 7, operands)
                         : GA_ERR_MEMORY;

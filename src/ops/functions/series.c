@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "model/promote.h"
+#include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/gather.h"
 #include "ops/reduction_op.h"
@@ -48,12 +49,6 @@ static ga_status along(const ga__formula *formula, const gpuarray *x, int axis, 
                            operands);
 }
 
-static ga__operand double_operand(const char *name, double number)
-{
-    return (ga__operand){
-        .name = name, .number = ga_value_double(number), .type = GA_FLOAT64, .reads = true};
-}
-
 /* ---- gradient ---- */
 
 static ga_status check_coordinates(const gpuarray *x, int axis, const gpuarray *d)
@@ -92,7 +87,8 @@ static ga_status slopes(const ga_gradient_args *args, int axis, gpuarray *out)
         return status;
     }
     const bool given = args->spacing.kind == GA_VALUE_NUMBER;
-    others[1] = double_operand("h", given ? ga__number_double(args->spacing) : 1);
+    others[1] = ga__number_operand("h", GA_FLOAT64,
+                                   ga_value_double(given ? ga__number_double(args->spacing) : 1));
     return along(&even, args->x, axis, out, 2, others);
 }
 
@@ -223,7 +219,8 @@ static gpuarray *corrections(const gpuarray *x, int axis, double period, double 
         .name = "unwrap",
         .body = "r = c == 0 ? ga_v0(0) : ga::wrap_correction<ga_v0>(ga::cast<ga_v0>(x[0]) - "
                 "ga::cast<ga_v0>(x[-s]), ga_v0(period), ga_v0(least)); (void)length"};
-    const ga__operand others[] = {double_operand("period", period), double_operand("least", least)};
+    const ga__operand others[] = {ga__number_operand("period", GA_FLOAT64, ga_value_double(period)),
+                                  ga__number_operand("least", GA_FLOAT64, ga_value_double(least))};
     gpuarray *out =
         ga__array_new("unwrap", x->buffer->device, floating(x->dtype), x->ndim, x->shape);
     if (!out || along(&formula, x, axis, out, 2, others) == GA_OK)
@@ -259,12 +256,6 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
 
 /* ---- Polynomials and convolutions ---- */
 
-static ga__operand line_operand(const char *name, const gpuarray *array)
-{
-    return (ga__operand){
-        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .reads = true};
-}
-
 gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
 {
     static const ga__formula formula = {
@@ -281,7 +272,7 @@ gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
     if (!out)
         return NULL;
     const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
-                                    line_operand("p", p),
+                                    ga__indexed_operand("p", p),
                                     ga__integer_operand("m", p->size),
                                     {.name = "x", .array = x, .type = dtype, .reads = true}};
     if (ga__elementwise(&formula, device, x->ndim, x->shape, 4, operands) == GA_OK)
@@ -334,9 +325,9 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
     if (!out)
         return NULL;
     const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
-                                    line_operand("a", a),
+                                    ga__indexed_operand("a", a),
                                     ga__integer_operand("na", a->size),
-                                    line_operand("v", v),
+                                    ga__indexed_operand("v", v),
                                     ga__integer_operand("nv", v->size),
                                     ga__integer_operand("first", first)};
     if (ga__elementwise(&formulas[correlates], device, 1, &count, 6, operands) == GA_OK)

@@ -1,22 +1,15 @@
 /* Calls whose kernels check indices. */
+#include "ops/convert.h"
 #include "ops/index/checked.h"
 
 #include "base/error.h"
-
-static ga__operand address_operand(const char *name, uint64_t address)
-{
-    return (ga__operand){.name = name,
-                         .number = ga_value_unsigned(GA_UINT64, address),
-                         .type = GA_UINT64,
-                         .reads = true};
-}
 
 int ga__checked_begin(ga__checked *checked, const char *name, ga__device *device,
                       ga__operand *operands, int n)
 {
     const uint64_t fault = ga__fault_begin(device, &checked->fault);
-    operands[n] = address_operand("fault", fault);
-    operands[n + 1] = address_operand("call", (uint64_t)(uintptr_t)name);
+    operands[n] = ga__unsigned_operand("fault", fault);
+    operands[n + 1] = ga__unsigned_operand("call", (uint64_t)(uintptr_t)name);
     return fault ? n + GA__CHECKED_OPERANDS : -1;
 }
 

@@ -66,15 +66,6 @@ static void add_number(memory *m, const char *name, int64_t number)
     add(m, ga__integer_operand(name, number));
 }
 
-static void add_array(memory *m, const char *name, const gpuarray *array)
-{
-    add(m, (ga__operand){.name = name,
-                         .array = array,
-                         .type = array->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = true});
-}
-
 /* x and the value over a launch of `ndim` axes, whose axes from `first` on are `axes` of the fold's
  * others. */
 static void add_elements(const fold *f, memory *m, int ndim, const int64_t *shape, int first,
@@ -93,7 +84,7 @@ static void add_elements(const fold *f, memory *m, int ndim, const int64_t *shap
         add(m, ga__number_operand("number", f->loop, f->value));
     }
     add(m, ga__number_operand("z", f->loop, ga_value_bool(false)));
-    add_array(m, "key", f->keys.keys);
+    add(m, ga__indexed_operand("key", f->keys.keys));
 }
 
 /* A step in elements of the value along its axis k; of a number, which has one element, 0. */
@@ -176,7 +167,7 @@ static ga_status fold_sorted(const fold *f, const gpuarray *order, const gpuarra
         m.operand[0].reads = !keys;
         ga__lens_set_typed(&m.part, part, 1 + f->ndim, shape, strides, 0);
         add(&m, ga__lens_operand("part", &m.part, GA__PLACED, !keys));
-        add_array(&m, "order", order);
+        add(&m, ga__indexed_operand("order", order));
         ga__lens_coordinate(&m.coordinate, 1 + f->ndim, shape, 0, 0);
         add(&m, ga__lens_operand("t", &m.coordinate, GA__COORDINATE, false));
         add_number(&m, "tuples", f->tuples);

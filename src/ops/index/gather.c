@@ -1,4 +1,5 @@
 /* Operands of kernels that move elements: layouts without a buffer of their own. */
+#include "ops/convert.h"
 #include "ops/index/gather.h"
 
 #include <string.h>
@@ -68,6 +69,5 @@ ga__operand ga__word_operand(const char *name, ga_dtype dtype, ga_value number)
 
 ga__operand ga__integer_operand(const char *name, int64_t number)
 {
-    return (ga__operand){
-        .name = name, .number = ga_value_signed(GA_INT64, number), .type = GA_INT64, .reads = true};
+    return ga__number_operand(name, GA_INT64, ga_value_signed(GA_INT64, number));
 }

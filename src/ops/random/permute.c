@@ -1,4 +1,5 @@
 /* Random orders: of the numbers below n, of an array along an axis, and of each line by itself. */
+#include "ops/convert.h"
 #include "ops/random/permute.h"
 
 #include <quarry/indexing.h>
@@ -21,14 +22,6 @@ static int network_bits(int64_t n)
     return bits;
 }
 
-static ga__operand number_operand(const char *name, uint64_t number)
-{
-    return (ga__operand){.name = name,
-                         .number = ga_value_unsigned(GA_UINT64, number),
-                         .type = GA_UINT64,
-                         .reads = true};
-}
-
 /* The first places of one order of m numbers. */
 static ga_status fill_order(gpuarray *out, ga_rng *rng, int64_t m)
 {
@@ -44,7 +37,7 @@ static ga_status fill_order(gpuarray *out, ga_rng *rng, int64_t m)
     ga__operand operands[6] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true}};
     ga__rng_call_bits(state, numbers + 3);
     for (int k = 0; k < 5; k++)
-        operands[1 + k] = number_operand(names[k], numbers[k]);
+        operands[1 + k] = ga__unsigned_operand(names[k], numbers[k]);
     const ga_status status =
         ga__elementwise(&formula, out->buffer->device, 1, out->shape, 6, operands);
     if (status != GA_OK)
@@ -84,7 +77,7 @@ static gpuarray *line_orders(ga_rng *rng, const gpuarray *x, int axis)
         state.position,       state.seed};
     ga__operand operands[7] = {{.name = "r", .array = out, .type = GA_INT64, .writes = true}};
     for (int k = 0; k < 6; k++)
-        operands[1 + k] = number_operand(names[k], numbers[k]);
+        operands[1 + k] = ga__unsigned_operand(names[k], numbers[k]);
     if (ga__elementwise(&formula, out->buffer->device, x->ndim, x->shape, 7, operands) == GA_OK)
         return out;
     ga__rng_give_back(rng, state, lines);

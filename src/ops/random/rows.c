@@ -62,24 +62,6 @@ static gpuarray *spread(const char *name, const gpuarray *x, const row_shape *ro
     return made;
 }
 
-static ga__operand integer_operand(const char *name, uint64_t number)
-{
-    return (ga__operand){.name = name,
-                         .number = ga_value_unsigned(GA_UINT64, number),
-                         .type = GA_UINT64,
-                         .reads = true};
-}
-
-static ga__operand rows_operand(const char *name, const gpuarray *x, bool writes)
-{
-    return (ga__operand){.name = name,
-                         .array = x,
-                         .type = x->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = !writes,
-                         .writes = writes};
-}
-
 /* The first column of rows: what a kernel of one thread for each row writes. */
 static gpuarray *first_column(const gpuarray *x)
 {
@@ -133,12 +115,12 @@ static ga_status count_outcomes(gpuarray *out, ga_rng *rng, ga_value n, const gp
     const ga__operand operands[] = {
         {.name = "r", .array = column, .type = out->dtype, .writes = true},
         {.name = "trials", .array = trials, .number = n, .type = GA_FLOAT64, .reads = true},
-        rows_operand("x", out, true),
-        rows_operand("p", chances, false),
-        integer_operand("m", (uint64_t)count),
-        integer_operand("apart", apart),
-        integer_operand("place", state.position),
-        integer_operand("key", state.seed)};
+        ga__write_operand("x", out),
+        ga__indexed_operand("p", chances),
+        ga__unsigned_operand("m", (uint64_t)count),
+        ga__unsigned_operand("apart", apart),
+        ga__unsigned_operand("place", state.position),
+        ga__unsigned_operand("key", state.seed)};
     const ga_status status =
         ga__elementwise(&formula, out->buffer->device, column->ndim, column->shape, 8, operands);
     if (status != GA_OK)
@@ -207,8 +189,8 @@ static ga_status share_rows(gpuarray *x)
         return ga_error();
     const ga__operand operands[] = {
         {.name = "r", .array = column, .type = x->dtype, .writes = true},
-        rows_operand("x", x, true),
-        integer_operand("m", count)};
+        ga__write_operand("x", x),
+        ga__unsigned_operand("m", count)};
     const ga_status status =
         ga__elementwise(&formula, x->buffer->device, column->ndim, column->shape, 3, operands);
     ga_free(column);
@@ -344,9 +326,9 @@ static ga_status mix(gpuarray *out, const gpuarray *z, const gpuarray *mean, con
     const ga__operand operands[] = {
         {.name = "r", .array = out, .type = out->dtype, .writes = true},
         {.name = "mean", .array = mean, .type = z->dtype, .reads = true},
-        rows_operand("z", z, false),
-        rows_operand("factor", factor, false),
-        integer_operand("m", (uint64_t)mean->size)};
+        ga__indexed_operand("z", z),
+        ga__indexed_operand("factor", factor),
+        ga__unsigned_operand("m", (uint64_t)mean->size)};
     return ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, 5, operands);
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/rng.h"
 #include "model/dtype.h"
+#include "ops/convert.h"
 #include "ops/elementwise_op.h"
 
 enum { BITS = 32, LOW_BITS = 8, LOW_ROWS = 1 << LOW_BITS, HIGH_BITS = 14 };
@@ -122,14 +123,6 @@ static gpuarray *make_directions(const ga_sobol_args *args, ga__device *device)
 
 /* ---- Points ---- */
 
-static ga__operand number_operand(const char *name, uint64_t number)
-{
-    return (ga__operand){.name = name,
-                         .number = ga_value_unsigned(GA_UINT64, number),
-                         .type = GA_UINT64,
-                         .reads = true};
-}
-
 /* The sums of the points (first + row) << shift, and of the shifts if these are the high bits. */
 static gpuarray *make_sums(const gpuarray *directions, int64_t rows, int64_t first, int shift)
 {
@@ -147,9 +140,9 @@ static gpuarray *make_sums(const gpuarray *directions, int64_t rows, int64_t fir
                                      .type = GA_UINT32,
                                      .access = GA__ACCESSOR,
                                      .reads = true},
-                                    number_operand("m", (uint64_t)d),
-                                    number_operand("first", (uint64_t)first),
-                                    number_operand("shift", (uint64_t)shift)};
+                                    ga__unsigned_operand("m", (uint64_t)d),
+                                    ga__unsigned_operand("first", (uint64_t)first),
+                                    ga__unsigned_operand("shift", (uint64_t)shift)};
     if (ga__elementwise(&formula, made->buffer->device, 2, shape, 5, operands) == GA_OK)
         return made;
     ga_free(made);
@@ -192,7 +185,7 @@ static ga_status fill_points(const sobol *s, int64_t at, int64_t above, int64_t 
             {.name = "r", .array = out, .type = s->out->dtype, .writes = true},
             {.name = "a", .array = low, .type = GA_UINT32, .reads = true},
             {.name = "b", .array = high, .type = GA_UINT32, .reads = true},
-            number_operand("drop", (uint64_t)(BITS - s->digits)),
+            ga__unsigned_operand("drop", (uint64_t)(BITS - s->digits)),
             {.name = "unit", .number = ga_value_double(unit), .type = GA_FLOAT64, .reads = true}};
         status = ga__elementwise(&formula, out->buffer->device, 3, out->shape, 5, operands);
     }

@@ -45,19 +45,3 @@ ga_status ga__choose(const ga__choice *choice, ga__device *device, int64_t n, in
     ga__free(map);
     return status;
 }
-
-ga__operand ga__read_operand(const char *name, const gpuarray *array)
-{
-    return (ga__operand){.name = name,
-                         .array = array,
-                         .type = array->dtype,
-                         .access = GA__ACCESSOR,
-                         .reads = true,
-                         .is_const = true};
-}
-
-ga__operand ga__write_operand(const char *name, const gpuarray *array)
-{
-    return (ga__operand){
-        .name = name, .array = array, .type = array->dtype, .access = GA__ACCESSOR, .writes = true};
-}

@@ -4,6 +4,7 @@
 
 #include "kernels/operand.h"
 #include "kernels/scan/scan_formula.h"
+#include "ops/convert.h"
 
 /* A scan that counts the truths up to each element. */
 extern const ga__scan_texts ga__truths;
@@ -22,10 +23,5 @@ typedef struct ga__choice {
  * later chosen one has the same `to`. */
 ga_status ga__choose(const ga__choice *choice, ga__device *device, int64_t n, int noperands,
                      const ga__operand *operands);
-
-/* An array that the kernel indexes in C order, whatever its layout: one that it reads, and one that
- * it writes. */
-ga__operand ga__read_operand(const char *name, const gpuarray *array);
-ga__operand ga__write_operand(const char *name, const gpuarray *array);
 
 #endif
