@@ -24,7 +24,7 @@ static bool has_odd(const plan *p)
         if (!ga__operand_streamed(&p->operands[k]))
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
-        if (size > GA__VECTOR_BYTES || (size & (size - 1)) != 0)
+        if (ga__vector_size(size) != size)
             return true;
     }
     return false;

@@ -83,16 +83,6 @@ static void add_stack(ga__params *params, const plan *p)
     }
 }
 
-static ga__stream *choose_stream(const plan *p)
-{
-    ga__stream *stream = ga__current_stream(p->device);
-    if (!stream || ga__use(stream, p->a.array->buffer, false) != GA_OK ||
-        ga__use(stream, p->b.array->buffer, false) != GA_OK ||
-        ga__use(stream, p->c.array->buffer, true) != GA_OK)
-        return NULL;
-    return stream;
-}
-
 static ga_status launch(const plan *p, const ga__loaded_kernel *kernel, const ga__buffer *scratch)
 {
     uint64_t words[MOST_WORDS];
@@ -105,7 +95,7 @@ static ga_status launch(const plan *p, const ga__loaded_kernel *kernel, const ga
     const ga__launch shape = {p->v.host || blocks < INT32_MAX ? blocks : INT32_MAX,
                               GA__PRODUCT_SIDE * GA__PRODUCT_SIDE, 0, words,
                               ga__params_count(&params)};
-    ga__stream *stream = choose_stream(p);
+    ga__stream *stream = ga__product_stream(p);
     return stream ? ga__request_launch(kernel, stream, &shape) : ga_error();
 }
 

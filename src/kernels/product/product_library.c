@@ -84,22 +84,12 @@ bool ga__product_fits(const plan *p, ga__product_fit *fit)
     return copies_pay(p, fit) && verbs->takes(&product);
 }
 
-static ga__stream *choose_stream(const plan *p)
-{
-    ga__stream *stream = ga__current_stream(p->device);
-    if (!stream || ga__use(stream, p->a.array->buffer, false) != GA_OK ||
-        ga__use(stream, p->b.array->buffer, false) != GA_OK ||
-        ga__use(stream, p->c.array->buffer, true) != GA_OK)
-        return NULL;
-    return stream;
-}
-
 /* One call for all places along axis 0 of the stack; the others take turns. */
 ga_status ga__product_by_library(const plan *p, const ga__product_fit *fit)
 {
     ga__product_fit again = *fit;
     ga__matrix_product product = describe(p, &again);
-    ga__stream *stream = choose_stream(p);
+    ga__stream *stream = ga__product_stream(p);
     ga_status status = stream ? GA_OK : ga_error();
     const int64_t turns = p->places / product.places;
     for (int64_t turn = 0; turn < turns && status == GA_OK; turn++) {

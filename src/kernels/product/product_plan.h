@@ -32,4 +32,7 @@ void ga__product_plan_read(ga__product_plan *p, const ga__product *call);
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);
 
+/* The stream of a launch, which waits for what others do with the operands. NULL on failure. */
+ga__stream *ga__product_stream(const ga__product_plan *p);
+
 #endif
