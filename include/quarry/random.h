@@ -142,8 +142,8 @@ GA_API gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *a
                                   const int64_t *lengths);
 
 /* The normal distribution with mean `mean`, d numbers, and the covariances `cov`, a symmetric
- * matrix d x d without negative eigenvalues, of which the call waits for the elements: its Cholesky
- * factor times standard normal numbers. */
+ * matrix d x d without negative eigenvalues: its Cholesky factor times standard normal numbers. The
+ * call waits for the elements of cov. */
 GA_API gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray *mean,
                                             const gpuarray *cov, int ndim, const int64_t *lengths);
 

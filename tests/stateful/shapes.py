@@ -323,23 +323,32 @@ class Indices(Takes):
                 axis += 1
         return parts
 
-    def call(self, rng):
-        x = self.array(rng, lengths(rng, int(rng.integers(1, 5)), 9))
-        parts = self.parts(rng, x)
-        theirs = tuple(p.like.astype(np.int64) if isinstance(p, Held) and p.like.dtype != bool else
-                       p.like if isinstance(p, Held) else p for p in parts)
-        what = "%r[%r]" % (x, theirs)
-        if any(isinstance(p, np.ndarray) and not p.any() and (p.dtype == bool or not p.size) for p in theirs):
-            parts = theirs = ()  # NumPy's versions differ in whether they check what names nothing
-        if rng.random() < 0.5:
-            return self.both(what, lambda: self.ours.index(x.array, parts), lambda: np.asarray(x.like[theirs]))
+    @staticmethod
+    def theirs(parts):
+        """The parts as NumPy takes them."""
+        return tuple(p.like.astype(np.int64) if isinstance(p, Held) and p.like.dtype != bool else
+                     p.like if isinstance(p, Held) else p for p in parts)
+
+    def value_for(self, rng, x, theirs):
+        """The shape of x[theirs], or () if there is none, and an array that broadcasts to it."""
         try:
             shape = np.empty(x.like.shape)[theirs].shape
         except IndexError:
             shape = ()
         narrow = tuple(1 if rng.random() < 0.2 else n for n in shape)[int(rng.integers(len(shape) + 1)):]
         other = self.dtypes[0] != "bool" and not self.dtypes[0].startswith("u") and rng.random() < 0.3
-        value = self.array(rng, narrow, "int8" if other else self.dtypes[0])
+        return shape, self.array(rng, narrow, "int8" if other else self.dtypes[0])
+
+    def call(self, rng):
+        x = self.array(rng, lengths(rng, int(rng.integers(1, 5)), 9))
+        parts = self.parts(rng, x)
+        theirs = self.theirs(parts)
+        what = "%r[%r]" % (x, theirs)
+        if any(isinstance(p, np.ndarray) and not p.any() and (p.dtype == bool or not p.size) for p in theirs):
+            parts = theirs = ()  # NumPy's versions differ in whether they check what names nothing
+        if rng.random() < 0.5:
+            return self.both(what, lambda: self.ours.index(x.array, parts), lambda: np.asarray(x.like[theirs]))
+        shape, value = self.value_for(rng, x, theirs)
         before = x.like.copy()
 
         def ours():
@@ -366,16 +375,9 @@ class Folds(Indices):
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), int(rng.choice([9, 300]))))
         parts = self.parts(rng, x)
-        theirs = tuple(p.like.astype(np.int64) if isinstance(p, Held) and p.like.dtype != bool else
-                       p.like if isinstance(p, Held) else p for p in parts)
+        theirs = self.theirs(parts)
         name = pick(rng, ["add", "add", "multiply", "minimum", "maximum"])
-        try:
-            shape = np.empty(x.like.shape)[theirs].shape
-        except IndexError:
-            shape = ()
-        narrow = tuple(1 if rng.random() < 0.2 else n for n in shape)[int(rng.integers(len(shape) + 1)):]
-        other = self.dtypes[0] != "bool" and not self.dtypes[0].startswith("u") and rng.random() < 0.3
-        value = self.array(rng, narrow, "int8" if other else self.dtypes[0])
+        shape, value = self.value_for(rng, x, theirs)
         if name == "multiply":
             value.like[...] = np.sign(value.like.real) if value.like.dtype != bool else value.like
             value = Held(self.library, rng, value.like)
