@@ -199,6 +199,29 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
     assert_false(plan_it(&p)->fast_path); /* whole vectors */
 }
 
+/* Of a column and a row; the result, or one operand, is of `lines` lines. */
+static int vectors_of_an_outer_product(int64_t lines, bool whole)
+{
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(lines, 4096), NULL);
+    add(&p, GA_FLOAT32, 4096, SHAPE(whole ? lines : 1, 4096), NULL);
+    add(&p, GA_FLOAT32, 4096, SHAPE(lines, 1), NULL);
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_int_equal(q->lanes, 4);
+    assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
+    return q->unroll;
+}
+
+static void threads_that_read_little_store_several_vectors(void **state)
+{
+    (void)state;
+    const int64_t lines = 4 * (int64_t)PROCESSORS * THREADS / 1024;
+    assert_int_equal(vectors_of_an_outer_product(lines, false), 4);
+    assert_int_equal(vectors_of_an_outer_product(lines - 1, false), 1); /* too few threads */
+    assert_int_equal(vectors_of_an_outer_product(lines, true), 1);
+}
+
 /* ---- The width of indices ---- */
 
 static void indices_are_as_wide_as_any_operand_needs(void **state)
@@ -459,9 +482,9 @@ static void rows_of_any_length_move_in_vectors(void **state)
         add(&p, GA_INT8, 1 << 22, SHAPE(width), NULL); /* a row: in shared memory if it is short */
         q = plan_it(&p);
         assert_true(q->tiled && q->tile.run == 2);
-        assert_int_equal(q->tile.nstages, width <= 768);
+        assert_int_equal(q->tile.nstages, 0);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
-        assert_int_equal(q->move[q->place[2]], width <= 768 ? GA__MOVE_SINGLY : GA__MOVE_ROW);
+        assert_int_equal(q->move[q->place[2]], width <= GA__RING_BYTES ? GA__MOVE_RING : GA__MOVE_ROW);
     }
 }
 
@@ -723,6 +746,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
+        cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
         cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
         cmocka_unit_test(tiles_have_long_stretches_on_both_sides),

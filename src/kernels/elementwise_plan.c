@@ -2,7 +2,8 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
-#define MOST_VECTORS 4        /* of a thread on the fast path */
+#define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
+#define LITTLE 16             /* times less is read than written */
 #define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
 #define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
@@ -283,6 +284,25 @@ static void choose_vectors_per_thread(plan *p)
     p->grid = ga__ceil_div(all, BLOCK * p->chunk);
 }
 
+/* Whether what is read is little beside what is written, and there is enough for every thread: a
+ * thread that stores one vector then waits for its loads longer than the bus takes for the store.
+ */
+static bool reads_little(const plan *p)
+{
+    const ga__device *device = p->device;
+    int64_t read = 0, written = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->place[k] == GA__NO_PLACE)
+            continue;
+        int64_t nbytes = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+        for (int axis = 0; axis < p->nest.ndim; axis++)
+            nbytes *= p->nest.strides[p->place[k]][axis] ? p->nest.shape[axis] : 1;
+        *(p->operands[k].writes ? &written : &read) += nbytes;
+    }
+    return read > 0 && read <= written / LITTLE &&
+           p->vectors >= (int64_t)MOST_VECTORS * device->processors * device->threads_per_processor;
+}
+
 static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
@@ -293,7 +313,8 @@ static void choose_cuda_variant(plan *p)
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->fast_path = p->tail && p->formula->fast_path;
-    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
+    /* Measured: one 16-byte access each keeps the bus full. */
+    p->unroll = p->lanes > 1 && (p->fast_path || !reads_little(p)) ? 1 : MOST_VECTORS;
     if (p->fast_path)
         choose_vectors_per_thread(p);
     else
