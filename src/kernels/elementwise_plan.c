@@ -6,6 +6,7 @@
 #define LITTLE 16             /* times less is read than written */
 #define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
+#define SHORT_ROW 8           /* elements of rows that the host does not walk by themselves */
 #define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
 
 typedef ga__elementwise_plan plan;
@@ -376,10 +377,35 @@ static void choose_bands(plan *p)
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
+static size_t bytes_of_operands(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE)
+            nbytes += (size_t)p->n * ga__dtype_size(p->operands[k].array->dtype);
+    return nbytes;
+}
+
+/* Short rows cost more than their elements. Along the longest axis, elements that lie apart cost
+ * little while all of them stay in the cache. */
+static void walk_longest_axis(plan *p)
+{
+    int longest = 0;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.shape[axis] > p->nest.shape[longest])
+            longest = axis;
+    if (longest == 0 || p->nest.shape[0] >= SHORT_ROW ||
+        ga__goes_past_cache(p->device, bytes_of_operands(p)))
+        return;
+    ga__nest_swap(&p->nest, 0, longest);
+    (void)measure(p);
+}
+
 static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
     p->wide = true;
+    walk_longest_axis(p);
     p->pads = may_pad(p);
     if (p->pads)
         choose_host_tiles(p);

@@ -8,6 +8,7 @@
 #define SHORTEST 512  /* bytes of the stretches whose ends cost less than vectors save: measured */
 #define MOST_AXES 12  /* whose words the parameters of a kernel, 4 KiB, hold */
 #define MOST_RINGS 4
+#define LEAST_SHARED (48 << 10) /* bytes that a block of every device may have */
 
 typedef ga__elementwise_plan plan;
 
@@ -180,7 +181,10 @@ bool ga__elementwise_tiles(plan *p)
                                       .size = (int)ga__dtype_size(first->dtype),
                                       .aligned = (uintptr_t)first->data % APART == 0,
                                       .block = BLOCK,
-                                      .fewest = (int64_t)p->device->processors * TILES};
+                                      .fewest = (int64_t)p->device->processors * TILES,
+                                      .shared = p->device->shared_bytes
+                                                    ? (int64_t)p->device->shared_bytes
+                                                    : LEAST_SHARED};
     p->tiled = ga__tile_choose(&p->tile, &p->nest, &request);
     if (p->tiled) {
         p->block = BLOCK;
@@ -207,6 +211,7 @@ void ga__elementwise_tile_head(const plan *p, ga__params *params)
                           .across = (uint64_t)t->across,
                           .ids = (uint64_t)t->ids,
                           .align = (uint64_t)t->align,
+                          .lead = (uint64_t)t->lead,
                           .ends = (uint64_t)(t->ends ? 2 * t->stretches : 0)};
     ga__params_add_divisor(params, t->turns, false);
     for (int axis = 0; axis < nest->ndim; axis++) {
