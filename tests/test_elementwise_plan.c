@@ -485,7 +485,8 @@ static void rows_of_any_length_move_in_vectors(void **state)
         assert_true(q->tiled && q->tile.run == 2);
         assert_int_equal(q->tile.nstages, 0);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
-        assert_int_equal(q->move[q->place[2]], width <= GA__RING_BYTES ? GA__MOVE_RING : GA__MOVE_ROW);
+        assert_int_equal(q->move[q->place[2]],
+                         width <= GA__RING_BYTES ? GA__MOVE_RING : GA__MOVE_ROW);
     }
 }
 
@@ -521,7 +522,8 @@ static int64_t walked(int64_t rows, int64_t width)
     add(&p, GA_FLOAT32, 4096, SHAPE(rows, width), NULL);
     add(&p, GA_FLOAT32, 1 << 20, SHAPE(rows, width), STRIDES(width + 2, 1));
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_int_equal(q->step[q->place[0]], q->nest.strides[q->place[0]][0] == 1 ? STEP_ONE : STEP_ANY);
+    assert_int_equal(q->step[q->place[0]],
+                     q->nest.strides[q->place[0]][0] == 1 ? STEP_ONE : STEP_ANY);
     return q->nest.shape[0];
 }
 

@@ -5,8 +5,8 @@
 #define TILES 4  /* for each processor, if the array has them */
 #define APART 32 /* bytes from one element to the next below which they share what memory moves */
 #define NARROW 2 /* bytes of elements that one access each would move too slowly */
-#define SHORTEST 512  /* bytes of the stretches whose ends cost less than vectors save: measured */
-#define MOST_AXES 12  /* whose words the parameters of a kernel, 4 KiB, hold */
+#define SHORTEST 512 /* bytes of the stretches whose ends cost less than vectors save: measured */
+#define MOST_AXES 12 /* whose words the parameters of a kernel, 4 KiB, hold */
 #define MOST_RINGS 4
 #define LEAST_SHARED (48 << 10) /* bytes that a block of every device may have */
 
@@ -176,15 +176,14 @@ bool ga__elementwise_tiles(plan *p)
         return false;
     const gpuarray *first = first_result(p);
     p->lanes = rows ? GA__VECTOR_BYTES / most : 1;
-    const ga__tile_request request = {.written = written,
-                                      .lanes = p->lanes,
-                                      .size = (int)ga__dtype_size(first->dtype),
-                                      .aligned = (uintptr_t)first->data % APART == 0,
-                                      .block = BLOCK,
-                                      .fewest = (int64_t)p->device->processors * TILES,
-                                      .shared = p->device->shared_bytes
-                                                    ? (int64_t)p->device->shared_bytes
-                                                    : LEAST_SHARED};
+    const ga__tile_request request = {
+        .written = written,
+        .lanes = p->lanes,
+        .size = (int)ga__dtype_size(first->dtype),
+        .aligned = (uintptr_t)first->data % APART == 0,
+        .block = BLOCK,
+        .fewest = (int64_t)p->device->processors * TILES,
+        .shared = p->device->shared_bytes ? (int64_t)p->device->shared_bytes : LEAST_SHARED};
     p->tiled = ga__tile_choose(&p->tile, &p->nest, &request);
     if (p->tiled) {
         p->block = BLOCK;

@@ -6,11 +6,11 @@
 #define TILES_AT_ONCE 3       /* whose stages a multiprocessor holds, */
 #define MOST_BYTES (64 << 10) /* of this size at most: measured, */
 #define LEAST_BYTES (4 << 10) /* and at least where tiles would be too few */
-#define LINE 128     /* bytes that neighbouring threads store together */
-#define SECTOR 32    /* bytes that memory moves at least */
-#define BANKS 8      /* of 16 bytes */
-#define TURNS 4      /* of a thread where no operand is staged, */
-#define MANY_TILES 8 /* of which there are at least so many times the fewest */
+#define LINE 128              /* bytes that neighbouring threads store together */
+#define SECTOR 32             /* bytes that memory moves at least */
+#define BANKS 8               /* of 16 bytes */
+#define TURNS 4               /* of a thread where no operand is staged, */
+#define MANY_TILES 8          /* of which there are at least so many times the fewest */
 
 typedef ga__tile tile;
 typedef ga__tile_request wanted;
