@@ -210,7 +210,6 @@ void ga__elementwise_tile_head(const plan *p, ga__params *params)
                           .across = (uint64_t)t->across,
                           .ids = (uint64_t)t->ids,
                           .align = (uint64_t)t->align,
-                          .lead = (uint64_t)t->lead,
                           .ends = (uint64_t)(t->ends ? 2 * t->stretches : 0)};
     ga__params_add_divisor(params, t->turns, false);
     for (int axis = 0; axis < nest->ndim; axis++) {

@@ -349,8 +349,7 @@ static void share_out(tile *t, const ga__nest *nest, const wanted *w)
     t->stretches = (int)stretches;
     t->across = stretches >= 4 ? 3 : stretches >= 2 ? 4 : 5;
     t->ends = t->spare > 0 || t->total % w->lanes != 0;
-    t->lead = t->nstages ? LINE / GA__VECTOR_BYTES - 1 : 0;
-    t->turns = (int)ga__ceil_div(t->vectors + t->lead, 1 << t->across);
+    t->turns = (int)ga__ceil_div(t->vectors, 1 << t->across);
     t->ids = t->turns * GA__WARP * (int)ga__ceil_div(stretches, GA__WARP >> t->across);
     for (int axis = 0; axis < nest->ndim; axis++)
         t->tiles[axis] = ga__ceil_div(nest->shape[axis], t->extent[axis]);

@@ -28,7 +28,6 @@ typedef struct ga__tile {
     int vectors, stretches; /* vectors of a stretch of the results, and stretches */
     int64_t part, spare;    /* elements of a stretch, and by how many it may begin early */
     int across;             /* log2 of the neighbouring vectors of a warp */
-    int lead;               /* vectors by which the first of these may begin early: its line */
     int turns, ids;         /* turns of a warp along a stretch; threads' turns in all */
     int align;              /* elements to which the stretches of neighbouring tiles align */
     bool ends;              /* some stretch may begin or end within a vector */
