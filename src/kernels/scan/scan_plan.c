@@ -133,6 +133,7 @@ static void choose_variant(plan *p)
     set_operands(p);
     p->width = p->kept.shape[0];
     p->each = 1;
+    p->shared = 0;
     if (p->v.host)
         ga__scan_plan_host(p);
     else
