@@ -106,7 +106,7 @@ ga_status ga__chosen_begin_where(ga__chosen *c, const char *name, const ga__pred
     *c = (ga__chosen){.name = name, .where = *where};
     if (!ga__not_recording(name))
         return ga_error();
-    if (where->device->arch != 0 && where->size >= MARKED)
+    if (where->size >= MARKED)
         return count_marked(c);
     return where->size > 0 ? count_computed(c) : GA_OK;
 }
@@ -121,7 +121,7 @@ ga_status ga__chosen_begin(ga__chosen *c, const char *name, const gpuarray *cond
                                 .size = condition->size}};
     if (!ga__not_recording(name))
         return ga_error();
-    if (c->where.device->arch != 0 && condition->size >= MARKED)
+    if (condition->size >= MARKED)
         return count_marked(c);
     return ga__take_number(ga_count_nonzero(condition), &c->count);
 }

@@ -16,7 +16,7 @@ typedef struct ga__predicate {
     const ga__operand *operands;
 } ga__predicate;
 
-/* Large conditions on CUDA are read once, and their marks kept: a bit for each element, and how
+/* Large conditions are read once, and their marks kept: a bit for each element, and how
  * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
 typedef struct ga__chosen {
     const char *name; /* of the operation, for messages */
