@@ -158,12 +158,12 @@ static void compare_simple(int scan, int axis, int ndim, int64_t a, int64_t b, i
 static void long_rows_look_back(void **state)
 {
     (void)state;
-    static const int64_t lengths[] = {1,    3,     31,    5119,   5120,   5121,
-                                      8191, 10241, 61441, 131072, 131073, 300007};
+    static const int64_t lengths[] = {1,    3,     31,    7167,   7168,   7169,
+                                      8191, 14337, 43009, 131072, 131073, 300007};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         for (int scan = 0; scan < 3; scan++)
             compare_simple(scan, 0, 1, lengths[k], 1, 1);
-    compare_simple(0, 0, 1, 5120 * 1030 + 5, 1, 1); /* three levels of totals */
+    compare_simple(0, 0, 1, 7168 * 1030 + 5, 1, 1); /* three levels of totals */
     compare_simple(2, 1, 2, 3, 70001, 1);
     compare_simple(1, 1, 2, 3, 70016, 1); /* rows that move in whole vectors */
     compare_simple(6, 0, 1, 70001, 1, 1);

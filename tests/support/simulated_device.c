@@ -73,8 +73,6 @@ static const struct {
                      "sum += (unsigned char)(word >> b) * (unsigned char)(factors >> b);"},
     {"cp.async.ca.shared.global", "__builtin_memcpy(to, from, BYTES);"},
     {"cp.async.wait_all", ""},
-    {"cp.async.commit_group", ""},
-    {"cp.async.wait_group", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},

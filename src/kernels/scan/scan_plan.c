@@ -135,7 +135,6 @@ static void choose_variant(plan *p)
     p->width = p->kept.shape[0];
     p->each = p->groups = p->tiles = 1;
     p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE); /* of a selection */
-    p->shared = 0;
     if (p->v.host)
         ga__scan_plan_host(p);
     else

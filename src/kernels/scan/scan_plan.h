@@ -24,7 +24,6 @@ typedef struct ga__scan_plan {
     int64_t tiles;  /* of a row */
     int64_t each;   /* rows of a block */
     int64_t grid;
-    size_t shared; /* dynamic shared memory of a block */
 } ga__scan_plan;
 
 /* Fills the rest of *p from the scan, its operands, and the room for strides. */

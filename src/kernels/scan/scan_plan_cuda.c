@@ -12,13 +12,11 @@
 #define SEGMENT_BYTES 128 /* that neighbouring threads of columns read together */
 #define ROW_BLOCKS 4      /* on a multiprocessor: with fewer rows, blocks share them */
 #define COLUMN_BLOCKS 2
-#define STAGE_BYTES 25600    /* of a tile that waits in shared memory, at most; half where threads */
-                             /* exchange results */
+#define STAGE_BYTES 30720    /* of a tile that waits in shared memory, with what threads exchange */
 #define SHARED_BYTES 231000  /* of a multiprocessor, without what the driver takes of each block */
 #define STAGED_EXCHANGE 64   /* bytes of a thread in shared memory: its vectors of results */
-#define STAGED_OTHER 1400    /* bytes of shared memory beside these */
 #define STAGED_BLOCKS 6      /* more leave less than 40 registers to a thread */
-#define STAGED_SLOTS 3
+#define STAGED_AHEAD 128     /* tiles of all rows: what is farther leaves the cache unread */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
 
 typedef ga__scan_plan plan;
@@ -231,45 +229,30 @@ static bool find_sizes(const plan *p, stage_sizes *s)
     return results == 1 && s->result >= s->most && s->most > 0;
 }
 
-/* Elements that threads have side by side in a tile that waits in shared memory, and the bytes of a
- * thread in which they exchange results. */
-static int staged_lanes(const stage_sizes *s, int *exchanged)
-{
-    int lanes = GA__VECTOR_BYTES / s->most;
-    *exchanged = 0;
-    if (s->result == s->most)
-        return lanes;
-    while (lanes > 1 && lanes * s->result > STAGED_EXCHANGE)
-        lanes /= 2;
-    *exchanged = lanes * s->result;
-    return lanes;
-}
-
 /* Tiles that wait in shared memory, where blocks share rows and the texts only compute. */
 static bool stages_tiles(plan *p)
 {
     const ga__formula *f = &p->scan->formula.base;
     stage_sizes s;
-    int exchanged;
     if (f->user_text || *f->body || !find_sizes(p, &s))
         return false;
-    const int lanes = staged_lanes(&s, &exchanged), vector = GA__SCAN_BLOCK * lanes * s.all,
-              most = STAGE_BYTES / (exchanged ? 2 : 1) / vector;
-    if (most < 1)
+    int lanes = GA__VECTOR_BYTES / s.most;
+    const bool exchanges = s.result > s.most;
+    while (exchanges && lanes > 1 && lanes * s.result > STAGED_EXCHANGE)
+        lanes /= 2;
+    const int exchanged = exchanges ? GA__SCAN_BLOCK * lanes * s.result : 0,
+              vector = GA__SCAN_BLOCK * lanes * s.all, odd = (STAGE_BYTES - exchanged) / vector - 1;
+    if (odd < 0)
         return false;
     p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)smaller((most - 1) / 2 * 2 + 1, MOST_UNROLL - 1);
+    p->v.unroll = (uint8_t)smaller(odd / 2 * 2 + 1, MOST_UNROLL - 1);
     p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
-    const int own = GA__SCAN_BLOCK * exchanged + STAGED_OTHER, tile = p->v.unroll * vector;
-    const int64_t most_shared = (int64_t)p->device->shared_bytes - own;
     choose_blocks(p, ROW_BLOCKS);
-    if (!p->v.chained || most_shared < 2 * tile)
+    if (!p->v.chained)
         return false;
-    p->v.slots = (uint8_t)smaller(most_shared / tile, STAGED_SLOTS);
-    p->shared = (size_t)(p->v.slots * tile);
-    const int64_t fit = SHARED_BYTES / ((int64_t)p->shared + own);
+    const int64_t fit = SHARED_BYTES / (p->v.unroll * vector + exchanged + 1400);
     p->v.staged = (uint8_t)smaller(fit, p->v.value_bytes > 8 || p->v.segmented ? 3 : STAGED_BLOCKS);
-    p->grid = smaller(p->grid, p->v.staged * p->device->processors);
+    p->each = ga__ceil_div(STAGED_AHEAD, p->groups);
     for (int k = 0; k < p->noperands; k++)
         p->v.operand[k].staged =
             p->operands[k].array && p->operands[k].reads && p->v.operand[k].step == STEP_ONE;

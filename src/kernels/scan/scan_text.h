@@ -32,11 +32,11 @@ typedef struct ga__scan_variant {
     bool columns; /* neighbouring threads take neighbouring rows */
     bool wide;    /* 64-bit indices */
     bool exclusive : 1, initial : 1;
-    bool segmented : 1;            /* some elements start a segment */
     bool chained;                  /* a block has one tile of a row */
+    bool segmented;                /* some elements start a segment */
     uint8_t folds : 2, choice : 2; /* CUDA: a ga__folds, a ga__choice_pass */
-    uint8_t staged : 4;            /* CUDA: blocks of a multiprocessor with tiles in shared memory, */
-    uint8_t slots;                 /* and a block's tiles there */
+    uint8_t staged : 4;            /* CUDA: tiles are in shared memory, of so many blocks at once */
+
     uint8_t kept_ndim;
     uint16_t type;        /* T */
     uint16_t value_bytes; /* of an accumulator, at most */
