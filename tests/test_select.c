@@ -190,9 +190,9 @@ static void computed_conditions_agree_with_loops(void **state)
                      *one = ga_ones(GA_INT8, GA_SHAPE(columns));
             for (int how = 0; how < 2; how++) {
                 gpuarray *x = matrix(how, rows, columns);
-                assert_values(ga_eval("(w * s)[x > t]", GA(w), GA(x), GA_NAMED("s", -2),
-                                      GA_NAMED("t", 0)),
-                              -2);
+                assert_values(
+                    ga_eval("(w * s)[x > t]", GA(w), GA(x), GA_NAMED("s", -2), GA_NAMED("t", 0)),
+                    -2);
                 assert_values(ga_eval("w[one * x > 0*sum(x)]", GA(w), GA(x), GA(one)), 1);
             }
         }

@@ -41,8 +41,8 @@ static void run_inverse(const golden_case *c, gpuarray **got)
     if (c->ddof)
         ga_unique_inverse(x, &got[0], &got[1]);
     else
-        got[0] = ga_unique(x, .inverse = &got[1], .naxes = c->naxes > 0 ? c->naxes : 0,
-                           .axes = c->axes);
+        got[0] =
+            ga_unique(x, .inverse = &got[1], .naxes = c->naxes > 0 ? c->naxes : 0, .axes = c->axes);
 }
 
 static void run_pair(const golden_case *c, gpuarray **got)

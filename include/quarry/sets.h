@@ -114,9 +114,8 @@ struct ga_unique_options_ {
     ga_unique_rest_ rest;
     operator ga_unique_args() const
     {
-        return ga_unique_args{x,           rest.indices,      rest.inverse,
-                              rest.counts, rest.distinct_nan, rest.naxes,
-                              rest.axes};
+        return ga_unique_args{
+            x, rest.indices, rest.inverse, rest.counts, rest.distinct_nan, rest.naxes, rest.axes};
     }
 };
 struct ga_isin_rest_ {

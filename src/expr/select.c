@@ -81,9 +81,8 @@ gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device 
         where.noperands = inputs.count;
         where.operands = inputs.operands;
         const ga_status status = ga__chosen_begin_where(&c, "eval", &where);
-        out = status == GA_OK
-                  ? store(&c, step, plan->graph.nodes[plan->graph.root].dtype, &inputs)
-                  : ga__chosen_end(&c, NULL, status);
+        out = status == GA_OK ? store(&c, step, plan->graph.nodes[plan->graph.root].dtype, &inputs)
+                              : ga__chosen_end(&c, NULL, status);
     }
     for (int k = 0; k < step->ninputs; k++)
         ga_free(inputs.views[k]);

@@ -420,9 +420,10 @@ static int check_selection(const typer *t, int root)
         const ga__node *node = ga__typer_node(t, k);
         for (int i = 0; i < ga__node_inputs(node); i++)
             if (ga__typer_node(t, node->key.operand[i])->key.kind == GA__NODE_SELECT) {
-                ga__eval_fail(t->ast->text, node->at, GA_ERR_UNSUPPORTED,
-                              "a mask chooses a number of elements that only the data tell: it is the "
-                              "last step; use where(), or another call");
+                ga__eval_fail(
+                    t->ast->text, node->at, GA_ERR_UNSUPPORTED,
+                    "a mask chooses a number of elements that only the data tell: it is the "
+                    "last step; use where(), or another call");
                 return FAILED;
             }
     }

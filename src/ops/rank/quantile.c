@@ -234,16 +234,18 @@ static ga_status fill_complex(const call *c, const ga__rank_rows *rows, gpuarray
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(227),
          .name = "median",
-         .body = "const auto row = s + i * m; const ga_s0 last = row[m - 1], low = row[(m - 1) / 2]; "
-                 "const ga_s0 sum = low + ga_s0(row[m / 2]); r = last; "
-                 "if (!ga::isnan(last)) r = m % 2 ? low : ga_s0{sum.re / 2, sum.im / 2}",
+         .body =
+             "const auto row = s + i * m; const ga_s0 last = row[m - 1], low = row[(m - 1) / 2]; "
+             "const ga_s0 sum = low + ga_s0(row[m / 2]); r = last; "
+             "if (!ga::isnan(last)) r = m % 2 ? low : ga_s0{sum.re / 2, sum.im / 2}",
          .uses_index = true},
         {.id = GA__FORMULA_ID(228),
          .name = "nanmedian",
          .body = "const auto row = s + i * m; long long k = 0; "
                  "for (long long end = m; k < end;) { const long long at = (k + end) / 2; "
                  "if (ga::isnan(ga_s0(row[at]))) end = at; else k = at + 1; } "
-                 "const ga_s0 low = row[k > 0 ? (k - 1) / 2 : 0], sum = low + ga_s0(row[k / 2 < m ? k / 2 : 0]); "
+                 "const ga_s0 low = row[k > 0 ? (k - 1) / 2 : 0], sum = low + ga_s0(row[k / 2 < m "
+                 "? k / 2 : 0]); "
                  "r = low; if (k % 2 == 0) r = ga_s0{sum.re / 2, sum.im / 2}; "
                  "if (k == 0) r = ga_s0{ga::not_a_number<decltype(low.re)>(), 0}",
          .uses_index = true}};
@@ -282,8 +284,8 @@ static ga_status fill(const call *c, gpuarray *result)
                                  .q_type = c->n.dtype,
                                  .nq = c->n.count,
                                  .q = c->n.q};
-    const ga_status ranked = ga__dtype_kind(c->result) == 'c' ? fill_complex(c, &rows, result)
-                                                              : ga__rank(&ranking);
+    const ga_status ranked =
+        ga__dtype_kind(c->result) == 'c' ? fill_complex(c, &rows, result) : ga__rank(&ranking);
     ga_free(rows.x);
     return ranked;
 }

@@ -58,8 +58,7 @@ static gpuarray *number_columns(const char *name, const gpuarray *columns, const
     const ga__operand operands[] = {
         ga__read_operand("c", columns), ga__read_operand("p", order),
         ga__number_operand("m", GA_INT64, ga_value_signed(GA_INT64, columns->shape[0]))};
-    gpuarray *firsts =
-        ga__array_new(name, columns->buffer->device, GA_BOOL, 1, &columns->shape[1]);
+    gpuarray *firsts = ga__array_new(name, columns->buffer->device, GA_BOOL, 1, &columns->shape[1]);
     if (!firsts || ga__fill_by(&formula, firsts, GA_BOOL, 3, operands) != GA_OK)
         return NULL;
     return ga_cumsum(firsts);
@@ -79,10 +78,9 @@ ga_status ga__unique_along(const char *name, const gpuarray *x, int axis, ga__wa
              *numbers = order ? number_columns(name, columns, order) : NULL;
     const ga__runs runs = {.elements = numbers, .order = order};
     wanted.indices = true;
-    ga_status status = numbers ? ga__find_runs(name, &runs, wanted, 1, &x->shape[axis], made)
-                               : ga_error();
-    if (status == GA_OK &&
-        !(made->values = ga_take(x, made->indices, GA_AXIS(axis))))
+    ga_status status =
+        numbers ? ga__find_runs(name, &runs, wanted, 1, &x->shape[axis], made) : ga_error();
+    if (status == GA_OK && !(made->values = ga_take(x, made->indices, GA_AXIS(axis))))
         status = ga_error();
     return status;
 }
