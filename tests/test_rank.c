@@ -543,7 +543,8 @@ static bool work(void)
         gpuarray *rows = q ? ga_reshape(x, GA_SHAPE(700, 100)) : NULL;
         done = rows && ga_median(x) && ga_quantile(rows, q, GA_AXIS(0)) && ga_partition(x, 100) &&
                ga_argpartition(rows, 3, GA_AXIS(0)) && ga_topk(x, 60, &values, &indices) == GA_OK &&
-               ga_topk(rows, 9, &values, &indices, GA_AXIS(0)) == GA_OK;
+               ga_topk(rows, 9, &values, &indices, GA_AXIS(0)) == GA_OK &&
+               ga_nanmedian(ga_view(ga_slice(rows, ":4"), GA_COMPLEX64), GA_AXIS(1));
     }
     return done;
 }

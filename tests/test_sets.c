@@ -366,6 +366,7 @@ static bool make_sets(void)
     GA_SCOPE {
         gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(3, 20)), *y = x ? ga_ones_like(x) : NULL;
         done = y && ga_unique(x, .indices = &one, .inverse = &two, .counts = &three) &&
+               ga_unique(x, .counts = &three, GA_AXIS(0)) &&
                ga_intersect1d(x, y, .a_indices = &one, .b_indices = &two) && ga_setxor1d(x, y) &&
                ga_union1d(x, y) && ga_setdiff1d(x, y) && ga_isin(x, y) &&
                ga_mode(x, &one, &two, GA_AXIS(0)) == GA_OK;
