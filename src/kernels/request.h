@@ -137,13 +137,24 @@ static inline void ga__key_add(ga__key *key, uint64_t word)
     key->words[key->nwords++] = word;
 }
 
+/* Room for a struct without padding, of at most `most` bytes. ga__key_extend() adds what it is. */
+static inline void *ga__key_rest(ga__key *key, size_t most)
+{
+    assert(key->nwords * sizeof key->words[0] + most <= sizeof key->words);
+    return key->words + key->nwords;
+}
+
+static inline void ga__key_extend(ga__key *key, size_t nbytes)
+{
+    assert(nbytes % sizeof key->words[0] == 0);
+    key->nwords += nbytes / sizeof key->words[0];
+}
+
 /* Adds a struct without padding: a whole number of words. */
 static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nbytes)
 {
-    assert(nbytes % sizeof key->words[0] == 0 &&
-           key->nwords + nbytes / sizeof key->words[0] <= GA__KEY_WORDS);
-    memcpy(key->words + key->nwords, bytes, nbytes);
-    key->nwords += nbytes / sizeof key->words[0];
+    memcpy(ga__key_rest(key, nbytes), bytes, nbytes);
+    ga__key_extend(key, nbytes);
 }
 
 /* The name of a key of records, which keys.def declares: a name that it lacks does not compile. */
