@@ -57,11 +57,8 @@ static ga__record *describe(const void *planned)
 static const ga__loaded_kernel *find_kernel(const plan *p)
 {
     const ga__formula *formula = &p->draw->distribution->formula;
-    ga__key key;
-    ga__key_init(&key, formula, p->device, GA__RANDOM);
-    ga__key_add_bytes(&key, &p->v, sizeof p->v);
     const ga__request request = {formula, p->device, "random.tmpl", describe, p, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__RANDOM, &p->v, sizeof p->v);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)

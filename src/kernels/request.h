@@ -222,6 +222,19 @@ typedef struct ga__loaded_kernel {
  * QUARRY_LOADED_KERNELS kernels of all engines, by default 4096; the disk keeps the others. */
 #define GA__LOADED_KERNELS 4096
 const ga__loaded_kernel *ga__request_find(const ga__key *key, const ga__request *request);
+
+/* The same under the key of the formula, the device, the engine and its variant, without padding.
+ */
+static inline const ga__loaded_kernel *ga__request_find_variant(const ga__request *request,
+                                                                ga__engine engine,
+                                                                const void *variant, size_t nbytes)
+{
+    ga__key key;
+    ga__key_init(&key, request->formula, request->device, engine);
+    ga__key_add_bytes(&key, variant, nbytes);
+    return ga__request_find(&key, request);
+}
+
 static inline void ga__request_leave(void)
 {
     ga__key_table_leave();
