@@ -39,7 +39,8 @@ sources = [path for folder in ("src", "include", "templates") for path in sorted
 code = "".join(path.read_text() for path in sources)
 wrong += [f"docs/design.md: there is no {name}" for name in sorted(set(re.findall(r"\bga__\w+", text)))
           if not re.search(rf"\b{name}\b", code)]
-for name in sorted(set(re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r"\*\w*\.\w+", "", text)))):
+names = re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r"\*\w*\.\w+", "", text))
+for name in sorted(set(names)):
     if not (root / name).exists() and not any(str(path).endswith("/" + name) for path in sources):
         wrong.append(f"docs/design.md: there is no {name}")
 print("\n".join(wrong) or f"the links of {len(pages)} pages lead somewhere")

@@ -61,12 +61,8 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
     fi
 }
 
-# Line numbers are what reports need of debug information; all of it takes a third of the compiler's
-# time. A program links in half the time with gold, if there is one.
+# Of debug information, reports need the numbers of lines; all of it takes a third of a compiler's time.
 common="-Ddebug=false -Dc_args=-g1 -Dcpp_args=-g1"
-if command -v ld.gold > /dev/null; then
-    common="$common -Dc_link_args=-fuse-ld=gold -Dcpp_link_args=-fuse-ld=gold"
-fi
 
 # shellcheck disable=SC2086 # the options are separate words
 build_and_test build/test "" $common -Doptimization=2
