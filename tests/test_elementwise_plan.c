@@ -13,7 +13,7 @@
 #include "random.h"
 #include "run.h"
 
-enum { PROCESSORS = 132, THREADS = 2048, MOST = 4, RESULT = 0 };
+enum { PROCESSORS = 132, THREADS = 2048, SHARED = 227 << 10, MOST = 4, RESULT = 0 };
 
 /* A call with up to MOST arrays, the result first, and its plan, which points into the other
  * members. */
@@ -32,6 +32,7 @@ static void start(planned *p, int arch)
     memset(p, 0, sizeof *p);
     p->device.arch = arch;
     p->device.processors = PROCESSORS;
+    p->device.shared_bytes = SHARED;
     p->device.threads_per_processor = THREADS;
     p->formula.name = "test";
     p->plan.formula = &p->formula;
@@ -199,6 +200,29 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
     assert_false(plan_it(&p)->fast_path); /* whole vectors */
 }
 
+/* Of a column and a row; the result, or one operand, is of `lines` lines. */
+static int vectors_of_an_outer_product(int64_t lines, bool whole)
+{
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(lines, 4096), NULL);
+    add(&p, GA_FLOAT32, 4096, SHAPE(whole ? lines : 1, 4096), NULL);
+    add(&p, GA_FLOAT32, 4096, SHAPE(lines, 1), NULL);
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_int_equal(q->lanes, 4);
+    assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
+    return q->unroll;
+}
+
+static void threads_that_read_little_store_several_vectors(void **state)
+{
+    (void)state;
+    const int64_t lines = 4 * (int64_t)PROCESSORS * THREADS / 1024;
+    assert_int_equal(vectors_of_an_outer_product(lines, false), 4);
+    assert_int_equal(vectors_of_an_outer_product(lines - 1, false), 1); /* too few threads */
+    assert_int_equal(vectors_of_an_outer_product(lines, true), 1);
+}
+
 /* ---- The width of indices ---- */
 
 static void indices_are_as_wide_as_any_operand_needs(void **state)
@@ -273,7 +297,7 @@ static void tiles_have_long_stretches_on_both_sides(void **state)
                 assert_true(q->tiled && t->nstages == 1 && q->transposed[q->place[1]]);
                 assert_true(t->part * size >= 96 || t->part >= t->total);
                 assert_true(in->vectors * 16 >= 96 || t->extent[1] == q->nest.shape[1]);
-                assert_true(t->shared <= 48 << 10);
+                assert_true(t->shared <= SHARED / 2);
                 assert_int_equal(q->lanes, 16 / size);
                 /* The bytes that tiles copy to shared memory, in relation to the array's. */
                 int64_t moved = in->vectors * q->grid * 16;
@@ -335,7 +359,7 @@ static void stages_fit_and_share_an_axis(void **state)
             add(&p, GA_FLOAT32, (1 << 20) + 4, SHAPE(1024, 512), STRIDES(1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
         assert_int_equal(q->tile.nstages, turned);
-        assert_true(q->tile.shared <= 48 << 10);
+        assert_true(q->tile.shared <= SHARED / 2);
         const int64_t held = q->tile.extent[0] * q->tile.extent[1] * 4;
         for (int k = 1; k < turned; k++)
             assert_true(q->tile.stage[k].offset >= q->tile.stage[k - 1].offset + held);
@@ -459,9 +483,10 @@ static void rows_of_any_length_move_in_vectors(void **state)
         add(&p, GA_INT8, 1 << 22, SHAPE(width), NULL); /* a row: in shared memory if it is short */
         q = plan_it(&p);
         assert_true(q->tiled && q->tile.run == 2);
-        assert_int_equal(q->tile.nstages, width <= 768);
+        assert_int_equal(q->tile.nstages, 0);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
-        assert_int_equal(q->move[q->place[2]], width <= 768 ? GA__MOVE_SINGLY : GA__MOVE_ROW);
+        assert_int_equal(q->move[q->place[2]],
+                         width <= GA__RING_BYTES ? GA__MOVE_RING : GA__MOVE_ROW);
     }
 }
 
@@ -487,6 +512,29 @@ static void host_blocks_are_of_a_worthwhile_size(void **state)
     q = plan_it(&p);
     assert_int_equal(q->chunk % 4096, 0);
     assert_true(q->grid <= PROCESSORS * 16 && q->grid > PROCESSORS * 12);
+}
+
+/* The length of the axis that the host walks innermost: of a window of rows. */
+static int64_t walked(int64_t rows, int64_t width)
+{
+    planned p;
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(rows, width), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(rows, width), STRIDES(width + 2, 1));
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_int_equal(q->step[q->place[0]],
+                     q->nest.strides[q->place[0]][0] == 1 ? STEP_ONE : STEP_ANY);
+    return q->nest.shape[0];
+}
+
+static void short_rows_in_the_cache_are_walked_across(void **state)
+{
+    (void)state;
+    assert_int_equal(walked(1000, 7), 1000);
+    assert_int_equal(walked(5, 3), 5);
+    assert_int_equal(walked(2, 3), 3);
+    assert_int_equal(walked(1000, 8), 8);
+    assert_int_equal(walked(1 << 26, 7), 7); /* the cache does not hold it */
 }
 
 static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void **state)
@@ -645,7 +693,7 @@ static void check_tiles(const ga__elementwise_plan *q)
     assert_true((int64_t)t->vectors * q->lanes >= t->part);
     assert_true(t->turns << t->across >= t->vectors);
     assert_true(t->ids >= t->vectors * t->stretches);
-    assert_true(t->shared <= 48 << 10);
+    assert_true(t->shared <= SHARED / 2);
     for (int k = 0; k < t->nstages; k++)
         for (int axis = 0; axis < q->nest.ndim; axis++) {
             const int64_t stride = q->nest.strides[t->stage[k].place][axis] * t->stage[k].size;
@@ -723,6 +771,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
+        cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
         cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
         cmocka_unit_test(tiles_have_long_stretches_on_both_sides),
@@ -734,6 +783,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(squares_fit_shared_memory),
         cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
+        cmocka_unit_test(short_rows_in_the_cache_are_walked_across),
         cmocka_unit_test(results_go_past_the_cache_only_in_whole_strips_and_not_in_place),
         cmocka_unit_test(only_texts_that_cannot_tell_are_given_more_elements),
         cmocka_unit_test(any_call_is_covered),

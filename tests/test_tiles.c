@@ -232,7 +232,8 @@ static void axes_come_in_any_order(void **state)
 static void rows_take_columns_rows_and_windows(void **state)
 {
     (void)state;
-    static const int64_t lengths[] = {5, 15, 16, 17, 31, 33, 100, 127, 129, 1025};
+    static const int64_t lengths[] = {3,  4,   5,   7,   8,   13,  15,  16,  17,
+                                      33, 100, 127, 129, 384, 385, 768, 769, 1025};
     for (int size = 0; size < 3; size++)
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
             for (int work = COPY; work < WORKS; work++)

@@ -2,9 +2,11 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
-#define MOST_VECTORS 4        /* of a thread on the fast path */
+#define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
+#define LITTLE 16             /* times less is read than written */
 #define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
+#define SHORT_ROW 8           /* elements of rows that the host does not walk by themselves */
 #define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
 
 typedef ga__elementwise_plan plan;
@@ -285,6 +287,25 @@ static void choose_vectors_per_thread(plan *p)
     p->grid = ga__ceil_div(all, BLOCK * p->chunk);
 }
 
+/* Whether what is read is little beside what is written, and there is enough for every thread: a
+ * thread that stores one vector then waits for its loads longer than the bus takes for the store.
+ */
+static bool reads_little(const plan *p)
+{
+    const ga__device *device = p->device;
+    int64_t read = 0, written = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->place[k] == GA__NO_PLACE)
+            continue;
+        int64_t nbytes = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+        for (int axis = 0; axis < p->nest.ndim; axis++)
+            nbytes *= p->nest.strides[p->place[k]][axis] ? p->nest.shape[axis] : 1;
+        *(p->operands[k].writes ? &written : &read) += nbytes;
+    }
+    return read > 0 && read <= written / LITTLE &&
+           p->vectors >= (int64_t)MOST_VECTORS * device->processors * device->threads_per_processor;
+}
+
 static void choose_cuda_variant(plan *p)
 {
     p->lanes = ga__elementwise_lanes(p);
@@ -295,7 +316,8 @@ static void choose_cuda_variant(plan *p)
     p->vectors = p->n / p->lanes;
     p->tail = p->lanes > 1 && p->nest.ndim == 1;
     p->fast_path = p->tail && p->formula->fast_path;
-    p->unroll = p->lanes > 1 ? 1 : 4; /* measured: one 16-byte access each keeps the bus full */
+    /* Measured: one 16-byte access each keeps the bus full. */
+    p->unroll = p->lanes > 1 && (p->fast_path || !reads_little(p)) ? 1 : MOST_VECTORS;
     if (p->fast_path)
         choose_vectors_per_thread(p);
     else
@@ -357,10 +379,35 @@ static void choose_bands(plan *p)
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
+static size_t bytes_of_operands(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE)
+            nbytes += (size_t)p->n * ga__dtype_size(p->operands[k].array->dtype);
+    return nbytes;
+}
+
+/* Short rows cost more than their elements. Along the longest axis, elements that lie apart cost
+ * little while all of them stay in the cache. */
+static void walk_longest_axis(plan *p)
+{
+    int longest = 0;
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.shape[axis] > p->nest.shape[longest])
+            longest = axis;
+    if (longest == 0 || p->nest.shape[0] >= SHORT_ROW ||
+        ga__goes_past_cache(p->device, bytes_of_operands(p)))
+        return;
+    ga__nest_swap(&p->nest, 0, longest);
+    (void)measure(p);
+}
+
 static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
     p->wide = true;
+    walk_longest_axis(p);
     p->pads = may_pad(p);
     if (p->pads)
         choose_host_tiles(p);

@@ -115,7 +115,6 @@ static void fill_box(ga__record *record, const variant *v, const size_t *word)
         ga__record_set_number(walk, GA__KEY(axis), axis);
         ga__record_set_flag(walk, GA__KEY(last), axis == run - 1);
         ga__record_set_flag(walk, GA__KEY(innermost), axis == 0 && run > 1);
-        ga__record_set_flag(walk, GA__KEY(outermost), axis == run - 2);
     }
     ga__record_set(ga__record_append(record, GA__KEY(whole_vector)), GA__KEY(whole), "1");
     ga__record_set(record, GA__KEY(whole), "");
@@ -124,10 +123,14 @@ static void fill_box(ga__record *record, const variant *v, const size_t *word)
 /* What holds unless an operand's record says otherwise. */
 static void fill_tiles(ga__record *record, const variant *v, const size_t *word)
 {
-    bool shared = false;
-    for (int k = 0; k < (int)v->head.noperands; k++)
+    bool shared = false, rings = false;
+    for (int k = 0; k < (int)v->head.noperands; k++) {
         shared = shared || v->operand[k].transposed;
+        rings = rings || v->operand[k].move == GA__MOVE_RING;
+    }
     ga__record_set_flag(record, GA__KEY(shared), shared);
+    ga__record_set_flag(record, GA__KEY(rings), rings);
+    ga__record_set(record, GA__KEY(ring), "");
     ga__record_set(record, GA__KEY(first), "");
     ga__record_set(record, GA__KEY(vector), "");
     ga__record_set(record, GA__KEY(dense_run), "");
@@ -146,9 +149,11 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
     ga__record_set_number(record, GA__KEY(reach), (int64_t)bounds);
     ga__record_set_number(record, GA__KEY(stage), (int64_t)(bounds + GA__BOUND_WORDS));
     ga__record_set_flag(record, GA__KEY(vector),
-                        o->move == GA__MOVE_DENSE || o->move == GA__MOVE_ROW);
+                        o->move != GA__MOVE_SINGLY && o->move != GA__MOVE_HELD);
     ga__record_set_flag(record, GA__KEY(dense_run), o->move == GA__MOVE_DENSE);
     ga__record_set_flag(record, GA__KEY(row), o->move == GA__MOVE_ROW);
+    if (o->move == GA__MOVE_RING)
+        ga__record_set_number(record, GA__KEY(ring), GA__RING_BYTES);
     ga__record_set_flag(record, GA__KEY(held), o->move == GA__MOVE_HELD);
     ga__record_set_flag(record, GA__KEY(pair), o->move == GA__MOVE_PAIR);
     ga__record_set_flag(record, GA__KEY(swizzled), o->swizzled);

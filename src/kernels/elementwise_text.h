@@ -28,6 +28,7 @@ typedef struct ga__tile_params {
 enum {
     GA__TILE_AXIS_WORDS = 12,
     GA__BOUND_WORDS = 2,
+    GA__RING_BYTES = 768, /* the longest row that a ring holds */
     GA__STAGE_WORDS = 8,
     GA__STAGE_AXIS_WORDS = 6
 };

@@ -15,12 +15,13 @@ typedef struct ga__declaration {
 } ga__declaration;
 
 /* How a thread of a tile on CUDA moves the elements of its vector: one by one; as a vector, since
- * they are neighbours; as a vector within a row of axis 0; one for all elements of a row; or, where
- * rows are longer than vectors, one for each of two rows. */
+ * they are neighbours; as vectors of the rows of axis 0; as a vector of shared memory, which holds
+ * the one row that they have; one for all elements; or one for each row. */
 typedef enum ga__move {
     GA__MOVE_SINGLY,
     GA__MOVE_DENSE,
     GA__MOVE_ROW,
+    GA__MOVE_RING,
     GA__MOVE_HELD,
     GA__MOVE_PAIR
 } ga__move;

@@ -5,9 +5,10 @@
 #define TILES 4  /* for each processor, if the array has them */
 #define APART 32 /* bytes from one element to the next below which they share what memory moves */
 #define NARROW 2 /* bytes of elements that one access each would move too slowly */
-#define SHORTEST 512  /* bytes of the stretches whose ends cost less than vectors save: measured */
-#define MOST_AXES 12  /* whose words the parameters of a kernel, 4 KiB, hold */
-#define SHORT_ROW 768 /* bytes of a row that ends within most vectors of a warp */
+#define SHORTEST 512 /* bytes of the stretches whose ends cost less than vectors save: measured */
+#define MOST_AXES 12 /* whose words the parameters of a kernel, 4 KiB, hold */
+#define MOST_RINGS 4
+#define LEAST_SHARED (48 << 10) /* bytes that a block of every device may have */
 
 typedef ga__elementwise_plan plan;
 
@@ -36,29 +37,13 @@ static bool pays_to_stage(const plan *p, int k)
     return near >= 0 && p->nest.strides[place][near] * size < APART && (near > 0 || size <= NARROW);
 }
 
-/* Whether all rows of axis 0 read the same short row of operand k: where most vectors reach its
- * end, shared memory serves single elements. */
-static bool repeats_short_row(const plan *p, int k, int lanes)
-{
-    const int place = p->place[k];
-    if (place == GA__NO_PLACE || p->step[place] != STEP_ONE || p->operands[k].writes)
-        return false;
-    for (int axis = 1; axis < p->nest.ndim; axis++)
-        if (p->nest.strides[place][axis] != 0)
-            return false;
-    const int64_t row = p->nest.shape[0];
-    return p->nest.ndim > 1 && row >= lanes &&
-           row * (int64_t)ga__dtype_size(p->operands[k].array->dtype) <= SHORT_ROW;
-}
-
-/* The operands that pass through shared memory: all have their neighbours along the same axis.
- * `lanes`: of the vectors that pay without, or 0. */
-static void choose_stages(plan *p, int lanes)
+/* The operands that pass through shared memory: all have their neighbours along the same axis. */
+static void choose_stages(plan *p)
 {
     int near = -1;
     p->tile.nstages = 0;
     for (int k = 0; k < p->noperands && p->tile.nstages < GA__MOST_STAGES; k++) {
-        if (!pays_to_stage(p, k) && !(lanes > 0 && repeats_short_row(p, k, lanes)))
+        if (!pays_to_stage(p, k))
             continue;
         if (near >= 0 && near_axis(p, p->place[k]) != near)
             continue;
@@ -102,16 +87,29 @@ static bool follows(const plan *p, int place, int run)
     return dense;
 }
 
-static ga__move move_of(const plan *p, int place)
+/* Whether all rows of operand k are one short row: where most vectors of a warp reach its end,
+ * shared memory serves vectors of a row that does not end. */
+static bool is_ring(const plan *p, int k)
 {
+    for (int axis = 1; axis < p->nest.ndim; axis++)
+        if (p->nest.strides[p->place[k]][axis] != 0)
+            return false;
+    const int64_t size = (int64_t)ga__dtype_size(p->operands[k].array->dtype);
+    return p->nest.ndim > 1 && p->tile.nstages == 0 && p->nest.shape[0] * size <= GA__RING_BYTES;
+}
+
+static ga__move move_of(const plan *p, int k, bool rings)
+{
+    const int place = p->place[k];
     if (p->transposed[place] || p->lanes == 1 || p->step[place] == STEP_ANY)
         return GA__MOVE_SINGLY;
-    const bool long_rows = p->nest.shape[0] >= p->lanes;
     if (p->step[place] == STEP_ZERO)
-        return long_rows && p->tile.run > 1 ? GA__MOVE_PAIR : GA__MOVE_HELD;
+        return p->tile.run > 1 ? GA__MOVE_PAIR : GA__MOVE_HELD;
     if (follows(p, place, p->tile.run))
         return GA__MOVE_DENSE;
-    return long_rows ? GA__MOVE_ROW : GA__MOVE_SINGLY;
+    if (rings && is_ring(p, k))
+        return GA__MOVE_RING;
+    return 2 * p->nest.shape[0] >= p->lanes ? GA__MOVE_ROW : GA__MOVE_SINGLY;
 }
 
 /* ---- The choice ---- */
@@ -154,8 +152,14 @@ static bool vectors_pay(const plan *p, int written, int widest)
 
 static void set_moves(plan *p)
 {
-    for (int place = 0; place < p->nest.noperands; place++)
-        p->move[place] = move_of(p, place);
+    int rings = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (p->place[k] == GA__NO_PLACE)
+            continue;
+        const ga__move move = move_of(p, k, rings < MOST_RINGS);
+        p->move[p->place[k]] = move;
+        rings += move == GA__MOVE_RING;
+    }
     p->grid = 1;
     for (int axis = 0; axis < p->nest.ndim; axis++)
         p->grid *= p->tile.tiles[axis];
@@ -167,17 +171,19 @@ bool ga__elementwise_tiles(plan *p)
     if (written == 0 || p->nest.ndim > MOST_AXES)
         return false;
     const bool rows = results_are_rows(p, written), narrow = rows && vectors_pay(p, written, most);
-    choose_stages(p, narrow ? GA__VECTOR_BYTES / most : 0);
+    choose_stages(p);
     if (p->tile.nstages == 0 && !narrow)
         return false;
     const gpuarray *first = first_result(p);
     p->lanes = rows ? GA__VECTOR_BYTES / most : 1;
-    const ga__tile_request request = {.written = written,
-                                      .lanes = p->lanes,
-                                      .size = (int)ga__dtype_size(first->dtype),
-                                      .aligned = (uintptr_t)first->data % APART == 0,
-                                      .block = BLOCK,
-                                      .fewest = (int64_t)p->device->processors * TILES};
+    const ga__tile_request request = {
+        .written = written,
+        .lanes = p->lanes,
+        .size = (int)ga__dtype_size(first->dtype),
+        .aligned = (uintptr_t)first->data % APART == 0,
+        .block = BLOCK,
+        .fewest = (int64_t)p->device->processors * TILES,
+        .shared = p->device->shared_bytes ? (int64_t)p->device->shared_bytes : LEAST_SHARED};
     p->tiled = ga__tile_choose(&p->tile, &p->nest, &request);
     if (p->tiled) {
         p->block = BLOCK;

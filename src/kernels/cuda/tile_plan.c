@@ -3,14 +3,14 @@
 
 #include "kernels/request.h"
 
-#define MOST_SHARED (48 << 10)
-#define TILE_BYTES (32 << 10) /* of the stages, and the least where tiles would be too few */
-#define LEAST_BYTES (4 << 10)
-#define LINE 128     /* bytes that neighbouring threads store together */
-#define SECTOR 32    /* bytes that memory moves at least */
-#define BANKS 8      /* of 16 bytes */
-#define TURNS 4      /* of a thread where no operand is staged, */
-#define MANY_TILES 8 /* of which there are at least so many times the fewest */
+#define TILES_AT_ONCE 3       /* whose stages a multiprocessor holds, */
+#define MOST_BYTES (64 << 10) /* of this size at most: measured, */
+#define LEAST_BYTES (4 << 10) /* and at least where tiles would be too few */
+#define LINE 128              /* bytes that neighbouring threads store together */
+#define SECTOR 32             /* bytes that memory moves at least */
+#define BANKS 8               /* of 16 bytes */
+#define TURNS 4               /* of a thread where no operand is staged, */
+#define MANY_TILES 8          /* of which there are at least so many times the fewest */
 
 typedef ga__tile tile;
 typedef ga__tile_request wanted;
@@ -284,7 +284,7 @@ static int64_t lay_out(const tile *t, const ga__nest *nest, ga__stage *s)
         span += (all.extent[axis] - 1) * s->step[axis];
         moved *= all.extent[axis];
     }
-    return moved * s->vectors > INT32_MAX / 2 ? MOST_SHARED + 1 : span;
+    return moved * s->vectors > INT32_MAX / 2 ? INT32_MAX / 2 : span;
 }
 
 /* Neighbouring vectors of results take elements `lanes` steps apart. Where these would meet in few
@@ -304,7 +304,7 @@ static void lay_out_all(tile *t, const ga__nest *nest, const wanted *w)
     t->shared = 0;
     for (int k = 0; k < t->nstages; k++) {
         ga__stage *s = &t->stage[k];
-        s->offset = (int)least(t->shared, MOST_SHARED);
+        s->offset = (int)least(t->shared, INT32_MAX / 2);
         t->shared += round_up(lay_out(t, nest, s) + s->unit + GA__VECTOR_BYTES, LINE);
         choose_swizzle(nest, s, w->lanes);
     }
@@ -386,13 +386,16 @@ static bool try_budget(tile *t, const ga__nest *nest, const wanted *w, int64_t b
     t->vectors = (int)ga__ceil_div(t->part + (t->part % t->align ? t->spare : 0), w->lanes);
     lay_out_all(t, nest, w);
     share_out(t, nest, w);
-    return t->shared <= MOST_SHARED;
+    return t->shared <= w->shared / 2;
 }
 
 static bool choose_budget(tile *t, const ga__nest *nest, const wanted *w)
 {
     bool fits = false;
-    for (int64_t bytes = TILE_BYTES; bytes >= LEAST_BYTES; bytes /= 2) {
+    int64_t bytes = MOST_BYTES;
+    while (TILES_AT_ONCE * bytes > w->shared && bytes > LEAST_BYTES)
+        bytes /= 2;
+    for (; bytes >= LEAST_BYTES; bytes /= 2) {
         fits = try_budget(t, nest, w, bytes);
         if (fits && count_tiles(t, nest) >= w->fewest)
             break;

@@ -47,6 +47,7 @@ typedef struct ga__tile_request {
     bool aligned;   /* the first result begins where a vector can */
     int block;      /* threads */
     int64_t fewest; /* tiles that keep the device busy */
+    int64_t shared; /* bytes that a block may have */
 } ga__tile_request;
 
 /* The axes over which the results have no gaps; at least 1. */
