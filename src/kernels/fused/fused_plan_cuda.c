@@ -9,7 +9,8 @@
 #define MOST_EACH 16       /* elements of a thread in registers; */
 #define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
 #define REGISTER_BYTES 128 /* of a thread's elements */
-#define MOST_PAIRED 32     /* elements of a thread in pairs */
+#define MOST_PAIRED 32     /* elements of a thread in pairs, */
+#define MOST_PAIRED_PER_ROW 64 /* where no results take registers */
 #define SEVERAL 4          /* rows of one element of a thread */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
 #define WORD 4             /* bytes of a register */
@@ -63,10 +64,15 @@ static int register_bytes(const plan *p)
     return (int)nbytes;
 }
 
+static int most_paired(const plan *p)
+{
+    return p->call->formula->per_row ? MOST_PAIRED_PER_ROW : MOST_PAIRED;
+}
+
 static int most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                ? MOST_PAIRED
+              limit = has_pairs(p)                ? most_paired(p)
                       : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
@@ -210,7 +216,7 @@ static int vectors_with_room(const plan *p, int elements)
 static int usual_each(const plan *p)
 {
     const bool whole = p->v.lanes > 1 && p->v.lanes == lanes_of(p) && !p->v.shifted;
-    return has_pairs(p)                ? MOST_PAIRED
+    return has_pairs(p)                ? most_paired(p)
            : p->call->formula->per_row ? MOST_PER_ROW
            : whole                     ? VECTORS_EACH
                                        : MOST_EACH;
@@ -340,7 +346,8 @@ static bool stage_rows(plan *p)
 /* Rows in registers, while the next one comes to shared memory. */
 static bool plan_ahead(plan *p)
 {
-    p->v.registers = p->v.ahead = true;
+    p->v.registers = true;
+    p->v.ahead = 1;
     p->v.gathers = false;
     choose_lanes(p);
     const int most = vectors_with_room(p, most_ahead(p));
@@ -355,47 +362,44 @@ static bool plan_ahead(plan *p)
     return true;
 }
 
-/* Rows in shared memory. */
-static bool plan_shared(plan *p)
-{
-    p->v.registers = p->v.gathers = p->v.ahead = false;
-    choose_lanes(p);
-    p->v.each = p->v.sure = 0;
-    if (!stage_rows(p))
-        return false;
-    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->v.ahead = copies_ahead(p);
-    p->grid = blocks_at_once(p);
-    return true;
-}
-
 /* Clusters that run at once, if there are rows for them. Each lies in one of the parts of a device,
- * which are no whole clusters. */
+ * which are pairs of multiprocessors, but no whole clusters. */
 static int64_t clusters_at_once(const plan *p)
 {
     const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
                   blocks = (fit < threads ? fit : threads) * p->call->device->processors,
-                  all = blocks / p->v.cluster * (CLUSTERED - 1) / CLUSTERED;
+                  clusters = blocks / p->v.cluster,
+                  all = p->v.cluster > 2 ? clusters * (CLUSTERED - 1) / CLUSTERED : clusters;
     return all < p->rows ? all : p->rows;
 }
 
-/* Rows in the shared memory of the blocks of a cluster: of all that a cluster may have, so that
- * several blocks of a multiprocessor take turns with reading and computing. */
-static bool plan_clusters(plan *p)
+/* Rows in the shared memory of `blocks` blocks, which are a cluster if they are several. */
+static bool plan_shared(plan *p, int blocks, int ahead)
 {
-    p->v.registers = p->v.gathers = p->v.ahead = false;
+    p->v.registers = p->v.gathers = false;
+    p->v.ahead = (uint8_t)ahead;
+    p->v.cluster = (uint8_t)(blocks > 1 ? blocks : 0);
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
-    p->v.cluster = (uint8_t)p->call->device->cluster;
-    if (p->v.cluster == 0)
-        return false;
-    p->part = ga__ceil_div(vectors_of_row(p), p->v.cluster) * p->v.lanes;
-    if (!stage_rows(p) || p->v.staged == 0 || !copies_ahead(p))
+    p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
+    if (!stage_rows(p) || (ahead && (p->v.staged == 0 || !copies_ahead(p))))
         return false;
     p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->v.ahead = true;
-    p->grid = clusters_at_once(p) * p->v.cluster;
+    p->grid = blocks > 1 ? clusters_at_once(p) * blocks : blocks_at_once(p);
     return p->grid > 0;
+}
+
+/* Rows in the shared memory of as few blocks as have room for two of them each, so that a row comes
+ * during all passes of the one before; of more blocks if they do not keep the device busy. */
+static bool plan_two(plan *p)
+{
+    bool found = false;
+    for (int blocks = 1; blocks == 1 || blocks <= p->call->device->cluster; blocks *= 2) {
+        found = plan_shared(p, blocks, 2);
+        if (found && p->rows * blocks >= p->call->device->processors)
+            return true;
+    }
+    return found;
 }
 
 /* Rows of one element. */
@@ -415,7 +419,8 @@ bool ga__fused_plan_cuda(plan *p)
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);
-    if (!held && !plan_ahead(p) && !plan_shared(p) && !plan_clusters(p))
+    if (!held && !plan_ahead(p) && !plan_two(p) && !plan_shared(p, 1, 1) &&
+        !plan_shared(p, p->call->device->cluster, 1) && !plan_shared(p, 1, 0))
         return false;
     choose_pairs(p);
     if (held)
