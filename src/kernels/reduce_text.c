@@ -243,9 +243,12 @@ static void fill_words(ga__record *record, const formula *f, const variant *v)
         ga__record_setf(record, GA__KEY(word_kind), "word_sum<%s>", memory);
     else if (v->batch == GA__BATCH_TRUTHS)
         ga__record_setf(record, GA__KEY(word_kind), "word_truth<%s, ga_part0::A>", memory);
-    else
+    else if (v->batch == GA__BATCH_EXTREMES)
         ga__record_setf(record, GA__KEY(word_kind), "word_extreme<%s, %s>", memory,
                         ga__part_is_greatest(f->parts[0]) ? "true" : "false");
+    else
+        ga__record_setf(record, GA__KEY(word_kind), "word_place<%s, %s>", memory,
+                        ga__part_is_first_greatest(f->parts[0]) ? "true" : "false");
 }
 
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
@@ -271,7 +274,7 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
  * extreme of indexed values, which a thread finds in two steps. */
 static bool ascends(const variant *v, const ga__part_formula *part)
 {
-    return part->uses_index && strcmp(part->accumulator, "ga::indexed<T, I>") == 0 &&
+    return part->uses_index && ga__part_is_indexed(part) &&
            v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
 }
 

@@ -61,4 +61,15 @@ static inline bool ga__part_is_least(const ga__part_formula *part)
     return strcmp(part->combine, "ga::lower(a, b)") == 0;
 }
 
+/* Whether the accumulator is an extreme with its index, of any elements; and whether the first
+ * greatest one is wanted. */
+static inline bool ga__part_is_indexed(const ga__part_formula *part)
+{
+    return strcmp(part->accumulator, "ga::indexed<T, I>") == 0;
+}
+static inline bool ga__part_is_first_greatest(const ga__part_formula *part)
+{
+    return strcmp(part->combine, "ga::first_max(a, b)") == 0;
+}
+
 #endif
