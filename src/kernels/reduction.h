@@ -27,6 +27,7 @@ typedef struct ga__reduce_formula {
     const char *map;   /* from operands to the `x` of each part: ends in "return {x0, x1}" */
     bool maps_libm;    /* ga__calls_libm(map) */
     bool maps_nothing; /* its one part takes the one operand's elements as they are */
+    bool maps_small;   /* its one part takes integers of at most two bytes, as wider ones */
     bool raw_result;   /* the one result is the accumulator's own bytes */
     int nparts, nresults;
     const ga__part_formula *parts[GA__MAX_PARTS];

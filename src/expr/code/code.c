@@ -384,6 +384,17 @@ static bool maps_nothing(const coder *c)
                   : !ga__dtype_is_stored(node_at(c, node)->dtype));
 }
 
+/* Whether one reduction takes small integers that are computed, as its own dtype. */
+static bool maps_small(const coder *c)
+{
+    const ga__node *node = node_at(c, operand_of(c, 0));
+    if (c->group->nparts != 1 || node->key.kind != GA__NODE_CAST)
+        return false;
+    const ga_dtype from = node_at(c, node->key.operand[0])->dtype;
+    return !ga__dtype_rounds(from) && ga__dtype_size(from) <= sizeof(int16_t) &&
+           !ga__dtype_rounds(node->dtype);
+}
+
 /* The operands of a product, in their order, even if they are equal. */
 static ga_status code_product(coder *c, const ga__node *node)
 {
@@ -419,6 +430,7 @@ static ga_status code(coder *c)
         return ga_error();
     step->reduction.formula.maps_libm = ga__calls_libm(step->text);
     step->reduction.formula.maps_nothing = maps_nothing(c);
+    step->reduction.formula.maps_small = c->group->nparts > 0 && maps_small(c);
     ga__sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

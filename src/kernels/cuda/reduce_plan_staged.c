@@ -13,7 +13,6 @@ typedef ga__reduce_plan plan;
 #define WORD 4           /* bytes of a bank of shared memory */
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
-#define FIRST_WITH_PAIRS 90 /* architecture that compares two 16-bit integers at once */
 #define MOST_WORDS 256      /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
@@ -316,7 +315,7 @@ static ga__batch choose_words(const plan *p)
     const ga_dtype memory = (ga_dtype)p->v.operand[0].memory;
     const bool compares = words && p->reduction->formula.nparts == 1 &&
                           memory == (ga_dtype)p->v.part_type[0] &&
-                          p->device->arch >= FIRST_WITH_PAIRS,
+                          p->device->arch >= GA__FIRST_WITH_PAIRS,
                floats = ga__dtype_kind(memory) == 'f';
     if (compares && !floats && (ga__part_is_greatest(part) || ga__part_is_least(part)))
         return GA__BATCH_EXTREMES;
