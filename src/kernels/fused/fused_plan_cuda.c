@@ -13,6 +13,7 @@
 #define MOST_PAIRED_PER_ROW 64 /* where no results take registers */
 #define SEVERAL 4          /* rows of one element of a thread */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
+#define MOST_ROOM 16       /* vectors of a thread in registers */
 #define WORD 4             /* bytes of a register */
 #define SECTOR 32          /* bytes that memory delivers together */
 
@@ -167,26 +168,31 @@ static int power_of_two(int64_t at_least, int most)
     return power;
 }
 
-/* The vectors that a thread has room for: few numbers, so that rows of any length share few
- * kernels. A thread skips those past its row's end. */
-static const uint8_t rooms[] = {1, 2, 4, 8, 16};
-enum { ROOMS = sizeof rooms };
-
-static int room_for(int64_t vectors, int most)
+/* Whether threads take rows of their own by pairs. */
+static bool has_rows_of_pairs(const plan *p, int team)
 {
-    int k = 0;
-    while (k < ROOMS - 1 && rooms[k] < vectors)
-        k++;
-    return rooms[k] < most ? rooms[k] : most;
+    return team == 1 && p->v.lanes == 1 && p->call->formula->pairs != GA_NO_DTYPE;
+}
+
+/* The vectors that a thread has room for: powers of two, so that rows of any length share few
+ * kernels, or pairs in rows of a thread. A thread skips those past its row's end. */
+static int room_for(const plan *p, int64_t vectors, int team, int most)
+{
+    if (has_rows_of_pairs(p, team) && vectors < most)
+        return (int)(vectors + vectors % 2);
+    const int room = power_of_two(vectors, MOST_ROOM);
+    return room < most ? room : most;
 }
 
 /* How many of a thread's vectors are in every row of the variant: as many as the next smaller
  * room has. */
-static int sure_of(int room, int64_t whole_vectors, int team)
+static int sure_of(const plan *p, int room, int64_t whole_vectors, int team)
 {
+    if (has_rows_of_pairs(p, team))
+        return room > 2 && room - 2 <= whole_vectors ? (room - 1) / 2 * 2 : 0;
     int sure = 0;
-    for (int k = 0; k < ROOMS && rooms[k] < room && rooms[k] * (int64_t)team <= whole_vectors; k++)
-        sure = rooms[k];
+    for (int k = 1; k < room && k * (int64_t)team <= whole_vectors; k *= 2)
+        sure = k;
     return sure;
 }
 
@@ -200,16 +206,16 @@ static int64_t vectors_of_row(const plan *p)
 /* The team shares the row in registers, which have room for `most` vectors of a thread. */
 static void take_team(plan *p, int team, int most)
 {
-    const int room = room_for(ga__ceil_div(vectors_of_row(p), team), most);
+    const int room = room_for(p, ga__ceil_div(vectors_of_row(p), team), team, most);
     p->v.team = (uint16_t)team;
     p->v.each = (uint8_t)(room * p->v.lanes);
-    p->v.sure = (uint8_t)sure_of(room, p->length / p->v.lanes, team);
+    p->v.sure = (uint8_t)sure_of(p, room, p->length / p->v.lanes, team);
 }
 
 /* Whole vectors among the most elements of a thread that there is room for: one at least. */
 static int vectors_with_room(const plan *p, int elements)
 {
-    const int vectors = elements / p->v.lanes, most = rooms[ROOMS - 1];
+    const int vectors = elements / p->v.lanes, most = MOST_ROOM;
     return vectors < 1 ? 1 : vectors < most ? vectors : most;
 }
 
