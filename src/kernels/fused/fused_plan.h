@@ -16,8 +16,7 @@ typedef struct ga__fused_variant {
     bool registers;  /* CUDA: a thread keeps its elements in registers, not in shared memory */
     bool gathers;    /* CUDA: results pass through shared memory */
     bool past_cache; /* host: results are stored past the cache */
-    uint8_t ahead;   /* CUDA: rows that have places in shared memory. 1: the next row takes them as
-                      * the last pass leaves them; 2: it comes during all passes; 0: none comes */
+    bool ahead;      /* CUDA: the next row comes to shared memory while the last pass runs */
     uint8_t kept_ndim;
     uint8_t noperands;
     uint16_t block, team;  /* CUDA: threads of a block, and those that share a row */
@@ -47,8 +46,8 @@ typedef struct ga__fused_plan {
     ga__fused_variant v;
     int64_t rows_of_block, grid;
     int64_t part;                   /* CUDA: elements of a row that a block of a cluster has */
-    size_t shared;                  /* CUDA: bytes of a block, */
-    size_t second;                  /* and from a row's places there to the next row's */
+    size_t shared;                  /* CUDA: bytes of a block */
+    int64_t wait; /* CUDA: nanoseconds after which the second half of the blocks begins */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */
     size_t kept_at[GA__MAX_KEPT];   /* CUDA: of each kept value there; host: in scratch memory */

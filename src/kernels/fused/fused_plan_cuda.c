@@ -20,6 +20,7 @@
 #define FEW_ROWS 4           /* blocks keep a quarter of the multiprocessors busy */
 #define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
 #define FIRST_WITH_COPIES 80 /* architecture */
+#define PROCESSOR_BYTES 32   /* that a multiprocessor reads or writes in a nanosecond */
 #define CLUSTERED 10         /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
@@ -349,11 +350,24 @@ static bool stage_rows(plan *p)
            blocks >= p->call->device->processors / FEW_ROWS;
 }
 
+/* Half a row's time, in which its multiprocessor reads and writes the parts of all of its blocks. */
+static void set_wait(plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = p->call->formula->per_row; k < p->call->noperands; k++)
+        if (k == 0 || p->v.staged >> k & 1)
+            nbytes += ga__fused_size(p, k);
+    const int64_t blocks = ga__ceil_div(p->grid, p->call->device->processors);
+    p->wait = p->v.ahead && p->rows * (p->v.cluster ? p->v.cluster : 1) > 2 * p->grid
+                  ? blocks * p->part * (int64_t)nbytes / PROCESSOR_BYTES / 2
+                  : 0;
+}
+
 /* Rows in registers, while the next one comes to shared memory. */
 static bool plan_ahead(plan *p)
 {
     p->v.registers = true;
-    p->v.ahead = 1;
+    p->v.ahead = true;
     p->v.gathers = false;
     choose_lanes(p);
     const int most = vectors_with_room(p, most_ahead(p));
@@ -365,6 +379,7 @@ static bool plan_ahead(plan *p)
     take_team(p, team, most);
     p->v.block = p->v.team;
     p->grid = blocks_at_once(p);
+    set_wait(p);
     return true;
 }
 
@@ -380,32 +395,21 @@ static int64_t clusters_at_once(const plan *p)
 }
 
 /* Rows in the shared memory of `blocks` blocks, which are a cluster if they are several. */
-static bool plan_shared(plan *p, int blocks, int ahead)
+static bool plan_shared(plan *p, int blocks)
 {
     p->v.registers = p->v.gathers = false;
-    p->v.ahead = (uint8_t)ahead;
+    p->v.ahead = false;
     p->v.cluster = (uint8_t)(blocks > 1 ? blocks : 0);
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
     p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
-    if (!stage_rows(p) || (ahead && (p->v.staged == 0 || !copies_ahead(p))))
+    if (blocks < 1 || !stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !copies_ahead(p))))
         return false;
+    p->v.ahead = copies_ahead(p);
     p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
     p->grid = blocks > 1 ? clusters_at_once(p) * blocks : blocks_at_once(p);
+    set_wait(p);
     return p->grid > 0;
-}
-
-/* Rows in the shared memory of as few blocks as have room for two of them each, so that a row comes
- * during all passes of the one before; of more blocks if they do not keep the device busy. */
-static bool plan_two(plan *p)
-{
-    bool found = false;
-    for (int blocks = 1; blocks == 1 || blocks <= p->call->device->cluster; blocks *= 2) {
-        found = plan_shared(p, blocks, 2);
-        if (found && p->rows * blocks >= p->call->device->processors)
-            return true;
-    }
-    return found;
 }
 
 /* Rows of one element. */
@@ -425,8 +429,8 @@ bool ga__fused_plan_cuda(plan *p)
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);
-    if (!held && !plan_ahead(p) && !plan_two(p) && !plan_shared(p, 1, 1) &&
-        !plan_shared(p, p->call->device->cluster, 1) && !plan_shared(p, 1, 0))
+    if (!held && !plan_ahead(p) && !plan_shared(p, 1) &&
+        !plan_shared(p, p->call->device->cluster))
         return false;
     choose_pairs(p);
     if (held)

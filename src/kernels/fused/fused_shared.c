@@ -57,8 +57,6 @@ void ga__fused_place(plan *p)
     for (int k = 1; k < p->call->noperands; k++)
         if (p->v.staged >> k & 1)
             p->place[k] = take(p, room(stretch_of(p, k), ga__fused_size(p, k)));
-    p->second = p->v.ahead == 2 ? p->shared : 0;
-    p->shared += p->second;
     p->place[0] = 0;
     const int64_t elements = p->rows_of_block * p->part;
     const size_t result = p->v.gathers ? room(elements, ga__fused_size(p, 0)) : 0;

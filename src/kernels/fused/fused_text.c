@@ -189,7 +189,6 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(gathers), v->gathers);
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
-    ga__record_set_flag(record, GA__KEY(twice), v->ahead == 2);
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
     ga__record_set_flag(record, GA__KEY(clustered), v->cluster);
     ga__record_set_number(record, GA__KEY(cluster), v->cluster ? v->cluster : 1);
