@@ -25,7 +25,10 @@ static double number_of(ga_dtype dtype, contents which, uint64_t random)
     if (dtype == GA_BOOL)
         return which == LEAST ? 0 : which == ZEROS ? random % 40 != 0 : random % 40 == 0;
     if (which == LEAST)
-        return floats ? -(double)INFINITY : dtype == GA_INT8 ? -128 : dtype == GA_INT16 ? -32768 : 0;
+        return floats              ? -(double)INFINITY
+               : dtype == GA_INT8  ? -128
+               : dtype == GA_INT16 ? -32768
+                                   : 0;
     if (which == ZEROS)
         return floats && random % 2 ? -0.0 : 0;
     if (which == SPECIAL && floats)
@@ -90,7 +93,7 @@ static void check_places(ga_dtype dtype, contents which, int64_t rows, int64_t l
         }
 }
 
-static const ga_dtype small[] = {GA_INT8,  GA_UINT8,   GA_INT16,   GA_UINT16,
+static const ga_dtype small[] = {GA_INT8, GA_UINT8,   GA_INT16,   GA_UINT16,
                                  GA_BOOL, GA_FLOAT16, GA_BFLOAT16};
 enum { SMALL = sizeof small / sizeof *small };
 
@@ -186,14 +189,10 @@ static void words_of_rows(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        simulated_test(places_in_rows),
-        simulated_test(places_in_columns),
-        simulated_test(sums_of_small_products),
-        simulated_test(words_of_rows),
-        cmocka_unit_test(places_in_rows),
-        cmocka_unit_test(places_in_columns),
-        cmocka_unit_test(sums_of_small_products),
-        cmocka_unit_test(words_of_rows),
+        simulated_test(places_in_rows),           simulated_test(places_in_columns),
+        simulated_test(sums_of_small_products),   simulated_test(words_of_rows),
+        cmocka_unit_test(places_in_rows),         cmocka_unit_test(places_in_columns),
+        cmocka_unit_test(sums_of_small_products), cmocka_unit_test(words_of_rows),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -285,8 +285,8 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
  * extreme of indexed values, which a thread finds in two steps. */
 static bool ascends(const variant *v, const ga__part_formula *part)
 {
-    return part->uses_index && ga__part_is_indexed(part) &&
-           v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
+    return part->uses_index && ga__part_is_indexed(part) && v->ascending && !v->host &&
+           !v->carried && v->reduced_ndim == 1;
 }
 
 /* Whether the one part adds up small integers that a map makes, in 64 bits. */

@@ -36,7 +36,8 @@
     "if ((x >> k & 0x7fff) >= " #infinity ") odd |= 0x7fffu << k; }"
 #define EXCEEDS(type, sign)                                                                        \
     "{ mask = 0; for (int l = 0; l < 2; l++) "                                                     \
-    "if (half_of<" #type ">(a, l) " #sign " half_of<" #type ">(b, l)) mask |= 0xffffu << 16 * l; }"
+    "if (half_of<" #type ">(a, l) " #sign " half_of<" #type                                        \
+    ">(b, l)) mask |= 0xffffu << 16 * l; }"
 /* Two floats of 16 bits times 1 or -1, plus 0. */
 #define ORDERED(infinity)                                                                          \
     "{ pair = 0; for (int k = 0; k < 32; k += 16) { unsigned size = word >> k & 0x7fff, "          \

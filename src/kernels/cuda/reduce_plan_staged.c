@@ -13,7 +13,7 @@ typedef ga__reduce_plan plan;
 #define WORD 4           /* bytes of a bank of shared memory */
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
-#define MOST_WORDS 256      /* of a thread, whose places keys have: MOST of ga::word_place */
+#define MOST_WORDS 256   /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
  * delays, which the blocks of a multiprocessor hide from each other. */

@@ -11,11 +11,11 @@
 #define REGISTER_BYTES 128 /* of a thread's elements */
 #define MOST_PAIRED 32     /* elements of a thread in pairs, */
 #define MOST_PAIRED_PER_ROW 64 /* where no results take registers */
-#define SEVERAL 4          /* rows of one element of a thread */
-#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
-#define MOST_ROOM 16       /* vectors of a thread in registers */
-#define WORD 4             /* bytes of a register */
-#define SECTOR 32          /* bytes that memory delivers together */
+#define SEVERAL 4              /* rows of one element of a thread */
+#define AHEAD_EACH 32          /* elements of a thread in registers while the next row is copied */
+#define MOST_ROOM 16           /* vectors of a thread in registers */
+#define WORD 4                 /* bytes of a register */
+#define SECTOR 32              /* bytes that memory delivers together */
 
 #define FEW_ROWS 4           /* blocks keep a quarter of the multiprocessors busy */
 #define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
@@ -350,7 +350,8 @@ static bool stage_rows(plan *p)
            blocks >= p->call->device->processors / FEW_ROWS;
 }
 
-/* Half a row's time, in which its multiprocessor reads and writes the parts of all of its blocks. */
+/* Half a row's time, in which its multiprocessor reads and writes the parts of all of its blocks.
+ */
 static void set_wait(plan *p)
 {
     size_t nbytes = 0;
@@ -429,8 +430,7 @@ bool ga__fused_plan_cuda(plan *p)
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);
-    if (!held && !plan_ahead(p) && !plan_shared(p, 1) &&
-        !plan_shared(p, p->call->device->cluster))
+    if (!held && !plan_ahead(p) && !plan_shared(p, 1) && !plan_shared(p, p->call->device->cluster))
         return false;
     choose_pairs(p);
     if (held)
