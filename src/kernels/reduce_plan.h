@@ -5,6 +5,9 @@
 #include "kernels/reduce_text.h"
 #include "kernels/request.h"
 
+/* The first architecture that compares two numbers of 16 bits at once, of all types. */
+#define GA__FIRST_WITH_PAIRS 90
+
 /* One call. It has two loop nests. The operands of `kept` are the streamed arrays and then the
  * output; those of `reduced` are the streamed arrays and then the index. */
 typedef struct ga__reduce_plan {

@@ -275,6 +275,18 @@ static bool has_long_rows(const plan *p)
            p->count * (int64_t)ga__dtype_size(p->operands[0].array->dtype) >= TESTED_ROW;
 }
 
+/* Whether columns of 16-bit floats are compared two at once, for the places of extremes. */
+static bool compares_pairs(const plan *p)
+{
+    const ga__reduce_formula *f = &p->reduction->formula;
+    const ga_dtype memory = (ga_dtype)p->v.operand[0].memory;
+    return p->v.columns && f->nparts == 1 && f->maps_nothing && p->noperands == 1 &&
+           p->v.ascending && !p->v.carried && p->reduced.ndim == 1 && p->v.lanes % 2 == 0 &&
+           ga__part_is_indexed(f->parts[0]) && memory == (ga_dtype)p->v.part_type[0] &&
+           ga__dtype_kind(memory) == 'f' && ga__dtype_size(memory) == sizeof(int16_t) &&
+           p->device->arch >= GA__FIRST_WITH_PAIRS;
+}
+
 void ga__reduce_plan_cuda(plan *p)
 {
     if (p->v.accumulator_bytes < sizeof(int) && !p->v.carried)
@@ -289,6 +301,8 @@ void ga__reduce_plan_cuda(plan *p)
     if (tests)
         p->v.batch = GA__BATCH_TRUTHS;
     const int64_t together = p->v.columns ? ga__reduce_plan_columns(p) : plan_rows(p);
+    if (compares_pairs(p))
+        p->v.batch = GA__BATCH_PLACES;
     const int64_t target = ga__reduce_plan_blocks(p);
     p->v.posted = p->outputs == 1 && p->reduction->formula.nresults == 1 && !p->v.carried &&
                   !p->reduction->formula.raw_result;

@@ -243,9 +243,23 @@ static void fill_words(ga__record *record, const formula *f, const variant *v)
         ga__record_setf(record, GA__KEY(word_kind), "word_sum<%s>", memory);
     else if (v->batch == GA__BATCH_TRUTHS)
         ga__record_setf(record, GA__KEY(word_kind), "word_truth<%s, ga_part0::A>", memory);
-    else
+    else if (v->batch == GA__BATCH_EXTREMES)
         ga__record_setf(record, GA__KEY(word_kind), "word_extreme<%s, %s>", memory,
                         ga__part_is_greatest(f->parts[0]) ? "true" : "false");
+    else
+        ga__record_setf(record, GA__KEY(word_kind), "word_place<%s, %s>", memory,
+                        ga__part_is_first_greatest(f->parts[0]) ? "true" : "false");
+}
+
+/* How columns of 16-bit floats are taken by words. */
+static void fill_places(ga__record *record, const formula *f, const variant *v)
+{
+    if (!v->columns || v->host || v->batch != GA__BATCH_PLACES)
+        ga__record_set(record, GA__KEY(place_kind), "");
+    else
+        ga__record_setf(record, GA__KEY(place_kind), "%s, %s",
+                        ga__dtype_memory_type((ga_dtype)v->operand[0].memory),
+                        ga__part_is_first_greatest(f->parts[0]) ? "true" : "false");
 }
 
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
@@ -271,8 +285,16 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
  * extreme of indexed values, which a thread finds in two steps. */
 static bool ascends(const variant *v, const ga__part_formula *part)
 {
-    return part->uses_index && strcmp(part->accumulator, "ga::indexed<T, I>") == 0 &&
-           v->ascending && !v->host && !v->carried && v->reduced_ndim == 1;
+    return part->uses_index && ga__part_is_indexed(part) && v->ascending && !v->host &&
+           !v->carried && v->reduced_ndim == 1;
+}
+
+/* Whether the one part adds up small integers that a map makes, in 64 bits. */
+static bool sums_small(const formula *f, const variant *v, const ga__part_formula *part)
+{
+    const ga_dtype type = (ga_dtype)v->part_type[0];
+    return !v->host && f->maps_small && part->rounds && part->holds == GA__ACCUMULATOR_VALUE &&
+           !ga__dtype_rounds(type) && ga__dtype_size(type) == sizeof(int64_t);
 }
 
 static void fill_part(ga__record *record, const formula *f, const variant *v, int k)
@@ -291,7 +313,8 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
     ga__record_set(record, GA__KEY(declared), part->finish ? ga__dtype_compute_type(type) : "");
     ga__record_set_flag(record, GA__KEY(rounds), rounds);
     ga__record_set(record, GA__KEY(add_batch),
-                   batch_name(v, rounds || (v->staged && part->rounds)));
+                   sums_small(f, v, part) ? "add_narrow"
+                                          : batch_name(v, rounds || (v->staged && part->rounds)));
 }
 
 static bool has_loose(const variant *v)
@@ -328,6 +351,7 @@ static void fill_reduction(ga__record *record, const formula *f, const variant *
     ga__record_set_flag(record, GA__KEY(truths), along && v->batch == GA__BATCH_TRUTHS);
     fill_chains(record, f, v, sums);
     fill_words(record, f, v);
+    fill_places(record, f, v);
     ga__record_set_flag(record, GA__KEY(vector_result),
                         !v->host && v->columns && !v->ragged && !v->carried && !f->raw_result &&
                             f->nresults == 1 && v->lanes > 1 && v->output_step == STEP_ONE &&

@@ -27,6 +27,7 @@ typedef struct ga__reduce_formula {
     const char *map;   /* from operands to the `x` of each part: ends in "return {x0, x1}" */
     bool maps_libm;    /* ga__calls_libm(map) */
     bool maps_nothing; /* its one part takes the one operand's elements as they are */
+    bool maps_small;   /* its one part takes integers of at most two bytes, as wider ones */
     bool raw_result;   /* the one result is the accumulator's own bytes */
     int nparts, nresults;
     const ga__part_formula *parts[GA__MAX_PARTS];
@@ -59,6 +60,17 @@ static inline bool ga__part_is_greatest(const ga__part_formula *part)
 static inline bool ga__part_is_least(const ga__part_formula *part)
 {
     return strcmp(part->combine, "ga::lower(a, b)") == 0;
+}
+
+/* Whether the accumulator is an extreme with its index, of any elements; and whether the first
+ * greatest one is wanted. */
+static inline bool ga__part_is_indexed(const ga__part_formula *part)
+{
+    return strcmp(part->accumulator, "ga::indexed<T, I>") == 0;
+}
+static inline bool ga__part_is_first_greatest(const ga__part_formula *part)
+{
+    return strcmp(part->combine, "ga::first_max(a, b)") == 0;
 }
 
 #endif

@@ -69,15 +69,16 @@ typedef struct ga__elementwise_variant {
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order, in pairs, or, if it consists of small integers, as an int, as words
- * that some zero decides, or as words of which the extreme is wanted. */
+ * by itself first, in order, in pairs, or, if it consists of small elements, as an int, as words
+ * that some zero decides, or as words of which the extreme is wanted, or the extreme's place. */
 typedef enum ga__batch {
     GA__BATCH_SINGLY,
     GA__BATCH_APART,
     GA__BATCH_PAIRS,
     GA__BATCH_NARROW,
     GA__BATCH_TRUTHS,
-    GA__BATCH_EXTREMES
+    GA__BATCH_EXTREMES,
+    GA__BATCH_PLACES
 } ga__batch;
 
 /* How CUDA's kernel of ragged columns reads rows that are not whole vectors of a block: several

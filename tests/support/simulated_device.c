@@ -30,6 +30,19 @@
     "{ unsigned short x[2], y[2]; __builtin_memcpy(x, &a, 4); __builtin_memcpy(y, &b, 4); "        \
     "for (int k = 0; k < 2; k++) x[k] = (" type ")x[k] " #sign " (" type ")y[k] ? x[k] : y[k]; "   \
     "__builtin_memcpy(&pair, x, 4); }"
+/* Whether one of two floats of 16 bits is infinite or NaN, and whether they exceed two others. */
+#define ODD(infinity)                                                                              \
+    "{ for (int k = 0; k < 32; k += 16) "                                                          \
+    "if ((x >> k & 0x7fff) >= " #infinity ") odd |= 0x7fffu << k; }"
+#define EXCEEDS(type, sign)                                                                        \
+    "{ mask = 0; for (int l = 0; l < 2; l++) "                                                     \
+    "if (half_of<" #type ">(a, l) " #sign " half_of<" #type                                        \
+    ">(b, l)) mask |= 0xffffu << 16 * l; }"
+/* Two floats of 16 bits times 1 or -1, plus 0. */
+#define ORDERED(infinity)                                                                          \
+    "{ pair = 0; for (int k = 0; k < 32; k += 16) { unsigned size = word >> k & 0x7fff, "          \
+    "sign = (word ^ one) >> k & 0x8000; "                                                          \
+    "pair |= (size > " #infinity " ? 0x7fff : size ? size | sign : 0) << k; } }"
 #define TWO(type, sign)                                                                            \
     "{ const two<" #type "> x = two_of<" #type ">(a), y = two_of<" #type ">(b); "                  \
     "word = two<" #type ">(" #type "(x.low() " #sign " y.low()), " #type "(x.high() " #sign        \
@@ -54,6 +67,15 @@ static const struct {
     {"add.rn.bf16x2", TWO(bfloat16, +)},
     {"sub.rn.bf16x2", TWO(bfloat16, -)},
     {"mul.rn.bf16x2", TWO(bfloat16, *)},
+    {"fma.rn.f16x2 %0, %1, %2, %0", ODD(0x7c00)},
+    {"fma.rn.bf16x2 %0, %1, %2, %0", ODD(0x7f80)},
+    {"set.gt.u32.f16x2", EXCEEDS(float16, >)},
+    {"set.lt.u32.f16x2", EXCEEDS(float16, <)},
+    {"set.gt.u32.bf16x2", EXCEEDS(bfloat16, >)},
+    {"set.lt.u32.bf16x2", EXCEEDS(bfloat16, <)},
+    {"fma.rn.f16x2", ORDERED(0x7c00)},
+    {"fma.rn.bf16x2", ORDERED(0x7f80)},
+    {"prmt.b32", "signs = (pair >> 15 & 0x10001) * 0xffff;"},
     {"max.s16x2", EXTREMES("short", >)},
     {"min.s16x2", EXTREMES("short", <)},
     {"max.u16x2", EXTREMES("unsigned short", >)},

@@ -371,18 +371,30 @@ static bool is_complete(const ga__step *step)
 }
 
 /* Whether one reduction takes the elements of one array as they are, or as its own dtype. Small
- * floats do not count: a cast may round them. */
+ * floats are taken as they are: a cast may round them. */
 static bool maps_nothing(const coder *c)
 {
     if (c->group->nparts != 1)
         return false;
     int node = operand_of(c, 0);
-    if (node_at(c, node)->key.kind == GA__NODE_CAST &&
-        node_at(c, node)->dtype == node_at(c, c->group->part[0])->loop)
+    const ga_dtype loop = node_at(c, c->group->part[0])->loop;
+    const bool small = ga__dtype_is_stored(loop);
+    if (!small && node_at(c, node)->key.kind == GA__NODE_CAST && node_at(c, node)->dtype == loop)
         node = node_at(c, node)->key.operand[0];
     return ga__coder_is_leaf(c, node) && c->arrays == 1 && c->numbers == 0 &&
-           !ga__dtype_is_stored(node_at(c, node)->dtype) &&
-           !ga__dtype_is_stored(node_at(c, c->group->part[0])->loop);
+           (small ? node_at(c, node)->dtype == loop
+                  : !ga__dtype_is_stored(node_at(c, node)->dtype));
+}
+
+/* Whether one reduction takes small integers that are computed, as its own dtype. */
+static bool maps_small(const coder *c)
+{
+    const ga__node *node = node_at(c, operand_of(c, 0));
+    if (c->group->nparts != 1 || node->key.kind != GA__NODE_CAST)
+        return false;
+    const ga_dtype from = node_at(c, node->key.operand[0])->dtype;
+    return !ga__dtype_rounds(from) && ga__dtype_size(from) <= sizeof(int16_t) &&
+           !ga__dtype_rounds(node->dtype);
 }
 
 /* The operands of a product, in their order, even if they are equal. */
@@ -422,6 +434,7 @@ static ga_status code(coder *c)
         return ga_error();
     step->reduction.formula.maps_libm = ga__calls_libm(step->text);
     step->reduction.formula.maps_nothing = maps_nothing(c);
+    step->reduction.formula.maps_small = c->group->nparts > 0 && maps_small(c);
     ga__sort_inputs(step, c->graph);
     set_reads(c);
     return GA_OK;

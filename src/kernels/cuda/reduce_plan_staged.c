@@ -13,7 +13,7 @@ typedef ga__reduce_plan plan;
 #define WORD 4           /* bytes of a bank of shared memory */
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
-#define FIRST_WITH_PAIRS 90 /* architecture that compares two 16-bit integers at once */
+#define MOST_WORDS 256   /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
  * delays, which the blocks of a multiprocessor hide from each other. */
@@ -300,7 +300,7 @@ static void forget_staging(plan *p)
         p->v.operand[k].staged = p->v.operand[k].apart = false;
 }
 
-/* How whole words of small integers are added: bytes are summed by products, elements of up to two
+/* How whole words of small elements are added: bytes are summed by products, elements of up to two
  * bytes compared in pairs. Without a mapping, one operand has all elements. */
 static ga__batch choose_words(const plan *p)
 {
@@ -312,12 +312,17 @@ static ga__batch choose_words(const plan *p)
         return GA__BATCH_NARROW;
     if (words && ga__reduce_plan_tests_integers(p))
         return GA__BATCH_TRUTHS;
-    const char kind = ga__dtype_kind((ga_dtype)p->v.operand[0].memory);
-    const bool extremes = p->reduction->formula.nparts == 1 && kind != 'f' &&
-                          p->v.operand[0].memory == p->v.part_type[0] &&
-                          (ga__part_is_greatest(part) || ga__part_is_least(part));
-    return words && extremes && p->device->arch >= FIRST_WITH_PAIRS ? GA__BATCH_EXTREMES
-                                                                    : GA__BATCH_PAIRS;
+    const ga_dtype memory = (ga_dtype)p->v.operand[0].memory;
+    const bool compares = words && p->reduction->formula.nparts == 1 &&
+                          memory == (ga_dtype)p->v.part_type[0] &&
+                          p->device->arch >= GA__FIRST_WITH_PAIRS,
+               floats = ga__dtype_kind(memory) == 'f';
+    if (compares && !floats && (ga__part_is_greatest(part) || ga__part_is_least(part)))
+        return GA__BATCH_EXTREMES;
+    if (compares && !(floats && bytes) && ga__part_is_indexed(part) && p->v.ascending &&
+        p->vectors <= MOST_WORDS * p->v.packed)
+        return GA__BATCH_PLACES;
+    return GA__BATCH_PAIRS;
 }
 
 bool ga__reduce_plan_staged(plan *p)

@@ -46,7 +46,8 @@ static void add_params(launching *c)
     *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
         (ga__fused_params){.count = (uint64_t)p->length,
                            .outputs = (uint64_t)p->rows,
-                           .group = (uint64_t)(p->v.cluster ? p->part : p->rows_of_block)};
+                           .group = (uint64_t)(p->v.cluster ? p->part : p->rows_of_block),
+                           .wait = (uint64_t)p->wait};
     c->scratch = NULL;
     if (p->v.host)
         add_scratch(c);

@@ -114,6 +114,7 @@ bool ga__fused_plan_make(plan *p)
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
     p->shared = p->scratch = 0;
+    p->wait = 0;
     p->part = p->length;
     return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
 }

@@ -45,8 +45,9 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part;                   /* CUDA: elements of a row that a block of a cluster has */
-    size_t shared;                  /* CUDA: bytes of a block */
+    int64_t part;  /* CUDA: elements of a row that a block of a cluster has */
+    size_t shared; /* CUDA: bytes of a block */
+    int64_t wait;  /* CUDA: nanoseconds after which the second half of the blocks begins */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */
     size_t kept_at[GA__MAX_KEPT];   /* CUDA: of each kept value there; host: in scratch memory */
