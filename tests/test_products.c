@@ -305,6 +305,8 @@ static void simulated_tiles_have_the_hosts_results(void **state)
         check_large(dtypes[k], 70, 150, 67, k % 2);
         check_large(dtypes[k], 131, 129, 33, (k + 1) % 2);
         check_large(dtypes[k], 9, 5, 3, false);
+        check_large(dtypes[k], 140, 132, 80, k % 2); /* vectors, and some elements behind them */
+        check_large(dtypes[k], 136, 144, 112, (k + 1) % 2);
         assert_true(simulated.launches > before);
     }
     for (int k = 0; k < 12; k++)

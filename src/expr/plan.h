@@ -62,7 +62,9 @@ typedef struct ga__step {
     uint32_t axes;
     bool keepdims, empty_is_error;
     const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
-    bool product;        /* the matrix product of its two inputs; nothing above is set */
+    bool product;        /* the matrix product of its first two inputs; a third one is its bias;
+                          * nothing above is set */
+    bool relu;           /* the maximum of the product and 0 */
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. */
