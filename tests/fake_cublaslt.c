@@ -73,7 +73,8 @@ int cublasLtMatmulDescDestroy(descriptor *d)
 
 int cublasLtMatmulDescSetAttribute(descriptor *d, int attribute, const void *value, size_t nbytes)
 {
-    void *const places[] = {[3] = &d->turned[0], [4] = &d->turned[1], [7] = &d->epilogue, [8] = &d->bias};
+    void *const places[] = {
+        [3] = &d->turned[0], [4] = &d->turned[1], [7] = &d->epilogue, [8] = &d->bias};
     const size_t size = attribute == 8 ? sizeof d->bias : sizeof *d->turned;
     if (attribute < 3 || attribute > 8 || !places[attribute] || nbytes != size)
         return 7;

@@ -37,7 +37,8 @@ typedef struct operands {
 
 static operands operands_of(ga_dtype dtype, int64_t m, int64_t n, int64_t k)
 {
-    return (operands){numbers(dtype, 5, 2, (int64_t[]){m, k}), numbers(dtype, 7, 2, (int64_t[]){k, n}),
+    return (operands){numbers(dtype, 5, 2, (int64_t[]){m, k}),
+                      numbers(dtype, 7, 2, (int64_t[]){k, n}),
                       numbers(dtype, 2, 1, (int64_t[]){n})};
 }
 
@@ -122,8 +123,9 @@ static void results_may_share_memory_with_the_bias(void **state)
         assert_int_equal(ga_eval_into(halves, "relu(x @ w + b)", GA_NAMED("x", o.x),
                                       GA_NAMED("w", ga_multiply(o.w, 1e4)), GA_NAMED("b", o.b)),
                          GA_OK);
-        assert_arrays_equal(halves, ga_astype(relu(ga_add(ga_matmul(o.x, ga_multiply(o.w, 1e4)), o.b)),
-                                              GA_FLOAT16));
+        assert_arrays_equal(
+            halves,
+            ga_astype(relu(ga_add(ga_matmul(o.x, ga_multiply(o.w, 1e4)), o.b)), GA_FLOAT16));
     }
 }
 
@@ -142,8 +144,8 @@ static void explanations_say_who_finishes(void **state)
     (void)state;
     GA_SCOPE {
         const operands o = operands_of(GA_INT32, 3, 4, 5);
-        char *text =
-            ga_explain("relu(x @ w + b)", GA_NAMED("x", o.x), GA_NAMED("w", o.w), GA_NAMED("b", o.b));
+        char *text = ga_explain("relu(x @ w + b)", GA_NAMED("x", o.x), GA_NAMED("w", o.w),
+                                GA_NAMED("b", o.b));
         assert_non_null(text);
         assert_non_null(strstr(text, "\n    r = maximum(a @ b + c, 0)\n"));
         assert_non_null(strstr(text, "after a @ b: one kernel in place\n"));
@@ -159,7 +161,8 @@ static void functions_named_relu_take_one_operand(void **state)
     (void)state;
     GA_SCOPE {
         const gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3));
-        assert_arrays_equal(ga_eval("relu(x - 2)", GA_NAMED("x", x)), ga_zeros(GA_FLOAT32, GA_SHAPE(3)));
+        assert_arrays_equal(ga_eval("relu(x - 2)", GA_NAMED("x", x)),
+                            ga_zeros(GA_FLOAT32, GA_SHAPE(3)));
         assert_null(ga_eval("relu(x, 2)", GA_NAMED("x", x)));
         expect_raised(GA_ERR_INVALID, "eval: expected \")\"");
         assert_null(ga_eval("relu()", GA_NAMED("x", x)));

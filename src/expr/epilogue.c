@@ -38,8 +38,7 @@ static int below_relu(const ga__graph *graph, int k)
 static bool is_product(const ga__graph *graph, int k)
 {
     const ga__node *node = node_at(graph, k);
-    return node->key.kind == GA__NODE_PRODUCT &&
-           node_at(graph, node->key.operand[0])->ndim >= 2 &&
+    return node->key.kind == GA__NODE_PRODUCT && node_at(graph, node->key.operand[0])->ndim >= 2 &&
            node_at(graph, node->key.operand[1])->ndim >= 2;
 }
 

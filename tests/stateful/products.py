@@ -98,8 +98,9 @@ class Formula(Recipe):
     kinds = ["int32", "int64", "float32", "float64", "int8", "uint8"]
     FORMULAS = ["x @ w", "x @ w + b", "b + x @ w", "relu(x @ w + b)", "maximum(x @ w + b, 0)", "maximum(0, x @ w)",
                 "relu(x @ w)", "relu(x @ w) + b", "relu(x @ w + b + b)", "(x @ w).T", "(x @ w)[..., ::2] * 2",
-                "(x + 1) @ w", "x @ (w - b)", "sum(x @ w, axis=-1)", "x @ w.T @ w" , "t = x @ w; relu(t) - t",
-                "t = x @ w + b; relu(t) + t", "x @ w + b[::-1]", "relu(x @ w + b) @ w.T", "x @ w + 3", "maximum(x @ w, 1)",
+                "(x + 1) @ w", "x @ (w - b)", "sum(x @ w, axis=-1)", "x @ w.T @ w", "t = x @ w; relu(t) - t",
+                "t = x @ w + b; relu(t) + t", "x @ w + b[::-1]", "relu(x @ w + b) @ w.T", "x @ w + 3",
+                "maximum(x @ w, 1)",
                 "x[..., 0, :] @ w + b", "relu(x @ w + b.T)", "x @ w - b", "relu(b + relu(x @ w))"]
 
     def choose(self, rng):

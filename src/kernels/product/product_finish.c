@@ -8,9 +8,7 @@ ga_status ga__product_finish(const ga__product *call)
 {
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(82), .name = "add", .body = "r = ga::add(a, b)"},
-        {.id = GA__FORMULA_ID(83),
-         .name = "relu",
-         .body = "r = ga::maximum(a, ga_v0(0))"},
+        {.id = GA__FORMULA_ID(83), .name = "relu", .body = "r = ga::maximum(a, ga_v0(0))"},
         {.id = GA__FORMULA_ID(84),
          .name = "add_relu",
          .body = "const ga_v0 t = ga::add(a, b);\nr = ga::maximum(t, ga_v0(0))"}};

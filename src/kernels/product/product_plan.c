@@ -191,8 +191,8 @@ static bool along_k(int64_t along, int64_t step)
 static bool is_aligned(const plan *p, const operand *o, int64_t along, int64_t step, int count)
 {
     const size_t bytes = (size_t)count * ga__dtype_size(o->array->dtype);
-    bool aligned = (count == 1 || along == 1) && step % count == 0 &&
-                   (uintptr_t)o->array->data % bytes == 0;
+    bool aligned =
+        (count == 1 || along == 1) && step % count == 0 && (uintptr_t)o->array->data % bytes == 0;
     for (int axis = 0; axis < p->axes; axis++)
         aligned = aligned && o->stack[axis] % count == 0;
     return aligned;
@@ -204,8 +204,8 @@ static bool loads_vectors(const plan *p, const operand *o, bool along_k, int64_t
 {
     const int64_t k_step = o == &p->a ? o->column : o->row, step = o == &p->a ? o->row : o->column;
     const int group = ga__product_group((ga_dtype)p->v.type);
-    const bool bytes = ga__dtype_size((ga_dtype)p->v.type) == 1 &&
-                       !ga__dtype_rounds((ga_dtype)p->v.type);
+    const bool bytes =
+        ga__dtype_size((ga_dtype)p->v.type) == 1 && !ga__dtype_rounds((ga_dtype)p->v.type);
     return along_k ? is_aligned(p, o, k_step, step, bytes ? 4 * group : group)
                    : lines % group == 0 && is_aligned(p, o, step, k_step, group);
 }
@@ -216,8 +216,7 @@ static void choose_vectors(plan *p)
     const int columns = p->v.columns < group ? p->v.columns : group;
     p->v.a_vectors = loads_vectors(p, &p->a, p->v.a_along_k, p->m);
     p->v.b_vectors = loads_vectors(p, &p->b, p->v.b_along_k, p->n);
-    p->v.c_vectors =
-        p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
+    p->v.c_vectors = p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
 }
 
 static void plan_cuda(plan *p)

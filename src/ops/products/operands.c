@@ -51,9 +51,9 @@ ga_status ga__multiply_views(const ga__product_options *options, const view *a, 
 {
     const gpuarray left = array_of(a), right = array_of(b);
     gpuarray result = array_of(out);
-    const bool checks =
-        ga__checks_nan() && is_finite(a, b) && (options->beta == 0 || ga__check_finite(out->base)) &&
-        (!options->bias || ga__check_finite(options->bias));
+    const bool checks = ga__checks_nan() && is_finite(a, b) &&
+                        (options->beta == 0 || ga__check_finite(out->base)) &&
+                        (!options->bias || ga__check_finite(options->bias));
     const ga__product product = {.name = options->name,
                                  .a = &left,
                                  .b = &right,

@@ -37,8 +37,8 @@ ga_status ga__multiply_views(const ga__product_options *options, const ga__produ
 ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const int64_t *b_shape,
                            int *ndim, int64_t *shape);
 
-/* a @ b + bias, without what is less than 0, into `out`, of that shape, whose dtype the result casts
- * to. The bias may be NULL. */
+/* a @ b + bias, without what is less than 0, into `out`, of that shape, whose dtype the result
+ * casts to. The bias may be NULL. */
 ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b, const gpuarray *bias,
                           bool relu);
 
