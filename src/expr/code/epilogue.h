@@ -1,6 +1,6 @@
 /* What can follow a product in its own step: a bias, and the maximum with 0. */
-#ifndef GA_EXPR_EPILOGUE_H
-#define GA_EXPR_EPILOGUE_H
+#ifndef GA_EXPR_CODE_EPILOGUE_H
+#define GA_EXPR_CODE_EPILOGUE_H
 
 #include "expr/type.h"
 

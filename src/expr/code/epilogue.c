@@ -1,5 +1,5 @@
 /* Finds what can follow a product in its own step. */
-#include "expr/epilogue.h"
+#include "expr/code/epilogue.h"
 
 #include "model/rows.h"
 
