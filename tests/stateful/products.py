@@ -117,6 +117,12 @@ class Formula(Recipe):
         return eval(last, names)
 
     def call(self, rng):
+        try:
+            return self.call_of(rng)
+        except (ValueError, IndexError):  # NumPy's: stacks that do not broadcast any more
+            return "nothing", []
+
+    def call_of(self, rng):
         text = self.formula
         m, n, k = lengths(rng, 3)
         if "w.T" in text:
