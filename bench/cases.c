@@ -307,6 +307,60 @@ static bool thin_rows(workload *w, const bench_case *c)
     return thin(w, c, w->n / 4);
 }
 
+/* ---- Inputs of products of matrices ---- */
+
+static bool factors(workload *w, const bench_case *c, int a_ndim, const int64_t *a, int b_ndim,
+                    const int64_t *b)
+{
+    w->x = filled(w, c->kind, w->seed, a_ndim, a);
+    w->y = filled(w, c->kind, w->seed + 1, b_ndim, b);
+    w->a = ga_retain(w->x);
+    w->b = ga_retain(w->y);
+    w->out = w->a && w->b ? ga_matmul(w->a, w->b) : NULL; /* its shape is the result's */
+    return made(w);
+}
+
+static bool squares(workload *w, const bench_case *c, int64_t side)
+{
+    return factors(w, c, GA_SHAPE(side, side), GA_SHAPE(side, side));
+}
+
+static bool half_squares(workload *w, const bench_case *c)
+{
+    return squares(w, c, side_of(w) / 2);
+}
+
+static bool quarter_squares(workload *w, const bench_case *c)
+{
+    return squares(w, c, side_of(w) / 4);
+}
+
+static bool small_squares(workload *w, const bench_case *c)
+{
+    return squares(w, c, 128);
+}
+
+static bool thin_factors(workload *w, const bench_case *c)
+{
+    return factors(w, c, GA_SHAPE(1000, 16), GA_SHAPE(16, 1000));
+}
+
+static bool square_and_vector(workload *w, const bench_case *c)
+{
+    return factors(w, c, GA_SHAPE(side_of(w), side_of(w)), GA_SHAPE(side_of(w)));
+}
+
+static bool vector_and_square(workload *w, const bench_case *c)
+{
+    return factors(w, c, GA_SHAPE(side_of(w)), GA_SHAPE(side_of(w), side_of(w)));
+}
+
+/* An eighth of the elements: three stacks of 128 MiB at 2^28. */
+static bool stacks(workload *w, const bench_case *c)
+{
+    return factors(w, c, GA_SHAPE(w->n / 32768, 64, 64), GA_SHAPE(w->n / 32768, 64, 64));
+}
+
 /* ---- Operations ---- */
 
 static ga_status run_add(workload *w)
@@ -574,6 +628,16 @@ static ga_status run_outer(workload *w)
 static ga_status run_vecdot(workload *w)
 {
     return status_of(ga_vecdot(w->a, w->b, .out = w->out));
+}
+
+static ga_status run_matmul(workload *w)
+{
+    return status_of(ga_matmul(w->a, w->b, .out = w->out));
+}
+
+static ga_status run_matmul_tf32(workload *w)
+{
+    return status_of(ga_matmul(w->a, w->b, .out = w->out, .tf32 = true));
 }
 
 static ga_status run_einsum_rows(workload *w)
@@ -1078,6 +1142,24 @@ static double expect_outer(const workload *w, const bench_case *c, int64_t i)
     return x_at(w, c, i / side_of(w)) * y_at(w, c, i % side_of(w));
 }
 
+static double expect_product(const workload *w, const bench_case *c, int64_t i)
+{
+    const int a = ga_ndim(w->a), b = ga_ndim(w->b);
+    const int64_t k = ga_shape(w->a)[a - 1], m = a > 1 ? ga_shape(w->a)[a - 2] : 1,
+                  n = b > 1 ? ga_shape(w->b)[b - 1] : 1;
+    const int64_t row = i / n, column = i / (m * n) * k * n + i % n;
+    double sum = 0;
+
+    for (int64_t l = 0; l < k; l++)
+        sum += x_at(w, c, row * k + l) * y_at(w, c, column + l * n);
+    return sum;
+}
+
+static double expect_bytes(const workload *w, const bench_case *c, int64_t i)
+{
+    return (int8_t)(int64_t)expect_product(w, c, i); /* wraps around */
+}
+
 /* A row of x by the same row of y, or by y itself; `power` is that of x. */
 static double row_by_row(const workload *w, const bench_case *c, int64_t i, bool rows, int power)
 {
@@ -1473,6 +1555,18 @@ const bench_case bench_cases[] = {
      expect_einsum_rows},
     {"einsum ij,ij,j->i", READ, 4, 1e-6, true, F32, side_of_matrix_and_row, run_einsum_three,
      expect_einsum_three},
+    {"matmul f32", NONE, 4, 2e-3, false, F32, half_squares, run_matmul, expect_product},
+    {"matmul f32, tf32", NONE, 4, 0.8, false, F32, half_squares, run_matmul_tf32, expect_product},
+    {"matmul f64", NONE, 8, 1e-10, false, F64, quarter_squares, run_matmul, expect_product},
+    {"matmul f16", NONE, 2, 2e-3, false, F16, half_squares, run_matmul, expect_product},
+    {"matmul bf16", NONE, 2, 1e-2, false, BF16, half_squares, run_matmul, expect_product},
+    {"matmul i8", NONE, 1, 0, false, RANDOM_I8, quarter_squares, run_matmul, expect_bytes},
+    {"matvec f32", READ, 4, 2e-3, false, F32, square_and_vector, run_matmul, expect_product},
+    {"vecmat f32", NONE, 4, 2e-3, false, F32, vector_and_square, run_matmul, expect_product},
+    {"matmul (k,64,64)", ADD, 12, 1e-3, false, F32, stacks, run_matmul, expect_product},
+    {"matmul (1000,16), (16,1000)", NONE, 4, 1e-4, false, F32, thin_factors, run_matmul,
+     expect_product},
+    {"matmul 128", NONE, 4, 1e-4, false, F32, small_squares, run_matmul, expect_product},
     {"var f32", READ, 4, 1e-5, false, F32, all_of_vector, run_var, expect_var},
     {"all f32", READ, 4, 0, false, F32, truth_of_vector, run_all, expect_true},
     {"any f32, true at once", NONE, 4, 0, false, F32, truth_of_vector, run_any, expect_true},

@@ -6,7 +6,8 @@
 
 typedef struct descriptor {
     int compute, scale;
-    int32_t turned[2];
+    int32_t turned[2], epilogue;
+    const void *bias;
 } descriptor;
 
 typedef struct layout {
@@ -24,9 +25,9 @@ typedef struct choice {
     int reserved[4];
 } choice;
 
-enum { TYPE_F64 = 1, UNSUPPORTED = 15, WORKSPACE = 4096, MARK = 0x5157 };
+enum { TYPE_F64 = 1, UNSUPPORTED = 15, WORKSPACE = 4096, MARK = 0x5157, RELU = 2, BIAS = 4 };
 
-int fake_choices, fake_products, fake_live; /* what the test reads */
+int fake_choices, fake_products, fake_epilogues, fake_live; /* what the test reads */
 
 static int make(void **made, size_t nbytes)
 {
@@ -72,9 +73,12 @@ int cublasLtMatmulDescDestroy(descriptor *d)
 
 int cublasLtMatmulDescSetAttribute(descriptor *d, int attribute, const void *value, size_t nbytes)
 {
-    if ((attribute != 3 && attribute != 4) || nbytes != sizeof *d->turned)
+    void *const places[] = {
+        [3] = &d->turned[0], [4] = &d->turned[1], [7] = &d->epilogue, [8] = &d->bias};
+    const size_t size = attribute == 8 ? sizeof d->bias : sizeof *d->turned;
+    if (attribute < 3 || attribute > 8 || !places[attribute] || nbytes != size)
         return 7;
-    memcpy(&d->turned[attribute - 3], value, nbytes);
+    memcpy(places[attribute], value, nbytes);
     return 0;
 }
 
@@ -118,15 +122,15 @@ int cublasLtMatmulPreferenceSetAttribute(void *x, int attribute, const void *val
     return attribute == 1 ? (nbytes == sizeof(size_t) ? 0 : 7) : nbytes == sizeof(uint32_t) ? 0 : 7;
 }
 
-/* Has no way for products of 13 columns. */
+/* Has no way for products of 13 columns, and of 11 with an epilogue. */
 int cublasLtMatmulAlgoGetHeuristic(void *h, descriptor *d, layout *a, layout *b, layout *c,
                                    layout *result, void *wanted, int count, choice *choices,
                                    int *found)
 {
-    (void)h, (void)d, (void)b, (void)c, (void)result, (void)wanted, (void)count;
+    (void)h, (void)b, (void)c, (void)result, (void)wanted, (void)count;
     fake_choices++;
     *found = 0;
-    if (a->rows == 13)
+    if (a->rows == 13 || (a->rows == 11 && d->epilogue) || ((d->epilogue & BIAS) && !d->bias))
         return UNSUPPORTED;
     choices[0] = (choice){.how = {MARK}, .workspace_bytes = WORKSPACE};
     *found = 1;
@@ -148,6 +152,15 @@ static void put(const layout *l, char *memory, uint64_t row, uint64_t column, do
         ((float *)memory)[at] = (float)x;
 }
 
+/* The bias has an element for each row. */
+static double finished(const descriptor *d, const layout *c, uint64_t row, double x)
+{
+    const layout line = {.type = c->type};
+    if (d->epilogue & BIAS)
+        x += number_at(&line, d->bias, row, 0);
+    return (d->epilogue & RELU) && x < 0 ? 0 : x;
+}
+
 static void multiply(const descriptor *d, double alpha, const layout *a, const char *a_at,
                      const layout *b, const char *b_at, double beta, const layout *c, char *c_at)
 {
@@ -158,7 +171,7 @@ static void multiply(const descriptor *d, double alpha, const layout *a, const c
             for (uint64_t l = 0; l < depth; l++)
                 sum += alpha * number_at(a, a_at, d->turned[0] ? l : row, d->turned[0] ? row : l) *
                        number_at(b, b_at, d->turned[1] ? column : l, d->turned[1] ? l : column);
-            put(c, c_at, row, column, sum);
+            put(c, c_at, row, column, finished(d, c, row, sum));
         }
 }
 
@@ -178,6 +191,7 @@ int cublasLtMatmul(void *h, descriptor *d, const void *alpha, const void *a, lay
     numbers[0] = wide ? *(const double *)alpha : *(const float *)alpha;
     numbers[1] = wide ? *(const double *)beta : *(const float *)beta;
     fake_products++;
+    fake_epilogues += d->epilogue != 0;
     for (int64_t k = 0; k < c_layout->count; k++)
         multiply(d, numbers[0], a_layout, (const char *)a + (size_t)(k * a_layout->step) * size,
                  b_layout, (const char *)b + (size_t)(k * b_layout->step) * size, numbers[1],

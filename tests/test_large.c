@@ -194,6 +194,28 @@ static void truth_in_a_long_array(void **state)
     }
 }
 
+/* Results and operands of more than 2^31 elements, by the own kernel and by the library. */
+static void products_past_two_to_the_31(void **state)
+{
+    (void)state;
+    enum { DOWN = 65537, ACROSS = 32800 };
+    GA_SCOPE {
+        const gpuarray *rows = ga_remainder(ga_arange(GA_INT32, 0, DOWN, 1), 3),
+                       *columns = ga_remainder(ga_arange(GA_INT32, 0, ACROSS, 1), 5),
+                       *a = ga_reshape(ga_astype(rows, GA_INT8), GA_SHAPE(DOWN, 1)),
+                       *b = ga_reshape(ga_astype(columns, GA_INT8), GA_SHAPE(1, ACROSS)),
+                       *c = ga_matmul(a, b);
+        assert_true(ga_item_bool(ga_all(ga_equal(c, ga_multiply(a, b)))));
+        const gpuarray *sums = ga_matmul(c, ga_ones(GA_INT8, GA_SHAPE(ACROSS, 16))),
+                       *wanted = ga_astype(ga_sum(c, GA_AXIS(1), .keepdims = true), GA_INT8);
+        assert_true(ga_item_bool(ga_all(ga_equal(sums, wanted))));
+        const gpuarray *halves = ga_ones(GA_FLOAT16, GA_SHAPE(DOWN, ACROSS)),
+                       *some = ga_ones(GA_FLOAT16, GA_SHAPE(ACROSS, 16));
+        expect_everywhere(ga_matmul(halves, some), ACROSS, 0);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +227,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(extremes_in_several_waves),
         cmocka_unit_test(sums_in_several_waves),
         cmocka_unit_test(truth_in_a_long_array),
+        cmocka_unit_test(products_past_two_to_the_31),
     };
     if (on_host()) {
         printf("skipped: arrays this large are tested on a GPU, and the device is "

@@ -305,10 +305,30 @@ static void simulated_tiles_have_the_hosts_results(void **state)
         check_large(dtypes[k], 70, 150, 67, k % 2);
         check_large(dtypes[k], 131, 129, 33, (k + 1) % 2);
         check_large(dtypes[k], 9, 5, 3, false);
+        check_large(dtypes[k], 140, 132, 80, k % 2); /* vectors, and some elements behind them */
+        check_large(dtypes[k], 136, 144, 112, (k + 1) % 2);
         assert_true(simulated.launches > before);
     }
     for (int k = 0; k < 12; k++)
         check_random(5 + (uint64_t)k * 1009);
+}
+
+/* Rows that are aligned, but no whole vectors: other memory follows their elements. */
+static void parts_of_aligned_rows_are_multiplied_alone(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT32, GA_FLOAT64};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+        GA_SCOPE {
+            uint64_t seed = k;
+            const gpuarray *a = small_numbers(dtypes[k], 2, (int64_t[]){144, 80}, &seed),
+                           *b = small_numbers(dtypes[k], 2, (int64_t[]){80, 144}, &seed),
+                           *left = ga_slice(a, ":, :77"), *right = ga_slice(b, ":77, :133"),
+                           *wanted = ga_matmul(ga_copy(left), ga_copy(right));
+            assert_arrays_equal(ga_matmul(left, right), wanted);
+            assert_arrays_equal(
+                ga_copy(ga_transpose(ga_matmul(ga_transpose(right), ga_transpose(left)))), wanted);
+        }
 }
 
 /* ---- Errors of rounding ---- */
@@ -603,6 +623,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_products_are_their_sums),
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
+        simulated_test(parts_of_aligned_rows_are_multiplied_alone),
 #ifdef QUARRY_CUDA
         simulated_test(way_of_each_shape_is_chosen_once),
         simulated_test(library_gets_strides_stacks_and_numbers),

@@ -446,12 +446,18 @@ static void product_variants(ga_dtype dtype)
         gpuarray *a = ga_empty(dtype, GA_SHAPE(70, 50)), *b = ga_empty(dtype, GA_SHAPE(50, 30)),
                  *large = ga_empty(dtype, GA_SHAPE(2000, 2000)),
                  *stack = ga_empty(dtype, GA_SHAPE(3, 1, 30, 50)),
-                 *wide = ga_empty(dtype, GA_SHAPE(50, 3)), *out = ga_empty(dtype, GA_SHAPE(70, 30));
+                 *wide = ga_empty(dtype, GA_SHAPE(50, 3)), *out = ga_empty(dtype, GA_SHAPE(70, 30)),
+                 *result = ga_empty(dtype, GA_SHAPE(2000, 2000));
         COMPILES("matmul", ga_matmul(a, b));
         COMPILES("matmul", ga_matmul(large, ga_transpose(large)));
         COMPILES("matmul", ga_matmul(stack, wide));
         COMPILES("matmul", ga_matmul(ga_slice(stack, "..., ::2, :"), b));
         COMPILES("matmul", ga_matmul(a, b, .out = out, .alpha = 2, .beta = 3));
+        COMPILES("matmul", ga_matmul(large, large, .out = result));
+        COMPILES("matmul", ga_matmul(ga_transpose(large), large, .out = ga_transpose(result)));
+        COMPILES("matmul", ga_matmul(ga_slice(large, "1:, 1:"), ga_slice(large, "1:, 1:")));
+        COMPILES("matmul", ga_matmul(ga_slice(large, ":, :60"), ga_slice(large, ":60")));
+        COMPILES("matmul", ga_matmul(large, ga_slice(large, ":, :28")));
         COMPILES("matvec", ga_matvec(large, ga_slice(large, "0")));
     }
 }

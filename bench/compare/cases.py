@@ -46,8 +46,11 @@ class Case:
 
 def shape_of(name, n):
     side = int(n ** 0.5)
+    if isinstance(name, tuple):
+        return name
     return {'n': (n,), 'n/2': (n // 2,), 'side': (side, side), 'row': (side,), 'column': (side, 1),
-            'cube': (256, n // 65536, 256), 'thin': (n // 4, 4)}.get(name) or (name,)
+            'cube': (256, n // 65536, 256), 'thin': (n // 4, 4), 'half': (side // 2,) * 2,
+            'quarter': (side // 4,) * 2, 'stack': (n // 32768, 64, 64)}.get(name) or (name,)
 
 
 def add(xp, x, y, **out):
@@ -109,6 +112,14 @@ def scan_case(name, shape, axis, kinds=('positive',)):
 
 def move_case(name, formula, torch=None, shape='n'):
     return Case(name, ('positive',), formula, (shape,), whole, torch=torch)
+
+
+def product_case(name, shapes, kind='float32', part=None, **more):
+    def first_rows(x, y):
+        return [x[:64], y[:64]] if x.ndim == 3 else [x[:64], y]
+
+    more.setdefault('tolerance', 1e-3)
+    return Case(name, (kind, kind), lambda xp, x, y: xp.matmul(x, y), shapes, part or first_rows, sums=True, **more)
 
 
 def total(name, kind, shape='n', **more):
@@ -181,6 +192,15 @@ CASES = [
     Case('einsum ij,j->i', PAIR, lambda xp, x, y: xp.einsum('ij,j->i', x, y), shapes=('side', 'row'), sums=True),
     Case('einsum ij,ij,j->i', PAIR, lambda xp, x, y: xp.einsum('ij,ij,j->i', x, x, y), shapes=('side', 'row'),
          sums=True),
+    product_case('matmul f32', ('half', 'half')),
+    product_case('matmul f64', ('quarter', 'quarter'), 'float64', tolerance=1e-10),
+    product_case('matmul f16', ('half', 'half'), 'float16', tolerance=2e-3),
+    product_case('matmul bf16', ('half', 'half'), 'bfloat16', tolerance=2e-2),
+    product_case('matvec f32', ('side', 'row')),
+    product_case('vecmat f32', ('row', 'side'), part=lambda x, m: [x, m[:, :64]]),
+    product_case('matmul (k,64,64)', ('stack', 'stack')),
+    product_case('matmul (1000,16), (16,1000)', ((1000, 16), (16, 1000)), small=True),
+    product_case('matmul 128', ((128, 128), (128, 128)), part=whole, small=True),
     Case('var f32', F32, lambda xp, x: xp.var(x), part=whole, fused=True,
          torch=lambda xp, x: xp.var(x, correction=0)),
     sum_case('sum m axis 0', 'side', 0, lambda x: [x[:, :64]]),

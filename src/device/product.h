@@ -16,7 +16,8 @@ typedef struct ga__matrix {
     bool transposed;
 } ga__matrix;
 
-/* c = alpha * a @ b + beta * c at each place of the stack: (m, k) @ (k, n). */
+/* c = alpha * a @ b + beta * c at each place of the stack: (m, k) @ (k, n). With a bias, n elements
+ * of c's dtype are added to each row; with relu, what is less than 0 becomes 0. */
 typedef struct ga__matrix_product {
     ga__matrix a, b, c; /* c is not transposed */
     int64_t m, n, k, places;
@@ -24,6 +25,8 @@ typedef struct ga__matrix_product {
     ga_dtype c_type; /* of c; sums are at least in float32 */
     double alpha, beta;
     bool tf32;
+    const void *bias; /* NULL: none */
+    bool relu;
 } ga__matrix_product;
 
 #endif

@@ -11,10 +11,12 @@
 #include "expr/named.h"
 #include "expr/chunked.h"
 #include "expr/fused/fused_run.h"
+#include "ops/products/operands.h"
 
 typedef struct writer {
     const ga__plan *plan;
     const ga_named *args;
+    const ga__device *device;
     ga__strbuf text;
     int64_t read, written; /* bytes of all kernels */
 } writer;
@@ -108,6 +110,16 @@ static void add_title(writer *w, int k)
     add_axes(w, step->axes);
 }
 
+/* What computes the rest of a product's step. */
+static void add_finisher(writer *w, const ga__step *step)
+{
+    const ga_dtype type = w->plan->graph.nodes[step->domain].dtype;
+    ga__strbuf_addf(&w->text, "  after a @ b: %s\n",
+                    ga__matmul_may_finish(w->device, type, step->ninputs > 2)
+                        ? "the library's epilogue, if it has one for the layouts"
+                        : "one kernel in place");
+}
+
 static void add_step(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
@@ -128,6 +140,8 @@ static void add_step(writer *w, int k)
               step->text);
     if (step->selects)
         add_lines(w, "chooses", step->finish[0]);
+    if (step->product && (step->relu || step->ninputs > 2))
+        add_finisher(w, step);
     if (step->scan) {
         add_lines(w, "each two neighbours", step->scan->scan.combine);
         return;
@@ -266,7 +280,7 @@ static char *explain(const char *expression, int count, const ga_named *args, ga
     ga__plan *plan = ga__eval_plan(expression, NULL, count, args, room ? 1 : GA__MAX_PARTS);
     if (!plan)
         return NULL;
-    writer w = {.plan = plan, .args = args};
+    writer w = {.plan = plan, .args = args, .device = device};
     add_plan(&w, expression, device);
     const ga_status status = room ? add_split(&w, expression, room) : GA_OK;
     ga__plan_free(plan);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "expr/code/epilogue.h"
 
 /* A value depends, besides numbers, on nothing, on one group (its index), or on several things. */
 enum { NOTHING = -1, SEVERAL = -2 };
@@ -397,6 +398,8 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
     store_read(p);
     if (p->graph->ngathers > 0)
         store_gathered(p, p->splits);
+    if (!p->splits)
+        ga__epilogue_merge(p->graph, p->used, p->stored);
     const ga_status status = p->splits ? split_values(p) : GA_OK;
     return status == GA_OK ? make_steps(p, plan) : status;
 }

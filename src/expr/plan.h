@@ -65,7 +65,9 @@ typedef struct ga__step {
     uint32_t axes;
     bool keepdims, empty_is_error;
     const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
-    bool product;        /* the matrix product of its two inputs; nothing above is set */
+    bool product;        /* the matrix product of its first two inputs; a third one is its bias;
+                          * nothing above is set */
+    bool relu;           /* the maximum of the product and 0 */
     bool selects;        /* what is chosen, in a new array: `text` returns an element, finish[0]
                           * whether it is, both over inputs that are indexed by `i` */
 } ga__step;

@@ -146,10 +146,17 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
 
 /* ---- Binding ---- */
 
+/* Whether the third array is a bias of the others' product, whose shape is bound. */
+static bool bias_fits(const ga__binding *b, const gpuarray *const *arrays)
+{
+    return arrays[0]->ndim >= 2 && arrays[1]->ndim >= 2 && arrays[2]->ndim == 1 &&
+           arrays[2]->shape[0] == b->shape[b->ndim - 1];
+}
+
 /* Other arguments than the plan's may have shapes that do not match. */
 static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *const *arrays)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < step->ninputs; k++)
         b->operands[1 + k] = (ga__operand){.name = step->inputs[k].name,
                                            .array = arrays[k],
                                            .type = arrays[k]->dtype,
@@ -160,7 +167,7 @@ static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *c
     if (status != GA_OK)
         ga_clear_error();
     ga__attempt_end(had_error);
-    return status == GA_OK;
+    return status == GA_OK && (step->ninputs < 3 || bias_fits(b, arrays));
 }
 
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
@@ -335,7 +342,8 @@ ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {
     if (step->product)
-        return ga__matmul_into(out[0], b->operands[1].array, b->operands[2].array);
+        return ga__matmul_into(out[0], b->operands[1].array, b->operands[2].array,
+                               step->ninputs > 2 ? b->operands[3].array : NULL, step->relu);
     if (step->scan)
         return launch_scan(step, device, b, out[0]);
     return step->group.nparts > 0 ? launch_reduction(step, device, b, out, carry)

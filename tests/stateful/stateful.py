@@ -22,6 +22,7 @@ try:
     import shapes
     import recipes
     from einsums import EINSUMS
+    from products import PRODUCTS
     from ranks import RANKS
     from sets import SETS
 except ImportError as missing:
@@ -29,7 +30,7 @@ except ImportError as missing:
     sys.exit(77)
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
-         EINSUMS)
+         EINSUMS + PRODUCTS)
 
 
 def same(got, wanted, exact):

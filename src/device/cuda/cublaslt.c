@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/os/library.h"
 #include "device/memory.h"
+#include "model/dtype.h"
 
 /* ---- The library ---- */
 
@@ -72,7 +73,8 @@ ga_status ga__cublaslt_found(char *text, size_t size)
 enum { NOT_SUPPORTED = 15 }; /* a status */
 enum { F32 = 0, F64 = 1, F16 = 2, C32 = 4, C64 = 5, BF16 = 14 };
 enum { COMPUTE_F32 = 68, COMPUTE_F64 = 70, COMPUTE_TF32 = 77 };
-enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4 };    /* of a description */
+enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4, EPILOGUE = 7, BIAS = 8 }; /* of a description */
+enum { EPILOGUE_RELU = 2, EPILOGUE_BIAS = 4 };
 enum { PLACES = 5, STACK_STEP = 6 };          /* of a layout */
 enum { MOST_WORKSPACE = 1, ALIGNMENT_A = 5 }; /* of a preference; b, c, result follow */
 
@@ -87,8 +89,9 @@ static const struct {
 
 bool ga__cublaslt_takes(const ga__matrix_product *p)
 {
+    const bool finishes = p->bias || p->relu;
     return types[p->type].compute && types[p->c_type].compute && p->places <= INT32_MAX &&
-           ga__library_load(&library);
+           !(finishes && ga__dtype_kind(p->type) == 'c') && ga__library_load(&library);
 }
 
 /* ---- Ways to compute, one for each shape ---- */
@@ -97,8 +100,9 @@ bool ga__cublaslt_takes(const ga__matrix_product *p)
 typedef struct shape {
     int64_t m, n, k, places;
     int64_t a_pitch, b_pitch, c_pitch, a_stack, b_stack, c_stack;
-    uint8_t type, c_type, compute, turns; /* bits: a and b are transposed */
-    uint8_t alignment[4];                 /* of b, a, c and the result, in cuBLASLt's order */
+    uint8_t type, c_type, compute;
+    uint8_t a_turned : 1, b_turned : 1, bias : 1, relu : 1, zero : 4;
+    uint8_t alignment[4]; /* of b, a, c, and of the result with the bias, in cuBLASLt's order */
 } shape;
 _Static_assert(sizeof(shape) == 88, "a shape has no gaps");
 
@@ -133,6 +137,7 @@ static shape shape_of(const ga__matrix_product *p)
 {
     const uint8_t a = alignment_of(p->a.memory), b = alignment_of(p->b.memory),
                   c = alignment_of(p->c.memory);
+    const uint8_t bias = p->bias ? alignment_of(p->bias) : c;
     const bool tf32 = p->tf32 && p->type == GA_FLOAT32;
     return (shape){.m = p->m,
                    .n = p->n,
@@ -147,8 +152,11 @@ static shape shape_of(const ga__matrix_product *p)
                    .type = (uint8_t)p->type,
                    .c_type = (uint8_t)p->c_type,
                    .compute = (uint8_t)(tf32 ? COMPUTE_TF32 : types[p->type].compute),
-                   .turns = (uint8_t)(p->a.transposed | p->b.transposed << 1),
-                   .alignment = {b, a, c, c}};
+                   .a_turned = p->a.transposed,
+                   .b_turned = p->b.transposed,
+                   .bias = p->bias != NULL,
+                   .relu = p->relu,
+                   .alignment = {b, a, c, bias < c ? bias : c}};
 }
 
 static void free_way(way *w)
@@ -181,19 +189,21 @@ static int make_layout(layout *made, uint8_t type, int64_t rows, int64_t columns
 static int describe(way *w)
 {
     const shape *s = &w->shape;
-    const bool a_turned = s->turns & 1, b_turned = s->turns >> 1;
-    const int32_t first = b_turned, second = a_turned;
+    const int32_t first = s->b_turned, second = s->a_turned,
+                  epilogue = s->bias * EPILOGUE_BIAS | s->relu * EPILOGUE_RELU;
     int status = lt.describe(&w->description, s->compute, types[s->type].scale);
     if (status == 0)
         status = lt.description_set(w->description, TRANSPOSE_A, &first, sizeof first);
     if (status == 0)
         status = lt.description_set(w->description, TRANSPOSE_B, &second, sizeof second);
+    if (status == 0 && epilogue)
+        status = lt.description_set(w->description, EPILOGUE, &epilogue, sizeof epilogue);
     if (status == 0)
         status =
-            make_layout(&w->b, s->type, s->k, s->n, b_turned, s->b_pitch, s->places, s->b_stack);
+            make_layout(&w->b, s->type, s->k, s->n, s->b_turned, s->b_pitch, s->places, s->b_stack);
     if (status == 0)
         status =
-            make_layout(&w->a, s->type, s->m, s->k, a_turned, s->a_pitch, s->places, s->a_stack);
+            make_layout(&w->a, s->type, s->m, s->k, s->a_turned, s->a_pitch, s->places, s->a_stack);
     if (status == 0)
         status =
             make_layout(&w->c, s->c_type, s->m, s->n, false, s->c_pitch, s->places, s->c_stack);
@@ -229,21 +239,31 @@ static ga_status fail(const ga__device *device, int status, const shape *s)
                     (long long)s->n, ga_dtype_name((ga_dtype)s->type));
 }
 
+/* The choice needs one too. */
+static int set_bias(way *w, const void *bias)
+{
+    return bias ? lt.description_set(w->description, BIAS, &bias, sizeof bias) : 0;
+}
+
 /* The shape's way, made at first use; another one of the same place in the table goes. */
-static way *find_way(shared *its, const shape *s, int *status)
+static way *find_way(shared *its, const shape *s, const void *bias, int *status)
 {
     const uint64_t hash = ga__hash64(s, sizeof *s, 0);
     way *goes = &its->ways[hash % WAYS];
     for (uint64_t k = 0; k < PROBES; k++) {
         way *w = &its->ways[(hash + k) % WAYS];
-        if (w->description && memcmp(&w->shape, s, sizeof *s) == 0)
-            return w;
+        if (w->description && memcmp(&w->shape, s, sizeof *s) == 0) {
+            *status = set_bias(w, bias);
+            return *status == 0 ? w : NULL;
+        }
         if (!w->description && goes->description)
             goes = w;
     }
     free_way(goes);
     goes->shape = *s;
     *status = describe(goes);
+    if (*status == 0)
+        *status = set_bias(goes, bias);
     if (*status == 0)
         *status = choose(its->handle, goes);
     if (*status == 0)
@@ -330,7 +350,7 @@ ga_status ga__cublaslt_multiply(ga__stream *stream, const ga__matrix_product *p)
     int status = 0;
     pthread_mutex_lock(&lock);
     ga_status result = open_device(stream->device, &its);
-    way *w = result == GA_OK ? find_way(its, &s, &status) : NULL;
+    way *w = result == GA_OK ? find_way(its, &s, p->bias, &status) : NULL;
     if (w)
         result = give(stream, its, w, p);
     else if (result == GA_OK)

@@ -166,9 +166,9 @@ static bool fits_int(int64_t n)
 
 bool ga__host_blas_takes(const ga__matrix_product *p)
 {
-    return functions[p->type].matrices && p->c_type == p->type && fits_int(p->m) &&
-           fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) && fits_int(p->b.pitch) &&
-           fits_int(p->c.pitch) && ga__library_load(&library);
+    return functions[p->type].matrices && !p->bias && !p->relu && p->c_type == p->type &&
+           fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
+           fits_int(p->b.pitch) && fits_int(p->c.pitch) && ga__library_load(&library);
 }
 
 static void run(const void *product)

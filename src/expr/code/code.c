@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/word.h"
 #include "expr/coder.h"
+#include "expr/code/epilogue.h"
 #include "kernels/request.h"
 #include "kernels/fast_path.h"
 #include "ops/functions/round.h"
@@ -397,17 +398,34 @@ static bool maps_small(const coder *c)
            !ga__dtype_rounds(node->dtype);
 }
 
-/* The operands of a product, in their order, even if they are equal. */
-static ga_status code_product(coder *c, const ga__node *node)
+/* Whether the step is a product, with what follows it. */
+static bool is_product(const coder *c, ga__epilogue *e)
 {
+    const int node = c->step->domain;
+    if (c->group->nparts > 0)
+        return false;
+    if (node_at(c, node)->key.kind != GA__NODE_PRODUCT)
+        return ga__epilogue_read(c->graph, node, e) && c->value_of[e->product] < 0;
+    *e = (ga__epilogue){.product = node, .bias = -1};
+    return true;
+}
+
+/* The operands of a product, in their order, even if they are equal. */
+static ga_status code_product(coder *c, const ga__epilogue *e)
+{
+    static const char *const texts[] = {"r = a @ b", "r = a @ b + c", "r = maximum(a @ b, 0)",
+                                        "r = maximum(a @ b + c, 0)"};
     ga__step *step = c->step;
+    const int *operand = node_at(c, e->product)->key.operand;
+    const int inputs[] = {operand[0], operand[1], e->bias};
     ga__coder_start(c, -1);
-    for (int i = 0; i < 2; i++) {
-        c->name[node->key.operand[i]][0] = 0;
-        ga__coder_add_leaf(c, node->key.operand[i]);
+    for (int i = 0; i < 2 + (e->bias >= 0); i++) {
+        c->name[inputs[i]][0] = 0;
+        ga__coder_add_leaf(c, inputs[i]);
     }
     step->product = true;
-    step->text = ga__strdup("r = a @ b");
+    step->relu = e->relu;
+    step->text = ga__strdup(texts[2 * e->relu + (e->bias >= 0)]);
     return step->text ? GA_OK : ga_error();
 }
 
@@ -415,6 +433,7 @@ static ga_status code_product(coder *c, const ga__node *node)
 static ga_status code(coder *c)
 {
     ga__step *step = c->step;
+    ga__epilogue epilogue;
     *step = (ga__step){.group = *c->group, .domain = c->group->result[0]};
     if (c->group->nparts > 0)
         step->domain = c->graph->nodes[c->group->part[0]].key.operand[0];
@@ -422,8 +441,8 @@ static ga_status code(coder *c)
     if (!step->inputs)
         return ga_error();
     c->arrays = c->numbers = 0;
-    if (node_at(c, step->domain)->key.kind == GA__NODE_PRODUCT && c->group->nparts == 0)
-        return code_product(c, node_at(c, step->domain));
+    if (is_product(c, &epilogue))
+        return code_product(c, &epilogue);
     if (node_at(c, step->domain)->key.kind == GA__NODE_SELECT)
         return ga__coder_select(c);
     if (c->group->nparts > 0)

@@ -344,6 +344,18 @@ static int parse_round(parser *p, size_t at)
         (ga__ast_node){.kind = GA__AST_CALL, .row = GA__ROW_round, .operand = {operand}, .at = at});
 }
 
+/* Parses the rest of relu(x), which is maximum(x, 0). */
+static LEAF int parse_relu(parser *p, size_t at)
+{
+    ga__ast_node call = {.kind = GA__AST_CALL, .row = GA__ROW_maximum, .at = at};
+    if ((call.operand[0] = ga__parse_expression(p)) == FAILED ||
+        ga__lexer_expect(&p->lexer, ")") == FAILED)
+        return FAILED;
+    call.operand[1] = ga__parser_add(
+        p, (ga__ast_node){.kind = GA__AST_NUMBER, .at = at, .number = ga_value_int(0)});
+    return call.operand[1] == FAILED ? FAILED : ga__parser_add(p, call);
+}
+
 /* Parses NAME(...); the name and the parenthesis are taken already. */
 int ga__parse_call(parser *p, size_t at, size_t length)
 {
@@ -351,6 +363,8 @@ int ga__parse_call(parser *p, size_t at, size_t length)
     int inputs;
     if (length == 4 && memcmp(p->lexer.text + at, "take", 4) == 0)
         return parse_take(p, at);
+    if (length == 4 && memcmp(p->lexer.text + at, "relu", 4) == 0)
+        return parse_relu(p, at);
     if (find_call(p, at, length, &call, &inputs) == FAILED)
         return FAILED;
     if (call.kind == GA__AST_CALL && call.row == GA__ROW_round)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernels/product/product_finish.h"
 #include "kernels/product/product_library.h"
 #include "kernels/product/product_plan.h"
 #include "kernels/product/product_rows.h"
@@ -172,21 +173,56 @@ static ga_status run_copies(const plan *p, const ga__product_fit *fit)
     return status;
 }
 
+/* The product, then one kernel over its result. */
+static ga_status run_and_finish(const ga__product *call)
+{
+    ga__product inner = *call;
+    if (call->c->dtype != call->type)
+        return run_apart(call, call->type);
+    inner.bias = NULL;
+    inner.relu = false;
+    const ga_status status = ga__product_run(&inner);
+    return status == GA_OK ? ga__product_finish(call) : status;
+}
+
+static bool reads_result(const ga__product *call)
+{
+    return ga__arrays_overlap(call->c, call->a) || ga__arrays_overlap(call->c, call->b) ||
+           (call->bias && ga__arrays_overlap(call->c, call->bias));
+}
+
+static ga_status run_plain(plan *p)
+{
+    ga__product_fit fit;
+    if (ga__product_is_rows(p))
+        return ga__product_by_rows(p);
+    if (!ga__product_fits(p, &fit))
+        return run_template(p);
+    if (!fit.a || !fit.b || !fit.c)
+        return run_copies(p, &fit);
+    const ga_status status = ga__product_by_library(p, &fit);
+    return status == GA_ERR_UNSUPPORTED ? run_template(p) : status;
+}
+
+/* What follows the product is the library's, or a kernel's. */
+static ga_status run_finished(const plan *p)
+{
+    ga__product_fit fit;
+    if (ga__product_is_rows(p) || !ga__product_fits(p, &fit) || !ga__product_finishes(p, &fit))
+        return run_and_finish(p->call);
+    if (!fit.a || !fit.b)
+        return run_copies(p, &fit);
+    const ga_status status = ga__product_by_library(p, &fit);
+    return status == GA_ERR_UNSUPPORTED ? run_and_finish(p->call) : status;
+}
+
 ga_status ga__product_run(const ga__product *call)
 {
     plan p;
-    ga__product_fit fit;
     if (call->c->size == 0)
         return GA_OK;
-    if (ga__arrays_overlap(call->c, call->a) || ga__arrays_overlap(call->c, call->b))
+    if (reads_result(call))
         return run_apart(call, call->c->dtype);
     ga__product_plan_read(&p, call);
-    if (ga__product_is_rows(&p))
-        return ga__product_by_rows(&p);
-    if (!ga__product_fits(&p, &fit))
-        return run_template(&p);
-    if (!fit.a || !fit.b || !fit.c)
-        return run_copies(&p, &fit);
-    const ga_status status = ga__product_by_library(&p, &fit);
-    return status == GA_ERR_UNSUPPORTED ? run_template(&p) : status;
+    return call->bias || call->relu ? run_finished(&p) : run_plain(&p);
 }

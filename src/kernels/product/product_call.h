@@ -13,8 +13,10 @@ typedef struct ga__product {
     const gpuarray *a, *b;
     gpuarray *c;   /* writable; it may overlap a and b */
     ga_dtype type; /* of the product: a and b convert to it, and sums are in its compute dtype */
-    double alpha, beta; /* 0: 1 and 0. Of integers and bool, whole numbers */
-    bool tf32;          /* float32 may be multiplied with 10 bits of fraction */
+    double alpha, beta;   /* 0: 1 and 0. Of integers and bool, whole numbers */
+    bool tf32;            /* float32 may be multiplied with 10 bits of fraction */
+    const gpuarray *bias; /* NULL, or n elements of `type`: each row of the product adds them */
+    bool relu;            /* then what is less than 0 becomes 0 */
 } ga__product;
 
 #endif

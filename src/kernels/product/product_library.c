@@ -58,7 +58,9 @@ static ga__matrix_product describe(const plan *p, ga__product_fit *fit)
                                   .c_type = fit->c_type,
                                   .alpha = p->call->alpha == 0 ? 1 : p->call->alpha,
                                   .beta = p->call->beta,
-                                  .tf32 = p->call->tf32};
+                                  .tf32 = p->call->tf32,
+                                  .bias = p->call->bias ? p->call->bias->data : NULL,
+                                  .relu = p->call->relu};
     fit->a = read_matrix(p, &p->a, p->m, p->k, &product.a) && p->a.array->dtype == fit->type;
     fit->b = read_matrix(p, &p->b, p->k, p->n, &product.b) && p->b.array->dtype == fit->type;
     fit->c = read_matrix(p, &p->c, p->m, p->n, &product.c) && !product.c.transposed &&
@@ -82,6 +84,14 @@ bool ga__product_fits(const plan *p, ga__product_fit *fit)
     choose_types(p, fit);
     const ga__matrix_product product = describe(p, fit);
     return copies_pay(p, fit) && verbs->takes(&product);
+}
+
+bool ga__product_finishes(const plan *p, const ga__product_fit *fit)
+{
+    const gpuarray *bias = p->call->bias;
+    return fit->c && !p->turned &&
+           (!bias || (bias->ndim == 1 && bias->shape[0] == p->n && bias->contiguous &&
+                      bias->dtype == fit->c_type));
 }
 
 /* One call for all places along axis 0 of the stack; the others take turns. */

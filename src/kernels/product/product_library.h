@@ -14,6 +14,9 @@ typedef struct ga__product_fit {
  * none, or the kernel of the templates suits the shape better. */
 bool ga__product_fits(const ga__product_plan *p, ga__product_fit *fit);
 
+/* Whether that also adds the bias and applies relu. */
+bool ga__product_finishes(const ga__product_plan *p, const ga__product_fit *fit);
+
 /* Multiplies what fits. GA_ERR_UNSUPPORTED, without raising it, if the library cannot. */
 ga_status ga__product_by_library(const ga__product_plan *p, const ga__product_fit *fit);
 

@@ -187,14 +187,45 @@ static bool along_k(int64_t along, int64_t step)
     return magnitude(along) < magnitude(step);
 }
 
+/* Whether every vector of `count` elements is aligned: a line of them is `step` from the next. */
+static bool is_aligned(const plan *p, const operand *o, int64_t along, int64_t step, int count)
+{
+    const size_t bytes = (size_t)count * ga__dtype_size(o->array->dtype);
+    bool aligned =
+        (count == 1 || along == 1) && step % count == 0 && (uintptr_t)o->array->data % bytes == 0;
+    for (int axis = 0; axis < p->axes; axis++)
+        aligned = aligned && o->stack[axis] % count == 0;
+    return aligned;
+}
+
+/* Whether a thread loads vectors: along k, of which the kernel reads the last ones singly, or along
+ * the lines, which are whole vectors then. A word of bytes holds four along k. */
+static bool loads_vectors(const plan *p, const operand *o, bool along_k, int64_t lines)
+{
+    const int64_t k_step = o == &p->a ? o->column : o->row, step = o == &p->a ? o->row : o->column;
+    const int group = ga__product_group((ga_dtype)p->v.type);
+    const bool bytes =
+        ga__dtype_size((ga_dtype)p->v.type) == 1 && !ga__dtype_rounds((ga_dtype)p->v.type);
+    return along_k ? is_aligned(p, o, k_step, step, bytes ? 4 * group : group)
+                   : lines % group == 0 && is_aligned(p, o, step, k_step, group);
+}
+
+static void choose_vectors(plan *p)
+{
+    const int group = ga__product_group((ga_dtype)p->v.type);
+    const int columns = p->v.columns < group ? p->v.columns : group;
+    p->v.a_vectors = loads_vectors(p, &p->a, p->v.a_along_k, p->m);
+    p->v.b_vectors = loads_vectors(p, &p->b, p->v.b_along_k, p->n);
+    p->v.c_vectors = p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
+}
+
 static void plan_cuda(plan *p)
 {
     const int64_t wanted = (int64_t)p->device->processors * CUDA_BLOCKS;
     const int64_t word = (int64_t)ga__product_word_bytes((ga_dtype)p->v.type, false);
-    const int most = word <= 4 ? 8 : word <= 8 ? 4 : 2;
     p->v.a_along_k = along_k(p->a.column, p->a.row);
     p->v.b_along_k = along_k(p->b.row, p->b.column);
-    int rows = most, columns = most;
+    int rows = word <= 8 ? 8 : 2, columns = word <= 4 ? 8 : word <= 8 ? 4 : 2;
     while (rows > 2 && rows / 2 * GA__PRODUCT_SIDE >= p->m)
         rows /= 2;
     while (columns > 2 && columns / 2 * GA__PRODUCT_SIDE >= p->n)
@@ -206,6 +237,7 @@ static void plan_cuda(plan *p)
         set_tile(p, rows, columns);
     }
     count_tiles(p);
+    choose_vectors(p);
 }
 
 void ga__product_plan_tiles(plan *p)

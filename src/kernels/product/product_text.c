@@ -15,6 +15,12 @@ size_t ga__product_word_bytes(ga_dtype type, bool host)
     return size == 1 && !rounds && !truths ? 2 : size;
 }
 
+int ga__product_group(ga_dtype type)
+{
+    const size_t word = ga__product_word_bytes(type, false);
+    return word <= 4 ? 4 : word <= 8 ? 2 : 1;
+}
+
 size_t ga__product_param_words(const variant *v)
 {
     const size_t scratch = v->host ? sizeof(ga__product_scratch) : 0;
@@ -51,6 +57,9 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_number(record, GA__KEY(depth), GA__PRODUCT_DEPTH);
     set_boolean(record, GA__KEY(a_along_k), v->a_along_k);
     set_boolean(record, GA__KEY(b_along_k), v->b_along_k);
+    set_boolean(record, GA__KEY(a_vectors), v->a_vectors);
+    set_boolean(record, GA__KEY(b_vectors), v->b_vectors);
+    set_boolean(record, GA__KEY(c_vectors), v->c_vectors);
     ga__record_set_number(record, GA__KEY(rows), v->rows);
     ga__record_set_number(record, GA__KEY(across), v->columns);
     return record;

@@ -29,6 +29,9 @@ enum { GA__PRODUCT_SIDE = 16 };
 /* Bytes of the words in which the product of a dtype is computed. */
 size_t ga__product_word_bytes(ga_dtype type, bool host);
 
+/* CUDA: the words of a vector; those of one byte hold four elements each. */
+int ga__product_group(ga_dtype type);
+
 size_t ga__product_param_words(const ga__product_variant *v);
 
 /* The record of product.tmpl, a function of the variant alone; its caller frees it. NULL and an

@@ -8,11 +8,11 @@
 typedef struct ga__product_variant {
     uint8_t type, a, b, c; /* dtypes: of the product, and of the arrays */
     uint8_t host : 1;
-    uint8_t scales : 1, adds : 1;         /* alpha is not 1; beta is not 0 */
-    uint8_t a_along_k : 1, b_along_k : 1; /* CUDA: threads read neighbours along k */
-    uint8_t unused : 3;
-    uint8_t axes; /* of the stack */
-    uint8_t rows; /* CUDA: rows and columns of a thread */
+    uint8_t scales : 1, adds : 1;                        /* alpha is not 1; beta is not 0 */
+    uint8_t a_along_k : 1, b_along_k : 1;                /* CUDA: threads read neighbours along k */
+    uint8_t a_vectors : 1, b_vectors : 1, c_vectors : 1; /* CUDA: elements move by vectors */
+    uint8_t axes;                                        /* of the stack */
+    uint8_t rows;                                        /* CUDA: rows and columns of a thread */
     uint8_t columns;
 } ga__product_variant;
 _Static_assert(sizeof(ga__product_variant) == 8, "a product's variant is one word of the key");

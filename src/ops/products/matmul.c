@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "kernels/product/product_finish.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
 #include "ops/products/operands.h"
@@ -111,13 +112,19 @@ ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const
     return GA_OK;
 }
 
-ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b)
+ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b, const gpuarray *bias,
+                          bool relu)
 {
-    const ga__product_options options = {.name = any_form.name};
+    const ga__product_options options = {.name = any_form.name, .bias = bias, .relu = relu};
     match m;
     const ga_status status = match_shapes(&any_form, (dimensions){a->ndim, a->shape},
                                           (dimensions){b->ndim, b->shape}, &m);
     return status == GA_OK ? multiply(&options, &m, a, b, out) : status;
+}
+
+bool ga__matmul_may_finish(const ga__device *device, ga_dtype dtype, bool bias)
+{
+    return ga__product_may_finish(device, dtype, bias);
 }
 
 /* ---- Calls ---- */
@@ -204,7 +211,8 @@ static gpuarray *product(const form *f, const ga_product_args *args)
     gpuarray *out = args->out
                         ? args->out
                         : ga__array_new(f->name, c.device, c.dtype, c.match.ndim, c.match.shape);
-    const ga__product_options options = {f->name, args->alpha, args->beta, args->tf32};
+    const ga__product_options options = {
+        .name = f->name, .alpha = args->alpha, .beta = args->beta, .tf32 = args->tf32};
     const ga_status status = out ? multiply(&options, &c.match, a, args->b, out) : ga_error();
     ga_free(conjugate);
     if (status == GA_OK)

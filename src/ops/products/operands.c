@@ -51,8 +51,9 @@ ga_status ga__multiply_views(const ga__product_options *options, const view *a, 
 {
     const gpuarray left = array_of(a), right = array_of(b);
     gpuarray result = array_of(out);
-    const bool checks =
-        ga__checks_nan() && is_finite(a, b) && (options->beta == 0 || ga__check_finite(out->base));
+    const bool checks = ga__checks_nan() && is_finite(a, b) &&
+                        (options->beta == 0 || ga__check_finite(out->base)) &&
+                        (!options->bias || ga__check_finite(options->bias));
     const ga__product product = {.name = options->name,
                                  .a = &left,
                                  .b = &right,
@@ -60,7 +61,9 @@ ga_status ga__multiply_views(const ga__product_options *options, const view *a, 
                                  .type = ga_result_type(left.dtype, right.dtype),
                                  .alpha = options->alpha,
                                  .beta = options->beta,
-                                 .tf32 = options->tf32};
+                                 .tf32 = options->tf32,
+                                 .bias = options->bias,
+                                 .relu = options->relu};
     const ga_status status = ga__product_run(&product);
     if (status == GA_OK && checks && !ga__check_finite(out->base))
         return ga__fail(GA_ERR_INVALID,

@@ -23,6 +23,8 @@ typedef struct ga__product_options {
     const char *name;
     double alpha, beta;
     bool tf32;
+    const gpuarray *bias; /* NULL, or as many elements as the result has columns, 1-D */
+    bool relu;            /* at last, what is less than 0 becomes 0 */
 } ga__product_options;
 
 /* Multiplies the views into `out`, and checks for NaN where the program asks for it. */
@@ -35,7 +37,12 @@ ga_status ga__multiply_views(const ga__product_options *options, const ga__produ
 ga_status ga__matmul_shape(int a_ndim, const int64_t *a_shape, int b_ndim, const int64_t *b_shape,
                            int *ndim, int64_t *shape);
 
-/* Into `out`, of that shape, whose dtype the result casts to. */
-ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b);
+/* a @ b + bias, without what is less than 0, into `out`, of that shape, whose dtype the result
+ * casts to. The bias may be NULL. */
+ga_status ga__matmul_into(gpuarray *out, const gpuarray *a, const gpuarray *b, const gpuarray *bias,
+                          bool relu);
+
+/* Whether a library of the device may do the rest too, for explanations. */
+bool ga__matmul_may_finish(const ga__device *device, ga_dtype dtype, bool bias);
 
 #endif
