@@ -135,6 +135,41 @@ static void the_last_of_equal_indices_wins(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Words of keys and values, which passes sort: values of 32 bits stay in the words. */
+static void many_tuples_are_sorted(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, LENGTH = 3000 };
+    static int32_t index[COUNT], last[LENGTH], sums[LENGTH], value[COUNT];
+    uint64_t seed = 20;
+    memset(last, 0, sizeof last);
+    memset(sums, 0, sizeof sums);
+    for (int k = 0; k < COUNT; k++) {
+        const int64_t place = random_below(&seed, LENGTH);
+        index[k] = (int32_t)(k % 3 ? place : place - LENGTH);
+        value[k] = k % 1000 - 300;
+        last[place] = value[k];
+        sums[place] += value[k];
+    }
+    GA_SCOPE {
+        gpuarray *keys = ga_from_host(index, GA_INT32, GA_SHAPE(COUNT)),
+                 *v = ga_from_host(value, GA_INT32, GA_SHAPE(COUNT)),
+                 *whole = ga_zeros(GA_INT32, GA_SHAPE(2 * LENGTH)), *x = ga_slice(whole, "::-2"),
+                 *halves = ga_zeros(GA_FLOAT32, GA_SHAPE(LENGTH));
+        const int before = simulated.launches;
+        assert_int_equal(ga_index_set(x, v, keys), GA_OK);
+        assert_true(simulated.launches - before >= 5); /* not the two of claims */
+        assert_true(ga_array_equal(x, ga_from_host(last, GA_INT32, GA_SHAPE(LENGTH))));
+        assert_int_equal(ga_put(whole, keys, v, .mode = GA_CLIP), GA_OK);
+        assert_int_equal(ga_index_add(halves, ga_astype(v, GA_FLOAT16), keys), GA_OK);
+        assert_true(ga_array_equal(halves, ga_from_host(sums, GA_INT32, GA_SHAPE(LENGTH))));
+        assert_int_equal(ga_put(halves, ga_add(keys, 5), v), GA_OK);
+        assert_int_equal(ga_synchronize(), GA_ERR_INDEX);
+        ga_clear_error();
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* ---- Folds ---- */
 
 enum { FOLDED = 900, KEYS = 7 };
@@ -478,6 +513,7 @@ int main(int argc, char **argv)
         simulated_test(elements_move),
         simulated_test(indices_read_and_write),
         simulated_test(the_last_of_equal_indices_wins),
+        simulated_test(many_tuples_are_sorted),
         simulated_test(equal_indices_all_count),
         simulated_test(rows_are_folded),
         simulated_test(indices_out_of_range_are_errors),

@@ -21,6 +21,10 @@ typedef struct ga__tuple_keys {
 } ga__tuple_keys;
 ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys);
 
+/* The same numbers without a launch: how many elements lie between the lowest and the highest that
+ * tuples can name, both counted. */
+int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
+
 /* CUDA: folds the value into what the parts describe, by atomics. `fold` is an operation of
  * fold.tmpl that computes in `loop`. */
 ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
