@@ -108,6 +108,40 @@ static void indices_read_and_write(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Lines that pass through shared memory: rows that begin anywhere, of elements of any size. */
+static void lines_are_taken(void **state)
+{
+    (void)state;
+    enum { ROWS = 120, LENGTH = 2101, COUNT = 600 };
+    static int32_t index[COUNT], wanted[ROWS * COUNT];
+    uint64_t seed = 21;
+    for (int k = 0; k < COUNT; k++)
+        index[k] = (int32_t)random_below(&seed, 2 * LENGTH) - LENGTH;
+    for (int k = 0; k < ROWS * COUNT; k++)
+        wanted[k] = (k / COUNT * LENGTH + (index[k % COUNT] + LENGTH) % LENGTH) % 127;
+    GA_SCOPE {
+        gpuarray *whole = ga_remainder(counting(GA_SHAPE(ROWS, LENGTH)), 127),
+                 *keys = ga_from_host(index, GA_INT32, GA_SHAPE(COUNT)),
+                 *right = ga_from_host(wanted, GA_INT32, GA_SHAPE(ROWS, COUNT)),
+                 *each = ga_copy(ga_broadcast_to(keys, GA_SHAPE(ROWS, COUNT)));
+        const ga_dtype dtypes[] = {GA_INT8, GA_INT32};
+        for (int k = 0; k < 2; k++) {
+            gpuarray *x = ga_astype(whole, dtypes[k]);
+            const int before = simulated.launches;
+            gpuarray *columns = ga_take(x, keys, GA_AXIS(1));
+            assert_int_equal(simulated.launches - before, 2); /* one checks the indices */
+            assert_true(simulated.last.shared > 0);
+            assert_true(ga_array_equal(columns, right));
+            assert_true(ga_array_equal(ga_take_along_axis(x, each, GA_AXIS(1)), right));
+            assert_true(ga_array_equal(ga_take(x, keys, GA_AXIS(1), .mode = GA_WRAP), right));
+            assert_non_null(ga_take(x, ga_add(keys, LENGTH), GA_AXIS(1)));
+            assert_int_equal(ga_synchronize(), GA_ERR_INDEX);
+            ga_clear_error();
+        }
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Of equal indices the last one wins, in a table of all keys and in a sparse one. */
 static void the_last_of_equal_indices_wins(void **state)
 {
@@ -514,6 +548,7 @@ int main(int argc, char **argv)
         simulated_test(indices_read_and_write),
         simulated_test(the_last_of_equal_indices_wins),
         simulated_test(many_tuples_are_sorted),
+        simulated_test(lines_are_taken),
         simulated_test(equal_indices_all_count),
         simulated_test(rows_are_folded),
         simulated_test(indices_out_of_range_are_errors),

@@ -43,7 +43,8 @@ typedef struct ga__operand_variant {
     uint32_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
     uint32_t loose : 1;      /* CUDA: its vectors begin at any element */
     uint32_t placed : 1;     /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
-    uint32_t : 19;
+    uint32_t lined : 1;      /* CUDA: a block copies its line to shared memory */
+    uint32_t : 18;
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
 _Static_assert((int)GA_LAST_STRUCT < 1 << 12, "a dtype has twelve bits");
@@ -57,7 +58,8 @@ typedef struct ga__elementwise_head {
     uint64_t host : 1, wide : 1, tiled : 1, tail : 1, fast_path : 1, past_cache : 1;
     uint64_t pads : 1; /* on the host: elements that are not there may be computed too */
     uint64_t noperands : 6;
-    uint64_t : 5;
+    uint64_t lines : 1; /* CUDA: a block has a line of axis 0 */
+    uint64_t : 4;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
 
