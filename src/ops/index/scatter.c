@@ -82,6 +82,8 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
     }
     if (what == FOLD)
         ga__strbuf_addf(t, ") ga::fold_into<ga::%s>(&x[0", s->fold);
+    else if (what == WRITE_ALL)
+        ga__strbuf_add(t, ") ga::write_near(&x[0");
     else
         ga__strbuf_add(t, what == CLAIM  ? ") ga::claim(t, mask, q"
                           : what == KEYS ? ") ? 0"
@@ -92,6 +94,7 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
                       : what == KEYS ? " - low : -1"
                       : what == FOLD ? "], v, z)"
                       : what == PACK ? ""
+                      : what == WRITE_ALL ? "], v)"
                                      : "] = v");
     if (what == PACK)
         ga__strbuf_addf(t, " - low) << shift | (unsigned long long)%s) : ~0ull << shift",

@@ -21,6 +21,9 @@
 /* and are then of this dtype. */
 #define CHECKED_DTYPE GA_INT32
 
+/* Bytes of a vector. */
+#define VECTOR 16
+
 /* How elements are found: by mode, from a line of memory or from any layout in C order. */
 static const ga__formula formulas[2][3] = {
     {{.id = GA__FORMULA_ID(204),
@@ -85,23 +88,49 @@ static ga_status run(const taking *t, const ga__formula *formula, ga__operand *o
     return checks ? ga__checked_end(&checked, status) : status;
 }
 
+/* Whether rows move in vectors: along the last axis, which has no indices, elements are neighbours
+ * and whole vectors everywhere. */
+static bool takes_vectors(const taking *t, const gpuarray *out)
+{
+    const int last = t->ndim - 1;
+    const int64_t size = (int64_t)ga__dtype_size(out->dtype);
+    int64_t bits = (int64_t)(intptr_t)out->data | (int64_t)(intptr_t)t->x->data | t->step * size;
+    if (out->buffer->device->arch == 0 || t->scattered || last < 0 || t->at[last] != 0 ||
+        t->position[last] != 0 || t->from[last] != size || out->strides[last] != size ||
+        VECTOR % size != 0)
+        return false;
+    bits |= t->shape[last] * size;
+    for (int k = 0; k < last; k++)
+        bits |= t->from[k] | out->strides[k];
+    return bits % VECTOR == 0;
+}
+
 /* Fills `out`, which has the shape of the result and the dtype of x. */
 static ga_status take_elements(const taking *t, gpuarray *out)
 {
     ga__lens to, from;
     ga__operand operands[7 + GA__CHECKED_OPERANDS];
+    int64_t shape[GA_MAX_NDIM];
+    const int64_t size = (int64_t)ga__dtype_size(out->dtype);
+    const bool vectors = takes_vectors(t, out);
     int n = 0;
+    memcpy(shape, t->shape, sizeof shape);
     ga__lens_whole(&to, out);
-    operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
     if (t->scattered)
         ga__lens_whole(&from, t->x);
     else
         ga__lens_set(&from, t->x, t->ndim, t->shape, t->from, 0);
+    if (vectors) {
+        ga__lens_widen(&to, VECTOR);
+        ga__lens_widen(&from, VECTOR);
+        shape[t->ndim - 1] = to.shape[t->ndim - 1];
+    }
+    operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
     operands[n] = ga__lens_operand("x", &from, t->scattered ? GA__ACCESSOR : GA__PLACED, false);
     operands[n++].line = t->step == 1 && !t->scattered ? t->length : 0;
-    operands[n++] = ga__integer_operand("s", t->step);
+    operands[n++] = ga__integer_operand("s", vectors ? t->step * size / VECTOR : t->step);
     return run(t, t->checked ? &of_checked : &formulas[t->scattered][t->mode], operands, n,
-               t->checked ? CHECKED_DTYPE : GA_INT64, t->ndim, t->shape, t->at, t->position);
+               t->checked ? CHECKED_DTYPE : GA_INT64, t->ndim, shape, t->at, t->position);
 }
 
 /* Whether a check of the indices alone saves more than a launch. */
