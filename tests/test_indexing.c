@@ -157,7 +157,8 @@ static void large_arrays_move_by_blocks(void **state)
         for (int k = 0; k < 2; k++) {
             gpuarray *taken = ga_take(x, rows, GA_AXIS(0), .mode = modes[k]),
                      *padded = ga_pad(x, 4, widths, .mode = names[k]);
-            assert_true(ga_array_equal(padded, ga_take(taken, columns, GA_AXIS(1), .mode = modes[k])));
+            assert_true(
+                ga_array_equal(padded, ga_take(taken, columns, GA_AXIS(1), .mode = modes[k])));
         }
         gpuarray *zero = ga_pad(x, 4, widths);
         assert_true(ga_array_equal(ga_slice(zero, "2:-3, 1:-4"), x));
@@ -169,7 +170,8 @@ static void large_arrays_move_by_blocks(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Copies that a GPU stores together, rows that move as vectors, and triangles that it reads alone. */
+/* Copies that a GPU stores together, rows that move as vectors, and triangles that it reads alone.
+ */
 static void cuda_moves_whole_rows(void **state)
 {
     (void)state;
@@ -184,8 +186,9 @@ static void cuda_moves_whole_rows(void **state)
         gpuarray *const three[] = {wide, wide, wide};
         assert_true(ga_array_equal(tiled, ga_concatenate(3, (const gpuarray *const *)three)));
         before = simulated.launches;
-        assert_true(ga_array_equal(ga_tile(x, GA_SHAPE(11)), ga_concatenate(GA_ARRAYS(
-            x, x, x, x, x, x, x, x, x, x, x), GA_AXIS(1))));
+        assert_true(
+            ga_array_equal(ga_tile(x, GA_SHAPE(11)),
+                           ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x), GA_AXIS(1))));
         gpuarray *taken = ga_take(x, keys, GA_AXIS(0));
         assert_true(ga_array_equal(ga_slice(taken, "1"), ga_slice(x, "64")));
         assert_true(ga_array_equal(ga_slice(taken, "0"), ga_slice(x, "3")));

@@ -86,10 +86,10 @@ GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 typedef struct ga_cov_args {
     const gpuarray
         *x; /* a variable in each row, an observation in each column; 1-D: one variable */
-    const gpuarray *y; /* more variables, or NULL */
-    bool columns;      /* variables are columns: NumPy's rowvar=False */
-    bool bias;         /* divide by the number of observations, not by one less */
-    int ddof;          /* not 0: divide by the number less this */
+    const gpuarray *y;        /* more variables, or NULL */
+    bool columns;             /* variables are columns: NumPy's rowvar=False */
+    bool bias;                /* divide by the number of observations, not by one less */
+    int ddof;                 /* not 0: divide by the number less this */
     const gpuarray *fweights; /* how often each observation counts, integers; or NULL */
     const gpuarray *aweights; /* how much each observation weighs, not negative; or NULL */
 } ga_cov_args;

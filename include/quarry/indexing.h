@@ -120,8 +120,8 @@ GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
-/* The main diagonal of x becomes the value, as numpy.fill_diagonal; an array is repeated as often as
- * needed. Wrapped, the diagonal of a tall matrix starts again below a row that it leaves out. */
+/* The main diagonal of x becomes the value, as numpy.fill_diagonal; an array is repeated as often
+ * as needed. Wrapped, the diagonal of a tall matrix starts again below a row that it leaves out. */
 GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
 GA_API ga_status ga_fill_diagonal_wrapped(gpuarray *x, ga_value value);
 

@@ -105,15 +105,15 @@ typedef struct ga_pad_args {
     const gpuarray *x;
     int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
     const int64_t *widths;
-    const char *mode; /* NULL: "constant" */
-    ga_value value;   /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
+    const char *mode;    /* NULL: "constant" */
+    ga_value value;      /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
     int64_t stat_length; /* "maximum" and its like fold so many elements at each end; 0: all */
 } ga_pad_args;
 
 /* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
- * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID for an
- * unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of no
- * elements that a mode would repeat. */
+ * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
+ * for an unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of
+ * no elements that a mode would repeat. */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */

@@ -29,7 +29,7 @@ typedef struct ga__elementwise_plan {
     int64_t vectors, chunk, grid;
     const ga__operand *line; /* CUDA: the operand whose lines are copied; NULL: there is none, */
     size_t shared;           /* and the shared memory that they take */
-    ga__tile tile; /* of CUDA, where `tiled` without squares */
+    ga__tile tile;           /* of CUDA, where `tiled` without squares */
 } ga__elementwise_plan;
 
 /* Fills the rest of *p from the formula, its operands, the count n > 0 of elements, and the nest's

@@ -1,5 +1,5 @@
-/* Chooses lines of an elementwise call on CUDA: what a line of results takes from anywhere in a line
- * of an operand passes through shared memory. */
+/* Chooses lines of an elementwise call on CUDA: what a line of results takes from anywhere in a
+ * line of an operand passes through shared memory. */
 #include "kernels/elementwise_plan.h"
 
 #define LEAST_SHARED (48 << 10)

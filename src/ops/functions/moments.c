@@ -191,12 +191,13 @@ static ga_status multiply_rows(const gpuarray *x, const gpuarray *mean, const gp
     ga__operand operands[6];
     gpuarray *views[4];
     bool made = true;
-    ga__reduction r = ga__reduction_of(
-        GA__ROW_sum,
-        weights ? "return {ga::multiply(ga::multiply(x - p, w), ga::conj(y - q))}"
-                : "return {ga::multiply(x - p, ga::conj(y - q))}",
-        dtype, 0);
-    r.formula.base.id = weights ? (ga__hash128)GA__FORMULA_ID(349) : (ga__hash128)GA__FORMULA_ID(114);
+    ga__reduction r =
+        ga__reduction_of(GA__ROW_sum,
+                         weights ? "return {ga::multiply(ga::multiply(x - p, w), ga::conj(y - q))}"
+                                 : "return {ga::multiply(x - p, ga::conj(y - q))}",
+                         dtype, 0);
+    r.formula.base.id =
+        weights ? (ga__hash128)GA__FORMULA_ID(349) : (ga__hash128)GA__FORMULA_ID(114);
     r.formula.base.name = "cov";
     r.formula.results[0] = "ga::ratio(a.part0, d)";
     for (int k = 0; k < 4; k++) {
@@ -208,9 +209,9 @@ static ga_status multiply_rows(const gpuarray *x, const gpuarray *mean, const gp
     operands[4] = (ga__operand){
         .name = "d", .number = ga_value_double(freedom), .type = GA_FLOAT64, .reads = true};
     operands[5] = (ga__operand){.name = "w", .array = weights, .type = dtype, .reads = true};
-    const ga_status status = made ? ga__reduce(&r, x->buffer->device, 3, shape, reduced,
-                                               weights ? 6 : 5, operands, &out)
-                                  : ga_error();
+    const ga_status status =
+        made ? ga__reduce(&r, x->buffer->device, 3, shape, reduced, weights ? 6 : 5, operands, &out)
+             : ga_error();
     for (int k = 0; k < 4; k++)
         ga_free(views[k]);
     return status;

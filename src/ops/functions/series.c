@@ -123,8 +123,7 @@ ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes, const ga_v
     gpuarray *made[GA_MAX_NDIM];
     int n = 0;
     if (!x || !out || naxes < 0 || (naxes > 0 && !axes))
-        return ga__fail(GA_ERR_INVALID, "gradient: %s is NULL",
-                        !x ? "the array" : "a list");
+        return ga__fail(GA_ERR_INVALID, "gradient: %s is NULL", !x ? "the array" : "a list");
     const int count = naxes > 0 ? naxes : x->ndim;
     if (count > GA_MAX_NDIM)
         return ga__fail(GA_ERR_INVALID, "gradient: %d axes, more than %d", count, GA_MAX_NDIM);

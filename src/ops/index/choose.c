@@ -154,9 +154,8 @@ static ga_dtype select_dtype(int count, const gpuarray *const *choices, ga_value
     if (dtype == GA_NO_DTYPE)
         return dtype;
     if (ga__dtype_is_struct(dtype) || (from && ga__dtype_is_struct(from->dtype))) {
-        const ga_status status =
-            from ? ga__check_converts("select", from->dtype, dtype)
-                 : ga__check_number("select", value, dtype);
+        const ga_status status = from ? ga__check_converts("select", from->dtype, dtype)
+                                      : ga__check_number("select", value, dtype);
         return status == GA_OK ? dtype : GA_NO_DTYPE;
     }
     const ga__operand_type types[] = {{.dtype = dtype},

@@ -148,10 +148,8 @@ static ga_status fold_by_owners(const fold *f)
 
 static ga_status fold_by_keys(fold *f)
 {
-    f->keys.keys =
-        ga__array_new(f->op->name, f->g->x->buffer->device, GA_INT64, 1, &f->tuples);
-    ga_status status =
-        f->keys.keys ? ga__scatter_keys(f->op->name, f->g, &f->keys) : ga_error();
+    f->keys.keys = ga__array_new(f->op->name, f->g->x->buffer->device, GA_INT64, 1, &f->tuples);
+    ga_status status = f->keys.keys ? ga__scatter_keys(f->op->name, f->g, &f->keys) : ga_error();
     if (status == GA_OK)
         status = fold_by_owners(f);
     ga_free(f->keys.keys);

@@ -29,8 +29,7 @@ static ga__packed form_of(const ga__indexing *g, ga_value value, bool values)
     p.has_values = values && is_array(value) && g->ndim == g->index_ndim &&
                    8 * ga__dtype_size(value.as.array->dtype) <= VALUE_BITS;
     const int key_bits = bits_of((uint64_t)p.span); /* all ones are no key */
-    const int low_bits =
-        p.has_values ? VALUE_BITS : bits_of((uint64_t)ga__indexing_tuples(g) - 1);
+    const int low_bits = p.has_values ? VALUE_BITS : bits_of((uint64_t)ga__indexing_tuples(g) - 1);
     p.shift = key_bits + low_bits <= 64 ? 64 - key_bits : -1;
     return p;
 }
@@ -118,11 +117,11 @@ static ga_status write_words(const ga__indexing *g, ga_value value, const ga__pa
             return ga_error();
         ga__lens_set(&values, line, 1, &tuples, none, 0);
         operands[n++] = ga__lens_operand("v", &values, GA__PLACED, false);
-        operands[n++] = ga__integer_operand(
-            "step", line->strides[0] / (int64_t)ga__dtype_size(line->dtype));
+        operands[n++] =
+            ga__integer_operand("step", line->strides[0] / (int64_t)ga__dtype_size(line->dtype));
     }
-    const ga_status status = ga__elementwise(&formulas[p->has_values], g->x->buffer->device, 1,
-                                             &tuples, n, operands);
+    const ga_status status =
+        ga__elementwise(&formulas[p->has_values], g->x->buffer->device, 1, &tuples, n, operands);
     ga_free(line);
     return status;
 }

@@ -336,9 +336,9 @@ static ga_status fill_diagonal(gpuarray *x, ga_value value, bool wrapped)
     if (status != GA_OK)
         return status;
     if (x->ndim < 2)
-        status = ga__fail(GA_ERR_SHAPE,
-                          "fill_diagonal: the array has %d dimensions, expected at least 2",
-                          x->ndim);
+        status =
+            ga__fail(GA_ERR_SHAPE,
+                     "fill_diagonal: the array has %d dimensions, expected at least 2", x->ndim);
     else if (value.kind == GA_VALUE_ARRAY && value.as.array->size == 0)
         status = ga__fail(GA_ERR_SHAPE, "fill_diagonal: there are no values");
     int64_t length = x->ndim < 2 ? 0 : x->shape[0], stride = 0, step = length;

@@ -90,12 +90,12 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
                           : what == PACK ? ") ? ((unsigned long long)(0"
                                          : ") x[0");
     sum_text(s, what == CLAIM ? "m" : "s", t);
-    ga__strbuf_add(t, what == CLAIM  ? ", p)"
-                      : what == KEYS ? " - low : -1"
-                      : what == FOLD ? "], v, z)"
-                      : what == PACK ? ""
+    ga__strbuf_add(t, what == CLAIM       ? ", p)"
+                      : what == KEYS      ? " - low : -1"
+                      : what == FOLD      ? "], v, z)"
+                      : what == PACK      ? ""
                       : what == WRITE_ALL ? "], v)"
-                                     : "] = v");
+                                          : "] = v");
     if (what == PACK)
         ga__strbuf_addf(t, " - low) << shift | (unsigned long long)%s) : ~0ull << shift",
                         s->packed->has_values ? "v" : "p");

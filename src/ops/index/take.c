@@ -149,8 +149,8 @@ static ga_status take_into(const taking *t, gpuarray *out)
     const gpuarray *indices = t->indices;
     taking next = *t;
     int64_t position[GA_MAX_NDIM];
-    gpuarray *places = ga__array_new(t->name, out->buffer->device, CHECKED_DTYPE, indices->ndim,
-                                     indices->shape);
+    gpuarray *places =
+        ga__array_new(t->name, out->buffer->device, CHECKED_DTYPE, indices->ndim, indices->shape);
     if (!places)
         return ga_error();
     ga__operand operands[5 + GA__CHECKED_OPERANDS] = {

@@ -27,8 +27,8 @@ static ga_status by_diagonal(const ga__formula *formula, gpuarray *out, ga__oper
                            operands);
 }
 
-/* As in NumPy, a 1-D array counts as rows of a square matrix. By the second formula a GPU reads only
- * the elements of the triangle. */
+/* As in NumPy, a 1-D array counts as rows of a square matrix. By the second formula a GPU reads
+ * only the elements of the triangle. */
 static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_t k)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];

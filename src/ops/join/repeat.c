@@ -42,10 +42,9 @@ static ga_status store_some(const gpuarray *x, const int64_t *outer, gpuarray *o
     operands[count] = ga__lens_operand("a", &from, GA__VALUE, false);
     const ga__formula formula = {
         .id = GA__FAMILY_ID(GA__FAMILY_TILE, (unsigned)count), .name = "tile", .body = text.text};
-    const ga_status status =
-        text.failed ? GA_ERR_MEMORY
-                    : ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, count + 1,
-                                      operands);
+    const ga_status status = text.failed ? GA_ERR_MEMORY
+                                         : ga__elementwise(&formula, x->buffer->device, x->ndim,
+                                                           x->shape, count + 1, operands);
     ga__strbuf_reset(&text);
     return status;
 }
@@ -55,7 +54,8 @@ static ga_status store_tiles(const gpuarray *x, const int64_t *outer, gpuarray *
     const int64_t tiles = out->size / x->size;
     ga_status status = GA_OK;
     for (int64_t k = 0; k < tiles && status == GA_OK; k += MOST_TILES)
-        status = store_some(x, outer, out, k, (int)(tiles - k < MOST_TILES ? tiles - k : MOST_TILES));
+        status =
+            store_some(x, outer, out, k, (int)(tiles - k < MOST_TILES ? tiles - k : MOST_TILES));
     return status;
 }
 
@@ -335,8 +335,8 @@ static ga_status copy_block(gpuarray *out, const gpuarray *x, const int64_t *shi
     if (ga__shape_size(x->ndim, shape) == 0)
         return GA_OK;
     gpuarray *source = ga__array_view(x, x->dtype, x->ndim, shape, x->strides, from),
-             *target = source ? ga__array_view(out, x->dtype, x->ndim, shape, out->strides, to)
-                              : NULL;
+             *target =
+                 source ? ga__array_view(out, x->dtype, x->ndim, shape, out->strides, to) : NULL;
     const ga_status status = target ? ga__array_copy_into(target, source) : ga_error();
     ga_free(source);
     ga_free(target);
