@@ -129,7 +129,8 @@ class Series(Building):
         return self.library.number(k, "float64")
 
     def call(self, rng):
-        name = pick(rng, ["gradients", "cov", "corrcoef", "gradient", "trapezoid", "unwrap", "polyval", "convolve", "correlate"])
+        name = pick(rng, ["gradients", "cov", "corrcoef", "gradient", "trapezoid", "unwrap", "polyval", "convolve",
+                          "correlate"])
         x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), 9))
         ndim, axis = x.like.ndim, int(rng.integers(-x.like.ndim, x.like.ndim))
         n = x.like.shape[axis]
@@ -151,7 +152,8 @@ class Series(Building):
                              lambda: np.asarray(getattr(np, name)(x.like, rowvar=not columns, **options)), False)
         if name == "gradients":
             order = int(rng.integers(1, 3))
-            axes = [] if rng.random() < 0.5 else [int(k) for k in rng.permutation(ndim)[:int(rng.integers(1, ndim + 1))]]
+            some = rng.permutation(ndim)[:int(rng.integers(1, ndim + 1))]
+            axes = [] if rng.random() < 0.5 else [int(k) for k in some]
             lines = [Held(self.library, rng, np.sort(rng.permutation(40)[:x.like.shape[k]]).astype(np.float64))
                      if rng.random() < 0.5 else float(rng.integers(1, 5)) for k in axes or range(ndim)]
             given = rng.random() < 0.7

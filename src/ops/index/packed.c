@@ -52,7 +52,8 @@ static bool skips(const ga__indexing *g, const ga__packed *p)
     return ga__sort_skips(&call);
 }
 
-bool ga__packs(const ga__indexing *g, ga_value value)
+/* Whether tuples are single elements, and so many that passes over digits sort them. */
+static bool packs(const ga__indexing *g, ga_value value)
 {
     const ga__packed p = form_of(g, value, true);
     return g->ndim == g->index_ndim && p.shift >= 0 && skips(g, &p);
@@ -126,8 +127,8 @@ static ga_status write_words(const ga__indexing *g, ga_value value, const ga__pa
     return status;
 }
 
-ga_status ga__write_packed(const char *name, const ga__indexing *g, ga_index_mode mode,
-                           ga_value value)
+static ga_status write_packed(const char *name, const ga__indexing *g, ga_index_mode mode,
+                              ga_value value)
 {
     ga__packed packed;
     ga_status status = ga__pack_sorted(name, g, mode, value, &packed);
@@ -136,4 +137,13 @@ ga_status ga__write_packed(const char *name, const ga__indexing *g, ga_index_mod
     status = write_words(g, value, &packed);
     ga_free(packed.words);
     return status;
+}
+
+ga_status ga__write_indexed(const char *name, const ga__indexing *g, ga_index_mode mode,
+                            const int64_t *steps, ga_value value)
+{
+    const bool sorts = is_array(value) && value.as.array->size != 1 &&
+                       ga__shape_size(g->ndim, g->shape) > 0 && ga__claims_are_far(g, steps) &&
+                       packs(g, value);
+    return sorts ? write_packed(name, g, mode, value) : ga__scatter(name, g, mode, steps, value);
 }

@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
-#include "ops/index/scatter.h"
+#include "ops/index/packed.h"
 #include "ops/scan/choose.h"
 
 /* ---- put ---- */
@@ -68,7 +68,7 @@ static ga_status put_line(const ga_put_args *args, gpuarray *line, ga_value valu
             .shape = {indices->size}};
         status = ga__indexing_separate(&g);
         if (status == GA_OK)
-            status = ga__scatter("put", &g, args->mode, NULL, value);
+            status = ga__write_indexed("put", &g, args->mode, NULL, value);
         ga__indexing_reset(&g);
     }
     ga_free(fit);
@@ -157,7 +157,7 @@ static ga_status put_along(const ga_put_along_args *args, gpuarray *x, int axis)
     if (status == GA_OK)
         status = ga__indexing_separate(&g);
     if (status == GA_OK)
-        status = ga__scatter("put_along_axis", &g, GA_RAISE, steps, value);
+        status = ga__write_indexed("put_along_axis", &g, GA_RAISE, steps, value);
     ga__indexing_reset(&g);
     ga_free(copy);
     return status;

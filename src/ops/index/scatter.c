@@ -1,6 +1,6 @@
 /* Writes to indexed elements: first each tuple claims its key in a table, where the last one stays;
  * then those that stay write. */
-#include "ops/index/packed.h"
+#include "ops/index/scatter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -308,15 +308,6 @@ static ga_status make_table(scatter *s)
     return s->table ? ga__fill_elements(s->table, ga_value_signed(GA_INT64, 0)) : ga_error();
 }
 
-/* Whether random claims would miss the device's cache, so that sorted tuples are faster. */
-static bool claims_are_far(const scatter *s)
-{
-    const ga__device *device = s->g->x->buffer->device;
-    int64_t mask;
-    return device->arch != 0 && !s->steps &&
-           (size_t)count_places(s, &mask) > device->cache_bytes / sizeof(int64_t);
-}
-
 static ga_status claim_and_write(scatter *s)
 {
     ga_status status = make_table(s);
@@ -337,13 +328,21 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
     if (ga__shape_size(g->ndim, g->shape) == 0)
         return mode == GA_RAISE ? run(&s, CHECK) : GA_OK;
     if (value.kind != GA_VALUE_NUMBER && value.as.array->size != 1)
-        return claims_are_far(&s) && ga__packs(g, value) ? ga__write_packed(name, g, mode, value)
-                                                         : claim_and_write(&s);
+        return claim_and_write(&s);
     /* Of one value every order gives the same. On the host the error comes before the writes. */
     ga_status status = GA_OK;
     if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
         status = run(&s, CHECK);
     return status == GA_OK ? run(&s, WRITE_ALL) : status;
+}
+
+bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
+{
+    const scatter s = {.g = g, .steps = steps};
+    const ga__device *device = g->x->buffer->device;
+    int64_t mask;
+    return device->arch != 0 && !steps &&
+           (size_t)count_places(&s, &mask) > device->cache_bytes / sizeof(int64_t);
 }
 
 int64_t ga__scatter_span(const ga__indexing *g, int64_t *low)
