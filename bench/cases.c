@@ -839,6 +839,21 @@ static ga_status run_stack(workload *w)
     return set_out(w, ga_stack(GA_ARRAYS(w->a, w->a), GA_AXIS(-1)));
 }
 
+static ga_status run_concatenate1(workload *w)
+{
+    return set_out(w, ga_concatenate(GA_ARRAYS(w->a, w->a), GA_AXIS(1)));
+}
+
+static ga_status run_stack1(workload *w)
+{
+    return set_out(w, ga_stack(GA_ARRAYS(w->a, w->a), GA_AXIS(1)));
+}
+
+static ga_status run_roll2(workload *w)
+{
+    return set_out(w, ga_roll(w->a, 5, GA_AXIS(0, 1)));
+}
+
 static ga_status run_repeat(workload *w)
 {
     return set_out(w, ga_repeat(w->a, 2));
@@ -1392,6 +1407,22 @@ static double expect_upper(const workload *w, const bench_case *c, int64_t i)
     return i / width <= i % width ? x_at(w, c, i) : 0;
 }
 
+/* Each row twice, side by side or one after another. */
+static double expect_rows_twice(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t side = side_of(w);
+
+    return x_at(w, c, i / (2 * side) * side + i % side);
+}
+
+static double expect_roll2(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t side = side_of(w), row = (i / side + side - 5) % side,
+                  column = (i % side + side - 5) % side;
+
+    return x_at(w, c, row * side + column);
+}
+
 static double expect_roll(const workload *w, const bench_case *c, int64_t i)
 {
     return x_at(w, c, (i + w->n - 5) % w->n);
@@ -1609,6 +1640,10 @@ const bench_case bench_cases[] = {
      expect_count},
     {"concatenate f32", COPY, 16, 0, false, POSITIVE, one_vector, run_concatenate, expect_twice},
     {"stack f32", COPY, 16, 0, false, POSITIVE, one_vector, run_stack, expect_pair},
+    {"concatenate m axis 1", COPY, 16, 0, false, POSITIVE, matrix, run_concatenate1,
+     expect_rows_twice},
+    {"stack m axis 1", COPY, 16, 0, false, POSITIVE, matrix, run_stack1, expect_rows_twice},
+    {"roll m, both axes", COPY, 8, 0, false, POSITIVE, matrix, run_roll2, expect_roll2},
     {"repeat f32", COPY, 12, 0, false, POSITIVE, one_vector, run_repeat, expect_pair},
     {"tile f32", COPY, 12, 0, false, POSITIVE, one_vector, run_tile, expect_twice},
     {"pad m", COPY, 8, 0, false, POSITIVE, matrix, run_pad, expect_padded},

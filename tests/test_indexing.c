@@ -108,6 +108,99 @@ static void indices_read_and_write(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Lines that pass through shared memory: rows that begin anywhere, of elements of any size. */
+static void lines_are_taken(void **state)
+{
+    (void)state;
+    enum { ROWS = 120, LENGTH = 2101, COUNT = 600 };
+    static int32_t index[COUNT], wanted[ROWS * COUNT];
+    uint64_t seed = 21;
+    for (int k = 0; k < COUNT; k++)
+        index[k] = (int32_t)random_below(&seed, 2 * LENGTH) - LENGTH;
+    for (int k = 0; k < ROWS * COUNT; k++)
+        wanted[k] = (k / COUNT * LENGTH + (index[k % COUNT] + LENGTH) % LENGTH) % 127;
+    GA_SCOPE {
+        gpuarray *whole = ga_remainder(counting(GA_SHAPE(ROWS, LENGTH)), 127),
+                 *keys = ga_from_host(index, GA_INT32, GA_SHAPE(COUNT)),
+                 *right = ga_from_host(wanted, GA_INT32, GA_SHAPE(ROWS, COUNT)),
+                 *each = ga_copy(ga_broadcast_to(keys, GA_SHAPE(ROWS, COUNT)));
+        const ga_dtype dtypes[] = {GA_INT8, GA_INT32};
+        for (int k = 0; k < 2; k++) {
+            gpuarray *x = ga_astype(whole, dtypes[k]);
+            const int before = simulated.launches;
+            gpuarray *columns = ga_take(x, keys, GA_AXIS(1));
+            assert_int_equal(simulated.launches - before, 2); /* one checks the indices */
+            assert_true(simulated.last.shared > 0);
+            assert_true(ga_array_equal(columns, right));
+            assert_true(ga_array_equal(ga_take_along_axis(x, each, GA_AXIS(1)), right));
+            assert_true(ga_array_equal(ga_take(x, keys, GA_AXIS(1), .mode = GA_WRAP), right));
+            assert_non_null(ga_take(x, ga_add(keys, LENGTH), GA_AXIS(1)));
+            assert_int_equal(ga_synchronize(), GA_ERR_INDEX);
+            ga_clear_error();
+        }
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Arrays of which copies of blocks are faster than one launch; tiles on a GPU. */
+static void large_arrays_move_by_blocks(void **state)
+{
+    (void)state;
+    enum { ROWS = 2100, COLUMNS = 2101 };
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(ROWS, COLUMNS)),
+                 *rows = ga_arange(GA_INT64, -2, ROWS + 3, 1),
+                 *columns = ga_arange(GA_INT64, -1, COLUMNS + 4, 1);
+        const ga_index_mode modes[] = {GA_CLIP, GA_WRAP};
+        const char *const names[] = {"edge", "wrap"};
+        const int64_t widths[] = {2, 3, 1, 4}, shifts[] = {-3, 5};
+        for (int k = 0; k < 2; k++) {
+            gpuarray *taken = ga_take(x, rows, GA_AXIS(0), .mode = modes[k]),
+                     *padded = ga_pad(x, 4, widths, .mode = names[k]);
+            assert_true(
+                ga_array_equal(padded, ga_take(taken, columns, GA_AXIS(1), .mode = modes[k])));
+        }
+        gpuarray *zero = ga_pad(x, 4, widths);
+        assert_true(ga_array_equal(ga_slice(zero, "2:-3, 1:-4"), x));
+        assert_true(ga_array_equal(ga_sum(zero), ga_sum(x)));
+        gpuarray *rolled = ga_roll_axes(x, 2, shifts, (const int[]){0, 1}),
+                 *once = ga_roll(x, -3, GA_AXIS(0));
+        assert_true(ga_array_equal(rolled, ga_roll(once, 5, GA_AXIS(1))));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Copies that a GPU stores together, rows that move as vectors, and triangles that it reads alone.
+ */
+static void cuda_moves_whole_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 65, COLUMNS = 512 };
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(ROWS, COLUMNS)), *keys = INT64S(3, -1, 64, 0);
+        int before = simulated.launches;
+        gpuarray *tiled = ga_tile(x, GA_SHAPE(3, 2));
+        assert_int_equal(simulated.launches - before, 1);
+        gpuarray *const both[] = {x, x};
+        gpuarray *wide = ga_concatenate(2, (const gpuarray *const *)both, GA_AXIS(1));
+        gpuarray *const three[] = {wide, wide, wide};
+        assert_true(ga_array_equal(tiled, ga_concatenate(3, (const gpuarray *const *)three)));
+        before = simulated.launches;
+        assert_true(
+            ga_array_equal(ga_tile(x, GA_SHAPE(11)),
+                           ga_concatenate(GA_ARRAYS(x, x, x, x, x, x, x, x, x, x, x), GA_AXIS(1))));
+        gpuarray *taken = ga_take(x, keys, GA_AXIS(0));
+        assert_true(ga_array_equal(ga_slice(taken, "1"), ga_slice(x, "64")));
+        assert_true(ga_array_equal(ga_slice(taken, "0"), ga_slice(x, "3")));
+        gpuarray *upper = ga_triu(ga_slice(x, ":, :65"), 1),
+                 *lower = ga_tril(ga_slice(x, ":, :65"), 0);
+        assert_true(ga_array_equal(ga_add(upper, lower), ga_slice(x, ":, :65")));
+        assert_int_equal(ga_item_int64(upper, 1, 0), 0);
+        assert_int_equal(ga_item_int64(lower, 0, 1), 0);
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Of equal indices the last one wins, in a table of all keys and in a sparse one. */
 static void the_last_of_equal_indices_wins(void **state)
 {
@@ -132,6 +225,41 @@ static void the_last_of_equal_indices_wins(void **state)
             assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
             assert_memory_equal(got, wanted, ga_nbytes(x));
         }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Words of keys and values, which passes sort: values of 32 bits stay in the words. */
+static void many_tuples_are_sorted(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, LENGTH = 3000 };
+    static int32_t index[COUNT], last[LENGTH], sums[LENGTH], value[COUNT];
+    uint64_t seed = 20;
+    memset(last, 0, sizeof last);
+    memset(sums, 0, sizeof sums);
+    for (int k = 0; k < COUNT; k++) {
+        const int64_t place = random_below(&seed, LENGTH);
+        index[k] = (int32_t)(k % 3 ? place : place - LENGTH);
+        value[k] = k % 1000 - 300;
+        last[place] = value[k];
+        sums[place] += value[k];
+    }
+    GA_SCOPE {
+        gpuarray *keys = ga_from_host(index, GA_INT32, GA_SHAPE(COUNT)),
+                 *v = ga_from_host(value, GA_INT32, GA_SHAPE(COUNT)),
+                 *whole = ga_zeros(GA_INT32, GA_SHAPE(2 * LENGTH)), *x = ga_slice(whole, "::-2"),
+                 *halves = ga_zeros(GA_FLOAT32, GA_SHAPE(LENGTH));
+        const int before = simulated.launches;
+        assert_int_equal(ga_index_set(x, v, keys), GA_OK);
+        assert_true(simulated.launches - before >= 5); /* not the two of claims */
+        assert_true(ga_array_equal(x, ga_from_host(last, GA_INT32, GA_SHAPE(LENGTH))));
+        assert_int_equal(ga_put(whole, keys, v, .mode = GA_CLIP), GA_OK);
+        assert_int_equal(ga_index_add(halves, ga_astype(v, GA_FLOAT16), keys), GA_OK);
+        assert_true(ga_array_equal(halves, ga_from_host(sums, GA_INT32, GA_SHAPE(LENGTH))));
+        assert_int_equal(ga_put(halves, ga_add(keys, 5), v), GA_OK);
+        assert_int_equal(ga_synchronize(), GA_ERR_INDEX);
+        ga_clear_error();
+    }
     assert_int_equal(ga_error(), GA_OK);
 }
 
@@ -466,6 +594,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_last_of_equal_indices_wins),
         cmocka_unit_test(equal_indices_all_count),
         cmocka_unit_test(rows_are_folded),
+        cmocka_unit_test(large_arrays_move_by_blocks),
         cmocka_unit_test(folds_are_the_same_in_every_run),
         cmocka_unit_test(indices_may_be_the_array),
         cmocka_unit_test(indices_out_of_range_are_errors),
@@ -478,6 +607,9 @@ int main(int argc, char **argv)
         simulated_test(elements_move),
         simulated_test(indices_read_and_write),
         simulated_test(the_last_of_equal_indices_wins),
+        simulated_test(many_tuples_are_sorted),
+        simulated_test(lines_are_taken),
+        simulated_test(cuda_moves_whole_rows),
         simulated_test(equal_indices_all_count),
         simulated_test(rows_are_folded),
         simulated_test(indices_out_of_range_are_errors),

@@ -121,6 +121,8 @@ MOVE(padded, ga_pad(x, GA_SHAPE(1, 2), .mode = "reflect"),
      ga_pad(x, GA_SHAPE(1, 2, 1, 2, 0, 0), .mode = "reflect"))
 MOVE(lower, ga_where(ga_tri(GA_BOOL, 5, 7, 0), x, ga_flip(x, 0)),
      ga_where(ga_expand_dims(ga_tri(GA_BOOL, 5, 7, 0), 2), x, ga_flip(x, 0)))
+MOVE(selected, ga_select(GA_ARRAYS(ga_tri(GA_BOOL, 5, 7, 0)), GA_ARRAYS(x), ga_flip(x, 0)),
+     ga_select(GA_ARRAYS(ga_expand_dims(ga_tri(GA_BOOL, 5, 7, 0), 2)), GA_ARRAYS(x), ga_flip(x, 0)))
 MOVE(upper, ga_triu(x, 1),
      ga_where(ga_expand_dims(ga_triu(ga_ones(GA_BOOL, 2, (const int64_t[]){5, 7}), 1), 2), x,
               ga_zeros_like(x)))
@@ -148,7 +150,8 @@ static const struct {
              {"mask", chosen},         {"concatenate", joined},   {"stack", stacked},
              {"roll", rolled},         {"repeat", repeated},      {"tile", tiled},
              {"compress", compressed}, {"pad", padded},           {"where", lower},
-             {"triu", upper},          {"assign", assigned},      {"index_set", index_set}};
+             {"select", selected},     {"triu", upper},           {"assign", assigned},
+             {"index_set", index_set}};
 
 static void check_move(const char *name, size_t size, const gpuarray *structs,
                        const gpuarray *bytes)
@@ -284,6 +287,8 @@ static void functions_of_numbers_refuse_structs(void **state)
         REFUSES(ga_where(p, x, x))
         REFUSES(ga_where(x, p, 1))
         REFUSES(ga_where(x, p, other))
+        REFUSES(ga_select(GA_ARRAYS(ga_greater(x, 1)), GA_ARRAYS(p), 1))
+        REFUSES(ga_select(GA_ARRAYS(ga_greater(x, 1)), GA_ARRAYS(p), x))
         REFUSES(ga_concatenate(GA_ARRAYS(p, x)))
         REFUSES(ga_concatenate(GA_ARRAYS(x, p)))
         REFUSES(ga_concatenate(GA_ARRAYS(p, other)))

@@ -122,6 +122,11 @@ def product_case(name, shapes, kind='float32', part=None, **more):
     return Case(name, (kind, kind), lambda xp, x, y: xp.matmul(x, y), shapes, part or first_rows, sums=True, **more)
 
 
+def take_case(name, kind, axis, shapes):
+    return Case(name, ('positive', kind), lambda xp, x, i: xp.take(x, i, axis=axis), shapes, whole,
+                torch=lambda xp, x, i: xp.index_select(x, axis, i))
+
+
 def total(name, kind, shape='n', **more):
     return Case(name, (kind,), lambda xp, x: xp.sum(x), (shape,), whole, sums=True, fused=True, **more)
 
@@ -215,12 +220,22 @@ CASES = [
     scan_case('cumsum i8', 'n', 0, kinds=('int8',)),
     move_case('concatenate f32', lambda xp, x: xp.concatenate([x, x]), lambda xp, x: xp.cat([x, x])),
     move_case('stack f32', lambda xp, x: xp.stack([x, x], axis=-1), lambda xp, x: xp.stack([x, x], -1)),
+    move_case('concatenate m axis 1', lambda xp, x: xp.concatenate([x, x], axis=1), lambda xp, x: xp.cat([x, x], 1),
+              'side'),
+    move_case('stack m axis 1', lambda xp, x: xp.stack([x, x], axis=1), lambda xp, x: xp.stack([x, x], 1), 'side'),
+    move_case('roll m, both axes', lambda xp, x: xp.roll(x, (5, 5), (0, 1)), shape='side'),
     move_case('repeat f32', lambda xp, x: xp.repeat(x, 2), lambda xp, x: xp.repeat_interleave(x, 2)),
     move_case('tile f32', lambda xp, x: xp.tile(x, (2,))),
     move_case('roll f32', lambda xp, x: xp.roll(x, 5)),
     move_case('diff f32', lambda xp, x: xp.diff(x)),
     move_case('triu m', lambda xp, x: xp.triu(x), shape='side'),
     move_case('pad m', lambda xp, x: xp.pad(x, 1), lambda xp, x: xp.nn.functional.pad(x, (1, 1, 1, 1)), 'side'),
+    take_case('take f32 in sequence', 'reversed', 0, ('n', 'n')),
+    take_case('take f32 random', 'scattered', 0, ('n', 'n')),
+    take_case('take rows m', 'reversed', 0, ('side', 'row')),
+    take_case('take columns m', 'reversed', 1, ('side', 'row')),
+    Case('take_along_axis m', ('positive', 'reversed'), lambda xp, x, i: xp.take_along_axis(x, i, axis=1),
+         ('side', 'side'), whole, torch=lambda xp, x, i: xp.take_along_dim(x, i.long(), 1)),
     max_case('max (k,4) axis 0', 0, whole),
     max_case('max (k,4) axis 1', 1, first),
 ] + [Case(f'sum f32 10^{k}', F32, lambda xp, x: xp.sum(x), (10 ** k,), whole, sums=True, small=True)

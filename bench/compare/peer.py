@@ -17,6 +17,7 @@ SAMPLES = 15
 CACHES = 256 << 20          # all sets of inputs together are at least this large: four caches of 64 MiB
 MAX_SETS = 8
 STEP = 1021                 # inputs are windows into one random array, this far apart
+SCATTER = 2654435761        # as in bench/cases.c
 BATCH, BATCHES = 200, 15    # calls behind one host time, and how many such batches
 REPEATS = 3                 # new kernels
 
@@ -27,9 +28,19 @@ def random_floats(count):
     return (np.uint32(0x3f800000) | bits >> np.uint32(9) | bits << np.uint32(31)).view(np.float32)
 
 
+def indices(kind, shape):
+    """int32 indices along the last axis, as quarry-bench has them: from the last one to the first, or in no order."""
+    line = np.arange(shape[-1], dtype=np.int64)
+    line = line[::-1] if kind == 'reversed' else line * SCATTER % shape[-1]
+    return np.ascontiguousarray(np.broadcast_to(line.astype(np.int32), shape))
+
+
 def make_inputs(library, base, case, n, number):
     inputs = []
     for i, (kind, shape) in enumerate(zip(case.kinds, cases.input_shapes(case, n))):
+        if kind in ('reversed', 'scattered'):
+            inputs.append(library.upload(indices(kind, shape)))
+            continue
         count = int(np.prod(shape)) * (2 if kind == 'complex64' else 1)
         x = library.window(base, (3 * number + i) * STEP, count)
         if kind == 'positive':

@@ -86,14 +86,17 @@ GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 typedef struct ga_cov_args {
     const gpuarray
         *x; /* a variable in each row, an observation in each column; 1-D: one variable */
-    const gpuarray *y; /* more variables, or NULL */
-    bool columns;      /* variables are columns: NumPy's rowvar=False */
-    bool bias;         /* divide by the number of observations, not by one less */
-    int ddof;          /* not 0: divide by the number less this */
+    const gpuarray *y;        /* more variables, or NULL */
+    bool columns;             /* variables are columns: NumPy's rowvar=False */
+    bool bias;                /* divide by the number of observations, not by one less */
+    int ddof;                 /* not 0: divide by the number less this */
+    const gpuarray *fweights; /* how often each observation counts, integers; or NULL */
+    const gpuarray *aweights; /* how much each observation weighs, not negative; or NULL */
 } ga_cov_args;
 
 /* ga_cov(x, .y = y, .bias = true): the matrix of covariances, as numpy.cov, in float64 or
- * complex128; of one variable a 0-d array. GA_ERR_SHAPE. */
+ * complex128; of one variable a 0-d array. With weights the call waits for their sum. GA_ERR_SHAPE;
+ * GA_ERR_INVALID for negative weights, GA_ERR_DTYPE for other ones than real numbers. */
 GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
 
 /* The same over the deviations of both variables, as numpy.corrcoef. */
@@ -203,7 +206,11 @@ struct ga_cov_options_ {
     const gpuarray *x = nullptr, *y = nullptr;
     bool columns = false, bias = false;
     int ddof = 0;
-    operator ga_cov_args() const { return ga_cov_args{x, y, columns, bias, ddof}; }
+    const gpuarray *fweights = nullptr, *aweights = nullptr;
+    operator ga_cov_args() const
+    {
+        return ga_cov_args{x, y, columns, bias, ddof, fweights, aweights};
+    }
 };
 inline ga_average_args ga_average_args_(const gpuarray *x)
 {
@@ -212,7 +219,7 @@ inline ga_average_args ga_average_args_(const gpuarray *x)
 inline ga_average_args ga_average_args_(const ga_average_args &args) { return args; }
 inline ga_cov_args ga_cov_args_(const gpuarray *x)
 {
-    return ga_cov_args{x, nullptr, false, false, 0};
+    return ga_cov_args{x, nullptr, false, false, 0, nullptr, nullptr};
 }
 inline ga_cov_args ga_cov_args_(const ga_cov_args &args) { return args; }
 template <class Function, class Args>

@@ -120,8 +120,10 @@ GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
-/* The main diagonal of x becomes the value, as numpy.fill_diagonal without wrapping. */
+/* The main diagonal of x becomes the value, as numpy.fill_diagonal; an array is repeated as often
+ * as needed. Wrapped, the diagonal of a tall matrix starts again below a row that it leaves out. */
 GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
+GA_API ga_status ga_fill_diagonal_wrapped(gpuarray *x, ga_value value);
 
 /* Parts from what ga_index() takes. */
 static inline ga_part ga_part_of_array(const gpuarray *array)
@@ -299,6 +301,7 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_place(x, mask, value) GA_AT_(ga_place, x, mask, GA_V(value))
 #define ga_putmask(x, mask, value) GA_AT_(ga_putmask, x, mask, GA_V(value))
 #define ga_fill_diagonal(x, value) GA_AT_(ga_fill_diagonal, x, GA_V(value))
+#define ga_fill_diagonal_wrapped(x, value) GA_AT_(ga_fill_diagonal_wrapped, x, GA_V(value))
 #define ga_select(conditions, choices, value) GA_AT_(ga_select, conditions, choices, GA_V(value))
 
 #endif

@@ -105,14 +105,15 @@ typedef struct ga_pad_args {
     const gpuarray *x;
     int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
     const int64_t *widths;
-    const char *mode; /* NULL: "constant" */
-    ga_value value;   /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
+    const char *mode;    /* NULL: "constant" */
+    ga_value value;      /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
+    int64_t stat_length; /* "maximum" and its like fold so many elements at each end; 0: all */
 } ga_pad_args;
 
 /* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
- * "maximum", "mean", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID for an
- * unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of no
- * elements that a mode would repeat. */
+ * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
+ * for an unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of
+ * no elements that a mode would repeat. */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -192,6 +193,10 @@ GA_API gpuarray *ga_diff(size_t size, const ga_diff_args *args);
 /* The differences of neighbours in C order. */
 GA_API gpuarray *ga_ediff1d(const gpuarray *x);
 
+/* The same between the elements of two other arrays, as numpy.ediff1d with to_begin and to_end, in
+ * the dtype of x; NULL for none. GA_ERR_DTYPE for elements that do not cast to it. */
+GA_API gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpuarray *end);
+
 GA_END_DECLS
 
 #ifdef __cplusplus
@@ -212,6 +217,7 @@ struct ga_diff_rest_ {
 struct ga_pad_rest_ {
     const char *mode = nullptr;
     ga_value value = {};
+    int64_t stat_length = 0;
 };
 template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
 {
@@ -273,7 +279,7 @@ inline gpuarray *ga_pad_call_(const ga_pad_args &args)
 inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *widths,
                               const ga_pad_rest_ &rest = {})
 {
-    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value});
+    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length});
 }
 #define ga_concatenate(...) GA_RANK_CALL_(ga_join_call_, ga_concatenate, __VA_ARGS__)
 #define ga_stack(...) GA_RANK_CALL_(ga_join_call_, ga_stack, __VA_ARGS__)

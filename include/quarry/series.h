@@ -21,6 +21,12 @@ typedef struct ga_gradient_args {
  * GA_ERR_SHAPE for fewer than edge_order + 1 elements, or another number of coordinates. */
 GA_API gpuarray *ga_gradient(size_t size, const ga_gradient_args *args);
 
+/* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x, 0,
+ * NULL, NULL, 1, out) along all, as numpy.gradient. `spacings` has the spacing of each axis as
+ * above: GA_V(0.1), GA_V(coordinates); NULL: 1. */
+GA_API ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes,
+                              const ga_value *spacings, int edge_order, gpuarray **out);
+
 /* Arguments of ga_trapezoid(). In C: ga_trapezoid(y, .dx = 0.5). */
 typedef struct ga_trapezoid_args {
     const gpuarray *y;

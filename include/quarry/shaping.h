@@ -44,6 +44,11 @@ GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
  * axis, as numpy.trim_zeros. Waits for the elements. */
 GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
 
+/* The same along some axes: ga_trim_zeros_axes(x, "b", GA_AXES(0)). GA_ERR_INVALID for a bad or
+ * repeated axis. */
+GA_API gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes,
+                                    const int *axes);
+
 /* The matrix of rows x columns blocks, as numpy.block of a list of lists: ga_block(2, 2,
  * (const gpuarray *[]){a, b, c, d}). The blocks of a row join along the last axis, the rows along
  * the one before it; a copy for each block. GA_ERR_SHAPE. */

@@ -56,7 +56,7 @@ static void add_tiled_head(const plan *p, ga__params *params)
 void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
-    for (int axis = p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
+    for (int axis = p->line ? 1 : p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
         const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
         ga__params_add_divisor(params, size, p->wide);
     }
@@ -87,6 +87,7 @@ static void set_operand(const plan *p, int k, bool tiles, ga__operand_variant *v
         return;
     }
     ga__operand_variant_set(v, &p->operands[k], p->step[place], p->transposed[place]);
+    v->lined = p->line == &p->operands[k];
     if (tiles) {
         v->move = (uint8_t)p->move[place];
         v->swizzled = ga__elementwise_swizzled(p, place);
@@ -111,7 +112,8 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
                                      .tail = p->tail,
-                                     .fast_path = p->fast_path};
+                                     .fast_path = p->fast_path,
+                                     .lines = p->line != NULL};
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, tiles, &v->operand[k]);
 }
@@ -175,7 +177,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     if (!kernel)
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
-    const size_t shared = has_tiles(&p) ? (size_t)p.tile.shared : 0;
+    const size_t shared = has_tiles(&p) ? (size_t)p.tile.shared : p.shared;
     const ga__launch launch = {p.grid, p.block, shared, words, ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();

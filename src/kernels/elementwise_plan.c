@@ -308,6 +308,8 @@ static bool reads_little(const plan *p)
 
 static void choose_cuda_variant(plan *p)
 {
+    if (ga__elementwise_lines(p))
+        return;
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
     if (p->lanes == 1 && !p->odd && !has_placed(p) &&
@@ -431,6 +433,8 @@ static void set_defaults(plan *p)
     p->block = BLOCK;
     p->square = 0;
     p->vectors = p->chunk = 0;
+    p->line = NULL;
+    p->shared = 0;
 }
 
 void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t *shape)

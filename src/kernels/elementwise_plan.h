@@ -27,7 +27,9 @@ typedef struct ga__elementwise_plan {
     int lanes, unroll, block;
     int square; /* elements a side of CUDA's squares, where `tiled`; 0: none */
     int64_t vectors, chunk, grid;
-    ga__tile tile; /* of CUDA, where `tiled` without squares */
+    const ga__operand *line; /* CUDA: the operand whose lines are copied; NULL: there is none, */
+    size_t shared;           /* and the shared memory that they take */
+    ga__tile tile;           /* of CUDA, where `tiled` without squares */
 } ga__elementwise_plan;
 
 /* Fills the rest of *p from the formula, its operands, the count n > 0 of elements, and the nest's
@@ -65,6 +67,12 @@ bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, 
 /* Plans the call in squares of shared memory where these are faster than tiles: arrays in two
  * orders of axes all move whole aligned vectors. False, with the plan unchanged, elsewhere. */
 bool ga__elementwise_squares(ga__elementwise_plan *p);
+
+/* ---- CUDA's lines (cuda/line_plan.c) ---- */
+
+/* Plans a block for each line of axis 0 where the body takes elements from anywhere in a line of an
+ * operand that fits shared memory, often enough. False, with the plan unchanged, elsewhere. */
+bool ga__elementwise_lines(ga__elementwise_plan *p);
 
 /* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */
 

@@ -19,12 +19,24 @@ static bool has_tiles(const variant *v)
     return v->head.tiled && !v->head.host && v->head.square == 0;
 }
 
+/* The first axis that a block has one index of; none, if its threads have their own. */
+static int first_outer(const variant *v)
+{
+    return v->head.lines ? 1 : has_tiles(v) ? (int)v->head.run : v->head.tiled ? 2 : GA_MAX_NDIM;
+}
+
+/* The first axis of those that split an element's index. */
+static int first_axis(const variant *v)
+{
+    return v->head.lines ? 1 : v->head.tiled && !has_tiles(v) ? 2 : 0;
+}
+
 static size_t count_axes(layout *l, const variant *v)
 {
     size_t n = has_tiles(v) ? GA__DIVISOR_WORDS : 0;
     const size_t words = has_tiles(v) ? GA__TILE_AXIS_WORDS : GA__DIVISOR_WORDS;
     const int ndim = (int)v->head.ndim - !has_tiles(v);
-    for (int axis = v->head.tiled && !has_tiles(v) ? 2 : 0; axis < ndim; axis++, n += words)
+    for (int axis = first_axis(v); axis < ndim; axis++, n += words)
         l->axis[axis] = n;
     return n;
 }
@@ -84,8 +96,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
     if (v->head.tiled)
         set_step(record, GA__KEY(inner1), step, 1, first_word + 1);
     for (int axis = 0; axis < (int)v->head.ndim; axis++) {
-        const int inner = has_tiles(v) ? (int)v->head.run : 2;
-        const bool outer = v->head.tiled && axis >= inner;
+        const bool outer = axis >= first_outer(v);
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
         ga__record_set_number(stride, GA__KEY(axis), axis);
@@ -178,6 +189,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set_number(record, GA__KEY(word), (int64_t)word);
     ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
     ga__record_set(record, GA__KEY(transposed), o->transposed ? "1" : "");
+    ga__record_set_flag(record, GA__KEY(lined), o->lined);
     ga__record_set(record, GA__KEY(floats), "");
     ga__record_set(record, GA__KEY(strided), "");
     ga__record_set(record, GA__KEY(leads),
@@ -207,6 +219,7 @@ static void fill_index(ga__record *record, const variant *v, size_t word)
     ga__request_operand(record, (int)v->head.noperands, &d, &o);
     ga__record_set(record, GA__KEY(number), "");
     ga__record_set(record, GA__KEY(transposed), "");
+    ga__record_set_flag(record, GA__KEY(lined), false);
     ga__record_set(record, GA__KEY(floats), "");
     ga__record_set(record, GA__KEY(leads), "");
     ga__record_set(record, GA__KEY(index), "1");
@@ -293,6 +306,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
         ga__record_set_number(record, GA__KEY(square), (int)v->head.square);
     else
         ga__record_set(record, GA__KEY(square), "");
+    ga__record_set_flag(record, GA__KEY(lines), v->head.lines);
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
@@ -302,7 +316,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     if (has_tiles(v))
         fill_tiles(record, v, l.axis);
     else
-        ga__request_axes(record, "ga_c", v->head.tiled ? 2 : 0, (int)v->head.ndim, l.axis);
+        ga__request_axes(record, "ga_c", first_axis(v), (int)v->head.ndim, l.axis);
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < (int)v->head.noperands; k++)
         fill_operand(ga__record_append(record, GA__KEY(operand)), d, v, k, l.operand[k]);

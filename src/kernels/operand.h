@@ -24,6 +24,7 @@ typedef struct ga__operand {
     ga_dtype
         type; /* the dtype whose compute type the name has (arrays: converted on load and store) */
     ga__access access;
+    int64_t line; /* PLACED: the body reads only so many elements from this place on; 0: unknown */
     bool reads, writes;
     bool is_const; /* declared const by the user: never written */
     bool named;    /* of a struct: the text has its name and definition */

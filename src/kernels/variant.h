@@ -43,7 +43,8 @@ typedef struct ga__operand_variant {
     uint8_t move;           /* a ga__move */
     uint8_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
     uint8_t loose : 1;      /* CUDA: its vectors begin at any element */
-    uint8_t unused : 6;     /* named, so that a key has no bits without a value */
+    uint8_t lined : 1;      /* CUDA: a block copies its line to shared memory */
+    uint8_t unused : 5;     /* named, so that a key has no bits without a value */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
 _Static_assert((int)GA_LAST_STRUCT <= UINT16_MAX, "a dtype has sixteen bits");
@@ -58,7 +59,9 @@ typedef struct ga__elementwise_head {
     uint16_t square; /* elements a side of CUDA's squares; 0: the kernel has none */
     bool host, wide, tiled, past_cache;
     bool pads; /* on the host: elements that are not there may be computed too */
-    uint8_t tail : 1, fast_path : 1, unused : 6;
+    uint8_t tail : 1, fast_path : 1;
+    uint8_t lines : 1; /* CUDA: a block has a line of axis 0 */
+    uint8_t unused : 5;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 

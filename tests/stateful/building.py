@@ -67,8 +67,11 @@ class Blocks(Building):
             like = elements(rng, self.dtypes[0], lengths(rng, int(rng.integers(1, 4)), 9))
             like[rng.random(like.shape) < rng.random()] = 0
             x, sides = Held(self.library, rng, like), pick(rng, ["f", "b", "fb"])
-            return self.both("trim_zeros(%r, %s)" % (x, sides), lambda: self.ours.trim_zeros(x.array, sides),
-                             lambda: np.trim_zeros(x.like, sides))
+            axes = None if rng.random() < 0.5 else [int(k) for k in rng.integers(-like.ndim - 1, like.ndim, int(
+                rng.integers(0, 3)))]
+            return self.both("trim_zeros(%r, %s, %r)" % (x, sides, axes),
+                             lambda: self.ours.trim_zeros(x.array, sides, axes),
+                             lambda: np.trim_zeros(x.like, sides, axis=None if axes is None else tuple(axes)))
         heights, widths = lengths(rng, int(rng.integers(1, 4))), lengths(rng, int(rng.integers(1, 4)))
         more = lengths(rng, int(rng.integers(0, 2)))
         same = rng.random() < 0.7
@@ -126,11 +129,43 @@ class Series(Building):
         return self.library.number(k, "float64")
 
     def call(self, rng):
-        name = pick(rng, ["gradient", "trapezoid", "unwrap", "polyval", "convolve", "correlate"])
+        name = pick(rng, ["gradients", "cov", "corrcoef", "gradient", "trapezoid", "unwrap", "polyval", "convolve",
+                          "correlate"])
         x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), 9))
         ndim, axis = x.like.ndim, int(rng.integers(-x.like.ndim, x.like.ndim))
         n = x.like.shape[axis]
         places = np.sort(rng.permutation(40)[:n]).astype(np.float64)
+        if name in ("cov", "corrcoef"):
+            x = self.array(rng, lengths(rng, int(rng.integers(1, 3)), 9))
+            columns = bool(rng.random() < 0.5)
+            n = x.like.shape[0] if columns or x.like.ndim == 1 else x.like.shape[1]
+            f = self.integers(rng, 0, 4, (n,)) if rng.random() < 0.6 else None
+            a = Held(self.library, rng, rng.random(n)) if rng.random() < 0.6 else None
+            if f and f.like.sum() < 3 or n < 3:
+                return name, []  # NumPy divides by zero
+            more = {"fweights": f and f.like.astype(np.int64), "aweights": a and a.like}
+            options = {} if name == "corrcoef" else dict(bias=bool(rng.random() < 0.3), **more)
+            if name == "corrcoef":
+                f = a = None
+            return self.both("%s(%r, %r, %r)" % (name, x, columns, options),
+                             lambda: self.ours.cov(name, x.array, columns, options.get("bias", False), 0, f, a),
+                             lambda: np.asarray(getattr(np, name)(x.like, rowvar=not columns, **options)), False)
+        if name == "gradients":
+            order = int(rng.integers(1, 3))
+            some = rng.permutation(ndim)[:int(rng.integers(1, ndim + 1))]
+            axes = [] if rng.random() < 0.5 else [int(k) for k in some]
+            lines = [Held(self.library, rng, np.sort(rng.permutation(40)[:x.like.shape[k]]).astype(np.float64))
+                     if rng.random() < 0.5 else float(rng.integers(1, 5)) for k in axes or range(ndim)]
+            given = rng.random() < 0.7
+            theirs = [d.like if isinstance(d, Held) else d for d in lines] if given else []
+
+            def wanted():
+                found = np.gradient(x.like, *theirs, axis=tuple(axes) or None, edge_order=order)
+                return list(found) if isinstance(found, (list, tuple)) else [found]
+            return self.both("gradients(%r, %r, %r, %d)" % (x, axes, theirs, order),
+                             lambda: self.ours.gradients(x.array, axes, [
+                                 self.library.value(d.array) if isinstance(d, Held) else self.number(d)
+                                 for d in lines] if given else None, order), wanted, False)
         if name == "gradient":
             order, even = int(rng.integers(1, 3)), rng.random() < 0.5
             d = float(rng.integers(1, 5)) if even else Held(self.library, rng, places)

@@ -26,7 +26,8 @@ class RollArgs(Structure):
 
 
 class PadArgs(Structure):
-    _fields_ = [("x", c_void_p), ("nwidths", c_int), ("widths", LENGTHS), ("mode", c_char_p), ("value", Value)]
+    _fields_ = [("x", c_void_p), ("nwidths", c_int), ("widths", LENGTHS), ("mode", c_char_p), ("value", Value),
+                ("stat_length", c_int64)]
 
 
 class DiffArgs(Structure):
@@ -109,9 +110,9 @@ class Shapes:
     def repeat(self, x, counts, axis):
         return self.make("ga_repeat", *sized(RepeatArgs(x.address, counts, *axis_of(axis))))
 
-    def pad(self, x, widths, mode, value):
+    def pad(self, x, widths, mode, value, stat_length=0):
         held = (c_int64 * max(len(widths), 1))(*widths)
-        return self.make("ga_pad", *sized(PadArgs(x.address, len(widths), held, mode.encode(), value)))
+        return self.make("ga_pad", *sized(PadArgs(x.address, len(widths), held, mode.encode(), value, stat_length)))
 
     def plain(self, name, x, numbers, count):
         kind = c_int64 if count < 0 else c_int
@@ -159,8 +160,13 @@ class Shapes:
     def masked(self, name, x, mask, value):
         self.check(getattr(self.lib, "ga_" + name)(c_void_p(x.address), c_void_p(mask.address), value))
 
-    def fill_diagonal(self, x, value):
-        self.check(self.lib.ga_fill_diagonal(c_void_p(x.address), value))
+    def fill_diagonal(self, x, value, wrapped):
+        fill = self.lib.ga_fill_diagonal_wrapped if wrapped else self.lib.ga_fill_diagonal
+        self.check(fill(c_void_p(x.address), value))
+
+    def ediff1d_between(self, x, begin, end):
+        return self.make("ga_ediff1d_between", c_void_p(x.address), c_void_p(begin and begin.array.address),
+                         c_void_p(end and end.array.address))
 
     def index(self, x, parts):
         return self.make("ga_index_parts", c_void_p(x.address), len(parts),
@@ -194,6 +200,11 @@ class GradientArgs(Structure):
     _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", AXES), ("spacing", Value), ("edge_order", c_int)]
 
 
+class CovArgs(Structure):
+    _fields_ = [("x", c_void_p), ("y", c_void_p), ("columns", c_bool), ("bias", c_bool), ("ddof", c_int),
+                ("fweights", c_void_p), ("aweights", c_void_p)]
+
+
 class TrapezoidArgs(Structure):
     _fields_ = [("y", c_void_p), ("naxes", c_int), ("axes", AXES), ("x", c_void_p), ("dx", c_double)]
 
@@ -218,8 +229,22 @@ class Buildings(Shapes):
     def resize(self, x, shape):
         return self.make("ga_resize", c_void_p(x.address), len(shape), (c_int64 * max(len(shape), 1))(*shape))
 
-    def trim_zeros(self, x, trim):
-        return self.make("ga_trim_zeros", c_void_p(x.address), trim.encode())
+    def trim_zeros(self, x, trim, axes):
+        if axes is None:
+            return self.make("ga_trim_zeros", c_void_p(x.address), trim.encode())
+        return self.make("ga_trim_zeros_axes", c_void_p(x.address), trim.encode(), len(axes),
+                         (c_int * max(len(axes), 1))(*axes))
+
+    def gradients(self, x, axes, spacings, order):
+        listed = (c_int * max(len(axes), 1))(*axes)
+        given = (Value * len(spacings))(*spacings) if spacings else None
+        return self.results(len(axes) or len(x.shape), lambda out: self.lib.ga_gradients(
+            c_void_p(x.address), len(axes), listed, given, order, out))
+
+    def cov(self, name, x, columns, bias, ddof, fweights, aweights):
+        return self.make("ga_" + name, *sized(CovArgs(x.address, None, columns, bias, ddof,
+                                                      fweights and fweights.array.address,
+                                                      aweights and aweights.array.address)))
 
     def block(self, rows, columns, arrays):
         return self.make("ga_block", rows, columns, pointers(arrays))

@@ -110,26 +110,29 @@ class Repeats(Shape):
 
 class Pads(Shape):
     kinds = [d for d in DTYPES if d not in SMALL and d != "bool"]
-    MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean"]
+    MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean", "median"]
 
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(0, 4)), 9))
         ndim = x.like.ndim
         mode = pick(rng, self.MODES)
-        if self.dtypes[0].startswith("c") and mode in ("maximum", "minimum", "mean", "linear_ramp"):
+        if self.dtypes[0].startswith("c") and mode in ("maximum", "minimum", "mean", "median", "linear_ramp"):
             mode = "edge"
         form = int(rng.integers(3)) if ndim else 0
         widths = [int(k) for k in rng.integers(0, 12, [1, 2, 2 * ndim][form])]
         theirs = widths[0] if form == 0 else tuple(widths) if form == 1 else tuple(zip(widths[::2], widths[1::2]))
         value = int(rng.integers(0, 9))
         extra = {"constant": {"constant_values": value}, "linear_ramp": {"end_values": value}}.get(mode, {})
-        if mode == "mean" or mode == "linear_ramp":
+        stat = int(rng.integers(0, 5)) if mode in ("maximum", "minimum", "mean", "median") else 0
+        if stat:
+            extra = {"stat_length": stat}
+        if mode in ("mean", "median", "linear_ramp"):
             x = Held(self.library, rng, elements(rng, pick(rng, ["int32", "float64", "uint8"]), x.like.shape) * 8)
-        what = "pad(%r, %r, %s, %d)" % (x, theirs, mode, value)
+        what = "pad(%r, %r, %s, %d, %r)" % (x, theirs, mode, value, extra)
         if ndim == 2 and form == 2 and len(widths) == 2 * ndim == 2:
             return what, []
-        return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64")),
-                         lambda: np.pad(x.like, theirs, mode, **extra), mode not in ("linear_ramp", "mean"))
+        return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64"), stat),
+                         lambda: np.pad(x.like, theirs, mode, **extra), mode not in ("linear_ramp", "mean", "median"))
 
 
 class Views(Shape):
@@ -143,7 +146,7 @@ class Views(Shape):
         "ediff1d": (0, lambda x: np.ediff1d(x) if x.dtype != bool else np.diff(x.ravel())),
     }
 
-    OTHERS = ["diagonal", "trace", "diff", "flip", "split", "array_split", "split_at", "unstack"]
+    OTHERS = ["ediff1d_between", "diagonal", "trace", "diff", "flip", "split", "array_split", "split_at", "unstack"]
 
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(0, 5)), 9))
@@ -156,6 +159,13 @@ class Views(Shape):
                 return refuses(name, lambda: self.ours.plain(name, x.array, numbers, count))
             return self.both("%s(%r, %r)" % (name, x, numbers), lambda: self.ours.plain(name, x.array, numbers, count),
                              lambda: theirs(x.like, *numbers))
+        if name == "ediff1d_between":
+            ends = [self.array(rng, lengths(rng, int(rng.integers(0, 3)), 4)) if rng.random() < 0.7 else None
+                    for _ in range(2)]
+            like = np.diff(x.like.ravel())
+            return self.both("ediff1d(%r, %r)" % (x, ends), lambda: self.ours.ediff1d_between(x.array, *ends),
+                             lambda: np.concatenate(([ends[0].like.ravel()] if ends[0] else []) + [like] +
+                                                    ([ends[1].like.ravel()] if ends[1] else [])))
         if name in ("diagonal", "trace"):
             offset, other = int(rng.integers(-5, 6)), int(rng.integers(-x.like.ndim - 1, x.like.ndim + 1))
             if name == "trace" and self.dtypes[0] in SMALL:
@@ -263,10 +273,10 @@ class Puts(Takes):
             ours = lambda: self.ours.put(x.array, k.array, self.library.value(value.array), mode)
             theirs = lambda: np.put(x.like, k.like.astype(np.int64), value.like, mode=["raise", "wrap", "clip"][mode])
         elif name == "fill_diagonal":
-            number = int(rng.integers(1, 5))
-            what = "fill_diagonal(%r, %d)" % (x, number)
-            ours = lambda: self.ours.fill_diagonal(x.array, self.library.number(number, "int64"))
-            theirs = lambda: np.fill_diagonal(x.like, number)
+            wrapped, few = bool(rng.random() < 0.5), self.array(rng, (int(rng.integers(1, 5)),))
+            what = "fill_diagonal(%r, %r, %r)" % (x, few, wrapped)
+            ours = lambda: self.ours.fill_diagonal(x.array, self.library.value(few.array), wrapped)
+            theirs = lambda: np.fill_diagonal(x.like, few.like, wrapped)
         else:
             mask = Held(self.library, rng, rng.random(x.like.shape) < rng.random())
             what = "%s(%r, %r, %r)" % (name, x, mask, value)

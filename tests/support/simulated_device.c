@@ -88,6 +88,7 @@ static const struct {
     {"rcp.approx.ftz.f64", "r = 1 / a;"},
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
     {"rsqrt.approx.ftz.f32", "r = 1 / __builtin_sqrtf(a);"},
+    {"red.relaxed.gpu.global.add", "atomicAdd(place, v);"},
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
     {"dp4a.s32.s32", "for (int b = 0; b < 32; b += 8) "
                      "sum += (signed char)(word >> b) * (signed char)(factors >> b);"},

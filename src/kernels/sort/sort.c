@@ -123,7 +123,8 @@ static void set_params(job *j)
                                        .to = address_of(p->call->to),
                                        .indices = address_of(p->call->indices),
                                        .rows = (uint64_t)p->rows,
-                                       .length = (uint64_t)p->length};
+                                       .length = (uint64_t)p->length,
+                                       .skipped = (uint64_t)p->call->skipped};
 }
 
 static uint64_t take(uint64_t *next, size_t nbytes)
@@ -203,4 +204,11 @@ ga_status ga__sort(const ga__sort_call *call)
     status = j.stream ? run(&j) : ga_error();
     ga__buffer_release(j.memory);
     return status;
+}
+
+bool ga__sort_skips(const ga__sort_call *call)
+{
+    plan p;
+    ga__sort_plan_make(&p, call);
+    return p.way == GA__SORT_BY_PASSES;
 }

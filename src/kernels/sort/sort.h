@@ -8,4 +8,7 @@
  * The array has at least one element. */
 ga_status ga__sort(const ga__sort_call *call);
 
+/* Whether this sort would be passes over digits, which alone skip bytes. */
+bool ga__sort_skips(const ga__sort_call *call);
+
 #endif

@@ -10,6 +10,8 @@ typedef struct ga__sort_call {
     gpuarray *to; /* the sorted elements, in from's dtype; it may have from's memory; NULL: none */
     gpuarray *indices; /* int64: of the elements in their row; NULL: none */
     bool descending;   /* NaN is last all the same */
+    int skipped; /* low bytes of unsigned integers that the caller does not need sorted: passes
+                  * over long rows leave equal higher bytes in their order */
 } ga__sort_call;
 
 #endif

@@ -243,7 +243,8 @@ void ga__sort_plan_make(plan *p, const ga__sort_call *call)
                               .host = p->device->arch == 0,
                               .descending = call->descending,
                               .values = call->to != NULL,
-                              .indices = call->indices != NULL};
+                              .indices = call->indices != NULL,
+                              .skips = p->device->arch != 0 && call->skipped > 0};
     if (p->v.host)
         plan_host(p, size);
     else

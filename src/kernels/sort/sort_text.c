@@ -51,6 +51,7 @@ ga__record *ga__sort_text(const ga__formula *formula, const variant *v)
     ga__record_set(record, GA__KEY(index_type), v->wide ? "unsigned long long" : "unsigned");
     set_step(record, v);
     set_boolean(record, GA__KEY(descending), v->descending);
+    set_boolean(record, GA__KEY(skips), v->skips);
     set_boolean(record, GA__KEY(values), v->values);
     set_boolean(record, GA__KEY(indices), v->indices);
     set_boolean(record, GA__KEY(last_pass), v->last);

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
+#include "ops/scan/take_number.h"
 
 /* ---- average ---- */
 
@@ -181,18 +182,22 @@ static gpuarray *along(const gpuarray *x, int axis)
 }
 
 /* The sums of products of distances from the means, one pass, over the degrees of freedom. */
-static ga_status multiply_rows(const gpuarray *x, const gpuarray *mean, ga_dtype dtype,
-                               double freedom, gpuarray *out)
+static ga_status multiply_rows(const gpuarray *x, const gpuarray *mean, const gpuarray *weights,
+                               ga_dtype dtype, double freedom, gpuarray *out)
 {
     static const char *const names[] = {"x", "y", "p", "q"};
     static const bool reduced[] = {false, false, true};
     const int64_t v = x->shape[0], shape[] = {v, v, x->shape[1]};
-    ga__operand operands[5];
+    ga__operand operands[6];
     gpuarray *views[4];
     bool made = true;
     ga__reduction r =
-        ga__reduction_of(GA__ROW_sum, "return {ga::multiply(x - p, ga::conj(y - q))}", dtype, 0);
-    r.formula.base.id = (ga__hash128)GA__FORMULA_ID(114);
+        ga__reduction_of(GA__ROW_sum,
+                         weights ? "return {ga::multiply(ga::multiply(x - p, w), ga::conj(y - q))}"
+                                 : "return {ga::multiply(x - p, ga::conj(y - q))}",
+                         dtype, 0);
+    r.formula.base.id =
+        weights ? (ga__hash128)GA__FORMULA_ID(349) : (ga__hash128)GA__FORMULA_ID(114);
     r.formula.base.name = "cov";
     r.formula.results[0] = "ga::ratio(a.part0, d)";
     for (int k = 0; k < 4; k++) {
@@ -203,10 +208,67 @@ static ga_status multiply_rows(const gpuarray *x, const gpuarray *mean, ga_dtype
     }
     operands[4] = (ga__operand){
         .name = "d", .number = ga_value_double(freedom), .type = GA_FLOAT64, .reads = true};
+    operands[5] = (ga__operand){.name = "w", .array = weights, .type = dtype, .reads = true};
     const ga_status status =
-        made ? ga__reduce(&r, x->buffer->device, 3, shape, reduced, 5, operands, &out) : ga_error();
+        made ? ga__reduce(&r, x->buffer->device, 3, shape, reduced, weights ? 6 : 5, operands, &out)
+             : ga_error();
     for (int k = 0; k < 4; k++)
         ga_free(views[k]);
+    return status;
+}
+
+/* Raises unless the weights are one real number for each observation, and none is negative. */
+static ga_status check_weights(const char *name, const gpuarray *x, const gpuarray *w, bool counts)
+{
+    const char kind = w ? ga__dtype_kind(w->dtype) : 'i';
+    if (!w)
+        return GA_OK;
+    if (kind != 'i' && kind != 'u' && kind != 'b' && (counts || kind != 'f'))
+        return ga__fail(GA_ERR_DTYPE, "%s: weights are %s, expected %s", name,
+                        ga_dtype_name(w->dtype), counts ? "integers" : "real numbers");
+    if (w->ndim != 1 || w->size != x->shape[1])
+        return ga__fail(GA_ERR_SHAPE, "%s: weights of shape %s for %lld observations", name,
+                        ga__shape_text(w->ndim, w->shape), (long long)x->shape[1]);
+    if (w->buffer->device != x->buffer->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the weights on %s", name,
+                        x->buffer->device->name, w->buffer->device->name);
+    gpuarray *negative = ga_less(w, 0);
+    int64_t found = 0;
+    const ga_status status = ga__take_number(negative ? ga_any(negative) : NULL, &found);
+    ga_free(negative);
+    return status == GA_OK && found
+               ? ga__fail(GA_ERR_INVALID, "%s: some weights are negative", name)
+               : status;
+}
+
+/* The product of both weights, float64; NULL and no error if there are none. */
+static gpuarray *all_weights(const ga_cov_args *args)
+{
+    const gpuarray *f = args->fweights, *a = args->aweights;
+    if (!f && !a)
+        return NULL;
+    gpuarray *first = ga_astype(f ? f : a, GA_FLOAT64);
+    gpuarray *all = first && f && a ? ga_multiply(first, a) : ga_retain(first);
+    ga_free(first);
+    return all;
+}
+
+/* What the sums are divided by, as numpy.cov defines it. */
+static ga_status find_freedom(const ga_cov_args *args, const gpuarray *w, int64_t count,
+                              double *freedom)
+{
+    const double ddof = args->ddof ? args->ddof : args->bias ? 0 : 1;
+    *freedom = (double)count - ddof;
+    if (!w)
+        return GA_OK;
+    double all = 0, products = 0;
+    ga_status status = ga__take_double(ga_sum(w), &all);
+    if (status == GA_OK && args->aweights) {
+        gpuarray *each = ga_multiply(w, args->aweights);
+        status = ga__take_double(each ? ga_sum(each) : NULL, &products);
+        ga_free(each);
+    }
+    *freedom = all - (args->aweights && ddof != 0 ? ddof * products / all : ddof);
     return status;
 }
 
@@ -218,16 +280,31 @@ static gpuarray *covariances(const char *name, const ga_cov_args *args)
     gpuarray *x = variables(name, args, &dtype);
     if (!x)
         return NULL;
-    const ga_reduce_args options = {.x = x, .naxes = 1, .axes = last, .dtype = dtype};
     const int64_t v = x->shape[0], shape[] = {v, v};
-    const double freedom = (double)x->shape[1] - (args->ddof ? args->ddof : args->bias ? 0 : 1);
-    gpuarray *mean = (ga_mean)(sizeof options, &options);
-    gpuarray *out = mean ? ga__array_new(name, x->buffer->device, dtype, 2, shape) : NULL;
-    if (out && multiply_rows(x, mean, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
+    double freedom = 0;
+    gpuarray *w = NULL, *mean = NULL, *out = NULL;
+    ga_status status = check_weights(name, x, args->fweights, true);
+    if (status == GA_OK)
+        status = check_weights(name, x, args->aweights, false);
+    if (status == GA_OK && (args->fweights || args->aweights)) {
+        w = all_weights(args);
+        status = w ? GA_OK : ga_error();
+    }
+    if (status == GA_OK)
+        status = find_freedom(args, w, x->shape[1], &freedom);
+    const ga_average_args weighted_mean = {.x = x, .naxes = 1, .axes = last, .weights = w};
+    const ga_reduce_args options = {.x = x, .naxes = 1, .axes = last, .dtype = dtype};
+    if (status == GA_OK)
+        mean = w ? (ga_average)(sizeof weighted_mean, &weighted_mean)
+                 : (ga_mean)(sizeof options, &options);
+    if (mean)
+        out = ga__array_new(name, x->buffer->device, dtype, 2, shape);
+    if (out && multiply_rows(x, mean, w, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
         ga_free(out);
         out = NULL;
     }
     ga_free(mean);
+    ga_free(w);
     ga_free(x);
     return out;
 }

@@ -117,6 +117,34 @@ gpuarray *(ga_gradient)(size_t size, const ga_gradient_args *args)
     return NULL;
 }
 
+ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes, const ga_value *spacings,
+                       int edge_order, gpuarray **out)
+{
+    gpuarray *made[GA_MAX_NDIM];
+    int n = 0;
+    if (!x || !out || naxes < 0 || (naxes > 0 && !axes))
+        return ga__fail(GA_ERR_INVALID, "gradient: %s is NULL", !x ? "the array" : "a list");
+    const int count = naxes > 0 ? naxes : x->ndim;
+    if (count > GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INVALID, "gradient: %d axes, more than %d", count, GA_MAX_NDIM);
+    for (; n < count; n++) {
+        const int axis = naxes > 0 ? axes[n] : n;
+        ga_gradient_args args = {.x = x, .naxes = 1, .axes = &axis, .edge_order = edge_order};
+        if (spacings)
+            args.spacing = spacings[n];
+        made[n] = (ga_gradient)(sizeof args, &args);
+        if (!made[n])
+            break;
+    }
+    if (n == count) {
+        memcpy(out, made, sizeof *made * (size_t)count);
+        return GA_OK;
+    }
+    while (n > 0)
+        ga_free(made[--n]);
+    return ga_error();
+}
+
 /* ---- trapezoid ---- */
 
 /* All but the last, or the first, along the axis; NULL on failure. */

@@ -150,9 +150,14 @@ static ga_status select_into(gpuarray *out, int count, const gpuarray *const *co
 static ga_dtype select_dtype(int count, const gpuarray *const *choices, ga_value value)
 {
     ga_dtype loop[2], common, dtype = ga__common_dtype("select", count, choices);
+    const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
     if (dtype == GA_NO_DTYPE)
         return dtype;
-    const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
+    if (ga__dtype_is_struct(dtype) || (from && ga__dtype_is_struct(from->dtype))) {
+        const ga_status status = from ? ga__check_converts("select", from->dtype, dtype)
+                                      : ga__check_number("select", value, dtype);
+        return status == GA_OK ? dtype : GA_NO_DTYPE;
+    }
     const ga__operand_type types[] = {{.dtype = dtype},
                                       {from ? from->dtype : value.dtype, !from, value}};
     return ga__resolve("select", "?iufc", GA__RULE_SAME, 2, types, loop, &common) == GA_OK

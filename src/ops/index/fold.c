@@ -10,8 +10,7 @@
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
-#include "ops/index/scatter.h"
-#include "ops/order/along.h"
+#include "ops/index/packed.h"
 
 /* Tuples of one part of a long fold on a GPU. */
 #define CHUNK 256
@@ -42,6 +41,7 @@ typedef struct fold {
     ga_dtype loop;
     gpuarray *lines; /* the value as (tuples, other axes...); NULL: a number */
     ga__tuple_keys keys;
+    ga__packed packed; /* CUDA: instead of keys */
     int64_t tuples;
     int ndim; /* of the other axes */
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
@@ -84,7 +84,6 @@ static void add_elements(const fold *f, memory *m, int ndim, const int64_t *shap
         add(m, ga__number_operand("number", f->loop, f->value));
     }
     add(m, ga__number_operand("z", f->loop, ga_value_bool(false)));
-    add(m, ga__indexed_operand("key", f->keys.keys));
 }
 
 /* A step in elements of the value along its axis k; of a number, which has one element, 0. */
@@ -132,6 +131,7 @@ static ga_status fold_by_owners(const fold *f)
     memcpy(shape, f->shape, sizeof(int64_t) * (size_t)outer);
     shape[outer] = owners;
     add_elements(f, &m, outer + 1, shape, 0, outer);
+    add(&m, ga__indexed_operand("key", f->keys.keys));
     ga__lens_coordinate(&m.coordinate, outer + 1, shape, outer, 0);
     add(&m, ga__lens_operand("owner", &m.coordinate, GA__COORDINATE, false));
     add_number(&m, "share", share);
@@ -146,11 +146,28 @@ static ga_status fold_by_owners(const fold *f)
                true, outer + 1, shape, &m);
 }
 
-/* ---- On a GPU: sorted keys ---- */
+static ga_status fold_by_keys(fold *f)
+{
+    f->keys.keys = ga__array_new(f->op->name, f->g->x->buffer->device, GA_INT64, 1, &f->tuples);
+    ga_status status = f->keys.keys ? ga__scatter_keys(f->op->name, f->g, &f->keys) : ga_error();
+    if (status == GA_OK)
+        status = fold_by_owners(f);
+    ga_free(f->keys.keys);
+    return status;
+}
+
+/* ---- On a GPU: sorted words ---- */
 
 /* A thread folds the tuples of a key. Of many tuples, other threads have folded chunks before. */
-static ga_status fold_sorted(const fold *f, const gpuarray *order, const gpuarray *part)
+static ga_status fold_sorted(const fold *f, const gpuarray *part)
 {
+    static const char *const calls[2][2] = {
+        {"(void)pt; (void)x; ga::fold_chunk<ga::%s>(part, ga::in_place(w, shift, v, vt), "
+         "t * chunk, (t + 1) * chunk < tuples ? (t + 1) * chunk : tuples, z)",
+         "(void)pt; (void)x; ga::fold_chunk<ga::%s>(part, ga::in_words(w, shift, v, vt), "
+         "t * chunk, (t + 1) * chunk < tuples ? (t + 1) * chunk : tuples, z)"},
+        {"ga::fold_key<ga::%s>(x, part, ga::in_place(w, shift, v, vt), t, tuples, chunk, pt, z)",
+         "ga::fold_key<ga::%s>(x, part, ga::in_words(w, shift, v, vt), t, tuples, chunk, pt, z)"}};
     ga_status status = GA_OK;
     const int64_t chunks = part->shape[0];
     for (int keys = 0; keys <= 1 && status == GA_OK; keys++) {
@@ -167,40 +184,33 @@ static ga_status fold_sorted(const fold *f, const gpuarray *order, const gpuarra
         m.operand[0].reads = !keys;
         ga__lens_set_typed(&m.part, part, 1 + f->ndim, shape, strides, 0);
         add(&m, ga__lens_operand("part", &m.part, GA__PLACED, !keys));
-        add(&m, ga__indexed_operand("order", order));
+        add(&m, ga__indexed_operand("w", f->packed.words));
         ga__lens_coordinate(&m.coordinate, 1 + f->ndim, shape, 0, 0);
         add(&m, ga__lens_operand("t", &m.coordinate, GA__COORDINATE, false));
         add_number(&m, "tuples", f->tuples);
         add_number(&m, "chunk", CHUNK);
+        add_number(&m, "shift", f->packed.shift);
         add_number(&m, "vt", value_step(f, 0));
         add_number(&m, "pt", part->strides[0] / (int64_t)ga__dtype_size(part->dtype));
-        status =
-            run(f,
-                keys ? "ga::fold_key<ga::%s>(x, v, part, key, order, t, tuples, chunk, vt, "
-                       "pt, z)"
-                     : "(void)pt; (void)x; ga::fold_chunk<ga::%s>(part, v, key, order, "
-                       "t * chunk, (t + 1) * chunk < tuples ? (t + 1) * chunk : tuples, vt, z)",
-                false, 1 + f->ndim, shape, &m);
+        status = run(f, calls[keys][f->packed.has_values], false, 1 + f->ndim, shape, &m);
     }
     return status;
 }
 
 static ga_status fold_by_sorting(fold *f)
 {
-    gpuarray *sorted = NULL, *order = NULL;
     int64_t shape[GA_MAX_NDIM + 1];
     shape[0] = (f->tuples + CHUNK - 1) / CHUNK;
     memcpy(shape + 1, f->shape, sizeof(int64_t) * (size_t)f->ndim);
-    ga_status status = ga__sort_along(f->op->name, f->keys.keys, 0, false, &sorted, &order);
+    ga_status status = ga__pack_sorted(f->op->name, f->g, GA_RAISE, f->value, &f->packed);
     if (status != GA_OK)
         return status;
-    gpuarray *part = ga__array_new(f->op->name, sorted->buffer->device, ga__dtype_compute(f->loop),
-                                   1 + f->ndim, shape);
-    ga_free(f->keys.keys);
-    f->keys.keys = sorted;
-    status = part ? fold_sorted(f, order, part) : ga_error();
+    f->keys.low = f->packed.low;
+    gpuarray *part = ga__array_new(f->op->name, f->packed.words->buffer->device,
+                                   ga__dtype_compute(f->loop), 1 + f->ndim, shape);
+    status = part ? fold_sorted(f, part) : ga_error();
     ga_free(part);
-    ga_free(order);
+    ga_free(f->packed.words);
     return status;
 }
 
@@ -248,16 +258,13 @@ static ga_status fold_by_order(const operation *op, const ga__indexing *g, ga_va
     if (f.ndim == GA_MAX_NDIM)
         return ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes beside those of the indices", op->name,
                         f.ndim);
-    f.keys.keys = ga__array_new(op->name, device, GA_INT64, 1, &f.tuples);
-    ga_status status = f.keys.keys ? ga__scatter_keys(op->name, g, &f.keys) : ga_error();
-    if (status == GA_OK && value.kind == GA_VALUE_ARRAY) {
+    if (value.kind == GA_VALUE_ARRAY) {
         f.lines = lines_of(&f);
-        status = f.lines ? GA_OK : ga_error();
+        if (!f.lines)
+            return ga_error();
     }
-    if (status == GA_OK)
-        status = device->arch == 0 ? fold_by_owners(&f) : fold_by_sorting(&f);
+    const ga_status status = device->arch == 0 ? fold_by_keys(&f) : fold_by_sorting(&f);
     ga_free(f.lines);
-    ga_free(f.keys.keys);
     return status;
 }
 

@@ -33,6 +33,17 @@ void ga__lens_set(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *sh
     a->contiguous = ga__is_contiguous(ndim, shape, strides, (int64_t)ga__dtype_size(a->dtype));
 }
 
+void ga__lens_widen(ga__lens *lens, int64_t nbytes)
+{
+    gpuarray *a = &lens->array;
+    const int64_t each = nbytes / (int64_t)ga__dtype_size(a->dtype);
+    const ga_dtype word = ga__dtype_integer('u', (size_t)nbytes);
+    lens->shape[a->ndim - 1] /= each;
+    lens->strides[a->ndim - 1] = nbytes;
+    a->size /= each;
+    a->dtype = word != GA_NO_DTYPE ? word : GA_COMPLEX128;
+}
+
 void ga__lens_set_typed(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
                         const int64_t *strides, int64_t offset)
 {

@@ -23,6 +23,9 @@ static inline void ga__lens_whole(ga__lens *lens, const gpuarray *x)
     ga__lens_set(lens, x, x->ndim, x->shape, x->strides, 0);
 }
 
+/* Makes the elements of the last axis, which are neighbours, words of so many bytes. */
+void ga__lens_widen(ga__lens *lens, int64_t nbytes);
+
 /* The same with the dtype of x itself, whose elements the kernel converts. */
 void ga__lens_set_typed(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
                         const int64_t *strides, int64_t offset);

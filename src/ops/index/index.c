@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "ops/elementwise_op.h"
-#include "ops/index/scatter.h"
+#include "ops/index/packed.h"
 
 /* ---- Reads ---- */
 
@@ -127,7 +127,7 @@ static ga_status set_indexed(ga__indexing *g, const gpuarray *x, ga_value value)
             ga__fail(GA_ERR_SHAPE, "index_set: a value of shape %s does not broadcast to shape %s",
                      ga__shape_text(from->ndim, from->shape), ga__shape_text(g->ndim, g->shape));
     if (status == GA_OK)
-        status = ga__scatter("index_set", g, GA_RAISE, NULL, value);
+        status = ga__write_indexed("index_set", g, GA_RAISE, NULL, value);
     ga_free(copy);
     return status;
 }

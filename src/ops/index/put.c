@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
-#include "ops/index/scatter.h"
+#include "ops/index/packed.h"
 #include "ops/scan/choose.h"
 
 /* ---- put ---- */
@@ -68,7 +68,7 @@ static ga_status put_line(const ga_put_args *args, gpuarray *line, ga_value valu
             .shape = {indices->size}};
         status = ga__indexing_separate(&g);
         if (status == GA_OK)
-            status = ga__scatter("put", &g, args->mode, NULL, value);
+            status = ga__write_indexed("put", &g, args->mode, NULL, value);
         ga__indexing_reset(&g);
     }
     ga_free(fit);
@@ -157,7 +157,7 @@ static ga_status put_along(const ga_put_along_args *args, gpuarray *x, int axis)
     if (status == GA_OK)
         status = ga__indexing_separate(&g);
     if (status == GA_OK)
-        status = ga__scatter("put_along_axis", &g, GA_RAISE, steps, value);
+        status = ga__write_indexed("put_along_axis", &g, GA_RAISE, steps, value);
     ga__indexing_reset(&g);
     ga_free(copy);
     return status;
@@ -304,24 +304,69 @@ ga_status(ga_place)(gpuarray *x, const gpuarray *mask, ga_value value)
 
 /* ---- The diagonal ---- */
 
-ga_status(ga_fill_diagonal)(gpuarray *x, ga_value value)
+/* `count` elements of x from the element at `offset` on, `stride` bytes apart, become the values
+ * from number `first` on, again and again. */
+static ga_status fill_line(gpuarray *x, int64_t count, int64_t stride, int64_t offset,
+                           ga_value value, int64_t first)
 {
-    const ga_status status = check_target("fill_diagonal", x);
+    gpuarray *line = ga__array_view(x, x->dtype, 1, &count, &stride, offset), *fit = NULL;
+    ga_status status = line ? GA_OK : ga_error();
+    if (status == GA_OK && value.kind == GA_VALUE_ARRAY && value.as.array->size != 1) {
+        gpuarray *all = fitting(value.as.array, first + count);
+        fit = all ? ga__array_view(all, all->dtype, 1, &count, all->strides,
+                                   count > 0 ? first * all->strides[0] : 0)
+                  : NULL;
+        ga_free(all);
+        value.as.array = fit;
+        status = fit ? GA_OK : ga_error();
+    }
+    if (status == GA_OK)
+        status = (ga_assign)(line, value);
+    ga_free(fit);
+    ga_free(line);
+    return status;
+}
+
+static ga_status fill_diagonal(gpuarray *x, ga_value value, bool wrapped)
+{
+    gpuarray *copy = NULL;
+    ga_status status = check_target("fill_diagonal", x);
+    if (status == GA_OK)
+        status = ga__scattered_value("fill_diagonal", x, &value, &copy);
     if (status != GA_OK)
         return status;
     if (x->ndim < 2)
-        return ga__fail(GA_ERR_SHAPE,
-                        "fill_diagonal: the array has %d dimensions, expected at least 2", x->ndim);
-    int64_t length = x->shape[0], stride = 0;
-    for (int k = 0; k < x->ndim; k++) {
+        status =
+            ga__fail(GA_ERR_SHAPE,
+                     "fill_diagonal: the array has %d dimensions, expected at least 2", x->ndim);
+    else if (value.kind == GA_VALUE_ARRAY && value.as.array->size == 0)
+        status = ga__fail(GA_ERR_SHAPE, "fill_diagonal: there are no values");
+    int64_t length = x->ndim < 2 ? 0 : x->shape[0], stride = 0, step = length;
+    for (int k = 0; k < x->ndim && status == GA_OK; k++) {
         if (x->ndim > 2 && x->shape[k] != length)
-            return ga__fail(GA_ERR_SHAPE, "fill_diagonal: the lengths of shape %s differ",
-                            ga__shape_text(x->ndim, x->shape));
+            status = ga__fail(GA_ERR_SHAPE, "fill_diagonal: the lengths of shape %s differ",
+                              ga__shape_text(x->ndim, x->shape));
         length = x->shape[k] < length ? x->shape[k] : length;
         stride += x->strides[k];
     }
-    gpuarray *line = ga__array_view(x, x->dtype, 1, &length, &stride, 0);
-    const ga_status filled = line ? (ga_assign)(line, value) : ga_error();
-    ga_free(line);
-    return filled;
+    const bool again = wrapped && x->ndim == 2 && length > 0;
+    step = again ? x->shape[1] + 1 : step;
+    for (int64_t row = 0; status == GA_OK && (row == 0 || (again && row < x->shape[0]));
+         row += step) {
+        const int64_t left = x->shape[0] - row;
+        status = fill_line(x, left < length ? left : length, stride, row * x->strides[0], value,
+                           row == 0 ? 0 : row / step * length);
+    }
+    ga_free(copy);
+    return status;
+}
+
+ga_status(ga_fill_diagonal)(gpuarray *x, ga_value value)
+{
+    return fill_diagonal(x, value, false);
+}
+
+ga_status(ga_fill_diagonal_wrapped)(gpuarray *x, ga_value value)
+{
+    return fill_diagonal(x, value, true);
 }

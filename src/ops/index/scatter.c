@@ -14,9 +14,9 @@
 /* A table with a place for each key is taken up to so many places a tuple. */
 #define SPARSE 4
 
-/* The kernels of a call: only a check of all indices; the tuples' keys; claims; writes of those
- * that stay; writes of all, of one value; folds by atomics. */
-typedef enum step { CHECK, KEYS, CLAIM, WRITE, WRITE_ALL, FOLD } step;
+/* The kernels of a call: only a check of all indices; the tuples' keys; the same in words with what
+ * follows; claims; writes of those that stay; writes of all, of one value; folds by atomics. */
+typedef enum step { CHECK, KEYS, PACK, CLAIM, WRITE, WRITE_ALL, FOLD } step;
 
 typedef struct scatter {
     const char *name;
@@ -26,6 +26,7 @@ typedef struct scatter {
     ga_value value;
     gpuarray *table; /* of claims, or the keys; NULL: there is none */
     int64_t mask, low;
+    const ga__packed *packed;
     const char *fold; /* the operation, and the dtype in which it computes */
     ga_dtype loop;
 } scatter;
@@ -33,7 +34,7 @@ typedef struct scatter {
 /* Whether the step has the tuples alone, without the other axes of the result. */
 static bool has_tuples_only(step what)
 {
-    return what == CHECK || what == KEYS || what == CLAIM;
+    return what == CHECK || what == KEYS || what == PACK || what == CLAIM;
 }
 
 /* Whether the step writes to the array. */
@@ -70,7 +71,7 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
         ga__strbuf_add(t, "(void)k0");
         return;
     }
-    ga__strbuf_add(t, what == KEYS ? "r = ((k0" : "if ((k0");
+    ga__strbuf_add(t, what == KEYS || what == PACK ? "r = ((k0" : "if ((k0");
     for (int k = 1; k < s->g->count; k++)
         ga__strbuf_addf(t, " | k%d", k);
     ga__strbuf_add(t, ") >= 0");
@@ -81,15 +82,23 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
     }
     if (what == FOLD)
         ga__strbuf_addf(t, ") ga::fold_into<ga::%s>(&x[0", s->fold);
+    else if (what == WRITE_ALL)
+        ga__strbuf_add(t, ") ga::write_near(&x[0");
     else
         ga__strbuf_add(t, what == CLAIM  ? ") ga::claim(t, mask, q"
                           : what == KEYS ? ") ? 0"
+                          : what == PACK ? ") ? ((unsigned long long)(0"
                                          : ") x[0");
     sum_text(s, what == CLAIM ? "m" : "s", t);
-    ga__strbuf_add(t, what == CLAIM  ? ", p)"
-                      : what == KEYS ? " - low : -1"
-                      : what == FOLD ? "], v, z)"
-                                     : "] = v");
+    ga__strbuf_add(t, what == CLAIM       ? ", p)"
+                      : what == KEYS      ? " - low : -1"
+                      : what == FOLD      ? "], v, z)"
+                      : what == PACK      ? ""
+                      : what == WRITE_ALL ? "], v)"
+                                          : "] = v");
+    if (what == PACK)
+        ga__strbuf_addf(t, " - low) << shift | (unsigned long long)%s) : ~0ull << shift",
+                        s->packed->has_values ? "v" : "p");
 }
 
 /* ---- Operands ---- */
@@ -145,7 +154,7 @@ static void add_indices(const scatter *s, step what, const extent *e, memory *m)
         add_number(m, k, 1, 'n', index->length);
         if (what == CLAIM || what == WRITE)
             add_number(m, k, 2, 'm', key);
-        if (what == KEYS || writes_elements(what))
+        if (what == KEYS || what == PACK || writes_elements(what))
             add_number(m, k, 3, 's', index->stride / size);
         if (s->mode == GA_RAISE && what != WRITE)
             add_number(m, k, 4, 'a', index->axis);
@@ -173,13 +182,28 @@ static void add_tuple(const scatter *s, step what, const extent *e, memory *m)
     add(m, ga__integer_operand("mask", s->mask));
 }
 
-static void add_keys(const scatter *s, const extent *e, memory *m)
+/* The value's elements in words of their size. */
+static void add_words(const scatter *s, const extent *e, memory *m)
+{
+    const gpuarray *from = s->value.as.array;
+    int64_t strides[GA_MAX_NDIM];
+    ga__broadcast_strides(e->ndim, e->shape, from->ndim, from->shape, from->strides, strides);
+    ga__lens_set(&m->value, from, e->ndim, e->shape, strides, 0);
+    add(m, ga__lens_operand("v", &m->value, GA__VALUE, false));
+}
+
+static void add_keys(const scatter *s, step what, const extent *e, memory *m)
 {
     int64_t strides[GA_MAX_NDIM];
     ga__contiguous_strides(e->ndim, e->shape, sizeof(int64_t), strides);
     ga__lens_set_typed(&m->table, s->table, e->ndim, e->shape, strides, 0);
     add(m, ga__lens_operand("r", &m->table, GA__VALUE, true));
     add(m, ga__integer_operand("low", s->low));
+    if (what != PACK)
+        return;
+    add(m, ga__integer_operand("shift", s->packed->shift));
+    if (s->packed->has_values)
+        add_words(s, e, m);
 }
 
 /* The array and the value that the operation folds into it, which computes in its own dtype. */
@@ -203,24 +227,20 @@ static void add_folded(const scatter *s, const extent *e, memory *m)
 
 static void add_target(const scatter *s, const extent *e, memory *m)
 {
-    const gpuarray *x = s->g->x, *from = s->value.as.array;
-    int64_t strides[GA_MAX_NDIM];
+    const gpuarray *x = s->g->x;
     ga__lens_set(&m->x, x, e->ndim, e->shape, s->g->strides, s->g->offset);
     add(m, ga__lens_operand("x", &m->x, GA__PLACED, true));
-    if (s->value.kind == GA_VALUE_NUMBER) {
+    if (s->value.kind == GA_VALUE_NUMBER)
         add(m, ga__word_operand("v", x->dtype, s->value));
-        return;
-    }
-    ga__broadcast_strides(e->ndim, e->shape, from->ndim, from->shape, from->strides, strides);
-    ga__lens_set(&m->value, from, e->ndim, e->shape, strides, 0);
-    add(m, ga__lens_operand("v", &m->value, GA__VALUE, false));
+    else
+        add_words(s, e, m);
 }
 
 /* ---- Launches ---- */
 
 static ga_status run(const scatter *s, step what)
 {
-    static const char *const names[] = {"check_indices", "index_keys", "claim",
+    static const char *const names[] = {"check_indices", "index_keys", "pack_tuples", "claim",
                                         "scatter",       "scatter",    "fold"};
     memory m;
     ga__strbuf text = GA__STRBUF_INIT, description = GA__STRBUF_INIT;
@@ -236,8 +256,8 @@ static ga_status run(const scatter *s, step what)
     ga__strbuf_reset(&description);
     if (status == GA_OK) {
         formula.body = text.text;
-        if (what == KEYS)
-            add_keys(s, &e, &m);
+        if (what == KEYS || what == PACK)
+            add_keys(s, what, &e, &m);
         else if (what == FOLD)
             add_folded(s, &e, &m);
         else if (writes_elements(what))
@@ -267,17 +287,23 @@ static int64_t count_keys(const scatter *s)
     return keys;
 }
 
-static ga_status make_table(scatter *s)
+/* The places of a table of claims; *mask is not 0 if it is a hash table. */
+static int64_t count_places(const scatter *s, int64_t *mask)
 {
     const int64_t keys = count_keys(s), tuples = ga__indexing_tuples(s->g);
-    int64_t places = keys;
-    if (keys / SPARSE > tuples) {
-        places = 4;
-        while (places < 2 * tuples)
-            places *= 2;
-        s->mask = places - 1;
+    int64_t places = 4;
+    *mask = 0;
+    if (keys / SPARSE <= tuples)
+        return keys;
+    while (places < 2 * tuples)
         places *= 2;
-    }
+    *mask = places - 1;
+    return 2 * places;
+}
+
+static ga_status make_table(scatter *s)
+{
+    const int64_t places = count_places(s, &s->mask);
     s->table = ga__array_new(s->name, s->g->x->buffer->device, GA_INT64, 1, &places);
     return s->table ? ga__fill_elements(s->table, ga_value_signed(GA_INT64, 0)) : ga_error();
 }
@@ -310,18 +336,46 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
     return status == GA_OK ? run(&s, WRITE_ALL) : status;
 }
 
-ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys)
+bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
+{
+    const scatter s = {.g = g, .steps = steps};
+    const ga__device *device = g->x->buffer->device;
+    int64_t mask;
+    return device->arch != 0 && !steps &&
+           (size_t)count_places(&s, &mask) > device->cache_bytes / sizeof(int64_t);
+}
+
+int64_t ga__scatter_span(const ga__indexing *g, int64_t *low)
 {
     const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
-    scatter s = {.name = name, .g = g, .mode = GA_RAISE, .table = keys->keys};
     int64_t high = 0;
+    *low = 0;
     for (int k = 0; k < g->count; k++) {
         const int64_t reach = (g->index[k].length - 1) * (g->index[k].stride / size);
-        *(reach < 0 ? &s.low : &high) += reach;
+        *(reach < 0 ? low : &high) += reach;
     }
-    keys->low = s.low;
-    keys->span = high - s.low + 1;
+    return high - *low + 1;
+}
+
+ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys)
+{
+    scatter s = {.name = name, .g = g, .mode = GA_RAISE, .table = keys->keys};
+    keys->span = ga__scatter_span(g, &keys->low);
+    s.low = keys->low;
     return run(&s, KEYS);
+}
+
+ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mode mode,
+                           ga_value value, const ga__packed *packed)
+{
+    const scatter s = {.name = name,
+                       .g = g,
+                       .mode = mode,
+                       .value = value,
+                       .table = packed->words,
+                       .low = packed->low,
+                       .packed = packed};
+    return run(&s, PACK);
 }
 
 ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,

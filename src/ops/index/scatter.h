@@ -21,6 +21,27 @@ typedef struct ga__tuple_keys {
 } ga__tuple_keys;
 ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys);
 
+/* The same numbers without a launch: how many elements lie between the lowest and the highest that
+ * tuples can name, both counted. */
+int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
+
+/* Whether random claims of ga__scatter() would miss a GPU's cache. */
+bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps);
+
+/* A word of each tuple: in its high bits the key of the element (as ga__tuple_keys counts, and all
+ * ones for a tuple that is out of range), in the low ones the value's element if that has up to 32
+ * bits, or the tuple's position. */
+typedef struct ga__packed {
+    gpuarray *words; /* uint64; to be freed */
+    int64_t low, span;
+    int shift;       /* bits below the key */
+    bool has_values; /* otherwise positions */
+} ga__packed;
+
+/* Fills packed->words, from words of this form, low, span and shift. */
+ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mode mode,
+                           ga_value value, const ga__packed *packed);
+
 /* CUDA: folds the value into what the parts describe, by atomics. `fold` is an operation of
  * fold.tmpl that computes in `loop`. */
 ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,

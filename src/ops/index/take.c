@@ -11,6 +11,19 @@
 #include "ops/index/gather.h"
 #include "ops/index/scatter.h"
 
+/* Indices of a GPU's call that so many elements of the result share are checked by a launch of
+ * their own, */
+#define SHARED_BY 8
+
+/* if the result is large enough, */
+#define LARGE_RESULT (1 << 16)
+
+/* and are then of this dtype. */
+#define CHECKED_DTYPE GA_INT32
+
+/* Bytes of a vector. */
+#define VECTOR 16
+
 /* How elements are found: by mode, from a line of memory or from any layout in C order. */
 static const ga__formula formulas[2][3] = {
     {{.id = GA__FORMULA_ID(204),
@@ -24,6 +37,16 @@ static const ga__formula formulas[2][3] = {
      {.id = GA__FORMULA_ID(208), .name = "take", .body = "r = x[ga::wrapped(j, length) * s]"},
      {.id = GA__FORMULA_ID(209), .name = "take", .body = "r = x[ga::clipped(j, length) * s]"}}};
 
+/* The same in two launches. */
+static const ga__formula of_checked = {
+    .id = GA__FORMULA_ID(343), .name = "take", .body = "r = x[(long long)j * s]; (void)length"};
+static const ga__formula check_formulas[3] = {
+    {.id = GA__FORMULA_ID(344),
+     .name = "check_indices",
+     .body = "r = ga::taken(j, length, fault, call, axis, p)"},
+    {.id = GA__FORMULA_ID(345), .name = "check_indices", .body = "r = ga::wrapped(j, length)"},
+    {.id = GA__FORMULA_ID(346), .name = "check_indices", .body = "r = ga::clipped(j, length)"}};
+
 /* One call: the indexed axis, its length and the elements between its neighbours; the layouts of x
  * without it and of the indices in the shape of the result. */
 typedef struct taking {
@@ -32,42 +55,117 @@ typedef struct taking {
     ga_index_mode mode;
     int axis;       /* for messages */
     bool scattered; /* x is indexed in C order, whatever its layout */
+    bool repeats;   /* other axes of the result repeat the indices */
+    bool checked;   /* the indices are in range */
     int64_t length, step;
     int before; /* axes of the result before those of the indices */
     int ndim;
     int64_t shape[GA_MAX_NDIM], from[GA_MAX_NDIM], at[GA_MAX_NDIM], position[GA_MAX_NDIM];
 } taking;
 
-/* Fills `out`, which has the shape of the result and the dtype of x. */
-static ga_status take_into(const taking *t, gpuarray *out)
+/* Runs a formula over the indices, the first `n` operands being those of the caller. */
+static ga_status run(const taking *t, const ga__formula *formula, ga__operand *operands, int n,
+                     ga_dtype type, int ndim, const int64_t *shape, const int64_t *strides,
+                     const int64_t *steps)
 {
-    ga__lens to, from, at, position;
+    ga__lens at, position;
     ga__checked checked;
+    const bool checks = t->mode == GA_RAISE && !t->checked;
+    ga__device *device = t->x->buffer->device;
+    ga__lens_set_typed(&at, t->indices, ndim, shape, strides, 0);
+    operands[n] = ga__lens_operand("j", &at, GA__VALUE, false);
+    operands[n++].type = type;
+    operands[n++] = ga__integer_operand("length", t->length);
+    if (checks) {
+        ga__lens_set(&position, NULL, ndim, shape, steps, 0);
+        operands[n++] = ga__lens_operand("p", &position, GA__COORDINATE, false);
+        operands[n++] = ga__integer_operand("axis", t->axis);
+        n = ga__checked_begin(&checked, t->name, device, operands, n);
+        if (n < 0)
+            return ga_error();
+    }
+    const ga_status status = ga__elementwise(formula, device, ndim, shape, n, operands);
+    return checks ? ga__checked_end(&checked, status) : status;
+}
+
+/* Whether rows move in vectors: along the last axis, which has no indices, elements are neighbours
+ * and whole vectors everywhere. */
+static bool takes_vectors(const taking *t, const gpuarray *out)
+{
+    const int last = t->ndim - 1;
+    const int64_t size = (int64_t)ga__dtype_size(out->dtype);
+    int64_t bits = (int64_t)(intptr_t)out->data | (int64_t)(intptr_t)t->x->data | t->step * size;
+    if (out->buffer->device->arch == 0 || t->scattered || last < 0 || t->at[last] != 0 ||
+        t->position[last] != 0 || t->from[last] != size || out->strides[last] != size ||
+        VECTOR % size != 0)
+        return false;
+    bits |= t->shape[last] * size;
+    for (int k = 0; k < last; k++)
+        bits |= t->from[k] | out->strides[k];
+    return bits % VECTOR == 0;
+}
+
+/* Fills `out`, which has the shape of the result and the dtype of x. */
+static ga_status take_elements(const taking *t, gpuarray *out)
+{
+    ga__lens to, from;
     ga__operand operands[7 + GA__CHECKED_OPERANDS];
+    int64_t shape[GA_MAX_NDIM];
+    const int64_t size = (int64_t)ga__dtype_size(out->dtype);
+    const bool vectors = takes_vectors(t, out);
     int n = 0;
+    memcpy(shape, t->shape, sizeof shape);
     ga__lens_whole(&to, out);
-    operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
     if (t->scattered)
         ga__lens_whole(&from, t->x);
     else
         ga__lens_set(&from, t->x, t->ndim, t->shape, t->from, 0);
-    operands[n++] = ga__lens_operand("x", &from, t->scattered ? GA__ACCESSOR : GA__PLACED, false);
-    ga__lens_set_typed(&at, t->indices, t->ndim, t->shape, t->at, 0);
-    operands[n] = ga__lens_operand("j", &at, GA__VALUE, false);
-    operands[n++].type = GA_INT64;
-    operands[n++] = ga__integer_operand("length", t->length);
-    operands[n++] = ga__integer_operand("s", t->step);
-    if (t->mode == GA_RAISE) {
-        ga__lens_set(&position, NULL, t->ndim, t->shape, t->position, 0);
-        operands[n++] = ga__lens_operand("p", &position, GA__COORDINATE, false);
-        operands[n++] = ga__integer_operand("axis", t->axis);
-        n = ga__checked_begin(&checked, t->name, out->buffer->device, operands, n);
-        if (n < 0)
-            return ga_error();
+    if (vectors) {
+        ga__lens_widen(&to, VECTOR);
+        ga__lens_widen(&from, VECTOR);
+        shape[t->ndim - 1] = to.shape[t->ndim - 1];
     }
-    const ga_status status = ga__elementwise(&formulas[t->scattered][t->mode], out->buffer->device,
-                                             t->ndim, t->shape, n, operands);
-    return t->mode == GA_RAISE ? ga__checked_end(&checked, status) : status;
+    operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
+    operands[n] = ga__lens_operand("x", &from, t->scattered ? GA__ACCESSOR : GA__PLACED, false);
+    operands[n++].line = t->step == 1 && !t->scattered ? t->length : 0;
+    operands[n++] = ga__integer_operand("s", vectors ? t->step * size / VECTOR : t->step);
+    return run(t, t->checked ? &of_checked : &formulas[t->scattered][t->mode], operands, n,
+               t->checked ? CHECKED_DTYPE : GA_INT64, t->ndim, shape, t->at, t->position);
+}
+
+/* Whether a check of the indices alone saves more than a launch. */
+static bool checks_first(const taking *t, const gpuarray *out)
+{
+    const gpuarray *indices = t->indices;
+    return out->buffer->device->arch != 0 && !t->scattered && t->repeats &&
+           t->length <= INT32_MAX && out->size / SHARED_BY >= indices->size &&
+           out->size >= LARGE_RESULT;
+}
+
+static ga_status take_into(const taking *t, gpuarray *out)
+{
+    if (!checks_first(t, out))
+        return take_elements(t, out);
+    const gpuarray *indices = t->indices;
+    taking next = *t;
+    int64_t position[GA_MAX_NDIM];
+    gpuarray *places =
+        ga__array_new(t->name, out->buffer->device, CHECKED_DTYPE, indices->ndim, indices->shape);
+    if (!places)
+        return ga_error();
+    ga__operand operands[5 + GA__CHECKED_OPERANDS] = {
+        {.name = "r", .array = places, .type = GA_INT64, .writes = true}};
+    ga__contiguous_strides(indices->ndim, indices->shape, 1, position);
+    ga_status status = run(t, &check_formulas[t->mode], operands, 1, GA_INT64, indices->ndim,
+                           indices->shape, indices->strides, position);
+    next.indices = places;
+    next.checked = true;
+    for (int k = 0; k < indices->ndim; k++)
+        next.at[t->before + k] = places->strides[k];
+    if (status == GA_OK)
+        status = take_elements(&next, out);
+    ga_free(places);
+    return status;
 }
 
 /* The result in `out`, which may have another dtype or share memory with the operands. */
@@ -177,6 +275,7 @@ gpuarray *(ga_take)(size_t size, const ga_take_args *args)
     t.length = axis < 0 ? t.x->size : t.x->shape[axis];
     t.step = axis < 0 ? 1 : t.x->strides[axis] / (int64_t)ga__dtype_size(t.x->dtype);
     t.before = axis < 0 ? 0 : axis;
+    t.repeats = true;
     lay_out(&t, axis);
     return take_from(&t, known.out);
 }

@@ -183,26 +183,54 @@ static ga_status is_zero(const gpuarray *x, bool *zero)
     return status;
 }
 
-gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim)
+static gpuarray *trimmed(const gpuarray *x, const char *sides, const bool *trims)
 {
-    const char *const sides = trim ? trim : "fb";
     int64_t shape[GA_MAX_NDIM], offset = 0;
     bool zero;
-    if (!x)
-        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: the array is NULL");
-    if (!*sides || strlen(sides) > 2 || strspn(sides, "fb") != strlen(sides))
-        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: sides \"%s\", not \"f\", \"b\" or \"fb\"",
-                             sides);
     if (is_zero(x, &zero) != GA_OK)
         return NULL;
     for (int axis = 0; axis < x->ndim; axis++) {
-        int64_t first = 0, last = -1;
+        int64_t first = 0, last = zero ? -1 : x->shape[axis] - 1;
+        shape[axis] = x->shape[axis];
+        if (!trims[axis])
+            continue;
         if (!zero && find_ends(x, axis, &first, &last) != GA_OK)
             return NULL;
         first = !zero && !strchr(sides, 'f') ? 0 : first;
         last = !zero && !strchr(sides, 'b') ? x->shape[axis] - 1 : last;
         shape[axis] = last - first + 1;
-        offset += zero ? 0 : first * x->strides[axis];
+        offset += first * x->strides[axis];
     }
     return ga__array_view(x, x->dtype, x->ndim, shape, x->strides, offset);
+}
+
+gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes, const int *axes)
+{
+    const char *const sides = trim ? trim : "fb";
+    bool trims[GA_MAX_NDIM] = {false};
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: the array is NULL");
+    if (!*sides || strlen(sides) > 2 || strspn(sides, "fb") != strlen(sides))
+        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: sides \"%s\", not \"f\", \"b\" or \"fb\"",
+                             sides);
+    if (naxes < 0 || (naxes > 0 && !axes))
+        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: %d axes%s", naxes,
+                             axes ? "" : ", but the list is NULL");
+    for (int k = 0; k < naxes; k++) {
+        int axis;
+        if (ga__check_axis("trim_zeros", axes[k], x->ndim, &axis) != GA_OK)
+            return NULL;
+        if (trims[axis])
+            return ga__fail_null(GA_ERR_INVALID, "trim_zeros: axis %d is named twice", axis);
+        trims[axis] = true;
+    }
+    return trimmed(x, sides, trims);
+}
+
+gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim)
+{
+    int axes[GA_MAX_NDIM];
+    for (int k = 0; k < GA_MAX_NDIM; k++)
+        axes[k] = k;
+    return ga_trim_zeros_axes(x, trim, x ? x->ndim : 0, axes);
 }

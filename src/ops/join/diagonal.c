@@ -27,11 +27,14 @@ static ga_status by_diagonal(const ga__formula *formula, gpuarray *out, ga__oper
                            operands);
 }
 
-/* As in NumPy, a 1-D array counts as rows of a square matrix. */
-static gpuarray *triangle(const ga__formula *formula, const gpuarray *x, int64_t k)
+/* As in NumPy, a 1-D array counts as rows of a square matrix. By the second formula a GPU reads
+ * only the elements of the triangle. */
+static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_t k)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     ga__lens from, to;
+    const bool chooses = x && x->buffer->device->arch != 0;
+    const ga__formula *formula = &formulas[chooses];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", formula->name);
     if (x->ndim == 0)
@@ -47,7 +50,8 @@ static gpuarray *triangle(const ga__formula *formula, const gpuarray *x, int64_t
         return NULL;
     ga__lens_whole(&to, out);
     ga__lens_set(&from, x, ndim, shape, strides, 0);
-    const ga__operand element = ga__lens_operand("a", &from, GA__VALUE, false);
+    const ga__operand element =
+        ga__lens_operand("a", &from, chooses ? GA__PLACED : GA__VALUE, false);
     if (by_diagonal(formula, out, ga__lens_operand("r", &to, GA__VALUE, true), &element, k) ==
         GA_OK)
         return out;
@@ -57,16 +61,18 @@ static gpuarray *triangle(const ga__formula *formula, const gpuarray *x, int64_t
 
 gpuarray *ga_tril(const gpuarray *x, int64_t k)
 {
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"};
-    return triangle(&formula, x, k);
+    static const ga__formula formulas[] = {
+        {.id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"},
+        {.id = GA__FORMULA_ID(347), .name = "tril", .body = "r = d <= k ? *a : ga_v0{}"}};
+    return triangle(formulas, x, k);
 }
 
 gpuarray *ga_triu(const gpuarray *x, int64_t k)
 {
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"};
-    return triangle(&formula, x, k);
+    static const ga__formula formulas[] = {
+        {.id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"},
+        {.id = GA__FORMULA_ID(348), .name = "triu", .body = "r = d >= k ? *a : ga_v0{}"}};
+    return triangle(formulas, x, k);
 }
 
 static gpuarray *truths(const ga__formula *formula, ga_dtype dtype, int64_t n, int64_t m, int64_t k)
@@ -264,11 +270,51 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
     return x;
 }
 
-gpuarray *ga_ediff1d(const gpuarray *x)
+/* The elements of one end as a line in the dtype of x; NULL on failure. */
+static gpuarray *end_line(const gpuarray *x, const gpuarray *end)
 {
-    if (!x)
-        return ga__fail_null(GA_ERR_INVALID, "ediff1d: the array is NULL");
-    gpuarray *line = ga_ravel(x), *out = line ? difference(line, 0) : NULL;
+    if (ga__check_converts("ediff1d", end->dtype, x->dtype) != GA_OK)
+        return NULL;
+    if (!ga__can_cast_same_kind(end->dtype, x->dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "ediff1d: %s does not cast to %s of the array",
+                             ga_dtype_name(end->dtype), ga_dtype_name(x->dtype));
+    gpuarray *line = ga_ravel(end), *out = line ? ga_astype(line, x->dtype) : NULL;
     ga_free(line);
     return out;
+}
+
+gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpuarray *end)
+{
+    const gpuarray *parts[3], *const ends[] = {begin, end};
+    gpuarray *made[4] = {NULL}, *out = NULL;
+    int n = 0;
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "ediff1d: the array is NULL");
+    made[0] = ga_ravel(x);
+    made[1] = made[0] ? difference(made[0], 0) : NULL;
+    if (!made[1] || (!begin && !end)) {
+        ga_free(made[0]);
+        return made[1];
+    }
+    bool ok = true;
+    for (int k = 0; k < 3 && ok; k++) {
+        const gpuarray *part = k == 1 ? made[1] : ends[k / 2];
+        if (k != 1 && part) {
+            made[2 + k / 2] = end_line(x, part);
+            part = made[2 + k / 2];
+            ok = part != NULL;
+        }
+        if (part)
+            parts[n++] = part;
+    }
+    if (ok)
+        out = ga_concatenate(n, parts);
+    for (int k = 0; k < 4; k++)
+        ga_free(made[k]);
+    return out;
+}
+
+gpuarray *ga_ediff1d(const gpuarray *x)
+{
+    return ga_ediff1d_between(x, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Pads arrays. Modes that take elements are one launch; those that compute go axis by axis. */
 #include <quarry/joining.h>
+#include <quarry/rank.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,14 @@ typedef struct pad_mode {
     gpuarray *(*fold)(size_t, const ga_reduce_args *); /* but computes them from an axis */
 } pad_mode;
 
+static gpuarray *median_of(size_t size, const ga_reduce_args *args)
+{
+    const ga_median_args median = {
+        .x = args->x, .naxes = args->naxes, .axes = args->axes, .keepdims = args->keepdims};
+    (void)size;
+    return (ga_median)(sizeof median, &median);
+}
+
 static const pad_mode modes[] = {
     {.name = "constant"},
     {.name = "edge", .map = "ga::clipped"},
@@ -32,6 +41,7 @@ static const pad_mode modes[] = {
     {.name = "maximum", .fold = ga_max},
     {.name = "minimum", .fold = ga_min},
     {.name = "mean", .fold = ga_mean},
+    {.name = "median", .fold = median_of},
 };
 
 static const pad_mode *find_mode(const char *name)
@@ -58,6 +68,7 @@ typedef struct padding {
     const pad_mode *mode;
     int64_t before[GA_MAX_NDIM], after[GA_MAX_NDIM];
     ga_value value;
+    int64_t folded; /* elements from each end that are folded; 0: all */
 } padding;
 
 /* "r = x[map(c0, n0) * s0 + ...]", or with a test of all coordinates for a constant. */
@@ -78,13 +89,8 @@ static ga_status pad_text(const padding *p, int padded, ga__strbuf *text)
     return text->failed ? GA_ERR_MEMORY : GA_OK;
 }
 
-/* The coordinates of one padded axis: from -before on. */
-static void pad_axis(const padding *p, const gpuarray *out, int axis, ga__lens *coordinate)
-{
-    ga__lens_coordinate(coordinate, out->ndim, out->shape, axis, -p->before[axis]);
-}
-
-static ga_status pad_at_once(const padding *p, gpuarray *out)
+/* Fills `out`, the part of the result from index start[k] of each axis on. */
+static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
 {
     static const char letters[] = "cns";
     char names[3 * MOST_PADDED][16];
@@ -103,7 +109,8 @@ static ga_status pad_at_once(const padding *p, gpuarray *out)
         char(*name)[16] = &names[3 * padded];
         for (int k = 0; k < 3; k++)
             snprintf(name[k], sizeof *name, "%c%d", letters[k], padded);
-        pad_axis(p, out, axis, &coordinate[padded]);
+        ga__lens_coordinate(&coordinate[padded], out->ndim, out->shape, axis,
+                            start[axis] - p->before[axis]);
         operands[n++] = ga__lens_operand(name[0], &coordinate[padded++], GA__COORDINATE, false);
         operands[n++] = ga__integer_operand(name[1], x->shape[axis]);
         operands[n++] =
@@ -122,6 +129,59 @@ static ga_status pad_at_once(const padding *p, gpuarray *out)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
     return status;
+}
+
+/* Bytes of x from which on its copy and a launch for each side take no longer than one launch, if
+ * its rows are so long. */
+#define LARGE_PAD ((size_t)16 << 20)
+#define LONG_ROW 4096
+
+static bool pads_sides(const padding *p, const gpuarray *out)
+{
+    const int last = out->ndim - 1;
+    return out->ndim > 0 && ga_nbytes(p->x) >= LARGE_PAD &&
+           p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >= LONG_ROW;
+}
+
+/* A part of `out`, whose lengths are `shape`. */
+static gpuarray *part_of(const gpuarray *out, const int64_t *start, const int64_t *shape)
+{
+    int64_t offset = 0;
+    for (int k = 0; k < out->ndim; k++)
+        offset += start[k] * out->strides[k];
+    return ga__array_view(out, out->dtype, out->ndim, shape, out->strides, offset);
+}
+
+/* The copy of x in the middle, then both sides of each axis between those of the axes before it. */
+static ga_status pad_sides(const padding *p, gpuarray *out)
+{
+    int64_t start[GA_MAX_NDIM], shape[GA_MAX_NDIM];
+    memcpy(start, p->before, sizeof start);
+    gpuarray *middle = part_of(out, start, p->x->shape);
+    ga_status status = middle ? ga__array_copy_into(middle, p->x) : ga_error();
+    ga_free(middle);
+    memset(start, 0, sizeof start);
+    memcpy(shape, out->shape, sizeof(int64_t) * (size_t)out->ndim);
+    for (int axis = 0; axis < out->ndim && status == GA_OK; axis++) {
+        for (int side = 0; side < 2 && status == GA_OK; side++) {
+            start[axis] = side ? p->before[axis] + p->x->shape[axis] : 0;
+            shape[axis] = side ? p->after[axis] : p->before[axis];
+            if (shape[axis] == 0)
+                continue;
+            gpuarray *part = part_of(out, start, shape);
+            status = part ? pad_part(p, part, start) : ga_error();
+            ga_free(part);
+        }
+        start[axis] = p->before[axis];
+        shape[axis] = p->x->shape[axis];
+    }
+    return status;
+}
+
+static ga_status pad_at_once(const padding *p, gpuarray *out)
+{
+    static const int64_t start[GA_MAX_NDIM];
+    return pads_sides(p, out) ? pad_sides(p, out) : pad_part(p, out, start);
 }
 
 /* ---- Axis by axis ---- */
@@ -143,13 +203,13 @@ static gpuarray *repeat_along(const gpuarray *x, int axis, int64_t count)
     return ga_broadcast_to(x, x->ndim, shape);
 }
 
-/* The maximum, minimum or mean of an axis, in the dtype of x. Means of integers are rounded. */
+/* The maximum, minimum, mean or median of an axis, in the dtype of x; of integers it is rounded. */
 static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
 {
     const ga_reduce_args args = {.x = x, .naxes = 1, .axes = &axis, .keepdims = true};
     gpuarray *folded = p->mode->fold(sizeof args, &args);
     const char kind = ga__dtype_kind(x->dtype);
-    if (folded && is_mode(p->mode, "mean") && kind != 'f' && kind != 'c') {
+    if (folded && folded->dtype != x->dtype && kind != 'f' && kind != 'c') {
         gpuarray *rounded = ga_rint(folded);
         ga_free(folded);
         folded = rounded;
@@ -192,9 +252,14 @@ static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t 
 static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side, int64_t width)
 {
     const bool ramps = is_mode(p->mode, "linear_ramp");
-    gpuarray *base = ramps ? slice_of(x, axis, side ? x->shape[axis] - 1 : 0, 1)
-                           : fold_axis(p, x, axis),
+    const int64_t length = x->shape[axis], most = ramps ? 1 : p->folded,
+                  count = most > 0 && most < length ? most : length;
+    gpuarray *part = slice_of(x, axis, side ? length - count : 0, count),
+             *base = !part   ? NULL
+                     : ramps ? ga_retain(part)
+                             : fold_axis(p, part, axis),
              *out = NULL;
+    ga_free(part);
     if (base)
         out = ramps ? ramp(p, base, axis, width, side != 0) : repeat_along(base, axis, width);
     ga_free(base);
@@ -255,6 +320,9 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
     p->mode = find_mode(args->mode ? args->mode : "constant");
     if (!p->mode || read_widths(args, p) != GA_OK)
         return ga_error();
+    p->folded = args->stat_length;
+    if (p->folded < 0)
+        return ga__fail(GA_ERR_INVALID, "pad: stat_length %lld is negative", (long long)p->folded);
     p->value = args->value;
     if (p->value.kind == GA_VALUE_ARRAY && !p->value.as.array)
         p->value = ga_value_signed(GA_INT8, 0);

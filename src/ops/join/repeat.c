@@ -17,6 +17,60 @@
 
 /* ---- Tiles ---- */
 
+/* Copies that one kernel stores. */
+#define MOST_TILES 8
+#define LEAST_TILE (1 << 16) /* bytes */
+
+/* Stores x into the tiles number `first` to first + count - 1 of `out`. */
+static ga_status store_some(const gpuarray *x, const int64_t *outer, gpuarray *out, int64_t first,
+                            int count)
+{
+    char names[MOST_TILES][16];
+    ga__lens from, to[MOST_TILES];
+    ga__operand operands[MOST_TILES + 1];
+    ga__strbuf text = GA__STRBUF_INIT;
+    for (int j = 0; j < count; j++) {
+        int64_t rest = first + j, offset = 0;
+        for (int k = x->ndim - 1; k >= 0; rest /= outer[k--])
+            offset += rest % outer[k] * x->shape[k] * out->strides[k];
+        snprintf(names[j], sizeof *names, "r%d", j);
+        ga__lens_set(&to[j], out, x->ndim, x->shape, out->strides, offset);
+        operands[j] = ga__lens_operand(names[j], &to[j], GA__VALUE, true);
+        ga__strbuf_addf(&text, "r%d = a; ", j);
+    }
+    ga__lens_whole(&from, x);
+    operands[count] = ga__lens_operand("a", &from, GA__VALUE, false);
+    const ga__formula formula = {
+        .id = GA__FAMILY_ID(GA__FAMILY_TILE, (unsigned)count), .name = "tile", .body = text.text};
+    const ga_status status = text.failed ? GA_ERR_MEMORY
+                                         : ga__elementwise(&formula, x->buffer->device, x->ndim,
+                                                           x->shape, count + 1, operands);
+    ga__strbuf_reset(&text);
+    return status;
+}
+
+static ga_status store_tiles(const gpuarray *x, const int64_t *outer, gpuarray *out)
+{
+    const int64_t tiles = out->size / x->size;
+    ga_status status = GA_OK;
+    for (int64_t k = 0; k < tiles && status == GA_OK; k += MOST_TILES)
+        status =
+            store_some(x, outer, out, k, (int)(tiles - k < MOST_TILES ? tiles - k : MOST_TILES));
+    return status;
+}
+
+/* Whether tiles are whole copies of an array that a GPU's cache does not keep from one to the next:
+ * then each element is read once for several. */
+static bool stores_tiles(const gpuarray *x, const gpuarray *out, const int64_t *inner)
+{
+    const ga__device *device = x->buffer->device;
+    for (int k = 0; k < x->ndim; k++)
+        if (inner[k] != 1)
+            return false;
+    return device->arch != 0 && out->size > x->size && ga_nbytes(x) > device->cache_bytes / 2 &&
+           ga_nbytes(x) >= LEAST_TILE;
+}
+
 /* A copy of x in which axis k is repeated outer[k] times as a whole and each of its elements
  * inner[k] times. */
 static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *outer,
@@ -33,6 +87,12 @@ static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *ou
     gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, shape);
     if (!out || out->size == 0)
         return out;
+    if (stores_tiles(x, out, inner)) {
+        if (store_tiles(x, outer, out) == GA_OK)
+            return out;
+        ga_free(out);
+        return NULL;
+    }
     for (int k = 0; k < x->ndim; k++) {
         const int64_t each[] = {outer[k], x->shape[k], inner[k]};
         for (int j = 0; j < 3; j++) {
@@ -257,6 +317,52 @@ static gpuarray *roll_one(const gpuarray *x, int axis, int64_t shift)
     return out;
 }
 
+/* Bytes of the result from which on copies of its blocks take no longer than one launch. */
+#define LARGE_ROLL ((size_t)16 << 20)
+
+/* Each block of x that moves as a whole, at most 2 along each axis: bit `axis` of `ends` says which
+ * of them. */
+static ga_status copy_block(gpuarray *out, const gpuarray *x, const int64_t *shift, unsigned ends)
+{
+    int64_t shape[GA_MAX_NDIM], from = 0, to = 0;
+    for (int k = 0; k < x->ndim; k++) {
+        const bool end = ends >> k & 1;
+        const int64_t stay = x->shape[k] - shift[k];
+        shape[k] = end ? shift[k] : stay;
+        from += (end ? stay : 0) * x->strides[k];
+        to += (end ? 0 : shift[k]) * out->strides[k];
+    }
+    if (ga__shape_size(x->ndim, shape) == 0)
+        return GA_OK;
+    gpuarray *source = ga__array_view(x, x->dtype, x->ndim, shape, x->strides, from),
+             *target =
+                 source ? ga__array_view(out, x->dtype, x->ndim, shape, out->strides, to) : NULL;
+    const ga_status status = target ? ga__array_copy_into(target, source) : ga_error();
+    ga_free(source);
+    ga_free(target);
+    return status;
+}
+
+/* NULL on failure. */
+static gpuarray *roll_blocks(const gpuarray *x, const int64_t *shift)
+{
+    unsigned rolled = 0;
+    for (int k = 0; k < x->ndim; k++)
+        rolled |= (unsigned)(shift[k] != 0) << k;
+    gpuarray *out = ga__array_new("roll", x->buffer->device, x->dtype, x->ndim, x->shape);
+    ga_status status = out ? GA_OK : ga_error();
+    for (unsigned ends = rolled;; ends = (ends - 1) & rolled) {
+        if (status == GA_OK)
+            status = copy_block(out, x, shift, ends);
+        if (ends == 0 || status != GA_OK)
+            break;
+    }
+    if (status == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
 static gpuarray *roll(const gpuarray *x, int64_t *shift)
 {
     int64_t some[GA_MAX_NDIM];
@@ -268,6 +374,8 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
         }
     if (x->size > 0 && rolled == 1)
         return roll_one(x, axis, shift[axis]);
+    if (rolled == 2 && ga_nbytes(x) >= LARGE_ROLL)
+        return roll_blocks(x, shift);
     if (x->size == 0 || some_shifts(x->ndim, shift, some) == 0)
         return ga_copy(x);
     gpuarray *out = ga__array_new("roll", x->buffer->device, x->dtype, x->ndim, x->shape);

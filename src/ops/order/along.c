@@ -68,7 +68,8 @@ static ga_status sort_trivial(const ga__sort_call *call)
 
 ga_status ga__sort_rows(const gpuarray *from, gpuarray *to, gpuarray *indices, bool descending)
 {
-    const ga__sort_call call = {from, to, indices, descending};
+    const ga__sort_call call = {
+        .from = from, .to = to, .indices = indices, .descending = descending};
     return is_sorted_already(from) ? sort_trivial(&call) : ga__sort(&call);
 }
 

@@ -16,3 +16,17 @@ ga_status ga__take_number(gpuarray *result, int64_t *number)
         *number = found;
     return status;
 }
+
+ga_status ga__take_double(gpuarray *result, double *number)
+{
+    if (!result)
+        return ga_error();
+    const ga__saved_error before = ga__error_save();
+    const double found = ga_item_double(result);
+    const ga_status status = ga_error();
+    ga__error_settle(before);
+    ga_free(result);
+    if (status == GA_OK)
+        *number = found;
+    return status;
+}

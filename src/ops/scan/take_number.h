@@ -7,5 +7,6 @@
 /* Sets *number to the one element of the array, waits for it, and frees the array. NULL is a result
  * that failed. */
 ga_status ga__take_number(gpuarray *result, int64_t *number);
+ga_status ga__take_double(gpuarray *result, double *number);
 
 #endif
