@@ -274,7 +274,8 @@ files=$(find cache -name '*.qk' | wc -l)
 [ "$files" -gt 0 ] || complain "the cache is empty"
 says "$work/cache: $files kernels" cache
 run cache list
-[ "$(grep -c '\.qk$' out)" = "$files" ] || complain "cache list: $(cat out)"
+[ "$(grep -c '\.qk  [a-z]' out)" = "$files" ] || complain "cache list: $(cat out)"
+grep -q ' cpu .*\.qk  eval_sqrt_' out || complain "cache list does not say a formula: $(cat out)"
 : > cache/notes.txt
 says "$files kernels removed" cache clear
 [ "$(ls cache)" = notes.txt ] || complain "cache clear left $(ls cache)"
