@@ -5,11 +5,11 @@ set -eu
 
 output=$(cd "${1:-.}" && pwd)
 cd "$(dirname "$0")/.."
-sh tools/setup.sh dpkg-dev
+sh tools/setup.sh dpkg-dev python3-sphinx python3-myst-parser python3-sphinx-rtd-theme
 
 [ -f build/deb/build.ninja ] ||
     meson setup build/deb --prefix=/usr --buildtype=release --wrap-mode=nodownload -Dtests=false -Dexamples=false \
-        -Dbench=false
+        -Dbench=false -Dsite=auto
 meson compile -C build/deb
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -196,7 +196,7 @@ def macros_chapter(root, text):
         header = '' if name == 'ops' else without_cpp(read(root, name + '.h'))
         for macro, value in re.findall(r'^#define (ga_\w*[a-z0-9])\([^)]*\)\s*((?:.*\\\n)*.*)', header, flags=re.M):
             function = re.search(r'\bga_\w*[a-z0-9]\b', value)
-            if macro not in known and function:
+            if macro.removesuffix('_into') not in known and function:
                 out.append(f'| `{macro}` | `{function[0]}` | quarry/{name}.h |')
     return '\n'.join(['## Macros over functions\n', '| macro | calls | header |', '|---|---|---|', *out]) + '\n'
 

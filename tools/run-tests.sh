@@ -26,7 +26,7 @@ done
 
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC2086 # the packages are separate words
-sh tools/setup.sh ${fuzz:+clang libclang-rt-dev} || exit 1
+sh tools/setup.sh cmake fish zsh python3-sphinx python3-myst-parser ${fuzz:+clang libclang-rt-dev} || exit 1
 
 # NumPy 2 is the reference of tests/stateful; Debian's may be older.
 build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
@@ -61,7 +61,7 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
     fi
 }
 
-build_and_test build/test "" --buildtype=debugoptimized
+build_and_test build/test "" --buildtype=debugoptimized -Dsite=auto
 if [ "$fuzz" ]; then
     # The targets are bound by the processor: five at once take 20 seconds.
     build_and_test build/fuzz "--suite=fuzz --num-processes=5" --native-file tools/clang.ini --buildtype=debug \
