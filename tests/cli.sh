@@ -332,7 +332,7 @@ END
 if ! python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
     echo "cli.sh: skipped the bar on a terminal: this system gives none (is /dev/pts mounted?)"
 else
-    python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / 65536)) -d cpu << 'END' || complain "the bar is wrong"
+    python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / 65536)) -d cpu << 'END' ||
 import os
 import pty
 import re
@@ -353,6 +353,7 @@ bar = re.search(rb'\r *\d+% \[#* *\] [\d.]+ [KMGT]?i?B/s, \d+:\d\d left', shown)
 if process.wait() != 0 or value != b'9.0\n' or not bar or not re.search(rb'\r +\r$', shown):
     sys.exit(f'status {process.returncode}, value {value}, shown {shown}')
 END
+        complain "the bar is wrong"
 fi
 
 # An interrupt at any time leaves no partial result.

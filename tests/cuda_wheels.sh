@@ -20,10 +20,12 @@ complain() {
 mkdir -p "$work/build"
 [ -d "$kept/13.0" ] && cp -rs "$kept/13.0" "$work/build/cuda"
 if meson setup "$work/build" "$source" -Dcuda=enabled -Dtoolkit_version=13.0 -Dtests=false -Dexamples=false \
-    -Dbench=false -Dcli=false > "$work/log" 2>&1 && ninja -C "$work/build" src/libquarry-cuda.a >> "$work/log" 2>&1; then
+    -Dbench=false -Dcli=false > "$work/log" 2>&1 &&
+    ninja -C "$work/build" src/libquarry-cuda.a >> "$work/log" 2>&1; then
     [ -d "$kept/13.0" ] || cp -r "$work/build/cuda" "$kept/13.0"
     nm -u "$work/build/src/libquarry-cuda.a" | awk '$2 ~ /^cuda/ { print $2 }' | sort -u > "$work/called"
-    nm --defined-only "$work/build/cuda/lib/libcudart_static.a" 2> /dev/null | awk '{ print $NF }' | sort -u > "$work/there"
+    nm --defined-only "$work/build/cuda/lib/libcudart_static.a" 2> /dev/null | awk '{ print $NF }' |
+        sort -u > "$work/there"
     [ -s "$work/called" ] || complain "the CUDA floor calls nothing"
     missing=$(comm -23 "$work/called" "$work/there")
     [ -z "$missing" ] || complain "13.0 has no $missing"

@@ -24,7 +24,8 @@ PKG_CONFIG_PATH=$work/installed/$libdir/pkgconfig
 LD_LIBRARY_PATH=$work/installed/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 
-for file in include/quarry.h include/quarry.hpp "$libdir/pkgconfig/quarry.pc" share/man/man1/quarry.1 \
+for file in include/quarry.h include/quarry.hpp "$libdir/pkgconfig/quarry.pc" \
+    share/man/man1/quarry.1 share/man/man3/ga_sum.3 \
     share/doc/quarry/README.md share/doc/quarry/docs/install.md share/bash-completion/completions/quarry \
     share/zsh/site-functions/_quarry share/fish/vendor_completions.d/quarry.fish bin/quarry; do
     [ -s "installed/$file" ] || complain "$file is not installed"
@@ -35,7 +36,8 @@ fi
 
 # No path of this machine, apart from the prefix that the relocatable file does not need.
 grep -nE '(^|[ =])/|\.a( |$)' "$PKG_CONFIG_PATH/quarry.pc" && complain "quarry.pc has paths of this machine"
-grep -rn "$build" installed/include "$PKG_CONFIG_PATH" installed/"$libdir"/cmake && complain "files name the build folder"
+grep -rn "$build" installed/include "$PKG_CONFIG_PATH" installed/"$libdir"/cmake &&
+    complain "files name the build folder"
 
 cat > program.c << 'END'
 #include <stdio.h>

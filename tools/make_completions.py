@@ -130,7 +130,8 @@ def zsh_option(option, words):
 
 def zsh(commands, words):
     out = ["#compdef quarry", "# Completion of the quarry command for zsh (tools/make_completions.py).", "",
-           "_quarry_argument() { if compset -P '*='; then _files -g '*.(npy|csv)'; else _message 'NAME=FILE'; fi; }", "",
+           "_quarry_argument()", "{",
+           "    if compset -P '*='; then _files -g '*.(npy|csv)'; else _message 'NAME=FILE'; fi", "}", "",
            "_quarry() {",
            "    local context state state_descr line",
            "    typeset -A opt_args",

@@ -1,4 +1,6 @@
-"""Makes the site of all pages: make_site.py SPHINX_BUILD ROOT VERSION FOLDER. It works from a folder too, the search included.
+"""Makes the site of all pages: make_site.py SPHINX_BUILD ROOT VERSION FOLDER.
+
+It works from a folder too, the search included.
 
 README.md is the first page; its section "The pages" gives the order of the others.
 """
@@ -55,7 +57,8 @@ def main():
         for other in [*stage.glob("examples/**/*.md"), *stage.glob("bench/*/*.md")]:
             other.write_text("---\norphan: true\n---\n" + other.read_text(encoding="utf-8"), encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)
-        subprocess.run([sphinx, "-q", "-b", "html", "-d", str(stage / ".doctrees"), str(stage), str(target)], check=True)
+        subprocess.run([sphinx, "-q", "-b", "html", "-d", str(stage / ".doctrees"), str(stage), str(target)],
+                       check=True)
         shutil.copy(target / "README.html", target / "index.html")
 
 
