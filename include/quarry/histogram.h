@@ -26,8 +26,9 @@ typedef struct ga_searchsorted_args {
 
 /* ga_searchsorted(a, v, .side_right = true): for each element of v, the index in `a` before which
  * it belongs, an int64 array of v's shape (0-d for a number). Both sides compare in their common
- * dtype; a number has its own dtype there. The result is unspecified, but within [0, length], if
- * `a` is not ascending. GA_ERR_INDEX if the sorter holds an index outside `a`. */
+ * dtype, floats of 8 and 16 bits as float32; a number has its own dtype there. The result is
+ * unspecified, but within [0, length], if `a` is not ascending. GA_ERR_INDEX if the sorter holds an
+ * index outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
@@ -38,8 +39,8 @@ typedef struct ga_digitize_args {
 } ga_digitize_args;
 
 /* ga_digitize(x, bins, .right = true): for each element of x, the index of the interval of `bins`
- * in which it lies: 0 before the first edge, the number of edges after the last one. GA_ERR_INVALID
- * if the bins neither ascend nor descend. */
+ * in which it lies: 0 before the first edge, the number of edges after the last one. Values and
+ * edges compare as in ga_searchsorted(). GA_ERR_INVALID if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* Arguments of ga_interp(). */
