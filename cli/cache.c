@@ -16,7 +16,8 @@ static void show_entry(const ga_cache_entry *entry, void *user)
     (void)user;
     if (localtime_r(&used, &date))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &date);
-    printf("%s  %10" PRId64 "  %s\n", when, entry->bytes, entry->name);
+    printf("%s  %10" PRId64 "  %-4s  %s  %s\n", when, entry->bytes, entry->device, entry->name,
+           entry->kernel);
 }
 
 static void show_total(const char *directory)
@@ -64,7 +65,8 @@ static const char help[] =
     "\n"
     "Prints the location and size of the cache of compiled kernels.\n"
     "\n"
-    "  list        also prints when each kernel was last used, its size in bytes and its file\n"
+    "  list        also prints when each kernel was last used, its size in bytes, its device, its\n"
+    "              file and its name, which says the formula\n"
     "  clear       removes all kernels\n"
     "  -h, --help  prints this\n"
     "\n"

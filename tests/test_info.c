@@ -72,6 +72,7 @@ static void count_entry(const ga_cache_entry *entry, void *user)
     int64_t *seen = user;
     assert_int_equal(strlen(entry->name), 35);
     assert_true(entry->used > 1700000000);
+    assert_true(entry->kernel && entry->device);
     seen[0]++;
     seen[1] += entry->bytes;
 }

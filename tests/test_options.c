@@ -38,6 +38,7 @@ _Static_assert(offsetof(ga_memory_stats, total) == 40, "ga_memory_stats");
 _Static_assert(offsetof(ga_kernel_properties, occupancy) == 48, "ga_kernel_properties");
 _Static_assert(offsetof(ga_print_options, suppress) == 24, "ga_print_options");
 _Static_assert(offsetof(ga_cache_entry, used) == 16, "ga_cache_entry");
+_Static_assert(offsetof(ga_cache_entry, device) == 32, "ga_cache_entry");
 
 /* Statuses and dtypes keep their numbers. */
 _Static_assert(GA_ERR_CANCELLED == 11 && GA_BOOL == 1 && GA_COMPLEX128 == 15, "enumerators");

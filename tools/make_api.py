@@ -60,10 +60,27 @@ def unwrap(text):
     return re.sub(r'(?<!\n)\n(?!\n)', ' ', text)
 
 
+def without_cpp(text):
+    """The text as C sees it: of the conditions only those on __cplusplus are decided."""
+    out, open_ifs = [], []    # of each condition: whether it is on __cplusplus, and whether C sees this branch
+    for line in text.splitlines(keepends=True):
+        word = re.match(r'#\s*(if|else|endif)|', line)[1]
+        on_cpp = re.match(r'#if(n?)def __cplusplus\b', line)
+        if word == 'if':
+            open_ifs.append([bool(on_cpp), not on_cpp or on_cpp[1] == 'n'])
+        decided = word and open_ifs[-1][0]
+        if decided and word == 'else':
+            open_ifs[-1][1] = not open_ifs[-1][1]
+        if word == 'endif':
+            open_ifs.pop()
+        if not decided and all(seen for _, seen in open_ifs):
+            out.append(line)
+    return ''.join(out)
+
+
 def public_part(text, root):
     """The header without its C++ half, include guard and macros that end in an underscore."""
-    text = re.sub(r'#ifdef __cplusplus\n.*?#else\n(.*?)#endif[^\n]*\n', r'\1', text, flags=re.S)
-    text = re.sub(r'#ifndef __cplusplus\n(.*?)#endif[^\n]*\n', r'\1', text, flags=re.S)
+    text = without_cpp(text)
     text = re.sub(r'/\* clang-format o\w+ \*/\n?', '', text)
     dtypes = ', '.join('GA_' + row[0] for row in rows(root, 'dtype'))
     text = re.sub(r'#define GA_DTYPE\(.*?#undef GA_DTYPE\n', f'    {dtypes},\n', text, flags=re.S)
@@ -78,6 +95,8 @@ def is_public(block):
 def wanted_lines(block):
     block = re.sub(r'^static inline [^\n]*_\([^\n]*\)\n\{.*?^\}\n?', '', block, flags=re.M | re.S)
     block = re.sub(r'^static inline ([^\n]*)\n\{.*?^\}\n?', r'\1;\n', block, flags=re.M | re.S)
+    block = re.sub(r'^#define GA_\w+(?:_ONE|_MANY|_MORE|_OVER|_\d|PARTS\d+|VALUES\d+)\b(.*\\\n)*.*\n?', '', block,
+                   flags=re.M)
     block = re.sub(r'^#define (?:\w+_|ga_\w+)\b(.*\\\n)*.*\n?', '', block, flags=re.M)
     block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(?!\d+$)(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
     block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define QUARRY).*\n?', '',
@@ -98,7 +117,12 @@ def sections(text):
 
 def header_chapter(root, name):
     pairs = sections(public_part(read(root, name + '.h'), root))
-    out = [f'## <quarry/{name}.h>\n']
+    return f'## <quarry/{name}.h>\n\n' + described(pairs)
+
+
+def described(pairs):
+    """The comments and what they stand above."""
+    out = []
     for comment, code in pairs:
         text = comment_text(comment)
         heading = re.fullmatch(r'---- (.*) ----', text)
@@ -138,18 +162,51 @@ def table_chapter(root, title, table, form):
     return '\n'.join(out) + '\n'
 
 
+def options_of(root, table):
+    """The options of reductions or scans, from the heads in tools/make_ops.py."""
+    text = read(root, '../../tools/make_ops.py')
+    head = re.search(rf"^{table.upper()}_HEAD = '''(.*?)'''", text, flags=re.M | re.S)[1].replace('\\\\', '\\')
+    return described([pair for pair in sections(head) if not pair[0].startswith('/* ----')])
+
+
+def aliases_chapter(root):
+    out = ['### Second names\n', 'As NumPy, SciPy and the array API call them; `_into` twins have them too.\n',
+           '| name | is |', '|---|---|']
+    out += [f'| `ga_{row[0]}` | `ga_{row[1]}` |' for row in rows(root, 'alias')]
+    return '\n'.join(out) + '\n'
+
+
 def operations_chapter(root):
     parts = ['## <quarry/ops.h>\n\n' + OPERATIONS]
-    parts += [table_chapter(root, *table) for table in TABLES]
+    for title, table, form in TABLES:
+        chapter = table_chapter(root, title, table, form)
+        if table in ('reduce', 'scan'):
+            head, rest = chapter.split('\n', 1)
+            chapter = f'{head}\n\n{options_of(root, table)}\n{rest.lstrip()}'
+        parts.append(chapter)
+    parts.append(aliases_chapter(root))
     parts.append('`ga_dot(a, b)` is the product of two arrays, as numpy.dot; of 1-D arrays it is one kernel.\n')
     return '\n'.join(parts)
+
+
+def macros_chapter(root, text):
+    """The macros of the headers, in the form of functions, that the other chapters do not name."""
+    known = set(re.findall(r'\w+', text))
+    out = []
+    for name in public_headers(root):
+        header = '' if name == 'ops' else without_cpp(read(root, name + '.h'))
+        for macro, value in re.findall(r'^#define (ga_\w*[a-z0-9])\([^)]*\)\s*((?:.*\\\n)*.*)', header, flags=re.M):
+            function = re.search(r'\bga_\w*[a-z0-9]\b', value)
+            if macro.removesuffix('_into') not in known and function:
+                out.append(f'| `{macro}` | `{function[0]}` | quarry/{name}.h |')
+    return '\n'.join(['## Macros over functions\n', '| macro | calls | header |', '|---|---|---|', *out]) + '\n'
 
 
 def make(root):
     chapters = [INTRODUCTION]
     for name in public_headers(root):
         chapters.append(operations_chapter(root) if name == 'ops' else header_chapter(root, name))
-    return '\n'.join(chapters)
+    return '\n'.join([*chapters, macros_chapter(root, '\n'.join(chapters))])
 
 
 def main():

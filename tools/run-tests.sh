@@ -26,7 +26,7 @@ done
 
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC2086 # the packages are separate words
-sh tools/setup.sh ${fuzz:+clang libclang-rt-dev} || exit 1
+sh tools/setup.sh cmake fish zsh python3-sphinx python3-myst-parser ${fuzz:+clang libclang-rt-dev} || exit 1
 
 # NumPy 2 is the reference of tests/stateful; Debian's may be older.
 build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
@@ -65,7 +65,7 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
 common="-Ddebug=false -Dc_args=-g1 -Dcpp_args=-g1"
 
 # shellcheck disable=SC2086 # the options are separate words
-build_and_test build/test "" $common -Doptimization=2
+build_and_test build/test "" $common -Doptimization=2 -Dsite=auto
 if [ "$fuzz" ]; then
     # The targets are bound by the processor: five at once take 20 seconds.
     # shellcheck disable=SC2086

@@ -68,7 +68,6 @@ static inline void ga_scope_close_(int *open)
 #else
 #define GA_SCOPE_NAMED_(open) for (int open = (ga_scope_begin(), 1); open; ga_scope_end(), open = 0)
 #endif
-/* The line number is part of the variable's name, so nested scopes do not shadow each other. */
 #define GA_SCOPE GA_SCOPE_ON_(__LINE__)
 #define GA_SCOPE_ON_(line) GA_SCOPE_OF_(line)
 #define GA_SCOPE_OF_(line) GA_SCOPE_NAMED_(ga_scope_##line##_)

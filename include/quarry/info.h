@@ -43,6 +43,9 @@ typedef struct ga_cache_entry {
     const char *name; /* file name in ga_cache_directory(); valid during the call */
     int64_t bytes;
     int64_t used; /* when it was last loaded or stored, in seconds since 1970 */
+    /* Valid during the call; "" if the file does not tell. */
+    const char *kernel; /* "sum", "eval_sqrt_x_times_x", or "a module" */
+    const char *device; /* "cpu" or "cuda" */
 } ga_cache_entry;
 
 /* Calls `each` with every kernel of the cache, in no particular order, and with `user`. */

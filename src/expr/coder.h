@@ -58,6 +58,10 @@ void ga__coder_add_result(ga__coder *c, int k, const char *finished);
 /* The C++ of an APPLY or CAST node over a, b and c. */
 const char *ga__expression_of(const ga__node *node);
 
+/* Names the step's kernel after its results: a C identifier that depends on the values only, so
+ * that equal formulas have one kernel whatever their variables are called. */
+void ga__name_step(ga__step *step, const ga__graph *graph, const char *start);
+
 /* Puts the largest arrays first: the reduction engine lays out its threads along the first one. */
 void ga__sort_inputs(ga__step *step, const ga__graph *graph);
 

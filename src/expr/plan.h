@@ -56,7 +56,7 @@ typedef struct ga__step {
     char *text; /* statements over the inputs: they set `r`, or return the values that the parts
                  * reduce */
     char *finish[GA__MAX_PARTS];
-    char formula_name[32];
+    char formula_name[72];
     ga__hash128 id;
     bool fast_path; /* ga__fast_path_pays(text) */
     /* For reductions. */

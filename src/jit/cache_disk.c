@@ -343,8 +343,10 @@ struct reader {
 static bool show_file(int directory, const struct file *file, void *user)
 {
     const struct reader *reader = user;
-    (void)directory;
-    reader->each(file->name, (int64_t)file->nbytes, (int64_t)file->used.tv_sec, reader->user);
+    char start[256];
+    ga__cache_file_start(directory, file->name, start, sizeof start);
+    reader->each(file->name, (int64_t)file->nbytes, (int64_t)file->used.tv_sec, start,
+                 reader->user);
     return true;
 }
 

@@ -26,9 +26,10 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
 int64_t ga__disk_cache_clear(void);
 void ga__disk_cache_usage(int64_t *files, int64_t *bytes);
 
-/* Calls `each` for every entry: the file's name, its size and the time of its last use in seconds
- * since 1970. Never raises. */
-typedef void ga__disk_cache_entry(const char *name, int64_t bytes, int64_t used, void *user);
+/* Calls `each` for every entry: the file's name, its size, the time of its last use in seconds
+ * since 1970, and how its key starts, as text. Never raises. */
+typedef void ga__disk_cache_entry(const char *name, int64_t bytes, int64_t used, const char *start,
+                                  void *user);
 void ga__disk_cache_list(ga__disk_cache_entry *each, void *user);
 
 #endif

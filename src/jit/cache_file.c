@@ -161,6 +161,21 @@ bool ga__cache_file_get(int directory, ga__blob key, void **code, size_t *nbytes
     return found;
 }
 
+void ga__cache_file_start(int directory, const char *name, char *start, size_t size)
+{
+    struct head head;
+    *start = '\0';
+    const int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (read_exactly(file, &head, sizeof head) &&
+        memcmp(head.magic, MAGIC, sizeof head.magic) == 0) {
+        const size_t nbytes = head.key_bytes < size - 1 ? (size_t)head.key_bytes : size - 1;
+        start[read_exactly(file, start, nbytes) ? nbytes : 0] = '\0';
+    }
+    close(file);
+}
+
 /* 0 or an errno. */
 static int write_entry(int file, ga__blob key, ga__blob code)
 {

@@ -21,6 +21,9 @@ uint64_t ga__cache_file_bytes(size_t key_bytes, size_t code_bytes);
  * has no whole and trusted file for the key. */
 bool ga__cache_file_get(int directory, ga__blob key, void **code, size_t *nbytes);
 
+/* Reads the first bytes of a file's key as text, which is "" if the file is no whole entry. */
+void ga__cache_file_start(int directory, const char *name, char *start, size_t size);
+
 /* Stores the code under the key, whole or not at all. Returns 0 or an errno. */
 int ga__cache_file_put(int directory, ga__blob key, ga__blob code);
 

@@ -63,7 +63,8 @@ static char *make_key(ga__device *device, const ga__job *job, size_t *nbytes)
                     backend->template_target);
     if (job->recipe) {
         const ga__embedded *template = job->recipe->template;
-        ga__strbuf_addf(&key, "fast_math %d\n", job->recipe->fast_math);
+        ga__strbuf_addf(&key, "kernel %s\nfast_math %d\n", job->recipe->name,
+                        job->recipe->fast_math); /* ga_cache_list() shows the first lines */
         backend->code.key(device, job->recipe->fast_math, &key);
         ga__strbuf_add(&key, "\n");
         ga__template_print(template, job->recipe->record, &key);

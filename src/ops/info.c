@@ -1,5 +1,6 @@
 /* Reports the compilers and the disk cache. */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <quarry/info.h>
@@ -96,11 +97,27 @@ typedef struct listener {
     void *user;
 } listener;
 
-static void pass_on(const char *name, int64_t bytes, int64_t used, void *user)
+/* Copies what follows `label` at the start of a line of the key, up to `end`; "" if there is none.
+ */
+static void copy_after(const char *start, const char *label, const char *end, char *text,
+                       size_t size)
+{
+    const char *at = strstr(start, label);
+    at = at ? at + strlen(label) : "";
+    snprintf(text, size, "%.*s", (int)strcspn(at, end), at);
+}
+
+/* A key starts with "quarry VERSION\nDEVICE for TARGET\nkernel NAME\n", or "user's source\n". */
+static void pass_on(const char *name, int64_t bytes, int64_t used, const char *start, void *user)
 {
     const listener *l = user;
+    char device[16], kernel[128];
 
-    l->each(&(ga_cache_entry){name, bytes, used}, l->user);
+    copy_after(start, "\n", " \n", device, sizeof device);
+    copy_after(start, "\nkernel ", "\n", kernel, sizeof kernel);
+    if (!*kernel && strstr(start, "\nuser's source\n"))
+        snprintf(kernel, sizeof kernel, "a module");
+    l->each(&(ga_cache_entry){name, bytes, used, kernel, device}, l->user);
 }
 
 void ga_cache_list(void (*each)(const ga_cache_entry *entry, void *user), void *user)

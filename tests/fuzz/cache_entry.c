@@ -12,9 +12,9 @@
 static const char key[] = "key";
 static char entry[4096];
 
-static void note_entry(const char *name, int64_t bytes, int64_t used, void *user)
+static void note_entry(const char *name, int64_t bytes, int64_t used, const char *start, void *user)
 {
-    (void)bytes, (void)used;
+    (void)bytes, (void)used, (void)start;
     snprintf(entry, sizeof entry, "%s/%s", (const char *)user, name);
 }
 

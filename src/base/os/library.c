@@ -4,13 +4,19 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/os/environment.h"
 #include "base/os/loader.h"
 
+/* $ORIGIN is the folder of the file that holds this code. Below it is what an installed library
+ * brings along; beside a build's folder of programs, cuda/ has the toolkit that the build fetched.
+ */
 const char *const ga__cuda_folders[] = {
+    "$ORIGIN/quarry",
+    "$ORIGIN/../cuda/lib",
     "$CUDA_HOME/lib64",
     "$CUDA_HOME/lib",
     "$CUDA_PATH/lib64",
@@ -71,15 +77,28 @@ static bool load_from(ga__library *l, const char *path)
     return true;
 }
 
+bool ga__own_folder(char *folder, size_t size)
+{
+    Dl_info where = {0};
+    char path[PATH_MAX];
+    if (dladdr((const void *)ga__cuda_folders, &where) == 0 || where.dli_fname == NULL ||
+        realpath(where.dli_fname, path) == NULL)
+        return false;
+    *strrchr(path, '/') = '\0';
+    return (size_t)snprintf(folder, size, "%s", path) < size;
+}
+
 /* Replaces the variable at the start of a folder by its value; false if it is not set. */
 static bool expand(const char *folder, const char *file, char *pattern, size_t size)
 {
-    char name[64];
+    char name[64], own[PATH_MAX];
     const char *start = "", *rest = folder;
     if (*folder == '$') {
         const size_t length = strcspn(folder, "/");
         snprintf(name, sizeof name, "%.*s", (int)length - 1, folder + 1);
-        start = ga__environment(name);
+        start = strcmp(name, "ORIGIN") != 0       ? ga__environment(name)
+                : ga__own_folder(own, sizeof own) ? own
+                                                  : NULL;
         rest = folder + length;
     }
     return start != NULL && !(*folder == '$' && *start == '\0') &&
@@ -126,6 +145,11 @@ static void explain(ga__library *l, const char *wanted)
 
 static bool load(ga__library *l)
 {
+    if (ga__is_static_program()) {
+        snprintf(l->problem, sizeof l->problem, "a program linked with -static cannot load %s",
+                 l->name);
+        return false;
+    }
     const char *wanted = ga__environment(l->variable);
     if (wanted != NULL && *wanted == '\0')
         wanted = NULL;

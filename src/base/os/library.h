@@ -46,6 +46,9 @@ static inline bool ga__library_load(ga__library *library)
            ga__library_search(library);
 }
 
+/* The folder of the file that holds Quarry's code: the library, or a static program. */
+bool ga__own_folder(char *folder, size_t size);
+
 /* The folders of the CUDA toolkit, of Debian's packages and of PyPI's wheels. */
 extern const char *const ga__cuda_folders[];
 

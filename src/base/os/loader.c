@@ -2,6 +2,7 @@
 #include "base/os/loader.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include "base/os/fork.h"
 
@@ -21,4 +22,9 @@ void ga__library_close(void *library)
     pthread_mutex_lock(&lock);
     (void)dlclose(library);
     pthread_mutex_unlock(&lock);
+}
+
+bool ga__is_static_program(void)
+{
+    return getauxval(AT_BASE) == 0; /* no loader started it */
 }

@@ -273,6 +273,10 @@ static bool has_headers(const char *directory, char *include, size_t size)
 /* Writes the option that lets sources include the toolkit's headers; false if there are none. */
 static bool find_headers(char *option, size_t size)
 {
+    char fetched[PATH_MAX];
+    if (ga__own_folder(fetched, sizeof fetched - sizeof "/../cuda") &&
+        has_headers(strcat(fetched, "/../cuda"), option, size))
+        return true;
     return has_headers(ga__environment("CUDA_HOME"), option, size) ||
            has_headers(ga__environment("CUDA_PATH"), option, size) ||
            has_headers("/usr/local/cuda", option, size);

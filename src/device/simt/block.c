@@ -451,23 +451,17 @@ static ga_simt_index extent_of(const int64_t *n)
     return (ga_simt_index){(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]};
 }
 
-/* The C library's: locates the calling thread's own instance of a module's variables. */
-struct tls_index {
-    unsigned long module, offset;
-};
-extern void *__tls_get_addr(struct tls_index *index);
-
 static void set_up(ga__block *b, ga__grid *grid)
 {
     const ga__grid_launch *launch = grid->launch;
-    struct tls_index statics = {grid->tls_module, 0};
+    ga__tls_place statics = {grid->tls_module, 0};
     b->grid = grid;
     b->view.dim = extent_of(launch->block);
     b->view.grid = extent_of(launch->grid);
     b->view.calls = &calls;
     b->nthreads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
     b->linear = b->end = -1;
-    b->statics = grid->tls_bytes > 0 ? __tls_get_addr(&statics) : NULL;
+    b->statics = grid->tls_bytes > 0 ? grid->tls_address(&statics) : NULL;
     b->dynamic = grid->kernel->dynamic != NULL ? grid->kernel->dynamic() : NULL;
 }
 

@@ -12,14 +12,20 @@
 #define GA__BLOCK_THREADS GA__STACKS
 #define GA__BLOCK_WARPS (GA__BLOCK_THREADS / GA_SIMT_WARP)
 
+/* The C library's tls_index: a place in the variables that a module has once for each thread. */
+typedef struct ga__tls_place {
+    unsigned long module, offset;
+} ga__tls_place;
+
 /* One launch; its workers share it. */
 typedef struct ga__grid {
     const ga_simt_kernel *kernel;
     const ga__grid_launch *launch;
-    size_t tls_module, tls_bytes; /* the module's static __shared__ memory; 0: none */
-    int64_t nblocks, chunk;       /* blocks claimed at once */
-    _Atomic int64_t next;         /* the first unclaimed block */
-    atomic_flag failing;          /* a worker is writing the message */
+    size_t tls_module, tls_bytes;          /* the module's static __shared__ memory; 0: none */
+    void *(*tls_address)(ga__tls_place *); /* locates the calling thread's own instance of it */
+    int64_t nblocks, chunk;                /* blocks claimed at once */
+    _Atomic int64_t next;                  /* the first unclaimed block */
+    atomic_flag failing;                   /* a worker is writing the message */
     atomic_bool failed;
     ga_status status;
     char message[1024];

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os/fork.h"
+#include "base/os/loader.h"
 #include "device/cpu/threads.h"
 #include "device/simt/block.h"
 
@@ -31,6 +32,21 @@ static void find_statics(const ga_simt_kernel *kernel, size_t *module, size_t *n
         if (segments[i].p_type == PT_TLS && dlinfo(map, RTLD_DI_TLS_MODID, module) == 0)
             *nbytes = segments[i].p_memsz;
     }
+}
+
+/* Tells the blocks of a grid where their threads find it. The function is looked up, because a
+ * program linked with -static has none. */
+static ga_status set_statics(ga__grid *grid)
+{
+    find_statics(grid->kernel, &grid->tls_module, &grid->tls_bytes);
+    if (grid->tls_bytes == 0)
+        return GA_OK;
+    void *address = ga__is_static_program() ? NULL : dlsym(RTLD_DEFAULT, "__tls_get_addr");
+    memcpy(&grid->tls_address, &address, sizeof address);
+    return address != NULL
+               ? GA_OK
+               : ga__fail(GA_ERR_UNSUPPORTED, "module: a program linked with -static cannot run "
+                                              "kernels that have __shared__ memory");
 }
 
 void ga__simt_info(const ga_simt_kernel *kernel, ga__function_info *info)
@@ -173,6 +189,6 @@ ga_status ga__simt_launch(const ga_simt_kernel *kernel, const ga__grid_launch *l
     const int64_t share = grid.nblocks / (nworkers * 16); /* small enough that all workers finish at
                                                            * about the same time */
     grid.chunk = share < 1 ? 1 : share > 64 ? 64 : share;
-    find_statics(kernel, &grid.tls_module, &grid.tls_bytes);
-    return run_grid(&grid, nworkers);
+    const ga_status status = set_statics(&grid);
+    return status == GA_OK ? run_grid(&grid, nworkers) : status;
 }

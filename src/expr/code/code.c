@@ -283,23 +283,14 @@ static void code_reductions(coder *c)
     set_reduction(c->step, c->graph);
 }
 
-/* Joins "eval" and the reductions' names, for messages and the kernel's name. */
-static void set_formula_name(ga__step *step, const ga__graph *graph)
-{
-    size_t length = (size_t)snprintf(step->formula_name, sizeof(step->formula_name), "eval");
-    for (int p = 0; p < step->group.nparts && length < sizeof(step->formula_name); p++)
-        length += (size_t)snprintf(
-            step->formula_name + length, sizeof(step->formula_name) - length, "_%s",
-            ga__rows[graph->nodes[step->group.part[p]].key.row].formula.name);
-}
-
-/* The id identifies everything that the kernel's text depends on: the statements, the reductions,
- * and the operands' names in their order. The engines add the operands' types. */
+/* The id identifies everything that the kernel's text depends on: the name, the statements, the
+ * reductions, and the operands' names in their order. The engines add the operands' types. */
 static ga_status set_id(ga__step *step, const ga__graph *graph)
 {
     ga__strbuf s = GA__STRBUF_INIT;
     const ga__fusion_group *group = &step->group;
-    set_formula_name(step, graph);
+    ga__name_step(step, graph, "eval");
+    ga__describe(&s, step->formula_name);
     ga__strbuf_addf(&s, "eval %d %d %d %d ", graph->fast_math, step->ninputs, group->nparts,
                     group->nparts > 0 ? group->nresults : 0);
     for (int k = 0; k < step->ninputs; k++)

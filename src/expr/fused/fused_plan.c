@@ -281,6 +281,8 @@ static ga_status set_id(finder *f)
     ga__strbuf s = GA__STRBUF_INIT;
     ga__step *step = &f->fused->step;
     ga__fused_formula *formula = &f->fused->formula;
+    ga__name_step(step, f->graph, "eval_rows");
+    ga__describe(&s, step->formula_name);
     ga__strbuf_addf(&s, "fused rows %d %d %d %d %d ", f->graph->fast_math, step->ninputs,
                     formula->nstages, formula->nkept, formula->per_row);
     for (int k = 0; k < step->ninputs; k++)
@@ -294,7 +296,6 @@ static ga_status set_id(finder *f)
     ga__describe(&s, step->text);
     const ga_status status = ga__description_id(&s, &step->id);
     ga__strbuf_reset(&s);
-    snprintf(step->formula_name, sizeof(step->formula_name), "eval_rows");
     formula->base = (ga__formula){.id = step->id,
                                   .name = step->formula_name,
                                   .body = step->text,

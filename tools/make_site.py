@@ -1,0 +1,65 @@
+"""Makes the site of all pages: make_site.py SPHINX_BUILD ROOT VERSION FOLDER.
+
+It works from a folder too, the search included.
+
+README.md is the first page; its section "The pages" gives the order of the others.
+"""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CONF = """
+project = "Quarry"
+version = release = "{version}"
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+root_doc = "README"
+try:
+    import sphinx_rtd_theme  # prettier, if it is there
+    html_theme = "sphinx_rtd_theme"
+except ImportError:
+    html_theme = "alabaster"
+    html_sidebars = {{"**": ["about.html", "searchbox.html", "navigation.html"]}}
+html_title = "Quarry {version}"
+html_show_copyright = False
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+# Links to folders, which the site does not have; and pages begin at any level.
+suppress_warnings = ["myst.ref", "myst.header", "myst.xref_missing", "myst"]
+highlight_language = "c"
+"""
+
+
+def contents(readme):
+    """Hidden tables of contents, one for each group of pages in README.md."""
+    groups = re.split(r"^\*\*(.*)\*\*$", readme.split("## The pages", 1)[1].split("\n## ", 1)[0], flags=re.M)
+    for title, group in zip(groups[1::2], groups[2::2]):
+        pages = dict.fromkeys(re.findall(r"\]\((docs/\w[\w-]*\.md|bench/README\.md)", group))
+        yield "\n".join(["", "```{toctree}", ":hidden:", f":caption: {title}", "", *pages, "```"])
+
+
+def main():
+    sphinx, root, version, target = sys.argv[1], Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
+    with tempfile.TemporaryDirectory() as name:
+        stage = Path(name)
+        for folder in ("docs", "examples", "bench"):
+            shutil.copytree(root / folder, stage / folder)
+        for page in ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "abi.txt"):
+            shutil.copy(root / page, stage / page)
+        readme = (root / "README.md").read_text(encoding="utf-8")
+        more = "\n\n```{toctree}\n:hidden:\n:caption: The project\n\nCONTRIBUTING.md\nCHANGELOG.md\n```\n"
+        (stage / "README.md").write_text(readme + "\n".join(contents(readme)) + more, encoding="utf-8")
+        (stage / "conf.py").write_text(CONF.format(version=version), encoding="utf-8")
+        for other in [*stage.glob("examples/**/*.md"), *stage.glob("bench/*/*.md")]:
+            other.write_text("---\norphan: true\n---\n" + other.read_text(encoding="utf-8"), encoding="utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        subprocess.run([sphinx, "-q", "-b", "html", "-d", str(stage / ".doctrees"), str(stage), str(target)],
+                       check=True)
+        shutil.copy(target / "README.html", target / "index.html")
+
+
+main()
