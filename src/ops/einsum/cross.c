@@ -18,7 +18,8 @@ gpuarray *ga_matrix_transpose(const gpuarray *x)
         return ga__fail_null(GA_ERR_INVALID, "matrix_transpose: the array is NULL");
     if (x->ndim < 2)
         return ga__fail_null(GA_ERR_SHAPE,
-                             "matrix_transpose: an array of %d dimensions, not 2 or more", x->ndim);
+                             "matrix_transpose: the array has %d dimensions, expected at least 2",
+                             x->ndim);
     return ga_swapaxes(x, -1, -2);
 }
 

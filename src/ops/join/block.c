@@ -191,7 +191,8 @@ gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "trim_zeros: the array is NULL");
     if (!*sides || strlen(sides) > 2 || strspn(sides, "fb") != strlen(sides))
-        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: sides \"%s\", not \"f\", \"b\" or \"fb\"",
+        return ga__fail_null(GA_ERR_INVALID,
+                             "trim_zeros: unknown sides \"%s\", expected \"f\", \"b\" or \"fb\"",
                              sides);
     if (is_zero(x, &zero) != GA_OK)
         return NULL;
