@@ -3,6 +3,7 @@
 
 static gpuarray *x, *y, *z, *m, *k, *s, *idx, *mask, *row;
 
+#include "loops.h"
 #include "order.h"
 
 /* x, y and the others as surface.py makes them. */
@@ -434,6 +435,8 @@ int main(int count, char **words)
         products();
         kernels();
         shape_of_the_api();
+        loops();
+        places_of_errors();
     }
     return ga_error() != GA_OK;
 }
