@@ -68,8 +68,8 @@ typedef struct ga_scan_args {
 } ga_scan_args;
 
 /* Each returns a new array in C order. `out` may be x. On one device, a result has the same bits in every run;
- * on the host also with any number of threads (docs/scans.md). GA_ERR_INVALID for a bad axis or number, GA_ERR_INDEX for an offset outside the
- * axis; a graph ignores such an offset. */
+ * on the host also with any number of threads (docs/scans.md). GA_ERR_INVALID for a bad axis or number,
+ * GA_ERR_INDEX for an offset outside the axis; a graph ignores such an offset. */
 '''
 
 SCAN_STANDARD = '''

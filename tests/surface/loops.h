@@ -20,19 +20,19 @@ static void note_use(void)
     most_used = now > most_used ? now : most_used;
 }
 
-/* Runs the body ROUNDS times on an array x; three arrays beside it at most are alive. */
+/* Runs the body ROUNDS times on an array v; three arrays beside it at most are alive. */
 #define LOOP(text, ...)                                                                            \
     do {                                                                                           \
         const size_t before = used();                                                              \
         most_used = before;                                                                        \
-        GA_SCOPE {                                                                                 \
-            gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(ELEMENTS));                                 \
-            for (int round = 0; round < ROUNDS; round++) {                                         \
-                __VA_ARGS__                                                                        \
-                note_use();                                                                        \
-            }                                                                                      \
-            NUMBER("True", x != NULL);                                                             \
+        ga_scope_begin();                                                                          \
+        gpuarray *v = ga_ones(GA_FLOAT32, GA_SHAPE(ELEMENTS));                                     \
+        for (int turn = 0; turn < ROUNDS; turn++) {                                                \
+            __VA_ARGS__                                                                            \
+            note_use();                                                                            \
         }                                                                                          \
+        NUMBER("True", v != NULL);                                                                 \
+        ga_scope_end();                                                                            \
         show_("True", text " leaves nothing", ga_scalar(GA_BOOL, used() == before), __LINE__);     \
         show_("True", text " in constant memory",                                                  \
               ga_scalar(GA_BOOL, most_used - before <= 5 * sizeof(float) * ELEMENTS), __LINE__);   \
@@ -40,21 +40,22 @@ static void note_use(void)
 
 static void loops(void)
 {
-    LOOP("replace", ga_replace(&x, ga_add(x, 1)););
-    LOOP("into", ga_add_into(x, x, 1););
-    LOOP("a formula", ga_replace(&x, ga_eval("t = x - mean(x); t / (1 + std(t))", GA(x))););
-    LOOP("eval_into", ga_eval_into(x, "x*0.5 + 1", GA(x)););
-    LOOP("a scope", GA_SCOPED; gpuarray *half = ga_multiply(x, 0.5);
-         ga_replace(&x, ga_keep(ga_add(x, half))););
-    LOOP("a scope that break leaves", GA_SCOPED; gpuarray *half = ga_multiply(x, 0.5);
-         ga_replace(&x, ga_add(x, half)); if (round == ROUNDS / 2) break;);
-    LOOP("a scope that continue leaves", GA_SCOPED; gpuarray *sine = ga_sin(x); note_use();
-         if (round % 2) continue; ga_replace(&x, sine););
-    LOOP("a block", GA_SCOPE { ga_replace(&x, ga_sqrt(ga_add(x, 1))); });
-    LOOP("a sort", GA_SCOPED; ga_replace(&x, ga_take(x, ga_argsort(x))););
-    LOOP("a mask", GA_SCOPED; ga_index_set(x, 1, ga_greater(x, 0.5)););
+    LOOP("replace", ga_replace(&v, ga_add(v, 1)););
+    LOOP("into", ga_add_into(v, v, 1););
+    LOOP("a formula", ga_replace(&v, ga_eval("t = v - mean(v); t / (1 + std(t))", GA(v))););
+    LOOP("eval_into", ga_eval_into(v, "v*0.5 + 1", GA(v)););
+    LOOP("a scope", GA_SCOPED; gpuarray *half = ga_multiply(v, 0.5);
+         ga_replace(&v, ga_keep(ga_add(v, half))););
+    LOOP("a scope that break leaves", GA_SCOPED; gpuarray *half = ga_multiply(v, 0.5);
+         ga_replace(&v, ga_add(v, half)); if (turn == ROUNDS / 2) break;);
+    LOOP("a scope that continue leaves", GA_SCOPED; gpuarray *sine = ga_sin(v); note_use();
+         if (turn % 2) continue; ga_replace(&v, sine););
+    LOOP(
+        "a block", GA_SCOPE { ga_replace(&v, ga_sqrt(ga_add(v, 1))); });
+    LOOP("a sort", GA_SCOPED; ga_replace(&v, ga_take(v, ga_argsort(v))););
+    LOOP("a mask", GA_SCOPED; ga_index_set(v, 1, ga_greater(v, 0.5)););
     LOOP("a join", GA_SCOPED;
-         ga_replace(&x, ga_concatenate(GA_ARRAYS(ga_slice(x, "1:"), ga_slice(x, ":1")))););
+         ga_replace(&v, ga_concatenate(GA_ARRAYS(ga_slice(v, "1:"), ga_slice(v, ":1")))););
 }
 
 static int handled_line;

@@ -69,8 +69,8 @@ static ga_status read_operands(const ga_vector_args *args, call *c)
         c->length[k] = (int)x->shape[c->axis[k]];
         if (x->shape[c->axis[k]] != 2 && x->shape[c->axis[k]] != 3)
             status = ga__fail(GA_ERR_SHAPE,
-                              "cross: axis %d of shape %s has %lld elements, not 2 "
-                              "or 3",
+                              "cross: axis %d of shape %s has %lld elements, expected "
+                              "2 or 3",
                               c->axis[k], ga__shape_text(x->ndim, x->shape),
                               (long long)x->shape[c->axis[k]]);
     }
