@@ -605,15 +605,15 @@ static void wrong_arrays_are_refused(void **state)
     ga_rng_free(rng);
 }
 
-/* Calls that fail for want of memory take no elements and leave `out` whole. */
+/* Calls that fail for want of memory take no elements. */
 static void failed_calls_take_nothing(void **state)
 {
     ga_rng_state after;
-    int failed = 0;
+    int failed = 0, done = 0;
     (void)state;
     gpuarray *shape = ga_full(GA_FLOAT32, GA_SHAPE(10), 2.5);
     ga_rng *rng = at(35, 50);
-    for (int n = 1; n < 120; n++) {
+    for (int n = 1; done < 20; n++) { /* a first compile makes hundreds of allocations */
         ga_rng_set_state(rng, &(ga_rng_state){35, 50});
         ga__alloc_fail_at(n);
         gpuarray *x = ga_rng_gamma(rng, GA_FLOAT32, shape, 2, GA_SHAPE(5, 10));
@@ -621,10 +621,12 @@ static void failed_calls_take_nothing(void **state)
         ga_clear_error();
         ga_rng_get_state(rng, &after);
         assert_true(after.position == (x ? 100 : 50));
+        done += x != NULL;
         failed += !x;
         ga_free(x);
+        assert_true(n < 2000);
     }
-    assert_true(failed > 0 && failed < 119);
+    assert_true(failed > 0);
     ga_rng_free(rng);
     ga_free(shape);
 }

@@ -63,7 +63,7 @@ static void pieces_may_need_the_same_parts(void **state)
 {
     (void)state;
     static const char first[] = "template <class T> __global__ void fill(T *x, T v)\n"
-                                "{ extern __shared__ char all[]; T *s = (T *)all;\n"
+                                "{ extern __shared__ char bytes[]; T *s = (T *)bytes;\n"
                                 "s[threadIdx.x] = v; __syncthreads(); x[threadIdx.x] = s[0]; }\n";
     static const char second[] =
         "__global__ void sums(float *x) { extern __shared__ float s[]; int *p = new int(3);\n"

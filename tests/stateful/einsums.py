@@ -1,5 +1,6 @@
 """Recipes of sums of products: random subscripts, and the products that are cases of them."""
 
+import math
 import string
 from ctypes import POINTER, Structure, c_char_p, c_int, c_void_p
 
@@ -15,6 +16,7 @@ from recipes import Recipe, pick
 EXACT = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float32", "float64", "complex64",
          "complex128"]
 MOST_PLACES = 30000
+MOST_RESULTS = 1 << 24
 
 
 class EinsumArgs(Structure):
@@ -219,7 +221,10 @@ class Inner(Product):
 
 class Outer(Product):
     def call(self, rng):
-        a, b = (self.held(rng, k, random_shape(rng, 200)) for k in range(2))
+        shapes = [random_shape(rng, 200) for _ in range(2)]
+        while math.prod(shapes[0] + shapes[1]) > MOST_RESULTS:
+            shapes = [random_shape(rng, 200) for _ in range(2)]
+        a, b = (self.held(rng, k, shape) for k, shape in enumerate(shapes))
         which = int(rng.integers(3))
         if which == 0:
             return self.answer("ga_outer", sized(OuterArgs(a.array.address, b.array.address)), [a, b], np.outer)
