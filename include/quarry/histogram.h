@@ -26,9 +26,9 @@ typedef struct ga_searchsorted_args {
 
 /* ga_searchsorted(a, v, .side_right = true): for each element of v, the index at which inserting
  * it keeps `a` sorted, as numpy.searchsorted: an int64 array of the shape of v (0-d for a number).
- * Elements are compared in the common dtype, floats of 8 and 16 bits as float32; a number takes part
- * with its own dtype. If `a` is not ascending, the result is unspecified, but within [0, length].
- * GA_ERR_INDEX if the sorter holds an index outside `a`. */
+ * Elements are compared in the common dtype, floats of 8 and 16 bits as float32; a number takes
+ * part with its own dtype. If `a` is not ascending, the result is unspecified, but within [0,
+ * length]. GA_ERR_INDEX if the sorter holds an index outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
