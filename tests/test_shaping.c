@@ -102,7 +102,7 @@ static void dtypes_are_promoted(void **state)
         assert_int_equal(ga_result_type_of(i, f, 2.0, 7), GA_FLOAT16);
         assert_int_equal(ga_result_type_of(1, 2.0), GA_FLOAT64);
         assert_int_equal((ga_result_type_of)(0, NULL), GA_NO_DTYPE);
-        assert_error(GA_ERR_INVALID, "result_type: needs an operand");
+        assert_error(GA_ERR_INVALID, "result_type: 0 operands");
     }
     assert_true(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "same_kind"));
     assert_false(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "safe"));
@@ -180,7 +180,7 @@ static void bad_formulas_are_errors(void **state)
         assert_null(ga_eval("x[None, i, :, 0]", GA(x), GA(i)));
         assert_error(GA_ERR_INVALID, "an integer apart from the array of indices");
         assert_null(ga_eval("take(x, i)", GA(x), GA(i)));
-        assert_error(GA_ERR_INVALID, "take without axis= is for one axis");
+        assert_error(GA_ERR_INVALID, "take() without axis= takes a 1-D array");
         assert_null(ga_eval("take(x, i, axis=2)", GA(x), GA(i)));
         assert_error(GA_ERR_INDEX, "the array has no such axis to index");
         gpuarray *none = ga_slice(x, ":0");
