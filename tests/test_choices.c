@@ -559,7 +559,7 @@ static void wrong_sobol_calls_are_refused(void **state)
     assert_null(ga_sobol(GA_FLOAT32, -5, 2));
     assert_error(GA_ERR_INVALID, "sobol: -5 points after 0 skipped ones are not within");
     assert_null(ga_sobol(GA_FLOAT32, 5, 2, .skip = INT64_MAX));
-    assert_error(GA_ERR_INVALID, "not within 2^32");
+    assert_error(GA_ERR_INVALID, "not within");
     gpuarray *last = ga_sobol(GA_FLOAT64, 1, 2, .skip = ((int64_t)1 << 32) - 1);
     assert_int_equal(ga_size(last), 2);
     gpuarray *none = ga_sobol(GA_FLOAT64, 0, 2);

@@ -43,7 +43,7 @@ typedef struct ga_append_args {
     const int *axes;
 } ga_append_args;
 
-/* x followed by y, as numpy.append. Errors as of ga_concatenate(). */
+/* x followed by y, as numpy.append. Errors are those of ga_concatenate(). */
 GA_API gpuarray *ga_append(size_t size, const ga_append_args *args);
 
 /* ---- Splitting: views ---- */
