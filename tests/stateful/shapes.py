@@ -339,13 +339,18 @@ class Indices(Takes):
         other = self.dtypes[0] != "bool" and not self.dtypes[0].startswith("u") and rng.random() < 0.3
         return shape, self.array(rng, narrow, "int8" if other else self.dtypes[0])
 
-    def call(self, rng):
-        x = self.array(rng, lengths(rng, int(rng.integers(1, 5)), 9))
+    def both_parts(self, rng, x):
+        """Ours and NumPy's. NumPy's versions differ in whether they check indices that name nothing."""
         parts = self.parts(rng, x)
         theirs = self.theirs(parts)
-        what = "%r[%r]" % (x, theirs)
         if any(isinstance(p, np.ndarray) and not p.any() and (p.dtype == bool or not p.size) for p in theirs):
-            parts = theirs = ()  # NumPy's versions differ in whether they check what names nothing
+            return (), ()
+        return parts, theirs
+
+    def call(self, rng):
+        x = self.array(rng, lengths(rng, int(rng.integers(1, 5)), 9))
+        parts, theirs = self.both_parts(rng, x)
+        what = "%r[%r]" % (x, theirs)
         if rng.random() < 0.5:
             return self.both(what, lambda: self.ours.index(x.array, parts), lambda: np.asarray(x.like[theirs]))
         shape, value = self.value_for(rng, x, theirs)
@@ -374,8 +379,7 @@ class Folds(Indices):
 
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(1, 4)), int(rng.choice([9, 300]))))
-        parts = self.parts(rng, x)
-        theirs = self.theirs(parts)
+        parts, theirs = self.both_parts(rng, x)
         name = pick(rng, ["add", "add", "multiply", "minimum", "maximum"])
         shape, value = self.value_for(rng, x, theirs)
         if name == "multiply":
