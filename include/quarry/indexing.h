@@ -64,8 +64,8 @@ GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
  * indices repeat, the last value wins. A number must fit the dtype of x, as in ga_full(). */
 GA_API ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts);
 
-/* Arguments of ga_index_add() and the three functions below. Also ga_index_add_with(.x = x, .value = GA_V(2),
- * GA_PARTS(indices, GA_ALL), .relaxed = true). */
+/* Arguments of ga_index_add() and the three functions below. With options: ga_index_add_with(.x =
+ * x, .value = GA_V(2), GA_PARTS(indices, GA_ALL), .relaxed = true). */
 typedef struct ga_index_add_args {
     gpuarray *x;
     ga_value value; /* a number, or an array that broadcasts to the shape of x[parts] */
