@@ -1,4 +1,6 @@
-"""Checks that links within the tree lead somewhere, and that README.md leads to each page: check_links.py ROOT."""
+"""Checks that links within the tree lead somewhere, that README.md leads to each page, and that the files and internal
+functions that docs/design.md names are there: check_links.py ROOT.
+"""
 import re
 import sys
 from pathlib import Path
@@ -32,5 +34,14 @@ for page in pages:
             wrong.append(f"{page.relative_to(root)}: {name or page.name} has no heading #{heading}")
 unlinked = [page.relative_to(root) for page in pages if page.parent.name == "docs" and page not in linked]
 wrong += [f"README.md has no link to {page}" for page in unlinked]
+text = (root / "docs/design.md").read_text()
+sources = [path for folder in ("src", "include", "templates") for path in sorted((root / folder).rglob("*.*"))]
+code = "".join(path.read_text() for path in sources)
+wrong += [f"docs/design.md: there is no {name}" for name in sorted(set(re.findall(r"\bga__\w+", text)))
+          if not re.search(rf"\b{name}\b", code)]
+names = re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r"\*\w*\.\w+", "", text))
+for name in sorted(set(names)):
+    if not (root / name).exists() and not any(str(path).endswith("/" + name) for path in sources):
+        wrong.append(f"docs/design.md: there is no {name}")
 print("\n".join(wrong) or f"the links of {len(pages)} pages lead somewhere")
 sys.exit(bool(wrong))

@@ -658,34 +658,27 @@ static void failed_calls_take_nothing(void **state)
     assert_int_equal(failures(), 0);
 }
 
-static int clear(void **state)
-{
-    (void)state;
-    ga__alloc_fail_at(0);
-    ga_clear_error();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(choices_with_replacement_follow_their_probabilities, clear),
-        cmocka_unit_test_teardown(choices_without_replacement_come_once, clear),
-        cmocka_unit_test_teardown(even_choices_without_replacement_come_once, clear),
-        cmocka_unit_test_teardown(choices_take_slices, clear),
-        cmocka_unit_test_teardown(wrong_choices_are_refused, clear),
-        cmocka_unit_test_teardown(shuffles_are_takes_of_a_permutation, clear),
-        cmocka_unit_test_teardown(permuted_lines_have_their_own_orders, clear),
-        cmocka_unit_test_teardown(wrong_orders_are_refused, clear),
-        cmocka_unit_test_teardown(multinomial_rows_count_all_trials, clear),
-        cmocka_unit_test_teardown(dirichlet_rows_sum_to_1, clear),
-        cmocka_unit_test_teardown(normal_rows_have_their_covariances, clear),
-        cmocka_unit_test_teardown(wrong_rows_are_refused, clear),
-        cmocka_unit_test_teardown(sobol_points_are_scipys, clear),
-        cmocka_unit_test_teardown(sobol_points_are_even, clear),
-        cmocka_unit_test_teardown(sobol_points_stand_alone, clear),
-        cmocka_unit_test_teardown(wrong_sobol_calls_are_refused, clear),
-        cmocka_unit_test_teardown(failed_calls_take_nothing, clear),
+        cmocka_unit_test_teardown(choices_with_replacement_follow_their_probabilities,
+                                  leave_no_error),
+        cmocka_unit_test_teardown(choices_without_replacement_come_once, leave_no_error),
+        cmocka_unit_test_teardown(even_choices_without_replacement_come_once, leave_no_error),
+        cmocka_unit_test_teardown(choices_take_slices, leave_no_error),
+        cmocka_unit_test_teardown(wrong_choices_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(shuffles_are_takes_of_a_permutation, leave_no_error),
+        cmocka_unit_test_teardown(permuted_lines_have_their_own_orders, leave_no_error),
+        cmocka_unit_test_teardown(wrong_orders_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(multinomial_rows_count_all_trials, leave_no_error),
+        cmocka_unit_test_teardown(dirichlet_rows_sum_to_1, leave_no_error),
+        cmocka_unit_test_teardown(normal_rows_have_their_covariances, leave_no_error),
+        cmocka_unit_test_teardown(wrong_rows_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(sobol_points_are_scipys, leave_no_error),
+        cmocka_unit_test_teardown(sobol_points_are_even, leave_no_error),
+        cmocka_unit_test_teardown(sobol_points_stand_alone, leave_no_error),
+        cmocka_unit_test_teardown(wrong_sobol_calls_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(failed_calls_take_nothing, leave_no_error),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

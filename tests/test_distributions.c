@@ -631,28 +631,20 @@ static void failed_calls_take_nothing(void **state)
     ga_free(shape);
 }
 
-static int clear(void **state)
-{
-    (void)state;
-    ga__alloc_fail_at(0);
-    ga_clear_error();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(elements_are_those_of_the_other_implementation, clear),
-        cmocka_unit_test_teardown(numbers_follow_their_laws, clear),
-        cmocka_unit_test_teardown(samples_are_complete, clear),
-        cmocka_unit_test_teardown(arrays_of_a_number_give_the_numbers_elements, clear),
-        cmocka_unit_test_teardown(elements_have_their_own_parameters, clear),
-        cmocka_unit_test_teardown(elements_depend_on_their_place_alone, clear),
-        cmocka_unit_test_teardown(extreme_parameters, clear),
-        cmocka_unit_test_teardown(integers_saturate, clear),
-        cmocka_unit_test_teardown(wrong_parameters_are_refused, clear),
-        cmocka_unit_test_teardown(wrong_arrays_are_refused, clear),
-        cmocka_unit_test_teardown(failed_calls_take_nothing, clear),
+        cmocka_unit_test_teardown(elements_are_those_of_the_other_implementation, leave_no_error),
+        cmocka_unit_test_teardown(numbers_follow_their_laws, leave_no_error),
+        cmocka_unit_test_teardown(samples_are_complete, leave_no_error),
+        cmocka_unit_test_teardown(arrays_of_a_number_give_the_numbers_elements, leave_no_error),
+        cmocka_unit_test_teardown(elements_have_their_own_parameters, leave_no_error),
+        cmocka_unit_test_teardown(elements_depend_on_their_place_alone, leave_no_error),
+        cmocka_unit_test_teardown(extreme_parameters, leave_no_error),
+        cmocka_unit_test_teardown(integers_saturate, leave_no_error),
+        cmocka_unit_test_teardown(wrong_parameters_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(wrong_arrays_are_refused, leave_no_error),
+        cmocka_unit_test_teardown(failed_calls_take_nothing, leave_no_error),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

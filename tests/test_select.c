@@ -175,6 +175,30 @@ static void large_conditions_agree_with_loops(void **state)
     }
 }
 
+/* The condition is part of the kernels: operands of all layouts, rows and numbers that repeat. */
+static void computed_conditions_agree_with_loops(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{0, 7}, {1, 1}, {23, 41}, {200, 200}, {300, 301}};
+    uint64_t seed = 17;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        GA_SCOPE {
+            const int64_t rows = shapes[k][0], columns = shapes[k][1], size = rows * columns;
+            draw(size, &seed);
+            gpuarray *w = ga_reshape(ga_arange(GA_FLOAT32, 0, (double)size, 1),
+                                     GA_SHAPE(rows, columns)),
+                     *one = ga_ones(GA_INT8, GA_SHAPE(columns));
+            for (int how = 0; how < 2; how++) {
+                gpuarray *x = matrix(how, rows, columns);
+                assert_values(
+                    ga_eval("(w * s)[x > t]", GA(w), GA(x), GA_NAMED("s", -2), GA_NAMED("t", 0)),
+                    -2);
+                assert_values(ga_eval("w[one * x > 0*sum(x)]", GA(w), GA(x), GA(one)), 1);
+            }
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Rows or columns of a matrix. */
 static void an_axis_is_compressed(void **state)
 {
@@ -194,6 +218,37 @@ static void an_axis_is_compressed(void **state)
         assert_shape(ga_compress(ga_zeros(GA_BOOL, GA_SHAPE(9)), x, GA_AXIS(0)), GA_SHAPE(0, 4));
     }
     assert_int_equal(ga_error(), GA_OK);
+}
+
+static void selections_are_the_last_step(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *out = ga_zeros(GA_INT32, GA_SHAPE(2)),
+                 *y = counting(GA_SHAPE(3));
+        assert_numbers(ga_eval("t = x - int32(mean(x)); t[t > 0]", GA(x)), NUMBERS(1, 2, 3));
+        assert_numbers(ga_eval("x[x // 1 == 5]", GA(x)), NUMBERS(5));
+        assert_int_equal(ga_eval_into(out, "x[x > 3]", GA(x)), GA_OK);
+        assert_numbers(out, NUMBERS(4, 5));
+        assert_int_equal(ga_eval_into(out, "x[x > 2]", GA(x)), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "the result has shape (3,), out has (2,)");
+        assert_null(ga_eval("sum(x[x > 0])", GA(x)));
+        assert_error(GA_ERR_UNSUPPORTED, "it is the last step");
+        assert_null(ga_eval("x[y > 0]", GA(x), GA(y)));
+        assert_error(GA_ERR_SHAPE, "a mask of shape (3,) chooses from an array of shape (2, 3)");
+        assert_null(ga_eval("take(x, y > 0, axis=0)", GA(x), GA(y)));
+        assert_error(GA_ERR_DTYPE, "indices are integers");
+        /* One plan, other shapes: the rows of the second call repeat. */
+        assert_numbers(ga_eval("a[b > 1]", GA_NAMED("a", x), GA_NAMED("b", x)),
+                       NUMBERS(2, 3, 4, 5));
+        assert_null(ga_eval("a[b > 1]", GA_NAMED("a", ga_slice(x, ":1")), GA_NAMED("b", x)));
+        assert_error(GA_ERR_SHAPE, "a mask of shape (2, 3) chooses from an array of shape (1, 3)");
+        assert_int_equal(ga_graph_begin(), GA_OK);
+        assert_null(ga_eval("x[x > 0]", GA(x)));
+        assert_error(GA_ERR_UNSUPPORTED, "eval");
+        ga_graph_free(ga_graph_end());
+        ga_clear_error();
+    }
 }
 
 static void many_dimensions_have_indices(void **state)
@@ -327,7 +382,7 @@ static bool select_everything(void)
         gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(30, 2000)),
                  *flat = x ? ga_ones(GA_BOOL, GA_SHAPE(30)) : NULL;
         done = flat && ga_nonzero(x, indices) == GA_OK && ga_argwhere(x) && ga_extract(x, x) &&
-               ga_compress(flat, x, GA_AXIS(0)) &&
+               ga_compress(flat, x, GA_AXIS(0)) && ga_eval("(x + 1)[x > 0]", GA(x)) &&
                ga_extract_bounded(x, x, 9, &indices[0], &indices[1], &count) == GA_OK;
     }
     return done;
@@ -346,6 +401,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_places_agree_with_loops),
         cmocka_unit_test(random_elements_agree_with_loops),
         cmocka_unit_test(large_conditions_agree_with_loops),
+        cmocka_unit_test(computed_conditions_agree_with_loops),
+        cmocka_unit_test(selections_are_the_last_step),
         cmocka_unit_test(an_axis_is_compressed),
         cmocka_unit_test(many_dimensions_have_indices),
         cmocka_unit_test(bad_conditions_are_errors),
@@ -356,6 +413,7 @@ int main(int argc, char **argv)
         simulated_test(random_places_agree_with_loops),
         simulated_test(random_elements_agree_with_loops),
         simulated_test(large_conditions_agree_with_loops),
+        simulated_test(computed_conditions_agree_with_loops),
         simulated_test(an_axis_is_compressed),
         simulated_test(bounded_selections_agree_with_loops),
     };

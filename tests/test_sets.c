@@ -31,7 +31,8 @@ static gpuarray *given(const golden_case *c, int k)
 static void run_unique(const golden_case *c, gpuarray **got)
 {
     const gpuarray *x = given(c, 0);
-    got[0] = ga_unique(x, .distinct_nan = c->ddof, .indices = &got[1], .counts = &got[2]);
+    got[0] = ga_unique(x, .distinct_nan = c->ddof, .indices = &got[1], .counts = &got[2],
+                       .naxes = c->naxes > 0 ? c->naxes : 0, .axes = c->axes);
 }
 
 static void run_inverse(const golden_case *c, gpuarray **got)
@@ -40,7 +41,8 @@ static void run_inverse(const golden_case *c, gpuarray **got)
     if (c->ddof)
         ga_unique_inverse(x, &got[0], &got[1]);
     else
-        got[0] = ga_unique(x, .inverse = &got[1]);
+        got[0] =
+            ga_unique(x, .inverse = &got[1], .naxes = c->naxes > 0 ? c->naxes : 0, .axes = c->axes);
 }
 
 static void run_pair(const golden_case *c, gpuarray **got)
@@ -364,6 +366,7 @@ static bool make_sets(void)
     GA_SCOPE {
         gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(3, 20)), *y = x ? ga_ones_like(x) : NULL;
         done = y && ga_unique(x, .indices = &one, .inverse = &two, .counts = &three) &&
+               ga_unique(x, .counts = &three, GA_AXIS(0)) &&
                ga_intersect1d(x, y, .a_indices = &one, .b_indices = &two) && ga_setxor1d(x, y) &&
                ga_union1d(x, y) && ga_setdiff1d(x, y) && ga_isin(x, y) &&
                ga_mode(x, &one, &two, GA_AXIS(0)) == GA_OK;

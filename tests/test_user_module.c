@@ -15,14 +15,6 @@
 #include "jit/compile.h"
 #include "run.h"
 
-static int clear(void **state)
-{
-    (void)state;
-    ga__alloc_fail_at(0);
-    ga_clear_error();
-    return 0;
-}
-
 /* Runs a kernel(int *out) on one thread; returns what it wrote. */
 static int run(ga_module *m, const char *name)
 {
@@ -545,7 +537,7 @@ static void sources_that_failed_are_tried_again(void **state)
     ga_module_free(m);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, clear)
+#define TEST(name) cmocka_unit_test_teardown(name, leave_no_error)
 
 int main(int argc, char **argv)
 {

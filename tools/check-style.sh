@@ -55,9 +55,8 @@ python3 tools/floors.py --check src | complain "folders of src/"
 grep -nE '[[:space:]]+$' $c_files $tables $templates $scripts | complain "trailing blanks"
 
 if [ -n "$formatter" ]; then
-    for file in $c_files; do
-        "$formatter" "$file" | cmp -s "$file" - || echo "$file"
-    done | complain "not as clang-format writes it (tools/check-style.sh --fix)"
+    "$formatter" --dry-run --Werror $c_files 2>&1 | grep ': error: ' | cut -d : -f 1 | sort -u |
+        complain "not as clang-format writes it (tools/check-style.sh --fix)"
 else
     echo "check-style: skipped clang-format: version 14 is not installed"
 fi

@@ -22,10 +22,15 @@ typedef struct ga_unique_args {
     gpuarray **inverse; /* receives int64 of x's shape: values[inverse] is x */
     gpuarray **counts;  /* receives int64: how often each value occurs */
     bool distinct_nan;  /* each NaN is a value of its own, as equal_nan=False in NumPy */
+    int naxes;          /* 1: the unique parts of x along this axis; 0: the unique elements */
+    const int *axes;
 } ga_unique_args;
 
-/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex
- * number with NaN in either part is NaN. Results are set only on success. */
+/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex number
+ * with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order of their
+ * elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This takes one
+ * sort for each element of a row. Results are set only on success. GA_ERR_INVALID for a bad axis or
+ * parts of no elements. */
 GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
 
 /* The forms of the array API, in which each NaN is a value of its own. Pass NULL for a result that
@@ -102,13 +107,16 @@ GA_END_DECLS
 struct ga_unique_rest_ {
     gpuarray **indices = nullptr, **inverse = nullptr, **counts = nullptr;
     bool distinct_nan = false;
+    int naxes = 0;
+    const int *axes = nullptr;
 };
 struct ga_unique_options_ {
     const gpuarray *x;
     ga_unique_rest_ rest;
     operator ga_unique_args() const
     {
-        return ga_unique_args{x, rest.indices, rest.inverse, rest.counts, rest.distinct_nan};
+        return ga_unique_args{
+            x, rest.indices, rest.inverse, rest.counts, rest.distinct_nan, rest.naxes, rest.axes};
     }
 };
 struct ga_isin_rest_ {

@@ -26,6 +26,11 @@ void ga__alloc_fail_at(int64_t n)
     atomic_store(&requests_left, n > 0 ? n : 0);
 }
 
+int64_t ga__alloc_requests_left(void)
+{
+    return atomic_load(&requests_left);
+}
+
 int ga__alloc_fails(void)
 {
     int64_t left = atomic_load_explicit(&requests_left, memory_order_relaxed);

@@ -23,6 +23,7 @@ void ga__set_allocator(void *(*reallocate)(void *block, size_t nbytes),
  * off. Backends count device requests too, through ga__alloc_fails(). */
 void ga__alloc_fail_at(int64_t n);
 int ga__alloc_fails(void);
+int64_t ga__alloc_requests_left(void); /* up to the one that fails; 0: none fails */
 
 /* For tests: the number of blocks allocated and not yet freed. */
 int64_t ga__alloc_live(void);

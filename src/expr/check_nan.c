@@ -139,6 +139,10 @@ static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
         *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
         return value->as.array ? GA_OK : ga_error();
     case GA__NODE_GATHER: return gather(node, values, value);
+    case GA__NODE_SELECT:
+        *value = of_array(ga_extract(values[node->key.operand[1]].as.array,
+                                     values[node->key.operand[0]].as.array));
+        return value->as.array ? GA_OK : ga_error();
     default: *value = node->number; return GA_OK; /* weak */
     }
 }

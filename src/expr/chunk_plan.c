@@ -429,8 +429,9 @@ static ga_status split_plan(splitter *s)
 ga_status ga__split_make(ga__split *split, const ga__plan *plan, const ga_named *args,
                          const char *text, const ga__room *room)
 {
-    if (plan->graph.ngathers > 0)
-        return ga__fail(GA_ERR_UNSUPPORTED, "eval_chunked: an array of indices");
+    if (plan->graph.ngathers > 0 || plan->graph.selects)
+        return ga__fail(GA_ERR_UNSUPPORTED, "eval_chunked: an array of %s",
+                        plan->graph.selects ? "truths chooses elements" : "indices");
     const int64_t all = plan_bytes(plan, args);
     splitter s = {.plan = plan, .args = args, .text = text, .room = room, .split = split};
     const ga__saved_error before = ga__error_save();

@@ -46,6 +46,9 @@ void ga__coder_add_gather(ga__coder *c, int k);
 /* Writes a constant in C++ from its value in the dtype; never copies the user's text. */
 void ga__coder_add_literal(ga__coder *c, ga_dtype dtype, ga_value number);
 
+/* Writes the texts of a selection, the node of the step's group. */
+ga_status ga__coder_select(ga__coder *c);
+
 /* Adds the statements of all marked nodes. */
 void ga__coder_add_statements(ga__coder *c);
 

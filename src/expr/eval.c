@@ -15,6 +15,7 @@
 #include "expr/fused/fused_run.h"
 #include "expr/named.h"
 #include "expr/run.h"
+#include "expr/select.h"
 #include "expr/text/lexer.h"
 #include "expr/text/parse.h"
 
@@ -199,6 +200,11 @@ static inline __attribute__((always_inline)) outcome run_with(call *c, const ga_
     if (!ga__step_bind(&b, c->plan, step, &c->numbers, arrays) ||
         !ga__step_shape(step, &b, &ndim, shape))
         return STALE;
+    if (step->selects) {
+        gpuarray *chosen = ga__select_run(step, c->plan, c->device, &b);
+        c->values[step->first_value] = chosen;
+        return chosen ? DONE : FAILED;
+    }
     if (make_results(c, step, ndim, shape) != GA_OK)
         return FAILED;
     return launch(c, step, &b, c->values + step->first_value) == GA_OK ? DONE : FAILED;
@@ -288,7 +294,8 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.plan = plan;
     c.args = args;
     c.device = device;
-    c.out = plan->graph.ngathers > 0 && ga__shares_gathered(plan, args, out) ? NULL : out;
+    const bool apart = plan->graph.ngathers > 0 && ga__shares_gathered(plan, args, out);
+    c.out = apart || plan->graph.selects ? NULL : out;
     if (!ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)

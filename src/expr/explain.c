@@ -98,7 +98,10 @@ static const char *part_name(const writer *w, const ga__step *step, int p)
 static void add_title(writer *w, int k)
 {
     const ga__step *step = &w->plan->steps[k];
-    const char *plain = step->product ? "matmul" : step->group.nparts ? "" : "elementwise";
+    const char *plain = step->product        ? "matmul"
+                        : step->selects      ? "selection"
+                        : step->group.nparts ? ""
+                                             : "elementwise";
     ga__strbuf_addf(&w->text, "kernel %d: %s", k + 1, plain);
     for (int p = 0; p < step->group.nparts; p++)
         ga__strbuf_addf(&w->text, "%s%s", p ? ", " : "", part_name(w, step, p));
@@ -114,11 +117,17 @@ static void add_step(writer *w, int k)
         add_input(w, &step->inputs[i]);
     for (int i = 0; i < step->group.nresults; i++) {
         const ga__node *node = &w->plan->graph.nodes[step->group.result[i]];
-        ga__strbuf_add(&w->text, "  writes ");
+        ga__strbuf_add(&w->text, step->selects ? "  writes at most " : "  writes ");
         add_array(w, node);
         w->written = ga__add_sizes(w->written, node_bytes(node));
     }
-    add_lines(w, step->group.nparts ? "each element" : "computes", step->text);
+    add_lines(w,
+              step->group.nparts ? "each element"
+              : step->selects    ? "each chosen element"
+                                 : "computes",
+              step->text);
+    if (step->selects)
+        add_lines(w, "chooses", step->finish[0]);
     if (step->scan) {
         add_lines(w, "each two neighbours", step->scan->scan.combine);
         return;

@@ -69,7 +69,8 @@ int ga__node_inputs(const ga__node *node)
     switch (node->key.kind) {
     case GA__NODE_APPLY: return node->key.bits[0] ? 1 : ga__rows[node->key.row].inputs;
     case GA__NODE_WEAK_OPERATOR: return ga__rows[node->key.row].inputs;
-    case GA__NODE_PRODUCT: return 2;
+    case GA__NODE_PRODUCT:
+    case GA__NODE_SELECT: return 2;
     case GA__NODE_NUMBER:
     case GA__NODE_CAST:
     case GA__NODE_REDUCE:

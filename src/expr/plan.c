@@ -140,7 +140,8 @@ static void find_dependences(planner *p)
         if (reduces(p, k))
             continue;
         const bool is_array = node->key.kind == GA__NODE_ARRAY || ga__node_reads_memory(node) ||
-                              node->key.kind == GA__NODE_GATHER;
+                              node->key.kind == GA__NODE_GATHER ||
+                              node->key.kind == GA__NODE_SELECT;
         p->depends[k] = is_array ? SEVERAL : NOTHING;
         for (int i = 0; i < ga__node_inputs(node); i++)
             p->depends[k] = merge(p->depends[k], p->depends[node->key.operand[i]]);
@@ -198,14 +199,14 @@ static void store_read(planner *p)
     }
 }
 
-/* Elements are taken from memory, by elementwise kernels: what reductions take elements of is
+/* Elements are taken from memory, by elementwise kernels: what others take elements of is
  * stored. With `all`, so is everything that is taken. */
 static void store_gathered(planner *p, bool all)
 {
     const ga__node *nodes = p->graph->nodes;
     for (int k = 0; k <= p->graph->root; k++) {
         const int source = ga__viewed_node(p->graph, nodes[k].key.operand[0]);
-        p->mark[k] = p->used[k] && reduces(p, k);
+        p->mark[k] = p->used[k] && (reduces(p, k) || nodes[k].key.kind == GA__NODE_SELECT);
         if (!p->used[k] || nodes[k].key.kind != GA__NODE_GATHER)
             continue;
         p->stored[source] = nodes[source].key.kind != GA__NODE_ARRAY;

@@ -21,6 +21,9 @@ typedef struct ga__input {
     bool gathers; /* the memory that a GATHER node, `node`, takes elements of */
 } ga__input;
 
+/* The accessor of an input that a selection indexes; %s is the input's name. */
+#define GA__SELECTED_NAME "%s_at"
+
 /* Elements at indices that one kernel takes; each needs a few operands more. */
 #define GA__MOST_GATHERS 4
 
@@ -63,6 +66,8 @@ typedef struct ga__step {
     bool keepdims, empty_is_error;
     const ga__row *scan; /* the row of the one part if it is a scan, otherwise NULL */
     bool product;        /* the matrix product of its two inputs; nothing above is set */
+    bool selects;        /* what is chosen, in a new array: `text` returns an element, finish[0]
+                          * whether it is, both over inputs that are indexed by `i` */
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. */

@@ -70,10 +70,11 @@ gpuarray *ga__node_view(const ga__graph *graph, int node, const gpuarray *viewed
     return view;
 }
 
-/* Whether each reduction of a step would also run over the common shape of all inputs by itself. */
-static bool parts_agree(const ga__step *step, const ga__binding *b)
+/* Whether each reduction of a step would also run over the common shape of all inputs by itself;
+ * what a selection chooses has the shape of the truths. */
+static bool parts_agree(const ga__step *step, const ga__binding *b, int nparts)
 {
-    for (int p = 0; p < step->group.nparts; p++) {
+    for (int p = 0; p < nparts; p++) {
         int ndim = 0;
         int64_t shape[GA_MAX_NDIM];
         for (int k = 0; k < step->ninputs; k++) {
@@ -196,7 +197,8 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
     }
     if (step->ngathers > 0 && !bind_numbers(b, plan, step, arrays))
         return false;
-    return step->group.nparts < 2 || parts_agree(step, b);
+    const int nparts = step->selects ? 2 : step->group.nparts;
+    return nparts < 2 || parts_agree(step, b, nparts);
 }
 
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)

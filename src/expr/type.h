@@ -16,11 +16,13 @@ typedef enum ga__node_kind {
     GA__NODE_ARRAY,
     GA__NODE_APPLY,
     GA__NODE_CAST,
-    GA__NODE_REDUCE, /* a reduction or a scan */
-    GA__NODE_VIEW,   /* of an array, of a view, or of a value that a kernel stores */
-    GA__NODE_GATHER, /* operand[0], which is in memory as that of a view, at the indices operand[1]
-                      */
-    GA__NODE_PRODUCT /* a @ b, of two such values; it is one itself */
+    GA__NODE_REDUCE,  /* a reduction or a scan */
+    GA__NODE_VIEW,    /* of an array, of a view, or of a value that a kernel stores */
+    GA__NODE_GATHER,  /* operand[0], which is in memory as that of a view, at the indices operand[1]
+                       */
+    GA__NODE_PRODUCT, /* a @ b, of two such values; it is one itself */
+    GA__NODE_SELECT /* the elements of operand[0] where operand[1], of its shape, is true: the root.
+                     * Its shape here is the longest that it may have */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -55,6 +57,7 @@ typedef struct ga__graph {
     ga__node *nodes; /* operands come first */
     int root;
     int nviews, ngathers;
+    bool selects;    /* the root is a SELECT */
     ga_range *parts; /* of the slices; a copy of the ast's, then "...", None, None, ... */
     int nslots;      /* of the hash table that finds equal nodes */
     int32_t *slots;

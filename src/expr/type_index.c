@@ -1,4 +1,5 @@
 /* Types elements at indices, and numbers rounded to decimals. */
+#include <stdio.h>
 #include <string.h>
 
 #include "expr/typer.h"
@@ -13,11 +14,6 @@ static int index_node(typer *t, int index, int behind)
 {
     const ga__node *node = ga__typer_node(t, index);
     const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
-    if (kind == 'b')
-        return ga__typer_fail(
-            t, GA_ERR_INVALID,
-            "a mask chooses a number of elements that only the data tell; use where(), or "
-            "ga_index()");
     if (kind != 'i' && kind != 'u')
         return ga__typer_fail(t, GA_ERR_DTYPE, "indices are integers");
     if (node->ndim > 0 && behind > 0) {
@@ -36,6 +32,25 @@ static int index_node(typer *t, int index, int behind)
     return index == FAILED ? FAILED : ga__typer_convert(t, index, GA_INT64);
 }
 
+/* x[mask] */
+static int select_node(typer *t, int source, int mask)
+{
+    const ga__node *x = ga__typer_node(t, source), *m = ga__typer_node(t, mask);
+    const int64_t most = ga__shape_size(x->ndim, x->shape);
+    char what[300];
+    if (ga__same_shape(x->ndim, x->shape, m->ndim, m->shape) && t->ast_node->row == 0) {
+        const ga__node_key key = {
+            .kind = GA__NODE_SELECT, .dtype = x->dtype, .operand = {source, mask}};
+        t->graph->selects = true;
+        return ga__typer_add_node(t, &key, x->dtype, 1, &most);
+    }
+    snprintf(what, sizeof what,
+             "a mask of shape %s chooses from an array of shape %s; along an axis, use "
+             "ga_compress()",
+             ga__shape_text(m->ndim, m->shape), ga__shape_text(x->ndim, x->shape));
+    return ga__typer_fail(t, GA_ERR_SHAPE, what);
+}
+
 int ga__typer_gather(typer *t, int source, int index)
 {
     const ga__ast_node *ast_node = t->ast_node;
@@ -46,6 +61,9 @@ int ga__typer_gather(typer *t, int source, int index)
     const ga_dtype dtype = x->dtype;
     if (ga__node_is_weak(x))
         return ga__typer_fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
+    const bool in_brackets = t->ast->text[ast_node->at] == '[';
+    if (in_brackets && !ga__node_is_weak(i) && i->dtype == GA_BOOL)
+        return select_node(t, source, index);
     if (axis < 0 || axis >= ndim)
         return ga__typer_fail(t, GA_ERR_INDEX, "the array has no such axis to index");
     if (ast_node->options && ndim > 1)

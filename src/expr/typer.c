@@ -413,6 +413,24 @@ static bool copy_parts(ga__graph *graph, const ga__ast *ast)
     return true;
 }
 
+/* What follows a selection has a length that only the data tell. */
+static int check_selection(const typer *t, int root)
+{
+    for (int k = 0; k < t->graph->nnodes && t->graph->selects; k++) {
+        const ga__node *node = ga__typer_node(t, k);
+        for (int i = 0; i < ga__node_inputs(node); i++)
+            if (ga__typer_node(t, node->key.operand[i])->key.kind == GA__NODE_SELECT) {
+                ga__eval_fail(
+                    t->ast->text, node->at, GA_ERR_UNSUPPORTED,
+                    "a mask chooses a number of elements that only the data tell: it is the "
+                    "last step; use where(), or another call");
+                return FAILED;
+            }
+    }
+    t->graph->selects = ga__typer_node(t, root)->key.kind == GA__NODE_SELECT;
+    return root;
+}
+
 /* Types all nodes, also of names that nothing uses; returns the root's value. */
 static int type_nodes(typer *t, int *node)
 {
@@ -422,7 +440,7 @@ static int type_nodes(typer *t, int *node)
         if (node[k] == FAILED)
             return FAILED;
     }
-    return node[t->ast->root];
+    return check_selection(t, node[t->ast->root]);
 }
 
 ga_status ga__graph_make(ga__graph *graph, const ga__ast *ast, int count, const ga_named *args)

@@ -57,11 +57,8 @@ static ga__record *describe(const void *planned)
 static const ga__loaded_kernel *find_kernel(const plan *p)
 {
     const ga__formula *formula = &p->draw->distribution->formula;
-    ga__key key;
-    ga__key_init(&key, formula, p->device, GA__RANDOM);
-    ga__key_add_bytes(&key, &p->v, sizeof p->v);
     const ga__request request = {formula, p->device, "random.tmpl", describe, p, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__RANDOM, &p->v, sizeof p->v);
 }
 
 static ga_status launch(plan *p, uint64_t seed, uint64_t position)
@@ -83,8 +80,9 @@ static ga_status launch(plan *p, uint64_t seed, uint64_t position)
 }
 
 /* One launch, or two if the words that all threads share change within the elements. */
-static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state state)
+ga_status ga__draw_run(const ga__draw *draw, gpuarray *out, ga_rng_state state)
 {
+    assert(out->contiguous);
     plan p;
     p.draw = draw;
     p.device = out->buffer->device;
@@ -99,31 +97,6 @@ static ga_status fill_by_tiles(const ga__draw *draw, gpuarray *out, ga_rng_state
         p.count = (int64_t)(count < left ? count : left);
         status = launch(&p, state.seed, position);
     }
-    return status;
-}
-
-/* Fills a contiguous array first, because a tile is a run of elements. */
-static ga_status fill_view(const ga__draw *draw, gpuarray *out, ga_rng_state state)
-{
-    gpuarray *made = ga_empty_like(out);
-    if (!made)
-        return ga_error();
-    ga_status status = fill_by_tiles(draw, made, state);
-    if (status == GA_OK)
-        status = (ga_assign)(out, ga_value_array(made));
-    ga_free(made);
-    return status;
-}
-
-static ga_status fill(const ga__draw *draw, gpuarray *out, ga_rng *rng)
-{
-    if (out->size == 0)
-        return GA_OK;
-    const ga_rng_state state = ga__rng_take(rng, (uint64_t)out->size);
-    const ga_status status =
-        out->contiguous ? fill_by_tiles(draw, out, state) : fill_view(draw, out, state);
-    if (status != GA_OK)
-        ga__rng_give_back(rng, state, (uint64_t)out->size);
     return status;
 }
 
@@ -156,22 +129,4 @@ ga_dtype ga__draw_dtype(const char *name, const gpuarray *out)
         return ga__array_writable(name, out) ? out->dtype : GA_NO_DTYPE;
     ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
     return GA_NO_DTYPE;
-}
-
-gpuarray *ga__draw_new(const ga__draw *draw, ga_status planned, ga_rng *rng, ga_dtype dtype,
-                       int ndim, const int64_t *shape)
-{
-    if (planned != GA_OK)
-        return NULL;
-    gpuarray *out =
-        ga__array_new(draw->distribution->formula.name, ga__current_device(), dtype, ndim, shape);
-    if (!out || fill(draw, out, rng) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-ga_status ga__draw_into(const ga__draw *draw, ga_status planned, gpuarray *out, ga_rng *rng)
-{
-    return planned == GA_OK ? fill(draw, out, rng) : planned;
 }

@@ -16,11 +16,7 @@ void ga__draw_add(ga__draw *draw, ga_dtype type, ga_value number);
 /* The dtype to draw for `out`; GA_NO_DTYPE and an error when it cannot be written. */
 ga_dtype ga__draw_dtype(const char *name, const gpuarray *out);
 
-/* A new array that the draw fills; `planned` is the status of its preparation. NULL on failure. */
-gpuarray *ga__draw_new(const ga__draw *draw, ga_status planned, ga_rng *rng, ga_dtype dtype,
-                       int ndim, const int64_t *shape);
-
-/* Fills `out` likewise, in C order whatever its layout, with fresh elements of the generator. */
-ga_status ga__draw_into(const ga__draw *draw, ga_status planned, gpuarray *out, ga_rng *rng);
+/* Fills a contiguous array with the elements of the generator from `state` on. */
+ga_status ga__draw_run(const ga__draw *draw, gpuarray *out, ga_rng_state state);
 
 #endif

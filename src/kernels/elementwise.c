@@ -79,14 +79,16 @@ static void add_params(const plan *p, ga__params *params)
 
 /* ---- The kernel ---- */
 
-static void set_operand(const plan *p, int k, ga__operand_variant *v)
+static void set_operand(const plan *p, int k, bool tiles, ga__operand_variant *v)
 {
     const int place = p->place[k];
-    const bool streamed = place != GA__NO_PLACE;
-    *v = ga__operand_variant_of(&p->operands[k], streamed ? p->step[place] : 0,
-                                streamed && p->transposed[place]);
-    if (streamed && has_tiles(p)) {
-        v->move = (uint32_t)p->move[place] & 7;
+    if (place == GA__NO_PLACE) {
+        ga__operand_variant_set(v, &p->operands[k], STEP_ZERO, false);
+        return;
+    }
+    ga__operand_variant_set(v, &p->operands[k], p->step[place], p->transposed[place]);
+    if (tiles) {
+        v->move = (uint8_t)p->move[place];
         v->swizzled = ga__elementwise_swizzled(p, place);
     }
 }
@@ -94,30 +96,30 @@ static void set_operand(const plan *p, int k, ga__operand_variant *v)
 void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
-    v->head = (ga__elementwise_head){.ndim = (uint64_t)p->nest.ndim & 63,
-                                     .lanes = (uint64_t)p->lanes & 63,
-                                     .unroll = (uint64_t)p->unroll & 63,
-                                     .run = (uint64_t)(has_tiles(p) ? p->tile.run : 0) & 63,
-                                     .square = (uint64_t)p->square & 511,
-                                     .block = (uint64_t)p->block & 2047,
-                                     .index_step = (uint64_t)index_step & 3,
+    const bool tiles = has_tiles(p);
+    v->head = (ga__elementwise_head){.ndim = (uint8_t)p->nest.ndim,
+                                     .lanes = (uint8_t)p->lanes,
+                                     .unroll = (uint8_t)p->unroll,
+                                     .run = (uint8_t)(tiles ? p->tile.run : 0),
+                                     .block = (uint16_t)p->block,
+                                     .index_step = (uint8_t)index_step,
+                                     .noperands = (uint8_t)p->noperands,
+                                     .square = (uint16_t)p->square,
                                      .host = p->host,
                                      .wide = p->wide,
                                      .tiled = p->tiled,
-                                     .tail = p->tail,
-                                     .fast_path = p->fast_path,
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
-                                     .noperands = (uint64_t)p->noperands & 63};
-    assert(v->head.lanes == p->lanes && v->head.block == p->block && v->head.square == p->square);
+                                     .tail = p->tail,
+                                     .fast_path = p->fast_path};
     for (int k = 0; k < p->noperands; k++)
-        set_operand(p, k, &v->operand[k]);
+        set_operand(p, k, tiles, &v->operand[k]);
 }
 
 /* One call's kernel: what ga__elementwise_text() gets to see of it. */
 typedef struct wanted {
     const plan *plan;
-    ga__elementwise_variant variant;
+    const ga__elementwise_variant *variant; /* in the key */
 } wanted;
 
 static ga__record *describe(const void *asked)
@@ -126,17 +128,17 @@ static ga__record *describe(const void *asked)
     ga__declaration declarations[GA__MAX_OPERANDS];
     for (int k = 0; k < w->plan->noperands; k++)
         declarations[k] = ga__declaration_of(&w->plan->operands[k]);
-    return ga__elementwise_text(w->plan->formula, declarations, &w->variant);
+    return ga__elementwise_text(w->plan->formula, declarations, w->variant);
 }
 
 static const ga__loaded_kernel *find_kernel(const plan *p)
 {
     ga__key key;
-    wanted w;
-    w.plan = p;
-    ga__elementwise_set_variant(p, &w.variant);
     ga__key_init(&key, p->formula, p->device, GA__ELEMENTWISE);
-    ga__key_add_bytes(&key, &w.variant, ga__elementwise_variant_bytes(&w.variant));
+    ga__elementwise_variant *variant = ga__key_rest(&key, sizeof *variant);
+    const wanted w = {p, variant};
+    ga__elementwise_set_variant(p, variant);
+    ga__key_extend(&key, ga__elementwise_variant_bytes(variant));
     const ga__request request = {p->formula, p->device, "elementwise.tmpl", describe, &w, 0};
     return ga__request_find(&key, &request);
 }

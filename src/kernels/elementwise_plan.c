@@ -11,12 +11,6 @@ typedef ga__elementwise_plan plan;
 
 /* ---- The loop nest ---- */
 
-static inline int add_place(plan *p, int *places)
-{
-    p->transposed[*places] = false;
-    return (*places)++;
-}
-
 /* Whether the elements of some streamed operand are no parts of vectors. */
 static bool has_odd(const plan *p)
 {
@@ -32,19 +26,26 @@ static bool has_odd(const plan *p)
 
 static void place_operands(plan *p)
 {
-    int places = 0;
+    int written = 0;
     unsigned dtypes = 0; /* bits from GA_FIRST_STRUCT on are of structs alone */
-    for (int writes = 1; writes >= 0; writes--)
-        for (int k = 0; k < p->noperands; k++) {
-            if (!ga__operand_streamed(&p->operands[k]))
-                p->place[k] = GA__NO_PLACE;
-            else if (p->operands[k].writes == (bool)writes) {
-                p->place[k] = add_place(p, &places);
-                dtypes |= (unsigned)p->operands[k].array->dtype;
-            }
-        }
-    p->index_place = p->formula->uses_index ? add_place(p, &places) : GA__NO_PLACE;
-    p->nest.noperands = places;
+    for (int k = 0; k < p->noperands; k++)
+        written += p->operands[k].writes && ga__operand_streamed(&p->operands[k]);
+    int next[2] = {written, 0}; /* of operands that are only read, of written ones */
+    for (int k = 0; k < p->noperands; k++) {
+        const ga__operand *operand = &p->operands[k];
+        p->place[k] = GA__NO_PLACE;
+        if (!ga__operand_streamed(operand))
+            continue;
+        p->place[k] = next[operand->writes]++;
+        p->transposed[p->place[k]] = false;
+        dtypes |= (unsigned)operand->array->dtype;
+    }
+    p->nest.noperands = next[0];
+    p->index_place = GA__NO_PLACE;
+    if (p->formula->uses_index) {
+        p->index_place = p->nest.noperands++;
+        p->transposed[p->index_place] = false;
+    }
     p->odd = dtypes >= GA_FIRST_STRUCT && has_odd(p);
 }
 
@@ -205,17 +206,18 @@ static int dense_lanes(const plan *p)
     unsigned widest = 1;
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
-        const int place = p->place[k];
-        if (place == GA__NO_PLACE || p->operands[k].access == GA__COORDINATE ||
-            (p->step[place] == STEP_ZERO &&
-             (!p->operands[k].writes || ga__operand_placed(&p->operands[k]))))
+        const ga__operand *operand = &p->operands[k];
+        if (p->place[k] == GA__NO_PLACE || operand->access == GA__COORDINATE)
             continue;
-        if (p->step[place] != STEP_ONE || ga__operand_placed(&p->operands[k]))
+        const int step = p->step[p->place[k]];
+        const bool placed = operand->access == GA__PLACED;
+        if (step == STEP_ONE && !placed) {
+            const unsigned size = (unsigned)ga__dtype_size(operand->array->dtype);
+            address |= (uintptr_t)operand->array->data >> __builtin_ctz(size);
+            widest = size > widest ? size : widest;
+        } else if (step != STEP_ZERO || (operand->writes && !placed)) {
             return 1;
-        const gpuarray *x = p->operands[k].array;
-        const unsigned size = (unsigned)ga__dtype_size(x->dtype);
-        address |= (uintptr_t)x->data >> __builtin_ctz(size);
-        widest = size > widest ? size : widest;
+        }
     }
     const int lanes = (int)(GA__VECTOR_BYTES / widest);
     return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;

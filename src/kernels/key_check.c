@@ -46,6 +46,8 @@ static ga__key_table texts = GA__KEY_TABLE_INIT((size_t)1 << 20, free_text);
 
 void ga__request_check_key(const ga__key *key, const ga__request *request)
 {
+    if (ga__alloc_requests_left() > 0)
+        return; /* a test fails each request of a call; the check's own would be most of them */
     const ga__saved_error saved = ga__error_save();
     char *now = print_text_key(request);
     const char *before = now ? ga__key_table_get(&texts, key) : NULL;

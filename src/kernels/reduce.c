@@ -149,12 +149,10 @@ static const ga__loaded_kernel *find_kernel(const call *c)
 {
     const plan *p = &c->p;
     const ga__formula *formula = &p->reduction->formula.base;
-    ga__key key;
-    ga__key_init(&key, formula, p->device, GA__REDUCE);
-    ga__key_add_bytes(&key, &p->v,
-                      offsetof(ga__reduce_variant, operand) + 8 * (size_t)p->noperands);
     const ga__request request = {formula, p->device, "reduce.tmpl", describe, c, p->v.block};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__REDUCE, &p->v,
+                                    offsetof(ga__reduce_variant, operand) +
+                                        8 * (size_t)p->noperands);
 }
 
 /* Waits for what other streams do with operands and results. */

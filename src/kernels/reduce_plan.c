@@ -119,8 +119,8 @@ static void set_operands(plan *p)
     p->v.noperands = p->noperands;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        p->v.operand[k] = ga__operand_variant_of(
-            &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
+        ga__operand_variant_set(&p->v.operand[k], &p->operands[k],
+                                place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
     p->v.output_step = step_of(p, p->streamed);
 }

@@ -137,13 +137,24 @@ static inline void ga__key_add(ga__key *key, uint64_t word)
     key->words[key->nwords++] = word;
 }
 
+/* Room for a struct without padding, of at most `most` bytes. ga__key_extend() adds what it is. */
+static inline void *ga__key_rest(ga__key *key, size_t most)
+{
+    assert(key->nwords * sizeof key->words[0] + most <= sizeof key->words);
+    return key->words + key->nwords;
+}
+
+static inline void ga__key_extend(ga__key *key, size_t nbytes)
+{
+    assert(nbytes % sizeof key->words[0] == 0);
+    key->nwords += nbytes / sizeof key->words[0];
+}
+
 /* Adds a struct without padding: a whole number of words. */
 static inline void ga__key_add_bytes(ga__key *key, const void *bytes, size_t nbytes)
 {
-    assert(nbytes % sizeof key->words[0] == 0 &&
-           key->nwords + nbytes / sizeof key->words[0] <= GA__KEY_WORDS);
-    memcpy(key->words + key->nwords, bytes, nbytes);
-    key->nwords += nbytes / sizeof key->words[0];
+    memcpy(ga__key_rest(key, nbytes), bytes, nbytes);
+    ga__key_extend(key, nbytes);
 }
 
 /* The name of a key of records, which keys.def declares: a name that it lacks does not compile. */
@@ -211,6 +222,19 @@ typedef struct ga__loaded_kernel {
  * QUARRY_LOADED_KERNELS kernels of all engines, by default 4096; the disk keeps the others. */
 #define GA__LOADED_KERNELS 4096
 const ga__loaded_kernel *ga__request_find(const ga__key *key, const ga__request *request);
+
+/* The same under the key of the formula, the device, the engine and its variant, without padding.
+ */
+static inline const ga__loaded_kernel *ga__request_find_variant(const ga__request *request,
+                                                                ga__engine engine,
+                                                                const void *variant, size_t nbytes)
+{
+    ga__key key;
+    ga__key_init(&key, request->formula, request->device, engine);
+    ga__key_add_bytes(&key, variant, nbytes);
+    return ga__request_find(&key, request);
+}
+
 static inline void ga__request_leave(void)
 {
     ga__key_table_leave();

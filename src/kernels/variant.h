@@ -27,39 +27,39 @@ typedef enum ga__move {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint32_t type : 12;      /* the dtype whose compute type the name has */
-    uint32_t memory : 12;    /* the array's dtype; GA_NO_DTYPE: a number */
-    uint32_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
-    uint32_t transposed : 1; /* it passes through tiles */
-    uint32_t streamed : 1;   /* the engine follows it from element to element; */
-    uint32_t deinterleaved : 1;
-    uint32_t staged : 1; /* CUDA: its rows pass through shared memory, */
-    uint32_t apart : 1;  /* where each begins a vector of its own, */
-    uint32_t skewed : 1; /* and whose lines do not follow each other directly */
-
-    uint32_t contiguous : 1; /* of an accessor, */
-    uint32_t ndim : 6;       /* and its axes */
-    uint32_t move : 3;       /* a ga__move */
-    uint32_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
-    uint32_t loose : 1;      /* CUDA: its vectors begin at any element */
-    uint32_t placed : 1;     /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
-    uint32_t : 19;
+    uint16_t type;          /* the dtype whose compute type the name has */
+    uint16_t memory;        /* the array's dtype; GA_NO_DTYPE: a number */
+    uint8_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
+    uint8_t transposed : 1; /* it passes through tiles */
+    uint8_t streamed : 1;   /* the engine follows it from element to element; */
+    uint8_t deinterleaved : 1;
+    uint8_t staged : 1;     /* CUDA: its rows pass through shared memory, */
+    uint8_t apart : 1;      /* where each begins a vector of its own, */
+    uint8_t skewed : 1;     /* and whose lines do not follow each other directly */
+    uint8_t placed : 1;     /* the body loads and stores; with GA_NO_DTYPE it is a coordinate */
+    uint8_t contiguous : 1; /* of an accessor, */
+    uint8_t ndim : 6;       /* and its axes */
+    uint8_t move;           /* a ga__move */
+    uint8_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
+    uint8_t loose : 1;      /* CUDA: its vectors begin at any element */
+    uint8_t unused : 6;     /* named, so that a key has no bits without a value */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
-_Static_assert((int)GA_LAST_STRUCT < 1 << 12, "a dtype has twelve bits");
+_Static_assert((int)GA_LAST_STRUCT <= UINT16_MAX, "a dtype has sixteen bits");
 
 /* The kernel of an elementwise call, but its operands. */
 typedef struct ga__elementwise_head {
-    uint64_t ndim : 6, lanes : 6, unroll : 6, block : 11;
-    uint64_t run : 6;        /* of a tile on CUDA: axes along which its results are neighbours */
-    uint64_t square : 9;     /* elements a side of CUDA's squares; 0: the kernel has none */
-    uint64_t index_step : 2; /* of the element's index, if the formula uses it */
-    uint64_t host : 1, wide : 1, tiled : 1, tail : 1, fast_path : 1, past_cache : 1;
-    uint64_t pads : 1; /* on the host: elements that are not there may be computed too */
-    uint64_t noperands : 6;
-    uint64_t : 5;
+    uint8_t ndim, lanes, unroll;
+    uint8_t run; /* of a tile on CUDA: axes along which its results are neighbours */
+    uint16_t block;
+    uint8_t index_step; /* of the element's index, if the formula uses it */
+    uint8_t noperands;
+    uint16_t square; /* elements a side of CUDA's squares; 0: the kernel has none */
+    bool host, wide, tiled, past_cache;
+    bool pads; /* on the host: elements that are not there may be computed too */
+    uint8_t tail : 1, fast_path : 1, unused : 6;
 } ga__elementwise_head;
-_Static_assert(sizeof(ga__elementwise_head) == 8, "the head is one word of the key");
+_Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 
 /* The kernel of an elementwise call: its words are the key, after the formula's id and device. */
 typedef struct ga__elementwise_variant {
@@ -139,7 +139,7 @@ typedef struct ga__draw_variant {
     uint8_t host : 1;
     uint8_t together : 1;   /* CUDA: a thread stores vectors */
     uint8_t past_cache : 1; /* host: elements are stored past the cache */
-    uint8_t : 5;
+    uint8_t unused : 5;
 } ga__draw_variant;
 _Static_assert(sizeof(ga__draw_variant) == 8, "a draw's variant is one word of the key");
 
@@ -153,33 +153,34 @@ static inline ga__declaration ga__declaration_of(const ga__operand *operand)
 }
 
 /* Kernels that only move structs are shared by all structs of a size. */
-static inline uint32_t ga__variant_dtype(const ga__operand *operand, ga_dtype dtype)
+static inline uint16_t ga__variant_dtype(const ga__operand *operand, ga_dtype dtype)
 {
     const bool moves = ga__dtype_is_struct(dtype) && !operand->named;
-    return (uint32_t)(moves ? ga__dtype_moved(dtype) : dtype) & 4095;
+    return (uint16_t)(moves ? ga__dtype_moved(dtype) : dtype);
 }
 
 /* `step` and `transposed` are of a streamed array. */
-static inline ga__operand_variant ga__operand_variant_of(const ga__operand *operand, int step,
-                                                         bool transposed)
+static inline void ga__operand_variant_set(ga__operand_variant *v, const ga__operand *operand,
+                                           int step, bool transposed)
 {
     const gpuarray *x = operand->array;
-    const uint32_t type = ga__variant_dtype(operand, operand->type);
+    const uint16_t type = ga__variant_dtype(operand, operand->type),
+                   memory = x ? ga__variant_dtype(operand, x->dtype) : GA_NO_DTYPE;
+    const ga__access access = operand->access;
     if (!x)
-        return (ga__operand_variant){.type = type, .memory = GA_NO_DTYPE};
-    const uint32_t memory = ga__variant_dtype(operand, x->dtype);
-    if (operand->access == GA__ACCESSOR)
-        return (ga__operand_variant){.type = type,
-                                     .memory = memory,
-                                     .contiguous = x->contiguous,
-                                     .ndim = (uint32_t)x->ndim & 63};
-    const bool coordinate = operand->access == GA__COORDINATE;
-    return (ga__operand_variant){.type = type,
-                                 .memory = coordinate ? GA_NO_DTYPE : memory,
-                                 .placed = coordinate || operand->access == GA__PLACED,
-                                 .streamed = true,
-                                 .step = (uint32_t)step & 3,
-                                 .transposed = transposed};
+        *v = (ga__operand_variant){.type = type, .memory = GA_NO_DTYPE};
+    else if (access == GA__ACCESSOR)
+        *v = (ga__operand_variant){.type = type,
+                                   .memory = memory,
+                                   .contiguous = x->contiguous,
+                                   .ndim = (uint8_t)(x->ndim & 63)};
+    else
+        *v = (ga__operand_variant){.type = type,
+                                   .memory = access == GA__COORDINATE ? GA_NO_DTYPE : memory,
+                                   .placed = access == GA__COORDINATE || access == GA__PLACED,
+                                   .streamed = true,
+                                   .step = (uint8_t)(step & 3),
+                                   .transposed = transposed};
 }
 
 #endif

@@ -39,10 +39,12 @@ bool ga__is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, i
 
 static inline bool ga__same_shape(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b)
 {
-    bool same = ndim_a == ndim_b;
-    for (int k = 0; same && k < ndim_a; k++)
-        same = a[k] == b[k];
-    return same;
+    if (ndim_a != ndim_b)
+        return false;
+    for (int k = 0; k < ndim_a; k++)
+        if (a[k] != b[k])
+            return false;
+    return true;
 }
 
 /* Broadcasts `shape` with another in place; false when they do not broadcast, or broadcast to a

@@ -9,15 +9,19 @@
 /* One application: everything that is known before there is a result. */
 typedef struct call {
     const ga__row *op;
-    ga__device *device;
+    ga__device *device; /* of the arrays; NULL if there are none */
     int ndim;
     int64_t shape[GA_MAX_NDIM];
     const gpuarray *arrays[GA__MAX_INPUTS]; /* NULL for a number */
     ga_dtype loop[GA__MAX_INPUTS];
     ga_dtype common;
+    int ncopies;
+    gpuarray *copies[GA__MAX_INPUTS]; /* of inputs that the result overlaps */
 } call;
 
-ga_status ga__check_values(const char *name, int count, const ga_value *values, ga__device **device)
+/* Sets the device of the arrays, NULL if there are none. */
+static ga_status check_operands(const char *name, int count, const ga_value *values,
+                                ga__device **device)
 {
     *device = NULL;
     for (int k = 0; k < count; k++) {
@@ -35,6 +39,14 @@ ga_status ga__check_values(const char *name, int count, const ga_value *values, 
                             x->buffer->device->name);
         *device = x->buffer->device;
     }
+    return GA_OK;
+}
+
+ga_status ga__check_values(const char *name, int count, const ga_value *values, ga__device **device)
+{
+    const ga_status status = check_operands(name, count, values, device);
+    if (status != GA_OK)
+        return status;
     if (!*device)
         *device = ga__current_device();
     return *device ? GA_OK : ga_error();
@@ -52,8 +64,8 @@ static ga_status prepare(call *c, const ga__row *op, const ga_value *inputs)
 {
     ga__operand_type types[GA__MAX_INPUTS];
     c->op = op;
-    c->ndim = 0;
-    const ga_status status = ga__check_values(op->formula.name, op->inputs, inputs, &c->device);
+    c->ndim = c->ncopies = 0;
+    const ga_status status = check_operands(op->formula.name, op->inputs, inputs, &c->device);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < op->inputs; k++) {
@@ -81,6 +93,14 @@ static void set_inputs(const call *c, const ga_value *inputs, ga__operand *opera
                                     .reads = true};
 }
 
+static gpuarray *new_result(call *c, ga_dtype dtype)
+{
+    if (!c->device)
+        c->device = ga__current_device();
+    return c->device ? ga__array_new(c->op->formula.name, c->device, dtype, c->ndim, c->shape)
+                     : NULL;
+}
+
 static ga__operand result_operand(const char *name, const gpuarray *array, ga_dtype type)
 {
     return (ga__operand){.name = name, .array = array, .type = type, .writes = true};
@@ -104,7 +124,7 @@ gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
     if (prepare(&c, op, inputs) != GA_OK)
         return NULL;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    gpuarray *out = ga__array_new(op->formula.name, c.device, dtype, c.ndim, c.shape);
+    gpuarray *out = new_result(&c, dtype);
     if (!out)
         return NULL;
     operands[0] = result_operand("r", out, dtype);
@@ -148,6 +168,29 @@ ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray
     return GA_OK;
 }
 
+/* Whether `out` takes the result; inputs that it overlaps are copied. */
+static ga_status take_out(call *c, const gpuarray *out, ga_dtype dtype)
+{
+    const char *name = c->op->formula.name;
+    if (c->device && out->buffer->device != c->device)
+        return ga__fail(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c->device->name,
+                        out->buffer->device->name);
+    c->device = out->buffer->device;
+    ga_status status = ga__check_out(name, out, c->ndim, c->shape, dtype);
+    for (int k = 0; k < c->op->inputs && status == GA_OK; k++) {
+        gpuarray **copy = &c->copies[c->ncopies];
+        status = ga__separate(out, &c->arrays[k], copy);
+        c->ncopies += *copy != NULL;
+    }
+    return status;
+}
+
+static void free_copies(const call *c)
+{
+    for (int k = 0; k < c->ncopies; k++)
+        ga_free(c->copies[k]);
+}
+
 /* With a check, for which operands that `out` overwrites are copied. */
 __attribute__((noinline, cold)) static ga_status apply_into_checked(ga__row_id row, gpuarray *out,
                                                                     const ga_value *inputs)
@@ -169,54 +212,23 @@ ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
     const ga__row *op = &ga__rows[row];
     call c;
     ga__operand operands[1 + GA__MAX_INPUTS];
-    gpuarray *copies[GA__MAX_INPUTS] = {NULL};
-    const char *name = op->formula.name;
     if (!out)
-        return ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
+        return ga__fail(GA_ERR_INVALID, "%s: out is NULL", op->formula.name);
     if (ga__checks_nan())
         return apply_into_checked(row, out, inputs);
     ga_status status = prepare(&c, op, inputs);
     if (status != GA_OK)
         return status;
-    bool any_array = false;
-    for (int k = 0; k < op->inputs; k++)
-        any_array |= c.arrays[k] != NULL;
-    if (any_array && out->buffer->device != c.device)
-        return ga__fail(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c.device->name,
-                        out->buffer->device->name);
-    c.device = out->buffer->device;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    status = ga__check_out(name, out, c.ndim, c.shape, dtype);
-    for (int k = 0; k < op->inputs && status == GA_OK; k++)
-        status = ga__separate(out, &c.arrays[k], &copies[k]);
+    status = take_out(&c, out, dtype);
     if (status == GA_OK) {
         operands[0] = result_operand("r", out, dtype);
         set_inputs(&c, inputs, operands + 1);
         status = ga__elementwise(&op->formula, c.device, out->ndim, out->shape, 1 + op->inputs,
                                  operands);
     }
-    for (int k = 0; k < op->inputs; k++)
-        ga_free(copies[k]);
+    free_copies(&c);
     return status;
-}
-
-/* A new array, or `out` if there is one and it takes the result; then inputs that it overlaps are
- * copied. */
-static gpuarray *result_of(call *c, gpuarray *out, gpuarray **copies)
-{
-    const char *name = c->op->formula.name;
-    const ga_dtype dtype = ga__result_dtype(c->op->result, c->common);
-    if (!out)
-        return ga__array_new(name, c->device, dtype, c->ndim, c->shape);
-    if (out->buffer->device != c->device)
-        return ga__fail_null(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c->device->name,
-                             out->buffer->device->name);
-    if (ga__check_out(name, out, c->ndim, c->shape, dtype) != GA_OK)
-        return NULL;
-    for (int k = 0; k < c->op->inputs; k++)
-        if (ga__separate(out, &c->arrays[k], &copies[k]) != GA_OK)
-            return NULL;
-    return out;
 }
 
 gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *inputs, int count,
@@ -225,13 +237,13 @@ gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *in
     static const char *const names[GA__MAX_NUMBERS] = {"p", "q", "s"};
     call c;
     ga__operand operands[1 + GA__MAX_INPUTS + GA__MAX_NUMBERS];
-    gpuarray *copies[GA__MAX_INPUTS] = {NULL};
     if (prepare(&c, op, inputs) != GA_OK)
         return NULL;
-    gpuarray *result = result_of(&c, out, copies);
-    ga_status status = result ? GA_OK : ga_error();
-    if (result) {
-        operands[0] = result_operand("r", result, ga__result_dtype(op->result, c.common));
+    const ga_dtype dtype = ga__result_dtype(op->result, c.common);
+    gpuarray *result = out ? out : new_result(&c, dtype);
+    ga_status status = !result ? ga_error() : out ? take_out(&c, out, dtype) : GA_OK;
+    if (status == GA_OK) {
+        operands[0] = result_operand("r", result, dtype);
         set_inputs(&c, inputs, operands + 1);
         for (int k = 0; k < count; k++)
             operands[1 + op->inputs + k] = (ga__operand){.name = names[k],
@@ -241,8 +253,7 @@ gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *in
         status = ga__elementwise(&op->formula, c.device, result->ndim, result->shape,
                                  1 + op->inputs + count, operands);
     }
-    for (int k = 0; k < op->inputs; k++)
-        ga_free(copies[k]);
+    free_copies(&c);
     if (status == GA_OK)
         return ga__checks_nan() && !out ? checked(op, result, inputs) : result;
     if (!out)
@@ -262,8 +273,8 @@ ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **fir
     if (status != GA_OK)
         return status;
     const ga_dtype dtype = ga__result_dtype(op->result, c.common);
-    gpuarray *r = ga__array_new(op->formula.name, c.device, c.common, c.ndim, c.shape);
-    gpuarray *s = r ? ga__array_new(op->formula.name, c.device, dtype, c.ndim, c.shape) : NULL;
+    gpuarray *r = new_result(&c, c.common);
+    gpuarray *s = r ? new_result(&c, dtype) : NULL;
     if (!s) {
         ga_free(r);
         return ga_error();

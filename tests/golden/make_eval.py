@@ -380,6 +380,17 @@ any(i32 > 1, axis=())
 x[1:, None, :2, None] + g[None, :2, None, None]
 v[..., ::-1].T[1:3]
 t = i32[:, :2]; u = i16[:, 2:]; t + u
+f[f > 0]
+x[x > mean(x)]
+(i32 * 2 + g)[b]
+c[x < 1]
+h[h > 5]
+i64[i64 % 2 == 0]
+t = x - mean(x, axis=0); t[t * f > 0]
+(x > 0)[f > 0]
+x.T[x.T > 0.5]
+x[::2, 1:][f[1:, :3] < 0]
+s[s == s]
 """
 
 

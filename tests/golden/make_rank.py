@@ -145,6 +145,10 @@ def main():
         method_cases(file, method)
     small_cases(file)
     error_cases(file)
+    for name in ("median", "nanmedian"):
+        for dtype in ("complex64", "complex128"):
+            for k, (shape, axes) in enumerate(SHAPES):
+                median(file, name, values(dtype, shape, ("plain", "ties", "special")[k % 3]), axes, k % 2 == 1)
     file.write(ROOT / "tests/golden/rank.bin")
 
 

@@ -49,6 +49,13 @@ def unique(file, x, distinct):
     file.case("inverse", [x], [values, Array("int64", inverse)], ddof=int(distinct))
 
 
+def unique_parts(file, x, axis):
+    values, indices, inverse, counts = np.unique(x.v, True, True, True, axis=axis)
+    values = Array(x.dtype, values)
+    file.case("unique", [x], [values, Array("int64", indices), Array("int64", counts)], axes=[axis])
+    file.case("inverse", [x], [values, Array("int64", inverse)], axes=[axis])
+
+
 def pair(file, a, b):
     """The sets of two arrays, which NumPy gets in their common dtype."""
     common = promote(a.dtype, b.dtype)
@@ -98,6 +105,10 @@ def main(out):
         for what in ("few", "special"):
             a, b = numbers(rng, first, (50,), what), numbers(rng, second, (20 if k % 2 else 90,), what)
             pair(file, a, b)
+    for dtype in ("bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex64"):
+        for k, (shape, axis) in enumerate((((40, 2), 0), ((3, 50), 1), ((9, 2, 2), -3), ((2, 9, 2), 1), ((1, 3), 0))):
+            what = CONTENTS[k % 3]
+            unique_parts(file, drawn(rng, dtype, shape, what, numbers(rng, dtype, (3,), what)), axis)
     file.write(out)
 
 

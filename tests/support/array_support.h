@@ -30,6 +30,9 @@ int64_t live_blocks(void);
  * return true; in both cases it must leave nothing allocated. */
 void survive_failures(bool (*work)(void));
 
+/* A teardown: no allocation is to fail, and the thread has no error. */
+int leave_no_error(void **state);
+
 /* Whether the current device is the host. Exits if there is no device. */
 bool on_host(void);
 

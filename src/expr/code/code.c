@@ -304,6 +304,8 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     for (int k = 0; k < step->ninputs; k++)
         ga__describe(&s, step->inputs[k].name);
     ga__describe(&s, step->text);
+    if (step->selects)
+        ga__describe(&s, step->finish[0]);
     for (int p = 0; p < group->nparts; p++) {
         ga__describe(&s, ga__rows[graph->nodes[group->part[p]].key.row].formula.name);
         ga__describe(&s, ga_dtype_name(step->reduction.type[p]));
@@ -410,6 +412,8 @@ static ga_status code(coder *c)
     c->arrays = c->numbers = 0;
     if (node_at(c, step->domain)->key.kind == GA__NODE_PRODUCT && c->group->nparts == 0)
         return code_product(c, node_at(c, step->domain));
+    if (node_at(c, step->domain)->key.kind == GA__NODE_SELECT)
+        return ga__coder_select(c);
     if (c->group->nparts > 0)
         code_reductions(c);
     else
@@ -426,7 +430,9 @@ static ga_status code(coder *c)
 /* Whether the engines support fewer operands. What elements at indices need besides counts too. */
 static bool has_too_many(const ga__step *step)
 {
-    const int more = step->ngathers > 0 ? GA__GATHER_OPERANDS * step->ngathers + 2 : 0;
+    const int more = step->ngathers > 0 ? GA__GATHER_OPERANDS * step->ngathers + 2
+                     : step->selects    ? 2
+                                        : 0;
     return step->ninputs + more > GA__MOST_INPUTS;
 }
 

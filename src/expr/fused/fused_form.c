@@ -70,7 +70,8 @@ static bool find_form(finder *f)
         f->kept[k] = -1;
         if (!f->used[k] || ga__node_is_weak(node))
             continue;
-        if (node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_GATHER)
+        if (node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_GATHER ||
+            node->key.kind == GA__NODE_SELECT)
             return false;
         if ((ga__finder_reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
             return false;

@@ -81,12 +81,10 @@ static const ga__loaded_kernel *find_kernel(const launching *c)
 {
     const plan *p = &c->p;
     const ga__formula *formula = &p->call->formula->base;
-    ga__key key;
-    ga__key_init(&key, formula, p->call->device, GA__FUSED);
-    ga__key_add_bytes(&key, &p->v,
-                      offsetof(ga__fused_variant, operand) + 8 * (size_t)p->v.noperands);
     const ga__request request = {formula, p->call->device, "fused.tmpl", describe, c, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__FUSED, &p->v,
+                                    offsetof(ga__fused_variant, operand) +
+                                        8 * (size_t)p->v.noperands);
 }
 
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)

@@ -72,12 +72,12 @@ static bool set_operands(plan *p)
         const bool array = k == 0 || call->operands[k].array;
         if (array && (step < 0 || step > 1))
             return false;
-        p->v.operand[k] =
-            ga__operand_variant_of(&call->operands[k], step == 1 ? STEP_ONE : STEP_ZERO, false);
+        ga__operand_variant_set(&p->v.operand[k], &call->operands[k],
+                                step == 1 ? STEP_ONE : STEP_ZERO, false);
     }
     if (!call->operands[0].array) /* the shape of the plan does not depend on it */
-        p->v.operand[0] = (ga__operand_variant){.type = call->operands[0].type & 4095,
-                                                .memory = call->operands[0].type & 4095,
+        p->v.operand[0] = (ga__operand_variant){.type = (uint16_t)call->operands[0].type,
+                                                .memory = (uint16_t)call->operands[0].type,
                                                 .streamed = true,
                                                 .step = STEP_ONE};
     return true;

@@ -22,11 +22,8 @@ static ga__record *describe(const void *variant)
 
 static const ga__loaded_kernel *find_kernel(ga__device *device, const ga__product_variant *v)
 {
-    ga__key key;
-    ga__key_init(&key, &formula, device, GA__PRODUCT);
-    ga__key_add_bytes(&key, v, sizeof *v);
     const ga__request request = {&formula, device, "product.tmpl", describe, v, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__PRODUCT, v, sizeof *v);
 }
 
 enum { MOST_WORDS = 32 + GA_MAX_NDIM * GA__PRODUCT_AXIS_WORDS };

@@ -10,7 +10,7 @@ typedef struct ga__product_variant {
     uint8_t host : 1;
     uint8_t scales : 1, adds : 1;         /* alpha is not 1; beta is not 0 */
     uint8_t a_along_k : 1, b_along_k : 1; /* CUDA: threads read neighbours along k */
-    uint8_t : 3;
+    uint8_t unused : 3;
     uint8_t axes; /* of the stack */
     uint8_t rows; /* CUDA: rows and columns of a thread */
     uint8_t columns;

@@ -81,11 +81,8 @@ static ga__record *describe(const void *planned)
 static const ga__loaded_kernel *find_kernel(const call *c, int block)
 {
     const ga__formula *formula = ga__rank_formula(c->r->task);
-    ga__key key;
-    ga__key_init(&key, formula, c->device, GA__RANK);
-    ga__key_add_bytes(&key, &c->v, sizeof c->v);
     const ga__request request = {formula, c->device, "rank.tmpl", describe, &c->v, block};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__RANK, &c->v, sizeof c->v);
 }
 
 /* One launch. On the host each of its threads has `scratch` bytes. */

@@ -96,11 +96,9 @@ static const ga__loaded_kernel *find_kernel(const call *c)
 {
     const plan *p = &c->p;
     const ga__formula *formula = &p->scan->formula.base;
-    ga__key key;
-    ga__key_init(&key, formula, p->device, GA__SCAN);
-    ga__key_add_bytes(&key, &p->v, offsetof(ga__scan_variant, operand) + 8 * (size_t)p->noperands);
     const ga__request request = {formula, p->device, "scan.tmpl", describe, c, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__SCAN, &p->v,
+                                    offsetof(ga__scan_variant, operand) + 8 * (size_t)p->noperands);
 }
 
 /* Memory for the states of tiles, all zero: nothing is there yet. */

@@ -15,7 +15,7 @@ typedef struct ga__scan_formula {
     const char *starts; /* whether an element starts a segment, likewise; NULL: none does */
 } ga__scan_formula;
 
-/* CUDA: a launch of a selection. The first stores whether elements are chosen: in ga_words a bit
+/* A launch of a selection. The first stores whether elements are chosen: in ga_words a bit
  * for each, in ga_tiles their number in each tile. The second reads the words, and in ga_tiles the
  * number of all tiles before each. It runs the body for each chosen element: `to` is its index
  * among them, `value` what the map returns of it. */

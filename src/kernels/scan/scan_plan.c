@@ -87,8 +87,8 @@ static void set_operands(plan *p)
     p->v.noperands = (uint8_t)p->noperands;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        p->v.operand[k] = ga__operand_variant_of(
-            &p->operands[k], place == GA__NO_PLACE ? 0 : step_of(p, place), false);
+        ga__operand_variant_set(&p->v.operand[k], &p->operands[k],
+                                place == GA__NO_PLACE ? 0 : step_of(p, place), false);
     }
 }
 
@@ -127,12 +127,14 @@ static void choose_variant(plan *p)
     p->v.initial = s->initial != NULL;
     p->v.segmented = s->formula.starts != NULL;
     p->v.type = (uint16_t)s->type;
+    p->v.choice = (uint8_t)s->pass & 3;
     p->v.kept_ndim = (uint8_t)p->kept.ndim;
     p->v.value_bytes = (uint16_t)((size_t)s->formula.texts->values * size);
     p->v.lanes = p->v.unroll = p->v.across = 1;
     set_operands(p);
     p->width = p->kept.shape[0];
-    p->each = 1;
+    p->each = p->groups = p->tiles = 1;
+    p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE); /* of a selection */
     if (p->v.host)
         ga__scan_plan_host(p);
     else

@@ -271,24 +271,23 @@ static void plan_rows(plan *p)
     choose_blocks(p, ROW_BLOCKS);
 }
 
-/* The condition, the first operand, is read by vectors of bytes where it consists of these. */
+/* A condition that is an array, the first operand, is read by vectors of bytes where it consists of
+ * these. Before a computed one come the words of the marks. */
 static void plan_choice(plan *p)
 {
     const gpuarray *x = p->operands[0].array;
     const char kind = ga__dtype_kind(x->dtype);
     const bool bytes = ga__dtype_size(x->dtype) == 1 && (kind == 'b' || kind == 'i' || kind == 'u');
-    p->v.choice = (uint8_t)p->scan->pass & 3;
     p->v.lanes = p->scan->pass == GA__CHOICE_MARKS && bytes && x->contiguous &&
                          (uintptr_t)x->data % GA__VECTOR_BYTES == 0
                      ? GA__VECTOR_BYTES
                      : 1;
-    p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE);
 }
 
 void ga__scan_plan_cuda(plan *p)
 {
     p->groups = p->rows;
-    if (p->scan->pass != GA__CHOICE_NOT)
+    if (p->v.choice != GA__CHOICE_NOT)
         plan_choice(p);
     else if (p->v.columns)
         plan_columns(p);

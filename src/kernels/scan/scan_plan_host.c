@@ -31,6 +31,8 @@ static void plan_rows(plan *p)
 
 void ga__scan_plan_host(plan *p)
 {
+    if (p->v.choice != GA__CHOICE_NOT)
+        return;
     if (p->v.columns)
         plan_columns(p);
     else

@@ -33,11 +33,8 @@ static ga__record *describe(const void *variant)
 
 static const ga__loaded_kernel *find_kernel(ga__device *device, const ga__sort_variant *v)
 {
-    ga__key key;
-    ga__key_init(&key, &formula, device, GA__SORT);
-    ga__key_add_bytes(&key, v, sizeof *v);
     const ga__request request = {&formula, device, "sort.tmpl", describe, v, 0};
-    return ga__request_find(&key, &request);
+    return ga__request_find_variant(&request, GA__SORT, v, sizeof *v);
 }
 
 /* Elements of a share: those that a block counts differ from those of a tile. */

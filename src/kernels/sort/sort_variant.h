@@ -27,7 +27,7 @@ typedef struct ga__sort_variant {
     uint8_t wide : 1;                /* indices of rows have 64 bits */
     uint8_t last : 1;                /* CUDA: the pass that writes the results */
     uint8_t quick : 1;               /* host: comparisons of words, not digits */
-    uint8_t : 1;
+    uint8_t unused_bit : 1;
     uint8_t items;  /* CUDA: elements of a thread */
     uint16_t block; /* CUDA: threads */
     uint8_t team;   /* CUDA: threads of a short row */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernels/draw_text.h"
 #include "ops/elementwise_op.h"
+#include "ops/random/fill.h"
 
 static bool are_numbers(const ga__draw_row *row, const ga_value *values)
 {

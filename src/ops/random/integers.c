@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "device/stream.h"
-#include "kernels/draw.h"
 #include "kernels/elementwise.h"
+#include "ops/random/fill.h"
 
 /* A 64-bit integer with a sign: its value modulo 2^64. */
 typedef struct integer {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ops/random/draw_op.h"
+#include "ops/random/fill.h"
 
 static ga_status plan_real(ga__draw *draw, const ga__distribution *distribution, const ga_rng *rng,
                            ga_dtype dtype)

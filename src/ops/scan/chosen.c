@@ -1,6 +1,8 @@
 /* Counts what a condition chooses, and runs statements for each chosen element. */
 #include "ops/scan/chosen.h"
 
+#include <string.h>
+
 #include <quarry/ops.h>
 #include <quarry/select.h>
 
@@ -28,27 +30,32 @@ enum { MARKED = 1 << 16 };
 static ga_status pass_over(const ga__chosen *c, ga__choice_pass pass, const ga__formula *base,
                            const char *map, int noperands, const ga__operand *operands)
 {
-    const int64_t n = c->condition->size;
+    const int64_t n = c->where.size;
     const ga__scan scan = {.formula = {.base = *base, .map = map, .texts = &ga__truths},
                            .type = n < INT32_MAX ? GA_INT32 : GA_INT64,
                            .pass = pass};
-    return ga__scan_run(&scan, c->condition->buffer->device, 1, &n, 0, noperands, operands);
+    return ga__scan_run(&scan, c->where.device, 1, &n, 0, noperands, operands);
 }
 
-/* Marks the elements and counts those of each tile. */
+/* Marks the elements and counts those of each tile. An array of truths is the first operand. */
 static ga_status mark(const ga__chosen *c, gpuarray *counts)
 {
-    static const ga__formula formula = {.id = GA__FORMULA_ID(45), .name = "marks", .body = ""};
-    const ga__operand operands[] = {ga__read_operand("c", c->condition),
-                                    ga__write_operand("ga_words", c->marks),
-                                    ga__write_operand("ga_tiles", counts)};
-    return pass_over(c, GA__CHOICE_MARKS, &formula, "return ga::truth(c[i])", 3, operands);
+    const ga__formula formula = {.id = c->where.id, .name = "marks", .body = ""};
+    ga__operand operands[GA__MAX_OPERANDS];
+    int n = 0;
+    if (c->condition)
+        operands[n++] = ga__read_operand("c", c->condition);
+    operands[n++] = ga__write_operand("ga_words", c->marks);
+    operands[n++] = ga__write_operand("ga_tiles", counts);
+    for (int k = 0; k < c->where.noperands && !c->condition; k++)
+        operands[n++] = c->where.operands[k];
+    return pass_over(c, GA__CHOICE_MARKS, &formula, c->where.text, n, operands);
 }
 
 static ga_status count_marked(ga__chosen *c)
 {
-    ga__device *device = c->condition->buffer->device;
-    const int64_t tiles = (c->condition->size + GA__CHOICE_TILE - 1) / GA__CHOICE_TILE,
+    ga__device *device = c->where.device;
+    const int64_t tiles = (c->where.size + GA__CHOICE_TILE - 1) / GA__CHOICE_TILE,
                   words = tiles * (GA__CHOICE_TILE / 32);
     gpuarray *counts = ga__array_new(c->name, device, GA_INT64, 1, &tiles);
     c->marks = ga__array_new(c->name, device, GA_UINT32, 1, &words);
@@ -61,12 +68,60 @@ static ga_status count_marked(ga__chosen *c)
     return status;
 }
 
-ga_status ga__chosen_begin(ga__chosen *c, const char *name, const gpuarray *condition)
+/* The condition as an expression. */
+static char *truth_of(const ga__chosen *c)
 {
-    *c = (ga__chosen){.name = name, .condition = condition};
+    ga__strbuf chosen = GA__STRBUF_INIT;
+    ga__strbuf_addf(&chosen, "[&]() -> bool { %s; }()", c->where.text);
+    return ga__strbuf_take(&chosen);
+}
+
+/* Counts by a scan that stores its last number alone. */
+static ga_status count_computed(ga__chosen *c)
+{
+    ga__operand operands[GA__MAX_OPERANDS];
+    const int n = c->where.noperands;
+    gpuarray *count = ga__array_new(c->name, c->where.device, GA_INT64, 0, NULL);
+    char *const chosen = count ? truth_of(c) : NULL;
+    const ga__choice choice = {.id = c->where.id,
+                               .name = "count",
+                               .chosen = chosen,
+                               .store = "",
+                               .always = "if (i + 1 == n) t[0] = item"};
+    ga_status status = count ? GA_ERR_MEMORY : ga_error();
+    if (chosen) {
+        memcpy(operands, c->where.operands, (size_t)n * sizeof *operands);
+        operands[n] = ga__write_operand("t", count);
+        status = ga__choose(&choice, c->where.device, c->where.size, n + 1, operands);
+    }
+    ga__free(chosen);
+    if (status == GA_OK)
+        return ga__take_number(count, &c->count);
+    ga_free(count);
+    return status;
+}
+
+ga_status ga__chosen_begin_where(ga__chosen *c, const char *name, const ga__predicate *where)
+{
+    *c = (ga__chosen){.name = name, .where = *where};
     if (!ga__not_recording(name))
         return ga_error();
-    if (condition->buffer->device->arch != 0 && condition->size >= MARKED)
+    if (where->size >= MARKED)
+        return count_marked(c);
+    return where->size > 0 ? count_computed(c) : GA_OK;
+}
+
+ga_status ga__chosen_begin(ga__chosen *c, const char *name, const gpuarray *condition)
+{
+    *c = (ga__chosen){.name = name,
+                      .condition = condition,
+                      .where = {.id = GA__FORMULA_ID(45),
+                                .text = "return ga::truth(c[i])",
+                                .device = condition->buffer->device,
+                                .size = condition->size}};
+    if (!ga__not_recording(name))
+        return ga_error();
+    if (condition->size >= MARKED)
         return count_marked(c);
     return ga__take_number(ga_count_nonzero(condition), &c->count);
 }
@@ -92,13 +147,13 @@ ga_status ga__chosen_store(const ga__chosen *c, const char *name, ga__hash128 id
     }
     ga__strbuf store = GA__STRBUF_INIT;
     ga__strbuf_addf(&store, "const auto value = [&]() { %s; }(); %s", map, statements);
-    char *const text = ga__strbuf_take(&store);
-    if (!text)
-        return GA_ERR_MEMORY;
+    char *const text = ga__strbuf_take(&store), *const chosen = text ? truth_of(c) : NULL;
     const ga__choice choice = {
-        .id = id, .name = name, .chosen = "ga::truth(c[i])", .store = text, .always = ""};
+        .id = id, .name = name, .chosen = chosen, .store = text, .always = ""};
     const ga_status status =
-        ga__choose(&choice, c->condition->buffer->device, c->condition->size, noperands, operands);
+        chosen ? ga__choose(&choice, c->where.device, c->where.size, noperands, operands)
+               : GA_ERR_MEMORY;
     ga__free(text);
+    ga__free(chosen);
     return status;
 }

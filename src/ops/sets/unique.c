@@ -43,14 +43,17 @@ static ga_status deliver(const ga__made_runs *made, const targets *to)
     return status;
 }
 
-static ga_status unique(const char *name, const gpuarray *x, bool distinct_nan, const targets *to)
+/* Along one axis; NULL: of all elements. */
+static ga_status unique(const char *name, const gpuarray *x, const int *axis, bool distinct_nan,
+                        const targets *to)
 {
     ga__made_runs made;
     const ga__wanted_runs wanted = {to->indices != NULL, to->inverse != NULL, to->counts != NULL};
     if (!x)
         return ga__fail(GA_ERR_INVALID, "%s: x is NULL", name);
     ga_scope_begin();
-    ga_status status = ga__unique(name, x, distinct_nan, wanted, &made);
+    ga_status status = axis ? ga__unique_along(name, x, *axis, wanted, &made)
+                            : ga__unique(name, x, distinct_nan, wanted, &made);
     if (status == GA_OK)
         status = deliver(&made, to);
     ga_scope_end();
@@ -64,31 +67,39 @@ gpuarray *(ga_unique)(size_t size, const ga_unique_args *args)
     if (ga__options_read("unique", &known, sizeof known, args, size) != GA_OK)
         return NULL;
     const targets to = {&values, known.indices, known.inverse, known.counts};
-    return unique("unique", known.x, known.distinct_nan, &to) == GA_OK ? values : NULL;
+    int axis = 0;
+    bool along = known.x && known.naxes > 0;
+    if (ga__one_axis("unique", known.naxes, known.axes) != GA_OK ||
+        (along && ga__check_axis("unique", known.axes[0], known.x->ndim, &axis) != GA_OK))
+        return NULL;
+    along = along && known.x->ndim > 1;
+    return unique("unique", known.x, along ? &axis : NULL, known.distinct_nan, &to) == GA_OK
+               ? values
+               : NULL;
 }
 
 ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
                         gpuarray **inverse, gpuarray **counts)
 {
     const targets to = {values, indices, inverse, counts};
-    return unique("unique_all", x, true, &to);
+    return unique("unique_all", x, NULL, true, &to);
 }
 
 ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts)
 {
     const targets to = {.values = values, .counts = counts};
-    return unique("unique_counts", x, true, &to);
+    return unique("unique_counts", x, NULL, true, &to);
 }
 
 ga_status ga_unique_inverse(const gpuarray *x, gpuarray **values, gpuarray **inverse)
 {
     const targets to = {.values = values, .inverse = inverse};
-    return unique("unique_inverse", x, true, &to);
+    return unique("unique_inverse", x, NULL, true, &to);
 }
 
 gpuarray *ga_unique_values(const gpuarray *x)
 {
     gpuarray *values;
     const targets to = {.values = &values};
-    return unique("unique_values", x, true, &to) == GA_OK ? values : NULL;
+    return unique("unique_values", x, NULL, true, &to) == GA_OK ? values : NULL;
 }

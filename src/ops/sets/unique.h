@@ -9,4 +9,9 @@
 ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
                      ga__made_runs *made);
 
+/* The same of the parts along an axis, whose elements decide in C order; `indices` and `inverse`
+ * are of parts. */
+ga_status ga__unique_along(const char *name, const gpuarray *x, int axis, ga__wanted_runs wanted,
+                           ga__made_runs *made);
+
 #endif
