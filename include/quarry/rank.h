@@ -20,10 +20,11 @@ typedef struct ga_median_args {
 } ga_median_args;
 
 /* ga_median(x, GA_AXIS(0)): the median of x over some axes, as numpy.median: the middle element,
- * or the mean of the two middle elements, in the order of ga_sort(). Floats and complex numbers keep
- * their dtype; integers and bool give float64. The result is NaN if an element is NaN or if there
- * are no elements. Returns a new array of the kept axes. On one device the result has the same bits
- * in every run. GA_ERR_INVALID for a bad or repeated axis, GA_ERR_MEMORY, GA_ERR_COMPILE. */
+ * or the mean of the two middle elements, in the order of ga_sort(). Floats and complex numbers
+ * keep their dtype; integers and bool give float64. The result is NaN if an element is NaN or if
+ * there are no elements. Returns a new array of the kept axes. On one device the result has the
+ * same bits in every run. GA_ERR_INVALID for a bad or repeated axis, GA_ERR_MEMORY,
+ * GA_ERR_COMPILE. */
 GA_API gpuarray *ga_median(size_t size, const ga_median_args *args);
 
 /* The same over the elements that are not NaN; NaN if there are none. */
