@@ -32,9 +32,9 @@
 #include <quarry/struct.h>
 #include <quarry/info.h>
 
-/* Whether the program's calls note their file and line, for ga_error_file(), the error handler and
- * the log: 1 unless NDEBUG is defined. Functions are macros then. It costs about a nanosecond a
- * call. */
+/* GA_CALL_SITES: 1 if the program's calls note their file and line for ga_error_file(), the error
+ * handler and the log; the functions are then macros too. The default is 1 unless NDEBUG is
+ * defined. It costs about a nanosecond per call. */
 #ifndef GA_CALL_SITES
 #ifdef NDEBUG
 #define GA_CALL_SITES 0

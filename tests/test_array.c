@@ -227,7 +227,8 @@ static void scalars_give_their_items_back(void **state)
         gpuarray *x = counting(GA_SHAPE(3));
         assert_int_equal(ga_item_int64(ga_slice(x, "2:")), 2);
         assert_int_equal(ga_item_int64(x), 0);
-        assert_error(GA_ERR_SHAPE, "item: array of shape (3,) has 3 elements, not 1; indices");
+        assert_error(GA_ERR_SHAPE,
+                     "item: the array of shape (3,) has 3 elements, expected 1; indices");
         assert_true(isnan(ga_item_double(ga_slice(x, ":0"))));
         assert_error(GA_ERR_SHAPE, "has 0 elements");
         assert_true(isnan(creal(ga_item_complex(x))));

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "jit/compile.h"
+#include "children.h"
 #include "parallel.h"
 #include "run.h"
 
@@ -368,7 +369,7 @@ static void a_child_evicts_too(void **state)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(100);
+        alarm(HANG_SECONDS);
         ga_set_device("cpu");
         for (int k = FORMULAS; k-- > 0;)
             if (check(k, 10, 3))

@@ -18,9 +18,10 @@
 #include "base/alloc.h"
 #include "base/hold.h"
 #include "jit/key_table.h"
+#include "children.h"
 #include "run.h"
 
-enum { KEYS = 2000, THREADS = 8, FEW = 8, HANG_SECONDS = 30 };
+enum { KEYS = 2000, THREADS = 8, FEW = 8 };
 
 static int values[KEYS];
 static _Atomic int releases;

@@ -176,21 +176,22 @@ static void wrong_choices_are_refused(void **state)
     gpuarray *single = ga_from_host(one, GA_FLOAT64, GA_SHAPE(2));
     gpuarray *missing = ga_from_host(nan, GA_FLOAT64, GA_SHAPE(2));
     assert_null(ga_rng_choice(rng, 0, GA_SHAPE(1)));
-    assert_error(GA_ERR_INVALID, "choice: 0 elements to choose from");
+    assert_error(GA_ERR_INVALID, "choice: 0 elements to choose from, expected at least 1");
     assert_null(ga_rng_choice(rng, -5, GA_SHAPE(1)));
-    assert_error(GA_ERR_INVALID, "choice: -5 elements to choose from");
+    assert_error(GA_ERR_INVALID, "choice: -5 elements to choose from, expected at least 1");
     assert_null(ga_rng_choice(rng, 2.5, GA_SHAPE(1)));
     assert_error(GA_ERR_INVALID, "choice: the source is neither an integer nor an array");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(3), .without_replacement = true));
-    assert_error(GA_ERR_INVALID, "choice: 3 without replacement from 2");
+    assert_error(GA_ERR_INVALID, "choice: 3 choices without replacement from 2 elements");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(2), .p = single, .without_replacement = true));
-    assert_error(GA_ERR_INVALID, "choice: 2 without replacement from 1 of probability above 0");
+    assert_error(GA_ERR_INVALID,
+                 "choice: 2 choices without replacement from 1 elements of probability above 0");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(2), .p = bad));
-    assert_error(GA_ERR_INVALID, "choice: some probability is -0.5");
+    assert_error(GA_ERR_INVALID, "choice: a probability is -0.5, expected at least 0");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(2), .p = missing));
-    assert_error(GA_ERR_INVALID, "choice: some probability is nan");
+    assert_error(GA_ERR_INVALID, "choice: a probability is nan, expected at least 0");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(2), .p = small));
-    assert_error(GA_ERR_INVALID, "choice: the probabilities sum to 0.75, not to 1");
+    assert_error(GA_ERR_INVALID, "choice: the probabilities sum to 0.75, expected 1");
     assert_null(ga_rng_choice(rng, 3, GA_SHAPE(2), .p = single));
     assert_error(GA_ERR_SHAPE, "choice: 2 probabilities for 3 elements");
     assert_null(ga_rng_choice(rng, x, GA_SHAPE(2), GA_AXIS(1)));
@@ -447,7 +448,9 @@ static void wrong_rows_are_refused(void **state)
     assert_null(ga_rng_multivariate_normal(rng, GA_FLOAT32, two, asymmetric, GA_SHAPE(4)));
     assert_error(GA_ERR_INVALID, "multivariate_normal: cov is not symmetric");
     assert_null(ga_rng_multivariate_normal(rng, GA_FLOAT32, three, indefinite, GA_SHAPE(4)));
-    assert_error(GA_ERR_SHAPE, "multivariate_normal: mean of shape (3,) and cov of shape (2, 2)");
+    assert_error(
+        GA_ERR_SHAPE,
+        "multivariate_normal: mean has shape (3,) and cov (2, 2), expected (d,) and (d, d)");
     assert_null(ga_rng_multivariate_normal(rng, GA_INT32, two, indefinite, GA_SHAPE(4)));
     assert_error(GA_ERR_DTYPE, "multivariate_normal: the dtype must be a float, not int32");
     assert_null(ga_rng_multinomial(rng, GA_INT32, 5, much, GA_SHAPE(4)));
@@ -550,13 +553,13 @@ static void wrong_sobol_calls_are_refused(void **state)
     assert_null(ga_sobol(GA_INT32, 5, 2));
     assert_error(GA_ERR_DTYPE, "sobol: the dtype must be a float, not int32");
     assert_null(ga_sobol(GA_FLOAT32, 5, 0));
-    assert_error(GA_ERR_INVALID, "sobol: 0 dimensions, not 1 to 1111");
+    assert_error(GA_ERR_INVALID, "sobol: 0 dimensions, expected 1 to 1111");
     assert_null(ga_sobol(GA_FLOAT32, 5, 1112));
-    assert_error(GA_ERR_INVALID, "sobol: 1112 dimensions, not 1 to 1111");
+    assert_error(GA_ERR_INVALID, "sobol: 1112 dimensions, expected 1 to 1111");
     assert_null(ga_sobol(GA_FLOAT32, -5, 2));
-    assert_error(GA_ERR_INVALID, "sobol: -5 points after 0, not within 2^32");
+    assert_error(GA_ERR_INVALID, "sobol: -5 points after 0 skipped ones are not within");
     assert_null(ga_sobol(GA_FLOAT32, 5, 2, .skip = INT64_MAX));
-    assert_error(GA_ERR_INVALID, "not within 2^32");
+    assert_error(GA_ERR_INVALID, "not within");
     gpuarray *last = ga_sobol(GA_FLOAT64, 1, 2, .skip = ((int64_t)1 << 32) - 1);
     assert_int_equal(ga_size(last), 2);
     gpuarray *none = ga_sobol(GA_FLOAT64, 0, 2);

@@ -145,7 +145,6 @@ static void programs_that_ignore_or_reap_children_compile(void **state)
 
 static int fail_in_time(void)
 {
-    const double start = ga__now();
     setenv("QUARRY_COMPILE_TIMEOUT", "0.4", 1);
     if (compiles_custom("x[i] = 3") || ga_error() != GA_ERR_IO ||
         !strstr(ga_error_message(), "did not finish within 0.4 s") ||
@@ -153,7 +152,7 @@ static int fail_in_time(void)
         !strstr(ga_error_message(), "thinking"))
         return 1;
     ga_clear_error();
-    return ga__now() - start > 10;
+    return 0;
 }
 
 static int fail_module_in_time(void)
@@ -165,9 +164,9 @@ static int fail_module_in_time(void)
 static void a_compiler_that_hangs_is_stopped_once(void **state)
 {
     (void)state;
-    compiling_with("echo thinking; echo > $TMPDIR/half.o; sleep 60", fail_in_time);
+    compiling_with("echo thinking; echo > $TMPDIR/half.o; sleep 1000", fail_in_time);
     assert_int_equal(count_attempts(), 1);
-    compiling_with("sleep 60", fail_module_in_time);
+    compiling_with("sleep 1000", fail_module_in_time);
     assert_int_equal(count_attempts(), 1);
 }
 
@@ -206,16 +205,26 @@ static void a_gigabyte_of_messages_takes_little_memory(void **state)
                    fail_small);
 }
 
-static int work_soon(void)
+/* Ends what the script has listed. */
+static void end_what_is_left(void)
 {
-    const double start = ga__now();
-    return compile_all_ways() || ga__now() - start > 20;
+    char path[sizeof script_path + 8];
+    long process;
+    snprintf(path, sizeof path, "%.*s/left", (int)(strrchr(script_path, '/') - script_path),
+             script_path);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fscanf(file, "%ld", &process) == 1)
+        kill((pid_t)process, SIGKILL);
+    fclose(file);
+    unlink(path);
 }
 
 static void nobody_waits_for_what_a_compiler_leaves_running(void **state)
 {
     (void)state;
-    compiling_with("sleep 25 & exec c++ \"$@\"", work_soon);
+    compiling_with("sleep 1000 & echo $! >> ${0%/*}/left; exec c++ \"$@\"", compile_all_ways);
+    end_what_is_left();
 }
 
 static int fail_for_want_of_output(void)
@@ -274,18 +283,17 @@ static int stop_by_progress(void)
 {
     int calls = 0;
     const ga_chunks chunks = {0, never_go_on, &calls};
-    const double start = ga__now();
     static const float numbers[10];
     gpuarray *x = ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(10));
     if (ga_eval_chunked(&chunks, "x*x + 11", GA(x)) || ga_error() != GA_ERR_CANCELLED)
         return 1;
-    return calls == 0 || ga__now() - start > 10;
+    return calls == 0;
 }
 
 static void an_evaluation_is_stopped_while_it_compiles(void **state)
 {
     (void)state;
-    compiling_with("sleep 60", stop_by_progress);
+    compiling_with("sleep 1000", stop_by_progress);
 }
 
 static int make_folders(void **state)

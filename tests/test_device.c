@@ -581,7 +581,7 @@ static ga__function *forked_function;
 
 static int launch_in_child(void)
 {
-    alarm(20);
+    alarm(HANG_SECONDS);
     return add_bias_errors(forked_function, 1000 * CHUNK, 4) != 0;
 }
 

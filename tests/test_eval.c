@@ -313,7 +313,7 @@ static const struct {
     {"x[0, None, i]", "an integer apart from the array of indices", GA_ERR_INVALID, 1},
     {"x[-i]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
     {"take(x)", "expected \",\"", GA_ERR_INVALID, 6},
-    {"take(x, i, axis=1)", "indices for an axis that the array lacks", GA_ERR_INDEX, 0},
+    {"take(x, i, axis=1)", "the array has no such axis to index", GA_ERR_INDEX, 0},
     {"round(x, y)", "the number of decimals must be an integer", GA_ERR_INVALID, 9},
     {"x[0.5]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
     {"x[]", "an index is an integer, a slice", GA_ERR_INVALID, 2},

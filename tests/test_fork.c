@@ -261,7 +261,7 @@ static void fork_once(int level, const char *text, void *user)
         forked = fork();
         if (forked == 0) {
             forked = -1;
-            alarm(30);
+            alarm(HANG_SECONDS);
         }
     }
 }
@@ -298,7 +298,7 @@ static bool fork_at_third_chunk(int64_t done, int64_t total, void *user)
         forked = fork();
         if (forked == 0) {
             forked = -1;
-            alarm(30);
+            alarm(HANG_SECONDS);
         }
     }
     return true;

@@ -9,6 +9,7 @@
 #include <quarry.h>
 
 #include "array_support.h"
+#include "children.h"
 #include "golden.h"
 #include "run.h"
 
@@ -533,7 +534,7 @@ static int check_whole(ga_kernel *right)
 /* Exits with 0 if all checks pass, otherwise with the number of the failed one. */
 static int run_fault(const char *name)
 {
-    alarm(60);
+    alarm(HANG_SECONDS);
     gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(4));
     ga_module *m = ga_module_compile(faulty, .name = "faulty");
     ga_kernel *bad = ga_module_kernel(m, name), *right = ga_module_kernel(m, "right");

@@ -15,6 +15,7 @@
 
 #include <quarry.h>
 
+#include "children.h"
 #include "run.h"
 
 static gpuarray *x, *received;
@@ -158,7 +159,7 @@ static void null_is_an_error_everywhere(void **state)
     while (status != 3 << 8) {
         const pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_SECONDS);
             signal(SIGSEGV, SIG_DFL); /* cmocka's handler would continue with the next test */
             ga_clear_error();
             const char *text = call(number);

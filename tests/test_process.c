@@ -232,12 +232,15 @@ static void nobody_waits_for_a_process_in_the_background(void **state)
 {
     (void)state;
     ga__process_end end;
-    const double start = ga__now();
-    ends("sleep 20 & echo done; exit 2", GA__PROCESS_EXITED, 2, "done\n");
+    int left = 0;
+    assert_int_equal(run("sleep 1000 & echo $!; exit 2", 0, &end), GA_OK);
+    assert_int_equal(end.code, 2);
+    assert_int_equal(sscanf(end.output, "%d", &left), 1);
+    ga__free(end.output);
+    assert_int_equal(kill((pid_t)left, SIGKILL), 0); /* it still runs */
     assert_int_equal(run("yes & sleep 0.1; exit 2", 0, &end), GA_OK);
     assert_int_equal(end.code, 2);
     ga__free(end.output);
-    assert_true(ga__now() - start < 10);
 }
 
 /* ---- Time ---- */
@@ -258,7 +261,7 @@ static bool is_running(pid_t process)
 
 static bool ends_soon(pid_t process)
 {
-    for (int i = 0; i < 200 && is_running(process); i++)
+    for (int i = 0; i < 6000 && is_running(process); i++)
         usleep(10000);
     return !is_running(process);
 }
@@ -272,7 +275,6 @@ static void is_stopped_whole(const char *script)
     assert_int_equal(run(script, 0.3, &end), GA_OK);
     assert_int_equal(end.how, GA__PROCESS_OVERDUE);
     assert_true(ga__now() - start >= 0.3);
-    assert_true(ga__now() - start < 10);
     assert_int_equal(sscanf(end.output, "%d %d", &first, &second), 2);
     assert_true(ends_soon(first));
     assert_true(ends_soon(second));
@@ -282,7 +284,7 @@ static void is_stopped_whole(const char *script)
 static void a_program_that_hangs_is_stopped_with_its_children(void **state)
 {
     (void)state;
-    is_stopped_whole("sleep 60 & echo $$ $!; wait");
+    is_stopped_whole("sleep 1000 & echo $$ $!; wait");
     is_stopped_whole("trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $$ $!; wait; "
                      "while :; do sleep 1; done");
 }
@@ -299,12 +301,10 @@ static void the_watch_stops_a_program(void **state)
 {
     (void)state;
     ga__process_end end;
-    const double start = ga__now();
     const ga__watch before = ga__watch_set((ga__watch){until_the_third, &questions});
     assert_null(before.go_on);
     questions = 0;
-    assert_int_equal(run("sleep 60", 0, &end), GA_ERR_CANCELLED);
-    assert_true(ga__now() - start < 10);
+    assert_int_equal(run("sleep 1000", 0, &end), GA_ERR_CANCELLED);
     assert_int_equal(questions, 3);
     assert_int_equal(end.code, 99);
     assert_ptr_equal(ga__watch_set(before).user, &questions);

@@ -458,9 +458,9 @@ static void bad_calls_are_refused(void **state)
         assert_null(ga_matmul(a, a));
         expect_raised(GA_ERR_SHAPE, "matmul: shapes (2, 3) and (2, 3) do not match");
         assert_null(ga_matmul(ga_sum(a), b));
-        expect_raised(GA_ERR_INVALID, "matmul: operand 1 has 0 dimensions, fewer than 1");
+        expect_raised(GA_ERR_INVALID, "matmul: operand 1 has 0 dimensions, expected at least 1");
         assert_null(ga_matvec(ga_ravel(a), ga_ravel(a)));
-        expect_raised(GA_ERR_INVALID, "matvec: operand 1 has 1 dimensions, fewer than 2");
+        expect_raised(GA_ERR_INVALID, "matvec: operand 1 has 1 dimensions, expected at least 2");
         assert_null(ga_matmul(none, b));
         expect_raised(GA_ERR_INVALID, "matmul: operand 1 is NULL");
         assert_null(ga_matmul(a, b, .beta = 1));

@@ -564,7 +564,7 @@ static void arrays_of_no_axes_take_axis_0(void **state)
         expect_error(ga_argmax(x, GA_AXIS(0, -1)), GA_ERR_INVALID, "argmax");
         expect_error(ga_eval("sum(x, axis=1)", GA(x)), GA_ERR_INVALID, "axis 1 is out of range");
         expect_error(ga_eval("sum(x, axis=(0, -1))", GA(x)), GA_ERR_INVALID, "axis 0");
-        expect_error(ga_eval("sum(v, axis=(0, -1))", GA(v)), GA_ERR_INVALID, "named twice");
+        expect_error(ga_eval("sum(v, axis=(0, -1))", GA(v)), GA_ERR_INVALID, "given twice");
     }
 }
 

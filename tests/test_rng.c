@@ -12,6 +12,7 @@
 
 #include <quarry.h>
 
+#include "children.h"
 #include "run.h"
 
 /* The state of a process's generators, and the numbers that they draw. */
@@ -41,7 +42,7 @@ static void ask_child(ga_rng *users, account *a)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(HANG_SECONDS);
         const bool told = tell(users, a) && write(ends[1], a, sizeof *a) == (ssize_t)sizeof *a;
         _exit(told ? 0 : 1);
     }
@@ -104,7 +105,7 @@ static void no_lock_is_left_to_a_child(void **state)
         const pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(10);
+            alarm(HANG_SECONDS);
             ga_rng_jump(users, 1);
             ga_rng_jump(ga_rng_default(), 1);
             ga_rng_free(ga_rng_new(1));

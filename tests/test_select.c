@@ -274,10 +274,10 @@ static void bad_conditions_are_errors(void **state)
     GA_SCOPE {
         gpuarray *x = counting(GA_SHAPE(2, 3)), *number = ga_ones(GA_INT8, GA_SHAPE0), *indices[2];
         assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(0)));
-        assert_error(GA_ERR_INDEX, "compress: the condition has 3 elements and chooses 1 of those "
-                                   "past the axis, whose length is 2");
+        assert_error(GA_ERR_INDEX, "compress: the condition of 3 elements selects 1 past the end "
+                                   "of the axis of length 2");
         assert_null(ga_compress(x, x));
-        assert_error(GA_ERR_INVALID, "compress: the condition has 2 dimensions, not 1");
+        assert_error(GA_ERR_INVALID, "compress: the condition has 2 dimensions, expected 1");
         assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(2)));
         assert_error(GA_ERR_INVALID, "compress: axis 2 is out of range");
         assert_null(ga_compress(ga_ones(GA_BOOL, GA_SHAPE(3)), x, GA_AXIS(0, 1)));

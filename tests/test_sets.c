@@ -251,7 +251,7 @@ static void modes_have_the_kept_axes(void **state)
         assert_shape(counts, GA_SHAPE(0));
         assert_int_equal(ga_mode(ga_zeros(GA_INT8, GA_SHAPE(0, 3)), &values, &counts),
                          GA_ERR_INVALID);
-        assert_error(GA_ERR_INVALID, "mode: no elements along the axes of shape (0, 3)");
+        assert_error(GA_ERR_INVALID, "mode: shape (0, 3) has no elements along the reduced axes");
         assert_int_equal(ga_mode(x, &values, &counts, GA_AXIS(2)), GA_ERR_INVALID);
         assert_error(GA_ERR_INVALID, "mode: axis 2 is out of range");
     }

@@ -102,7 +102,7 @@ static void dtypes_are_promoted(void **state)
         assert_int_equal(ga_result_type_of(i, f, 2.0, 7), GA_FLOAT16);
         assert_int_equal(ga_result_type_of(1, 2.0), GA_FLOAT64);
         assert_int_equal((ga_result_type_of)(0, NULL), GA_NO_DTYPE);
-        assert_error(GA_ERR_INVALID, "result_type: needs an operand");
+        assert_error(GA_ERR_INVALID, "result_type: 0 operands");
     }
     assert_true(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "same_kind"));
     assert_false(ga_can_cast_as(GA_FLOAT64, GA_FLOAT32, "safe"));
@@ -176,14 +176,16 @@ static void bad_formulas_are_errors(void **state)
         gpuarray *short_mask = ga_slice(mask, "1:");
         assert_null(ga_eval("x[short_mask]", GA(x), GA(short_mask)));
         assert_error(GA_ERR_SHAPE, "a mask of shape");
+        assert_null(ga_eval("x[mask] + 1", GA(x), GA(mask)));
+        assert_error(GA_ERR_UNSUPPORTED, "mask");
         assert_null(ga_eval("x[i, i]", GA(x), GA(i)));
         assert_error(GA_ERR_INVALID, "more than one array of indices");
         assert_null(ga_eval("x[None, i, :, 0]", GA(x), GA(i)));
         assert_error(GA_ERR_INVALID, "an integer apart from the array of indices");
         assert_null(ga_eval("take(x, i)", GA(x), GA(i)));
-        assert_error(GA_ERR_INVALID, "take without axis= is for one axis");
+        assert_error(GA_ERR_INVALID, "take() without axis= takes a 1-D array");
         assert_null(ga_eval("take(x, i, axis=2)", GA(x), GA(i)));
-        assert_error(GA_ERR_INDEX, "indices for an axis that the array lacks");
+        assert_error(GA_ERR_INDEX, "the array has no such axis to index");
         gpuarray *none = ga_slice(x, ":0");
         assert_null(ga_eval("none[i]", GA(none), GA(i)));
         assert_error(GA_ERR_INDEX, "indices for an axis that has no elements");
@@ -212,12 +214,12 @@ static void bad_calls_are_errors(void **state)
         assert_null(ga_insert(line, GA_NEWAXIS, 1));
         assert_error(GA_ERR_INVALID, "insert: the part is neither an index nor a range");
         assert_null(ga_trim_zeros(line, "x"));
-        assert_error(GA_ERR_INVALID, "trim_zeros: sides \"x\"");
+        assert_error(GA_ERR_INVALID, "trim_zeros: unknown sides \"x\"");
         assert_int_equal(ga_ix_(GA_ARRAYS(x), out), GA_ERR_SHAPE);
-        assert_error(GA_ERR_SHAPE, "ix_: array 1 has shape (2, 3), not one dimension");
+        assert_error(GA_ERR_SHAPE, "ix_: array 1 has shape (2, 3), expected one dimension");
         assert_null(out[0]);
         assert_null(ga_vander(x, -1, false));
-        assert_error(GA_ERR_SHAPE, "vander: an array of 2 dimensions, not 1");
+        assert_error(GA_ERR_SHAPE, "vander: the array has 2 dimensions, expected 1");
         assert_null(ga_trim_zeros_axes(x, NULL, 2, (const int[]){0, -2}));
         assert_error(GA_ERR_INVALID, "trim_zeros: axis 0 is named twice");
         assert_null(ga_ediff1d_between(line, NULL, ga_ones(GA_FLOAT64, GA_SHAPE(2))));
@@ -233,17 +235,19 @@ static void bad_calls_are_errors(void **state)
         assert_null(ga_cov(x, .aweights = counting(GA_SHAPE(2))));
         assert_error(GA_ERR_SHAPE, "cov: weights of shape (2,) for 3 observations");
         assert_null(ga_gradient(x));
-        assert_error(GA_ERR_INVALID, "gradient: no axis of an array of 2 dimensions");
+        assert_error(GA_ERR_INVALID, "gradient: an array of 2 dimensions needs an axis");
         assert_null(ga_gradient(ga_slice(line, ":1")));
-        assert_error(GA_ERR_SHAPE, "gradient: length 1 of axis 0, not 2 or more");
+        assert_error(GA_ERR_SHAPE, "gradient: axis 0 has length 1, expected at least 2");
         assert_null(ga_gradient(line, .edge_order = 3));
-        assert_error(GA_ERR_INVALID, "gradient: edge_order 3, not 1 or 2");
+        assert_error(GA_ERR_INVALID, "gradient: edge_order is 3, expected 1 or 2");
         assert_null(ga_trapezoid(x, .x = counting(GA_SHAPE(2))));
-        assert_error(GA_ERR_SHAPE, "trapezoid: coordinates of shape (2,) for shape (2, 3)");
+        assert_error(GA_ERR_SHAPE,
+                     "trapezoid: coordinates of shape (2,) do not match shape (2, 3)");
         assert_null(ga_convolve(line, line, .mode = "some"));
         assert_error(GA_ERR_INVALID, "convolve: unknown mode \"some\"");
         assert_null(ga_correlate(line, x));
-        assert_error(GA_ERR_SHAPE, "correlate: shapes (3,) and (2, 3), not two lines");
+        assert_error(GA_ERR_SHAPE,
+                     "correlate: shapes (3,) and (2, 3), expected two 1-D arrays with elements");
     }
 }
 

@@ -26,28 +26,28 @@ REDUCE_HEAD = '''
 /* Arguments of a reduction. In C: ga_sum(x, GA_AXIS(0, 2), .keepdims = true). An option left out is zero. */
 typedef struct ga_reduce_args {
     const gpuarray *x;
-    int naxes;       /* 0: every axis; GA_NO_AXES: none, so that each element is reduced by itself */
+    int naxes;       /* 0: every axis; GA_NO_AXES: none, so each element is a reduction of its own */
     const int *axes; /* negative ones count from the end */
     bool keepdims;   /* reduced axes stay, with length 1 */
     ga_dtype dtype;  /* the dtype of the computation and the result */
     int ddof;        /* var and std divide by count - ddof */
     gpuarray *out;   /* receives the result; the call then returns `out` itself, not a new reference */
     double correction; /* added to ddof; need not be whole */
-    const gpuarray *where;   /* broadcasts to x: elements where it is 0 are left out */
+    const gpuarray *where;   /* broadcasts to x; skips elements where it is 0 */
     ga_value initial;        /* GA_INITIAL(v): one more element of each reduction */
-    const gpuarray *offsets; /* 1-D integers: result k is of the elements from offset k on and before k + 1 */
+    const gpuarray *offsets; /* 1-D integers: result k reduces the elements from offset k to offset k + 1 */
 } ga_reduce_args;
 
 #define GA_NO_AXES (-1)
 #define GA_INITIAL(value) .initial = GA_V(value)
 
-/* GA_AXIS(0, 2) names axes, GA_AXIS() none, as axis=() in NumPy. The zeros make a list of no axes C. */
+/* GA_AXIS(0, 2) names axes; GA_AXIS() names none, as axis=() in NumPy. The zeros make an empty list valid C. */
 #define GA_AXIS(...) \
     .naxes = sizeof("" #__VA_ARGS__) > 1 ? GA_COUNT_(int, 0 + __VA_ARGS__ + 0) : GA_NO_AXES, \
     .axes = GA_LIST_(int, 0 + __VA_ARGS__ + 0)
 
 /* Each returns a new array of the kept axes (0-d if there are none). On one device, a result has the same
- * bits in every run. GA_ERR_INVALID for a bad or repeated axis, or an empty reduction that has no answer. */
+ * bits in every run. GA_ERR_INVALID for a bad or repeated axis, and for an empty reduction without a result. */
 '''
 
 SCAN_HEAD = '''
@@ -59,18 +59,17 @@ typedef struct ga_scan_args {
     int naxes;               /* 1, or 0: the elements in C order, as of a 1-D array */
     const int *axes;         /* GA_AXIS(k); a negative one counts from the end */
     ga_dtype dtype;          /* the dtype of the computation and the result */
-    bool exclusive;          /* each result is of the elements before its own */
+    bool exclusive;          /* each result combines the elements before its own */
     bool reverse;            /* from the last element to the first */
-    bool include_initial;    /* the result has one more element along the axis: `initial`, first */
-    ga_value initial;        /* GA_INITIAL(v): a number that stands before the first element */
-    const gpuarray *offsets; /* 1-D integers: the elements along the axis at which a scan starts anew */
+    bool include_initial;    /* `initial` comes first: the result has one more element along the axis */
+    ga_value initial;        /* GA_INITIAL(v): a number that precedes the first element */
+    const gpuarray *offsets; /* 1-D integers: the indices along the axis at which the scan restarts */
     gpuarray *out;           /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_scan_args;
 
-/* Each returns a new array in C order; the elements along the axis are joined in C order too. `out` may be x.
- * On one device, a result has the same bits in every run; on the host also with any number of threads.
- * docs/scans.md says how. GA_ERR_INVALID for a bad axis or number, GA_ERR_INDEX for an offset outside the
- * axis (while a graph is recorded it is ignored). */
+/* Each returns a new array in C order. `out` may be x. On one device, a result has the same bits in every run;
+ * on the host also with any number of threads (docs/scans.md). GA_ERR_INVALID for a bad axis or number,
+ * GA_ERR_INDEX for an offset outside the axis; a graph ignores such an offset. */
 '''
 
 SCAN_STANDARD = '''
@@ -92,7 +91,7 @@ SCAN_MEMBERS = [('const gpuarray *', 'x', 'nullptr'), ('int ', 'naxes', '0'), ('
 CALLS_HEAD = '''
 GA_END_DECLS
 
-/* The macros pass the size of the options that the program knows, then their address. C++20 has designated
+/* The macros pass the size of the options as the program knows them, then their address. C++20 has designated
  * initialisers, in the order of the members. C++17 has none: there, and wherever there is one argument, the
  * functions take the struct itself too. */
 '''
@@ -144,21 +143,21 @@ typedef struct ga_rng ga_rng;
  * GA_BROADCAST). */
 #define GA_BROADCAST (-1), ((const int64_t *)0)
 
-/* Fill a new array, or `out` whatever its layout, in C order with the next elements of the generator. Each
- * parameter is a number or an array, in which case it broadcasts to the result: an array of one number gives
- * the same elements as that number. A call with arrays as parameters waits for their least and greatest
- * elements, which it checks first; the result is on their device. GA_ERR_INVALID for a number outside a
- * distribution's range, GA_ERR_DTYPE for a dtype that it does not support, GA_ERR_SHAPE for parameters that do
- * not broadcast. Integers above the dtype's greatest value become that value. */
+/* These functions fill a new array, or `out` with any layout, in C order with the next elements of the
+ * generator. Each parameter is a number, or an array that broadcasts to the result; an array of equal numbers
+ * gives the same elements as that number. A call with array parameters first checks their minimum and maximum,
+ * and waits for them; the result is on their device. GA_ERR_INVALID for a parameter outside its range,
+ * GA_ERR_DTYPE for a dtype that the distribution does not support, GA_ERR_SHAPE for parameters that do not
+ * broadcast. Integers above the maximum of the dtype become the maximum. */
 '''
 
 # Their macros, which take options too, are in functions.h.
 WITH_OPTIONS = ('isclose', 'nan_to_num', 'round')
 
 DOT = '''
-/* The product of two arrays, as numpy.dot: of 1-D arrays the sum of a * b, a 0-d array; over the
- * last axis of a, and the last but one of b, or b's one axis; with an array of no dimensions,
- * ga_multiply. Bits and errors as of ga_matmul (products.h). */
+/* The product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d array. Otherwise the sums
+ * over the last axis of a and the last but one (or only) axis of b. With a 0-d array, ga_multiply(). Bits and
+ * errors as of ga_matmul() (products.h). */
 GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
 '''
 

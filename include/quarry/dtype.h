@@ -17,7 +17,7 @@ typedef enum ga_dtype {
 #include <quarry/dtype.def>
 #undef GA_DTYPE
     GA_DTYPE_COUNT,
-    /* The dtypes of structs, which a program makes (struct.h). */
+    /* The dtypes of structs, which ga_struct_dtype() makes. */
     GA_FIRST_STRUCT = 64,
     GA_LAST_STRUCT = 4095
 } ga_dtype;
@@ -34,15 +34,15 @@ GA_API size_t ga_dtype_size(ga_dtype dtype);
  * GA_ERR_DTYPE) if an argument is not a dtype. */
 GA_API ga_dtype ga_result_type(ga_dtype a, ga_dtype b);
 
-/* Whether an operation on both gives `to`, as numpy.can_cast(from, to, "safe"). */
+/* Whether `from` casts to `to` without loss, as numpy.can_cast(from, to, "safe"). */
 GA_API bool ga_can_cast(ga_dtype from, ga_dtype to);
 
 /* numpy.promote_types, the same function. */
 #define ga_promote_types(a, b) ga_result_type(a, b)
 
-/* Whether the dtype is of a kind, as isdtype of the array API: "bool", "signed integer", "unsigned
- * integer", "integral", "real floating", "complex floating" or "numeric". GA_ERR_INVALID for
- * another word, GA_ERR_DTYPE for no dtype; then false. */
+/* Whether the dtype belongs to a kind, as isdtype of the array API: "bool", "signed integer",
+ * "unsigned integer", "integral", "real floating", "complex floating" or "numeric". false and
+ * GA_ERR_INVALID for another word; false and GA_ERR_DTYPE if the argument is not a dtype. */
 GA_API bool ga_isdtype(ga_dtype dtype, const char *kind);
 
 /* The range of an integer dtype. */
@@ -53,23 +53,23 @@ typedef struct ga_integer_info {
     ga_dtype dtype;
 } ga_integer_info;
 
-/* As numpy.iinfo. GA_ERR_DTYPE for other dtypes; then all members are 0. */
+/* As numpy.iinfo. For other dtypes GA_ERR_DTYPE, and all members are 0. */
 GA_API ga_integer_info ga_iinfo(ga_dtype dtype);
 
 /* The format of a float, or of the parts of a complex dtype. */
 typedef struct ga_float_info {
     int bits;
     int nmant, nexp;                            /* bits of the fraction and of the exponent */
-    int precision;                              /* decimal digits that hold */
+    int precision;                              /* reliable decimal digits */
     double eps, epsneg;                         /* the distances from 1 to its neighbours */
     double max, min;                            /* the largest finite number, and its negative */
-    double smallest_normal, smallest_subnormal; /* above 0 */
+    double smallest_normal, smallest_subnormal; /* positive */
     double tiny;                                /* smallest_normal */
     double resolution;                          /* 10 ** -precision */
-    ga_dtype dtype;                             /* the real one */
+    ga_dtype dtype;                             /* the real dtype */
 } ga_float_info;
 
-/* As numpy.finfo. GA_ERR_DTYPE for other dtypes; then all members are 0. */
+/* As numpy.finfo. For other dtypes GA_ERR_DTYPE, and all members are 0. */
 GA_API ga_float_info ga_finfo(ga_dtype dtype);
 
 GA_END_DECLS

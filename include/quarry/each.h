@@ -1,7 +1,8 @@
 /* Applies GA_V to each argument of a variadic macro: GA_CALL_(f, k, a, b) is (f)(k, 2, {GA_V(a),
- * GA_V(b)}). GA_MANY_ is ONE for one argument and MANY for more; GA_FEW_ is the number of up to six
- * arguments, then MORE. After 64 arguments (and one before them) the compiler's message says so.
- * The ladder is written out because C11's preprocessor has no recursion. */
+ * GA_V(b)}). GA_MANY_ is ONE for one argument and MANY for more; GA_FEW_ is the number of
+ * arguments up to six, and MORE above. Past 64 arguments (and one before them) the name in the
+ * compiler's message explains the limit. The ladder is written out because C11's preprocessor has
+ * no recursion. */
 #ifndef QUARRY_EACH_H
 #define QUARRY_EACH_H
 

@@ -1,4 +1,4 @@
-/* Sums of products of arrays: einsum, and the products that are cases of it. */
+/* Sums of products of arrays: einsum, and products that are special cases of it. */
 #ifndef QUARRY_EINSUM_H
 #define QUARRY_EINSUM_H
 
@@ -9,42 +9,43 @@
 
 GA_BEGIN_DECLS
 
-/* Operands have any dtypes, shapes and layouts; options that are left out are zero. Results are new
- * arrays in the operands' common dtype: sums of integers wrap, and bools are multiplied by "and"
- * and added by "or", as in NumPy. An `out` receives the result instead, and the call returns it,
- * not a new reference; it may share memory with operands. Errors: GA_ERR_INVALID for NULL,
- * GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE, GA_ERR_MEMORY.
+/* Operands have any dtypes, shapes and layouts; options that are left out are zero. Results are
+ * new arrays in the common dtype of the operands. Sums of integers wrap; for bool the product is
+ * "and" and the sum "or", as in NumPy. An `out` receives the result instead; the call then returns
+ * `out` itself, not a new reference. `out` may share memory with operands. Errors: GA_ERR_INVALID
+ * for NULL, GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE, GA_ERR_MEMORY.
  *
  * Arguments of ga_einsum(). In C: ga_einsum("ij,jk->ik", GA_ARRAYS(a, b), .out = c). */
 typedef struct ga_einsum_args {
     const char *subscripts;
     int count; /* 1 to 64 */
     const gpuarray *const *operands;
-    ga_dtype dtype; /* to compute in and of the result; GA_NO_DTYPE: the common one */
+    ga_dtype dtype; /* of the computation and the result; GA_NO_DTYPE: the common dtype */
     gpuarray *out;
 } ga_einsum_args;
 
 /* The product of all operands, summed over the subscripts that the result lacks, as numpy.einsum.
  * A subscript is a letter; "..." stands for the other axes of an operand, which broadcast. A
- * subscript that an operand repeats takes its diagonal. Without "->" the result has the ellipsis,
- * then the subscripts that occur once, in alphabetical order. An operand with a length of 1 is
- * repeated along that subscript. One operand without a sum gives a view of it. Errors of the text
- * show the place (GA_ERR_INVALID, GA_ERR_SHAPE). docs/einsum.md says what runs. */
+ * repeated subscript of one operand selects its diagonal. Without "->" the result has the
+ * ellipsis, then the subscripts that occur once, in alphabetical order. An axis of length 1 is
+ * repeated to the length of its subscript. A single operand without a sum gives a view of it. For
+ * an error in the text, the message shows the place (GA_ERR_INVALID, GA_ERR_SHAPE). docs/einsum.md
+ * describes how it runs. */
 GA_API gpuarray *ga_einsum(size_t size, const ga_einsum_args *args);
 
 /* Arguments of ga_tensordot(). In C: ga_tensordot(a, b, 2), or ga_tensordot(a, b, GA_AXES(1, 0),
  * GA_AXES(0, 1)). */
 typedef struct ga_tensordot_args {
     const gpuarray *a, *b;
-    int naxes;        /* without lists: the last axes of `a` and as many first ones of b */
+    int naxes;        /* without lists: that many last axes of `a` and first axes of b */
     const int *axes;  /* of `a`; negative ones count from the end */
-    int nother;       /* as many */
-    const int *other; /* of b, each with the length of its partner */
+    int nother;       /* equals naxes */
+    const int *other; /* of b; paired axes have equal lengths */
     gpuarray *out;
 } ga_tensordot_args;
 
-/* The sums over pairs of axes, as numpy.tensordot: the result has the other axes of `a`, then those
- * of b. */
+/* The sums over pairs of axes, as numpy.tensordot. The result has the other axes of `a`, then
+ * those of b. */
 GA_API gpuarray *ga_tensordot(size_t size, const ga_tensordot_args *args);
 
 /* Arguments of products along an axis. In C: ga_vecdot(a, b, GA_AXIS(0)). */
@@ -58,9 +59,9 @@ typedef struct ga_vector_args {
 /* The sums of conj(a) * b along an axis of both, as numpy.vecdot; the other axes broadcast. */
 GA_API gpuarray *ga_vecdot(size_t size, const ga_vector_args *args);
 
-/* The cross products of vectors with 3 elements along an axis of both, as numpy.cross; the other
- * axes broadcast. A vector with 2 elements has 0 as its third one; the result of two such has the
- * third element alone, without the axis. GA_ERR_DTYPE for bools. */
+/* The cross products of vectors of 3 elements along an axis of both arrays, as numpy.cross; the
+ * other axes broadcast. The third element of a vector of 2 elements is 0; for two such vectors the
+ * result is the third element alone, without the axis. GA_ERR_DTYPE for bool. */
 GA_API gpuarray *ga_cross(size_t size, const ga_vector_args *args);
 
 /* Arguments of ga_outer(). In C: ga_outer(a, b, .out = c). */
@@ -75,14 +76,14 @@ GA_API gpuarray *ga_outer(size_t size, const ga_outer_args *args);
 /* The sum of conj(a) * b over all elements in C order, as numpy.vdot: a 0-d array. */
 GA_API gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b);
 
-/* The sums over the last axes of both, as numpy.inner: the result has the other axes of `a`, then
- * those of b. With a 0-d array, the product. */
+/* The sums over the last axes of both arrays, as numpy.inner. The result has the other axes of
+ * `a`, then those of b. If one array is 0-d, the product. */
 GA_API gpuarray *ga_inner(const gpuarray *a, const gpuarray *b);
 
-/* The Kronecker product, as numpy.kron: blocks of b times each element of `a`. */
+/* The Kronecker product, as numpy.kron: a block for each element of `a`, that element times b. */
 GA_API gpuarray *ga_kron(const gpuarray *a, const gpuarray *b);
 
-/* x with its last two axes exchanged: a view. GA_ERR_SHAPE if it has fewer. */
+/* A view of x with its last two axes exchanged. GA_ERR_SHAPE for fewer than two axes. */
 GA_API gpuarray *ga_matrix_transpose(const gpuarray *x);
 
 GA_END_DECLS

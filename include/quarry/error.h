@@ -38,9 +38,9 @@ GA_API void ga_clear_error(void);
 
 /* Calls `handler` once for each error that becomes a thread's first one, in that thread and inside
  * the call that fails, with the message, the file and line of the call as above, and `user`. One
- * handler serves all threads; NULL removes it. The failing call may hold locks: of Quarry the
- * handler may call the functions of this header, and it must return or end the process.
- * QUARRY_ABORT=1 aborts the process there, for a debugger. */
+ * handler serves all threads; NULL removes it. The failing call may hold locks: the handler may
+ * call only the functions of this header, and it must return or end the process. With
+ * QUARRY_ABORT=1 the process aborts at that point, for a debugger. */
 GA_API void ga_set_error_handler(void (*handler)(ga_status status, const char *message,
                                                  const char *file, int line, void *user),
                                  void *user);

@@ -63,16 +63,16 @@ typedef struct ga_chunks {
  * depends on a finished reduction reads the sources once more. Elementwise results, and reductions
  * that do not depend on the order of elements (min, max, any, all, argmin, argmax, count_nonzero,
  * sums and products of integers), equal those of ga_eval() bit for bit; floating sums are as
- * accurate. Sources and intermediate results that every chunk needs whole must fit together in
- * `bytes` or 1 MiB, whichever is more; with the default, in a quarter of the free memory. `chunks`
+ * accurate. Sources and intermediate results that every chunk needs in full must together fit
+ * `bytes` or 1 MiB, whichever is greater; with the default, a quarter of the free memory. `chunks`
  * may be NULL. The errors of ga_eval(), and GA_ERR_UNSUPPORTED (the message shows what cannot be
  * split), GA_ERR_IO, GA_ERR_CANCELLED. */
 GA_API gpuarray *ga_eval_chunked(size_t size, const ga_chunks *chunks, const char *expression,
                                  int count, const ga_named *args);
 
-/* The same, into a .npy file, chunk by chunk. The result goes to a temporary file beside `path`,
- * which replaces `path` when it is complete. After an error there is no new file, and a file that
- * was at `path` is unchanged. */
+/* The same into a .npy file, chunk by chunk. The result goes to a temporary file beside `path`,
+ * which replaces `path` when it is complete. After an error no new file remains, and an old file
+ * at `path` is unchanged. */
 GA_API ga_status ga_eval_save(const char *path, size_t size, const ga_chunks *chunks,
                               const char *expression, int count, const ga_named *args);
 

@@ -1,4 +1,4 @@
-/* Functions that take options, have several results, or are made of rows of the tables. */
+/* Functions with options, functions with several results, and compositions of table rows. */
 #ifndef QUARRY_FUNCTIONS_H
 #define QUARRY_FUNCTIONS_H
 
@@ -15,26 +15,28 @@ GA_BEGIN_DECLS
 
 /* ---- Elementwise functions with options ---- */
 
-/* a rounded to this number of decimals, half to even, as numpy.round: ga_round(a, 2). A negative
- * number rounds to tens, hundreds, ...; of integers it gives 0 where that power of 10 does not fit
- * the dtype. ga_round(a) rounds to whole numbers. */
+/* Rounds a to this many decimals, half to even, as numpy.round: ga_round(a, 2). A negative number
+ * rounds to tens, hundreds, and so on. An integer dtype too small for that power of 10 gives 0.
+ * ga_round(a) rounds to whole numbers. GA_ERR_DTYPE for bool. */
 GA_API gpuarray *ga_round_decimals(ga_value a, int decimals);
 GA_API ga_status ga_round_decimals_into(gpuarray *out, ga_value a, int decimals);
 
-/* Options of ga_isclose() and ga_allclose(). The macro sets `given` to their text: what is not
- * named there has NumPy's default. With NULL every member counts. */
+/* Options of ga_isclose() and ga_allclose(). The macro stores the text of the options in `given`:
+ * an option that the text does not name has NumPy's default. If `given` is NULL, every member
+ * counts. */
 typedef struct ga_close_args {
     double rtol, atol; /* |a - b| <= atol + rtol * |b|; 1e-5 and 1e-8 */
     bool equal_nan;    /* NaN is close to NaN */
     const char *given;
 } ga_close_args;
 
-/* ga_isclose(a, b, .rtol = 1e-3, .atol = 0, .equal_nan = true), as numpy.isclose. 16-bit and 8-bit
- * floats are compared in float32. GA_ERR_SHAPE. */
+/* ga_isclose(a, b, .rtol = 1e-3, .atol = 0, .equal_nan = true), as numpy.isclose: a new bool array
+ * of the broadcast shape. 16-bit and 8-bit floats are compared in float32. GA_ERR_SHAPE if the
+ * shapes do not broadcast. */
 GA_API gpuarray *ga_isclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
 
-/* Whether all elements are close: ga_allclose(a, b, .rtol = 1e-3). One pass, without an array
- * between. It waits for the result; false on failure. */
+/* Whether all elements are close: ga_allclose(a, b, .rtol = 1e-3). Runs in one pass, without an
+ * intermediate array. Waits for the result; returns false on failure. */
 GA_API bool ga_allclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
 
 /* Options of ga_array_equal(). */
@@ -43,27 +45,31 @@ typedef struct ga_array_equal_args {
     bool equal_nan; /* NaN equals NaN */
 } ga_array_equal_args;
 
-/* Whether two arrays have one shape and equal elements: ga_array_equal(a, b, .equal_nan = true). It
- * waits for the result; false on failure. */
+/* Whether two arrays have the same shape and equal elements: ga_array_equal(a, b, .equal_nan =
+ * true). Waits for the result; returns false on failure. */
 GA_API bool ga_array_equal(size_t size, const ga_array_equal_args *args);
 
-/* Whether the elements are equal once the shapes are broadcast; false if they do not broadcast. */
+/* Whether the elements are equal after broadcasting; false if the shapes do not broadcast. Waits
+ * for the result. */
 GA_API bool ga_array_equiv(const gpuarray *a, const gpuarray *b);
 
-/* Options of ga_nan_to_num(). The macro sets `given` to their text: what is not named there has
- * NumPy's default. With NULL every member counts. */
+/* Options of ga_nan_to_num(). The macro stores the text of the options in `given`: an option that
+ * the text does not name has NumPy's default. If `given` is NULL, every member counts. */
 typedef struct ga_nan_to_num_args {
-    double nan;            /* 0 */
-    double posinf, neginf; /* NaN: the largest finite number of the dtype, and its negative */
+    double nan; /* 0 */
+    double posinf,
+        neginf; /* NaN stands for the largest finite number of the dtype, and its negative */
     const char *given;
 } ga_nan_to_num_args;
 
-/* ga_nan_to_num(a, .nan = -1, .posinf = 0), as numpy.nan_to_num. */
+/* ga_nan_to_num(a, .nan = -1, .posinf = 0), as numpy.nan_to_num: a new array of the dtype and
+ * shape of a. */
 GA_API gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num_args *args);
 
 /* ---- Two results ---- */
 
-/* floor_divide and remainder in one pass. Both results are new arrays, set only on success. */
+/* ga_floor_divide() and ga_remainder() in one pass. Both results are new arrays, set only on
+ * success. Errors are those of the two functions. */
 GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest);
 
 /* ---- Averages and covariances ---- */
@@ -73,39 +79,42 @@ typedef struct ga_average_args {
     const gpuarray *x;
     int naxes; /* as in ga_reduce_args */
     const int *axes;
-    const gpuarray *weights; /* of x's shape, or 1-D along the one axis; NULL: all 1 */
+    const gpuarray *weights; /* the shape of x, or 1-D along a single axis; NULL: all 1 */
     gpuarray **returned;     /* receives the sums of the weights, a new array */
     bool keepdims;
 } ga_average_args;
 
-/* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w over the sum of w,
- * as numpy.average, in one pass. Weights whose sum is 0 give NaN or infinity. GA_ERR_SHAPE. */
+/* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w divided by the sum
+ * of w, as numpy.average, in one pass. Weights that sum to 0 give NaN or infinity. GA_ERR_SHAPE if
+ * the weights do not match x. */
 GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 
 /* Options of ga_cov() and ga_corrcoef(). */
 typedef struct ga_cov_args {
-    const gpuarray
-        *x; /* a variable in each row, an observation in each column; 1-D: one variable */
-    const gpuarray *y;        /* more variables, or NULL */
-    bool columns;             /* variables are columns: NumPy's rowvar=False */
-    bool bias;                /* divide by the number of observations, not by one less */
-    int ddof;                 /* not 0: divide by the number less this */
+    const gpuarray *x; /* each row is a variable, each column an observation; 1-D: one variable */
+    const gpuarray *y; /* more variables, or NULL */
+    bool columns;      /* variables are columns: NumPy's rowvar=False */
+    bool bias;         /* divide by the number n of observations, not by n - 1 */
+    int ddof;          /* unless 0: divide by n - ddof */
     const gpuarray *fweights; /* how often each observation counts, integers; or NULL */
-    const gpuarray *aweights; /* how much each observation weighs, not negative; or NULL */
+    const gpuarray *aweights; /* the weight of each observation, not negative; or NULL */
 } ga_cov_args;
 
-/* ga_cov(x, .y = y, .bias = true): the matrix of covariances, as numpy.cov, in float64 or
- * complex128; of one variable a 0-d array. With weights the call waits for their sum. GA_ERR_SHAPE;
- * GA_ERR_INVALID for negative weights, GA_ERR_DTYPE for other ones than real numbers. */
+/* ga_cov(x, .y = y, .bias = true): the covariance matrix, as numpy.cov, in float64 or complex128.
+ * For one variable the result is a 0-d array. With weights the call waits for their sum.
+ * GA_ERR_SHAPE if x, y and the weights have different numbers of observations; GA_ERR_INVALID for
+ * negative weights; GA_ERR_DTYPE for weights that are not real numbers. */
 GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
 
-/* The same over the deviations of both variables, as numpy.corrcoef. */
+/* The matrix of correlation coefficients, as numpy.corrcoef: each covariance divided by both
+ * standard deviations. `bias` and `ddof` have no effect. */
 GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
 
 /* ---- Dtypes ---- */
 
-/* The dtype of an operation on arrays and numbers, as numpy.result_type: ga_result_type_of(x, 2,
- * y). Only the kind of a number counts. GA_NO_DTYPE and an error if there is none. */
+/* The result dtype of an operation on arrays and numbers, as numpy.result_type:
+ * ga_result_type_of(x, 2, y). Only the kind of a number counts. GA_NO_DTYPE and GA_ERR_DTYPE if
+ * there is no common dtype. */
 GA_API ga_dtype ga_result_type_of(int count, const ga_value *values);
 
 /* Whether a cast is "no", "equiv", "safe", "same_kind" or "unsafe" enough, as numpy.can_cast. false
@@ -114,20 +123,21 @@ GA_API bool ga_can_cast_as(ga_dtype from, ga_dtype to, const char *casting);
 
 /* ---- Windows and ranges ---- */
 
-/* NumPy's windows of m numbers: none for m < 1. They are computed in float64 and stored as dtype.
- */
+/* NumPy's window functions with m points; an empty array for m < 1. Each is computed in float64
+ * and stored as dtype. */
 GA_API gpuarray *ga_bartlett(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_blackman(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_hamming(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_hanning(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_kaiser(ga_dtype dtype, int64_t m, double beta);
 
-/* Options of ga_logspace() and ga_geomspace(). The macro sets `given` to the text of the options:
- * what is not named there has NumPy's default. With NULL every member counts. */
+/* Options of ga_logspace() and ga_geomspace(). The macro stores the text of the options in
+ * `given`: an option that the text does not name has NumPy's default. If `given` is NULL, every
+ * member counts. */
 typedef struct ga_logspace_args {
     int64_t num;
-    bool endpoint; /* the last number is the stop's; true */
-    double base;   /* of logspace; 10 */
+    bool endpoint; /* the stop is the last number; true */
+    double base;   /* for ga_logspace(); 10 */
     const char *given;
 } ga_logspace_args;
 
@@ -136,8 +146,8 @@ typedef struct ga_logspace_args {
 GA_API gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t size,
                                   const ga_logspace_args *args);
 
-/* start to stop in a geometric progression, as numpy.geomspace. GA_ERR_INVALID if either is 0, or
- * one is negative and the other is not. */
+/* `num` numbers from start to stop in a geometric progression, as numpy.geomspace. GA_ERR_INVALID
+ * if either is 0, or if their signs differ. */
 GA_API gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t size,
                                    const ga_logspace_args *args);
 
@@ -155,7 +165,7 @@ GA_END_DECLS
     GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
 #define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
 
-/* The options' text after the macros in it. */
+/* The text of the options, with their macros expanded. */
 #define GA_TEXT_(...) GA_TEXT2_(__VA_ARGS__)
 #define GA_TEXT2_(...) "" #__VA_ARGS__
 
@@ -174,7 +184,7 @@ template <class... Values> inline ga_dtype ga_result_type_of_(Values... values)
     return ga_result_type_of((int)sizeof...(values), list);
 }
 #define ga_result_type_of(...) GA_HERE_(ga_result_type_of_(__VA_ARGS__))
-/* Options have their defaults. C++17 takes these structs in braces: their members in order. */
+/* Defaults of the options. C++17 takes these structs in braces, with their members in order. */
 struct ga_close_options_ {
     double rtol = 1e-5, atol = 1e-8;
     bool equal_nan = false;
@@ -189,7 +199,7 @@ struct ga_logspace_options_ {
     bool endpoint = true;
     double base = 10;
 };
-/* These two take C's designated initialisers in C++20; in C++17 an array, or the structs. */
+/* In C++20 these two take designated initialisers, as in C; in C++17 an array, or the structs. */
 struct ga_average_options_ {
     const gpuarray *x = nullptr;
     int naxes = 0;
@@ -259,8 +269,13 @@ inline gpuarray *ga_logspace_call_(Function f, ga_dtype dtype, double start, dou
 #define GA_CLOSE_ONE(f, a, b) GA_HERE_(ga_close_call_(f##_with, a, b))
 #define GA_CLOSE_MANY(f, a, b, ...) GA_HERE_(ga_close_call_(f##_with, a, b, {__VA_ARGS__}))
 #define GA_NAN_TO_NUM_MANY(a, ...) GA_HERE_(ga_nan_to_num_call_(a, {__VA_ARGS__}))
+#if __cplusplus >= 202002L
+#define GA_LOGSPACE_OPTIONS_(...) (ga_logspace_options_{.num = __VA_ARGS__})
+#else
+#define GA_LOGSPACE_OPTIONS_(...) {__VA_ARGS__}
+#endif
 #define GA_LOGSPACE_(f, dtype, start, stop, ...) \
-    GA_HERE_(ga_logspace_call_(f, dtype, start, stop, {__VA_ARGS__}))
+    GA_HERE_(ga_logspace_call_(f, dtype, start, stop, GA_LOGSPACE_OPTIONS_(__VA_ARGS__)))
 struct ga_array_equal_options_ {
     bool equal_nan = false;
 };

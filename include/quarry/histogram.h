@@ -8,11 +8,11 @@
 
 GA_BEGIN_DECLS
 
-/* Arguments have any layout; options that are left out are zero. All functions raise GA_ERR_INVALID
- * for NULL, GA_ERR_SHAPE for dimensions and lengths that do not match, GA_ERR_DTYPE for dtypes that
- * a function does not take, GA_ERR_DEVICE for arrays on different devices, and GA_ERR_MEMORY.
- * Results are new arrays in C order, as NumPy's. Counts are int64, exact in any order. Sums of
- * weights are float64; on one device they have the same bits in every run (docs/histograms.md). */
+/* Arrays may have any layout; options that are left out are zero. All functions raise
+ * GA_ERR_INVALID for NULL, GA_ERR_SHAPE for dimensions and lengths that do not match, GA_ERR_DTYPE
+ * for dtypes that a function does not take, GA_ERR_DEVICE for arrays on different devices, and
+ * GA_ERR_MEMORY. Results are new arrays in C order. Counts are int64 and exact. Sums of weights
+ * are float64; on one device they have the same bits in every run (docs/histograms.md). */
 
 /* ---- Searches ---- */
 
@@ -24,23 +24,23 @@ typedef struct ga_searchsorted_args {
     const gpuarray *sorter; /* integers: a[sorter] is ascending, as ga_argsort() makes it */
 } ga_searchsorted_args;
 
-/* ga_searchsorted(a, v, .side_right = true): for each element of v, the index in `a` before which
- * it belongs, an int64 array of v's shape (0-d for a number). Both sides compare in their common
- * dtype, floats of 8 and 16 bits as float32; a number has its own dtype there. The result is
- * unspecified, but within [0, length], if `a` is not ascending. GA_ERR_INDEX if the sorter holds an
- * index outside `a`. */
+/* ga_searchsorted(a, v, .side_right = true): for each element of v, the index at which inserting
+ * it keeps `a` sorted, as numpy.searchsorted: an int64 array of the shape of v (0-d for a number).
+ * Elements are compared in the common dtype, floats of 8 and 16 bits as float32; a number takes
+ * part with its own dtype. If `a` is not ascending, the result is unspecified, but within [0,
+ * length]. GA_ERR_INDEX if the sorter holds an index outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
 typedef struct ga_digitize_args {
     const gpuarray *x;    /* real */
     const gpuarray *bins; /* 1-D, ascending or descending */
-    bool right;           /* intervals have their right ends, not their left ones */
+    bool right;           /* intervals include their right ends, not their left ones */
 } ga_digitize_args;
 
-/* ga_digitize(x, bins, .right = true): for each element of x, the index of the interval of `bins`
- * in which it lies: 0 before the first edge, the number of edges after the last one. Values and
- * edges compare as in ga_searchsorted(). GA_ERR_INVALID if the bins neither ascend nor descend. */
+/* ga_digitize(x, bins, .right = true): for each element of x, the index of its interval of `bins`,
+ * as numpy.digitize: 0 before the first edge, and the number of edges after the last one. Elements
+ * are compared as in ga_searchsorted(). GA_ERR_INVALID if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* Arguments of ga_interp(). */
@@ -48,16 +48,15 @@ typedef struct ga_interp_args {
     ga_value x;           /* real: an array of any shape, or a number */
     const gpuarray *xp;   /* 1-D, ascending unless there is a period; real */
     const gpuarray *fp;   /* of xp's length; real or complex */
-    ga_value left, right; /* numbers before the first and after the last point, such as GA_V(0);
-                           * left out: the values of these points */
-    double period;        /* of x and xp; left and right are ignored then. 0: none */
+    ga_value left, right; /* the result before the first and after the last point, such as GA_V(0);
+                           * default: the values at these points */
+    double period;        /* of x and xp; then `left` and `right` have no effect. 0: none */
 } ga_interp_args;
 
-/* ga_interp(x, xp, fp, .left = GA_V(0), .period = 360): the values at x of the lines between the
- * points (xp, fp), as numpy.interp: float64 or complex128, of x's shape. It computes in float64.
- * NaN stays NaN. The result is unspecified if xp does not ascend. GA_ERR_INVALID if xp has no
- * elements.
- */
+/* ga_interp(x, xp, fp, .left = GA_V(0), .period = 360): linear interpolation between the points
+ * (xp, fp) at each x, as numpy.interp: float64 or complex128, with the shape of x. It computes in
+ * float64. NaN stays NaN. If xp does not ascend, the result is unspecified. GA_ERR_INVALID if xp
+ * has no elements. */
 GA_API gpuarray *ga_interp(size_t size, const ga_interp_args *args);
 
 /* ---- Counts ---- */
@@ -66,30 +65,31 @@ GA_API gpuarray *ga_interp(size_t size, const ga_interp_args *args);
 typedef struct ga_bincount_args {
     const gpuarray *x;       /* 1-D, integers or bool, none negative */
     const gpuarray *weights; /* real, of x's length; NULL: each element counts 1 */
-    int64_t minlength;       /* the result has at least so many elements */
+    int64_t minlength;       /* the least number of elements of the result */
 } ga_bincount_args;
 
-/* ga_bincount(x, .weights = w, .minlength = n): how often each integer from 0 to the largest of x
- * occurs, as int64; with weights their sums, as float64. GA_ERR_INVALID for a negative element. */
+/* ga_bincount(x, .weights = w, .minlength = n): how often each integer from 0 to the maximum of x
+ * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. GA_ERR_INVALID
+ * for a negative element. */
 GA_API gpuarray *ga_bincount(size_t size, const ga_bincount_args *args);
 
 /* Arguments of ga_histogram(). */
 typedef struct ga_histogram_args {
-    const gpuarray *x;       /* real, of any shape */
-    ga_value bins;           /* the number of bins, or a 1-D array of edges that ascend */
-    gpuarray **counts;       /* receives the histogram; the caller owns it as any result */
-    gpuarray **edges;        /* receives the edges, one more than the bins; NULL: not wanted */
-    double range[2];         /* the outer edges of equal bins; {0, 0}: the extremes of x */
+    const gpuarray *x; /* real, of any shape */
+    ga_value bins;     /* the number of bins, or a 1-D array of edges that ascend */
+    gpuarray **counts; /* receives the histogram, a new array */
+    gpuarray **edges;  /* receives the edges, one more than the bins; may be NULL */
+    double range[2];   /* the outer edges of equal bins; {0, 0}: the minimum and maximum of x */
     const gpuarray *weights; /* of x's shape */
     bool density;            /* the integral over the range is 1 */
 } ga_histogram_args;
 
-/* ga_histogram(x, 10, &counts, &edges, .range = {0, 1}): how many elements of x lie in each bin.
- * Bins have their left edge, the last one both. Elements outside are not counted, nor is NaN.
- * Counts are int64, or of the weights' dtype; densities are float64. GA_ERR_INVALID if the number
- * of bins is below 1, the range is reversed or not finite, the edges do not ascend, x without a
- * range has an infinity or NaN, or the bins are too many for the range. Nothing is written on
- * failure. */
+/* ga_histogram(x, 10, &counts, &edges, .range = {0, 1}): the number of elements of x in each bin,
+ * as numpy.histogram. A bin includes its left edge; the last one includes both edges. Elements
+ * outside the bins, and NaN, are not counted. Counts are int64, or have the dtype of the weights;
+ * densities are float64. GA_ERR_INVALID if there is less than one bin, if the range is reversed or
+ * not finite, if the edges do not ascend, if x without a range has an infinity or NaN, or if the
+ * range is too small for that many bins. Results are set only on success. */
 GA_API ga_status ga_histogram(size_t size, const ga_histogram_args *args);
 
 /* Arguments of ga_histogram2d(). */
@@ -97,28 +97,30 @@ typedef struct ga_histogram2d_args {
     const gpuarray *x, *y;       /* 1-D, of one length */
     ga_value xbins, ybins;       /* as in ga_histogram() */
     gpuarray **counts;           /* receives a float64 matrix, a row for each bin of x */
-    gpuarray **xedges, **yedges; /* receive the edges; NULL: not wanted */
+    gpuarray **xedges, **yedges; /* receive the edges; may be NULL */
     double xrange[2], yrange[2]; /* as in ga_histogram() */
     const gpuarray *weights;
     bool density;
 } ga_histogram2d_args;
 
-/* ga_histogram2d(x, y, 10, 20, &counts, &xedges, &yedges, ...). Counts are float64, as NumPy's. */
+/* ga_histogram2d(x, y, 10, 20, &counts, &xedges, &yedges, ...): the histogram of points in a
+ * plane, as numpy.histogram2d. Counts are float64. */
 GA_API ga_status ga_histogram2d(size_t size, const ga_histogram2d_args *args);
 
 /* Arguments of ga_histogramdd(). */
 typedef struct ga_histogramdd_args {
     const gpuarray *sample; /* (points, axes), up to 16 axes */
-    int nbins;              /* one for each axis, or 1: all axes have the same */
+    int nbins;              /* one for each axis, or 1 for all axes */
     const ga_value *bins;   /* as in ga_histogram() */
     gpuarray **counts;      /* receives a float64 array with a dimension for each axis */
-    gpuarray **edges;       /* receives an array for each axis; NULL: not wanted */
+    gpuarray **edges;       /* receives an array for each axis; may be NULL */
     const double *ranges;   /* two numbers for each axis, as in ga_histogram(); NULL: none */
     const gpuarray *weights;
     bool density;
 } ga_histogramdd_args;
 
-/* ga_histogramdd(sample, GA_BINS(4, 5, edges), &counts, edges, ...). */
+/* ga_histogramdd(sample, GA_BINS(4, 5, edges), &counts, edges, ...): the histogram of points in
+ * several dimensions, as numpy.histogramdd. Counts are float64. */
 GA_API ga_status ga_histogramdd(size_t size, const ga_histogramdd_args *args);
 
 GA_END_DECLS

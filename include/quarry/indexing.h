@@ -1,4 +1,4 @@
-/* Indexing by arrays: elements that indices or masks name, read and written. */
+/* Indexing by arrays: reads and writes the elements that indices or masks select. */
 #ifndef QUARRY_INDEXING_H
 #define QUARRY_INDEXING_H
 
@@ -10,17 +10,18 @@
 
 GA_BEGIN_DECLS
 
-/* Indices are arrays of any integer dtype; negative ones count from the end. No index ever reaches
- * memory outside an array: one that is out of range is GA_ERR_INDEX with the function, the index,
- * its position in the array of indices, and the length. On the host the call returns the error. On
- * a GPU, and in a graph, the next wait for the device returns it, or the next read of elements; the
- * call's result then has element 0 in that place, and a write leaves that element out. */
+/* Indices are arrays of any integer dtype; negative indices count from the end. No index ever
+ * reaches memory outside an array. An index out of range is GA_ERR_INDEX; the message has the
+ * function, the index, its position in the array of indices, and the length. On the host the call
+ * itself returns the error. On a GPU, and in a graph, the next wait for the device or the next
+ * read of elements returns it; until then the result holds element 0 in that place, and a write
+ * skips that element. */
 
 /* What an index out of range means. */
 typedef enum ga_index_mode {
     GA_RAISE, /* an error */
-    GA_WRAP,  /* indices go round: length is 0, and -1 the last one */
-    GA_CLIP   /* the nearest one; negative indices are 0 */
+    GA_WRAP,  /* modulo the length: `length` is 0, and -1 is the last one */
+    GA_CLIP   /* the nearest valid index; negative indices are 0 */
 } ga_index_mode;
 
 /* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). An option left out is zero. */
@@ -33,12 +34,14 @@ typedef struct ga_take_args {
         *out; /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_take_args;
 
-/* The elements of x along an axis at the indices, whose axes replace it, as numpy.take. */
+/* The elements of x at the indices along an axis, as numpy.take. The shape of the indices replaces
+ * that axis. A new array, or `out`. GA_ERR_INDEX, GA_ERR_DTYPE for indices that are not integers,
+ * GA_ERR_INVALID for a bad axis. */
 GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
 
-/* For each line of x along an axis the elements that the same line of the indices names, as
- * numpy.take_along_axis: what ga_argsort() returns sorts so. Other axes broadcast. Without an axis,
- * the elements in C order at a 1-D array of indices. */
+/* The elements of each line of x along an axis at the indices in the same line of `indices`, as
+ * numpy.take_along_axis; with the result of ga_argsort() it sorts. The other axes broadcast.
+ * Without an axis, x is read in C order and `indices` is 1-D. */
 GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
 
 /* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an
@@ -50,19 +53,19 @@ typedef struct ga_part {
 } ga_part;
 
 /* x[parts], by NumPy's rules: ga_index(x, GA_ALL, indices, 3). Integers and arrays of integers
- * broadcast together, and their axes stand where the first of them stands or, if a range, a new
- * axis or an ellipsis separates them, in front. A mask stands for the indices of its elements that
- * are true, and takes as many axes as it has; the call waits for their number. Without arrays the
- * result is a view, otherwise a new array. GA_ERR_INDEX, GA_ERR_SHAPE if arrays do not broadcast,
- * GA_ERR_DTYPE for arrays of floats. */
+ * broadcast together. Their axes take the place of the first one, or come first if a range, a new
+ * axis or an ellipsis separates them. A mask stands for the indices of its true elements and
+ * covers as many axes as it has; the call waits for their number. Without arrays the result is a
+ * view, otherwise a new array. GA_ERR_INDEX, GA_ERR_SHAPE if arrays do not broadcast, GA_ERR_DTYPE
+ * for arrays of floats. */
 GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
 
-/* x[parts] = value. The value, an array or a number, broadcasts to the shape of x[parts]. Of equal
- * indices the last one wins. */
+/* x[parts] = value. The value, an array or a number, broadcasts to the shape of x[parts]. If
+ * indices repeat, the last value wins. A number must fit the dtype of x, as in ga_full(). */
 GA_API ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts);
 
-/* Arguments of ga_index_add() and its like. In C also ga_index_add_with(.x = x, .value = GA_V(2),
- * GA_PARTS(indices, GA_ALL), .relaxed = true). */
+/* Arguments of ga_index_add() and the three functions below. With options: ga_index_add_with(.x =
+ * x, .value = GA_V(2), GA_PARTS(indices, GA_ALL), .relaxed = true). */
 typedef struct ga_index_add_args {
     gpuarray *x;
     ga_value value; /* a number, or an array that broadcasts to the shape of x[parts] */
@@ -71,22 +74,23 @@ typedef struct ga_index_add_args {
     bool relaxed; /* on a GPU, sums and products of floats may be added in any order, by atomics */
 } ga_index_add_args;
 
-/* x[parts] += value, with every one of equal indices, as numpy.add.at: ga_index_add(x, 1, indices).
- * Likewise products, minima and maxima. The bits are the same in every run: on the host they are
- * NumPy's, on a GPU equal indices are sorted first unless the order does not matter or the call is
- * relaxed. Of extremes on a GPU, -0 is less than +0. Errors as of ga_index_set_parts();
- * GA_ERR_DTYPE where the result does not cast to the dtype of x. */
+/* x[parts] += value, as numpy.add.at: ga_index_add(x, 1, indices). Repeated indices all take part.
+ * Products, minima and maxima work likewise. The result has the same bits in every run. On the
+ * host they are NumPy's; a GPU sorts equal indices first, unless the order does not matter or the
+ * call is relaxed. On a GPU, minima and maxima order -0 before +0. Errors are those of
+ * ga_index_set_parts(); GA_ERR_DTYPE if the result does not cast to the dtype of x. */
 GA_API ga_status ga_index_add(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_multiply(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_minimum(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_maximum(size_t size, const ga_index_add_args *args);
 
-/* The elements that indices choose from several arrays, as numpy.choose: element i of the result is
- * that of array indices[i]. All broadcast together. */
+/* Elements chosen from several arrays, as numpy.choose: element i of the result comes from array
+ * indices[i]. All arrays broadcast together. GA_ERR_INDEX, GA_ERR_SHAPE, GA_ERR_DTYPE. */
 GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
 
-/* Where condition k is the first that holds, the element of choice k; where none does, the value,
- * as numpy.select. */
+/* The element of choice k where condition k is the first one that holds, and `value` where none
+ * holds, as numpy.select. Conditions are bool arrays. GA_ERR_INVALID for different numbers of
+ * conditions and choices. */
 GA_API gpuarray *ga_select(int nconditions, const gpuarray *const *conditions, int nchoices,
                            const gpuarray *const *choices, ga_value value);
 
@@ -98,8 +102,8 @@ typedef struct ga_put_args {
     ga_index_mode mode;
 } ga_put_args;
 
-/* Writes to the elements of x, in C order, at the indices, as numpy.put. Of equal indices the last
- * one wins. */
+/* Writes `value` to the elements of x, in C order, at the indices, as numpy.put. If indices
+ * repeat, the last value wins. A number must fit the dtype of x. */
 GA_API ga_status ga_put(size_t size, const ga_put_args *args);
 
 /* Arguments of ga_put_along_axis(). In C: ga_put_along_axis(x, indices, value, GA_AXIS(1)). */
@@ -111,21 +115,24 @@ typedef struct ga_put_along_args {
     const int *axes;
 } ga_put_along_args;
 
-/* Writes where ga_take_along_axis() reads, as numpy.put_along_axis. */
+/* Writes the elements that ga_take_along_axis() reads, as numpy.put_along_axis. A number must fit
+ * the dtype of x. */
 GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 
-/* The elements of x where the mask, which has the size of x, is not 0, become the values: in
- * ga_place() the first values in their order, repeated as often as needed, and in ga_putmask()
- * those at the same place. */
+/* Writes the elements of x where the mask is not 0; the mask has as many elements as x. ga_place()
+ * writes the values in their order, ga_putmask() the value at the same index; both repeat the
+ * values as needed. A number must fit the dtype of x. GA_ERR_SHAPE. */
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
-/* The main diagonal of x becomes the value, as numpy.fill_diagonal; an array is repeated as often
- * as needed. Wrapped, the diagonal of a tall matrix starts again below a row that it leaves out. */
+/* Writes the value, a number or an array, to the main diagonal of x, as numpy.fill_diagonal. An
+ * array is repeated as often as needed. Wrapped, the diagonal of a tall matrix starts again below a
+ * row that stays as it is. GA_ERR_SHAPE for fewer than two axes, or for more than two axes of
+ * different lengths. */
 GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
 GA_API ga_status ga_fill_diagonal_wrapped(gpuarray *x, ga_value value);
 
-/* Parts from what ga_index() takes. */
+/* The part that an argument of ga_index() makes. */
 static inline ga_part ga_part_of_array(const gpuarray *array)
 {
     ga_part part = {GA_ALL, 0, true};
@@ -144,6 +151,20 @@ static inline ga_part ga_part_of_index(int64_t index)
 }
 
 GA_END_DECLS
+
+/* GA_PART_ for each of 1 to 12 arguments. */
+#define GA_PARTS1(v) GA_PART_(v)
+#define GA_PARTS2(v, ...) GA_PART_(v), GA_PARTS1(__VA_ARGS__)
+#define GA_PARTS3(v, ...) GA_PART_(v), GA_PARTS2(__VA_ARGS__)
+#define GA_PARTS4(v, ...) GA_PART_(v), GA_PARTS3(__VA_ARGS__)
+#define GA_PARTS5(v, ...) GA_PART_(v), GA_PARTS4(__VA_ARGS__)
+#define GA_PARTS6(v, ...) GA_PART_(v), GA_PARTS5(__VA_ARGS__)
+#define GA_PARTS7(v, ...) GA_PART_(v), GA_PARTS6(__VA_ARGS__)
+#define GA_PARTS8(v, ...) GA_PART_(v), GA_PARTS7(__VA_ARGS__)
+#define GA_PARTS9(v, ...) GA_PART_(v), GA_PARTS8(__VA_ARGS__)
+#define GA_PARTS10(v, ...) GA_PART_(v), GA_PARTS9(__VA_ARGS__)
+#define GA_PARTS11(v, ...) GA_PART_(v), GA_PARTS10(__VA_ARGS__)
+#define GA_PARTS12(v, ...) GA_PART_(v), GA_PARTS11(__VA_ARGS__)
 
 #ifdef __cplusplus
 struct ga_take_rest_ {
@@ -201,6 +222,23 @@ inline ga_status ga_index_add_(Function f, gpuarray *x, Value value, Parts... pa
                                     false};
     return f(sizeof args, &args);
 }
+/* Options that are left out have their defaults without a warning. */
+struct ga_index_add_options_ {
+    gpuarray *x = nullptr;
+    ga_value value = {};
+    int n = 0;
+    const ga_part *parts = nullptr;
+    bool relaxed = false;
+    operator ga_index_add_args() const
+    {
+        return ga_index_add_args{x, value, n, parts, relaxed};
+    }
+};
+template <class Function>
+inline ga_status ga_index_add_with_(Function f, const ga_index_add_args &args)
+{
+    return f(sizeof args, &args);
+}
 inline ga_status ga_put_(const ga_put_args &args)
 {
     return ga_put(sizeof args, &args);
@@ -229,6 +267,12 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_index_multiply(...) GA_HERE_(ga_index_add_(ga_index_multiply, __VA_ARGS__))
 #define ga_index_minimum(...) GA_HERE_(ga_index_add_(ga_index_minimum, __VA_ARGS__))
 #define ga_index_maximum(...) GA_HERE_(ga_index_add_(ga_index_maximum, __VA_ARGS__))
+/* All options by name, in the order of the members. */
+#define GA_PART_(v) ga_part_(v)
+#define GA_PARTS(...)                                                                              \
+    .n = GA_NARGS_(__VA_ARGS__),                                                                   \
+    .parts = GA_LIST_(ga_part, GA_JOIN_(GA_PARTS, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_INDEX_WITH_(f, ...) GA_HERE_(ga_index_add_with_(f, ga_index_add_options_{__VA_ARGS__}))
 #define GA_PUT_CALL_(f, ...) GA_HERE_(GA_JOIN_(GA_PUT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))
 #define GA_PUT_1(f, args) f(args)
 #define GA_PUT_3(f, x, indices, value) f(x, indices, value)
@@ -266,18 +310,6 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define GA_PARTS_(...)                                                                             \
     GA_NARGS_(__VA_ARGS__),                                                                        \
         ((const ga_part[]){GA_JOIN_(GA_PARTS, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
-#define GA_PARTS1(v) GA_PART_(v)
-#define GA_PARTS2(v, ...) GA_PART_(v), GA_PARTS1(__VA_ARGS__)
-#define GA_PARTS3(v, ...) GA_PART_(v), GA_PARTS2(__VA_ARGS__)
-#define GA_PARTS4(v, ...) GA_PART_(v), GA_PARTS3(__VA_ARGS__)
-#define GA_PARTS5(v, ...) GA_PART_(v), GA_PARTS4(__VA_ARGS__)
-#define GA_PARTS6(v, ...) GA_PART_(v), GA_PARTS5(__VA_ARGS__)
-#define GA_PARTS7(v, ...) GA_PART_(v), GA_PARTS6(__VA_ARGS__)
-#define GA_PARTS8(v, ...) GA_PART_(v), GA_PARTS7(__VA_ARGS__)
-#define GA_PARTS9(v, ...) GA_PART_(v), GA_PARTS8(__VA_ARGS__)
-#define GA_PARTS10(v, ...) GA_PART_(v), GA_PARTS9(__VA_ARGS__)
-#define GA_PARTS11(v, ...) GA_PART_(v), GA_PARTS10(__VA_ARGS__)
-#define GA_PARTS12(v, ...) GA_PART_(v), GA_PARTS11(__VA_ARGS__)
 #define ga_index(x, ...) GA_AT_(ga_index_parts, x, GA_PARTS_(__VA_ARGS__))
 #define ga_index_set(x, value, ...)                                                                \
     GA_AT_(ga_index_set_parts, x, GA_V(value), GA_PARTS_(__VA_ARGS__))
@@ -292,12 +324,12 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define GA_PARTS(...) .n = GA_PARTS_(__VA_ARGS__)
 #define GA_INDEX_WITH_(f, ...)                                                                     \
     GA_AT_(f, sizeof(ga_index_add_args), &(ga_index_add_args){__VA_ARGS__})
+#endif
+
 #define ga_index_add_with(...) GA_INDEX_WITH_(ga_index_add, __VA_ARGS__)
 #define ga_index_multiply_with(...) GA_INDEX_WITH_(ga_index_multiply, __VA_ARGS__)
 #define ga_index_minimum_with(...) GA_INDEX_WITH_(ga_index_minimum, __VA_ARGS__)
 #define ga_index_maximum_with(...) GA_INDEX_WITH_(ga_index_maximum, __VA_ARGS__)
-#endif
-
 #define ga_place(x, mask, value) GA_AT_(ga_place, x, mask, GA_V(value))
 #define ga_putmask(x, mask, value) GA_AT_(ga_putmask, x, mask, GA_V(value))
 #define ga_fill_diagonal(x, value) GA_AT_(ga_fill_diagonal, x, GA_V(value))

@@ -1,4 +1,4 @@
-/* What Quarry finds on this machine: compilers, and the cache of compiled kernels. */
+/* What Quarry finds on this machine: compilers, libraries, and the cache of compiled kernels. */
 #ifndef QUARRY_INFO_H
 #define QUARRY_INFO_H
 
@@ -15,19 +15,19 @@ GA_API const char *ga_cuda_problem(void);
 
 /* The compiler for the kernels of `device`: "/usr/bin/c++", or "NVRTC 13.0,
  * /usr/lib/libnvrtc.so.13". `device` is "cpu" or any name that begins with "cuda"; the device need
- * not work. The caller frees the text with free(). NULL if there is no compiler: GA_ERR_COMPILE,
- * whose message says what to install, or GA_ERR_UNSUPPORTED if the library was built without CUDA.
- */
+ * not work. The caller frees the text with free(). NULL if there is no compiler: GA_ERR_COMPILE
+ * with a message that says what to install, or GA_ERR_UNSUPPORTED if the library was built without
+ * CUDA. */
 GA_API char *ga_compiler(const char *device);
 
-/* What links modules of several sources for `device` (ga_module_link), as of ga_compiler(): the
- * C++ compiler, or "nvJitLink, /usr/lib/libnvJitLink.so.13". */
+/* The linker of modules with several sources for `device` (ga_module_link): the C++ compiler, or
+ * "nvJitLink, /usr/lib/libnvJitLink.so.13". Its result and errors are those of ga_compiler(). */
 GA_API char *ga_linker(const char *device);
 
-/* The library that multiplies matrices of floats on `device`, as of ga_compiler(): "OpenBLAS
- * 0.3.21, /usr/lib/libopenblas.so.0", or "cuBLASLt 13.0.0, /usr/lib/libcublasLt.so.13". The caller
- * frees the text with free(). NULL if there is none: Quarry's own kernels multiply then, and
- * GA_ERR_UNSUPPORTED has a message that says what to install. */
+/* The library that multiplies matrices of floats on `device`: "OpenBLAS 0.3.21,
+ * /usr/lib/libopenblas.so.0", or "cuBLASLt 13.0.0, /usr/lib/libcublasLt.so.13". The caller frees
+ * the text with free(). Without a library, Quarry's own kernels multiply and the result is NULL;
+ * the message of GA_ERR_UNSUPPORTED says what to install. */
 GA_API char *ga_product_library(const char *device);
 
 /* The folder of the compiled kernels; it need not exist yet. The caller frees the text with free().

@@ -1,4 +1,4 @@
-/* Joining and shaping: arrays from arrays, and views with other axes. */
+/* Joining, splitting and repeating arrays, and views with other axes. */
 #ifndef QUARRY_JOINING_H
 #define QUARRY_JOINING_H
 
@@ -16,18 +16,18 @@ GA_BEGIN_DECLS
 typedef struct ga_join_args {
     int count;
     const gpuarray *const *arrays;
-    int naxes; /* 0: axis 0; 1: */
+    int naxes; /* 1, or 0: axis 0 */
     const int *axes;
     gpuarray
         *out; /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_join_args;
 
-/* The arrays one after another along an axis, as numpy.concatenate, in their common dtype; the
- * other axes have equal lengths. With GA_AXIS(), which names no axis, the elements of all arrays in
- * C order. GA_ERR_SHAPE, GA_ERR_DTYPE; GA_ERR_INVALID for no arrays or a bad axis. */
+/* The arrays joined along an axis, as numpy.concatenate, in their common dtype; the other axes
+ * have equal lengths. GA_AXIS() names no axis and joins the elements of all arrays in C order.
+ * GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE; GA_ERR_INVALID for no arrays or a bad axis. */
 GA_API gpuarray *ga_concatenate(size_t size, const ga_join_args *args);
 
-/* Arrays of one shape side by side along a new axis, as numpy.stack. */
+/* Arrays of one shape joined along a new axis, as numpy.stack. Errors as above. */
 GA_API gpuarray *ga_stack(size_t size, const ga_join_args *args);
 
 /* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). */
@@ -43,28 +43,29 @@ typedef struct ga_append_args {
     const int *axes;
 } ga_append_args;
 
-/* x and then y, as numpy.append. */
+/* x followed by y, as numpy.append. Errors are those of ga_concatenate(). */
 GA_API gpuarray *ga_append(size_t size, const ga_append_args *args);
 
 /* ---- Splitting: views ---- */
 
-/* x in equal sections along an axis, as numpy.split; `out` receives them, only on success.
- * GA_ERR_SHAPE if the axis does not divide so. */
+/* Equal sections of x along an axis, as numpy.split: as many views as `sections`, written to `out`
+ * only on success. GA_ERR_SHAPE if the length is not a multiple of `sections`, GA_ERR_INVALID if
+ * that is below 1. */
 GA_API ga_status ga_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
-/* The same with sections that differ by one element at most: the longer ones come first. */
+/* The same with sections that differ by at most one element; the longer ones come first. */
 GA_API ga_status ga_array_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
 /* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. */
 GA_API ga_status ga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis,
                              gpuarray **out);
 
-/* ga_split() along axis 0, along axis 1 (of a 1-D array along axis 0), and along axis 2. */
+/* ga_split() along axis 0; along axis 1, or axis 0 of a 1-D array; and along axis 2. */
 GA_API ga_status ga_vsplit(const gpuarray *x, int sections, gpuarray **out);
 GA_API ga_status ga_hsplit(const gpuarray *x, int sections, gpuarray **out);
 GA_API ga_status ga_dsplit(const gpuarray *x, int sections, gpuarray **out);
 
-/* The subarrays along an axis, as many views as its length. */
+/* The subarrays along an axis: one view for each index. */
 GA_API ga_status ga_unstack(const gpuarray *x, int axis, gpuarray **out);
 
 /* ---- Repeating ---- */
@@ -80,9 +81,9 @@ typedef struct ga_repeat_args {
     const int *axes;
 } ga_repeat_args;
 
-/* Each element of an axis repeated, as numpy.repeat. With an array of counts, the length of the
- * result depends on the data: the call waits for it. GA_ERR_SHAPE for another number of counts,
- * GA_ERR_INVALID for a negative count. */
+/* Each element of an axis repeated, as numpy.repeat. With an array of counts the length of the
+ * result depends on the data, and the call waits for it. GA_ERR_SHAPE for another number of
+ * counts, GA_ERR_DTYPE for counts that are not integers, GA_ERR_INVALID for a negative count. */
 GA_API gpuarray *ga_repeat(size_t size, const ga_repeat_args *args);
 
 /* Arguments of ga_roll(). In C: ga_roll(x, 1, GA_AXIS(0)). */
@@ -93,11 +94,11 @@ typedef struct ga_roll_args {
     const int *axes;
 } ga_roll_args;
 
-/* Elements move by `shift` along an axis, and those past the end come back at its beginning, as
- * numpy.roll. */
+/* Elements shifted along an axis, as numpy.roll; those that leave at one end return at the other.
+ * GA_ERR_INVALID for a bad axis. */
 GA_API gpuarray *ga_roll(size_t size, const ga_roll_args *args);
 
-/* The same with a shift for each of n axes. Shifts of one axis add up. */
+/* The same with one shift for each of n axes. Shifts of the same axis add up. */
 GA_API gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, const int *axes);
 
 /* Arguments of ga_pad(). In C: ga_pad(x, GA_SHAPE(1, 2), .mode = "edge"). */
@@ -106,39 +107,42 @@ typedef struct ga_pad_args {
     int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
     const int64_t *widths;
     const char *mode;    /* NULL: "constant" */
-    ga_value value;      /* of "constant", and the end of "linear_ramp": GA_V(2); 0 if left out */
-    int64_t stat_length; /* "maximum" and its like fold so many elements at each end; 0: all */
+    ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2); default: 0 */
+    int64_t stat_length; /* "maximum" and the like fold this many elements at each end; 0: all */
 } ga_pad_args;
 
 /* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
  * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
- * for an unknown mode or a negative width, GA_ERR_SHAPE for another number of widths, or an axis of
- * no elements that a mode would repeat. */
+ * for an unknown mode, a negative width, or a value that does not fit the dtype of x; GA_ERR_SHAPE
+ * for another number of widths, or for an axis of no elements in a mode that repeats elements. */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
 
-/* As in NumPy. A negative axis counts from the end. GA_ERR_INVALID for a bad axis. */
+/* The functions of these names in NumPy. A negative axis counts from the end. GA_ERR_INVALID for a
+ * bad axis. */
 GA_API gpuarray *ga_swapaxes(const gpuarray *x, int a, int b);
 GA_API gpuarray *ga_moveaxis(const gpuarray *x, int from, int to);
 GA_API gpuarray *ga_rollaxis(const gpuarray *x, int axis, int start);
 
-/* x with several axes reversed; no axes: all. ga_fliplr() reverses axis 1, ga_flipud() axis 0. */
+/* x with several axes reversed; with no axes, all of them. ga_fliplr() reverses axis 1,
+ * ga_flipud() axis 0. */
 GA_API gpuarray *ga_flip_axes(const gpuarray *x, int naxes, const int *axes);
 GA_API gpuarray *ga_fliplr(const gpuarray *x);
 GA_API gpuarray *ga_flipud(const gpuarray *x);
 
-/* x rotated k times by 90 degrees from axis 0 to axis 1, and between two other axes. */
+/* x rotated by k times 90 degrees from axis 0 towards axis 1, or between two other axes, as
+ * numpy.rot90. */
 GA_API gpuarray *ga_rot90(const gpuarray *x, int k);
 GA_API gpuarray *ga_rot90_axes(const gpuarray *x, int k, int from, int to);
 
-/* x with at least so many axes; those that are added have length 1. */
+/* x with at least one, two or three axes; added axes have length 1. */
 GA_API gpuarray *ga_atleast_1d(const gpuarray *x);
 GA_API gpuarray *ga_atleast_2d(const gpuarray *x);
 GA_API gpuarray *ga_atleast_3d(const gpuarray *x);
 
-/* Views of the common shape, as many as there are arrays; set only on success. They are read-only.
- */
+/* Read-only views of the arrays in their common shape, as numpy.broadcast_arrays; written to `out`
+ * only on success. GA_ERR_SHAPE. */
 GA_API ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, gpuarray **out);
 
 /* The common shape of `count` shapes; `shape` has room for GA_MAX_NDIM lengths. Both are set only
@@ -146,32 +150,36 @@ GA_API ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, g
 GA_API ga_status ga_broadcast_shapes(int count, const int *ndims, const int64_t *const *shapes,
                                      int *ndim, int64_t *shape);
 
-/* The matrices of coordinates of 1-D arrays, as numpy.meshgrid; `indexing` is "xy" (NULL too) or
- * "ij". As many new arrays as there are arguments, set only on success. */
+/* The coordinate matrices of 1-D arrays, as numpy.meshgrid; `indexing` is "xy" (or NULL) or "ij".
+ * `out` receives one new array for each argument, only on success. GA_ERR_SHAPE for an array that
+ * is not 1-D, GA_ERR_INVALID for another `indexing`. */
 GA_API ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *indexing,
                              gpuarray **out);
 
 /* ---- Diagonals ---- */
 
-/* x with zeros above, or below, the k-th diagonal of the last two axes, as numpy.tril and triu. */
+/* x with zeros above (tril) or below (triu) the k-th diagonal of its last two axes, as numpy.tril
+ * and triu. */
 GA_API gpuarray *ga_tril(const gpuarray *x, int64_t k);
 GA_API gpuarray *ga_triu(const gpuarray *x, int64_t k);
 
-/* Ones on the k-th diagonal of an n x m matrix, and ones on it and below it. */
+/* ga_eye_ex(): an n x m matrix with ones on its k-th diagonal, as numpy.eye. ga_tri(): with ones
+ * on and below it, as numpy.tri. */
 GA_API gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
 GA_API gpuarray *ga_tri(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
 
-/* The elements x[i, i + offset] of two axes, as a read-only view whose last axis they are. */
+/* The elements x[i, i + offset] of two axes, as numpy.diagonal: a read-only view with the diagonal
+ * as its last axis. */
 GA_API gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
-/* The k-th diagonal of a matrix, as a read-only view; of a 1-D array, the matrix with that
- * diagonal. */
+/* As numpy.diag: the k-th diagonal of a matrix, a read-only view; for a 1-D array, a new matrix
+ * with that diagonal. */
 GA_API gpuarray *ga_diag(const gpuarray *x, int64_t k);
 
-/* The matrix whose k-th diagonal has the elements of x in C order. */
+/* A new matrix with the elements of x, in C order, on its k-th diagonal, as numpy.diagflat. */
 GA_API gpuarray *ga_diagflat(const gpuarray *x, int64_t k);
 
-/* The sums of ga_diagonal(). */
+/* The sums along the diagonals of ga_diagonal(), as numpy.trace. */
 GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
 /* ---- Differences ---- */
@@ -179,18 +187,18 @@ GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis
 /* Arguments of ga_diff(). In C: ga_diff(x, 1, GA_AXIS(0)). */
 typedef struct ga_diff_args {
     const gpuarray *x;
-    int n;     /* how many times; 0 returns a view of x */
-    int naxes; /* 0: the last axis; 1: */
+    int n;     /* 0 returns a view of x */
+    int naxes; /* 1, or 0: the last axis */
     const int *axes;
-    const gpuarray *prepend, *append; /* NULL, or what stands before and behind x along the axis: of
-                                       * 0 dimensions, or of x's shape but for the axis */
+    const gpuarray *prepend, *append; /* what precedes and follows x along the axis, or NULL: 0-d,
+                                       * or of the shape of x except along the axis */
 } ga_diff_args;
 
-/* The differences of neighbours along an axis, n times, as numpy.diff: of bool, whether they
- * differ. */
+/* The n-th differences of neighbours along an axis, as numpy.diff; for bool, whether neighbours
+ * differ. GA_ERR_INVALID for a negative n or a bad axis, GA_ERR_SHAPE. */
 GA_API gpuarray *ga_diff(size_t size, const ga_diff_args *args);
 
-/* The differences of neighbours in C order. */
+/* The differences of neighbours in C order, as numpy.ediff1d. */
 GA_API gpuarray *ga_ediff1d(const gpuarray *x);
 
 /* The same between the elements of two other arrays, as numpy.ediff1d with to_begin and to_end, in
@@ -314,11 +322,11 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
     GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
 #endif
 
-/* The array API's names. */
+/* Names of the array API. */
 #define ga_concat(...) ga_concatenate(__VA_ARGS__)
 #define ga_permute_dims(x, ...) ga_transpose_axes(x, __VA_ARGS__)
 
-/* Other names of NumPy's. */
+/* Second names in NumPy. */
 #define ga_identity(dtype, n) ga_eye(dtype, n)
 #define ga_row_stack(...) ga_vstack(__VA_ARGS__)
 

@@ -37,10 +37,10 @@ typedef struct ga_elementwise_args {
  * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
  * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
  * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
- * block of one thread: barriers do nothing, and what takes values from other threads (__shfl_sync,
- * __ballot_sync, ...) does not compile; ga_module_compile() runs such kernels on the host too.
- * Nothing is compiled before the first run. GA_ERR_INVALID if the argument list is malformed. Freed
- * by ga_kernel_free(). */
+ * block of one thread: barriers do nothing, and functions that read values of other threads
+ * (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels on the
+ * host too. Nothing is compiled before the first run. GA_ERR_INVALID if the argument list is
+ * malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
@@ -73,8 +73,8 @@ typedef struct ga_reduction_args {
 /* A kernel that ga_reduce() runs over all elements in one launch. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_reduction_kernel(size_t size, const ga_reduction_args *args);
 
-/* Runs the kernel; arguments as for ga_run(). Returns a 0-d array of dtype_out, or the struct's
- * bytes. */
+/* Runs the kernel; arguments and errors as for ga_run(). Returns a 0-d array of dtype_out, or the
+ * struct's bytes. */
 GA_API gpuarray *ga_reduce(ga_kernel *kernel, int count, const ga_value *args);
 
 /* Arguments of ga_scan_kernel(); all texts are copied. */
@@ -84,27 +84,27 @@ typedef struct ga_scan_kernel_args {
     const char *input_expr;       /* the value of element i: "x[i] > 300 ? 1 : 0" */
     const char *scan_expr;        /* combines a, of earlier elements, and b: "a+b" */
     const char *neutral;          /* the neutral element of scan_expr: "0" */
-    const char *output_statement; /* statements run for every i in 0 .. n-1, over `item`, the
-                                     combined elements 0 .. i, `prev_item`, those before i, and
-                                     `last_item`, all of them: "if (item != prev_item) y[prev_item]
-                                     = x[i]" */
+    const char *output_statement; /* statements run for every i in 0 .. n-1. `item` combines
+                                     elements 0 .. i, `prev_item` those before i, and `last_item`
+                                     all of them: "if (item != prev_item) y[prev_item] = x[i]" */
     const char *name;
     const char *preamble;
-    const char *is_segment_start_expr; /* whether element i starts a segment; `item` then holds the
-                                          elements of the segment so far, and prev_item is neutral
-                                          at its start. NULL or "": there is one segment */
+    const char *is_segment_start_expr; /* whether element i starts a segment. `item` then combines
+                                          the segment's elements so far, and prev_item is neutral
+                                          at its start. NULL or "": one segment */
     bool fast_math;
 } ga_scan_kernel_args;
 
-/* A kernel that ga_scan() runs over all elements in one launch, or two if it names `last_item`. In
- * the texts x[k] is element k of x in C order. Every array that is indexed only by [i] has the same
- * size, and n is that size; if there is none, n is the size of the first array. All of input_expr
- * and is_segment_start_expr may be computed after output statements of other elements: of arrays
- * that the output statement writes they may read x[i] only. scan_expr is associative; it need not
- * be commutative. Freed by ga_kernel_free(). */
+/* A kernel that ga_scan() runs over all elements in one launch, or two if it uses `last_item`. In
+ * the texts, x[k] is element k of x in C order. Arrays that are indexed only by [i] must have
+ * equal sizes, and n is that size; without such an array, n is the size of the first array. An
+ * output statement may run before input_expr and is_segment_start_expr of other elements: of
+ * arrays that the output statement writes, these two may read only x[i]. scan_expr must be
+ * associative; it need not be commutative. GA_ERR_INVALID if the argument list is malformed. Freed
+ * by ga_kernel_free(). */
 GA_API ga_kernel *ga_scan_kernel(size_t size, const ga_scan_kernel_args *args);
 
-/* Runs the kernel; arguments as for ga_run(). */
+/* Runs the kernel; arguments and errors as for ga_run(). */
 GA_API ga_status ga_scan(ga_kernel *kernel, int count, const ga_value *args);
 
 /* Frees the kernel. NULL is a no-op. Compiled code stays cached for the next kernel with the same

@@ -24,9 +24,9 @@ typedef struct ga_memory_stats {
  * does not work. */
 GA_API ga_status ga_memory_info(const char *device, size_t size, ga_memory_stats *stats);
 
-/* Writes how much memory each device that was used has in use, at its peak, kept and as its limit,
- * and its ten largest arrays with their dtypes, shapes and the calls that made them. Memory lives
- * as long as any view of it. GA_ERR_IO if the file cannot be written. */
+/* For each device that was used, writes the memory in use, its maximum, the memory kept for reuse,
+ * the limit, and the ten largest arrays with their dtypes, shapes and the calls that made them.
+ * Memory lives as long as any view of it. GA_ERR_IO if the file cannot be written. */
 GA_API ga_status ga_memory_report(FILE *file);
 
 /* Waits for the device's work, then returns unused memory to the device. NULL: the current one. */
@@ -48,16 +48,16 @@ typedef struct ga_allocator {
 } ga_allocator;
 
 /* Uses the allocator for arrays created from now on, in every thread; NULL restores Quarry's own.
- * The struct is copied. An array's memory goes back to the allocator that made it, so whatever that
- * allocator needs must outlive the array. */
+ * The struct is copied. The memory of an array goes back to the allocator that made it, so
+ * everything that this allocator needs must outlive the array. */
 GA_API ga_status ga_set_allocator(size_t size, const ga_allocator *allocator);
 
-/* An array over memory that has another owner and that the current device can use. `pointer` is the
- * first element; `strides` are in bytes, NULL for C order. The caller must wait for earlier work on
- * the memory by streams other than the current one. When the last array over the memory is gone,
+/* An array over memory of another owner that the current device can use. `pointer` is the first
+ * element; `strides` are in bytes, NULL for C order. The caller must wait for earlier work on the
+ * memory by streams other than the current one. After the last array over the memory is freed,
  * Quarry waits for the work that uses it and calls free_function(owner), unless free_function is
- * NULL. On failure free_function is not called. GA_ERR_INVALID if the device cannot use the memory.
- */
+ * NULL. On failure free_function is not called. GA_ERR_INVALID if the device cannot use the
+ * memory. */
 GA_API gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                          const int64_t *strides, void *owner, void (*free_function)(void *owner));
 

@@ -58,12 +58,13 @@ GA_API ga_module *ga_module_link(size_t size, const ga_link_args *args);
  * device), GA_ERR_UNSUPPORTED (the device is the host). */
 GA_API ga_module *ga_module_load(const char *path);
 
-/* The kernel with this name: "add", "ns::add", an instance of a template, "scale<float>", or the
- * symbol in the code. Templates of a loaded module are known only by their symbols. The same name
- * gives the same pointer; the module owns it. A template instance that is not in
- * ga_module_args.kernels is compiled when it is first requested. Such code has its own copies of
- * variables, so in a module with __device__ or __constant__ variables the request is an error. NULL
- * and GA_ERR_INVALID if there is no such kernel; the message lists the kernels that exist. */
+/* The kernel with this name: "add", "ns::add", an instance of a template such as "scale<float>",
+ * or the symbol in the code. Templates of a loaded module are known only by their symbols. The
+ * same name gives the same pointer; the module owns it. A template instance that is not in
+ * ga_module_args.kernels is compiled at the first request. That code has its own copies of
+ * variables, so the request is an error in a module with __device__ or __constant__ variables.
+ * NULL and GA_ERR_INVALID if there is no such kernel; the message lists the kernels of the module.
+ */
 GA_API ga_kernel *ga_module_kernel(ga_module *module, const char *name);
 
 /* The memory of a __device__ or __constant__ variable, "table" or "ns::table", as a uint8 array:
@@ -117,7 +118,7 @@ typedef struct ga_launch_options {
 GA_API ga_status ga_launch(ga_kernel *kernel, ga_dim grid, ga_dim block, int count,
                            const ga_value *args);
 
-/* The same, with options. */
+/* The same with options. */
 GA_API ga_status ga_launch_with(ga_kernel *kernel, ga_dim grid, ga_dim block, size_t size,
                                 const ga_launch_options *options, int count, const ga_value *args);
 

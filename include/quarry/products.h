@@ -14,24 +14,25 @@ typedef struct ga_product_args {
     const gpuarray *a, *b;
     gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference.
                     * It may be a or b, or overlap them. */
-    double alpha;  /* out = alpha * a @ b + beta * out; 0: 1. Whole numbers for integers and bool */
-    double beta;   /* 0: what `out` holds is not read. Otherwise `out` is needed */
+    double alpha;  /* out = alpha * a @ b + beta * out; 0 means 1. Whole for integers and bool */
+    double beta;   /* 0: the elements of `out` are not read. Otherwise `out` is required */
     bool tf32;     /* float32 on a GPU: factors keep 10 bits of fraction, sums all 23 */
 } ga_product_args;
 
-/* ga_matmul(a, b): the product of matrices, as numpy.matmul. The last two dimensions are the
- * matrices, (m, k) and (k, n); the others broadcast. A 1-D array is a row of a or a column of b,
- * whose dimension the result lacks. The dtype is that of a * b. Integers wrap around; bool is "or"
- * of "and"s; sums of float16, bfloat16 and float8 are in float32 and round once. A result has the
- * same bits in every run. GA_ERR_SHAPE for shapes that do not match, GA_ERR_INVALID for an array of
- * no dimensions, for a beta without `out`, and for an alpha or beta with a fraction for integers;
- * GA_ERR_DTYPE where the result does not cast to out's dtype. */
+/* ga_matmul(a, b): the matrix product, as numpy.matmul. The last two dimensions hold the matrices,
+ * (m, k) and (k, n); the other dimensions broadcast. A 1-D `a` is a row and a 1-D b a column; the
+ * result lacks that dimension. The dtype is that of a * b. Integers wrap around; for bool the
+ * product is "and" and the sum "or"; sums of float16, bfloat16 and float8 run in float32 and round
+ * once. A result has the same bits in every run. Returns a new array, or `out`. GA_ERR_SHAPE for
+ * shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta without `out`, and for an
+ * alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the result does not cast to
+ * the dtype of `out`; GA_ERR_DEVICE, GA_ERR_MEMORY. */
 GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 
 /* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
-/* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat: complex vectors
+/* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat; complex vectors
  * are conjugated. */
 GA_API gpuarray *ga_vecmat(size_t size, const ga_product_args *args);
 

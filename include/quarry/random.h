@@ -72,13 +72,13 @@ GA_API gpuarray *ga_random(int ndim, const int64_t *shape);
 
 /* ---- Distributions of integers ---- */
 
-/* Every integer in [low, high) with equal probability (Lemire, 2019), for bool and any integer
- * dtype. GA_ERR_INVALID if low is not below high or the range exceeds the dtype's bounds. */
+/* Integers in [low, high) with equal probability (Lemire, 2019), for bool and any integer dtype.
+ * GA_ERR_INVALID if low is not below high, or if a bound does not fit the dtype. */
 GA_API gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                                  const int64_t *shape);
 GA_API ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high);
 
-/* The same, with both ends included, like NumPy's endpoint=True. The bounds are C integers of any
+/* The same with both ends included, as endpoint=True in NumPy. The bounds are C integers of any
  * type, so the full range of a dtype is possible. */
 GA_API gpuarray *ga_rng_integers_endpoint(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                           int ndim, const int64_t *shape);
@@ -88,20 +88,20 @@ GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);
 
 /* ---- Orders and choices ---- */
 
-/* ga_rng_permutation(rng, n): the numbers 0 .. n - 1 in random order, an int64 array; or, of an
- * array, a copy in random order along its first axis. Uses one element of the generator. Each place
- * is computed independently, by a bijection keyed by 128 random bits (a Feistel network of 12
- * rounds; see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022). For n
+/* ga_rng_permutation(rng, n): the numbers 0 .. n - 1 in random order, an int64 array. For an
+ * array, a copy in random order along its first axis. Uses one element of the generator. Each
+ * place is computed independently, by a bijection keyed by 128 random bits (a Feistel network of
+ * 12 rounds; see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022). For n
  * above 34 there are more orders than 128 bits can distinguish. */
 GA_API gpuarray *ga_rng_permutation(ga_rng *rng, ga_value x);
 
-/* The same along any axis: whole slices change places. */
+/* The same along any axis; whole slices change places. */
 GA_API gpuarray *ga_rng_permutation_along(ga_rng *rng, const gpuarray *x, int axis);
 
-/* Brings x itself into that order. */
+/* Puts x itself into that order. GA_ERR_INVALID for a bad axis or a read-only view. */
 GA_API ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis);
 
-/* A copy of x in which each line along the axis has its own random order. Uses one element of the
+/* A copy of x with each line along the axis in a random order of its own. Uses one element of the
  * generator for each line. */
 GA_API gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis);
 
@@ -113,37 +113,40 @@ typedef struct ga_choice_args {
     const int64_t *lengths;
     const gpuarray *p;        /* probabilities; NULL: all are equal */
     bool without_replacement; /* each element at most once */
-    int naxes;                /* GA_AXIS(k): slices along an axis of `a`; 0: along the first */
+    int naxes;                /* GA_AXIS(k): slices along an axis of `a`; 0: along the first axis */
     const int *axes;
 } ga_choice_args;
 
-/* ga_rng_choice(rng, x, GA_SHAPE(100), .p = p, .without_replacement = true, GA_AXIS(1)): elements
- * of an array, or slices along an axis, chosen at random, as numpy.random.Generator.choice; for a
- * number n the chosen integers, int64. With replacement, each choice uses one element of the
- * generator. Without, all use one together, or with probabilities one for each element of `a`; the
- * choices are in the order in which they are drawn. GA_ERR_INVALID for choices from nothing, for
- * more choices than there are elements (of probability above 0), and for probabilities that are
- * negative or do not sum to 1 within 1.5e-8; a call with probabilities waits for their sum. */
+/* ga_rng_choice(rng, x, GA_SHAPE(100), .p = p, .without_replacement = true, GA_AXIS(1)): random
+ * elements of an array, or slices along an axis, as numpy.random.Generator.choice; for a number n,
+ * random int64 integers below n. With replacement, each choice uses one element of the generator.
+ * Without replacement, all choices share one element, or with probabilities use one for each
+ * element of `a`; the choices come in the order in which they are drawn. GA_ERR_INVALID for a
+ * choice from nothing, for more choices than elements (of probability above 0), and for
+ * probabilities that are negative or do not sum to 1 within 1.5e-8. A call with probabilities
+ * waits for their sum. */
 GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 
 /* ---- Rows of numbers ---- */
 
-/* Each of these makes rows along a last axis that is added to the shape. */
+/* These functions make rows of numbers along a last axis, which they add to the shape. */
 
-/* How often each of k outcomes comes in n trials, for any integer dtype: k along the last axis of
- * `pvals`, probabilities whose other axes broadcast to the shape, and so does n. They must not be
- * negative, and all but the last sum to 1 at most. Uses as many elements as the result has. */
+/* How often each of k outcomes occurs in n trials, in any integer dtype. `pvals` holds the k
+ * probabilities along its last axis; its other axes, and n, broadcast to the shape. No probability
+ * is negative, and all but the last sum to 1 at most (GA_ERR_INVALID). Uses as many elements of
+ * the generator as the result has. */
 GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                     int ndim, const int64_t *lengths);
 
-/* Shares that sum to 1, from gamma numbers of the shapes `alpha`, all above 0: their last axis is
- * that of the rows, the others broadcast to the shape. */
+/* Shares that sum to 1: gamma numbers with the shape parameters `alpha`, all above 0, divided by
+ * their sum. The last axis of `alpha` is that of the rows; the others broadcast to the shape. */
 GA_API gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, int ndim,
                                   const int64_t *lengths);
 
-/* The normal distribution with mean `mean`, d numbers, and the covariances `cov`, a symmetric
- * matrix d x d without negative eigenvalues: its Cholesky factor times standard normal numbers. The
- * call waits for the elements of cov. */
+/* Vectors of d numbers from the normal distribution with the mean `mean`, d numbers, and the
+ * covariance matrix `cov`, (d, d), symmetric and without negative eigenvalues (GA_ERR_INVALID):
+ * the Cholesky factor of `cov` times standard normal numbers, plus the mean. The call waits for
+ * the elements of `cov`. */
 GA_API gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray *mean,
                                             const gpuarray *cov, int ndim, const int64_t *lengths);
 
@@ -156,15 +159,16 @@ typedef struct ga_sobol_args {
     int dimensions; /* 1 to 1111 */
     int64_t skip;   /* points before the first */
     bool scrambled;
-    uint64_t seed; /* of the scrambling */
+    uint64_t seed; /* for the scrambling */
 } ga_sobol_args;
 
 /* ga_sobol(GA_FLOAT64, n, d, .scrambled = true, .seed = 1): n points of the Sobol sequence in d
- * dimensions, an array (n, d) of multiples of 2^-32, or of the dtype's own accuracy, in [0, 1):
- * those of scipy.stats.qmc.Sobol, with the direction numbers of Joe and Kuo (2008,
- * new-joe-kuo-6.21201). Each point is computed by itself, from its Gray code; point 2^32 - 1 is the
- * last. Scrambled, each dimension has its own linear matrix scrambling and digital shift (Matousek,
- * 1998), a function of the seed and the dimension alone. */
+ * dimensions, an (n, d) array of multiples of 2^-32, or of the accuracy of the dtype, in [0, 1).
+ * The points are those of scipy.stats.qmc.Sobol, with the direction numbers of Joe and Kuo (2008,
+ * new-joe-kuo-6.21201). Each point is computed independently, from its Gray code; point 2^32 - 1
+ * is the last. With .scrambled, each dimension has its own linear matrix scrambling and digital
+ * shift (Matousek, 1998), a function of the seed and the dimension alone. GA_ERR_INVALID for
+ * another number of dimensions or points. */
 GA_API gpuarray *ga_sobol(size_t size, const ga_sobol_args *args);
 
 GA_END_DECLS

@@ -19,11 +19,12 @@ typedef struct ga_median_args {
     gpuarray *out;   /* receives the result; the call then returns `out`, not a new reference */
 } ga_median_args;
 
-/* ga_median(x, GA_AXIS(0)): the median of x over some axes, as numpy.median: the middle element, or
- * the mean of the two in the middle, in the order of ga_sort(). Floats and complex numbers keep
- * their dtype; integers and bool give float64. NaN where an element is NaN or there are no
- * elements. Returns a new array of the kept axes. On one device the result has the same bits in
- * every run. GA_ERR_INVALID for a bad or repeated axis, GA_ERR_MEMORY, GA_ERR_COMPILE. */
+/* ga_median(x, GA_AXIS(0)): the median of x over some axes, as numpy.median: the middle element,
+ * or the mean of the two middle elements, in the order of ga_sort(). Floats and complex numbers
+ * keep their dtype; integers and bool give float64. The result is NaN if an element is NaN or if
+ * there are no elements. Returns a new array of the kept axes. On one device the result has the
+ * same bits in every run. GA_ERR_INVALID for a bad or repeated axis, GA_ERR_MEMORY,
+ * GA_ERR_COMPILE. */
 GA_API gpuarray *ga_median(size_t size, const ga_median_args *args);
 
 /* The same over the elements that are not NaN; NaN if there are none. */
@@ -41,14 +42,14 @@ typedef struct ga_quantile_args {
 } ga_quantile_args;
 
 /* ga_quantile(x, q, GA_AXIS(0), .method = "hazen"): the quantiles q, between 0 and 1, of x over
- * some axes, as numpy.quantile. An array q is read by the host, and its axis comes first in the
- * result. Methods: "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+ * some axes, as numpy.quantile. The host reads an array q; its axis comes first in the result.
+ * Methods: "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
  * "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased", "lower",
- * "higher", "midpoint", "nearest". Those that take an element keep the dtype of x, and so does
- * "linear" with an integer q. The others give a float: with a number q that of x, or float64 for
- * integers; with an array q the common dtype of both. NaN where an element is NaN. GA_ERR_INVALID
- * for a q outside 0 to 1, an unknown method, a bad axis, or no elements; GA_ERR_DTYPE for complex
- * elements, and for bool with a method that computes; GA_ERR_SHAPE for a q of more axes. */
+ * "higher", "midpoint", "nearest". Methods that pick an element keep the dtype of x, and so does
+ * "linear" with an integer q. The others give a float: for a number q that of x, or float64 for
+ * integers; for an array q the common dtype of both. NaN if an element is NaN. GA_ERR_INVALID for
+ * a q outside 0 to 1, an unknown method, a bad axis, or no elements; GA_ERR_DTYPE for complex
+ * elements, and for bool with a method that interpolates; GA_ERR_SHAPE for a q of several axes. */
 GA_API gpuarray *ga_quantile(size_t size, const ga_quantile_args *args);
 
 /* The same with q between 0 and 100. */
@@ -67,17 +68,16 @@ typedef struct ga_partition_args {
     bool flat;       /* all of x in C order, as one axis */
 } ga_partition_args;
 
-/* ga_partition(x, kth, GA_AXIS(0)): a copy of x whose element kth along an axis is the one that
- * sorting puts there. The elements before it are less, then come those equal to it, then the
- * greater ones; each of the three in the order of x. NaN is greater than all numbers, and -0 equals
- * 0. Complex elements are sorted, by the real part and then by the imaginary one. GA_ERR_INDEX for
- * a kth outside the axis. */
+/* ga_partition(x, kth, GA_AXIS(0)): a copy of x with the element that sorting puts at kth in that
+ * place of the axis. Smaller elements come first, then equal ones, then greater ones; each group
+ * keeps the order of x. NaN is greater than all numbers, and -0 equals 0. Complex elements are
+ * ordered by the real part, then by the imaginary part. GA_ERR_INDEX for a kth outside the axis. */
 GA_API gpuarray *ga_partition(size_t size, const ga_partition_args *args);
 
-/* The indices, int64, along the axis that ga_partition() would take elements from. */
+/* The int64 indices along the axis of the elements that ga_partition() returns, in that order. */
 GA_API gpuarray *ga_argpartition(size_t size, const ga_partition_args *args);
 
-/* Arguments of a selection of the first elements. An option left out is zero. */
+/* Arguments of ga_topk(). An option left out is zero. */
 typedef struct ga_topk_args {
     const gpuarray *x;
     int64_t k;
@@ -87,11 +87,11 @@ typedef struct ga_topk_args {
     bool smallest;                /* the least elements, in ascending order */
 } ga_topk_args;
 
-/* ga_topk(x, k, &values, &indices, GA_AXIS(0)): the k greatest elements along an axis in descending
- * order, and their indices (int64): what a stable sort in that order puts first. Of equal elements
- * the one with the lower index comes first. NaN comes last in either order. Both results are new
- * arrays, set only on success. GA_ERR_INDEX if the axis has less than k elements or k is negative.
- */
+/* ga_topk(x, k, &values, &indices, GA_AXIS(0)): the k greatest elements along an axis in
+ * descending order, and their int64 indices: the first k of a stable sort in that order. Of equal
+ * elements the one with the lower index comes first. NaN comes last in either order. Both results
+ * are new arrays, set only on success. GA_ERR_INDEX if k is negative or greater than the length of
+ * the axis. */
 GA_API ga_status ga_topk(size_t size, const ga_topk_args *args);
 
 GA_END_DECLS

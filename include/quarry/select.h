@@ -1,4 +1,4 @@
-/* Selection: the elements that a condition chooses, and where they are. */
+/* Selection: the elements that a condition selects, and their indices. */
 #ifndef QUARRY_SELECT_H
 #define QUARRY_SELECT_H
 
@@ -10,39 +10,41 @@ GA_BEGIN_DECLS
 
 /* Arguments of ga_compress(). In C: ga_compress(condition, x, GA_AXIS(0)). */
 typedef struct ga_compress_args {
-    const gpuarray *condition; /* 1-D, of any dtype: an element is chosen if it is not 0 */
+    const gpuarray *condition; /* 1-D, any dtype: selects where it is not 0 */
     const gpuarray *x;
     int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
 } ga_compress_args;
 
-/* The chosen elements of x along the axis, in their order, as a new array. The condition may be
- * shorter than the axis; what it lacks is not chosen. The length of the result depends on the data:
- * the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_INVALID (a bad
- * axis, several dimensions of the condition), GA_ERR_INDEX if the condition chooses an element past
- * the axis. */
+/* The elements of x along the axis whose condition is not 0, in their order, as a new array; as
+ * numpy.compress. The condition may be shorter than the axis; the rest of the axis is not
+ * selected. The length of the result depends on the data: the call waits for it, and a graph
+ * cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_INVALID for a bad axis or a condition of several
+ * dimensions, GA_ERR_INDEX if the condition selects an element past the axis. */
 GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
 
-/* The elements of x whose element of the condition, which has the same size, is not 0: both in C
- * order. GA_ERR_SHAPE. */
+/* The elements of x where the condition, which has the same size, is not 0, as numpy.extract; both
+ * in C order. GA_ERR_SHAPE for different sizes. */
 GA_API gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x);
 
 /* The same without waiting for the length, so that a graph can contain it: the first `maximum`
- * chosen elements, their int64 indices in C order, and the int64 number of all chosen ones as a 0-d
- * array, which may exceed `maximum`. Values and indices have `maximum` elements; those that nothing
- * is chosen for are 0. Each result but the count may be NULL, and x if `values` is. Results are set
- * only on success. GA_ERR_SHAPE, GA_ERR_INVALID for a negative maximum. */
+ * selected elements, their int64 indices in C order, and the int64 number of all selected elements
+ * as a 0-d array. This number may exceed `maximum`. Values and indices have `maximum` elements;
+ * the unused ones are 0. Every result except the count may be NULL, and so may x if `values` is
+ * NULL. Results are set only on success. GA_ERR_SHAPE, GA_ERR_INVALID for a negative maximum. */
 GA_API ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
                                     gpuarray **values, gpuarray **indices, gpuarray **count);
 
-/* Where x is not 0: an int64 array of each axis's indices, in C order. `indices` has room for as
- * many as x has dimensions; they are set only on success. GA_ERR_INVALID for a 0-d array. */
+/* The int64 indices along each axis of the elements of x that are not 0, in C order, as
+ * numpy.nonzero. `indices` has room for one array per dimension of x; they are set only on
+ * success. GA_ERR_INVALID for a 0-d array. */
 GA_API ga_status ga_nonzero(const gpuarray *x, gpuarray **indices);
 
-/* The same as one array: a row of indices for each element that is not 0. */
+/* The same as one int64 array, as numpy.argwhere: one row of indices for each element that is not
+ * 0. */
 GA_API gpuarray *ga_argwhere(const gpuarray *x);
 
-/* The indices, in C order, of the elements that are not 0. */
+/* The int64 indices in C order of the elements of x that are not 0, as numpy.flatnonzero. */
 GA_API gpuarray *ga_flatnonzero(const gpuarray *x);
 
 GA_END_DECLS

@@ -1,4 +1,4 @@
-/* Numbers along an axis: slopes, integrals, phases, polynomials, convolutions. */
+/* Series of numbers along an axis: derivatives, integrals, phases, polynomials, convolutions. */
 #ifndef QUARRY_SERIES_H
 #define QUARRY_SERIES_H
 
@@ -13,12 +13,14 @@ typedef struct ga_gradient_args {
     const gpuarray *x;
     int naxes; /* 1, or 0: the only axis */
     const int *axes;
-    ga_value spacing; /* a number, or the 1-D array of the coordinates; left out: 1 */
-    int edge_order;   /* of the ends: 1 (0 too) or 2 */
+    ga_value spacing; /* a number, or a 1-D array of coordinates; default: 1 */
+    int edge_order;   /* the order of the differences at the ends: 1 (or 0) or 2 */
 } ga_gradient_args;
 
-/* The derivative along an axis by central differences, as numpy.gradient; of integers in float64.
- * GA_ERR_SHAPE for fewer than edge_order + 1 elements, or another number of coordinates. */
+/* The derivative along an axis by central differences, as numpy.gradient: second order inside,
+ * order `edge_order` at the ends. Integers are computed in float64. GA_ERR_SHAPE for fewer than
+ * edge_order + 1 elements or another number of coordinates, GA_ERR_INVALID for a bad axis or
+ * edge_order. */
 GA_API gpuarray *ga_gradient(size_t size, const ga_gradient_args *args);
 
 /* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x, 0,
@@ -33,10 +35,11 @@ typedef struct ga_trapezoid_args {
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     const gpuarray *x; /* the coordinates: 1-D, or of y's shape; or NULL */
-    double dx;         /* between coordinates without x; 0: 1 */
+    double dx;         /* the distance between points if x is NULL; 0 means 1 */
 } ga_trapezoid_args;
 
-/* The integral along an axis by the trapezoidal rule, as numpy.trapezoid, in one pass. */
+/* The integral along an axis by the trapezoidal rule, as numpy.trapezoid, in one pass.
+ * GA_ERR_SHAPE for coordinates of another shape. */
 GA_API gpuarray *ga_trapezoid(size_t size, const ga_trapezoid_args *args);
 
 /* Arguments of ga_unwrap(). In C: ga_unwrap(phase, GA_AXIS(0)). */
@@ -44,26 +47,28 @@ typedef struct ga_unwrap_args {
     const gpuarray *x;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
-    double discont; /* steps of less than this stay; at least half a period */
-    double period;  /* 0: 2 pi */
+    double discont; /* smaller steps stay; at least half a period */
+    double period;  /* 0 means 2 pi */
 } ga_unwrap_args;
 
-/* Phases without steps of more than half a period, as numpy.unwrap; of integers in float64.
- * GA_ERR_DTYPE for complex numbers. */
+/* Phases without jumps of more than half a period, as numpy.unwrap. Integers are computed in
+ * float64. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID for a period that is not positive. */
 GA_API gpuarray *ga_unwrap(size_t size, const ga_unwrap_args *args);
 
-/* The polynomial with 1-D coefficients, the highest power first, at each x, as numpy.polyval. */
+/* The value at each x of the polynomial with the 1-D coefficients p, the highest power first, by
+ * Horner's rule, as numpy.polyval. GA_ERR_SHAPE if p is not 1-D. */
 GA_API gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x);
 
 /* Arguments of ga_convolve() and ga_correlate(). In C: ga_convolve(a, v, .mode = "same"). */
 typedef struct ga_convolve_args {
     const gpuarray *a, *v;
     const char
-        *mode; /* "full", "same" or "valid"; NULL: "full" of convolve, "valid" of correlate */
+        *mode; /* "full", "same" or "valid"; NULL: "full" for convolve, "valid" for correlate */
 } ga_convolve_args;
 
-/* Sums of products of two 1-D arrays, as numpy.convolve and numpy.correlate: directly, so for one
- * short array. GA_ERR_SHAPE for arrays of other dimensions, or without elements. */
+/* The convolution and the correlation of two 1-D arrays, as numpy.convolve and numpy.correlate.
+ * Both are computed directly, at a cost of the product of the lengths, so one array should be
+ * short. GA_ERR_SHAPE for other dimensions or no elements, GA_ERR_INVALID for an unknown mode. */
 GA_API gpuarray *ga_convolve(size_t size, const ga_convolve_args *args);
 GA_API gpuarray *ga_correlate(size_t size, const ga_convolve_args *args);
 

@@ -8,11 +8,12 @@
 
 GA_BEGIN_DECLS
 
-/* Arrays of every dtype and shape are sets of their elements, which have the order of ga_sort().
- * -0 equals +0. Results are new 1-D arrays in ascending order unless said otherwise. Of equal
- * elements the first one in C order is kept, with its bits. The length of a result depends on the
- * data: the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). Two arrays are
- * compared in their common dtype.
+/* Arrays of any dtype and shape are sets of their elements, in the order of ga_sort(). -0 equals
+ * +0. Results are new 1-D arrays in ascending order unless stated otherwise. Of equal elements a
+ * result has the first one in C order, with its bits. The length of a result depends on the data:
+ * the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). Two arrays are
+ * compared in their common dtype. Errors: GA_ERR_INVALID for NULL, GA_ERR_DTYPE, GA_ERR_DEVICE,
+ * GA_ERR_MEMORY.
  *
  * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). An option left out is zero. */
 typedef struct ga_unique_args {
@@ -20,20 +21,20 @@ typedef struct ga_unique_args {
     gpuarray **indices; /* receives int64: where each value occurs first, in C order. NULL: unset */
     gpuarray **inverse; /* receives int64 of x's shape: values[inverse] is x */
     gpuarray **counts;  /* receives int64: how often each value occurs */
-    bool distinct_nan;  /* each NaN is a value of its own, as NumPy's equal_nan=False */
+    bool distinct_nan;  /* each NaN is a value of its own, as equal_nan=False in NumPy */
     int naxes;          /* 1: the unique parts of x along this axis; 0: the unique elements */
     const int *axes;
 } ga_unique_args;
 
-/* The unique elements of x, as numpy.unique. All NaNs are one value, the last; of complex numbers,
- * all with a NaN in either part. Results are set only on success. ga_unique(m, GA_AXIS(0)): the
- * unique rows, in the order of their elements; `indices` and `inverse` are then of rows, and rows
- * with a NaN differ. They take a sort for each element of a row. GA_ERR_INVALID for a bad axis or
+/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex number
+ * with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order of their
+ * elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This takes one
+ * sort for each element of a row. Results are set only on success. GA_ERR_INVALID for a bad axis or
  * parts of no elements. */
 GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
 
-/* The array API's forms, where each NaN is a value of its own. A result that is not wanted is
- * NULL. */
+/* The forms of the array API, in which each NaN is a value of its own. Pass NULL for a result that
+ * you do not want. */
 GA_API ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
                                gpuarray **inverse, gpuarray **counts);
 GA_API ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts);
@@ -44,11 +45,11 @@ GA_API gpuarray *ga_unique_values(const gpuarray *x);
 typedef struct ga_isin_args {
     const gpuarray *x, *test;
     bool invert;        /* true where x is not in `test` */
-    bool assume_unique; /* NumPy's: no element repeats in its array. Changes nothing here */
+    bool assume_unique; /* as in NumPy: no element repeats in its array. Has no effect here */
 } ga_isin_args;
 
-/* ga_isin(x, test): a bool array of x's shape, true where x's element is in `test`. NaN is in
- * nothing. A graph can contain it. GA_ERR_DEVICE. */
+/* ga_isin(x, test): a bool array of the shape of x, true where the element is in `test`, as
+ * numpy.isin. NaN is in no set. A graph can contain this call. GA_ERR_DEVICE. */
 GA_API gpuarray *ga_isin(size_t size, const ga_isin_args *args);
 
 /* The same as a 1-D array in C order. */
@@ -67,7 +68,7 @@ typedef struct ga_intersect1d_args {
 } ga_intersect1d_args;
 
 /* ga_intersect1d(a, b): the elements that are in both arrays, in the common dtype, with the bits
- * that they have in `a`. NaN is in none. Results are set only on success. */
+ * of `a`, as numpy.intersect1d. NaN is never in both. Results are set only on success. */
 GA_API gpuarray *ga_intersect1d(size_t size, const ga_intersect1d_args *args);
 
 /* Arguments of a difference. */
@@ -76,12 +77,12 @@ typedef struct ga_setdiff1d_args {
     bool assume_unique; /* no element repeats in its array. If one does, it repeats in the result */
 } ga_setdiff1d_args;
 
-/* ga_setdiff1d(a, b): the elements of `a` that are not in `b`, in a's dtype. With .assume_unique
- * they keep the order of `a`, as in NumPy. */
+/* ga_setdiff1d(a, b): the elements of `a` that are not in b, in the dtype of `a`, as
+ * numpy.setdiff1d. With .assume_unique they keep the order of `a`, as in NumPy. */
 GA_API gpuarray *ga_setdiff1d(size_t size, const ga_setdiff1d_args *args);
 
-/* ga_setxor1d(a, b): the elements that are in one of the arrays only, in the common dtype. NaN in
- * both arrays is twice in the result, as in NumPy. */
+/* ga_setxor1d(a, b): the elements that are in exactly one of the arrays, in the common dtype, as
+ * numpy.setxor1d. If both arrays have NaN, the result has it twice, as in NumPy. */
 GA_API gpuarray *ga_setxor1d(size_t size, const ga_setdiff1d_args *args);
 
 /* Arguments of a mode. */
@@ -93,9 +94,9 @@ typedef struct ga_mode_args {
     bool keepdims;               /* reduced axes stay, with length 1 */
 } ga_mode_args;
 
-/* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and how often
- * it occurs (int64); of several the least. All NaNs are one value. The results are new arrays of
- * the kept axes, set only on success. GA_ERR_INVALID for a bad or repeated axis, or no elements. */
+/* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and its
+ * int64 count. Of several, the smallest. All NaNs are one value. The results are new arrays of the
+ * kept axes, set only on success. GA_ERR_INVALID for a bad or repeated axis, or no elements. */
 GA_API ga_status ga_mode(size_t size, const ga_mode_args *args);
 
 GA_END_DECLS

@@ -1,4 +1,4 @@
-/* Arrays with elements put in, left out or trimmed, arrays of blocks, and grids of indices. */
+/* Shaping: inserting, deleting and trimming elements, arrays of blocks, and grids of indices. */
 #ifndef QUARRY_SHAPING_H
 #define QUARRY_SHAPING_H
 
@@ -20,8 +20,9 @@ typedef struct ga_insert_args {
     const int *axes;
 } ga_insert_args;
 
-/* x with values before elements of an axis, in x's dtype, as numpy.insert. An array of indices or a
- * mask is waited for. GA_ERR_INDEX, GA_ERR_SHAPE. */
+/* A copy of x with values inserted before elements of an axis, in the dtype of x, as numpy.insert.
+ * The call waits for an array of indices or a mask. A number must fit the dtype of x
+ * (GA_ERR_INVALID). GA_ERR_INDEX, GA_ERR_SHAPE. */
 GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
 
 /* Arguments of ga_delete(). In C: ga_delete(x, GA_RANGE(2, 5, 1), GA_AXIS(0)). */
@@ -32,16 +33,17 @@ typedef struct ga_delete_args {
     const int *axes;
 } ga_delete_args;
 
-/* x without elements of an axis, as numpy.delete. With an array the call waits for the number of
- * elements that stay. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length. */
+/* A copy of x without some elements of an axis, as numpy.delete. With an array the call waits for
+ * the number of elements that remain. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length. */
 GA_API gpuarray *ga_delete(size_t size, const ga_delete_args *args);
 
-/* The elements of x in C order, from the first one again after the last, as numpy.resize; zeros if
- * there are none. GA_ERR_SHAPE. */
+/* The elements of x in C order in a new shape, as numpy.resize: x repeats as often as needed.
+ * Zeros if x has no elements. GA_ERR_SHAPE for a bad shape. */
 GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
 
-/* A view of x without zeros at the front ("f"), at the back ("b") or both ("fb", or NULL) of each
- * axis, as numpy.trim_zeros. Waits for the elements. */
+/* A view of x without the zeros at the front ("f"), at the back ("b") or both ("fb", or NULL) of
+ * each axis, as numpy.trim_zeros. The call waits for the elements. GA_ERR_INVALID for other sides.
+ */
 GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
 
 /* The same along some axes: ga_trim_zeros_axes(x, "b", GA_AXES(0)). GA_ERR_INVALID for a bad or
@@ -49,36 +51,38 @@ GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
 GA_API gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes,
                                     const int *axes);
 
-/* The matrix of rows x columns blocks, as numpy.block of a list of lists: ga_block(2, 2,
- * (const gpuarray *[]){a, b, c, d}). The blocks of a row join along the last axis, the rows along
- * the one before it; a copy for each block. GA_ERR_SHAPE. */
+/* The matrix of rows x columns blocks, as numpy.block of a list of lists: ga_block(2, 2, (const
+ * gpuarray *[]){a, b, c, d}). The blocks of a row join along the last axis, the rows along the
+ * axis before it. One copy for each block. GA_ERR_SHAPE if the blocks do not match. */
 GA_API gpuarray *ga_block(int rows, int columns, const gpuarray *const *blocks);
 
 /* ---- Grids ---- */
 
-/* The int64 indices of an array of this shape along each of its axes, as numpy.indices: the result
- * has one more axis, the first. */
+/* The int64 indices of an array of this shape along each of its axes, as numpy.indices. The result
+ * has one more axis, which comes first. */
 GA_API gpuarray *ga_indices(int ndim, const int64_t *shape);
 
-/* Arrays of indices that name a grid, as numpy.ix_: array k gets the axis k of `count`. A mask
- * stands for the indices of its true elements. New references in `out`, set only on success. */
+/* Index arrays for a grid, as numpy.ix_: array k spans axis k of `count`. A mask stands for the
+ * indices of its true elements. `out` receives new references, only on success. GA_ERR_SHAPE for
+ * an array that is not 1-D. */
 GA_API ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out);
 
-/* The indices along each axis of elements given by their place in C order, as numpy.unravel_index:
- * `ndim` arrays, set only on success; the other way, as numpy.ravel_multi_index. GA_ERR_INDEX as of
- * ga_take(). */
+/* ga_unravel_index(): the indices along each axis of elements given by their index in C order, as
+ * numpy.unravel_index; `ndim` arrays, set only on success. ga_ravel_multi_index() is the inverse,
+ * as numpy.ravel_multi_index. Indices out of range are reported as by ga_take(). */
 GA_API ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape,
                                   gpuarray **out);
 GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
                                       const int64_t *shape);
 
-/* The indices of the elements of an n x m matrix on and below, or above, the k-th diagonal: two
- * arrays, set only on success. */
+/* The row and column indices of the elements of an n x m matrix on and below, or on and above, the
+ * k-th diagonal, as numpy.tril_indices and triu_indices: two arrays, set only on success. */
 GA_API ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 GA_API ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 
-/* The powers of a 1-D array as `columns` columns, from the highest on, or `increasing`, as
- * numpy.vander; -1: as many as x has elements. */
+/* The Vandermonde matrix of a 1-D array, as numpy.vander: its powers in `columns` columns, in
+ * descending order or `increasing`. columns = -1 means as many as x has elements. GA_ERR_SHAPE if
+ * x is not 1-D. */
 GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
 
 GA_END_DECLS

@@ -1,4 +1,4 @@
-/* Sorting: values, indices, by keys. */
+/* Sorting: of values, of indices, and by keys. */
 #ifndef QUARRY_SORT_H
 #define QUARRY_SORT_H
 
@@ -17,7 +17,7 @@ GA_BEGIN_DECLS
  * zero. */
 typedef struct ga_sort_args {
     const gpuarray *x;
-    int naxes; /* 0: the last axis; 1: */
+    int naxes; /* 1, or 0: the last axis */
     const int *axes;
     bool descending; /* the greatest first. Elements that compare equal keep their order here too,
                       * so this is not the reverse of the ascending order. */
@@ -26,22 +26,22 @@ typedef struct ga_sort_args {
                       * reference. It may be x. */
 } ga_sort_args;
 
-/* A sorted copy of x along an axis, as numpy.sort. GA_ERR_INVALID for an axis that x lacks, as an
- * array of no dimensions lacks all. */
+/* A sorted copy of x along an axis, as numpy.sort. GA_ERR_INVALID for a bad axis; a 0-d array has
+ * none. */
 GA_API gpuarray *ga_sort(size_t size, const ga_sort_args *args);
 
-/* The int64 indices that sort x along an axis, as numpy.argsort with kind="stable". Of an array of
- * no dimensions, the 1-D array of 0. */
+/* The int64 indices that sort x along an axis, as numpy.argsort with kind="stable". For a 0-d
+ * array, the 1-D array [0]. */
 GA_API gpuarray *ga_argsort(size_t size, const ga_sort_args *args);
 
-/* Sorts the keys along their last axis, and the values, an array of the same shape, in the same
- * order. Both results are new arrays, set only on success. */
+/* Sorts the keys along their last axis, and puts the values, an array of the same shape, in the
+ * same order. Both results are new arrays, set only on success. GA_ERR_SHAPE, GA_ERR_DEVICE. */
 GA_API ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values,
                                 gpuarray **sorted_keys, gpuarray **sorted_values);
 
 /* The int64 indices that sort by several keys, arrays of one shape, along the last axis, as
- * numpy.lexsort: by the last key, its ties by the key before, and so on. ga_lexsort(GA_ARRAYS(
- * minor, major)). */
+ * numpy.lexsort. The last key decides first, the one before it breaks ties, and so on:
+ * ga_lexsort(GA_ARRAYS(minor, major)). GA_ERR_SHAPE, GA_ERR_DEVICE. */
 GA_API gpuarray *ga_lexsort(int nkeys, const gpuarray *const *keys);
 
 GA_END_DECLS

@@ -1,4 +1,4 @@
-/* Sources: data that is read in parts, for expressions over more data than fits in memory. */
+/* Sources: data that expressions read in parts, because it does not fit memory. */
 #ifndef QUARRY_SOURCE_H
 #define QUARRY_SOURCE_H
 

@@ -8,11 +8,11 @@
 
 GA_BEGIN_DECLS
 
-/* A queue of work on one device: its work runs in the order in which it was queued, and may overlap
- * the work of other streams. Any stream of an array's device may use the array: if another stream
- * wrote it last, the current stream waits for that stream automatically. Memory is reused only
- * after every stream is done with it. On "cpu" work is complete when a call returns, so streams
- * have no effect. */
+/* A queue of work on one device. Its work runs in the order of the calls and may overlap the work
+ * of other streams. Any stream of an array's device may use the array: if another stream wrote it
+ * last, the current stream waits for that stream automatically. Memory is reused only after every
+ * stream is done with it. On "cpu" work is complete when a call returns, so streams have no
+ * effect. */
 typedef struct ga_stream ga_stream;
 
 /* A new stream on the current device. The caller frees it; NULL on failure. */

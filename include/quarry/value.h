@@ -26,10 +26,10 @@ typedef enum ga_value_kind {
     GA_VALUE_INOUT   /* both */
 } ga_value_kind;
 
-/* One operand or argument. Language bindings fill it directly: `kind`, and for numbers `dtype`, the
- * C type, and the value: bool and signed integers in .as.i, unsigned integers in .as.u, floats in
- * .as.z[0], complex numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes part
- * in promotion. */
+/* One operand or argument. Language bindings fill it directly: `kind`, and for a number `dtype`,
+ * its C type, and its value: bool and signed integers in .as.i, unsigned integers in .as.u, floats
+ * in .as.z[0], complex numbers in .as.z. A number is a weak scalar (NEP 50): only its kind takes
+ * part in promotion. */
 typedef struct ga_value {
     ga_value_kind kind;
     ga_dtype dtype;

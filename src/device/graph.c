@@ -1,10 +1,12 @@
 /* Graphs: records a thread's work, owns its memory, and launches it again. */
 #include "device/graph.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/os/fork.h"
 #include "device/context.h"
 #include "device/memory.h"
@@ -216,6 +218,15 @@ static ga_status begin(ga_graph *graph)
     return status == GA_OK ? backend->graph.begin(&graph->stream) : status;
 }
 
+/* A graph's launches run operations that are no longer known. */
+static void note_unchecked(void)
+{
+    static atomic_flag noted = ATOMIC_FLAG_INIT;
+    if (ga__check_nan && !atomic_flag_test_and_set(&noted))
+        ga__log(GA_LOG_ERROR, "QUARRY_CHECK=nan does not check launches of graphs: to check the "
+                              "work, run it once without ga_graph_begin()");
+}
+
 ga_status ga_graph_begin(void)
 {
     ga__device *device = ga__current_device();
@@ -237,6 +248,7 @@ ga_status ga_graph_begin(void)
         return status;
     }
     graph->before = ga__choose_stream(&graph->stream);
+    note_unchecked();
     return GA_OK;
 }
 

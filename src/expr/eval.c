@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "jit/key_table.h"
 #include "ops/check_nan.h"
+#include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "expr/check_nan.h"
 #include "expr/fused/fused_plan.h"
@@ -177,7 +178,7 @@ static ga_status make_results(const call *c, const ga__step *step, int ndim, con
     for (int k = 0; k < step->group.nresults; k++) {
         const ga_dtype dtype = c->plan->graph.nodes[step->group.result[k]].dtype;
         const bool last = step->first_value + k == c->plan->nvalues - 1 && c->out;
-        if (last && ga__check_out("ga_eval", c->out, ndim, shape, dtype) != GA_OK)
+        if (last && ga__check_out("eval", c->out, ndim, shape, dtype) != GA_OK)
             return ga_error();
         if (last &&
             (step->group.nparts == 0 || ga__same_shape(ndim, shape, c->out->ndim, c->out->shape)))
@@ -277,10 +278,10 @@ static outcome give_number(const call *c, gpuarray **result)
     const ga_value number = ga__number_of(&c->numbers, c->plan, c->plan->graph.root);
     if (c->out) {
         const int64_t no_axes = 0;
-        if (ga__check_out("ga_eval", c->out, 0, &no_axes, ga__weak_default(number)) != GA_OK)
+        if (ga__check_out("eval", c->out, 0, &no_axes, ga__weak_default(number)) != GA_OK)
             return FAILED;
         *result = c->out;
-        return (ga_assign)(c->out, number) == GA_OK ? DONE : FAILED;
+        return ga__assign("eval", c->out, number) == GA_OK ? DONE : FAILED;
     }
     *result = ga__number_array(c->device, number);
     return *result ? DONE : FAILED;
@@ -305,9 +306,9 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     outcome how = *result ? DONE : run_steps(&c, result);
     if (how != DONE || !out || *result == out)
         return how;
-    const bool fits = c.out || ga__check_out("ga_eval", out, (*result)->ndim, (*result)->shape,
+    const bool fits = c.out || ga__check_out("eval", out, (*result)->ndim, (*result)->shape,
                                              (*result)->dtype) == GA_OK;
-    how = fits && (ga_assign)(out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;
+    how = fits && ga__assign("eval", out, ga_value_array(*result)) == GA_OK ? DONE : FAILED;
     ga_free(*result);
     return how;
 }

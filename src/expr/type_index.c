@@ -65,9 +65,10 @@ int ga__typer_gather(typer *t, int source, int index)
     if (in_brackets && !ga__node_is_weak(i) && i->dtype == GA_BOOL)
         return select_node(t, source, index);
     if (axis < 0 || axis >= ndim)
-        return ga__typer_fail(t, GA_ERR_INDEX, "indices for an axis that the array lacks");
+        return ga__typer_fail(t, GA_ERR_INDEX, "the array has no such axis to index");
     if (ast_node->options && ndim > 1)
-        return ga__typer_fail(t, GA_ERR_INVALID, "take without axis= is for one axis: name one");
+        return ga__typer_fail(t, GA_ERR_INVALID,
+                              "take() without axis= takes a 1-D array; add axis=");
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)axis);
     if (axes > 0)
         memcpy(shape + axis, i->shape, sizeof(int64_t) * (size_t)axes);

@@ -43,7 +43,8 @@ static ga_status fail_lengths(const char *name, ga_dtype dtype, int ndim, const 
 ga_status ga__check_ndim(const char *name, int ndim, const int64_t *shape)
 {
     if (ndim < 0 || ndim > GA_MAX_NDIM)
-        return ga__fail(GA_ERR_INVALID, "%s: %d dimensions, not 0 to %d", name, ndim, GA_MAX_NDIM);
+        return ga__fail(GA_ERR_INVALID, "%s: %d dimensions, expected 0 to %d", name, ndim,
+                        GA_MAX_NDIM);
     if (ndim > 0 && !shape)
         return ga__fail(GA_ERR_INVALID, "%s: the shape of %d dimensions is NULL", name, ndim);
     return GA_OK;
@@ -156,7 +157,7 @@ ga_status ga__check_axes(const char *name, int naxes, const int *axes, int ndim,
         if (status != GA_OK)
             return status;
         if (found >> axis & 1)
-            return ga__fail(GA_ERR_INVALID, "%s: axis %d is named twice", name, axis);
+            return ga__fail(GA_ERR_INVALID, "%s: axis %d is given twice", name, axis);
         found |= (uint32_t)1 << axis;
     }
     *set = found;

@@ -117,7 +117,8 @@ static ga_dtype check_size(size_t nbytes)
 {
     if (nbytes > 0 && nbytes <= GA_MAX_STRUCT_BYTES)
         return GA_BOOL;
-    ga__fail(GA_ERR_INVALID, "struct_dtype: %zu bytes, not 1 to %d", nbytes, GA_MAX_STRUCT_BYTES);
+    ga__fail(GA_ERR_INVALID, "struct_dtype: %zu bytes, expected 1 to %d", nbytes,
+             GA_MAX_STRUCT_BYTES);
     return GA_NO_DTYPE;
 }
 
@@ -212,7 +213,7 @@ static ga_dtype vector_dtype(size_t k, int count)
 ga_dtype ga_vector_dtype(ga_dtype element, int count)
 {
     if (count < 1 || count > 4) {
-        ga__fail(GA_ERR_INVALID, "vector_dtype: %d elements, not 1 to 4", count);
+        ga__fail(GA_ERR_INVALID, "vector_dtype: %d elements, expected 1 to 4", count);
         return GA_NO_DTYPE;
     }
     for (size_t k = 0; k < NVECTORS; k++)

@@ -167,34 +167,39 @@ gpuarray *ga_copy(const gpuarray *x)
     return converted("copy", x, x ? x->dtype : GA_NO_DTYPE);
 }
 
-ga_status(ga_assign)(gpuarray *view, ga_value value)
+ga_status ga__assign(const char *name, gpuarray *view, ga_value value)
 {
     gpuarray *copy = NULL;
     ga__device *device;
     if (!view)
-        return ga__fail(GA_ERR_INVALID, "assign: the view is NULL");
-    ga_status status = ga__check_values("assign", 1, &value, &device);
+        return ga__fail(GA_ERR_INVALID, "%s: the view is NULL", name);
+    ga_status status = ga__check_values(name, 1, &value, &device);
     if (status != GA_OK)
         return status;
-    if (!ga__array_writable("assign", view))
+    if (!ga__array_writable(name, view))
         return ga_error();
     if (value.kind == GA_VALUE_NUMBER) {
-        status = ga__check_number("assign", value, view->dtype);
+        status = ga__check_number(name, value, view->dtype);
         return status == GA_OK ? ga__fill_elements(view, value) : status;
     }
     const gpuarray *from = value.as.array;
     if (device != view->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "assign: the view is on %s, the value on %s",
+        return ga__fail(GA_ERR_DEVICE, "%s: the view is on %s, the value on %s", name,
                         view->buffer->device->name, device->name);
     if (!ga__broadcasts_to(from->ndim, from->shape, view->ndim, view->shape))
-        return ga__fail(GA_ERR_SHAPE, "assign: shape %s does not broadcast to the view's %s",
+        return ga__fail(GA_ERR_SHAPE, "%s: shape %s does not broadcast to the view's %s", name,
                         ga__shape_text(from->ndim, from->shape),
                         ga__shape_text(view->ndim, view->shape));
-    status = ga__check_converts("assign", from->dtype, view->dtype);
+    status = ga__check_converts(name, from->dtype, view->dtype);
     if (status == GA_OK)
         status = ga__separate(view, &from, &copy);
     if (status == GA_OK)
         status = ga__copy_elements(view, from);
     ga_free(copy);
     return status;
+}
+
+ga_status(ga_assign)(gpuarray *view, ga_value value)
+{
+    return ga__assign("assign", view, value);
 }

@@ -30,6 +30,9 @@ ga_status ga__fill_elements(gpuarray *to, ga_value number);
  * device. */
 ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from);
 
+/* view[...] = value, as ga_assign() for the function `name`. */
+ga_status ga__assign(const char *name, gpuarray *view, ga_value value);
+
 /* Sets the only element of x, given in its memory representation; can be recorded. */
 ga_status ga__array_set_element(gpuarray *x, const void *element);
 

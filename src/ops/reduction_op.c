@@ -28,7 +28,8 @@ ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const in
     if (naxes == GA_NO_AXES)
         return GA_OK;
     if (naxes < 0)
-        return ga__fail(GA_ERR_INVALID, "%s: %d axes", name, naxes);
+        return ga__fail(GA_ERR_INVALID, "%s: the number of axes is %d, expected at least 0", name,
+                        naxes);
     if (naxes > 0 && !axes)
         return ga__fail(GA_ERR_INVALID, "%s: the list of axes is NULL", name);
     const ga_status status = ga__check_axes(name, naxes, axes, x->ndim, &set);

@@ -233,7 +233,7 @@ static ga_status count_whole_axes(int ndim, const int64_t *shape, int n, const g
 
     for (int i = 0; i < n; i++) {
         if (parts[i].kind < 0 || parts[i].kind > 3)
-            return ga__fail(GA_ERR_INVALID, "slice: part %d has kind %d, not 0 to 3", i,
+            return ga__fail(GA_ERR_INVALID, "slice: part %d has kind %d, expected 0 to 3", i,
                             parts[i].kind);
         used += parts[i].kind <= 1;
         ellipses += parts[i].kind == 3;

@@ -3,6 +3,8 @@
 #include <quarry/functions.h>
 #include <quarry/ops.h>
 
+#include "model/dtype.h"
+#include "model/promote.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/scan_op.h"
@@ -29,14 +31,38 @@
     }
 #include <quarry/binary.def>
 
+static bool is_integer(ga_dtype dtype)
+{
+    return ga__dtype_kind(dtype) == 'i' || ga__dtype_kind(dtype) == 'u';
+}
+
+/* An operand of a row. An integer past the end of the clipped array's dtype bounds nothing, as in
+ * NumPy: that end replaces it. */
+static inline ga_value bound(ga__row_id row, ga_value clipped, ga_value number, bool upper)
+{
+    if (row != GA__ROW_clip || number.kind != GA_VALUE_NUMBER || clipped.kind != GA_VALUE_ARRAY)
+        return number;
+    const ga_dtype dtype = ga_dtype_of(clipped.as.array);
+    if (!is_integer(dtype) || !is_integer(number.dtype) || ga__number_fits(number, dtype))
+        return number;
+    const bool positive = ga__dtype_kind(number.dtype) == 'u' || number.as.i > 0;
+    if (positive != upper)
+        return number;
+    const ga_integer_info range = ga_iinfo(dtype);
+    return upper ? ga_value_unsigned(GA_UINT64, range.max) : ga_value_signed(GA_INT64, range.min);
+}
+
 #define GA_TERNARY(name, ...)                                                                      \
     gpuarray *(ga_##name)(ga_value a, ga_value b, ga_value c)                                      \
     {                                                                                              \
-        return ga__apply(GA__ROW_##name, (ga_value[]){a, b, c});                                   \
+        return ga__apply(GA__ROW_##name, (ga_value[]){a, bound(GA__ROW_##name, a, b, false),       \
+                                                      bound(GA__ROW_##name, a, c, true)});         \
     }                                                                                              \
     ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b, ga_value c)                \
     {                                                                                              \
-        return ga__apply_into(GA__ROW_##name, out, (ga_value[]){a, b, c});                         \
+        return ga__apply_into(GA__ROW_##name, out,                                                 \
+                              (ga_value[]){a, bound(GA__ROW_##name, a, b, false),                  \
+                                           bound(GA__ROW_##name, a, c, true)});                    \
     }
 #include <quarry/ternary.def>
 

@@ -141,7 +141,7 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
     }
     if (x->size != 1) {
         ga__fail(GA_ERR_SHAPE,
-                 "item: array of shape %s has %lld elements, not 1; indices select one",
+                 "item: the array of shape %s has %lld elements, expected 1; indices select one",
                  ga__shape_text(x->ndim, x->shape), (long long)x->size);
         return false;
     }

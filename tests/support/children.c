@@ -22,7 +22,7 @@ int in_child(int (*body)(void))
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(HANG_SECONDS);
         const int result = body();
         if (result && ga_error() != GA_OK)
             fprintf(stderr, "child: %d: %s\n", result, ga_error_message());

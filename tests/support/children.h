@@ -2,8 +2,11 @@
 #ifndef GA_TESTS_CHILDREN_H
 #define GA_TESTS_CHILDREN_H
 
+/* A child that runs for so long hangs: no load of the machine slows its work so much. */
+enum { HANG_SECONDS = 300 };
+
 /* The exit status of a child that runs `body` and exits with its result; -1 if a signal ended it,
- * such as the alarm after a minute. */
+ * such as the alarm after HANG_SECONDS. */
 int in_child(int (*body)(void));
 
 /* From now on this process waits for every child as soon as it ends, whatever started it. */

@@ -64,7 +64,7 @@ ga_status ga__check_operand(const char *name, const char *what, const gpuarray *
         return ga__fail(GA_ERR_SHAPE, "%s: %s has shape %s, expected %d dimension%s", name, what,
                         ga__shape_text(x->ndim, x->shape), ndim, ndim == 1 ? "" : "s");
     if (!strchr(kinds, ga__dtype_kind(x->dtype)))
-        return ga__fail(GA_ERR_DTYPE, "%s: %s is %s, which it does not take", name, what,
+        return ga__fail(GA_ERR_DTYPE, "%s: %s is %s, an unsupported dtype", name, what,
                         ga_dtype_name(x->dtype));
     return GA_OK;
 }

@@ -165,7 +165,7 @@ static ga_status check_weights(const call *c)
     if (status != GA_OK)
         return status;
     if (c->weights->size != c->x[0]->size)
-        return ga__fail(GA_ERR_SHAPE, "%s: %lld points, %lld weights", c->name,
+        return ga__fail(GA_ERR_SHAPE, "%s: %lld points, but %lld weights", c->name,
                         (long long)c->x[0]->size, (long long)c->weights->size);
     return ga__check_same_device(c->name, c->x[0], c->weights);
 }

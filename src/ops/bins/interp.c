@@ -53,7 +53,7 @@ static ga_status check(const ga_interp_args *args, ga__device **device)
                         (long long)args->xp->size, (long long)args->fp->size);
     const ga_dtype dtype = args->x.kind == GA_VALUE_ARRAY ? args->x.as.array->dtype : args->x.dtype;
     if (ga__dtype_kind(dtype) == 'c')
-        return ga__fail(GA_ERR_DTYPE, "interp: x is %s, which it does not take",
+        return ga__fail(GA_ERR_DTYPE, "interp: x is %s, expected real numbers",
                         ga_dtype_name(dtype));
     if ((given(args->left) && args->left.kind != GA_VALUE_NUMBER) ||
         (given(args->right) && args->right.kind != GA_VALUE_NUMBER))

@@ -57,7 +57,7 @@ static ga_status check_sorter(const gpuarray *a, const gpuarray *sorter)
         status = ga__check_same_device("searchsorted", a, sorter);
     if (status == GA_OK && sorter->size != a->size)
         status =
-            ga__fail(GA_ERR_SHAPE, "searchsorted: the array has %lld elements, the sorter %lld",
+            ga__fail(GA_ERR_SHAPE, "searchsorted: the array has %lld elements, the sorter has %lld",
                      (long long)a->size, (long long)sorter->size);
     if (status != GA_OK || a->size == 0)
         return status;

@@ -18,7 +18,8 @@ gpuarray *ga_matrix_transpose(const gpuarray *x)
         return ga__fail_null(GA_ERR_INVALID, "matrix_transpose: the array is NULL");
     if (x->ndim < 2)
         return ga__fail_null(GA_ERR_SHAPE,
-                             "matrix_transpose: an array of %d dimensions, not 2 or more", x->ndim);
+                             "matrix_transpose: the array has %d dimensions, expected at least 2",
+                             x->ndim);
     return ga_swapaxes(x, -1, -2);
 }
 
@@ -68,8 +69,8 @@ static ga_status read_operands(const ga_vector_args *args, call *c)
         c->length[k] = (int)x->shape[c->axis[k]];
         if (x->shape[c->axis[k]] != 2 && x->shape[c->axis[k]] != 3)
             status = ga__fail(GA_ERR_SHAPE,
-                              "cross: axis %d of shape %s has %lld elements, not 2 "
-                              "or 3",
+                              "cross: axis %d of shape %s has %lld elements, expected "
+                              "2 or 3",
                               c->axis[k], ga__shape_text(x->ndim, x->shape),
                               (long long)x->shape[c->axis[k]]);
     }

@@ -237,7 +237,7 @@ static ga_status check(const ga_einsum_args *args, ga__device **device)
     if (!args->subscripts)
         return ga__fail(GA_ERR_INVALID, "einsum: the text of subscripts is NULL");
     if (args->count < 1 || args->count > GA__MAX_TERMS)
-        return ga__fail(GA_ERR_INVALID, "einsum: %d operands, not 1 to %d", args->count,
+        return ga__fail(GA_ERR_INVALID, "einsum: %d operands, expected 1 to %d", args->count,
                         GA__MAX_TERMS);
     if (!args->operands)
         return ga__fail(GA_ERR_INVALID, "einsum: the list of operands is NULL");

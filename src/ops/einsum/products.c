@@ -77,7 +77,7 @@ static ga_status read_axes(const gpuarray *x, const char *which, int count, cons
         if (ga__check_axis("tensordot", axes ? axes[k] : first + k, x->ndim, &list[k]) != GA_OK)
             return ga_error();
         if (set >> list[k] & 1)
-            return ga__fail(GA_ERR_INVALID, "tensordot: axis %d of the %s array is named twice",
+            return ga__fail(GA_ERR_INVALID, "tensordot: axis %d of the %s array is given twice",
                             list[k], which);
         set |= (uint32_t)1 << list[k];
     }
@@ -90,12 +90,13 @@ static ga_status read_pairs(const ga_tensordot_args *args, pairs *p)
     const bool listed = args->axes || args->other;
     p->count = args->naxes;
     if (listed && (!args->axes || !args->other || args->naxes != args->nother))
-        return ga__fail(GA_ERR_INVALID, "tensordot: %d axes of the first array, %d of the second",
-                        args->naxes, args->nother);
+        return ga__fail(GA_ERR_INVALID,
+                        "tensordot: %d axes of the first array, but %d of the second", args->naxes,
+                        args->nother);
     if (args->naxes < 0 || args->naxes > a->ndim || args->naxes > b->ndim)
-        return ga__fail(GA_ERR_INVALID, "tensordot: %d axes of arrays of shapes %s and %s",
-                        args->naxes, ga__shape_text(a->ndim, a->shape),
-                        ga__shape_text(b->ndim, b->shape));
+        return ga__fail(
+            GA_ERR_INVALID, "tensordot: cannot sum over %d axes of arrays of shapes %s and %s",
+            args->naxes, ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     ga_status status = read_axes(a, "first", p->count, args->axes, a->ndim - args->naxes, p->axes);
     if (status == GA_OK)
         status = read_axes(b, "second", p->count, args->other, 0, p->other);
@@ -168,7 +169,7 @@ gpuarray *(ga_vecdot)(size_t size, const ga_vector_args *given)
         fits = ga__contraction_add(c, operands[k], labels) < 0 && fits;
     }
     if (!fits) {
-        ga__fail(GA_ERR_SHAPE, "vecdot: shapes %s and %s do not fit along axes %d and %d",
+        ga__fail(GA_ERR_SHAPE, "vecdot: shapes %s and %s do not match along axes %d and %d",
                  ga__shape_text(args.a->ndim, args.a->shape),
                  ga__shape_text(args.b->ndim, args.b->shape), axis[0], axis[1]);
         return fail(c);
@@ -188,8 +189,9 @@ gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b)
     if (!c)
         return NULL;
     if (a->size != b->size) {
-        ga__fail(GA_ERR_SHAPE, "vdot: %lld and %lld elements", (long long)a->size,
-                 (long long)b->size);
+        ga__fail(GA_ERR_SHAPE,
+                 "vdot: the arrays have %lld and %lld elements, expected equal numbers",
+                 (long long)a->size, (long long)b->size);
         return fail(c);
     }
     /* Arrays of one shape need no copies, whatever their layouts. */

@@ -110,7 +110,8 @@ ga_status ga__check_chosen(const ga__row *op, const ga_reduce_args *args, ga_dty
     if (!where)
         return GA_OK;
     if (needs_initial(op) && !initial)
-        return ga__fail(GA_ERR_INVALID, "%s: where needs an initial element", name);
+        return ga__fail(GA_ERR_INVALID,
+                        "%s: .where requires GA_INITIAL(): an empty reduction has no result", name);
     if (ga__check_numeric(name, where->dtype) != GA_OK)
         return ga_error();
     if (where->buffer->device != x->buffer->device)

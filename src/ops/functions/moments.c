@@ -126,8 +126,8 @@ gpuarray *(ga_average)(size_t size, const ga_average_args *args)
 static gpuarray *rows_of(const char *name, const gpuarray *x, bool columns)
 {
     if (x->ndim > 2)
-        return ga__fail_null(GA_ERR_SHAPE, "%s: an array of %d dimensions has no variables", name,
-                             x->ndim);
+        return ga__fail_null(GA_ERR_SHAPE, "%s: the array has %d dimensions, expected at most 2",
+                             name, x->ndim);
     if (x->ndim == 2 && columns)
         return ga_transpose(x);
     return ga_reshape(x, 2, (const int64_t[]){x->ndim == 2 ? x->shape[0] : 1, -1});
@@ -138,7 +138,7 @@ static gpuarray *join_rows(const char *name, const gpuarray *x, const gpuarray *
 {
     const int64_t first = x->shape[0], second = y->shape[0];
     if (x->shape[1] != y->shape[1])
-        return ga__fail_null(GA_ERR_SHAPE, "%s: %lld observations of x, %lld of y", name,
+        return ga__fail_null(GA_ERR_SHAPE, "%s: x has %lld observations, y has %lld", name,
                              (long long)x->shape[1], (long long)y->shape[1]);
     const int64_t shape[] = {first + second, x->shape[1]};
     gpuarray *all = ga__array_new(name, x->buffer->device, dtype, 2, shape);

@@ -27,7 +27,8 @@ ga_dtype(ga_result_type_of)(int count, const ga_value *values)
     ga__device *device;
     int n = 0;
     if (count < 1 || !values) {
-        ga__fail(GA_ERR_INVALID, "result_type: needs an operand, and has %d", values ? count : 0);
+        ga__fail(GA_ERR_INVALID, "result_type: %d operands, expected at least 1",
+                 values ? count : 0);
         return GA_NO_DTYPE;
     }
     if (ga__check_values("result_type", count, values, &device) != GA_OK)

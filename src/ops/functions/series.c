@@ -55,13 +55,15 @@ static ga_status check_coordinates(const gpuarray *x, int axis, const gpuarray *
 {
     const char kind = ga__dtype_kind(d->dtype);
     if (kind == 'c')
-        return ga__fail(GA_ERR_DTYPE, "gradient: coordinates of %s", ga_dtype_name(d->dtype));
+        return ga__fail(GA_ERR_DTYPE, "gradient: the coordinates are %s, expected real numbers",
+                        ga_dtype_name(d->dtype));
     if (d->buffer->device != x->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "gradient: the array is on %s, the coordinates on %s",
                         x->buffer->device->name, d->buffer->device->name);
     if (d->ndim == 1 && d->size == x->shape[axis])
         return GA_OK;
-    return ga__fail(GA_ERR_SHAPE, "gradient: coordinates of shape %s for axis %d of length %lld",
+    return ga__fail(GA_ERR_SHAPE,
+                    "gradient: coordinates of shape %s do not match axis %d of length %lld",
                     ga__shape_text(d->ndim, d->shape), axis, (long long)x->shape[axis]);
 }
 
@@ -100,15 +102,16 @@ gpuarray *(ga_gradient)(size_t size, const ga_gradient_args *args)
         find_axis("gradient", known.x, known.naxes, known.axes, &axis) != GA_OK)
         return NULL;
     if (known.naxes == 0 && known.x->ndim > 1)
-        return ga__fail_null(GA_ERR_INVALID, "gradient: no axis of an array of %d dimensions",
+        return ga__fail_null(GA_ERR_INVALID, "gradient: an array of %d dimensions needs an axis",
                              known.x->ndim);
     known.edge_order = known.edge_order == 0 ? 1 : known.edge_order;
     if (known.edge_order != 1 && known.edge_order != 2)
-        return ga__fail_null(GA_ERR_INVALID, "gradient: edge_order %d, not 1 or 2",
+        return ga__fail_null(GA_ERR_INVALID, "gradient: edge_order is %d, expected 1 or 2",
                              known.edge_order);
     if (known.x->shape[axis] <= known.edge_order)
-        return ga__fail_null(GA_ERR_SHAPE, "gradient: length %lld of axis %d, not %d or more",
-                             (long long)known.x->shape[axis], axis, known.edge_order + 1);
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "gradient: axis %d has length %lld, expected at least %d", axis,
+                             (long long)known.x->shape[axis], known.edge_order + 1);
     gpuarray *out = ga__array_new("gradient", known.x->buffer->device, floating(known.x->dtype),
                                   known.x->ndim, known.x->shape);
     if (!out || slopes(&known, axis, out) == GA_OK)
@@ -164,7 +167,8 @@ static gpuarray *coordinates_of(const gpuarray *y, int axis, const gpuarray *x)
     if (ga__same_shape(y->ndim, y->shape, x->ndim, x->shape))
         return ga_broadcast_to(x, y->ndim, y->shape);
     if (x->ndim != 1 || x->size != y->shape[axis])
-        return ga__fail_null(GA_ERR_SHAPE, "trapezoid: coordinates of shape %s for shape %s",
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "trapezoid: coordinates of shape %s do not match shape %s",
                              ga__shape_text(x->ndim, x->shape), ga__shape_text(y->ndim, y->shape));
     for (int k = 0; k < y->ndim; k++)
         shape[k] = k == axis ? x->size : 1;
@@ -265,7 +269,7 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
         find_axis("unwrap", known.x, known.naxes, known.axes, &axis) != GA_OK)
         return NULL;
     if (ga__dtype_kind(known.x->dtype) == 'c')
-        return ga__fail_null(GA_ERR_DTYPE, "unwrap: %s has no phases",
+        return ga__fail_null(GA_ERR_DTYPE, "unwrap: does not take %s",
                              ga_dtype_name(known.x->dtype));
     const double period = known.period == 0 ? 6.283185307179586 : known.period;
     if (!(period > 0))
@@ -293,7 +297,8 @@ gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
     if (ga__check_values("polyval", 2, values, &device) != GA_OK)
         return NULL;
     if (p->ndim != 1)
-        return ga__fail_null(GA_ERR_SHAPE, "polyval: coefficients of shape %s, not one dimension",
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "polyval: the coefficients have shape %s, expected one dimension",
                              ga__shape_text(p->ndim, p->shape));
     const ga_dtype dtype = ga_result_type(p->dtype, x->dtype);
     gpuarray *out = ga__array_new("polyval", device, dtype, x->ndim, x->shape);
@@ -343,7 +348,8 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
         ga__check_numeric(name, a->dtype) != GA_OK || ga__check_numeric(name, v->dtype) != GA_OK)
         return NULL;
     if (a->ndim != 1 || v->ndim != 1 || a->size == 0 || v->size == 0)
-        return ga__fail_null(GA_ERR_SHAPE, "%s: shapes %s and %s, not two lines", name,
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "%s: shapes %s and %s, expected two 1-D arrays with elements", name,
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(v->ndim, v->shape));
     const char *mode = known.mode ? known.mode : correlates ? "valid" : "full";
     if (!find_extent(mode, correlates, a->size, v->size, &first, &count))

@@ -146,8 +146,10 @@ gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t si
     if (read_options("geomspace", size, args, &known, &steps) != GA_OK)
         return NULL;
     if (!(start * stop > 0) && !(start > 0 && stop > 0) && !(start < 0 && stop < 0))
-        return ga__fail_null(GA_ERR_INVALID, "geomspace: no progression leads from %.17g to %.17g",
-                             start, stop);
+        return ga__fail_null(
+            GA_ERR_INVALID,
+            "geomspace: start %.17g and stop %.17g must not be 0 and must have the same sign",
+            start, stop);
     const double numbers[] = {start, stop, (log10(fabs(stop)) - log10(fabs(start))) / steps,
                               known.endpoint ? 1 : -1};
     return make(&formula, dtype, known.num, 4, numbers);

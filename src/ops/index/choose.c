@@ -199,7 +199,7 @@ gpuarray *(ga_select)(int nconditions, const gpuarray *const *conditions, int nc
                              conditions[0]->buffer->device->name, device->name);
     for (int k = 0; k < nconditions; k++)
         if (conditions[k]->dtype != GA_BOOL)
-            return ga__fail_null(GA_ERR_DTYPE, "select: condition %d is %s, not bool", k + 1,
+            return ga__fail_null(GA_ERR_DTYPE, "select: condition %d is %s, expected bool", k + 1,
                                  ga_dtype_name(conditions[k]->dtype));
     gpuarray *rest = NULL;
     for (int left = nconditions; left > 0;) {

@@ -256,8 +256,8 @@ static ga_status fold_by_order(const operation *op, const ga__indexing *g, ga_va
     ga__device *device = g->x->buffer->device;
     find_others(&f);
     if (f.ndim == GA_MAX_NDIM)
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes beside those of the indices", op->name,
-                        f.ndim);
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes besides those of the indices are too many",
+                        op->name, f.ndim);
     if (value.kind == GA_VALUE_ARRAY) {
         f.lines = lines_of(&f);
         if (!f.lines)
@@ -315,6 +315,30 @@ static ga_status find_loop(const operation *op, const gpuarray *x, ga_value valu
     return status == GA_OK ? ga__check_out(op->name, x, 0, NULL, *loop) : status;
 }
 
+/* Raises unless x[parts], of this shape, can be combined with the value. */
+static ga_status check_fold(const operation *op, const gpuarray *x, int ndim, const int64_t *shape,
+                            ga_value value, ga_dtype *loop)
+{
+    const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
+    const ga_status status = find_loop(op, x, value, loop);
+    if (status == GA_OK && from && !ga__broadcasts_to(from->ndim, from->shape, ndim, shape))
+        return ga__fail(GA_ERR_SHAPE, "%s: a value of shape %s does not broadcast to shape %s",
+                        op->name, ga__shape_text(from->ndim, from->shape),
+                        ga__shape_text(ndim, shape));
+    return status;
+}
+
+static ga_status fold_view(const operation *op, gpuarray *view, ga_value value)
+{
+    const ga_value inputs[] = {ga_value_array(view), value};
+    ga__device *device;
+    ga_dtype loop;
+    ga_status status = ga__check_values(op->name, 2, inputs, &device);
+    if (status == GA_OK)
+        status = check_fold(op, view, view->ndim, view->shape, value, &loop);
+    return status == GA_OK ? ga__apply_into(op->row, view, inputs) : status;
+}
+
 static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value value, bool relaxed)
 {
     gpuarray *copy = NULL;
@@ -323,12 +347,7 @@ static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value val
     if (status == GA_OK)
         status = ga__indexing_separate(g);
     if (status == GA_OK)
-        status = find_loop(op, g->x, value, &loop);
-    const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
-    if (status == GA_OK && from && !ga__broadcasts_to(from->ndim, from->shape, g->ndim, g->shape))
-        status = ga__fail(GA_ERR_SHAPE, "%s: a value of shape %s does not broadcast to shape %s",
-                          op->name, ga__shape_text(from->ndim, from->shape),
-                          ga__shape_text(g->ndim, g->shape));
+        status = check_fold(op, g->x, g->ndim, g->shape, value, &loop);
     if (status == GA_OK && ga__shape_size(g->ndim, g->shape) == 0)
         status = ga__check_tuples(op->name, g);
     else if (status == GA_OK && g->x->buffer->device->arch != 0 && has_atomics(op, g->x) &&
@@ -354,7 +373,7 @@ static ga_status fold_parts(const operation *op, size_t size, const ga_index_add
         return ga__fail(GA_ERR_INVALID, "%s: the value is NULL", op->name);
     status = ga__indexing_init(&g, op->name, known.x, known.n, known.parts, &view);
     if (status == GA_OK && view)
-        status = ga__apply_into(op->row, view, (ga_value[]){ga_value_array(view), known.value});
+        status = fold_view(op, view, known.value);
     else if (status == GA_OK)
         status = fold_indexed(op, &g, known.value, known.relaxed);
     ga_free(view);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/packed.h"
 
@@ -98,10 +99,10 @@ static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
 {
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
     if (!from || from->size == 1)
-        return (ga_putmask)(x, mask, value);
+        return ga__putmask("index_set", x, mask, value);
     if (from->ndim > 1)
         return ga__fail(GA_ERR_SHAPE,
-                        "index_set: the value has %d dimensions, a mask's elements have 1",
+                        "index_set: the value has %d dimensions, expected at most 1 for a mask",
                         from->ndim);
     gpuarray *chosen = ga_flatnonzero(mask);
     const int64_t count = chosen ? chosen->size : -1;
@@ -112,7 +113,7 @@ static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
         return ga__fail(GA_ERR_SHAPE,
                         "index_set: the value has %lld elements, the mask chooses %lld",
                         (long long)from->size, (long long)count);
-    return count > 0 ? (ga_place)(x, mask, value) : GA_OK;
+    return count > 0 ? ga__place("index_set", x, mask, value) : GA_OK;
 }
 
 static ga_status set_indexed(ga__indexing *g, const gpuarray *x, ga_value value)
@@ -144,7 +145,7 @@ ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *
         return set_masked(x, parts->array, value);
     ga_status status = ga__indexing_init(&g, "index_set", x, n, parts, &view);
     if (status == GA_OK)
-        status = view ? (ga_assign)(view, value) : set_indexed(&g, x, value);
+        status = view ? ga__assign("index_set", view, value) : set_indexed(&g, x, value);
     ga_free(view);
     ga__indexing_reset(&g);
     return status;

@@ -81,7 +81,7 @@ static ga_status check_parts(const char *name, const gpuarray *x, int n, const g
             return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the mask on %s", name,
                             x->buffer->device->name, array->buffer->device->name);
         if (!parts[k].is_array && (parts[k].range.kind < 0 || parts[k].range.kind > 3))
-            return ga__fail(GA_ERR_INVALID, "%s: part %d has kind %d, not 0 to 3", name, k + 1,
+            return ga__fail(GA_ERR_INVALID, "%s: part %d has kind %d, expected 0 to 3", name, k + 1,
                             parts[k].range.kind);
         ellipses += !parts[k].is_array && parts[k].range.kind == 3;
         *taken += axes_of(&parts[k]);

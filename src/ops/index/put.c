@@ -201,7 +201,7 @@ static ga_status check_mask(const char *name, const gpuarray *x, const gpuarray 
         return ga__fail(GA_ERR_DEVICE, "%s: the array is on %s, the mask on %s", name,
                         x->buffer->device->name, mask->buffer->device->name);
     if (mask->size != x->size)
-        return ga__fail(GA_ERR_SHAPE, "%s: the mask has %lld elements, the array %lld", name,
+        return ga__fail(GA_ERR_SHAPE, "%s: the mask has %lld elements, the array has %lld", name,
                         (long long)mask->size, (long long)x->size);
     return GA_OK;
 }
@@ -243,12 +243,12 @@ static ga_status mask_array(gpuarray *x, const gpuarray *mask, const gpuarray *v
     return ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, 4, operands);
 }
 
-ga_status(ga_putmask)(gpuarray *x, const gpuarray *mask, ga_value value)
+ga_status ga__putmask(const char *name, gpuarray *x, const gpuarray *mask, ga_value value)
 {
     gpuarray *copy = NULL, *shaped = NULL, *apart = NULL;
-    ga_status status = check_mask("putmask", x, mask);
+    ga_status status = check_mask(name, x, mask);
     if (status == GA_OK)
-        status = ga__scattered_value("putmask", x, &value, &copy);
+        status = ga__scattered_value(name, x, &value, &copy);
     if (status != GA_OK)
         return status;
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
@@ -263,6 +263,11 @@ ga_status(ga_putmask)(gpuarray *x, const gpuarray *mask, ga_value value)
     ga_free(shaped);
     ga_free(copy);
     return status;
+}
+
+ga_status(ga_putmask)(gpuarray *x, const gpuarray *mask, ga_value value)
+{
+    return ga__putmask("putmask", x, mask, value);
 }
 
 static ga_status place(gpuarray *x, const gpuarray *mask, const gpuarray *values)
@@ -281,16 +286,16 @@ static ga_status place(gpuarray *x, const gpuarray *mask, const gpuarray *values
     return ga__choose(&choice, mask->buffer->device, mask->size, 4, operands);
 }
 
-ga_status(ga_place)(gpuarray *x, const gpuarray *mask, ga_value value)
+ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_value value)
 {
     gpuarray *copy = NULL, *apart = NULL;
-    ga_status status = check_mask("place", x, mask);
+    ga_status status = check_mask(name, x, mask);
     if (status == GA_OK)
-        status = ga__scattered_value("place", x, &value, &copy);
+        status = ga__scattered_value(name, x, &value, &copy);
     if (status == GA_OK && value.kind == GA_VALUE_NUMBER)
-        return (ga_putmask)(x, mask, value);
+        return ga__putmask(name, x, mask, value);
     if (status == GA_OK && value.as.array->size == 0)
-        status = ga__fail(GA_ERR_SHAPE, "place: there are no values");
+        status = ga__fail(GA_ERR_SHAPE, "%s: the array of values has no elements", name);
     if (status == GA_OK && x->size > 0) {
         const gpuarray *read = mask;
         status = ga__separate(x, &read, &apart);
@@ -300,6 +305,11 @@ ga_status(ga_place)(gpuarray *x, const gpuarray *mask, ga_value value)
     ga_free(apart);
     ga_free(copy);
     return status;
+}
+
+ga_status(ga_place)(gpuarray *x, const gpuarray *mask, ga_value value)
+{
+    return ga__place("place", x, mask, value);
 }
 
 /* ---- The diagonal ---- */
@@ -321,7 +331,7 @@ static ga_status fill_line(gpuarray *x, int64_t count, int64_t stride, int64_t o
         status = fit ? GA_OK : ga_error();
     }
     if (status == GA_OK)
-        status = (ga_assign)(line, value);
+        status = ga__assign("fill_diagonal", line, value);
     ga_free(fit);
     ga_free(line);
     return status;

@@ -55,4 +55,8 @@ ga_status ga__check_tuples(const char *name, const ga__indexing *g);
 ga_status ga__scattered_value(const char *name, const gpuarray *x, ga_value *value,
                               gpuarray **copy);
 
+/* ga_putmask() and ga_place() for the function `name`. */
+ga_status ga__putmask(const char *name, gpuarray *x, const gpuarray *mask, ga_value value);
+ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_value value);
+
 #endif

@@ -233,7 +233,7 @@ ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *inde
         if (!arrays[k])
             return ga__fail(GA_ERR_INVALID, "meshgrid: array %d is NULL", k + 1);
         if (arrays[k]->ndim > 1)
-            return ga__fail(GA_ERR_SHAPE, "meshgrid: array %d has %d dimensions, not 1", k + 1,
+            return ga__fail(GA_ERR_SHAPE, "meshgrid: array %d has %d dimensions, expected 1", k + 1,
                             arrays[k]->ndim);
         shape[swap && k < 2 ? 1 - k : k] = arrays[k]->size;
     }

@@ -211,7 +211,8 @@ gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes, con
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "trim_zeros: the array is NULL");
     if (!*sides || strlen(sides) > 2 || strspn(sides, "fb") != strlen(sides))
-        return ga__fail_null(GA_ERR_INVALID, "trim_zeros: sides \"%s\", not \"f\", \"b\" or \"fb\"",
+        return ga__fail_null(GA_ERR_INVALID,
+                             "trim_zeros: unknown sides \"%s\", expected \"f\", \"b\" or \"fb\"",
                              sides);
     if (naxes < 0 || (naxes > 0 && !axes))
         return ga__fail_null(GA_ERR_INVALID, "trim_zeros: %d axes%s", naxes,

@@ -38,7 +38,7 @@ static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", formula->name);
     if (x->ndim == 0)
-        return ga__fail_null(GA_ERR_SHAPE, "%s: an array of 0 dimensions has no triangle",
+        return ga__fail_null(GA_ERR_SHAPE, "%s: the array has 0 dimensions, expected at least 1",
                              formula->name);
     const int ndim = x->ndim == 1 ? 2 : x->ndim;
     for (int axis = 0; axis < ndim; axis++) {
@@ -156,7 +156,8 @@ static gpuarray *matrix_of(const char *name, const gpuarray *x, int64_t k)
 {
     int64_t side;
     if (__builtin_add_overflow(x->size, k < 0 ? (k == INT64_MIN ? INT64_MAX : -k) : k, &side))
-        return ga__fail_null(GA_ERR_SHAPE, "%s: diagonal %lld is too far for %lld elements", name,
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "%s: diagonal %lld of %lld elements makes the matrix too large", name,
                              (long long)k, (long long)x->size);
     const int64_t shape[] = {side, side};
     gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, 2, shape), *line;
@@ -256,7 +257,7 @@ gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
     if (!known.x)
         return ga__fail_null(GA_ERR_INVALID, "diff: the array is NULL");
     if (known.n < 0)
-        return ga__fail_null(GA_ERR_INVALID, "diff: %d times, expected at least 0", known.n);
+        return ga__fail_null(GA_ERR_INVALID, "diff: n is %d, expected at least 0", known.n);
     if (ga__one_axis("diff", known.naxes, known.axes) != GA_OK)
         return NULL;
     if (ga__check_axis("diff", known.naxes ? known.axes[0] : -1, known.x->ndim, &axis) != GA_OK)

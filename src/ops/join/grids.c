@@ -31,7 +31,7 @@ gpuarray *ga_indices(int ndim, const int64_t *shape)
     if (ga__check_ndim("indices", ndim, shape) != GA_OK)
         return NULL;
     if (ndim == GA_MAX_NDIM)
-        return ga__fail_null(GA_ERR_INVALID, "indices: %d dimensions, not %d or fewer", ndim,
+        return ga__fail_null(GA_ERR_INVALID, "indices: %d dimensions, more than %d", ndim,
                              GA_MAX_NDIM - 1);
     whole[0] = ndim;
     if (ndim > 0)
@@ -59,8 +59,8 @@ static gpuarray *as_axis(const gpuarray *x, int k, int count)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "ix_: array %d is NULL", k + 1);
     if (x->ndim != 1)
-        return ga__fail_null(GA_ERR_SHAPE, "ix_: array %d has shape %s, not one dimension", k + 1,
-                             ga__shape_text(x->ndim, x->shape));
+        return ga__fail_null(GA_ERR_SHAPE, "ix_: array %d has shape %s, expected one dimension",
+                             k + 1, ga__shape_text(x->ndim, x->shape));
     gpuarray *line = x->dtype == GA_BOOL ? ga_flatnonzero(x) : ga_ravel(x);
     for (int axis = 0; line && axis < count; axis++)
         shape[axis] = axis == k ? line->size : 1;
@@ -272,9 +272,11 @@ gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "vander: the array is NULL");
     if (x->ndim != 1)
-        return ga__fail_null(GA_ERR_SHAPE, "vander: an array of %d dimensions, not 1", x->ndim);
+        return ga__fail_null(GA_ERR_SHAPE, "vander: the array has %d dimensions, expected 1",
+                             x->ndim);
     if (columns < -1)
-        return ga__fail_null(GA_ERR_INVALID, "vander: %lld columns", (long long)columns);
+        return ga__fail_null(GA_ERR_INVALID, "vander: %lld columns, expected at least 0, or -1",
+                             (long long)columns);
     const ga_dtype dtype = ga_result_type(x->dtype, GA_INT64);
     gpuarray *out = powers(x, dtype, columns < 0 ? x->size : columns, &owned);
     const int axis = 1;

@@ -157,6 +157,8 @@ gpuarray *(ga_delete)(size_t size, const ga_delete_args *args)
 static gpuarray *value_for(call *c, ga_value value, bool one)
 {
     int64_t shape[GA_MAX_NDIM];
+    if (value.kind == GA_VALUE_NUMBER && ga__check_number(c->name, value, c->x->dtype) != GA_OK)
+        return NULL;
     gpuarray *array = value.kind == GA_VALUE_ARRAY
                           ? ga__own(&c->owned, ga_astype(value.as.array, c->x->dtype))
                           : ga__own(&c->owned, (ga_full)(c->x->dtype, 0, NULL, value));
@@ -164,8 +166,9 @@ static gpuarray *value_for(call *c, ga_value value, bool one)
         return NULL;
     const int more = c->x->ndim - array->ndim;
     if (more < 0)
-        return ga__fail_null(GA_ERR_SHAPE, "%s: values of %d dimensions for an array of %d",
-                             c->name, array->ndim, c->x->ndim);
+        return ga__fail_null(GA_ERR_SHAPE,
+                             "%s: the values have %d dimensions, more than the array's %d", c->name,
+                             array->ndim, c->x->ndim);
     for (int k = 0; k < c->x->ndim; k++)
         shape[k] = k < more ? 1 : array->shape[k - more];
     gpuarray *shaped = ga__own(&c->owned, ga_reshape(array, c->x->ndim, shape));

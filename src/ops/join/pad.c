@@ -300,14 +300,15 @@ static ga_status read_widths(const ga_pad_args *args, padding *p)
         return ga__fail(GA_ERR_INVALID, "pad: %d widths%s", n,
                         args->widths ? "" : ", but the list is NULL");
     if (n != 1 && n != 2 && n != 2 * ndim)
-        return ga__fail(GA_ERR_SHAPE, "pad: %d widths, not 1, 2 or two for each of %d dimensions",
-                        n, ndim);
+        return ga__fail(GA_ERR_SHAPE,
+                        "pad: %d widths, expected 1, 2 or two for each of %d dimensions", n, ndim);
     for (int axis = 0; axis < ndim; axis++) {
         p->before[axis] = args->widths[n > 2 ? 2 * axis : 0];
         p->after[axis] = args->widths[n > 2 ? 2 * axis + 1 : n - 1];
         if (p->before[axis] < 0 || p->after[axis] < 0)
-            return ga__fail(GA_ERR_INVALID, "pad: the widths %lld and %lld of axis %d are negative",
-                            (long long)p->before[axis], (long long)p->after[axis], axis);
+            return ga__fail(GA_ERR_INVALID,
+                            "pad: the widths of axis %d are %lld and %lld, expected at least 0",
+                            axis, (long long)p->before[axis], (long long)p->after[axis]);
     }
     return GA_OK;
 }

@@ -82,8 +82,9 @@ static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *ou
     for (int k = 0; k < x->ndim; k++)
         if (__builtin_mul_overflow(x->shape[k], outer[k], &shape[k]) ||
             __builtin_mul_overflow(shape[k], inner[k], &shape[k]))
-            return ga__fail_null(GA_ERR_SHAPE, "%s: axis %d of shape %s is repeated too often",
-                                 name, k, ga__shape_text(x->ndim, x->shape));
+            return ga__fail_null(GA_ERR_SHAPE,
+                                 "%s: axis %d of shape %s would be longer than 2^63 - 1", name, k,
+                                 ga__shape_text(x->ndim, x->shape));
     gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, shape);
     if (!out || out->size == 0)
         return out;
@@ -105,7 +106,7 @@ static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *ou
     }
     gpuarray *source = NULL, *target = NULL;
     if (n > GA_MAX_NDIM)
-        ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes and repetitions, not %d or fewer", name, n,
+        ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes and repetitions together, more than %d", name, n,
                  GA_MAX_NDIM);
     else
         source = ga__array_view(x, x->dtype, n, lengths, from, 0);
@@ -126,7 +127,7 @@ gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "tile: the array is NULL");
     if (nreps < 0 || nreps > GA_MAX_NDIM || (nreps > 0 && !reps))
-        return ga__fail_null(GA_ERR_INVALID, "tile: %d repetitions, not 0 to %d%s", nreps,
+        return ga__fail_null(GA_ERR_INVALID, "tile: %d repetitions, expected 0 to %d%s", nreps,
                              GA_MAX_NDIM, reps ? "" : ", and the list is NULL");
     const int ndim = nreps > x->ndim ? nreps : x->ndim;
     for (int k = 0; k < ndim; k++) {

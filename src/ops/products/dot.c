@@ -85,10 +85,11 @@ static gpuarray *dot(const gpuarray *a, const gpuarray *b)
     if (a->ndim == 0 || b->ndim == 0)
         return (ga_multiply)(values[0], values[1]);
     if (a->shape[a->ndim - 1] != b->shape[b->ndim == 1 ? 0 : b->ndim - 2])
-        return ga__fail_null(GA_ERR_SHAPE,
-                             "dot: shapes %s and %s do not match: the last dimension of the first "
-                             "is not the last but one, or only, of the second",
-                             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
+        return ga__fail_null(
+            GA_ERR_SHAPE,
+            "dot: shapes %s and %s do not match: the last axis of the first array and "
+            "the last but one (or only) axis of the second differ",
+            ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
     if (a->ndim == 1 && b->ndim == 1)
         return dot_vectors(a, b, device);
     if (a->ndim == 1 || b->ndim <= 2)

@@ -42,8 +42,8 @@ static ga_status check_dimensions(const char *name, dimensions x, int operand, i
                                   bool vector)
 {
     if (x.ndim < least)
-        return ga__fail(GA_ERR_INVALID, "%s: operand %d has %d dimensions, fewer than %d", name,
-                        operand, x.ndim, least);
+        return ga__fail(GA_ERR_INVALID, "%s: operand %d has %d dimensions, expected at least %d",
+                        name, operand, x.ndim, least);
     if (vector && x.ndim == GA_MAX_NDIM)
         return ga__fail(GA_ERR_INVALID, "%s: vectors have more than %d dimensions", name,
                         GA_MAX_NDIM - 1);
@@ -62,8 +62,8 @@ static ga_status match_shapes(const form *f, dimensions a, dimensions b, match *
     const int a_stack = a.ndim - 2 + m->a_vector, b_stack = b.ndim - 2 + m->b_vector;
     if (a.shape[a.ndim - 1] != b.shape[b_stack])
         return fail_shapes(f->name, a, b,
-                           "do not match: the last dimension of the first is not the last but "
-                           "one, or only, of the second");
+                           "do not match: the last axis of the first array and the last but one "
+                           "(or only) axis of the second differ");
     m->ndim = a_stack;
     memcpy(m->shape, a.shape, (size_t)a_stack * sizeof *m->shape);
     if (!ga__broadcast_shape(&m->ndim, m->shape, b_stack, b.shape))
@@ -145,12 +145,15 @@ static ga_status check_numbers(const call *c)
     if (args->beta != 0 && !args->out)
         return ga__fail(GA_ERR_INVALID, "%s: beta is %g, but there is no out", c->form->name,
                         args->beta);
-    for (int k = 0; k < 2; k++)
+    ga_status status = GA_OK;
+    for (int k = 0; k < 2 && status == GA_OK; k++) {
         if (!ga__dtype_rounds(c->dtype) && rint(numbers[k]) != numbers[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s is %g, not a whole number, and the result %s",
                             c->form->name, k ? "beta" : "alpha", numbers[k],
                             ga_dtype_name(c->dtype));
-    return GA_OK;
+        status = ga__check_number(c->form->name, ga_value_double(numbers[k]), c->dtype);
+    }
+    return status;
 }
 
 static ga_status check_out(const call *c)

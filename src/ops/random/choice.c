@@ -39,7 +39,7 @@ static ga_status check_sum(const gpuarray *p)
     const ga_status status = ga_to_host(sum, &total, sizeof total);
     ga_free(sum);
     if (status == GA_OK && !(fabs(total - 1) <= TOLERANCE))
-        return ga__fail(GA_ERR_INVALID, "choice: the probabilities sum to %.9g, not to 1", total);
+        return ga__fail(GA_ERR_INVALID, "choice: the probabilities sum to %.9g, expected 1", total);
     return status;
 }
 
@@ -59,8 +59,8 @@ static gpuarray *probabilities(const choosing *c)
     gpuarray *p = ga__contiguous_as(given, GA_FLOAT64);
     ga_status status = p ? ga__extremes(p, &least, &most) : ga_error();
     if (status == GA_OK && !(ga__number_double(least) >= 0))
-        status =
-            ga__fail(GA_ERR_INVALID, "choice: some probability is %g", ga__number_double(least));
+        status = ga__fail(GA_ERR_INVALID, "choice: a probability is %g, expected at least 0",
+                          ga__number_double(least));
     if (status == GA_OK)
         status = check_sum(p);
     if (status == GA_OK)
@@ -103,9 +103,10 @@ static ga_status check_possible(const choosing *c, const gpuarray *p)
     const ga_status status = ga_to_host(count, &possible, sizeof possible);
     ga_free(count);
     if (status == GA_OK && possible < c->count)
-        return ga__fail(GA_ERR_INVALID,
-                        "choice: %lld without replacement from %lld of probability above 0",
-                        (long long)c->count, (long long)possible);
+        return ga__fail(
+            GA_ERR_INVALID,
+            "choice: %lld choices without replacement from %lld elements of probability above 0",
+            (long long)c->count, (long long)possible);
     return status;
 }
 
@@ -192,9 +193,11 @@ static ga_status check(choosing *c)
         return status;
     c->count = ga__shape_size(c->args.ndim, c->args.lengths);
     if (c->from <= 0 && c->count > 0)
-        return ga__fail(GA_ERR_INVALID, "choice: %lld elements to choose from", (long long)c->from);
+        return ga__fail(GA_ERR_INVALID, "choice: %lld elements to choose from, expected at least 1",
+                        (long long)c->from);
     if (c->args.without_replacement && c->count > c->from)
-        return ga__fail(GA_ERR_INVALID, "choice: %lld without replacement from %lld",
+        return ga__fail(GA_ERR_INVALID,
+                        "choice: %lld choices without replacement from %lld elements",
                         (long long)c->count, (long long)c->from);
     return GA_OK;
 }

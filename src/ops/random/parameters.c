@@ -89,8 +89,8 @@ static ga_status check_pair(const checked *c, ga__row_id row, ga_value other, co
     const ga_status status = any_holds(row, value, other, &holds);
     if (status != GA_OK || !holds)
         return status;
-    return ga__fail(GA_ERR_INVALID, "%s: some %s is %s %s", c->name, c->parameter->name, text,
-                    whose);
+    return ga__fail(GA_ERR_INVALID, "%s: an element of %s is %s %s", c->name, c->parameter->name,
+                    text, whose);
 }
 
 /* The sample is at most all of the population. */

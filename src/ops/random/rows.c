@@ -24,7 +24,7 @@ static ga_status check_rows(const char *name, int ndim, const int64_t *lengths, 
     int64_t size;
     ga_status status = ga__check_shape(name, GA_INT64, ndim, lengths, &size);
     if (status == GA_OK && ndim >= GA_MAX_NDIM)
-        status = ga__fail(GA_ERR_SHAPE, "%s: the result has %d dimensions, not %d or fewer", name,
+        status = ga__fail(GA_ERR_SHAPE, "%s: the result has %d dimensions, more than %d", name,
                           ndim + 1, GA_MAX_NDIM);
     if (status != GA_OK)
         return status;
@@ -72,7 +72,7 @@ static gpuarray *first_column(const gpuarray *x)
 
 static ga_status check_chances(const gpuarray *chances)
 {
-    static const ga__parameter share = {"some pval", GA__PARAMETER_SHARE};
+    static const ga__parameter share = {"an element of pvals", GA__PARAMETER_SHARE};
     const ga_value value = ga_value_array(chances);
     ga_status status = ga__check_parameters("multinomial", 1, &share, &value, GA_FLOAT64);
     const int last = chances->ndim - 1;
@@ -306,8 +306,8 @@ static ga_status check_normal(const ga_rng *rng, ga_dtype dtype, const gpuarray 
         return status;
     if (mean->ndim != 1 || cov->ndim != 2 || cov->shape[0] != mean->size ||
         cov->shape[1] != mean->size || mean->size == 0)
-        return ga__fail(GA_ERR_SHAPE, "%s: mean of shape %s and cov of shape %s", name,
-                        ga__shape_text(mean->ndim, mean->shape),
+        return ga__fail(GA_ERR_SHAPE, "%s: mean has shape %s and cov %s, expected (d,) and (d, d)",
+                        name, ga__shape_text(mean->ndim, mean->shape),
                         ga__shape_text(cov->ndim, cov->shape));
     if (mean->buffer->device != cov->buffer->device)
         return ga__fail(GA_ERR_DEVICE, "%s: operands on %s and %s", name,

@@ -217,10 +217,12 @@ static ga_status check(const ga_sobol_args *args)
         return ga__fail(GA_ERR_DTYPE, "sobol: the dtype must be a float, not %s",
                         ga_dtype_name(args->dtype));
     if (args->dimensions < 1 || args->dimensions > MOST_DIMENSIONS)
-        return ga__fail(GA_ERR_INVALID, "sobol: %d dimensions, not 1 to %d", args->dimensions,
+        return ga__fail(GA_ERR_INVALID, "sobol: %d dimensions, expected 1 to %d", args->dimensions,
                         (int)MOST_DIMENSIONS);
     if (args->n < 0 || args->skip < 0 || args->n > most || args->skip > most - args->n)
-        return ga__fail(GA_ERR_INVALID, "sobol: %lld points after %lld, not within 2^32",
+        return ga__fail(GA_ERR_INVALID,
+                        "sobol: %lld points after %lld skipped ones are not within the sequence of "
+                        "2^32 points",
                         (long long)args->n, (long long)args->skip);
     return GA_OK;
 }

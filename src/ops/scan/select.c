@@ -218,8 +218,8 @@ static ga_status check_length(const gpuarray *condition, int64_t length)
     ga_free(rest);
     if (count > 0)
         return ga__fail(GA_ERR_INDEX,
-                        "compress: the condition has %lld elements and chooses %lld of those past "
-                        "the axis, whose length is %lld",
+                        "compress: the condition of %lld elements selects %lld past the end of "
+                        "the axis of length %lld",
                         (long long)condition->size, (long long)count, (long long)length);
     return count < 0 ? ga_error() : GA_OK;
 }
@@ -251,7 +251,8 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
         ga__check_condition("compress", known.condition, known.x) != GA_OK)
         return NULL;
     if (known.condition->ndim != 1)
-        return ga__fail_null(GA_ERR_INVALID, "compress: the condition has %d dimensions, not 1",
+        return ga__fail_null(GA_ERR_INVALID,
+                             "compress: the condition has %d dimensions, expected 1",
                              known.condition->ndim);
     if (ga__one_axis("compress", known.naxes, known.axes) != GA_OK)
         return NULL;

@@ -31,7 +31,7 @@ static ga_status prepare(call *c)
     if (status == GA_OK)
         status = ga__rows_over(&c->rows, x, reduced);
     if (status == GA_OK && c->rows.count == 0 && c->rows.rows > 0)
-        return ga__fail(GA_ERR_INVALID, "mode: no elements along the axes of shape %s",
+        return ga__fail(GA_ERR_INVALID, "mode: shape %s has no elements along the reduced axes",
                         ga__shape_text(x->ndim, x->shape));
     c->ndim = 0;
     for (int axis = 0; axis < x->ndim; axis++)

@@ -1,0 +1,2 @@
+/* The program in C++. */
+#include "program.c"
