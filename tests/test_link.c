@@ -58,20 +58,22 @@ static void sources_share_functions_and_variables(void **state)
     }
 }
 
+/* Both use dynamic shared memory; the second allocates on the device. */
+static const char FILL[] = "template <class T> __global__ void fill(T *x, T v)\n"
+                           "{ extern __shared__ char bytes[]; T *s = (T *)bytes;\n"
+                           "s[threadIdx.x] = v; __syncthreads(); x[threadIdx.x] = s[0]; }\n";
+static const char SUMS[] =
+    "__global__ void sums(float *x) { extern __shared__ float s[]; int *p = new int(3);\n"
+    "s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); if (threadIdx.x == 0)\n"
+    "for (int i = 1; i < 4; i++) x[0] += s[i]; x[0] += *p - 3; delete p; }\n";
+
 /* Pieces have their own templates, dynamic shared memory and allocations. */
 static void pieces_may_need_the_same_parts(void **state)
 {
     (void)state;
-    static const char first[] = "template <class T> __global__ void fill(T *x, T v)\n"
-                                "{ extern __shared__ char bytes[]; T *s = (T *)bytes;\n"
-                                "s[threadIdx.x] = v; __syncthreads(); x[threadIdx.x] = s[0]; }\n";
-    static const char second[] =
-        "__global__ void sums(float *x) { extern __shared__ float s[]; int *p = new int(3);\n"
-        "s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); if (threadIdx.x == 0)\n"
-        "for (int i = 1; i < 4; i++) x[0] += s[i]; x[0] += *p - 3; delete p; }\n";
     GA_SCOPE {
-        ga_module *m = ga_module_link(GA_SOURCES(
-            {.source = first, .kernels = "fill<float>, fill<double>"}, {.source = second}));
+        ga_module *m = ga_module_link(
+            GA_SOURCES({.source = FILL, .kernels = "fill<float>, fill<double>"}, {.source = SUMS}));
         if (!m)
             fail_msg("%s", ga_error_message());
         gpuarray *x = ga_zeros(GA_FLOAT32, 1, (const int64_t[]){4});
@@ -174,8 +176,14 @@ static void nvjitlink_makes_a_cubin(void **state)
     assert_true(nbytes > 64 && memcmp(code, "\177ELF", 4) == 0);
     assert_int_equal(((const unsigned char *)code)[16], 2); /* ET_EXEC: nothing is left to link */
     ga__free(code);
+    if (link_texts(2, (const char *const[]){FILL, SUMS}, &code, &nbytes) != GA_OK)
+        fail_msg("%s", ga_error_message());
+    ga__free(code);
     assert_int_not_equal(link_texts(1, (const char *const[]){PROGRAM}, &code, &nbytes), GA_OK);
     assert_error(GA_ERR_COMPILE, "linked does not link");
+    assert_int_not_equal(link_texts(2, (const char *const[]){LIBRARY, LIBRARY}, &code, &nbytes),
+                         GA_OK);
+    assert_error(GA_ERR_COMPILE, "sources 1 and 2 both define");
 }
 
 #endif

@@ -354,7 +354,7 @@ static void without_a_disk_memory_still_serves(void **state)
 static void a_missing_kernel_is_an_error(void **state)
 {
     (void)state;
-    assert_null(get_named(&device, "name", "text", false, "missing"));
+    assert_null(get_named(&device, "test kernel", "text", false, "missing"));
     assert_int_equal(ga_error(), GA_ERR_INVALID);
     ga_clear_error();
     assert_gets("text");

@@ -1,6 +1,7 @@
 /* Links device code with nvJitLink, which is loaded at first use. */
 #include "device/cuda/nvjitlink.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,75 @@ static ga_status fail_link(linker l, const char *name, int result)
     return status;
 }
 
+/* ---- Symbols of pieces ---- */
+
+/* The symbols of a piece; none if it has no table. */
+typedef struct symbols {
+    const Elf64_Sym *table;
+    size_t count;
+    const char *names;
+} symbols;
+
+static bool is_inside(const ga__link_piece *piece, uint64_t offset, uint64_t nbytes)
+{
+    return offset <= piece->nbytes && nbytes <= piece->nbytes - offset;
+}
+
+static symbols symbols_of(const ga__link_piece *piece)
+{
+    const char *const bytes = piece->bytes;
+    const Elf64_Ehdr *const head = piece->bytes;
+    if (piece->nbytes < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+        !is_inside(piece, head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr)))
+        return (symbols){0};
+    const Elf64_Shdr *const sections = (const Elf64_Shdr *)(bytes + head->e_shoff);
+    for (size_t k = 0; k < head->e_shnum; k++) {
+        const Elf64_Shdr *const s = &sections[k];
+        if (s->sh_type == SHT_SYMTAB && s->sh_link < head->e_shnum &&
+            is_inside(piece, s->sh_offset, s->sh_size) &&
+            is_inside(piece, sections[s->sh_link].sh_offset, sections[s->sh_link].sh_size))
+            return (symbols){(const Elf64_Sym *)(bytes + s->sh_offset),
+                             s->sh_size / sizeof(Elf64_Sym),
+                             bytes + sections[s->sh_link].sh_offset};
+    }
+    return (symbols){0};
+}
+
+/* Templates and inline functions are weak: several pieces may define them. */
+static bool is_definition(const Elf64_Sym *s)
+{
+    return ELF64_ST_BIND(s->st_info) == STB_GLOBAL && s->st_shndx != SHN_UNDEF;
+}
+
+/* The name of a symbol that both define, or NULL. */
+static const char *common_definition(const symbols *a, const symbols *b)
+{
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; is_definition(&a->table[i]) && k < b->count; k++)
+            if (is_definition(&b->table[k]) &&
+                strcmp(a->names + a->table[i].st_name, b->names + b->table[k].st_name) == 0)
+                return a->names + a->table[i].st_name;
+    return NULL;
+}
+
+/* nvJitLink 13.0 reports success where two pieces define a symbol, and the driver then rejects the
+ * code. */
+static ga_status check_definitions(const ga__link_inputs *inputs)
+{
+    for (size_t k = 1; k < inputs->count; k++)
+        for (size_t i = 0; i < k; i++) {
+            const symbols a = symbols_of(&inputs->pieces[i]), b = symbols_of(&inputs->pieces[k]);
+            const char *const name = common_definition(&a, &b);
+            if (name)
+                return ga__fail(GA_ERR_COMPILE,
+                                "link: %s does not link: sources %zu and %zu both define %s",
+                                inputs->name, i + 1, k + 1, name);
+        }
+    return GA_OK;
+}
+
+/* ---- Links ---- */
+
 static int add_inputs(linker l, const ga__link_inputs *inputs)
 {
     int result = NVJITLINK_SUCCESS;
@@ -122,6 +192,8 @@ ga_status ga__nvjitlink_link(const ga__link_inputs *inputs, int arch, void **cod
     const char *const options[] = {option};
     link_call call = {.inputs = inputs};
     ga_status status = load_library();
+    if (status == GA_OK)
+        status = check_definitions(inputs);
     if (status != GA_OK)
         return status;
     snprintf(option, sizeof option, "-arch=sm_%d", arch);
