@@ -311,6 +311,10 @@ class Keys(Recipe):
 # ---- Formulas ----
 
 
+def contiguous(x):
+    return np.copy(x, order="C") if isinstance(x, np.ndarray) else x
+
+
 class Eval(Recipe):
     inputs = 3
     FORMULAS = ["{p} - {q}", "{p} * {q} + {r}", "where({p} > {q}, {p}, {r})", "maximum({p}, {q}) - {r}",
@@ -348,7 +352,8 @@ class Eval(Recipe):
         return text, {name: ours[name] for name in order}, theirs, operands
 
     def wanted(self, text, theirs):
-        names = {**FUNCTIONS, **theirs}
+        # NumPy adds in pairs along axes that are contiguous, and otherwise one by one.
+        names = {**FUNCTIONS, **{name: contiguous(x) for name, x in theirs.items()}}
         *statements, last = text.split("; ")
         for statement in statements:
             exec(statement, names)
