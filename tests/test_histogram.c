@@ -189,6 +189,10 @@ static void histograms_refuse_with_the_numbers(void **state)
                 ga_histogram(x, 4.5, &counts, &edges));
         REFUSED(GA_ERR_INVALID, "histogram: the 10 edges do not ascend",
                 ga_histogram(x, down, &counts, &edges));
+        REFUSED(GA_ERR_INVALID, "histogram: the 3 edges do not ascend: a number follows NaN",
+                ga_histogram(x,
+                             ga_from_host(((const double[]){1, NAN, 2}), GA_FLOAT64, GA_SHAPE(3)),
+                             &counts, &edges));
         REFUSED(GA_ERR_INVALID, "histogram: the range [3, 2] is reversed",
                 ga_histogram(x, 4, &counts, &edges, .range = {3, 2}));
         REFUSED(GA_ERR_INVALID, "histogram: the range [0, inf] is not finite",
