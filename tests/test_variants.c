@@ -316,6 +316,8 @@ static void fused_variants(ga_dtype dtype)
         "sum(exp(x - max(x, axis=1, keepdims=True)), axis=1, keepdims=True)",
         "(x - mean(x, axis=1, keepdims=True)) / std(x, axis=1, keepdims=True) * g + 1",
         "argmax(x - min(x, axis=1, keepdims=True), axis=1)",
+        "(x - min(x, axis=1, keepdims=True)) / (g + max(x, axis=1, keepdims=True))",
+        "2 / (x - max(x, axis=1, keepdims=True)) - x / (x + mean(x, axis=1, keepdims=True))",
     };
     for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
         GA_SCOPE {
