@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-MOST_FOR_A_SITE = 24
+MOST_FOR_A_SITE = 32
 
 
 def count(valgrind, program):

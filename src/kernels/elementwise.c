@@ -87,7 +87,6 @@ static void set_operand(const plan *p, int k, bool tiles, ga__operand_variant *v
         return;
     }
     ga__operand_variant_set(v, &p->operands[k], p->step[place], p->transposed[place]);
-    v->lined = p->line == &p->operands[k];
     if (tiles) {
         v->move = (uint8_t)p->move[place];
         v->swizzled = ga__elementwise_swizzled(p, place);
@@ -112,10 +111,11 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
                                      .tail = p->tail,
-                                     .fast_path = p->fast_path,
-                                     .lines = p->line != NULL};
+                                     .fast_path = p->fast_path};
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, tiles, &v->operand[k]);
+    if (p->line)
+        v->head.lines = v->operand[p->line - p->operands].lined = true;
 }
 
 /* One call's kernel: what ga__elementwise_text() gets to see of it. */

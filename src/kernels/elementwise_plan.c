@@ -294,6 +294,8 @@ static bool reads_little(const plan *p)
 {
     const ga__device *device = p->device;
     int64_t read = 0, written = 0;
+    if (p->vectors < (int64_t)MOST_VECTORS * device->processors * device->threads_per_processor)
+        return false;
     for (int k = 0; k < p->noperands; k++) {
         if (p->place[k] == GA__NO_PLACE)
             continue;
@@ -302,14 +304,13 @@ static bool reads_little(const plan *p)
             nbytes *= p->nest.strides[p->place[k]][axis] ? p->nest.shape[axis] : 1;
         *(p->operands[k].writes ? &written : &read) += nbytes;
     }
-    return read > 0 && read <= written / LITTLE &&
-           p->vectors >= (int64_t)MOST_VECTORS * device->processors * device->threads_per_processor;
+    return read > 0 && read <= written / LITTLE;
 }
 
 static void choose_cuda_variant(plan *p)
 {
-    if (ga__elementwise_lines(p))
-        return;
+    if (p->n >= (int64_t)GA__LINE_LENGTH * p->device->processors && ga__elementwise_lines(p))
+        return; /* short calls do not pay for the look */
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
     if (p->lanes == 1 && !p->odd && !has_placed(p) &&

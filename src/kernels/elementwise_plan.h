@@ -70,6 +70,8 @@ bool ga__elementwise_squares(ga__elementwise_plan *p);
 
 /* ---- CUDA's lines (cuda/line_plan.c) ---- */
 
+#define GA__LINE_LENGTH 256 /* the least number of results of a line */
+
 /* Plans a block for each line of axis 0 where the body takes elements from anywhere in a line of an
  * operand that fits shared memory, often enough. False, with the plan unchanged, elsewhere. */
 bool ga__elementwise_lines(ga__elementwise_plan *p);

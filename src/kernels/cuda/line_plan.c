@@ -4,7 +4,6 @@
 
 #define LEAST_SHARED (48 << 10)
 #define LEAST_LINE (2 << 10) /* bytes; a multiprocessor's cache holds shorter lines */
-#define LEAST_LENGTH 256     /* results of a line */
 #define SECTOR 32            /* bytes that the memory delivers for an element */
 #define EDGES (2 * 128)      /* bytes of a stage before and behind a line (stage.cuda) */
 #define BLOCK 512
@@ -39,7 +38,7 @@ bool ga__elementwise_lines(plan *p)
         lines > INT32_MAX)
         return false;
     const size_t bytes = (size_t)line->line * size;
-    if (bytes < LEAST_LINE || length < LEAST_LENGTH || (size_t)length < 2 * bytes / SECTOR)
+    if (bytes < LEAST_LINE || length < GA__LINE_LENGTH || (size_t)length < 2 * bytes / SECTOR)
         return false;
     p->line = line;
     p->shared = bytes + EDGES;
