@@ -72,8 +72,8 @@ typedef struct ga__elementwise_variant {
 } ga__elementwise_variant;
 
 /* How a thread of CUDA adds a batch of elements to its accumulator: one after another, or the batch
- * by itself first, in order, in pairs, or, if it consists of small elements, as an int, as words
- * that some zero decides, or as words of which the extreme is wanted, or the extreme's place. */
+ * by itself first. The batch by itself adds up in order or in pairs. Batches of small elements add
+ * up as an int, or as words: a zero decides them, or they give the extreme or its place. */
 typedef enum ga__batch {
     GA__BATCH_SINGLY,
     GA__BATCH_APART,

@@ -36,4 +36,7 @@ ga_status ga__assign(const char *name, gpuarray *view, ga_value value);
 /* Sets the only element of x, given in its memory representation; can be recorded. */
 ga_status ga__array_set_element(gpuarray *x, const void *element);
 
+/* Gives the caller the results if all `count` of them were made, otherwise frees the first n. */
+ga_status ga__give_results(gpuarray *const *made, int n, int count, gpuarray **out);
+
 #endif

@@ -11,7 +11,8 @@
 
 typedef ga__elementwise_plan plan;
 
-/* The only operand of which the body reads a line, along axis 0 always the same one; or NULL. */
+/* The operand that the body reads by lines, if there is one only and its line stays the same along
+ * axis 0; else NULL. */
 static const ga__operand *find_line(const plan *p)
 {
     const ga__operand *found = NULL;

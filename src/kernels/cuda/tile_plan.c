@@ -9,8 +9,8 @@
 #define LINE 128              /* bytes that neighbouring threads store together */
 #define SECTOR 32             /* bytes that memory moves at least */
 #define BANKS 8               /* of 16 bytes */
-#define TURNS 4               /* of a thread where no operand is staged, */
-#define MANY_TILES 8          /* of which there are at least so many times the fewest */
+#define TURNS 4               /* of a thread where no operand is staged */
+#define MANY_TILES 8          /* times the fewest tiles: with less, a thread takes fewer turns */
 
 typedef ga__tile tile;
 typedef ga__tile_request wanted;

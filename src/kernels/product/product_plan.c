@@ -198,8 +198,9 @@ static bool is_aligned(const plan *p, const operand *o, int64_t along, int64_t s
     return aligned;
 }
 
-/* Whether a thread loads vectors: along k, of which the kernel reads the last ones singly, or along
- * the lines, which are whole vectors then. A word of bytes holds four along k. */
+/* Whether a thread loads vectors along k or along the lines. Along k, the kernel reads the last
+ * elements singly; along the lines, every line is whole vectors. A word of bytes holds four
+ * elements along k. */
 static bool loads_vectors(const plan *p, const operand *o, bool along_k, int64_t lines)
 {
     const int64_t k_step = o == &p->a ? o->column : o->row, step = o == &p->a ? o->row : o->column;

@@ -139,13 +139,7 @@ ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes, const ga_v
         if (!made[n])
             break;
     }
-    if (n == count) {
-        memcpy(out, made, sizeof *made * (size_t)count);
-        return GA_OK;
-    }
-    while (n > 0)
-        ga_free(made[--n]);
-    return ga_error();
+    return ga__give_results(made, n, count, out);
 }
 
 /* ---- trapezoid ---- */

@@ -40,7 +40,8 @@ static ga__sort_call sort_of(const ga__packed *p, const gpuarray *from, gpuarray
     return (ga__sort_call){.from = from, .to = to, .skipped = p->shift / 8};
 }
 
-/* Whether a sort of so many words leaves equal keys in their order, whatever is below. */
+/* Whether a sort of this many words may skip the bits below the key: it keeps the order of equal
+ * keys. */
 static bool skips(const ga__indexing *g, const ga__packed *p)
 {
     const int64_t tuples = ga__indexing_tuples(g);

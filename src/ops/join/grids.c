@@ -69,18 +69,6 @@ static gpuarray *as_axis(const gpuarray *x, int k, int count)
     return out;
 }
 
-/* Gives the caller the results if all `count` of them were made, otherwise frees the first n. */
-static ga_status deliver(gpuarray *const *made, int n, int count, gpuarray **out)
-{
-    if (n == count) {
-        memcpy(out, made, sizeof *made * (size_t)count);
-        return GA_OK;
-    }
-    while (n > 0)
-        ga_free(made[--n]);
-    return ga_error();
-}
-
 ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out)
 {
     gpuarray *made[GA_MAX_NDIM];
@@ -90,7 +78,7 @@ ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out)
                         arrays && out ? "" : ", and a list is NULL");
     while (n < count && (made[n] = as_axis(arrays[n], n, count)) != NULL)
         n++;
-    return deliver(made, n, count, out);
+    return ga__give_results(made, n, count, out);
 }
 
 /* ---- unravel_index, ravel_multi_index ---- */
@@ -146,7 +134,7 @@ ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *sha
         if (!made[n])
             break;
     }
-    return deliver(made, n, ndim, out);
+    return ga__give_results(made, n, ndim, out);
 }
 
 /* sum + within(j) * step; j's dtype is converted, and negative indices are errors, as in NumPy. */
