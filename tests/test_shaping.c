@@ -296,6 +296,44 @@ static void allocations_may_fail(void **state)
     }
 }
 
+/* ---- Diagonals ---- */
+
+/* NumPy's rule: element number k * step of x, in C order, becomes value number k. */
+static void assert_diagonal(int ndim, int64_t rows, int64_t columns, int count, bool wrapped)
+{
+    const int64_t shape[] = {rows, columns, columns, columns}, numbers[] = {7, -8, 9};
+    int32_t wanted[64] = {0};
+    int64_t size = 1, step = ndim == 2 ? columns + 1 : 1, power = 1;
+    for (int k = 0; k < ndim; k++) {
+        size *= shape[k];
+        step += ndim > 2 &&k > 0 ? power *= columns : 0;
+    }
+    const int64_t square = columns * columns,
+                  end = ndim == 2 && !wrapped && square < size ? square : size;
+    for (int64_t k = 0; k * step < end; k++)
+        wanted[k * step] = (int32_t)numbers[k % count];
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_INT32, ndim, shape),
+                 *v = ga_from_host(numbers, GA_INT64, GA_SHAPE(count));
+        assert_int_equal(wrapped ? ga_fill_diagonal_wrapped(x, v) : ga_fill_diagonal(x, v), GA_OK);
+        assert_numbers(ga_ravel(x), size, wanted);
+    }
+}
+
+static void diagonals_of_every_shape(void **state)
+{
+    (void)state;
+    for (int64_t n = 0; n < 64; n++)
+        for (int count = 1; count <= 3; count++)
+            for (int wrapped = 0; wrapped < 2; wrapped++) {
+                assert_diagonal(2, n / 8, n % 8, count, wrapped);
+                if (n < 3) {
+                    assert_diagonal(3, n, n, count, wrapped);
+                    assert_diagonal(4, n, n, count, wrapped);
+                }
+            }
+}
+
 /* ---- Segments, on CUDA ---- */
 
 static void segments_are_reduced(void **state)
@@ -324,6 +362,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_formulas_are_errors),
         cmocka_unit_test(bad_calls_are_errors),
         cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(diagonals_of_every_shape),
         cmocka_unit_test(segments_are_reduced),
         simulated_test(gathers_are_fused),
         simulated_test(formulas_take_elements),

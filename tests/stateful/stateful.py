@@ -6,6 +6,7 @@ answer ends the run with the call that gave it.
 """
 
 import argparse
+import faulthandler
 import os
 import sys
 import threading
@@ -31,6 +32,7 @@ except ImportError as missing:
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
          EINSUMS + PRODUCTS)
+HANGS = 300  # seconds without the start of a call: the run ends and prints where each thread is
 
 
 def same(got, wanted, exact):
@@ -83,6 +85,7 @@ class Run:
 
     def run(self, calls, end):
         while self.calls < calls and time.monotonic() < end and not self.wrong:
+            faulthandler.dump_traceback_later(HANGS, exit=True)
             try:
                 self.wrong = self.call()
             except Exception:
@@ -99,6 +102,7 @@ def run_threads(library, options):
         thread.start()
     for thread in threads:
         thread.join()
+    faulthandler.cancel_dump_traceback_later()
     return runs
 
 

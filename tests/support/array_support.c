@@ -51,6 +51,7 @@ void assert_numbers(const gpuarray *x, int64_t count, const int32_t *numbers)
     if (!x)
         fail_msg("no array: %s", ga_error_message());
     assert_int_equal(ga_size(x), count);
+    assert_in_range(count, 0, sizeof got / sizeof *got);
     assert_int_equal(ga_dtype_of(x), GA_INT32);
     assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
     assert_elements(GA_INT32, count, got, numbers);

@@ -351,7 +351,7 @@ static ga_status fill_diagonal(gpuarray *x, ga_value value, bool wrapped)
                      "fill_diagonal: the array has %d dimensions, expected at least 2", x->ndim);
     else if (value.kind == GA_VALUE_ARRAY && value.as.array->size == 0)
         status = ga__fail(GA_ERR_SHAPE, "fill_diagonal: there are no values");
-    int64_t length = x->ndim < 2 ? 0 : x->shape[0], stride = 0, step = length;
+    int64_t length = x->ndim < 2 ? 0 : x->shape[0], stride = 0;
     for (int k = 0; k < x->ndim && status == GA_OK; k++) {
         if (x->ndim > 2 && x->shape[k] != length)
             status = ga__fail(GA_ERR_SHAPE, "fill_diagonal: the lengths of shape %s differ",
@@ -360,12 +360,11 @@ static ga_status fill_diagonal(gpuarray *x, ga_value value, bool wrapped)
         stride += x->strides[k];
     }
     const bool again = wrapped && x->ndim == 2 && length > 0;
-    step = again ? x->shape[1] + 1 : step;
-    for (int64_t row = 0; status == GA_OK && (row == 0 || (again && row < x->shape[0]));
-         row += step) {
+    const int64_t rows = again ? x->shape[0] : length > 0, step = again ? x->shape[1] + 1 : 1;
+    for (int64_t row = 0, first = 0; status == GA_OK && row < rows; row += step, first += length) {
         const int64_t left = x->shape[0] - row;
-        status = fill_line(x, left < length ? left : length, stride, row * x->strides[0], value,
-                           row == 0 ? 0 : row / step * length);
+        status =
+            fill_line(x, left < length ? left : length, stride, row * x->strides[0], value, first);
     }
     ga_free(copy);
     return status;
