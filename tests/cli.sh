@@ -258,6 +258,10 @@ says '^usage: quarry COMMAND' help
 for command in info eval show cache bench; do
     says "^usage: quarry $command" $command --help
     says "^usage: quarry $command" help $command
+    if [ $command = bench ] && ! "$quarry" bench --list > /dev/null 2>&1; then
+        "$quarry" --help | grep -q '^  bench' && complain "the help has a command that is not installed"
+        continue
+    fi
     says "^  $command" --help
 done
 if [ -c /dev/full ]; then
@@ -294,6 +298,7 @@ LD_LIBRARY_PATH=$(ldd "$quarry" | awk '/libquarry/ { print $3 }' | xargs dirname
 export LD_LIBRARY_PATH
 alone/quarry bench --list > out 2> err
 { [ $? = 2 ] && grep -q '^quarry: bench: no quarry-bench in' err; } || complain "bench alone: $(cat out err)"
+alone/quarry --help | grep -q '^  bench' && complain "the help has a command that is not installed"
 printf '#!/bin/sh\necho "$@"\nexit 7\n' > alone/quarry-bench
 chmod +x alone/quarry-bench
 [ "$(alone/quarry bench --list 'a b')" = '--list a b' ] || complain "bench does not pass its arguments on"
