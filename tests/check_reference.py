@@ -1,5 +1,5 @@
-"""Checks that docs/api.md names, and docs/reference.md has under a heading, every function that the library exports and every public macro:
-check_reference.py ROOT LIBRARY HEADER_FOLDER; the folder has the headers that are made.
+"""Checks that docs/api.md names, and docs/reference.md has under a heading, every function that the library exports
+and every public macro: check_reference.py ROOT LIBRARY HEADER_FOLDER; the folder has the headers that are made.
 
 A twin that writes into an array, ga_f_into, is there with ga_f. Macros that end in an underscore, in a number of
 arguments or in what chooses among such, and those that the headers use themselves, are not public.

@@ -1,4 +1,5 @@
-/* The functions that stand for those of CUDA 12.8's runtime, over a driver that only notes its calls. */
+/* The functions that stand for those of CUDA 12.8's runtime, over a driver that only notes its
+ * calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

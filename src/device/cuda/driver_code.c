@@ -14,7 +14,7 @@ static struct {
 
 /* The names and types above are those of the header. */
 #define GA_DRIVER(name, version, parameters)                                                       \
-    _Static_assert(_Generic(&name, CUresult(*) parameters: 1, default: 0), #name);
+    _Static_assert(_Generic(&name, CUresult(*) parameters : 1, default : 0), #name);
 #include "device/cuda/driver_code.def"
 #undef GA_DRIVER
 
@@ -146,8 +146,7 @@ cudaError_t ga__driver_parameter(const void *kernel, size_t index, size_t *offse
 cudaError_t ga__driver_occupancy(int *blocks, const void *kernel, int threads, size_t shared)
 {
     CUfunction function = NULL;
-    const cudaError_t error =
-        CALL(cuKernelGetFunction, &function, (CUkernel)(uintptr_t)kernel);
+    const cudaError_t error = CALL(cuKernelGetFunction, &function, (CUkernel)(uintptr_t)kernel);
     return error == cudaSuccess ? CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, blocks,
                                        function, threads, shared)
                                 : error;

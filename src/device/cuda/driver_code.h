@@ -20,8 +20,8 @@ cudaError_t ga__driver_attributes(struct cudaFuncAttributes *attributes, const v
 cudaError_t ga__driver_name(const char **name, const void *kernel);
 cudaError_t ga__driver_parameter(const void *kernel, size_t index, size_t *offset, size_t *nbytes);
 cudaError_t ga__driver_occupancy(int *blocks, const void *kernel, int threads, size_t shared);
-cudaError_t ga__driver_launch(const void *kernel, dim3 grid, dim3 block, void **args,
-                              size_t shared, cudaStream_t stream);
+cudaError_t ga__driver_launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                              cudaStream_t stream);
 
 /* For the sources of the backend, which use the names of 12.8. */
 #ifdef QUARRY_DRIVER_CODE
