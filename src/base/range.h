@@ -16,9 +16,10 @@ void ga__range_pop(void);
 
 static inline bool ga__range_open(const char *name)
 {
-    if (__builtin_expect(ga__ranges, 0))
+    const bool wanted = __builtin_expect(ga__ranges, 0);
+    if (wanted)
         ga__range_push(name);
-    return ga__ranges;
+    return wanted;
 }
 
 static inline void ga__range_close(const bool *opened)
