@@ -115,6 +115,11 @@ printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
 gives '[2. 1. 0.]' eval -f f.txt x=y.npy --precision 3
 gives '[1.414]' eval -f f.txt x=one.csv -p 3
+printf 't = x -\n    mean(\n  x)\n\n# a statement a line\nu = t * 2;\nu\n  + 1\n' > f.txt
+printf '0,2\n' > two.csv
+gives '[[-1.  3.]]' eval -f f.txt x=two.csv
+printf 'x\000 + 1\n' > f.txt
+fails 'f.txt: not a text' eval -f f.txt x=y.npy
 gives '[1. 2. 3. 4.]' eval 'abs(i)' i=i.npy -t float16
 printf '1,2\n3\n' > bad.csv
 fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv

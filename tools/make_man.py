@@ -1,4 +1,5 @@
-"""Makes manual pages of section 3 from docs/api.md and docs/reference.md: make_man.py API_MD REFERENCE_MD VERSION FOLDER.
+"""Makes manual pages of section 3 from docs/api.md and docs/reference.md:
+make_man.py API_MD REFERENCE_MD VERSION FOLDER.
 
 Each chapter of api.md is a page, quarry-array.3. Each section of reference.md is one too: the declarations and what
 api.md says above them, the example, and the dtypes of the result; its other names lead to it.
@@ -59,7 +60,8 @@ def declarations(text):
     for part in parts:
         if part.startswith("```c"):
             code = part[5:-3].rstrip("\n")
-            for name in dict.fromkeys(re.findall(r"\b((?:ga|GA)_\w*[a-zA-Z0-9])\b", re.sub(r"/\*.*?\*/", "", code, flags=re.S))):
+            plain_code = re.sub(r"/\*.*?\*/", "", code, flags=re.S)
+            for name in dict.fromkeys(re.findall(r"\b((?:ga|GA)_\w*[a-zA-Z0-9])\b", plain_code)):
                 lines = declaration_of(name, code)
                 if lines:
                     found.setdefault(name, (lines, above))
