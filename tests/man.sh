@@ -13,7 +13,8 @@ complain() {
     wrong=1
 }
 
-[ "$(find "$folder" -name 'ga_*.3' | wc -l)" -gt 600 ] || complain "pages are missing: there are $(find "$folder" | wc -l)"
+count=$(find "$folder" -name 'ga_*.3' | wc -l)
+[ "$count" -gt 600 ] || complain "pages are missing: there are $count"
 for name in ga_sum ga_cosh_into ga_sort_args GA_AXIS quarry-array quarry-reference; do
     [ -s "$folder/$name.3" ] || complain "$name has no page"
 done
@@ -26,7 +27,6 @@ done > "$work/lost"
 [ -s "$work/lost" ] && complain "names lead to pages that are not there: $(head -n 5 "$work/lost")"
 find "$folder" -name '*.3' | grep -vxFf "$work/second" > "$work/pages"
 
-# The table of what a tool says; a tool that is missing is named.
 check() { # TOOL WHAT ARGUMENT...: nothing may come out that WHAT matches
     tool=$1 what=$2
     shift 2
