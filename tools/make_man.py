@@ -151,6 +151,7 @@ def main():
             pages[names[0]] = text
             pages.update((name, f".so man3/{names[0]}.3\n") for name in names[1:])
     for name, text in pages.items():
+        text = re.sub(r"^(\.S[HS] .*\n)\.PP\n", r"\1", text, flags=re.M)
         (folder / f"{name}.3").write_text(text, encoding="utf-8")
 
 
