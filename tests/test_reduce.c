@@ -517,6 +517,49 @@ static void places_are_right_in_rows_of_any_length(void **state)
         }
 }
 
+/* Rows about the lengths at which the host takes 32, 64 and 128 elements side by side, and about
+ * those that leave a quarter of them at the end: a length, a NaN in every third row. */
+static void compare_extremes(ga_dtype dtype, int64_t length)
+{
+    enum { ROWS = 5 };
+    static double x[ROWS * 1100], most[ROWS];
+    int64_t places[ROWS];
+    uint64_t seed = (uint64_t)length;
+    for (int64_t k = 0; k < ROWS * length; k++)
+        x[k] = (double)random_below(&seed, 100) - 110;
+    for (int r = 0; r < ROWS && dtype != GA_INT8; r += 3)
+        x[r * length + (int64_t)random_below(&seed, (unsigned)length)] = NAN;
+    GA_SCOPE {
+        const gpuarray *rows =
+            ga_astype(ga_from_host(x, GA_FLOAT64, GA_SHAPE(ROWS, length)), dtype);
+        ga_to_host(ga_astype(ga_max(rows, GA_AXIS(1)), GA_FLOAT64), most, sizeof most);
+        ga_to_host(ga_argmax(rows, GA_AXIS(1)), places, sizeof places);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+    for (int64_t r = 0; r < ROWS; r++) {
+        const double *row = x + r * length;
+        int64_t best = 0;
+        for (int64_t k = 1; k < length; k++)
+            if (!isnan(row[best]) && (isnan(row[k]) || row[k] > row[best]))
+                best = k;
+        if (places[r] != best || !(most[r] == row[best] || (isnan(most[r]) && isnan(row[best]))))
+            fail_msg("%s, row %d of %d elements: %g at %d, wanted %g at %d", ga_dtype_name(dtype),
+                     (int)r, (int)length, most[r], (int)places[r], row[best], (int)best);
+    }
+}
+
+static void extremes_are_right_about_every_count_of_lanes(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64, GA_INT8};
+    static const int64_t lengths[] = {255,  256,  257,  256 + 7,   256 + 8,   256 + 9,  256 + 17,
+                                      511,  512,  513,  512 + 15,  512 + 16,  512 + 17, 512 + 33,
+                                      1023, 1024, 1025, 1024 + 31, 1024 + 32, 1024 + 33};
+    (void)state;
+    for (int d = 0; d < 3; d++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            compare_extremes(dtypes[d], lengths[l]);
+}
+
 static void wrong_axes_are_errors(void **state)
 {
     (void)state;
@@ -641,6 +684,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(small_floats_sum_in_float32),
         cmocka_unit_test(ties_give_the_first_place),
         cmocka_unit_test(places_are_right_in_rows_of_any_length),
+        cmocka_unit_test(extremes_are_right_about_every_count_of_lanes),
         cmocka_unit_test(wrong_axes_are_errors),
         cmocka_unit_test(arrays_of_no_axes_take_axis_0),
         cmocka_unit_test(wrong_outs_are_errors),

@@ -9,6 +9,9 @@
 #define SHORT_LANES 16      /* in runs too short to repay the combining of so many */
 #define SHORT_RUN 1024
 #define SHORT_SUM 512     /* the same for sums: a run too short for a second chain has none */
+#define LANE_BYTES 256    /* of the accumulators of choices, such as maxima and their places, */
+#define MOST_LANES 128    /* and how many at most; */
+#define STEPS_OF_LANES 8  /* each takes as many elements or more */
 #define STRIP 1024        /* elements, or neighbouring outputs, of a loop */
 #define STRIP_BYTES 32768 /* of accumulators that fit the cache: more outputs if they are small */
 #define LONGEST_STRIP 4096
@@ -116,15 +119,31 @@ static bool rows_are_short(const plan *p)
     return true;
 }
 
+/* As many as fill LANE_BYTES, where a run repays their combining: choices wait for each other, and
+ * side by side they wait at once. */
+static int lanes_of_choices(const plan *p)
+{
+    const int size = (int)ga__dtype_size(p->reduction->type[0]);
+    int lanes = SHORT_LANES;
+    while (2 * lanes <= MOST_LANES && 2 * lanes * size <= LANE_BYTES &&
+           2 * lanes * STEPS_OF_LANES <= p->reduced.shape[0])
+        lanes *= 2;
+    return lanes;
+}
+
 /* Integers are reduced in any order, so the compiler makes vectors of what the lanes leave. */
 static int host_lanes(const plan *p)
 {
     const char kind = ga__dtype_kind(p->reduction->type[0]);
     const bool ordered = p->reduction->formula.base.uses_index || !strchr("biu", kind);
-    if (p->sums && !p->v.columns && p->reduced.shape[0] < 2 * SHORT_LANES)
+    const int64_t run = p->reduced.shape[0];
+    if (p->v.columns || !ordered)
+        return LANES;
+    if (!p->sums && p->reduction->formula.nparts == 1)
+        return lanes_of_choices(p);
+    if (p->sums && run < 2 * SHORT_LANES)
         return 1; /* no run has enough for several */
-    const int short_run = p->sums && !p->v.staged ? SHORT_SUM : SHORT_RUN;
-    return !p->v.columns && ordered && p->reduced.shape[0] < short_run ? SHORT_LANES : LANES;
+    return run < (p->sums && !p->v.staged ? SHORT_SUM : SHORT_RUN) ? SHORT_LANES : LANES;
 }
 
 /* Levels that hold the results of `count` blocks. */
