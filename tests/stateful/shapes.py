@@ -39,7 +39,10 @@ class Shape(Recipe):
             wanted = theirs()
         except (ValueError, IndexError, TypeError, ZeroDivisionError):
             return refuses(what, ours)
-        got = ours()
+        try:
+            got = ours()
+        except Error as error:
+            raise AssertionError("%s gives NumPy %r" % (what, wanted)) from error
         if not isinstance(got, list):
             got, wanted = [got], [wanted]
         return what, [(g, w, exact) for g, w in zip(got, wanted, strict=True)]
