@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* C++20 and C have designated initialisers. */
 #if !defined(__cplusplus) || __cplusplus >= 202002L
