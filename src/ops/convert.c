@@ -149,8 +149,9 @@ static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
         return NULL;
     gpuarray *copy = ga__array_new(name, x->buffer->device, dtype, x->ndim, x->shape);
     const ga_value from = ga_value_array(x);
-    if (copy && (ga__array_copy_into(copy, x) != GA_OK ||
-                 (ga__checks_nan() && ga__check_elements(name, copy, 1, &from, NULL) != GA_OK))) {
+    if (copy &&
+        (ga__array_copy_into(copy, x) != GA_OK ||
+         (ga__checks_nan() && ga__check_elements(name, copy, NULL, 1, &from, NULL) != GA_OK))) {
         ga_free(copy);
         return NULL;
     }

@@ -25,8 +25,8 @@ static gpuarray *dot_vectors(const gpuarray *a, const gpuarray *b, ga__device *d
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};
     if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK &&
-        (!ga__checks_nan() ||
-         ga__check_reduced("dot", out, false, 0, NULL, 2, (const gpuarray *[]){a, b}) == GA_OK))
+        (!ga__checks_nan() || ga__check_reduced("dot", out, NULL, false, 0, NULL, 2,
+                                                (const gpuarray *[]){a, b}) == GA_OK))
         return out;
     ga_free(out);
     return NULL;
@@ -64,6 +64,23 @@ static gpuarray *spread(const gpuarray *a, int axes)
     return ga__array_view(a, a->dtype, a->ndim + axes, shape, strides, 0);
 }
 
+/* The product of stacks into args->out, a view of `out`, which a check's message is about. */
+static bool multiply_stacks(const ga_product_args *args, const gpuarray *out)
+{
+    ga__guard finite = GA__GUARD_INIT;
+    if (!ga__checks_nan())
+        return ga__dot_matrices(args) != NULL;
+    ga__check_begin();
+    ga__guard_add(&finite, args->a);
+    ga__guard_add(&finite, args->b);
+    if (args->beta != 0)
+        ga__guard_add(&finite, out);
+    const bool done =
+        ga__dot_matrices(args) && ga__check_elements("dot", out, &finite, 0, NULL, NULL) == GA_OK;
+    ga__check_end();
+    return done;
+}
+
 /* The result has the dimensions of a but its last, then those of b but the last but one. As a stack
  * of matrices, every matrix of a meets every one of b. */
 static gpuarray *dot_stacks(const ga_product_args *args)
@@ -90,7 +107,7 @@ static gpuarray *dot_stacks(const ga_product_args *args)
     ga_product_args stacked = *args;
     stacked.a = left;
     stacked.out = result;
-    const bool done = result && ga__dot_matrices(&stacked);
+    const bool done = result && multiply_stacks(&stacked, out);
     ga_free(result);
     ga_free(left);
     if (done)
