@@ -372,7 +372,9 @@ static void kernels(void)
     SHOW("np.array(np.sum(x * y))", ga_reduce(sum, x, y));
     AFTER("np.cumsum(x).reshape(3, 4)", ga_scan(scan, x, w), w);
     AFTER("2 * np.cumsum(x).reshape(3, 4)",
-          ga_launch(ga_module_kernel(mod, "twice"), GA_DIM(1), GA_DIM(32), w, (int)ga_size(w)), w);
+          ga_launch(ga_module_kernel(mod, "twice"), GA_DIM(1), GA_DIM(32), w,
+                    GA_CAST_(int, ga_size(w))),
+          w);
     SHOW("3 * x + y", ga_eval_expr(e, GA_NAMED("a", 3), GA(x), GA(y)));
     AFTER("x * y", ga_eval_into(w, "x * y", GA(x), GA(y)), w);
     SHOW("(x - x.mean()) / x.std()", ga_eval("t = x - mean(x); t / std(t)", GA(x)));
