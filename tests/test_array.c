@@ -87,6 +87,11 @@ static void bad_shapes_are_errors(void **state)
     gpuarray *x = ga_empty(GA_INT8, GA_SHAPE(0, INT64_MAX, 4));
     ga_free(x); /* empty whatever the other lengths are, or rejected */
     ga_clear_error();
+    x = ga_ones(GA_INT8, GA_SHAPE(2));
+    assert_null(ga_astype(x, (ga_dtype)99));
+    assert_error(GA_ERR_DTYPE, "astype: 99 is not a dtype");
+    ga_free(x);
+    ga_clear_error();
 }
 
 static void questions_about_null_have_answers(void **state)

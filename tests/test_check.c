@@ -152,16 +152,108 @@ static void other_results_pass(void **state)
         assert_non_null(ga_isnan(x));
         assert_non_null(ga_sqrt(empty));
         assert_non_null(ga_floor_divide(ga_arange(GA_INT32, 0, 4, 1), 0));
-        gpuarray *y = ga_ones(GA_FLOAT32, GA_SHAPE(3));
+    }
+}
+
+/* Asserts that a launch of the graph fails with this message, and frees the graph. */
+static void launch_fails(ga_graph *graph, const char *message, int line)
+{
+    char wanted[512];
+    snprintf(wanted, sizeof wanted, "graph_launch: %s (recorded at %s:%d)", message, __FILE__,
+             line);
+    if (!graph)
+        fail_msg("%s", ga_error_message());
+    FAILS_INTO(ga_graph_launch(graph), wanted);
+    ga_graph_free(graph);
+}
+
+static void launches_of_graphs_name_the_call(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(2, 3), 4),
+                 *row = ga_ones(GA_FLOAT32, GA_SHAPE(3));
+        gpuarray *huge = ga_full(GA_FLOAT64, GA_SHAPE(2, 3), 1e308);
+        ga_graph *graph;
+        int line = 0;
+        /* Operands as they are at that point of the graph: y changes later. */
+        gpuarray *y = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3));
+        GA_GRAPH(graph)
+        {
+            ga_subtract_into(y, y, row);
+            line = __LINE__ + 1;
+            gpuarray *quotient = ga_divide(x, y);
+            ga_add_into(y, y, 7);
+            ga_add(quotient, row);
+        }
+        launch_fails(graph,
+                     "divide: inf at index (0, 0) of shape (2, 3), from finite operands a = 4., "
+                     "b = 0.",
+                     line);
+        GA_GRAPH(graph)
+        {
+            line = __LINE__ + 1;
+            ga_divide_into(row, row, ga_subtract(row, 1));
+        }
+        launch_fails(graph,
+                     "divide: inf at index (0,) of shape (3,), from finite operands a = 1., "
+                     "b = 0.",
+                     line);
+        GA_GRAPH(graph)
+        {
+            line = __LINE__ + 1;
+            ga_sum(huge, GA_AXIS(1));
+        }
+        launch_fails(graph,
+                     "sum: inf at index (0,) of shape (2,), from 3 finite elements between "
+                     "1.e+308 and 1.e+308",
+                     line);
+        GA_GRAPH(graph)
+        {
+            line = __LINE__ + 1;
+            ga_eval("x + sqrt(2 - x)", GA(x));
+        }
+        launch_fails(
+            graph, "sqrt: nan at index (0, 0) of shape (2, 3), from finite operands a = -2.", line);
+        GA_GRAPH(graph)
+        {
+            line = __LINE__ + 1;
+            ga_matmul(huge, ga_transpose(huge));
+        }
+        launch_fails(graph, "matmul: inf at index (0, 0) of shape (2, 2), from finite operands",
+                     line);
+        GA_GRAPH(graph)
+        {
+            line = __LINE__ + 1;
+            ga_cumsum(huge, GA_AXIS(1));
+        }
+        launch_fails(graph, "cumsum: inf at index (0, 1) of shape (2, 3)", line);
+    }
+}
+
+/* A graph of which only some launches go wrong, and one whose values are never wrong. */
+static void launches_of_graphs_are_checked_each(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3), 2), *y = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
         ga_graph *graph;
         GA_GRAPH(graph)
         {
-            ga_divide_into(y, y, 0);
-        } /* has no values yet */
+            ga_divide_into(y, 1, x);
+            ga_subtract_into(x, x, 1);
+            ga_eval("where(x > 0, log(x), 0)", GA(x)); /* its result is finite */
+        }
+        assert_int_equal(ga_graph_launch(graph), GA_OK); /* x is 2 */
+        assert_int_equal(ga_graph_launch(graph), GA_OK); /* x is 1 */
+        assert_int_equal(ga_graph_launch(graph), GA_ERR_INVALID);
+        expect_raised(GA_ERR_INVALID, "finite operands a = 1, b = 0.");
+        assert_int_equal(ga_graph_launch(graph), GA_OK); /* x is -1 */
+        ga_assign(x, NAN);
         assert_int_equal(ga_graph_launch(graph), GA_OK);
         ga_graph_free(graph);
-        assert_int_equal(ga_error(), GA_OK);
     }
+    assert_int_equal(ga_error(), GA_OK);
 }
 
 /* Elements that are 1, 0, -1, ... */
@@ -230,10 +322,26 @@ static bool sum_once(void)
     return ga_error() == GA_OK;
 }
 
+static bool record_once(void)
+{
+    gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3), 2), *y = NULL;
+    ga_graph *graph = NULL;
+    if (ga_graph_begin() == GA_OK) {
+        y = ga_sqrt(x);
+        graph = ga_graph_end();
+    }
+    const bool done = graph && ga_graph_launch(graph) == GA_OK;
+    ga_graph_free(graph);
+    ga_free(y);
+    ga_free(x);
+    return done;
+}
+
 static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     survive_failures(sum_once);
+    survive_failures(record_once);
 }
 
 int main(int argc, char **argv)
@@ -247,6 +355,8 @@ int main(int argc, char **argv)
         CHECKED(chunks_are_checked),
         CHECKED(launches_are_checked),
         CHECKED(other_results_pass),
+        CHECKED(launches_of_graphs_name_the_call),
+        CHECKED(launches_of_graphs_are_checked_each),
         CHECKED(failed_allocations_leave_nothing_behind),
     };
 

@@ -558,7 +558,7 @@ static bool join_and_move(void)
         done = k && ga_concatenate(GA_ARRAYS(x, x)) && ga_stack(GA_ARRAYS(x, x)) && ga_roll(x, 1) &&
                ga_repeat(k, k) && ga_diag(k, 1) && ga_trace(x, 0, 0, 1) && ga_rot90(x, 1) &&
                ga_diff(x, 2) && ga_split(x, 3, 0, parts) == GA_OK &&
-               ga_meshgrid(GA_ARRAYS(k, k), NULL, parts) == GA_OK;
+               ga_meshgrid(GA_ARRAYS(k, k), parts) == GA_OK;
     }
     return done;
 }

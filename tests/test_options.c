@@ -61,6 +61,7 @@ _Static_assert(offsetof(ga_link_args, files) == 32, "ga_link_args");
 _Static_assert(offsetof(ga_linspace_args, endpoint) == 8, "ga_linspace_args");
 _Static_assert(offsetof(ga_logspace_args, given) == 24, "ga_logspace_args");
 _Static_assert(offsetof(ga_median_args, out) == 32, "ga_median_args");
+_Static_assert(offsetof(ga_meshgrid_args, sparse) == 32, "ga_meshgrid_args");
 _Static_assert(offsetof(ga_mode_args, keepdims) == 40, "ga_mode_args");
 _Static_assert(offsetof(ga_nan_to_num_args, given) == 24, "ga_nan_to_num_args");
 _Static_assert(offsetof(ga_outer_args, out) == 16, "ga_outer_args");

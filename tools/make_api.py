@@ -186,7 +186,6 @@ def operations_chapter(root):
             chapter = f'{head}\n\n{options_of(root, table)}\n{rest.lstrip()}'
         parts.append(chapter)
     parts.append(aliases_chapter(root))
-    parts.append('`ga_dot(a, b)` is the product of two arrays, as numpy.dot; of 1-D arrays it is one kernel.\n')
     return '\n'.join(parts)
 
 

@@ -154,13 +154,6 @@ typedef struct ga_rng ga_rng;
 # Their macros, which take options too, are in functions.h.
 WITH_OPTIONS = ('isclose', 'nan_to_num', 'round')
 
-DOT = '''
-/* The product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d array. Otherwise the sums
- * over the last axis of a and the last but one (or only) axis of b. With a 0-d array, ga_multiply(). Bits and
- * errors as of ga_matmul() (products.h). */
-GA_API gpuarray *ga_dot(const gpuarray *a, const gpuarray *b);
-'''
-
 
 def rows(directory, table):
     text = open(os.path.join(directory, table + '.def')).read()
@@ -230,7 +223,6 @@ def main(out, directory):
         declarations.append(f'\n/* {row[-1]}. */\n'
                             f'GA_API gpuarray *ga_{row[0]}(size_t size, const ga_reduce_args *args);\n')
         macros.append(f'#define ga_{row[0]}(...) GA_REDUCE_CALL_(ga_{row[0]}, __VA_ARGS__)\n')
-    declarations.append(DOT)
     declarations.append(SCAN_HEAD)
     for row in rows(directory, 'scan'):
         declarations.append(f'\n/* {row[-1]}. */\n'

@@ -59,7 +59,7 @@
 #define GA_CALL_OVER(f, k, ...) (f)(k, ga_a_macro_takes_at_most_64_arguments, 0)
 
 /* Values, as the two arguments "count, values". */
-#define GA_NO_VALUES_ 0, (const ga_value *)0
+#define GA_NO_VALUES_ 0, GA_CAST_(const ga_value *, 0)
 #define GA_VALUES_(...) \
     GA_NARGS_(__VA_ARGS__), \
     GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))

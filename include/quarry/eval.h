@@ -111,48 +111,51 @@ GA_END_DECLS
 template <class... Named> inline gpuarray *ga_eval_(const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval(expression, (int)sizeof...(named), list);
+    return ga_eval(expression, static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named>
 inline ga_status ga_eval_into_(gpuarray *out, const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_into(out, expression, (int)sizeof...(named), list);
+    return ga_eval_into(out, expression, static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named> inline char *ga_explain_(const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_explain(expression, (int)sizeof...(named), list);
+    return ga_explain(expression, static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named> inline gpuarray *ga_eval_expr_(const ga_expr *expr, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_expr(expr, (int)sizeof...(named), list);
+    return ga_eval_expr(expr, static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named>
 inline ga_status ga_eval_expr_into_(gpuarray *out, const ga_expr *expr, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_expr_into(out, expr, (int)sizeof...(named), list);
+    return ga_eval_expr_into(out, expr, static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named>
 inline gpuarray *ga_eval_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_chunked(sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
+    return ga_eval_chunked(sizeof *chunks, chunks, expression, static_cast<int>(sizeof...(named)),
+                           list);
 }
 template <class... Named>
 inline ga_status ga_eval_save_(const char *path, const ga_chunks *chunks, const char *expression,
                                Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_eval_save(path, sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
+    return ga_eval_save(path, sizeof *chunks, chunks, expression,
+                        static_cast<int>(sizeof...(named)), list);
 }
 template <class... Named>
 inline char *ga_explain_chunked_(const ga_chunks *chunks, const char *expression, Named... named)
 {
     const ga_named list[] = {named..., ga_named()};
-    return ga_explain_chunked(sizeof *chunks, chunks, expression, (int)sizeof...(named), list);
+    return ga_explain_chunked(sizeof *chunks, chunks, expression,
+                              static_cast<int>(sizeof...(named)), list);
 }
 #define ga_eval(...) GA_HERE_(ga_eval_(__VA_ARGS__))
 #define ga_eval_into(...) GA_HERE_(ga_eval_into_(__VA_ARGS__))

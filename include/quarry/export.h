@@ -18,6 +18,13 @@
 #define GA_PRINTF(text, first)
 #endif
 
+/* A conversion in the words of the language: programs may forbid C's in C++. */
+#ifdef __cplusplus
+#define GA_CAST_(type, value) static_cast<type>(value)
+#else
+#define GA_CAST_(type, value) ((type)(value))
+#endif
+
 /* How macros call a function, and in C++ a template. <quarry/sites.h> redefines both to note the
  * file and line of the call. */
 #define GA_AT_(f, ...) (f)(__VA_ARGS__)

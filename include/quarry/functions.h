@@ -181,7 +181,7 @@ GA_END_DECLS
 template <class... Values> inline ga_dtype ga_result_type_of_(Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_result_type_of((int)sizeof...(values), list);
+    return ga_result_type_of(static_cast<int>(sizeof...(values)), list);
 }
 #define ga_result_type_of(...) GA_HERE_(ga_result_type_of_(__VA_ARGS__))
 /* Defaults of the options. C++17 takes these structs in braces, with their members in order. */

@@ -23,8 +23,12 @@ GA_API ga_status ga_graph_begin(void);
  * recording or before. */
 GA_API ga_graph *ga_graph_end(void);
 
-/* Runs the recorded work once, on the calling thread's current stream. Any thread may call this;
- * launches of the same graph run one after another. */
+/* Runs the recorded work once, on the calling thread's current stream, and does not wait for it.
+ * Any thread may call this; launches of the same graph run one after another. GA_ERR_INVALID for
+ * NULL, GA_ERR_UNSUPPORTED while the thread records, GA_ERR_DEVICE. If the graph was recorded with
+ * QUARRY_CHECK=nan, the call waits and fails with GA_ERR_INVALID if an operation made a NaN or
+ * infinity of finite operands; the message has the operation and the place where it was recorded.
+ */
 GA_API ga_status ga_graph_launch(ga_graph *graph);
 
 /* Waits for the graph's launches and frees it. NULL is a no-op. Arrays created in it stay valid. */

@@ -150,11 +150,19 @@ GA_API ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, g
 GA_API ga_status ga_broadcast_shapes(int count, const int *ndims, const int64_t *const *shapes,
                                      int *ndim, int64_t *shape);
 
-/* The coordinate matrices of 1-D arrays, as numpy.meshgrid; `indexing` is "xy" (or NULL) or "ij".
- * `out` receives one new array for each argument, only on success. GA_ERR_SHAPE for an array that
- * is not 1-D, GA_ERR_INVALID for another `indexing`. */
-GA_API ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *indexing,
-                             gpuarray **out);
+/* Arguments of ga_meshgrid(). In C: ga_meshgrid(GA_ARRAYS(x, y), grids, .indexing = "ij"). */
+typedef struct ga_meshgrid_args {
+    int count;
+    const gpuarray *const *arrays;
+    gpuarray **out; /* receives `count` new arrays, only on success */
+    const char
+        *indexing; /* "xy" (or NULL): the first array runs along axis 1; "ij": along axis 0 */
+    bool sparse;   /* each array has length 1 along the axes of the others */
+} ga_meshgrid_args;
+
+/* The coordinate matrices of 1-D arrays, as numpy.meshgrid. GA_ERR_SHAPE for an array that is not
+ * 1-D, GA_ERR_INVALID for another `indexing`. */
+GA_API ga_status ga_meshgrid(size_t size, const ga_meshgrid_args *args);
 
 /* ---- Diagonals ---- */
 
@@ -212,6 +220,10 @@ struct ga_join_rest_ {
     int naxes = 0;
     const int *axes = nullptr;
     gpuarray *out = nullptr;
+};
+struct ga_meshgrid_rest_ {
+    const char *indexing = nullptr;
+    bool sparse = false;
 };
 struct ga_axis_rest_ {
     int naxes = 0;
@@ -289,6 +301,20 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
 {
     return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length});
 }
+inline ga_status ga_meshgrid_call_(const ga_meshgrid_args &args)
+{
+    return ga_meshgrid(sizeof args, &args);
+}
+inline ga_status ga_meshgrid_call_(int count, const gpuarray *const *arrays, gpuarray **out,
+                                   const ga_meshgrid_rest_ &rest = {})
+{
+    return ga_meshgrid_call_(ga_meshgrid_args{count, arrays, out, rest.indexing, rest.sparse});
+}
+#define ga_meshgrid(...) GA_HERE_(GA_JOIN_(GA_MESHGRID_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_MESHGRID_1(args) ga_meshgrid_call_(args)
+#define GA_MESHGRID_3(n, arrays, out) ga_meshgrid_call_(n, arrays, out)
+#define GA_MESHGRID_4(n, arrays, out, ...) ga_meshgrid_call_(n, arrays, out, {__VA_ARGS__})
+#define GA_MESHGRID_5 GA_MESHGRID_4
 #define ga_concatenate(...) GA_RANK_CALL_(ga_join_call_, ga_concatenate, __VA_ARGS__)
 #define ga_stack(...) GA_RANK_CALL_(ga_join_call_, ga_stack, __VA_ARGS__)
 #define ga_append(...) GA_RANK_CALL_(ga_append_call_, ga_append, __VA_ARGS__)
@@ -318,6 +344,8 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
     GA_AT_(ga_roll, sizeof(ga_roll_args), &(ga_roll_args){.x = array, .shift = __VA_ARGS__})
 #define ga_diff(array, ...)                                                                        \
     GA_AT_(ga_diff, sizeof(ga_diff_args), &(ga_diff_args){.x = array, .n = __VA_ARGS__})
+#define ga_meshgrid(...)                                                                           \
+    GA_AT_(ga_meshgrid, sizeof(ga_meshgrid_args), &(ga_meshgrid_args){.count = __VA_ARGS__})
 #define ga_pad(array, ...)                                                                         \
     GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
 #endif

@@ -119,23 +119,23 @@ GA_END_DECLS
 template <class... Values> inline ga_status ga_run_(ga_kernel *kernel, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_run(kernel, (int)sizeof...(values), list);
+    return ga_run(kernel, static_cast<int>(sizeof...(values)), list);
 }
 template <class... Values>
 inline ga_status ga_run_over_(ga_kernel *kernel, ga_range range, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_run_over(kernel, range, (int)sizeof...(values), list);
+    return ga_run_over(kernel, range, static_cast<int>(sizeof...(values)), list);
 }
 template <class... Values> inline gpuarray *ga_reduce_(ga_kernel *kernel, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_reduce(kernel, (int)sizeof...(values), list);
+    return ga_reduce(kernel, static_cast<int>(sizeof...(values)), list);
 }
 template <class... Values> inline ga_status ga_scan_(ga_kernel *kernel, Values... values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_scan(kernel, (int)sizeof...(values), list);
+    return ga_scan(kernel, static_cast<int>(sizeof...(values)), list);
 }
 #define ga_run(...) GA_HERE_(ga_run_(__VA_ARGS__))
 #define ga_run_over(...) GA_HERE_(ga_run_over_(__VA_ARGS__))

@@ -167,7 +167,8 @@ GA_END_DECLS
 #define GA_INOUT(memory, nbytes) ga_value_out(GA_VALUE_INOUT, memory, nbytes)
 
 #define GA_DIM(...) GA_DIM_(__VA_ARGS__, 1, 1, 1)
-#define GA_DIM_(x, y, z, ...) GA_DIM_OF_((int64_t)(x), (int64_t)(y), (int64_t)(z))
+#define GA_DIM_(x, y, z, ...)                                                                      \
+    GA_DIM_OF_(GA_CAST_(int64_t, x), GA_CAST_(int64_t, y), GA_CAST_(int64_t, z))
 
 /* ga_module_compile(source, .options = ..., ...); ga_launch(kernel, GA_DIM(...), GA_DIM(...),
  * args...); ga_launch_with(kernel, GA_DIM(...), GA_DIM(...), GA_WITH(.shared_bytes = ...),
@@ -203,7 +204,7 @@ template <class... Values>
 inline ga_status ga_launch_(ga_kernel *kernel, ga_dim grid, ga_dim block, const Values &...values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_launch(kernel, grid, block, (int)sizeof...(values), list);
+    return ga_launch(kernel, grid, block, static_cast<int>(sizeof...(values)), list);
 }
 inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
                                  ga_launch_options options)
@@ -215,8 +216,8 @@ inline ga_status ga_launch_with_(ga_kernel *kernel, ga_dim grid, ga_dim block,
                                  ga_launch_options options, const Values &...values)
 {
     const ga_value list[] = {GA_V(values)...};
-    return ga_launch_with(kernel, grid, block, sizeof options, &options, (int)sizeof...(values),
-                          list);
+    return ga_launch_with(kernel, grid, block, sizeof options, &options,
+                          static_cast<int>(sizeof...(values)), list);
 }
 struct ga_link_rest_ {
     const char *name = nullptr;

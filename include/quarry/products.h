@@ -29,6 +29,12 @@ typedef struct ga_product_args {
  * the dtype of `out`; GA_ERR_DEVICE, GA_ERR_MEMORY. */
 GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 
+/* ga_dot(a, b): the product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d
+ * array. Otherwise the sums over the last axis of a and the last but one (or only) axis of b. With
+ * a 0-d array, the product of the elements, which takes `out` but neither alpha nor beta
+ * (GA_ERR_INVALID). Options, bits and errors as of ga_matmul(). */
+GA_API gpuarray *ga_dot(size_t size, const ga_product_args *args);
+
 /* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
@@ -70,6 +76,7 @@ inline gpuarray *ga_product_call_(Function f, const gpuarray *a, const gpuarray 
 #endif
 
 #define ga_matmul(...) GA_PRODUCT_CALL_(ga_matmul, __VA_ARGS__)
+#define ga_dot(...) GA_PRODUCT_CALL_(ga_dot, __VA_ARGS__)
 #define ga_matvec(...) GA_PRODUCT_CALL_(ga_matvec, __VA_ARGS__)
 #define ga_vecmat(...) GA_PRODUCT_CALL_(ga_vecmat, __VA_ARGS__)
 

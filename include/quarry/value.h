@@ -104,13 +104,14 @@ static inline ga_value ga_value_self(ga_value v)
     static inline ga_value ga_value_##name(type v)                                                 \
     {                                                                                              \
         return ga_value_signed(                                                                    \
-            (ga_dtype)(GA_INT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v);         \
+            GA_CAST_(ga_dtype, GA_INT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v); \
     }
 #define GA_VALUE_UNSIGNED_(name, type)                                                             \
     static inline ga_value ga_value_##name(type v)                                                 \
     {                                                                                              \
         return ga_value_unsigned(                                                                  \
-            (ga_dtype)(GA_UINT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)), v);        \
+            GA_CAST_(ga_dtype, GA_UINT8 + (sizeof(v) > 1) + (sizeof(v) > 2) + (sizeof(v) > 4)),    \
+            v);                                                                                    \
     }
 GA_VALUE_SIGNED_(schar, signed char)
 GA_VALUE_SIGNED_(char, char)
@@ -133,7 +134,7 @@ static inline ga_value ga_value_bool(bool v)
 
 static inline ga_value ga_value_float(float v)
 {
-    return ga_value_floating(GA_FLOAT32, (double)v, 0.0);
+    return ga_value_floating(GA_FLOAT32, GA_CAST_(double, v), 0.0);
 }
 
 static inline ga_value ga_value_double(double v)
@@ -143,7 +144,7 @@ static inline ga_value ga_value_double(double v)
 
 static inline ga_value ga_value_ldouble(long double v)
 {
-    return ga_value_floating(GA_FLOAT64, (double)v, 0.0);
+    return ga_value_floating(GA_FLOAT64, GA_CAST_(double, v), 0.0);
 }
 
 #ifndef __cplusplus
@@ -212,7 +213,8 @@ inline ga_value GA_V(double v) { return ga_value_double(v); }
 inline ga_value GA_V(long double v) { return ga_value_ldouble(v); }
 inline ga_value GA_V(std::complex<float> v)
 {
-    return ga_value_floating(GA_COMPLEX64, v.real(), v.imag());
+    return ga_value_floating(GA_COMPLEX64, static_cast<double>(v.real()),
+                             static_cast<double>(v.imag()));
 }
 inline ga_value GA_V(std::complex<double> v)
 {
@@ -220,7 +222,7 @@ inline ga_value GA_V(std::complex<double> v)
 }
 /* clang-format on */
 #define GA_LIST_(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
-#define GA_COUNT_(type, ...) ((int)std::initializer_list<type>{__VA_ARGS__}.size())
+#define GA_COUNT_(type, ...) (static_cast<int>(std::initializer_list<type>{__VA_ARGS__}.size()))
 #define GA_ARRAYS(...)                                                                             \
     GA_COUNT_(const gpuarray *, __VA_ARGS__), GA_LIST_(const gpuarray *, __VA_ARGS__)
 #else
@@ -234,7 +236,7 @@ inline ga_value GA_V(std::complex<double> v)
 
 /* A shape, as the two arguments "ndim, dims". GA_SHAPE0 is the shape of a 0-d array. */
 #define GA_SHAPE(...) GA_COUNT_(int64_t, __VA_ARGS__), GA_LIST_(int64_t, __VA_ARGS__)
-#define GA_SHAPE0 0, (const int64_t *)0
+#define GA_SHAPE0 0, GA_CAST_(const int64_t *, 0)
 
 /* Axes, as the two arguments "count, axes". */
 #define GA_AXES(...) GA_COUNT_(int, __VA_ARGS__), GA_LIST_(int, __VA_ARGS__)

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/os/fork.h"
 #include "device/context.h"
 #include "device/memory.h"
@@ -42,6 +41,8 @@ struct ga_graph {
     size_t nuses;
     kept_object *kept;
     size_t nkept;
+    ga__after_launch *steps;
+    size_t nsteps;
     pthread_mutex_t lock; /* of everything below, and of launches */
     ga__fork_guard guard; /* for the lock */
     piece *pieces;
@@ -80,6 +81,27 @@ ga_status ga__graph_keep(ga_graph *graph, void *object, void *(*retain)(void *ob
     graph->kept = kept;
     kept[graph->nkept++] = (kept_object){retain(object), release};
     return GA_OK;
+}
+
+ga_status ga__graph_after_launch(const ga__after_launch *step)
+{
+    ga_graph *graph = ga_current_stream()->graph;
+    ga__after_launch *steps = ga__realloc(graph->steps, (graph->nsteps + 1) * sizeof *steps);
+    if (steps == NULL)
+        return GA_ERR_MEMORY;
+    graph->steps = steps;
+    steps[graph->nsteps++] = *step;
+    return GA_OK;
+}
+
+/* They hold arrays in the graph's memory. */
+static void drop_steps(ga_graph *graph)
+{
+    for (size_t i = 0; i < graph->nsteps; i++)
+        graph->steps[i].drop(graph->steps[i].data);
+    ga__free(graph->steps);
+    graph->steps = NULL;
+    graph->nsteps = 0;
 }
 
 static void drop_kept(ga_graph *graph)
@@ -218,15 +240,6 @@ static ga_status begin(ga_graph *graph)
     return status == GA_OK ? backend->graph.begin(&graph->stream) : status;
 }
 
-/* A graph's launches run operations that are no longer known. */
-static void note_unchecked(void)
-{
-    static atomic_flag noted = ATOMIC_FLAG_INIT;
-    if (ga__check_nan && !atomic_flag_test_and_set(&noted))
-        ga__log(GA_LOG_ERROR, "QUARRY_CHECK=nan does not check launches of graphs: to check the "
-                              "work, run it once without ga_graph_begin()");
-}
-
 ga_status ga_graph_begin(void)
 {
     ga__device *device = ga__current_device();
@@ -248,7 +261,6 @@ ga_status ga_graph_begin(void)
         return status;
     }
     graph->before = ga__choose_stream(&graph->stream);
-    note_unchecked();
     return GA_OK;
 }
 
@@ -285,6 +297,14 @@ static ga_status order(ga_graph *graph, ga__stream *stream)
     return status;
 }
 
+__attribute__((noinline, cold)) static ga_status run_steps(ga_graph *graph, ga__stream *stream)
+{
+    ga_status status = graph->device->backend->stream.synchronize(stream);
+    for (size_t i = 0; i < graph->nsteps && status == GA_OK; i++)
+        status = graph->steps[i].run(graph->steps[i].data);
+    return status;
+}
+
 ga_status ga_graph_launch(ga_graph *graph)
 {
     if (graph == NULL)
@@ -299,6 +319,8 @@ ga_status ga_graph_launch(ga_graph *graph)
     if (status == GA_OK)
         status = graph->device->backend->graph.replay(graph->replay, stream);
     pthread_mutex_unlock(&graph->lock);
+    if (status == GA_OK && graph->nsteps > 0)
+        status = run_steps(graph, stream);
     return status;
 }
 
@@ -309,6 +331,7 @@ void ga_graph_free(ga_graph *graph)
     if (graph->replay != NULL)
         graph->device->backend->graph.free(graph->replay);
     graph->replay = NULL;
+    drop_steps(graph);
     drop_kept(graph);
     drop_uses(graph);
     release_graph(graph);

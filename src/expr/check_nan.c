@@ -37,8 +37,8 @@ static ga_value of_array(const gpuarray *x)
 
 /* `shown`: numbers as the expression has them, before they become infinite in the dtype of the
  * operation. */
-static ga_status apply(const ga__node *nodes, const ga__node *node, const ga_value *values,
-                       ga_value *value)
+static ga_status apply(const ga__node *nodes, const ga__node *node, const ga__guard *guard,
+                       const ga_value *values, ga_value *value)
 {
     const ga__row *row = &ga__rows[node->key.row];
     ga_value operands[GA__MAX_INPUTS], shown[GA__MAX_INPUTS];
@@ -55,10 +55,11 @@ static ga_status apply(const ga__node *nodes, const ga__node *node, const ga_val
                           : ga__apply((ga__row_id)node->key.row, operands));
     if (!value->as.array)
         return ga_error();
-    return ga__check_elements(row->formula.name, value->as.array, row->inputs, shown, NULL);
+    return ga__check_elements(row->formula.name, value->as.array, guard, row->inputs, shown, NULL);
 }
 
-static ga_status scan(const ga__node *node, const ga_value *values, ga_value *value)
+static ga_status scan(const ga__node *node, const ga__guard *guard, const ga_value *values,
+                      ga_value *value)
 {
     const char *name = ga__rows[node->key.row].formula.name;
     const int axis = node->key.axes ? __builtin_ctz(node->key.axes) : 0;
@@ -69,12 +70,13 @@ static ga_status scan(const ga__node *node, const ga_value *values, ga_value *va
     *value = of_array(ga__scan_call((ga__row_id)node->key.row, name, sizeof args, &args));
     if (!value->as.array)
         return ga_error();
-    return ga__check_finite(args.x)
-               ? ga__check_reduced(name, value->as.array, false, 0, NULL, 0, NULL)
-               : GA_OK;
+    ga__guard finite = *guard;
+    ga__guard_add(&finite, args.x);
+    return ga__check_reduced(name, value->as.array, &finite, false, 0, NULL, 0, NULL);
 }
 
-static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *value)
+static ga_status reduce(const ga__node *node, const ga__guard *guard, const ga_value *values,
+                        ga_value *value)
 {
     int axes[GA_MAX_NDIM], naxes = 0;
     double ddof;
@@ -92,15 +94,16 @@ static ga_status reduce(const ga__node *node, const ga_value *values, ga_value *
     *value = of_array(ga__apply_reduction((ga__row_id)node->key.row, &args));
     if (!value->as.array)
         return ga_error();
-    return ga__check_reduced(ga__rows[node->key.row].formula.name, value->as.array,
+    return ga__check_reduced(ga__rows[node->key.row].formula.name, value->as.array, guard,
                              node->key.keepdims, naxes, axes, 1, &x);
 }
 
-static ga_status convert(const ga__node *node, const ga_value *values, ga_value *value)
+static ga_status convert(const ga__node *node, const ga__guard *guard, const ga_value *values,
+                         ga_value *value)
 {
     const ga_value from = values[node->key.operand[0]];
     *value = of_array(ga_astype(from.as.array, node->dtype));
-    return value->as.array ? ga__check_elements("astype", value->as.array, 1, &from, NULL)
+    return value->as.array ? ga__check_elements("astype", value->as.array, guard, 1, &from, NULL)
                            : ga_error();
 }
 
@@ -117,8 +120,8 @@ static ga_status gather(const ga__node *node, const ga_value *values, ga_value *
     return indices && value->as.array ? GA_OK : ga_error();
 }
 
-static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
-                         const ga_value *values, ga_value *value)
+static ga_status compute(const ga__graph *graph, int k, const ga__guard *guard,
+                         const ga_named *args, const ga_value *values, ga_value *value)
 {
     const ga__node *nodes = graph->nodes, *node = &nodes[k];
     switch ((ga__node_kind)node->key.kind) {
@@ -126,11 +129,11 @@ static ga_status compute(const ga__graph *graph, int k, const ga_named *args,
     case GA__NODE_NUMBER:
         *value = of_array((ga_scalar)(node->dtype, values[node->key.operand[0]]));
         return value->as.array ? GA_OK : ga_error();
-    case GA__NODE_APPLY: return apply(nodes, node, values, value);
-    case GA__NODE_CAST: return convert(node, values, value);
+    case GA__NODE_APPLY: return apply(nodes, node, guard, values, value);
+    case GA__NODE_CAST: return convert(node, guard, values, value);
     case GA__NODE_REDUCE:
-        return ga__row_scans(node->key.row) ? scan(node, values, value)
-                                            : reduce(node, values, value);
+        return ga__row_scans(node->key.row) ? scan(node, guard, values, value)
+                                            : reduce(node, guard, values, value);
     case GA__NODE_PRODUCT:
         *value = of_array(ga_matmul(values[node->key.operand[0]].as.array,
                                     values[node->key.operand[1]].as.array));
@@ -156,12 +159,13 @@ static ga_status fail_at(const char *text, size_t at)
     return found.status;
 }
 
-static ga_status compute_all(const ga__graph *graph, const char *text, const ga_named *args)
+static ga_status compute_all(const ga__graph *graph, const char *text, const ga__guard *guard,
+                             const ga_named *args)
 {
     ga_value *values = ga__calloc((size_t)graph->nnodes, sizeof *values);
     ga_status status = values ? GA_OK : GA_ERR_MEMORY;
     for (int k = 0; k < graph->nnodes && status == GA_OK; k++) {
-        status = compute(graph, k, args, values, &values[k]);
+        status = compute(graph, k, guard, args, values, &values[k]);
         if (status == GA_ERR_INVALID)
             status = fail_at(text, graph->nodes[k].at);
     }
@@ -169,14 +173,15 @@ static ga_status compute_all(const ga__graph *graph, const char *text, const ga_
     return status;
 }
 
-static ga_status replay(const char *text, const ga__ast *ast, int count, const ga_named *args)
+static ga_status replay(const char *text, const ga__ast *ast, const ga__guard *guard, int count,
+                        const ga_named *args)
 {
     ga__graph graph;
     ga_status status = ga__graph_make(&graph, ast, count, args);
     if (status != GA_OK)
         return status;
     const bool had_error = ga__attempt_begin(); /* the error is reported once it has its place */
-    status = compute_all(&graph, text, args);
+    status = compute_all(&graph, text, guard, args);
     ga__attempt_end(had_error);
     ga__graph_reset(&graph);
     return status;
@@ -186,14 +191,15 @@ ga_status ga__eval_check_nan(const char *text, const ga__ast *ast, const gpuarra
                              int count, const ga_named *args)
 {
     ga__ast parsed;
-    if (result && ga__check_finite(result))
+    ga__guard guard = GA__GUARD_INIT;
+    if (result && !ga__guard_fails(&guard, result))
         return GA_OK;
     if (ast)
-        return replay(text, ast, count, args);
+        return replay(text, ast, &guard, count, args);
     ga_status status = ga__ast_parse(&parsed, text);
     if (status != GA_OK)
         return status;
-    status = replay(text, &parsed, count, args);
+    status = replay(text, &parsed, &guard, count, args);
     ga__ast_reset(&parsed);
     return status;
 }

@@ -194,13 +194,46 @@ static void note_value_typed(typer *t, int k, ga_dtype loop, ga_dtype common)
         t->graph->value_typed = true;
 }
 
-int ga__typer_apply(typer *t, int row_id, const int *operand)
+/* A bound of clip() that bounds nothing becomes another constant. Whether it does depends on a
+ * number argument's value, also where it fits the dtype of the result. */
+static int clip_bound(typer *t, const ga__operand_type *types, int weak, bool upper)
+{
+    const ga__node *node = ga__typer_node(t, weak);
+    const ga_value number = ga__clip_bound(types, upper);
+    const bool same = memcmp(&number, &node->number, sizeof number) == 0;
+    const ga__operand_type *other = &types[upper ? 1 : 2];
+    if (!ga__node_is_weak(node))
+        return weak;
+    t->graph->value_typed |=
+        node->varies && (!same || (!other->weak && other->dtype != types[0].dtype));
+    return same ? weak : add_constant(t, number);
+}
+
+static int take_bounds(typer *t, ga__operand_type *types, int *operand)
+{
+    const int bounds[] = {clip_bound(t, types, operand[1], false),
+                          clip_bound(t, types, operand[2], true)};
+    for (int k = 1; k <= 2; k++) {
+        operand[k] = bounds[k - 1];
+        if (operand[k] == FAILED)
+            return FAILED;
+        if (types[k].weak)
+            types[k].number = ga__typer_node(t, operand[k])->number;
+        if (types[k].weak)
+            types[k].dtype = types[k].number.dtype;
+    }
+    return 0;
+}
+
+int ga__typer_apply(typer *t, int row_id, const int *given)
 {
     const ga__row *row = &ga__rows[row_id];
     ga__operand_type types[GA__MAX_INPUTS] = {{.dtype = GA_NO_DTYPE}};
     ga_dtype loop[GA__MAX_INPUTS], common;
+    int operand[GA__MAX_INPUTS];
     int64_t shape[GA_MAX_NDIM];
     ga__node_key key = {.kind = GA__NODE_APPLY, .row = row_id};
+    memcpy(operand, given, (size_t)row->inputs * sizeof *operand);
     if (row->inputs == 2 && divides_by_zero(t, row_id, operand[1]))
         return ga__typer_fail(t, GA_ERR_INVALID, "division by the integer 0");
     for (int k = 0; k < row->inputs; k++) {
@@ -208,6 +241,8 @@ int ga__typer_apply(typer *t, int row_id, const int *operand)
         const bool weak = ga__node_is_weak(x);
         types[k] = (ga__operand_type){weak ? x->number.dtype : x->dtype, weak, x->number};
     }
+    if (row_id == GA__ROW_clip && take_bounds(t, types, operand) == FAILED)
+        return FAILED;
     const int ndim = broadcast(t, row->inputs, operand, shape);
     if (ndim == FAILED)
         return FAILED;

@@ -163,6 +163,14 @@ static ga_dtype promote_all(int n, const ga__operand_type *operands)
     return strong ? beside_weak(strong, weak) : weak;
 }
 
+/* The greatest value of an integer dtype. */
+static uint64_t greatest(ga_dtype dtype)
+{
+    const int nbits = 8 * (int)ga__dtype_size(dtype) - (ga__dtype_kind(dtype) == 'i');
+
+    return UINT64_MAX >> (64 - nbits);
+}
+
 bool ga__number_fits(ga_value number, ga_dtype dtype)
 {
     const char kind = ga__dtype_kind(dtype);
@@ -172,9 +180,8 @@ bool ga__number_fits(ga_value number, ga_dtype dtype)
         return true;
     if (negative && kind == 'u')
         return false;
-    const int nbits = 8 * (int)ga__dtype_size(dtype) - (kind == 'i');
     const uint64_t size = negative ? ~number.as.u : number.as.u;
-    return size <= UINT64_MAX >> (64 - nbits);
+    return size <= greatest(dtype);
 }
 
 static ga_status check_integer(const char *name, ga_value number, ga_dtype dtype)
@@ -186,6 +193,35 @@ static ga_status check_integer(const char *name, ga_value number, ga_dtype dtype
                         ga_dtype_name(dtype));
     return ga__fail(GA_ERR_INVALID, "%s: %" PRId64 " does not fit %s", name, number.as.i,
                     ga_dtype_name(dtype));
+}
+
+/* Whether an integer is the least (the greatest) of the dtype's values, or beyond. */
+static bool is_at_end(ga_value number, ga_dtype dtype, bool upper)
+{
+    const bool negative = ga__dtype_kind(number.dtype) == 'i' && number.as.i < 0;
+    const uint64_t size = negative ? ~number.as.u : number.as.u;
+
+    if (ga__dtype_kind(dtype) == 'u' && !upper)
+        return negative || size == 0;
+    return negative != upper && size >= greatest(dtype);
+}
+
+ga_value ga__clip_bound(const ga__operand_type *operands, bool upper)
+{
+    const ga__operand_type *number = &operands[upper ? 2 : 1], *other = &operands[upper ? 1 : 2];
+    const ga_dtype clipped = operands[0].dtype;
+    const bool meets = ga__dtype_valid(other->dtype) && !ga__dtype_is_struct(other->dtype);
+
+    if (operands[0].weak || !number->weak || !is_integer(clipped) || !is_integer(number->dtype) ||
+        !meets || !is_at_end(number->number, clipped, upper))
+        return number->number;
+    const ga_dtype common = promote_all(2, (ga__operand_type[]){operands[0], *other});
+    if (!is_integer(common))
+        return ga_value_double(upper ? (double)INFINITY : -(double)INFINITY);
+    if (upper)
+        return ga_value_unsigned(GA_UINT64, greatest(common));
+    return ga_value_signed(GA_INT64,
+                           ga__dtype_kind(common) == 'i' ? ~(int64_t)greatest(common) : 0);
 }
 
 /* Whether the number without its fraction is one of an integer dtype's values; false for NaN. */

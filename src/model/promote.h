@@ -43,6 +43,12 @@ ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
 /* The result's dtype from the computation's. */
 ga_dtype ga__result_dtype(ga__result_kind result, ga_dtype common);
 
+/* A bound of clip(x, lower, upper), the three operands: an integer that is the first or last of the
+ * clipped dtype's, or beyond, bounds nothing, as in NumPy. The end of the dtype in which the
+ * clipped array and the other bound meet replaces it, an infinity if that is no integer. Other
+ * bounds stay as they are. */
+ga_value ga__clip_bound(const ga__operand_type *operands, bool upper);
+
 /* numpy.can_cast(from, to, "same_kind"). */
 bool ga__can_cast_same_kind(ga_dtype from, ga_dtype to);
 

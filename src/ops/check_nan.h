@@ -5,9 +5,9 @@
 #include "array/array.h"
 #include "device/context.h"
 
-/* Whether results are to be checked now. Nothing is checked while a graph is recorded, or while a
- * check runs operations of its own. The first half is all that a program without the variable
- * executes. */
+/* Whether results are to be checked. Nothing is checked while a check runs operations of its own.
+ * The first half is all that a program without the variable executes. While a graph is recorded,
+ * the work of a check is recorded too, and each launch of the graph ends with its verdict. */
 #define ga__checks_nan() (__builtin_expect(ga__check_nan, 0) && ga__may_check())
 bool ga__may_check(void);
 
@@ -16,18 +16,36 @@ bool ga__may_check(void);
 void ga__check_begin(void);
 void ga__check_end(void);
 
+/* A condition on which a check depends: arrays that are finite before an operation. In a graph,
+ * .flag is a 0-d array of the caller's scope, or NULL: no condition. It does not hold, too, if
+ * memory ran out. */
+typedef struct ga__guard {
+    bool holds;
+    gpuarray *flag;
+} ga__guard;
+#define GA__GUARD_INIT                                                                             \
+    {                                                                                              \
+        true, NULL                                                                                 \
+    }
+
+/* Adds that all elements of x are finite. */
+void ga__guard_add(ga__guard *guard, const gpuarray *x);
+
+/* Sets the guard to: x has an element that is NaN or infinite. False if it has none; in a graph
+ * that is not known, and the result is true. */
+bool ga__guard_fails(ga__guard *guard, const gpuarray *x);
+
 /* Raises GA_ERR_INVALID if an element of `result` is NaN or infinite although those of all operands
  * that it was computed from are finite; the message has the index and the operands' elements. The
- * operands broadcast to the result; their names are a, b, ... if `names` is NULL. */
-ga_status ga__check_elements(const char *name, const gpuarray *result, int count,
-                             const ga_value *operands, const char *const *names);
-
-/* Whether all elements are finite, or it is unknown because memory ran out. */
-bool ga__check_finite(const gpuarray *x);
+ * operands broadcast to the result; their names are a, b, ... if `names` is NULL. Checks nothing if
+ * the guard, which may be NULL, does not hold. While a graph is recorded, its launches raise. */
+ga_status ga__check_elements(const char *name, const gpuarray *result, const ga__guard *guard,
+                             int count, const ga_value *operands, const char *const *names);
 
 /* The same for a reduction of the operands along these axes (0: all of them). */
-ga_status ga__check_reduced(const char *name, const gpuarray *result, bool keepdims, int naxes,
-                            const int *axes, int count, const gpuarray *const *operands);
+ga_status ga__check_reduced(const char *name, const gpuarray *result, const ga__guard *guard,
+                            bool keepdims, int naxes, const int *axes, int count,
+                            const gpuarray *const *operands);
 
 /* Copies the operands that overlap `written`, before it is. The copies belong to the caller's
  * scope. GA_ERR_MEMORY and others. */

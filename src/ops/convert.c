@@ -146,12 +146,15 @@ static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
 {
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
+    if (!ga__dtype_valid(dtype))
+        return ga__fail_null(GA_ERR_DTYPE, "%s: %d is not a dtype", name, (int)dtype);
     if (ga__check_converts(name, x->dtype, dtype) != GA_OK)
         return NULL;
     gpuarray *copy = ga__array_new(name, x->buffer->device, dtype, x->ndim, x->shape);
     const ga_value from = ga_value_array(x);
-    if (copy && (ga__array_copy_into(copy, x) != GA_OK ||
-                 (ga__checks_nan() && ga__check_elements(name, copy, 1, &from, NULL) != GA_OK))) {
+    if (copy &&
+        (ga__array_copy_into(copy, x) != GA_OK ||
+         (ga__checks_nan() && ga__check_elements(name, copy, NULL, 1, &from, NULL) != GA_OK))) {
         ga_free(copy);
         return NULL;
     }

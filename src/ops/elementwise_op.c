@@ -111,7 +111,7 @@ static ga__operand result_operand(const char *name, const gpuarray *array, ga_dt
 __attribute__((noinline, cold)) static gpuarray *checked(const ga__row *op, gpuarray *out,
                                                          const ga_value *inputs)
 {
-    if (ga__check_elements(op->formula.name, out, op->inputs, inputs, NULL) == GA_OK)
+    if (ga__check_elements(op->formula.name, out, NULL, op->inputs, inputs, NULL) == GA_OK)
         return out;
     ga_free(out);
     return NULL;
@@ -204,7 +204,7 @@ __attribute__((noinline, cold)) static ga_status apply_into_checked(ga__row_id r
     if (status == GA_OK)
         status = ga__apply_into(row, out, inputs);
     if (status == GA_OK)
-        status = ga__check_elements(op->formula.name, out, op->inputs, kept, NULL);
+        status = ga__check_elements(op->formula.name, out, NULL, op->inputs, kept, NULL);
     ga__check_end();
     return status;
 }
@@ -288,7 +288,7 @@ ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **fir
     set_inputs(&c, inputs, operands + 2);
     status = ga__elementwise(&op->formula, c.device, c.ndim, c.shape, 2 + op->inputs, operands);
     if (status == GA_OK && ga__checks_nan())
-        status = ga__check_elements(op->formula.name, r, op->inputs, inputs, NULL);
+        status = ga__check_elements(op->formula.name, r, NULL, op->inputs, inputs, NULL);
     if (status == GA_OK) {
         *first = r;
         *second = s;

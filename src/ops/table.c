@@ -31,38 +31,32 @@
     }
 #include <quarry/binary.def>
 
-static bool is_integer(ga_dtype dtype)
+static ga__operand_type type_of(ga_value v)
 {
-    return ga__dtype_kind(dtype) == 'i' || ga__dtype_kind(dtype) == 'u';
+    const bool is_array = v.kind == GA_VALUE_ARRAY;
+    return (ga__operand_type){is_array ? ga_dtype_of(v.as.array) : v.dtype, !is_array, v};
 }
 
-/* An operand of a row. An integer past the end of the clipped array's dtype bounds nothing, as in
- * NumPy: that end replaces it. */
-static inline ga_value bound(ga__row_id row, ga_value clipped, ga_value number, bool upper)
+/* A bound of clip(); other rows and arrays take the value itself. */
+static inline ga_value bound(ga__row_id row, ga_value a, ga_value b, ga_value c, bool upper)
 {
-    if (row != GA__ROW_clip || number.kind != GA_VALUE_NUMBER || clipped.kind != GA_VALUE_ARRAY)
-        return number;
-    const ga_dtype dtype = ga_dtype_of(clipped.as.array);
-    if (!is_integer(dtype) || !is_integer(number.dtype) || ga__number_fits(number, dtype))
-        return number;
-    const bool positive = ga__dtype_kind(number.dtype) == 'u' || number.as.i > 0;
-    if (positive != upper)
-        return number;
-    const ga_integer_info range = ga_iinfo(dtype);
-    return upper ? ga_value_unsigned(GA_UINT64, range.max) : ga_value_signed(GA_INT64, range.min);
+    const ga_value value = upper ? c : b;
+    if (row != GA__ROW_clip || value.kind != GA_VALUE_NUMBER || a.kind != GA_VALUE_ARRAY)
+        return value;
+    return ga__clip_bound((ga__operand_type[]){type_of(a), type_of(b), type_of(c)}, upper);
 }
 
 #define GA_TERNARY(name, ...)                                                                      \
     gpuarray *(ga_##name)(ga_value a, ga_value b, ga_value c)                                      \
     {                                                                                              \
-        return ga__apply(GA__ROW_##name, (ga_value[]){a, bound(GA__ROW_##name, a, b, false),       \
-                                                      bound(GA__ROW_##name, a, c, true)});         \
+        return ga__apply(GA__ROW_##name, (ga_value[]){a, bound(GA__ROW_##name, a, b, c, false),    \
+                                                      bound(GA__ROW_##name, a, b, c, true)});      \
     }                                                                                              \
     ga_status(ga_##name##_into)(gpuarray * out, ga_value a, ga_value b, ga_value c)                \
     {                                                                                              \
         return ga__apply_into(GA__ROW_##name, out,                                                 \
-                              (ga_value[]){a, bound(GA__ROW_##name, a, b, false),                  \
-                                           bound(GA__ROW_##name, a, c, true)});                    \
+                              (ga_value[]){a, bound(GA__ROW_##name, a, b, c, false),               \
+                                           bound(GA__ROW_##name, a, b, c, true)});                 \
     }
 #include <quarry/ternary.def>
 

@@ -7,13 +7,13 @@
 ga_status ga__custom_watch(const ga__custom *kernel, const ga_value *args, ga__watched *w)
 {
     w->count = 0;
-    w->finite = true;
+    w->finite = (ga__guard)GA__GUARD_INIT;
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
         if (argument->array && !argument->reads)
             continue;
         if (argument->array && argument->access == GA__ACCESSOR) {
-            w->finite &= ga__check_finite(args[k].as.array);
+            ga__guard_add(&w->finite, args[k].as.array);
             continue;
         }
         w->names[w->count] = argument->name;
@@ -38,8 +38,8 @@ ga_status ga__custom_check_written(const ga__custom *kernel, const ga_value *arg
         if (!argument->array || !argument->writes || argument->access == GA__ACCESSOR)
             continue;
         const gpuarray *written = ga_ravel(args[k].as.array);
-        status = written ? ga__check_elements(kernel->base.name, written, w->count, w->operands,
-                                              w->names)
+        status = written ? ga__check_elements(kernel->base.name, written, &w->finite, w->count,
+                                              w->operands, w->names)
                          : ga_error();
     }
     return status;
@@ -49,11 +49,12 @@ ga_status ga__custom_check_reduction(const ga__custom *kernel, const ga_value *a
                                      const gpuarray *result)
 {
     ga__check_begin();
-    bool finite = true;
-    for (int k = 0; k < kernel->arguments.count && finite; k++)
-        finite = args[k].kind != GA_VALUE_ARRAY || ga__check_finite(args[k].as.array);
+    ga__guard finite = GA__GUARD_INIT;
+    for (int k = 0; k < kernel->arguments.count; k++)
+        if (args[k].kind == GA_VALUE_ARRAY)
+            ga__guard_add(&finite, args[k].as.array);
     const ga_status status =
-        finite ? ga__check_reduced(kernel->base.name, result, false, 0, NULL, 0, NULL) : GA_OK;
+        ga__check_reduced(kernel->base.name, result, &finite, false, 0, NULL, 0, NULL);
     ga__check_end();
     return status;
 }

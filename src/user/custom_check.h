@@ -2,6 +2,7 @@
 #ifndef GA_USER_CUSTOM_CHECK_H
 #define GA_USER_CUSTOM_CHECK_H
 
+#include "ops/check_nan.h"
 #include "user/custom.h"
 
 /* What a check of a run compares: the operands as they were, flat, with their names. */
@@ -9,7 +10,7 @@ typedef struct ga__watched {
     int count;
     ga_value operands[GA__MAX_ARGUMENTS];
     const char *names[GA__MAX_ARGUMENTS];
-    bool finite; /* every array that is indexed freely is finite */
+    ga__guard finite; /* every array that is indexed freely */
 } ga__watched;
 
 /* Copies what the run reads, before it writes. */

@@ -189,23 +189,15 @@ static ga_status launch_here(const ga__module_kernel *kernel, const ga__grid_lau
 
 /* ---- QUARRY_CHECK=nan ---- */
 
-static bool all_finite(int count, const ga_value *args)
-{
-    bool finite = true;
-    for (int k = 0; k < count && finite; k++)
-        finite = args[k].kind != GA_VALUE_ARRAY || !args[k].as.array ||
-                 ga__check_finite(args[k].as.array);
-    return finite;
-}
-
-static ga_status check_arrays(const char *name, int count, const ga_value *args)
+static ga_status check_arrays(const char *name, const ga__guard *finite, int count,
+                              const ga_value *args)
 {
     char what[96];
     ga_status status = GA_OK;
     for (int k = 0; k < count && status == GA_OK; k++) {
         snprintf(what, sizeof(what), "%.64s: argument %d", name, k + 1);
         if (args[k].kind == GA_VALUE_ARRAY)
-            status = ga__check_elements(what, args[k].as.array, 0, NULL, NULL);
+            status = ga__check_elements(what, args[k].as.array, finite, 0, NULL, NULL);
     }
     return status;
 }
@@ -216,10 +208,13 @@ __attribute__((noinline, cold)) static ga_status launch_checked(const ga__module
                                                                 int count, const ga_value *args)
 {
     ga__check_begin();
-    const bool finite = all_finite(args ? count : 0, args);
+    ga__guard finite = GA__GUARD_INIT;
+    for (int k = 0; k < count && args; k++)
+        if (args[k].kind == GA_VALUE_ARRAY && args[k].as.array)
+            ga__guard_add(&finite, args[k].as.array);
     ga_status status = launch_here(kernel, shape, count, args);
-    if (status == GA_OK && finite)
-        status = check_arrays(kernel->base.name, count, args);
+    if (status == GA_OK)
+        status = check_arrays(kernel->base.name, &finite, count, args);
     ga__check_end();
     return status;
 }

@@ -64,7 +64,7 @@ static void handle(ga_status status, const char *message, const char *file, int 
 {
     (void)status, (void)message, (void)file;
     handled_line = line;
-    *(int *)user += 1;
+    *GA_CAST_(int *, user) += 1;
 }
 
 /* The first error keeps its place, whatever follows. */

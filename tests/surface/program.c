@@ -3,6 +3,7 @@
 
 static gpuarray *x, *y, *z, *m, *k, *s, *idx, *mask, *row;
 
+#include "bounds.h"
 #include "loops.h"
 #include "order.h"
 
@@ -101,9 +102,13 @@ static void viewing(void)
     NUMBER("12 + 2", ga_broadcast_shapes(2, ndims, shapes, &ndim, common) == GA_OK
                          ? common[0] * common[1] + ndim
                          : 0);
-    AFTER("np.meshgrid(row, s)[1]", ga_meshgrid(GA_ARRAYS(row, s), "xy", out), out[1]);
-    AFTER("np.meshgrid(row, s, indexing='ij')[1]", ga_meshgrid(GA_ARRAYS(row, s), "ij", out),
-          out[1]);
+    AFTER("np.meshgrid(row, s)[1]", ga_meshgrid(GA_ARRAYS(row, s), out), out[1]);
+#if OPTIONS
+    AFTER("np.meshgrid(row, s, indexing='ij')[1]",
+          ga_meshgrid(GA_ARRAYS(row, s), out, .indexing = "ij"), out[1]);
+    AFTER("np.meshgrid(row, s, sparse=True)[0]",
+          ga_meshgrid(GA_ARRAYS(row, s), out, .sparse = true), out[0]);
+#endif
     AFTER("np.ix_([0, 2, 1, 0, 2], row.astype(int))[0]",
           ga_ix_(GA_ARRAYS(idx, ga_astype(row, GA_INT64)), out), out[0]);
     SHOW("np.tril(z, -1)", ga_tril(z, -1));
@@ -341,6 +346,12 @@ static void products(void)
 #if OPTIONS
     SHOW("2 * (x @ y.T) + 3",
          ga_matmul(x, t, .out = ga_ones(GA_FLOAT64, GA_SHAPE(3, 3)), .alpha = 2, .beta = 3));
+    SHOW("np.dot(z, y.T)", ga_dot(z, t, .out = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 3, 3))));
+    SHOW("2 * np.dot(z, np.stack([y.T, x.T])) + 1",
+         ga_dot(z, ga_stack(GA_ARRAYS(t, ga_transpose(x))),
+                .out = ga_ones(GA_FLOAT64, GA_SHAPE(2, 3, 2, 3)), .alpha = 2, .beta = 1));
+    SHOW("np.dot(row, row)", ga_dot(row, row, .out = ga_zeros(GA_FLOAT64, GA_SHAPE0)));
+    SHOW("np.dot(x, 3)", ga_dot(x, ga_scalar(GA_FLOAT64, 3), .out = ga_zeros_like(x)));
     SHOW("np.vecdot(x, y, axis=0)", ga_vecdot(x, y, GA_AXIS(0)));
 #endif
 }
@@ -361,7 +372,9 @@ static void kernels(void)
     SHOW("np.array(np.sum(x * y))", ga_reduce(sum, x, y));
     AFTER("np.cumsum(x).reshape(3, 4)", ga_scan(scan, x, w), w);
     AFTER("2 * np.cumsum(x).reshape(3, 4)",
-          ga_launch(ga_module_kernel(mod, "twice"), GA_DIM(1), GA_DIM(32), w, (int)ga_size(w)), w);
+          ga_launch(ga_module_kernel(mod, "twice"), GA_DIM(1), GA_DIM(32), w,
+                    GA_CAST_(int, ga_size(w))),
+          w);
     SHOW("3 * x + y", ga_eval_expr(e, GA_NAMED("a", 3), GA(x), GA(y)));
     AFTER("x * y", ga_eval_into(w, "x * y", GA(x), GA(y)), w);
     SHOW("(x - x.mean()) / x.std()", ga_eval("t = x - mean(x); t / std(t)", GA(x)));
@@ -434,6 +447,7 @@ int main(int count, char **words)
         order();
         products();
         kernels();
+        numbers_beyond_the_ends();
         shape_of_the_api();
         loops();
         places_of_errors();

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* C++20 and C have designated initialisers. */
 #if !defined(__cplusplus) || __cplusplus >= 202002L
@@ -37,7 +38,7 @@ static void show_(const char *expression, const char *call, gpuarray *result, in
 
 /* A number as a result. */
 #define NUMBER(expression, number)                                                                 \
-    show_(expression, "number: " #number, ga_scalar(GA_FLOAT64, (double)(number)), __LINE__)
+    show_(expression, "number: " #number, ga_scalar(GA_FLOAT64, GA_CAST_(double, number)), __LINE__)
 
 /* The same for a call that returns a status and sets what is shown. */
 #define AFTER(expression, status, ...)                                                             \

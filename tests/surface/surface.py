@@ -25,6 +25,8 @@ def arrays():
         "m": (np.arange(20, dtype=np.int32) * 7 % 11).reshape(4, 5),
         "k": (np.arange(12) * 5 % 7).reshape(3, 4), "s": np.sqrt(np.arange(9.0)),
         "idx": np.arange(5) * 2 % 3, "mask": x > 0.5,
+        "i8": np.array([-5, 0, 100], np.int8), "u8": np.array([0, 5, 200], np.uint8),
+        "i64": np.array([-1, 2, 400]), "u64": np.array([0, 5, 200], np.uint64), "far": np.full(3, 200),
         "row": x[1], "p": np.abs(x) + 0.25,
         "each": lambda f, a: np.vectorize(f)(a),
         "set_": changed(lambda a, i, v: a.__setitem__(i, v)),

@@ -186,11 +186,11 @@ __attribute__((noinline, cold)) static gpuarray *run_checked(ga__contraction *c,
                                                              const int64_t *shape, gpuarray *out)
 {
     ga__check_begin();
-    bool finite = true;
+    ga__guard finite = GA__GUARD_INIT;
     for (int k = 0; k < c->noperands; k++)
-        finite = finite && ga__check_finite(c->term[k].array);
+        ga__guard_add(&finite, c->term[k].array);
     gpuarray *result = run_new(c, shape);
-    if (result && finite && ga__check_elements(c->name, result, 0, NULL, NULL) != GA_OK)
+    if (result && ga__check_elements(c->name, result, &finite, 0, NULL, NULL) != GA_OK)
         result = NULL; /* the scope frees it */
     if (result && out)
         result = ga__array_copy_into(out, result) == GA_OK ? out : NULL;

@@ -158,8 +158,10 @@ static gpuarray *run(const call *c, gpuarray *out)
         made = ga__array_new("cross", c->device, c->type, c->result_ndim, c->result_shape);
     if (!made || multiply(c, made) != GA_OK)
         return NULL;
-    if (checks && ga__check_finite(c->operand[0]) && ga__check_finite(c->operand[1]) &&
-        ga__check_elements("cross", made, 0, NULL, NULL) != GA_OK)
+    ga__guard finite = GA__GUARD_INIT;
+    for (int side = 0; side < 2 && checks; side++)
+        ga__guard_add(&finite, c->operand[side]);
+    if (checks && ga__check_elements("cross", made, &finite, 0, NULL, NULL) != GA_OK)
         return NULL;
     if (apart)
         return ga__array_copy_into(out, made) == GA_OK ? out : NULL;

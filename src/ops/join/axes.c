@@ -5,6 +5,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/range.h"
 
 /* The axis `axis` of x as a number from 0 on; false and an error for a bad one or no array. */
@@ -210,45 +211,65 @@ ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, gpuarray
     return GA_OK;
 }
 
-/* Array k of the grid as a view: along its own axis its elements, along the others repeated. */
-static gpuarray *grid_view(const gpuarray *x, int axis, int ndim, const int64_t *shape)
+/* Array k of a grid as a view: along its own axis its elements, along the others repeated, or of
+ * length 1 if the grid is sparse. */
+static gpuarray *grid_view(const gpuarray *x, int axis, int ndim, const int64_t *shape, bool sparse)
 {
-    int64_t strides[GA_MAX_NDIM] = {0};
+    int64_t strides[GA_MAX_NDIM] = {0}, ones[GA_MAX_NDIM];
+    for (int k = 0; k < ndim; k++)
+        ones[k] = k == axis ? shape[k] : 1;
     strides[axis] = x->ndim > 0 ? x->strides[0] : 0;
-    return ga__array_view(x, x->dtype, ndim, shape, strides, 0);
+    return ga__array_view(x, x->dtype, ndim, sparse ? ones : shape, strides, 0);
 }
 
-ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *indexing,
-                      gpuarray **out)
+/* Checks the arguments and finds the shape of the grid. Axis k is that of array k, but "xy" swaps
+ * the first two. */
+static ga_status grid_shape(const ga_meshgrid_args *args, int64_t *shape, bool *swaps)
 {
-    GA__RANGE("meshgrid");
-    int64_t shape[GA_MAX_NDIM];
+    const int count = args->count;
+    const char *indexing = args->indexing;
     if (count < 0 || count > GA_MAX_NDIM)
         return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, expected 0 to %d", count,
                         GA_MAX_NDIM);
-    if (count > 0 && (!arrays || !out))
+    if (count > 0 && (!args->arrays || !args->out))
         return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, but a list is NULL", count);
     if (indexing && strcmp(indexing, "xy") != 0 && strcmp(indexing, "ij") != 0)
-        return ga__fail(GA_ERR_INVALID, "meshgrid: unknown indexing \"%s\"", indexing);
-    const bool swap = count > 1 && (!indexing || strcmp(indexing, "xy") == 0);
+        return ga__fail(GA_ERR_INVALID,
+                        "meshgrid: unknown indexing \"%s\", expected \"xy\" or \"ij\"", indexing);
+    *swaps = count > 1 && (!indexing || strcmp(indexing, "xy") == 0);
     for (int k = 0; k < count; k++) {
-        if (!arrays[k])
+        const gpuarray *x = args->arrays[k];
+        if (!x)
             return ga__fail(GA_ERR_INVALID, "meshgrid: array %d is NULL", k + 1);
-        if (arrays[k]->ndim > 1)
+        if (x->ndim > 1)
             return ga__fail(GA_ERR_SHAPE, "meshgrid: array %d has %d dimensions, expected 1", k + 1,
-                            arrays[k]->ndim);
-        shape[swap && k < 2 ? 1 - k : k] = arrays[k]->size;
+                            x->ndim);
+        shape[*swaps && k < 2 ? 1 - k : k] = x->size;
     }
+    return GA_OK;
+}
+
+ga_status(ga_meshgrid)(size_t size, const ga_meshgrid_args *args)
+{
+    GA__RANGE("meshgrid");
+    ga_meshgrid_args known;
+    int64_t shape[GA_MAX_NDIM];
     gpuarray *made[GA_MAX_NDIM];
-    for (int k = 0; k < count; k++) {
-        gpuarray *view = grid_view(arrays[k], swap && k < 2 ? 1 - k : k, count, shape);
+    bool swaps = false;
+    ga_status status = ga__options_read("meshgrid", &known, sizeof known, args, size);
+    if (status == GA_OK)
+        status = grid_shape(&known, shape, &swaps);
+    for (int k = 0; status == GA_OK && k < known.count; k++) {
+        const int axis = swaps && k < 2 ? 1 - k : k;
+        gpuarray *view = grid_view(known.arrays[k], axis, known.count, shape, known.sparse);
         made[k] = view ? ga_copy(view) : NULL;
         ga_free(view);
-        if (!made[k]) {
-            free_made(k, made);
-            return ga_error();
-        }
+        if (made[k])
+            continue;
+        free_made(k, made);
+        status = ga_error();
     }
-    memcpy(out, made, sizeof *made * (size_t)count);
-    return GA_OK;
+    if (status == GA_OK && known.count > 0)
+        memcpy(known.out, made, sizeof *made * (size_t)known.count);
+    return status;
 }

@@ -1,20 +1,18 @@
 /* ga_dot: of vectors by the reduction engine, of other arrays by that of products. */
-#include <quarry/ops.h>
+#include <quarry/joining.h>
 #include <quarry/products.h>
 
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/range.h"
-#include "model/promote.h"
 #include "kernels/reduce.h"
 #include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/parts.h"
 #include "ops/products/operands.h"
-
-typedef ga__product_view view;
 
 static gpuarray *dot_vectors(const gpuarray *a, const gpuarray *b, ga__device *device)
 {
@@ -28,28 +26,67 @@ static gpuarray *dot_vectors(const gpuarray *a, const gpuarray *b, ga__device *d
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};
     if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK &&
-        (!ga__checks_nan() ||
-         ga__check_reduced("dot", out, false, 0, NULL, 2, (const gpuarray *[]){a, b}) == GA_OK))
+        (!ga__checks_nan() || ga__check_reduced("dot", out, NULL, false, 0, NULL, 2,
+                                                (const gpuarray *[]){a, b}) == GA_OK))
         return out;
     ga_free(out);
     return NULL;
 }
 
-static void move_axis(view *v, int from, int to)
+/* Gives a 0-d result to `out`, which is then the result, unless that is NULL. */
+static gpuarray *deliver(gpuarray *result, gpuarray *out)
 {
-    const int64_t length = v->shape[from], stride = v->strides[from];
-    for (int axis = from; axis < to; axis++) {
-        v->shape[axis] = v->shape[axis + 1];
-        v->strides[axis] = v->strides[axis + 1];
+    if (!result || !out)
+        return result;
+    ga_status status = ga__check_out("dot", out, 0, NULL, result->dtype);
+    if (status == GA_OK && out->ndim > 0)
+        status = ga__fail(GA_ERR_SHAPE, "dot: the result has shape (), out has %s",
+                          ga__shape_text(out->ndim, out->shape));
+    if (status == GA_OK && out->buffer->device != result->buffer->device)
+        status = ga__fail(GA_ERR_DEVICE, "dot: the operands are on %s, out on %s",
+                          result->buffer->device->name, out->buffer->device->name);
+    if (status == GA_OK)
+        status = ga_assign(out, result);
+    ga_free(result);
+    return status == GA_OK ? out : NULL;
+}
+
+/* a with axes of length 1 before its last but one, one for each matrix of b. */
+static gpuarray *spread(const gpuarray *a, int axes)
+{
+    int64_t shape[2 * GA_MAX_NDIM], strides[2 * GA_MAX_NDIM];
+    const int first = a->ndim - 2;
+    for (int axis = 0; axis < a->ndim + axes; axis++) {
+        const int from = axis < first ? axis : axis - axes;
+        const bool is_new = axis >= first && from < first;
+        shape[axis] = is_new ? 1 : a->shape[from];
+        strides[axis] = is_new ? 0 : a->strides[from];
     }
-    v->shape[to] = length;
-    v->strides[to] = stride;
+    return ga__array_view(a, a->dtype, a->ndim + axes, shape, strides, 0);
+}
+
+/* The product of stacks into args->out, a view of `out`, which a check's message is about. */
+static bool multiply_stacks(const ga_product_args *args, const gpuarray *out)
+{
+    ga__guard finite = GA__GUARD_INIT;
+    if (!ga__checks_nan())
+        return ga__dot_matrices(args) != NULL;
+    ga__check_begin();
+    ga__guard_add(&finite, args->a);
+    ga__guard_add(&finite, args->b);
+    if (args->beta != 0)
+        ga__guard_add(&finite, out);
+    const bool done =
+        ga__dot_matrices(args) && ga__check_elements("dot", out, &finite, 0, NULL, NULL) == GA_OK;
+    ga__check_end();
+    return done;
 }
 
 /* The result has the dimensions of a but its last, then those of b but the last but one. As a stack
  * of matrices, every matrix of a meets every one of b. */
-static gpuarray *dot_stacks(const gpuarray *a, const gpuarray *b, ga__device *device)
+static gpuarray *dot_stacks(const ga_product_args *args)
 {
+    const gpuarray *a = args->a, *b = args->b;
     int64_t shape[2 * GA_MAX_NDIM];
     const int rows = a->ndim - 1, ndim = rows + b->ndim - 1;
     if (ndim > GA_MAX_NDIM)
@@ -59,47 +96,64 @@ static gpuarray *dot_stacks(const gpuarray *a, const gpuarray *b, ga__device *de
     memcpy(shape, a->shape, (size_t)rows * sizeof *shape);
     memcpy(shape + rows, b->shape, (size_t)(b->ndim - 2) * sizeof *shape);
     shape[ndim - 1] = b->shape[b->ndim - 1];
-    gpuarray *out = ga__array_new("dot", device, ga_result_type(a->dtype, b->dtype), ndim, shape);
-    if (!out)
-        return NULL;
-    view left, right, result;
-    ga__product_view_of(&left, a);
-    ga__product_view_of(&right, b);
-    ga__product_view_of(&result, out);
-    for (int axis = 0; axis < b->ndim - 2; axis++)
-        ga__product_view_insert(&left, rows - 1);
-    move_axis(&result, rows - 1, ndim - 2);
-    const ga__product_options options = {.name = "dot"};
-    if (ga__multiply_views(&options, &left, &right, &result) == GA_OK)
+    if (args->out && !ga__same_shape(ndim, shape, args->out->ndim, args->out->shape))
+        return ga__fail_null(GA_ERR_SHAPE, "dot: the result has shape %s, out has %s",
+                             ga__shape_text(ndim, shape),
+                             ga__shape_text(args->out->ndim, args->out->shape));
+    gpuarray *out = args->out ? args->out
+                              : ga__array_new("dot", a->buffer->device,
+                                              ga_result_type(a->dtype, b->dtype), ndim, shape);
+    gpuarray *left = out ? spread(a, b->ndim - 2) : NULL;
+    gpuarray *result = left ? ga_moveaxis(out, rows - 1, ndim - 2) : NULL;
+    ga_product_args stacked = *args;
+    stacked.a = left;
+    stacked.out = result;
+    const bool done = result && multiply_stacks(&stacked, out);
+    ga_free(result);
+    ga_free(left);
+    if (done)
         return out;
-    ga_free(out);
+    if (!args->out)
+        ga_free(out);
     return NULL;
 }
 
-static gpuarray *dot(const gpuarray *a, const gpuarray *b)
+static gpuarray *dot_numbers(const ga_product_args *args)
 {
+    const ga_value a = ga_value_array(args->a), b = ga_value_array(args->b);
+    if (args->alpha != 0 || args->beta != 0)
+        return ga__fail_null(GA_ERR_INVALID, "dot: alpha and beta take no array of 0 dimensions");
+    if (!args->out)
+        return (ga_multiply)(a, b);
+    return (ga_multiply_into)(args->out, a, b) == GA_OK ? args->out : NULL;
+}
+
+static gpuarray *dot(const ga_product_args *args)
+{
+    const gpuarray *a = args->a, *b = args->b;
     const ga_value values[] = {ga_value_array(a), ga_value_array(b)};
     ga__device *device;
     if (ga__check_values("dot", 2, values, &device) != GA_OK ||
         ga__check_numeric("dot", a->dtype) != GA_OK || ga__check_numeric("dot", b->dtype) != GA_OK)
         return NULL;
     if (a->ndim == 0 || b->ndim == 0)
-        return (ga_multiply)(values[0], values[1]);
+        return dot_numbers(args);
     if (a->shape[a->ndim - 1] != b->shape[b->ndim == 1 ? 0 : b->ndim - 2])
         return ga__fail_null(
             GA_ERR_SHAPE,
             "dot: shapes %s and %s do not match: the last axis of the first array and "
             "the last but one (or only) axis of the second differ",
             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
-    if (a->ndim == 1 && b->ndim == 1)
-        return dot_vectors(a, b, device);
-    if (a->ndim == 1 || b->ndim <= 2)
-        return ga_matmul(a, b);
-    return dot_stacks(a, b, device);
+    if (a->ndim == 1 && b->ndim == 1 && args->alpha == 0 && args->beta == 0)
+        return deliver(dot_vectors(a, b, device), args->out);
+    return a->ndim == 1 || b->ndim <= 2 ? ga__dot_matrices(args) : dot_stacks(args);
 }
 
-gpuarray *(ga_dot)(const gpuarray *a, const gpuarray *b)
+gpuarray *(ga_dot)(size_t size, const ga_product_args *args)
 {
     GA__RANGE("dot");
-    return dot(a, b);
+    ga_product_args known;
+    if (size == sizeof known && args)
+        return dot(args);
+    return ga__options_read("dot", &known, sizeof known, args, size) == GA_OK ? dot(&known) : NULL;
 }

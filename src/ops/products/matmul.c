@@ -241,6 +241,12 @@ gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
     return read_and_multiply(&any_form, size, args);
 }
 
+gpuarray *ga__dot_matrices(const ga_product_args *args)
+{
+    static const form dot = {.name = "dot", .any = true};
+    return product(&dot, args);
+}
+
 gpuarray *(ga_matvec)(size_t size, const ga_product_args *args)
 {
     GA__RANGE("matvec");

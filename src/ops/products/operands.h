@@ -2,6 +2,8 @@
 #ifndef GA_OPS_PRODUCTS_OPERANDS_H
 #define GA_OPS_PRODUCTS_OPERANDS_H
 
+#include <quarry/products.h>
+
 #include "array/array.h"
 
 /* A view in the caller's memory, valid as long as its array: it owns nothing. */
@@ -30,6 +32,9 @@ typedef struct ga__product_options {
 /* Multiplies the views into `out`, and checks for NaN where the program asks for it. */
 ga_status ga__multiply_views(const ga__product_options *options, const ga__product_view *a,
                              const ga__product_view *b, const ga__product_view *out);
+
+/* ga_matmul() in the name of ga_dot(). */
+gpuarray *ga__dot_matrices(const ga_product_args *args);
 
 /* ---- a @ b of expressions: ga_matmul without options ---- */
 

@@ -231,9 +231,11 @@ static gpuarray *apply(call *c, bool standard)
 __attribute__((noinline, cold)) static gpuarray *apply_checked(call *c, bool standard)
 {
     ga__check_begin();
-    const bool finite = c->args->x && ga__check_finite(c->args->x);
+    ga__guard finite = GA__GUARD_INIT;
+    if (c->args->x)
+        ga__guard_add(&finite, c->args->x);
     gpuarray *result = apply(c, standard);
-    if (result && finite && ga__check_reduced(c->name, result, false, 0, NULL, 0, NULL) != GA_OK)
+    if (result && ga__check_reduced(c->name, result, &finite, false, 0, NULL, 0, NULL) != GA_OK)
         result = NULL; /* the scope frees it, unless it is the caller's */
     if (result != c->args->out)
         ga_keep(result);
