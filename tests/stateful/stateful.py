@@ -23,6 +23,7 @@ try:
     import shapes
     import recipes
     from einsums import EINSUMS
+    from gathers import GATHERS
     from products import PRODUCTS
     from ranks import RANKS
     from sets import SETS
@@ -31,7 +32,7 @@ except ImportError as missing:
     sys.exit(77)
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
-         EINSUMS + PRODUCTS)
+         EINSUMS + PRODUCTS + GATHERS)
 HANGS = 300  # seconds without the start of a call: the run ends and prints where each thread is
 
 
