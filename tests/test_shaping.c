@@ -117,6 +117,63 @@ static void dtypes_are_promoted(void **state)
     assert_error(GA_ERR_DTYPE, "can_cast: 0 is not a dtype");
 }
 
+static void several_axes_move(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3, 4, 5));
+        const int from[] = {0, -1}, to[] = {2, 0}, twice[] = {1, 1}, far[] = {0, 4};
+        gpuarray *moved = ga_move_axes(x, 2, from, to);
+        assert_true(ga_array_equal(moved, ga_transpose_axes(x, GA_AXES(3, 1, 0, 2))));
+        assert_true(ga_array_equal(ga_move_axes(x, 0, NULL, NULL), x));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_move_axes(x, 2, twice, to));
+        assert_error(GA_ERR_INVALID, "move_axes: axis 1 is given twice");
+        assert_null(ga_move_axes(x, 2, from, far));
+        assert_error(GA_ERR_INVALID, "move_axes");
+        assert_null(ga_move_axes(x, 5, from, to));
+        assert_error(GA_ERR_INVALID, "move_axes: 5 axes of 4 dimensions");
+        assert_null(ga_move_axes(x, 1, NULL, to));
+        assert_error(GA_ERR_INVALID, "but the list is NULL");
+        assert_null(ga_move_axes(NULL, 2, from, to));
+        assert_error(GA_ERR_INVALID, "move_axes: the array is NULL");
+    }
+}
+
+/* Without an axis, lines are those of the last one. */
+static void lines_are_of_the_last_axis(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *order = ga_argsort(ga_negative(x));
+        assert_numbers(ga_take_along_axis(x, order), NUMBERS(2, 1, 0, 5, 4, 3));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_take_along_axis(ga_sum(x), order));
+        assert_error(GA_ERR_INVALID, "take_along_axis");
+    }
+}
+
+/* Each side has a value of its own; the sides of the last axis have the corners. */
+static void sides_have_values(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(1, 2));
+        assert_numbers(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8, 5, 6)),
+                       NUMBERS(5, 7, 7, 6, 5, 0, 1, 6, 5, 8, 8, 6));
+        assert_numbers(ga_pad(x, GA_SHAPE(0, 0, 1, 1), .mode = "maximum", GA_PAD_LENGTHS(1, 2)),
+                       NUMBERS(0, 0, 1, 1));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8, 5)));
+        assert_error(GA_ERR_SHAPE, "pad: 3 values, expected 1, 2 or two for each of 2 dimensions");
+        assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8.5)));
+        assert_true(ga_error() != GA_OK);
+        ga_clear_error();
+        assert_null(ga_pad(x, GA_SHAPE(1), .nvalues = 2));
+        assert_error(GA_ERR_INVALID, "pad: 2 values, but the list is NULL");
+    }
+}
+
 /* ---- Formulas ---- */
 
 static void formulas_take_elements(void **state)
@@ -140,6 +197,8 @@ static void formulas_take_elements(void **state)
         const int k = 1;
         assert_numbers(ga_eval("x[(k)]", GA(x), GA(k)), NUMBERS(4, 5, 6, 7));
         assert_numbers(ga_eval("x[i, (i + 1)]", GA(x), GA(i)), NUMBERS(11, 1, 8));
+        gpuarray *t = counting(GA_SHAPE(2, 2, 3));
+        assert_numbers(ga_eval("t[1, :, i]", GA(t), GA(i)), NUMBERS(8, 11, 6, 9, 8, 11));
         assert_numbers(ga_eval("x[i, None, 0]", GA(x), GA(i)), NUMBERS(8, 0, 8));
         assert_numbers(ga_eval("take(x.T, i)", GA(x), GA(i)), NUMBERS(8, 0, 11));
         assert_numbers(ga_eval("take_along_axis(x, i[:, None])", GA(x), GA(i)), NUMBERS(2, 4, 11));
@@ -374,6 +433,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(grids_name_elements),
         cmocka_unit_test(numbers_along_an_axis),
         cmocka_unit_test(dtypes_are_promoted),
+        cmocka_unit_test(several_axes_move),
+        cmocka_unit_test(lines_are_of_the_last_axis),
+        cmocka_unit_test(sides_have_values),
         cmocka_unit_test(formulas_take_elements),
         cmocka_unit_test(bad_formulas_are_errors),
         cmocka_unit_test(bad_calls_are_errors),

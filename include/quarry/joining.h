@@ -129,6 +129,10 @@ GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
  * bad axis. */
 GA_API gpuarray *ga_swapaxes(const gpuarray *x, int a, int b);
 GA_API gpuarray *ga_moveaxis(const gpuarray *x, int from, int to);
+
+/* The same for n axes: axis from[k] becomes axis to[k], as numpy.moveaxis with two tuples. No axis
+ * repeats (GA_ERR_INVALID). */
+GA_API gpuarray *ga_move_axes(const gpuarray *x, int n, const int *from, const int *to);
 GA_API gpuarray *ga_rollaxis(const gpuarray *x, int axis, int start);
 
 /* x with several axes reversed; with no axes, all of them. ga_fliplr() reverses axis 1,

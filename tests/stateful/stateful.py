@@ -22,6 +22,7 @@ try:
     import building
     import shapes
     import recipes
+    from draws import DISTRIBUTIONS
     from einsums import EINSUMS
     from gathers import GATHERS
     from products import PRODUCTS
@@ -32,7 +33,7 @@ except ImportError as missing:
     sys.exit(77)
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
-         EINSUMS + PRODUCTS + GATHERS)
+         EINSUMS + PRODUCTS + GATHERS + DISTRIBUTIONS)
 HANGS = 300  # seconds without the start of a call: the run ends and prints where each thread is
 
 
