@@ -120,7 +120,8 @@ typedef struct ga_pad_args {
 /* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
  * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
  * for an unknown mode, a negative width, or a value that does not fit the dtype of x; GA_ERR_SHAPE
- * for another number of widths or values, or for an axis of no elements in a mode that repeats elements. */
+ * for another number of widths or values, or for an axis of no elements in a mode that repeats
+ * elements. */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -301,7 +302,9 @@ inline gpuarray *ga_pad_call_(const ga_pad_args &args)
 inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *widths,
                               const ga_pad_rest_ &rest = {})
 {
-    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length, rest.nvalues, rest.values, rest.nstat_lengths, rest.stat_lengths});
+    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length,
+                                    rest.nvalues, rest.values, rest.nstat_lengths,
+                                    rest.stat_lengths});
 }
 #define ga_concatenate(...) GA_RANK_CALL_(ga_join_call_, ga_concatenate, __VA_ARGS__)
 #define ga_stack(...) GA_RANK_CALL_(ga_join_call_, ga_stack, __VA_ARGS__)
@@ -340,8 +343,7 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
  */
 #define GA_PAD_VALUES(...)                                                                         \
     .nvalues = GA_NARGS_(__VA_ARGS__),                                                             \
-    .values =                                                                                      \
-        GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
+    .values = GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_PAD_LENGTHS(...)                                                                        \
     .nstat_lengths = GA_NARGS_(__VA_ARGS__), .stat_lengths = GA_LIST_(int64_t, __VA_ARGS__)
 

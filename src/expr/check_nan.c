@@ -142,10 +142,8 @@ static ga_status gather(const ga__node *node, const ga_value *values, ga_value *
     const int count = __builtin_popcount(node->key.axes), to = (int)node->key.bits[0];
     ga_part parts[GA__GATHER_INDICES];
     if (node->key.keepdims) {
-        const ga_take_args args = {.x = x,
-                                   .indices = values[node->key.operand[1]].as.array,
-                                   .naxes = 1,
-                                   .axes = &to};
+        const ga_take_args args = {
+            .x = x, .indices = values[node->key.operand[1]].as.array, .naxes = 1, .axes = &to};
         return give((ga_take_along_axis)(sizeof args, &args), value);
     }
     for (int k = 0; k < count; k++)

@@ -152,8 +152,8 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
             if (x->shape[axis] == 0 && ga__shape_size(b->ndim, b->shape) > 0)
                 return false;
             b->operands[n++] = ga__integer_operand(*name++, x->shape[axis]);
-            b->operands[n++] = ga__integer_operand(
-                *name++, x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+            b->operands[n++] =
+                ga__integer_operand(*name++, x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
         }
     }
     return true;

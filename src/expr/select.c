@@ -95,9 +95,8 @@ gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device 
     gpuarray *out = NULL;
     for (int k = lead; k < b.ndim && each == 0; k++)
         b.shape[k] = 1; /* the truths alone tell how many rows of no elements there are */
-    ga__predicate where = {.text = step->finish[0],
-                           .device = device,
-                           .size = ga__shape_size(b.ndim, b.shape)};
+    ga__predicate where = {
+        .text = step->finish[0], .device = device, .size = ga__shape_size(b.ndim, b.shape)};
     if (index_inputs(&inputs, step, each > 0 ? ~(uint64_t)0 : step->reads[1], &b) == GA_OK &&
         predicate_id(step, &inputs, &where.id) == GA_OK) {
         where.noperands = inputs.count;

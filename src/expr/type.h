@@ -21,8 +21,8 @@ typedef enum ga__node_kind {
     GA__NODE_GATHER,  /* operand[0], which is in memory as that of a view, at the indices of the
                        * other operands */
     GA__NODE_PRODUCT, /* a @ b, of two such values; it is one itself */
-    GA__NODE_SELECT /* the elements of operand[0] where operand[1], of its first axes, is true: the root.
-                     * Its shape here is the longest that it may have */
+    GA__NODE_SELECT /* the elements of operand[0] where operand[1], of its first axes, is true: the
+                     * root. Its shape here is the longest that it may have */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -37,8 +37,8 @@ typedef struct ga__node_key {
     int32_t keepdims; /* REDUCE; GATHER: the indices have the other axes, too */
     uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent, and
                        * of round the decimals, if there are some; VIEW: the first of its parts, and
-                       * their number; GATHER: where the axes of the indices begin in the result, and
-                       * their number; SELECT: the axes behind those of operand[1] */
+                       * their number; GATHER: where the axes of the indices begin in the result,
+                       * and their number; SELECT: the axes behind those of operand[1] */
 } ga__node_key;
 
 typedef struct ga__node {

@@ -60,8 +60,9 @@ static int select_node(typer *t, int source, int mask)
     ga__node_key key = {
         .kind = GA__NODE_SELECT, .dtype = x->dtype, .operand = {source}, .bits = {(uint64_t)rest}};
     if (m->ndim != 1 && t->ast_node->options == 1)
-        return ga__typer_fail(t, GA_ERR_UNSUPPORTED,
-                              "a mask of another number of axes than 1 stands alone; use ga_index()");
+        return ga__typer_fail(
+            t, GA_ERR_UNSUPPORTED,
+            "a mask of another number of axes than 1 stands alone; use ga_index()");
     if (rest < 0 || !ga__same_shape(m->ndim, x->shape, m->ndim, m->shape)) {
         snprintf(what, sizeof what, "a mask of shape %s chooses from an array of shape %s",
                  ga__shape_text(m->ndim, m->shape), ga__shape_text(x->ndim, x->shape));
@@ -149,8 +150,8 @@ static int gather_node(typer *t, indexed *n, const int *operand)
 {
     const int nindices = t->ast_node->nindices, ndim = n->ndim;
     const bool along = t->ast_node->row == GA__GATHER_ALONG;
-    if (find_axes(t, n) == FAILED || (along ? shape_along(t, n, operand[1])
-                                            : shape_parts(t, n, operand + 1)) == FAILED ||
+    if (find_axes(t, n) == FAILED ||
+        (along ? shape_along(t, n, operand[1]) : shape_parts(t, n, operand + 1)) == FAILED ||
         check_lengths(t, n, ndim) == FAILED)
         return FAILED;
     for (int k = 1; k <= nindices; k++) {

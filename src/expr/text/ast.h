@@ -49,8 +49,8 @@ typedef struct ga__ast_node {
     int operand[GA__AST_OPERANDS]; /* indices of earlier nodes */
     int nindices;                  /* of GATHER, and their axes, from the end if negative */
     int axis[GA__GATHER_INDICES];
-    size_t at;      /* in the text */
-    size_t length;  /* of a name */
+    size_t at;     /* in the text */
+    size_t length; /* of a name */
     ga_value number;
     int options;            /* of a reduction; of GATHER, 1: one array is alone in brackets, or
                              * begins them: it may be a mask; 2: alone */

@@ -307,7 +307,9 @@ static int parse_taken_axis(parser *p, bool *all, int *axis)
         return FAILED;
     const int none = ga__lexer_accept(&p->lexer, "None");
     *all = none == 1;
-    return none ? none : parse_integer(p, "an axis must be an integer", axis) == FAILED ? FAILED : 1;
+    return none                                                             ? none
+           : parse_integer(p, "an axis must be an integer", axis) == FAILED ? FAILED
+                                                                            : 1;
 }
 
 /* Parses the rest of take(x, i), take(x, i, axis=k) and take_along_axis(x, i, k). Without an axis,

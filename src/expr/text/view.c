@@ -164,8 +164,7 @@ static int take_part(parser *p, size_t at, ga__ast_node *node, indexing *known)
     if (parse_part(p, &part, &array) == FAILED || gather_parts(p->ast, node) == FAILED)
         return FAILED;
     if (array != FAILED && known->count == GA__GATHER_INDICES)
-        return ga__lexer_fail(&p->lexer, at,
-                              "more than 4 arrays of indices; use ga_index()");
+        return ga__lexer_fail(&p->lexer, at, "more than 4 arrays of indices; use ga_index()");
     note_part(known, &part, array);
     node->nparts++;
     return add_part(p->ast, &part);

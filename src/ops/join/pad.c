@@ -299,7 +299,8 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
              *out = NULL;
     ga_free(part);
     if (base)
-        out = ramps ? ramp(p->value[2 * axis + side], base, axis, width, side != 0) : repeat_along(base, axis, width);
+        out = ramps ? ramp(p->value[2 * axis + side], base, axis, width, side != 0)
+                    : repeat_along(base, axis, width);
     ga_free(base);
     return out;
 }
