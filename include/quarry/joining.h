@@ -110,7 +110,7 @@ typedef struct ga_pad_args {
     ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2); default: 0 */
     int64_t stat_length; /* "maximum" and the like fold this many elements at each end; 0: all */
     /* Instead of one value or length: as many as `widths` may be, in the same order.
-     * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)). */
+     * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)), GA_PAD_LENGTHS(2, 3). */
     int nvalues;
     const ga_value *values;
     int nstat_lengths;

@@ -74,7 +74,8 @@ class Parameters(Distributions):
         for numbers in sets:
             state = self.library.rng(self.seed)
             draws.append(self.library.draw(self.name, state, dtype, *self.numbers(numbers), (n,)).numpy())
-        mixed = [Held(self.library, rng, np.where(choice, a, b).astype(self.dtype_of(k))) for k, (a, b) in enumerate(zip(*sets))]
+        mixed = [Held(self.library, rng, np.where(choice, a, b).astype(self.dtype_of(k)))
+                 for k, (a, b) in enumerate(zip(*sets))]
         got = self.library.draw(self.name, self.library.rng(self.seed), dtype,
                                 *[self.library.value(x.array) for x in mixed], (n,))
         return "%s of %s with %d parameters each" % (self.name, dtype, n), [(got, np.where(choice, *draws), True)]

@@ -15,8 +15,8 @@ class EvalParts(Takes):
     """x[i, :, j] in a formula. The recipe fixes the kinds of the parts and the formula."""
 
     kinds = [d for d in DTYPES if d not in SMALL and d != "bool"]
-    FORMULAS = ["{g}", "{g}", "2*{g} - k", "{g} - {g}[..., ::-1]", "sum({g})", "sum({g}, axis=0)", "max({g} - k, axis=-1)",
-                "u = {g}; u*u - u", "{g} - y"]
+    FORMULAS = ["{g}", "{g}", "2*{g} - k", "{g} - {g}[..., ::-1]", "sum({g})", "sum({g}, axis=0)",
+                "max({g} - k, axis=-1)", "u = {g}; u*u - u", "{g} - y"]
 
     def choose(self, rng):
         super().choose(rng)
@@ -46,7 +46,8 @@ class EvalParts(Takes):
     def text(self, rng, x):
         """The parts, and the arrays by their names."""
         shape, arrays, texts = lengths(rng, 2, 9), {}, []
-        after = sum(k not in ("None", "...") for k in self.parts[self.parts.index("..."):]) if "..." in self.parts else 0
+        last = self.parts[self.parts.index("..."):] if "..." in self.parts else []
+        after = sum(k not in ("None", "...") for k in last)
         axis = 0
         for kind in self.parts:
             length = x.like.shape[axis] if axis < x.like.ndim else 1
@@ -154,7 +155,8 @@ class EvalMasks(EvalParts):
         if rng.random() < 0.1:
             shape = tuple(max(n, 1) for n in lengths(rng, self.naxes))  # NumPy lets axes of 0 pass
         values = elements(rng, "int32", shape) if ">" in self.mask else rng.random(shape) < rng.random()
-        return "%s[%s%s]" % (self.source, self.mask, self.more), {"x": x, "i": Held(self.library, rng, np.asarray(values))}
+        mask = Held(self.library, rng, np.asarray(values))
+        return "%s[%s%s]" % (self.source, self.mask, self.more), {"x": x, "i": mask}
 
 
 GATHERS = [EvalParts, EvalParts, EvalParts, EvalTakes, EvalMasks]
