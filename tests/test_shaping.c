@@ -117,6 +117,63 @@ static void dtypes_are_promoted(void **state)
     assert_error(GA_ERR_DTYPE, "can_cast: 0 is not a dtype");
 }
 
+static void several_axes_move(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3, 4, 5));
+        const int from[] = {0, -1}, to[] = {2, 0}, twice[] = {1, 1}, far[] = {0, 4};
+        gpuarray *moved = ga_move_axes(x, 2, from, to);
+        assert_true(ga_array_equal(moved, ga_transpose_axes(x, GA_AXES(3, 1, 0, 2))));
+        assert_true(ga_array_equal(ga_move_axes(x, 0, NULL, NULL), x));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_move_axes(x, 2, twice, to));
+        assert_error(GA_ERR_INVALID, "move_axes: axis 1 is given twice");
+        assert_null(ga_move_axes(x, 2, from, far));
+        assert_error(GA_ERR_INVALID, "move_axes");
+        assert_null(ga_move_axes(x, 5, from, to));
+        assert_error(GA_ERR_INVALID, "move_axes: 5 axes of 4 dimensions");
+        assert_null(ga_move_axes(x, 1, NULL, to));
+        assert_error(GA_ERR_INVALID, "but the list is NULL");
+        assert_null(ga_move_axes(NULL, 2, from, to));
+        assert_error(GA_ERR_INVALID, "move_axes: the array is NULL");
+    }
+}
+
+/* Without an axis, lines are those of the last one. */
+static void lines_are_of_the_last_axis(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *order = ga_argsort(ga_negative(x));
+        assert_numbers(ga_take_along_axis(x, order), NUMBERS(2, 1, 0, 5, 4, 3));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_take_along_axis(ga_sum(x), order));
+        assert_error(GA_ERR_INVALID, "take_along_axis");
+    }
+}
+
+/* Each side has a value of its own; the sides of the last axis have the corners. */
+static void sides_have_values(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(1, 2));
+        assert_numbers(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8, 5, 6)),
+                       NUMBERS(5, 7, 7, 6, 5, 0, 1, 6, 5, 8, 8, 6));
+        assert_numbers(ga_pad(x, GA_SHAPE(0, 0, 1, 1), .mode = "maximum", GA_PAD_LENGTHS(1, 2)),
+                       NUMBERS(0, 0, 1, 1));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8, 5)));
+        assert_error(GA_ERR_SHAPE, "pad: 3 values, expected 1, 2 or two for each of 2 dimensions");
+        assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, (int64_t)1 << 40)));
+        assert_true(ga_error() != GA_OK);
+        ga_clear_error();
+        assert_null(ga_pad(x, GA_SHAPE(1), .nvalues = 2));
+        assert_error(GA_ERR_INVALID, "pad: 2 values, but the list is NULL");
+    }
+}
+
 /* ---- Formulas ---- */
 
 static void formulas_take_elements(void **state)
@@ -139,6 +196,15 @@ static void formulas_take_elements(void **state)
                        NUMBERS(38, 6, 38));
         const int k = 1;
         assert_numbers(ga_eval("x[(k)]", GA(x), GA(k)), NUMBERS(4, 5, 6, 7));
+        assert_numbers(ga_eval("x[i, (i + 1)]", GA(x), GA(i)), NUMBERS(11, 1, 8));
+        gpuarray *t = counting(GA_SHAPE(2, 2, 3));
+        assert_numbers(ga_eval("t[1, :, i]", GA(t), GA(i)), NUMBERS(8, 11, 6, 9, 8, 11));
+        assert_numbers(ga_eval("x[i, None, 0]", GA(x), GA(i)), NUMBERS(8, 0, 8));
+        assert_numbers(ga_eval("take(x.T, i)", GA(x), GA(i)), NUMBERS(8, 0, 11));
+        assert_numbers(ga_eval("take_along_axis(x, i[:, None])", GA(x), GA(i)), NUMBERS(2, 4, 11));
+        gpuarray *mask = ga_greater(i, -1);
+        assert_numbers(ga_eval("x[mask]", GA(x), GA(mask)), NUMBERS(0, 1, 2, 3, 4, 5, 6, 7));
+        assert_numbers(ga_eval("x[(i > 0), 1:]", GA(x), GA(i)), NUMBERS(1, 2, 3));
         gpuarray *f = ga_full(GA_FLOAT32, GA_SHAPE(1), 12.345);
         assert_int_equal((int)(100 * ga_item_double(ga_eval("round(f, 1)", GA(f)))), 1230);
         assert_int_equal((int)ga_item_double(ga_eval("round(f, -1)", GA(f))), 10);
@@ -156,6 +222,11 @@ static void gathers_are_fused(void **state)
         gpuarray *sum = ga_eval("x[i] * 2 + x[(i + 0)] - x", GA(x), GA(i));
         assert_int_equal(simulated.launches - before, 1);
         assert_true(ga_array_equal(sum, ga_subtract(ga_multiply(ga_flip(x, 0), 3), x)));
+        gpuarray *m = counting(GA_SHAPE(30, 30));
+        const int launches = simulated.launches;
+        gpuarray *diagonal = ga_eval("m[i, (i + 0)] - x[i]", GA(m), GA(i), GA(x));
+        assert_int_equal(simulated.launches - launches, 1);
+        assert_true(ga_array_equal(diagonal, ga_multiply(ga_flip(x, 0), 30)));
     }
     assert_int_equal(ga_error(), GA_OK);
 }
@@ -178,12 +249,16 @@ static void bad_formulas_are_errors(void **state)
         assert_error(GA_ERR_SHAPE, "a mask of shape");
         assert_null(ga_eval("x[mask] + 1", GA(x), GA(mask)));
         assert_error(GA_ERR_UNSUPPORTED, "mask");
-        assert_null(ga_eval("x[i, i]", GA(x), GA(i)));
-        assert_error(GA_ERR_INVALID, "more than one array of indices");
-        assert_null(ga_eval("x[None, i, :, 0]", GA(x), GA(i)));
-        assert_error(GA_ERR_INVALID, "an integer apart from the array of indices");
-        assert_null(ga_eval("take(x, i)", GA(x), GA(i)));
-        assert_error(GA_ERR_INVALID, "take() without axis= takes a 1-D array");
+        if (on_host()) {
+            assert_null(ga_eval("x[(i - 2), i] + x[(i - 2), (i + 1)]", GA(x), GA(i)));
+            assert_error(GA_ERR_INDEX,
+                         "eval: index 3 at position 1 is out of range for axis 1 of length 3");
+            assert_null(ga_eval("take(x, (i + 4))", GA(x), GA(i)));
+            assert_error(GA_ERR_INDEX,
+                         "eval: index 6 at position 1 is out of range for axis 0 of length 6");
+        }
+        assert_null(ga_eval("x[None, i, :, 0, i, i]", GA(x), GA(i)));
+        assert_error(GA_ERR_INDEX, "too many indices");
         assert_null(ga_eval("take(x, i, axis=2)", GA(x), GA(i)));
         assert_error(GA_ERR_INDEX, "the array has no such axis to index");
         gpuarray *none = ga_slice(x, ":0");
@@ -372,6 +447,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(grids_name_elements),
         cmocka_unit_test(numbers_along_an_axis),
         cmocka_unit_test(dtypes_are_promoted),
+        cmocka_unit_test(several_axes_move),
+        cmocka_unit_test(lines_are_of_the_last_axis),
+        cmocka_unit_test(sides_have_values),
         cmocka_unit_test(formulas_take_elements),
         cmocka_unit_test(bad_formulas_are_errors),
         cmocka_unit_test(bad_calls_are_errors),

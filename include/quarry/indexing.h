@@ -27,7 +27,7 @@ typedef enum ga_index_mode {
 /* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). An option left out is zero. */
 typedef struct ga_take_args {
     const gpuarray *x, *indices;
-    int naxes; /* 1, or 0: the elements of x in C order */
+    int naxes; /* 1, or 0: the elements of x in C order; of ga_take_along_axis() the last axis */
     const int *axes;
     ga_index_mode mode;
     gpuarray
@@ -41,7 +41,7 @@ GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
 
 /* The elements of each line of x along an axis at the indices in the same line of `indices`, as
  * numpy.take_along_axis; with the result of ga_argsort() it sorts. The other axes broadcast.
- * Without an axis, x is read in C order and `indices` is 1-D. */
+ * Without an axis, it is the last one. */
 GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
 
 /* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an
@@ -115,8 +115,8 @@ typedef struct ga_put_along_args {
     const int *axes;
 } ga_put_along_args;
 
-/* Writes the elements that ga_take_along_axis() reads, as numpy.put_along_axis. A number must fit
- * the dtype of x. */
+/* Writes the elements that ga_take_along_axis() reads, as numpy.put_along_axis. Without an axis, x
+ * is written in C order and `indices` is 1-D. A number must fit the dtype of x. */
 GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 
 /* Writes the elements of x where the mask is not 0; the mask has as many elements as x. ga_place()

@@ -109,12 +109,19 @@ typedef struct ga_pad_args {
     const char *mode;    /* NULL: "constant" */
     ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2); default: 0 */
     int64_t stat_length; /* "maximum" and the like fold this many elements at each end; 0: all */
+    /* Instead of one value or length: as many as `widths` may be, in the same order.
+     * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)), GA_PAD_LENGTHS(2, 3). */
+    int nvalues;
+    const ga_value *values;
+    int nstat_lengths;
+    const int64_t *stat_lengths;
 } ga_pad_args;
 
 /* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
  * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
  * for an unknown mode, a negative width, or a value that does not fit the dtype of x; GA_ERR_SHAPE
- * for another number of widths, or for an axis of no elements in a mode that repeats elements. */
+ * for another number of widths or values, or for an axis of no elements in a mode that repeats
+ * elements. */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -123,6 +130,10 @@ GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
  * bad axis. */
 GA_API gpuarray *ga_swapaxes(const gpuarray *x, int a, int b);
 GA_API gpuarray *ga_moveaxis(const gpuarray *x, int from, int to);
+
+/* The same for n axes: axis from[k] becomes axis to[k], as numpy.moveaxis with two tuples. No axis
+ * repeats (GA_ERR_INVALID). */
+GA_API gpuarray *ga_move_axes(const gpuarray *x, int n, const int *from, const int *to);
 GA_API gpuarray *ga_rollaxis(const gpuarray *x, int axis, int start);
 
 /* x with several axes reversed; with no axes, all of them. ga_fliplr() reverses axis 1,
@@ -238,6 +249,10 @@ struct ga_pad_rest_ {
     const char *mode = nullptr;
     ga_value value = {};
     int64_t stat_length = 0;
+    int nvalues = 0;
+    const ga_value *values = nullptr;
+    int nstat_lengths = 0;
+    const int64_t *stat_lengths = nullptr;
 };
 template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
 {
@@ -299,7 +314,9 @@ inline gpuarray *ga_pad_call_(const ga_pad_args &args)
 inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *widths,
                               const ga_pad_rest_ &rest = {})
 {
-    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length});
+    return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length,
+                                    rest.nvalues, rest.values, rest.nstat_lengths,
+                                    rest.stat_lengths});
 }
 inline ga_status ga_meshgrid_call_(const ga_meshgrid_args &args)
 {
@@ -349,6 +366,14 @@ inline ga_status ga_meshgrid_call_(int count, const gpuarray *const *arrays, gpu
 #define ga_pad(array, ...)                                                                         \
     GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
 #endif
+
+/* The values of ga_pad() before and after all axes, or before and after each one; and the lengths.
+ */
+#define GA_PAD_VALUES(...)                                                                         \
+    .nvalues = GA_NARGS_(__VA_ARGS__),                                                             \
+    .values = GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_PAD_LENGTHS(...)                                                                        \
+    .nstat_lengths = GA_NARGS_(__VA_ARGS__), .stat_lengths = GA_LIST_(int64_t, __VA_ARGS__)
 
 /* Names of the array API. */
 #define ga_concat(...) ga_concatenate(__VA_ARGS__)

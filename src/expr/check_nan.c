@@ -107,17 +107,60 @@ static ga_status convert(const ga__node *node, const ga__guard *guard, const ga_
                            : ga_error();
 }
 
-/* The indices have axes of length 1 behind their own. */
+static ga_status give(gpuarray *found, ga_value *value)
+{
+    *value = of_array(found);
+    return found ? GA_OK : ga_error();
+}
+
+/* The array with some of its axes first, and the axes back in their places. */
+static gpuarray *to_front(const gpuarray *x, uint32_t axes)
+{
+    int order[GA_MAX_NDIM], n = 0;
+    for (int first = 1; first >= 0; first--)
+        for (int k = 0; k < x->ndim; k++)
+            if ((int)(axes >> k & 1) == first)
+                order[n++] = k;
+    return ga_transpose_axes(x, n, order);
+}
+
+static gpuarray *from_front(const gpuarray *x, int axes, int to)
+{
+    int order[GA_MAX_NDIM];
+    for (int k = 0; k < x->ndim; k++)
+        order[k] = k < to ? axes + k : k < to + axes ? k - to : k;
+    return x ? ga_transpose_axes(x, x->ndim, order) : NULL;
+}
+
+/* The array without the axes of length 1 behind its own. */
+static ga_part own_part(const gpuarray *wide, int behind)
+{
+    const int ndim = wide->ndim > behind ? wide->ndim - behind : 0;
+    return (ga_part){.array = ga_reshape(wide, ndim, wide->shape), .is_array = true};
+}
+
 static ga_status gather(const ga__node *node, const ga_value *values, ga_value *value)
 {
-    const gpuarray *x = values[node->key.operand[0]].as.array,
-                   *wide = values[node->key.operand[1]].as.array;
-    const int axis = (int)node->key.bits[0];
-    gpuarray *indices = ga_reshape(wide, (int)node->key.bits[1], wide->shape);
-    const ga_take_args args = {.x = x, .indices = indices, .naxes = 1, .axes = &axis};
-    if (indices)
-        *value = of_array((ga_take)(sizeof args, &args));
-    return indices && value->as.array ? GA_OK : ga_error();
+    const gpuarray *x = values[node->key.operand[0]].as.array;
+    const int count = __builtin_popcount(node->key.axes), to = (int)node->key.bits[0];
+    ga_part parts[GA__GATHER_INDICES];
+    if (node->key.keepdims) {
+        const ga_take_args args = {
+            .x = x, .indices = values[node->key.operand[1]].as.array, .naxes = 1, .axes = &to};
+        return give((ga_take_along_axis)(sizeof args, &args), value);
+    }
+    for (int k = 0; k < count; k++)
+        parts[k] = own_part(values[node->key.operand[1 + k]].as.array, x->ndim - count - to);
+    gpuarray *front = to_front(x, node->key.axes);
+    gpuarray *taken = front ? ga_index_parts(front, count, parts) : NULL;
+    return give(taken ? from_front(taken, (int)node->key.bits[1], to) : NULL, value);
+}
+
+static ga_status select_where(const ga__node *node, const ga_value *values, ga_value *value)
+{
+    const gpuarray *x = values[node->key.operand[0]].as.array;
+    const ga_part mask = own_part(values[node->key.operand[1]].as.array, (int)node->key.bits[0]);
+    return give(mask.array ? ga_index_parts(x, 1, &mask) : NULL, value);
 }
 
 static ga_status compute(const ga__graph *graph, int k, const ga__guard *guard,
@@ -142,10 +185,7 @@ static ga_status compute(const ga__graph *graph, int k, const ga__guard *guard,
         *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
         return value->as.array ? GA_OK : ga_error();
     case GA__NODE_GATHER: return gather(node, values, value);
-    case GA__NODE_SELECT:
-        *value = of_array(ga_extract(values[node->key.operand[1]].as.array,
-                                     values[node->key.operand[0]].as.array));
-        return value->as.array ? GA_OK : ga_error();
+    case GA__NODE_SELECT: return select_where(node, values, value);
     default: *value = node->number; return GA_OK; /* weak */
     }
 }

@@ -75,7 +75,7 @@ int ga__node_inputs(const ga__node *node)
     case GA__NODE_CAST:
     case GA__NODE_REDUCE:
     case GA__NODE_VIEW: return 1;
-    case GA__NODE_GATHER: return 2;
+    case GA__NODE_GATHER: return 1 + __builtin_popcount(node->key.axes);
     default: return 0;
     }
 }

@@ -24,15 +24,10 @@ typedef struct ga__input {
 /* The accessor of an input that a selection indexes; %s is the input's name. */
 #define GA__SELECTED_NAME "%s_at"
 
-/* Elements at indices that one kernel takes; each needs a few operands more. */
+/* Elements at indices that one kernel takes. Each needs operands more: its position, and of each
+ * array of indices the length of the axis and the step along it. */
 #define GA__MOST_GATHERS 4
-
-typedef enum ga__gather_number {
-    GA__GATHER_LENGTH,
-    GA__GATHER_STEP,
-    GA__GATHER_POSITION,
-    GA__GATHER_OPERANDS
-} ga__gather_number;
+#define GA__GATHER_NAMES (1 + 2 * GA__GATHER_INDICES)
 
 /* The values that one kernel computes: either reductions of one level over the same axes, with the
  * values that lead to them and follow from them, or one elementwise value. */
@@ -51,8 +46,8 @@ typedef struct ga__step {
     int first_value; /* the index of its first result among the results of all steps */
     int ninputs;
     ga__input *inputs;
-    int ngathers;
-    char gather_name[GA__MOST_GATHERS][GA__GATHER_OPERANDS][8];
+    int ngathers, gather_operands;
+    char gather_name[GA__MOST_GATHERS][GA__GATHER_NAMES][8];
     char *text; /* statements over the inputs: they set `r`, or return the values that the parts
                  * reduce */
     char *finish[GA__MAX_PARTS];

@@ -54,6 +54,7 @@ static gpuarray *view_of(const ga__graph *graph, const ga__node_key *key, const 
     case GA__VIEW_TRANSPOSE: return ga_transpose(x);
     case GA__VIEW_REAL: return ga_real(x);
     case GA__VIEW_IMAG: return ga_imag(x);
+    case GA__VIEW_RAVEL: return ga_ravel(x);
     default: return ga_slice_ranges(x, (int)key->bits[1], graph->parts + key->bits[0]);
     }
 }
@@ -70,19 +71,22 @@ gpuarray *ga__node_view(const ga__graph *graph, int node, const gpuarray *viewed
     return view;
 }
 
-/* Whether each reduction of a step would also run over the common shape of all inputs by itself;
- * what a selection chooses has the shape of the truths. */
-static bool parts_agree(const ga__step *step, const ga__binding *b, int nparts)
+/* Whether each reduction of a step would also run over the common shape of all inputs by itself.
+ * The truths of a selection, its part 1, have `rest` axes of length 1 behind their own. */
+static bool parts_agree(const ga__step *step, const ga__binding *b, int nparts, int rest)
 {
+    int64_t wanted[GA_MAX_NDIM], shape[GA_MAX_NDIM];
+    memcpy(wanted, b->shape, sizeof(wanted));
     for (int p = 0; p < nparts; p++) {
-        int ndim = 0;
-        int64_t shape[GA_MAX_NDIM];
+        int ndim = p == 1 ? rest : 0;
+        for (int k = 0; k < ndim; k++)
+            shape[k] = wanted[b->ndim - 1 - k] = 1;
         for (int k = 0; k < step->ninputs; k++) {
             const gpuarray *x = b->operands[1 + k].array;
             if (step->reads[p] >> k & 1)
                 ga__broadcast_shape(&ndim, shape, x->ndim, x->shape);
         }
-        if (!ga__same_shape(ndim, shape, b->ndim, b->shape))
+        if (!ga__same_shape(ndim, shape, b->ndim, wanted))
             return false;
     }
     return true;
@@ -90,28 +94,42 @@ static bool parts_agree(const ga__step *step, const ga__binding *b, int nparts)
 
 /* ---- Elements at indices ---- */
 
-/* Lays out the memory so that the kernel is at index 0 of the indexed axis, whatever the indices'
- * axes: they broadcast. False if the array lacks the axis. */
-static bool lay_out(const ga__graph *graph, const ga__input *input, const gpuarray *x,
-                    ga__lens *lens)
+/* Lays out the memory so that the kernel is at index 0 of the indexed axes, whatever the indices'
+ * axes: they broadcast. False if the array lacks an axis. */
+static bool lay_out(const ga__node_key *key, const gpuarray *x, ga__lens *lens)
 {
-    const ga__node_key *key = &graph->nodes[input->node].key;
-    const int axis = (int)key->bits[0], axes = (int)key->bits[1];
+    const int to = (int)key->bits[0], axes = (int)key->bits[1];
+    const int others = x->ndim - __builtin_popcount(key->axes);
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
-    if (axis >= x->ndim || x->ndim - 1 + axes > GA_MAX_NDIM)
+    if ((uint64_t)key->axes >> x->ndim || others + axes > GA_MAX_NDIM)
         return false;
-    for (int k = 0, to = 0; k < x->ndim; k++) {
-        for (int j = 0; k == axis && j < axes; j++, to++) {
-            shape[to] = 1;
-            strides[to] = 0;
-        }
-        if (k != axis) {
-            shape[to] = x->shape[k];
-            strides[to++] = x->strides[k];
-        }
+    for (int k = 0, n = 0; k < x->ndim; k++) {
+        if (key->axes >> k & 1)
+            continue;
+        const int at = n < to ? n : n + axes;
+        shape[at] = x->shape[k];
+        strides[at] = x->strides[k];
+        n++;
     }
-    ga__lens_set_typed(lens, x, x->ndim - 1 + axes, shape, strides, 0);
+    for (int k = 0; k < axes; k++) {
+        shape[to + k] = 1;
+        strides[to + k] = 0;
+    }
+    ga__lens_set_typed(lens, x, others + axes, shape, strides, 0);
     return true;
+}
+
+/* The place of an element among its indices. */
+static void set_position(ga__binding *b, const ga__node_key *key, const gpuarray *x,
+                         ga__lens *position)
+{
+    const int indexed = __builtin_popcount(key->axes), axes = (int)key->bits[1];
+    const int span = key->keepdims ? x->ndim : axes;
+    const int behind = key->keepdims ? 0 : x->ndim - indexed - (int)key->bits[0];
+    const int first = b->ndim - behind - span;
+    int64_t strides[GA_MAX_NDIM] = {0};
+    ga__contiguous_strides(span, b->shape + first, 1, strides + first);
+    ga__lens_set(position, NULL, b->ndim, b->shape, strides, 0);
 }
 
 /* Adds what a kernel needs besides its inputs to take elements. False if an axis has none. */
@@ -124,23 +142,20 @@ static bool bind_numbers(ga__binding *b, const ga__plan *plan, const ga__step *s
             continue;
         const ga__node_key *key = &plan->graph.nodes[step->inputs[k].node].key;
         const gpuarray *x = arrays[k];
-        const int axis = (int)key->bits[0], axes = (int)key->bits[1],
-                  first = b->ndim - (x->ndim - axis - 1) - axes;
         /* Inputs are sorted: a name has the number of its element. */
-        const int named = step->inputs[k].name[1] - '0';
-        const char(*name)[8] = step->gather_name[named];
-        int64_t strides[GA_MAX_NDIM] = {0};
-        if (x->shape[axis] == 0 && ga__shape_size(b->ndim, b->shape) > 0)
-            return false;
-        ga__contiguous_strides(axes, b->shape + first, 1, strides + first);
-        ga__lens_set(&b->position[g], NULL, b->ndim, b->shape, strides, 0);
-        b->operands[n++] = ga__integer_operand(name[GA__GATHER_LENGTH], x->shape[axis]);
-        b->operands[n++] = ga__integer_operand(
-            name[GA__GATHER_STEP], x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
-        b->operands[n++] =
-            ga__lens_operand(name[GA__GATHER_POSITION], &b->position[g++], GA__COORDINATE, false);
+        const char(*name)[8] = step->gather_name[step->inputs[k].name[1] - '0'];
+        set_position(b, key, x, &b->position[g]);
+        b->operands[n++] = ga__lens_operand(*name++, &b->position[g++], GA__COORDINATE, false);
+        for (int axis = 0; axis < x->ndim; axis++) {
+            if (!(key->axes >> axis & 1))
+                continue;
+            if (x->shape[axis] == 0 && ga__shape_size(b->ndim, b->shape) > 0)
+                return false;
+            b->operands[n++] = ga__integer_operand(*name++, x->shape[axis]);
+            b->operands[n++] =
+                ga__integer_operand(*name++, x->strides[axis] / (int64_t)ga__dtype_size(x->dtype));
+        }
     }
-    b->gather_operands = n - 1 - step->ninputs;
     return true;
 }
 
@@ -187,7 +202,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                                  .reads = true};
         if (input->gathers) {
             ga__lens *lens = &b->gathered[gathers++];
-            if (!lay_out(&plan->graph, input, arrays[k], lens))
+            if (!lay_out(&plan->graph.nodes[input->node].key, arrays[k], lens))
                 return false;
             *operand = ga__lens_operand(input->name, lens, GA__PLACED, false);
         }
@@ -205,7 +220,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
     if (step->ngathers > 0 && !bind_numbers(b, plan, step, arrays))
         return false;
     const int nparts = step->selects ? 2 : step->group.nparts;
-    return nparts < 2 || parts_agree(step, b, nparts);
+    return nparts < 2 || parts_agree(step, b, nparts, step->selects ? ga__select_rest(plan) : 0);
 }
 
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape)
@@ -280,7 +295,7 @@ static ga_status launch_elementwise(const ga__step *step, const ga__plan *plan, 
                                b->operands);
     ga__checked checked;
     const int n = ga__checked_begin(&checked, "eval", device, b->operands,
-                                    1 + step->ninputs + b->gather_operands);
+                                    1 + step->ninputs + step->gather_operands);
     if (n < 0)
         return ga_error();
     return ga__checked_end(

@@ -29,15 +29,21 @@ typedef struct ga__binding {
     ga__operand operands[GA__MAX_OPERANDS];
     int ndim;
     int64_t shape[GA_MAX_NDIM];
-    /* The layouts of what is taken at indices; their positions have the whole shape. */
+    /* The layouts of what is taken at indices; their positions have the whole shape. Their
+     * operands follow the inputs. */
     ga__lens gathered[GA__MOST_GATHERS], position[GA__MOST_GATHERS];
-    int gather_operands; /* after the inputs */
 } ga__binding;
 
 /* Binds the arrays, one for each input of the step that is not a number. False if a number does not
  * fit its dtype, or the shapes do not broadcast as in the plan. */
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays);
+
+/* The axes that a selection, the root, keeps behind those of its mask. */
+static inline int ga__select_rest(const ga__plan *plan)
+{
+    return (int)plan->graph.nodes[plan->graph.root].key.bits[0];
+}
 
 /* The shape of the step's results; false if there is none. */
 bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64_t *shape);

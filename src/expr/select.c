@@ -26,9 +26,14 @@ static gpuarray *repeat(const gpuarray *x, const ga__binding *b, int64_t n)
                         : ga_broadcast_to(x, b->ndim, b->shape);
 }
 
-static ga_status index_inputs(indexed *all, const ga__step *step, const ga__binding *b, int64_t n)
+/* Of the inputs whose bits are set. */
+static ga_status index_inputs(indexed *all, const ga__step *step, uint64_t used,
+                              const ga__binding *b)
 {
+    const int64_t n = ga__shape_size(b->ndim, b->shape);
     for (int k = 0; k < step->ninputs; k++) {
+        if (b->operands[1 + k].array && !(used >> k & 1))
+            continue;
         ga__operand *to = &all->operands[all->count++];
         *to = b->operands[1 + k];
         if (!to->array)
@@ -43,46 +48,63 @@ static ga_status index_inputs(indexed *all, const ga__step *step, const ga__bind
 }
 
 /* The id of the kernels that only choose. */
-static ga_status predicate_id(const ga__step *step, ga__hash128 *id)
+static ga_status predicate_id(const ga__step *step, const indexed *inputs, ga__hash128 *id)
 {
     ga__strbuf s = GA__STRBUF_INIT;
     ga__describe(&s, "where");
     ga__describe(&s, step->finish[0]);
-    for (int k = 0; k < step->ninputs; k++)
-        ga__describe(&s, step->inputs[k].name);
+    for (int k = 0; k < inputs->count; k++)
+        ga__describe(&s, inputs->operands[k].name);
     const ga_status status = ga__description_id(&s, id);
     ga__strbuf_reset(&s);
     return status;
 }
 
-static gpuarray *store(ga__chosen *c, const ga__step *step, ga_dtype dtype, indexed *inputs)
+/* The result: a tuple of truths chooses `each` elements, which have the last axes of the root. */
+static gpuarray *result_of(const ga__chosen *c, const ga__node *root, const int64_t *rest,
+                           int64_t each)
+{
+    int64_t shape[GA_MAX_NDIM] = {each > 0 ? c->count / each : c->count};
+    for (int k = 1; k < root->ndim; k++)
+        shape[k] = rest[k - 1];
+    return ga__array_new("eval", c->where.device, root->dtype, root->ndim, shape);
+}
+
+static gpuarray *store(ga__chosen *c, const ga__step *step, gpuarray *out, indexed *inputs)
 {
     char statement[80];
-    gpuarray *out = ga__array_new("eval", c->where.device, dtype, 1, &c->count);
-    if (!out || c->count == 0)
+    if (!out || out->size == 0)
         return ga__chosen_end(c, out, out ? GA_OK : ga_error());
     inputs->operands[inputs->count] = ga__write_operand("y", out);
     snprintf(statement, sizeof statement, "y[to] = ga::cast<%s>(value)",
-             ga__dtype_memory_type(dtype));
+             ga__dtype_memory_type(out->dtype));
     return ga__chosen_end(c, out,
                           ga__chosen_store(c, "eval_select", step->id, step->text, statement,
                                            inputs->count + 1, inputs->operands));
 }
 
 gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device *device,
-                         const ga__binding *b)
+                         const ga__binding *bound)
 {
-    const int64_t n = ga__shape_size(b->ndim, b->shape);
+    const ga__node *root = &plan->graph.nodes[plan->graph.root];
+    const int lead = bound->ndim - ga__select_rest(plan);
+    const int64_t each = ga__shape_size(bound->ndim - lead, bound->shape + lead);
+    ga__binding b = *bound;
     indexed inputs = {.count = 0};
     ga__chosen c;
-    ga__predicate where = {.text = step->finish[0], .device = device, .size = n};
     gpuarray *out = NULL;
-    if (index_inputs(&inputs, step, b, n) == GA_OK && predicate_id(step, &where.id) == GA_OK) {
+    for (int k = lead; k < b.ndim && each == 0; k++)
+        b.shape[k] = 1; /* the truths alone tell how many rows of no elements there are */
+    ga__predicate where = {
+        .text = step->finish[0], .device = device, .size = ga__shape_size(b.ndim, b.shape)};
+    if (index_inputs(&inputs, step, each > 0 ? ~(uint64_t)0 : step->reads[1], &b) == GA_OK &&
+        predicate_id(step, &inputs, &where.id) == GA_OK) {
         where.noperands = inputs.count;
         where.operands = inputs.operands;
         const ga_status status = ga__chosen_begin_where(&c, "eval", &where);
-        out = status == GA_OK ? store(&c, step, plan->graph.nodes[plan->graph.root].dtype, &inputs)
-                              : ga__chosen_end(&c, NULL, status);
+        out = status == GA_OK
+                  ? store(&c, step, result_of(&c, root, bound->shape + lead, each), &inputs)
+                  : ga__chosen_end(&c, NULL, status);
     }
     for (int k = 0; k < step->ninputs; k++)
         ga_free(inputs.views[k]);

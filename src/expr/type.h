@@ -18,11 +18,11 @@ typedef enum ga__node_kind {
     GA__NODE_CAST,
     GA__NODE_REDUCE,  /* a reduction or a scan */
     GA__NODE_VIEW,    /* of an array, of a view, or of a value that a kernel stores */
-    GA__NODE_GATHER,  /* operand[0], which is in memory as that of a view, at the indices operand[1]
-                       */
+    GA__NODE_GATHER,  /* operand[0], which is in memory as that of a view, at the indices of the
+                       * other operands */
     GA__NODE_PRODUCT, /* a @ b, of two such values; it is one itself */
-    GA__NODE_SELECT /* the elements of operand[0] where operand[1], of its shape, is true: the root.
-                     * Its shape here is the longest that it may have */
+    GA__NODE_SELECT /* the elements of operand[0] where operand[1], of its first axes, is true: the
+                     * root. Its shape here is the longest that it may have */
 } ga__node_kind;
 
 /* Identifies a value; unused members are 0. */
@@ -31,13 +31,14 @@ typedef struct ga__node_key {
     int32_t row; /* a ga__row_id; of ARRAY and WEAK_ARGUMENT the argument's index; of VIEW a
                   * ga__view_kind */
     int32_t dtype;
-    int32_t operand[3]; /* earlier nodes */
-    uint32_t axes;      /* REDUCE: a bit for each reduced axis; of a scan, for its axis: 0 if it is
-                         * over all elements in C order */
-    int32_t keepdims;
+    int32_t operand[GA__AST_OPERANDS]; /* earlier nodes */
+    uint32_t axes;    /* REDUCE: a bit for each reduced axis; of a scan, for its axis: 0 if it is
+                       * over all elements in C order; GATHER: a bit for each indexed axis */
+    int32_t keepdims; /* REDUCE; GATHER: the indices have the other axes, too */
     uint64_t bits[2]; /* CONSTANT: the number; REDUCE: ddof; APPLY: a small constant exponent, and
                        * of round the decimals, if there are some; VIEW: the first of its parts, and
-                       * their number; GATHER: the axis, and the number of axes of the indices */
+                       * their number; GATHER: where the axes of the indices begin in the result,
+                       * and their number; SELECT: the axes behind those of operand[1] */
 } ga__node_key;
 
 typedef struct ga__node {

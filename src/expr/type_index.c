@@ -9,81 +9,173 @@ typedef ga__typer typer;
 
 #define FAILED GA__TYPER_FAILED
 
+/* A view of an array with so many axes of length 1 behind its own. */
+static int with_axes_behind(typer *t, int index, int behind)
+{
+    const ga__node *node = ga__typer_node(t, index);
+    int64_t shape[2 * GA_MAX_NDIM];
+    const ga__node_key key = {.kind = GA__NODE_VIEW,
+                              .row = GA__VIEW_SLICE,
+                              .dtype = node->dtype,
+                              .operand = {index},
+                              .bits = {(uint64_t)t->ast->nparts, (uint64_t)behind + 1}};
+    if (node->ndim == 0 || behind == 0)
+        return index;
+    memcpy(shape, node->shape, sizeof(int64_t) * (size_t)node->ndim);
+    for (int k = 0; k < behind; k++)
+        shape[node->ndim + k] = 1;
+    t->graph->nviews++;
+    return ga__typer_add_node(t, &key, node->dtype, node->ndim + behind, shape);
+}
+
 /* An array of indices as int64 with the axes behind it; a number as it is. */
 static int index_node(typer *t, int index, int behind)
 {
     const ga__node *node = ga__typer_node(t, index);
     const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
+    if (!ga__node_is_weak(node) && node->dtype == GA_BOOL)
+        return ga__typer_fail(t, GA_ERR_UNSUPPORTED,
+                              "a mask beside arrays of indices; use ga_index()");
     if (kind != 'i' && kind != 'u')
         return ga__typer_fail(t, GA_ERR_DTYPE, "indices are integers");
-    if (node->ndim > 0 && behind > 0) {
-        int64_t shape[2 * GA_MAX_NDIM];
-        ga__node_key key = {.kind = GA__NODE_VIEW,
-                            .row = GA__VIEW_SLICE,
-                            .dtype = node->dtype,
-                            .operand = {index},
-                            .bits = {(uint64_t)t->ast->nparts, (uint64_t)behind + 1}};
-        memcpy(shape, node->shape, sizeof(int64_t) * (size_t)node->ndim);
-        for (int k = 0; k < behind; k++)
-            shape[node->ndim + k] = 1;
-        t->graph->nviews++;
-        index = ga__typer_add_node(t, &key, node->dtype, node->ndim + behind, shape);
-    }
+    if (!ga__node_is_weak(node))
+        index = with_axes_behind(t, index, behind);
     return index == FAILED ? FAILED : ga__typer_convert(t, index, GA_INT64);
 }
 
-/* x[mask] */
+/* ---- x[mask] ---- */
+
+static bool is_mask(const typer *t, const int *operand)
+{
+    const ga__node *m = ga__typer_node(t, operand[1]);
+    return t->ast_node->options && !ga__node_is_weak(m) && m->dtype == GA_BOOL;
+}
+
 static int select_node(typer *t, int source, int mask)
 {
     const ga__node *x = ga__typer_node(t, source), *m = ga__typer_node(t, mask);
-    const int64_t most = ga__shape_size(x->ndim, x->shape);
+    const int rest = x->ndim - m->ndim;
+    int64_t shape[GA_MAX_NDIM + 1];
     char what[300];
-    if (ga__same_shape(x->ndim, x->shape, m->ndim, m->shape) && t->ast_node->row == 0) {
-        const ga__node_key key = {
-            .kind = GA__NODE_SELECT, .dtype = x->dtype, .operand = {source, mask}};
-        t->graph->selects = true;
-        return ga__typer_add_node(t, &key, x->dtype, 1, &most);
+    ga__node_key key = {
+        .kind = GA__NODE_SELECT, .dtype = x->dtype, .operand = {source}, .bits = {(uint64_t)rest}};
+    if (m->ndim != 1 && t->ast_node->options == 1)
+        return ga__typer_fail(
+            t, GA_ERR_UNSUPPORTED,
+            "a mask of another number of axes than 1 stands alone; use ga_index()");
+    if (rest < 0 || !ga__same_shape(m->ndim, x->shape, m->ndim, m->shape)) {
+        snprintf(what, sizeof what, "a mask of shape %s chooses from an array of shape %s",
+                 ga__shape_text(m->ndim, m->shape), ga__shape_text(x->ndim, x->shape));
+        return ga__typer_fail(t, GA_ERR_SHAPE, what);
     }
-    snprintf(what, sizeof what,
-             "a mask of shape %s chooses from an array of shape %s; along an axis, use "
-             "ga_compress()",
-             ga__shape_text(m->ndim, m->shape), ga__shape_text(x->ndim, x->shape));
+    shape[0] = ga__shape_size(m->ndim, m->shape);
+    if (rest > 0)
+        memcpy(shape + 1, x->shape + m->ndim, sizeof(int64_t) * (size_t)rest);
+    key.operand[1] = with_axes_behind(t, mask, rest);
+    if (key.operand[1] == FAILED)
+        return FAILED;
+    t->graph->selects = true;
+    return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, 1 + rest, shape);
+}
+
+/* ---- x[i, j] ---- */
+
+/* The indexed axes of x as bits, its lengths, and those of the result. */
+typedef struct indexed {
+    ga__node_key key;
+    int ndim, naxes, to;
+    int64_t x[GA_MAX_NDIM], shape[2 * GA_MAX_NDIM];
+} indexed;
+
+static int find_axes(typer *t, indexed *n)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    for (int k = 0; k < ast_node->nindices; k++) {
+        const int axis = ast_node->axis[k] + (ast_node->axis[k] < 0 ? n->ndim : 0);
+        if (axis < 0 || axis >= n->ndim)
+            return ga__typer_fail(t, GA_ERR_INDEX, "the array has no such axis to index");
+        n->key.axes |= (uint32_t)1 << axis;
+        if (k == 0)
+            n->to = ast_node->row == GA__GATHER_FRONT ? 0 : axis;
+    }
+    return 0;
+}
+
+/* The shape of the indices replaces the indexed axes. */
+static int shape_parts(typer *t, indexed *n, const int *index)
+{
+    int64_t shape[GA_MAX_NDIM];
+    int others = 0;
+    n->naxes = ga__typer_broadcast(t, t->ast_node->nindices, index, shape);
+    if (n->naxes == FAILED)
+        return FAILED;
+    memcpy(n->shape + n->to, shape, sizeof(int64_t) * (size_t)n->naxes);
+    for (int k = 0; k < n->ndim; k++)
+        if (!(n->key.axes >> k & 1)) {
+            n->shape[others < n->to ? others : others + n->naxes] = n->x[k];
+            others++;
+        }
+    n->ndim = others + n->naxes;
+    return 0;
+}
+
+/* The indices have the axes of x: those that are not indexed broadcast. */
+static int shape_along(typer *t, indexed *n, int index)
+{
+    const ga__node *i = ga__typer_node(t, index);
+    char what[300];
+    int ndim = n->ndim;
+    memcpy(n->shape, n->x, sizeof(int64_t) * (size_t)ndim);
+    n->shape[n->to] = 1;
+    n->naxes = 1;
+    n->key.keepdims = true;
+    if (!ga__node_is_weak(i) && i->ndim == n->ndim &&
+        ga__broadcast_shape(&ndim, n->shape, ndim, i->shape))
+        return 0;
+    snprintf(what, sizeof what, "indices of shape %s do not go along axis %d of shape %s",
+             ga__node_is_weak(i) ? "()" : ga__shape_text(i->ndim, i->shape), n->to,
+             ga__shape_text(n->ndim, n->x));
     return ga__typer_fail(t, GA_ERR_SHAPE, what);
 }
 
-int ga__typer_gather(typer *t, int source, int index)
+static int check_lengths(const typer *t, const indexed *n, int ndim)
 {
-    const ga__ast_node *ast_node = t->ast_node;
-    const ga__node *x = ga__typer_node(t, source), *i = ga__typer_node(t, index);
-    int64_t shape[2 * GA_MAX_NDIM];
-    const int ndim = x->ndim, axes = ga__node_is_weak(i) ? 0 : i->ndim;
-    const int axis = ast_node->row < 0 ? ast_node->row + ndim : ast_node->row;
-    const ga_dtype dtype = x->dtype;
+    for (int k = 0; k < ndim; k++)
+        if (n->key.axes >> k & 1 && n->x[k] == 0 && ga__shape_size(n->ndim, n->shape) > 0)
+            return ga__typer_fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
+    return 0;
+}
+
+static int gather_node(typer *t, indexed *n, const int *operand)
+{
+    const int nindices = t->ast_node->nindices, ndim = n->ndim;
+    const bool along = t->ast_node->row == GA__GATHER_ALONG;
+    if (find_axes(t, n) == FAILED ||
+        (along ? shape_along(t, n, operand[1]) : shape_parts(t, n, operand + 1)) == FAILED ||
+        check_lengths(t, n, ndim) == FAILED)
+        return FAILED;
+    for (int k = 1; k <= nindices; k++) {
+        n->key.operand[k] = index_node(t, operand[k], along ? 0 : ndim - nindices - n->to);
+        if (n->key.operand[k] == FAILED)
+            return FAILED;
+    }
+    n->key.bits[0] = (uint64_t)n->to;
+    n->key.bits[1] = (uint64_t)n->naxes;
+    t->graph->ngathers++;
+    return ga__typer_add_node(t, &n->key, (ga_dtype)n->key.dtype, n->ndim, n->shape);
+}
+
+int ga__typer_gather(typer *t, const int *operand)
+{
+    const ga__node *x = ga__typer_node(t, operand[0]);
+    indexed n = {.key = {.kind = GA__NODE_GATHER, .dtype = x->dtype, .operand = {operand[0]}},
+                 .ndim = x->ndim};
     if (ga__node_is_weak(x))
         return ga__typer_fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
-    const bool in_brackets = t->ast->text[ast_node->at] == '[';
-    if (in_brackets && !ga__node_is_weak(i) && i->dtype == GA_BOOL)
-        return select_node(t, source, index);
-    if (axis < 0 || axis >= ndim)
-        return ga__typer_fail(t, GA_ERR_INDEX, "the array has no such axis to index");
-    if (ast_node->options && ndim > 1)
-        return ga__typer_fail(t, GA_ERR_INVALID,
-                              "take() without axis= takes a 1-D array; add axis=");
-    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)axis);
-    if (axes > 0)
-        memcpy(shape + axis, i->shape, sizeof(int64_t) * (size_t)axes);
-    memcpy(shape + axis + axes, x->shape + axis + 1, sizeof(int64_t) * (size_t)(ndim - axis - 1));
-    if (x->shape[axis] == 0 && ga__shape_size(ndim - 1 + axes, shape) > 0)
-        return ga__typer_fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
-    ga__node_key key = {.kind = GA__NODE_GATHER,
-                        .dtype = dtype,
-                        .operand = {source},
-                        .bits = {(uint64_t)axis, (uint64_t)axes}};
-    key.operand[1] = index_node(t, index, ndim - axis - 1);
-    if (key.operand[1] == FAILED)
-        return FAILED;
-    t->graph->ngathers++;
-    return ga__typer_add_node(t, &key, dtype, ndim - 1 + axes, shape);
+    if (is_mask(t, operand))
+        return select_node(t, operand[0], operand[1]);
+    memcpy(n.x, x->shape, sizeof(int64_t) * (size_t)n.ndim);
+    return gather_node(t, &n, operand);
 }
 
 /* ---- round(x, k) ---- */

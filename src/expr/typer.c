@@ -144,7 +144,7 @@ static int cast(typer *t, int k, ga_dtype dtype)
 
 /* ---- Elementwise functions ---- */
 
-static int broadcast(const typer *t, int inputs, const int *operand, int64_t *shape)
+int ga__typer_broadcast(const typer *t, int inputs, const int *operand, int64_t *shape)
 {
     int ndim = 0;
     for (int k = 0; k < inputs; k++) {
@@ -243,7 +243,7 @@ int ga__typer_apply(typer *t, int row_id, const int *given)
     }
     if (row_id == GA__ROW_clip && take_bounds(t, types, operand) == FAILED)
         return FAILED;
-    const int ndim = broadcast(t, row->inputs, operand, shape);
+    const int ndim = ga__typer_broadcast(t, row->inputs, operand, shape);
     if (ndim == FAILED)
         return FAILED;
     if (ga__resolve(row->formula.name, row->kinds, row->rule, row->inputs, types, loop, &common) !=
@@ -375,6 +375,12 @@ static int view(typer *t, int operand)
                            t->graph->parts + ast_node->first_part, &slice) != GA_OK)
             return ga__typer_fail_here(t);
     }
+    if (key.row == GA__VIEW_RAVEL && x->ndim == 1)
+        return operand;
+    if (key.row == GA__VIEW_RAVEL) {
+        slice.shape[0] = ga__shape_size(x->ndim, x->shape);
+        slice.ndim = 1;
+    }
     t->graph->nviews++;
     const bool takes_part = key.row == GA__VIEW_REAL || key.row == GA__VIEW_IMAG;
     key.dtype = takes_part ? ga__dtype_real(x->dtype) : x->dtype;
@@ -417,8 +423,8 @@ static int find_name(typer *t)
 static int type_node(typer *t, const int *node)
 {
     const ga__ast_node *ast_node = t->ast_node;
-    int operand[3];
-    for (int k = 0; k < 3; k++)
+    int operand[GA__AST_OPERANDS];
+    for (int k = 0; k < GA__AST_OPERANDS; k++)
         operand[k] = node[ast_node->operand[k]];
     switch (ast_node->kind) {
     case GA__AST_NUMBER: return add_constant(t, ast_node->number);
@@ -428,7 +434,7 @@ static int type_node(typer *t, const int *node)
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
     case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
-    case GA__AST_GATHER: return ga__typer_gather(t, operand[0], operand[1]);
+    case GA__AST_GATHER: return ga__typer_gather(t, operand);
     case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
     case GA__AST_PRODUCT: return multiply(t, operand);
     }

@@ -35,9 +35,12 @@ int ga__typer_convert(ga__typer *t, int k, ga_dtype dtype);
 /* A row of the tables applied to values. */
 int ga__typer_apply(ga__typer *t, int row_id, const int *operand);
 
-/* The elements of a value at the indices of another, along the axis of the ast's node; and a value
+/* The shape that the values have together; returns its number of axes, or GA__TYPER_FAILED. */
+int ga__typer_broadcast(const ga__typer *t, int inputs, const int *operand, int64_t *shape);
+
+/* The elements of a value at the indices of others, along the axes of the ast's node; and a value
  * rounded to its number of decimals. */
-int ga__typer_gather(ga__typer *t, int source, int index);
+int ga__typer_gather(ga__typer *t, const int *operand);
 int ga__typer_round(ga__typer *t, int operand);
 
 #endif

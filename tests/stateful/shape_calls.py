@@ -27,7 +27,8 @@ class RollArgs(Structure):
 
 class PadArgs(Structure):
     _fields_ = [("x", c_void_p), ("nwidths", c_int), ("widths", LENGTHS), ("mode", c_char_p), ("value", Value),
-                ("stat_length", c_int64)]
+                ("stat_length", c_int64), ("nvalues", c_int), ("values", POINTER(Value)), ("nstat_lengths", c_int),
+                ("stat_lengths", LENGTHS)]
 
 
 class DiffArgs(Structure):
@@ -110,9 +111,11 @@ class Shapes:
     def repeat(self, x, counts, axis):
         return self.make("ga_repeat", *sized(RepeatArgs(x.address, counts, *axis_of(axis))))
 
-    def pad(self, x, widths, mode, value, stat_length=0):
+    def pad(self, x, widths, mode, value, stat_length=0, values=(), lengths=()):
         held = (c_int64 * max(len(widths), 1))(*widths)
-        return self.make("ga_pad", *sized(PadArgs(x.address, len(widths), held, mode.encode(), value, stat_length)))
+        return self.make("ga_pad", *sized(
+            PadArgs(x.address, len(widths), held, mode.encode(), value, stat_length, len(values),
+                    (Value * len(values))(*values), len(lengths), (c_int64 * len(lengths))(*lengths))))
 
     def plain(self, name, x, numbers, count):
         kind = c_int64 if count < 0 else c_int

@@ -115,26 +115,34 @@ class Pads(Shape):
     kinds = [d for d in DTYPES if d not in SMALL and d != "bool"]
     MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean", "median"]
 
+    def sides(self, rng, ndim, low, high):
+        """Numbers of sides, and the same for NumPy."""
+        form = int(rng.integers(3)) if ndim else 0
+        numbers = [int(k) for k in rng.integers(low, high, [1, 2, 2 * ndim][form])]
+        return numbers, numbers[0] if form == 0 else tuple(numbers) if form == 1 else tuple(zip(numbers[::2],
+                                                                                                 numbers[1::2]))
+
     def call(self, rng):
         x = self.array(rng, lengths(rng, int(rng.integers(0, 4)), 9))
         ndim = x.like.ndim
         mode = pick(rng, self.MODES)
         if self.dtypes[0].startswith("c") and mode in ("maximum", "minimum", "mean", "median", "linear_ramp"):
             mode = "edge"
-        form = int(rng.integers(3)) if ndim else 0
-        widths = [int(k) for k in rng.integers(0, 12, [1, 2, 2 * ndim][form])]
-        theirs = widths[0] if form == 0 else tuple(widths) if form == 1 else tuple(zip(widths[::2], widths[1::2]))
+        widths, theirs = self.sides(rng, ndim, 0, 12)
         value = int(rng.integers(0, 9))
         extra = {"constant": {"constant_values": value}, "linear_ramp": {"end_values": value}}.get(mode, {})
         stat = int(rng.integers(0, 5)) if mode in ("maximum", "minimum", "mean", "median") else 0
+        values = counts = ()
         if stat:
             extra = {"stat_length": stat}
+        if rng.random() < 0.4 and extra:
+            numbers, extra[list(extra)[0]] = self.sides(rng, ndim, 1, 9)
+            values, counts = ((), numbers) if stat else ([self.library.number(k, "int64") for k in numbers], ())
         if mode in ("mean", "median", "linear_ramp"):
             x = Held(self.library, rng, elements(rng, pick(rng, ["int32", "float64", "uint8"]), x.like.shape) * 8)
         what = "pad(%r, %r, %s, %d, %r)" % (x, theirs, mode, value, extra)
-        if ndim == 2 and form == 2 and len(widths) == 2 * ndim == 2:
-            return what, []
-        return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64"), stat),
+        return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64"), stat,
+                                                     values, counts),
                          lambda: np.pad(x.like, theirs, mode, **extra), mode not in ("linear_ramp", "mean", "median"))
 
 

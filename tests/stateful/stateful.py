@@ -22,7 +22,9 @@ try:
     import building
     import shapes
     import recipes
+    from draws import DISTRIBUTIONS
     from einsums import EINSUMS
+    from gathers import GATHERS
     from products import PRODUCTS
     from ranks import RANKS
     from sets import SETS
@@ -32,7 +34,7 @@ except ImportError as missing:
     sys.exit(77)
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
-         EINSUMS + PRODUCTS + TREES)
+         EINSUMS + PRODUCTS + TREES + GATHERS + DISTRIBUTIONS)
 HANGS = 300  # seconds without the start of a call: the run ends and prints where each thread is
 
 

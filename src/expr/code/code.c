@@ -455,10 +455,8 @@ static ga_status code(coder *c)
 /* Whether the engines support fewer operands. What elements at indices need besides counts too. */
 static bool has_too_many(const ga__step *step)
 {
-    const int more = step->ngathers > 0 ? GA__GATHER_OPERANDS * step->ngathers + 2
-                     : step->selects    ? 2
-                                        : 0;
-    return step->ninputs + more > GA__MOST_INPUTS;
+    const int more = step->ngathers > 0 || step->selects ? 2 : 0;
+    return step->ninputs + step->gather_operands + more > GA__MOST_INPUTS;
 }
 
 static ga_status code_within_limits(coder *c)

@@ -87,11 +87,41 @@ void ga__coder_add_leaf(coder *c, int k)
     add_array(c, k, k);
 }
 
-void ga__coder_add_gather(coder *c, int k)
+/* Names what the kernel needs besides the memory and the indices. */
+static void name_gather(ga__step *step, int g, int nindices)
 {
-    static const char letters[] = "nsp";
+    char(*name)[8] = step->gather_name[g];
+    const char digit = (char)('0' + g);
+    snprintf(name[0], sizeof(*name), "g%cp", digit);
+    for (int h = 0; h < nindices; h++) {
+        snprintf(name[1 + 2 * h], sizeof(*name), "g%cn%c", digit, '0' + h);
+        snprintf(name[2 + 2 * h], sizeof(*name), "g%cs%c", digit, '0' + h);
+    }
+    step->gather_operands += 1 + 2 * nindices;
+}
+
+/* Writes const TYPE tK = the element at the sum of the indices times their steps. */
+static void add_taken(coder *c, int k, int g)
+{
     const ga__node *node = node_at(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
+    const char(*name)[8] = (const char(*)[8])c->step->gather_name[g];
+    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
+    ga__strbuf_addf(&c->text, "const %s %s = ga::cast<%s>(g%d[", type, c->name[k], type, g);
+    for (int axis = 0, h = 0; axis < GA_MAX_NDIM; axis++) {
+        if (!(node->key.axes >> axis & 1))
+            continue;
+        ga__strbuf_addf(&c->text, "%sga::taken(%s, %s, fault, call, %d, %s) * %s", h ? " + " : "",
+                        c->name[node->key.operand[1 + h]], name[1 + 2 * h], axis, name[0],
+                        name[2 + 2 * h]);
+        h++;
+    }
+    ga__strbuf_add(&c->text, "]);\n");
+}
+
+void ga__coder_add_gather(coder *c, int k)
+{
+    const ga__node *node = node_at(c, k);
     ga__step *step = c->step;
     const int g = step->ngathers;
     if (g == GA__MOST_GATHERS)
@@ -99,14 +129,8 @@ void ga__coder_add_gather(coder *c, int k)
     if (step->ninputs > GA__MOST_INPUTS)
         return;
     step->ngathers++;
-    for (int j = 0; j < GA__GATHER_OPERANDS; j++)
-        snprintf(step->gather_name[g][j], sizeof(step->gather_name[g][j]), "g%d%c", g, letters[j]);
+    name_gather(step, g, ga__node_inputs(node) - 1);
     snprintf(c->name[k], sizeof(c->name[k]), "g%d", g);
     add_array(c, k, node->key.operand[0])->gathers = true;
-    snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text,
-                    "const %s %s = ga::cast<%s>(g%d[ga::taken(%s, g%dn, fault, call, %d, g%dp) * "
-                    "g%ds]);\n",
-                    type, c->name[k], type, g, c->name[node->key.operand[1]], g,
-                    (int)node->key.bits[0], g, g);
+    add_taken(c, k, g);
 }

@@ -10,6 +10,9 @@
 #define GA__EVAL_NODES 10000 /* its operands and operations */
 #define GA__EVAL_DEPTH 200   /* nested parentheses, calls and prefixes */
 
+#define GA__GATHER_INDICES 4 /* arrays of indices of one GATHER */
+#define GA__AST_OPERANDS (1 + GA__GATHER_INDICES)
+
 typedef enum ga__ast_kind {
     GA__AST_NUMBER,
     GA__AST_NAME,
@@ -18,28 +21,39 @@ typedef enum ga__ast_kind {
     GA__AST_REDUCTION,
     GA__AST_CAST,
     GA__AST_VIEW,
-    GA__AST_GATHER, /* operand 0 at the indices of operand 1, along an axis */
+    GA__AST_GATHER, /* operand 0 at the indices of the others, along an axis each */
     GA__AST_ROUND,  /* operand 0 to a number of decimals */
     GA__AST_PRODUCT /* a @ b */
 } ga__ast_kind;
 
-/* x[...], x.T, x.real and x.imag. */
+/* x[...], x.T, x.real and x.imag; and all elements in C order. */
 typedef enum ga__view_kind {
     GA__VIEW_SLICE,
     GA__VIEW_TRANSPOSE,
     GA__VIEW_REAL,
-    GA__VIEW_IMAG
+    GA__VIEW_IMAG,
+    GA__VIEW_RAVEL
 } ga__view_kind;
+
+/* How a GATHER was written, and where the axes of its indices go. */
+typedef enum ga__gather_form {
+    GA__GATHER_PARTS, /* x[i, j, :] and take(x, i, k): in the place of the first indexed axis */
+    GA__GATHER_FRONT, /* x[i, :, j]: first */
+    GA__GATHER_ALONG  /* take_along_axis(x, i, k): the indices have the other axes, too */
+} ga__gather_form;
 
 typedef struct ga__ast_node {
     ga__ast_kind kind;
-    int row;        /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype; VIEW: its kind;
-                     * GATHER: the axis, from the end if negative; ROUND: the decimals */
-    int operand[3]; /* indices of earlier nodes */
-    size_t at;      /* in the text */
-    size_t length;  /* of a name */
+    int row; /* OPERATOR, CALL, REDUCTION: a ga__row_id; CAST: a dtype; VIEW: its kind;
+              * GATHER: a ga__gather_form; ROUND: the decimals */
+    int operand[GA__AST_OPERANDS]; /* indices of earlier nodes */
+    int nindices;                  /* of GATHER, and their axes, from the end if negative */
+    int axis[GA__GATHER_INDICES];
+    size_t at;     /* in the text */
+    size_t length; /* of a name */
     ga_value number;
-    int options;            /* of a reduction; of GATHER, 1: the operand has one axis */
+    int options;            /* of a reduction; of GATHER, 1: one array is alone in brackets, or
+                             * begins them: it may be a mask; 2: alone */
     int first_part, nparts; /* of a slice: equal slices have the same parts */
 } ga__ast_node;
 

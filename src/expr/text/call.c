@@ -296,27 +296,47 @@ static LEAF int find_call(parser *p, size_t at, size_t length, ga__ast_node *cal
     return 0;
 }
 
-/* Parses the rest of take(x, i), take(x, i, k) or take(x, i, axis=k). */
-static LEAF int parse_take(parser *p, size_t at)
+/* Parses ", k", ", axis=k" or ", axis=None" before the ")". 1 if there is an axis. */
+static int parse_taken_axis(parser *p, bool *all, int *axis)
 {
-    ga__ast_node node = {.kind = GA__AST_GATHER, .at = at, .options = 1};
+    const int more = ga__lexer_accept(&p->lexer, ",");
+    if (more != 1 || ga__lexer_next_is(&p->lexer, ")"))
+        return more == FAILED ? FAILED : 0;
+    const int named = ga__lexer_accept(&p->lexer, "axis");
+    if (named == FAILED || (named && ga__lexer_expect(&p->lexer, "=") == FAILED))
+        return FAILED;
+    const int none = ga__lexer_accept(&p->lexer, "None");
+    *all = none == 1;
+    return none                                                             ? none
+           : parse_integer(p, "an axis must be an integer", axis) == FAILED ? FAILED
+                                                                            : 1;
+}
+
+/* Parses the rest of take(x, i), take(x, i, axis=k) and take_along_axis(x, i, k). Without an axis,
+ * take() goes over all elements, and take_along_axis() along the last axis. */
+static LEAF int parse_take(parser *p, size_t at, ga__gather_form form)
+{
+    ga__ast_node node = {.kind = GA__AST_GATHER, .row = form, .at = at, .nindices = 1};
+    bool all = form == GA__GATHER_PARTS;
     for (int k = 0; k < 2; k++) {
         if (k > 0 && ga__lexer_expect(&p->lexer, ",") == FAILED)
             return FAILED;
         if ((node.operand[k] = ga__parse_expression(p)) == FAILED)
             return FAILED;
     }
-    const int more = ga__lexer_accept(&p->lexer, ",");
-    if (more == 1) {
-        const int named = ga__lexer_accept(&p->lexer, "axis");
-        if (named == FAILED || (named && ga__lexer_expect(&p->lexer, "=") == FAILED) ||
-            parse_integer(p, "an axis must be an integer", &node.row) == FAILED)
-            return FAILED;
-        node.options = 0;
-    }
-    if (more == FAILED || ga__lexer_expect(&p->lexer, ")") == FAILED)
+    node.axis[0] = all ? 0 : -1;
+    const int axis = parse_taken_axis(p, &all, &node.axis[0]);
+    if (axis == FAILED || ga__lexer_expect(&p->lexer, ")") == FAILED)
         return FAILED;
-    return ga__parser_add(p, node);
+    all = axis ? all : form == GA__GATHER_PARTS;
+    if (all) {
+        node.axis[0] = 0;
+        node.operand[0] = ga__parser_add(p, (ga__ast_node){.kind = GA__AST_VIEW,
+                                                           .row = GA__VIEW_RAVEL,
+                                                           .operand = {node.operand[0]},
+                                                           .at = at});
+    }
+    return node.operand[0] == FAILED ? FAILED : ga__parser_add(p, node);
 }
 
 /* Parses the rest of round(x, k) after x. */
@@ -362,7 +382,9 @@ int ga__parse_call(parser *p, size_t at, size_t length)
     ga__ast_node call;
     int inputs;
     if (length == 4 && memcmp(p->lexer.text + at, "take", 4) == 0)
-        return parse_take(p, at);
+        return parse_take(p, at, GA__GATHER_PARTS);
+    if (length == 15 && memcmp(p->lexer.text + at, "take_along_axis", 15) == 0)
+        return parse_take(p, at, GA__GATHER_ALONG);
     if (length == 4 && memcmp(p->lexer.text + at, "relu", 4) == 0)
         return parse_relu(p, at);
     if (find_call(p, at, length, &call, &inputs) == FAILED)

@@ -17,25 +17,28 @@ static int fail_index(const parser *p, size_t at)
         "an index is an integer, a slice, None, ... or an array, as in x[0, 1:-1, i]");
 }
 
-/* Where the array of indices stands among the parts so far. */
+/* The arrays of indices among the parts so far. */
 typedef struct indexing {
-    int node;          /* the array; FAILED: there is none */
-    int before, after; /* axes of the result on either side */
-    bool dots;         /* an ellipsis is before it */
+    int count, axes; /* of the view that the other parts make; arrays index one each */
+    int node[GA__GATHER_INDICES], axis[GA__GATHER_INDICES];
+    bool behind[GA__GATHER_INDICES]; /* an ellipsis is before it */
+    bool dots;
     enum { NO_INDEX, IN_RUN, RUN_ENDED } run;
     bool divided; /* indices are no neighbours: NumPy puts their axes first */
 } indexing;
 
-static void note_part(indexing *n, const ga_range *part, bool is_array)
+static void note_part(indexing *n, const ga_range *part, int array)
 {
-    const bool index = is_array || part->kind == 1;
+    const bool index = array != FAILED || part->kind == 1;
     n->divided = n->divided || (index && n->run == RUN_ENDED);
     n->run = index ? IN_RUN : n->run == IN_RUN ? RUN_ENDED : n->run;
-    n->dots = n->dots || (n->node == FAILED && part->kind == 3);
-    if (!index && n->node == FAILED)
-        n->before++;
-    else if (!index)
-        n->after++;
+    n->dots = n->dots || part->kind == 3;
+    if (array != FAILED) {
+        n->node[n->count] = array;
+        n->behind[n->count] = n->dots;
+        n->axis[n->count++] = n->axes;
+    }
+    n->axes += part->kind == 0 || part->kind == 2;
 }
 
 /* Parses an integer with its sign if one is next. FAILED, 0 or 1. */
@@ -160,11 +163,9 @@ static int take_part(parser *p, size_t at, ga__ast_node *node, indexing *known)
     memset(&part, 0, sizeof(part));
     if (parse_part(p, &part, &array) == FAILED || gather_parts(p->ast, node) == FAILED)
         return FAILED;
-    if (array != FAILED && known->node != FAILED)
-        return ga__lexer_fail(&p->lexer, at, "more than one array of indices; use ga_index()");
-    note_part(known, &part, array != FAILED);
-    if (array != FAILED)
-        known->node = array;
+    if (array != FAILED && known->count == GA__GATHER_INDICES)
+        return ga__lexer_fail(&p->lexer, at, "more than 4 arrays of indices; use ga_index()");
+    note_part(known, &part, array);
     node->nparts++;
     return add_part(p->ast, &part);
 }
@@ -172,17 +173,22 @@ static int take_part(parser *p, size_t at, ga__ast_node *node, indexing *known)
 /* The view, at the indices among its parts if there are some. */
 static int end_slice(parser *p, const ga__ast_node *view, const indexing *known)
 {
-    const bool alone = known->node != FAILED && view->nparts == 1;
-    if (known->node != FAILED && known->divided)
-        return ga__lexer_fail(&p->lexer, view->at,
-                              "an integer apart from the array of indices; use ga_index()");
+    const bool alone = known->count > 0 && view->nparts == known->count;
     const int operand = alone ? view->operand[0] : ga__parser_add(p, *view);
-    if (operand == FAILED || known->node == FAILED)
+    ga__ast_node node = {.kind = GA__AST_GATHER,
+                         .row = known->divided ? GA__GATHER_FRONT : GA__GATHER_PARTS,
+                         .operand = {operand},
+                         .nindices = known->count,
+                         .at = view->at};
+    if (operand == FAILED || known->count == 0)
         return operand;
-    return ga__parser_add(p, (ga__ast_node){.kind = GA__AST_GATHER,
-                                            .row = known->dots ? -1 - known->after : known->before,
-                                            .operand = {operand, known->node},
-                                            .at = view->at});
+    if (known->count == 1 && known->axis[0] == 0 && !known->behind[0])
+        node.options = alone ? 2 : 1;
+    for (int k = 0; k < known->count; k++) {
+        node.operand[1 + k] = known->node[k];
+        node.axis[k] = known->axis[k] - (known->behind[k] ? known->axes : 0);
+    }
+    return ga__parser_add(p, node);
 }
 
 /* Parses the parts after "[", and the "]". */
@@ -190,7 +196,7 @@ static LEAF int parse_slice(parser *p, size_t at, int operand)
 {
     ga__ast_node node = {
         .kind = GA__AST_VIEW, .row = GA__VIEW_SLICE, .operand = {operand}, .at = at};
-    indexing known = {.node = FAILED};
+    indexing known = {.count = 0};
     node.first_part = p->ast->nparts;
     do {
         if (take_part(p, p->lexer.next.at, &node, &known) == FAILED)

@@ -318,19 +318,12 @@ gpuarray *(ga_take_along_axis)(size_t size, const ga_take_args *args)
         return NULL;
     t.indices = known.indices;
     t.mode = known.mode;
-    gpuarray *flat = known.naxes == 0 ? ga_ravel(known.x) : NULL;
-    if (known.naxes == 0 && !flat)
+    t.x = known.x;
+    if (ga__check_axis(t.name, known.naxes == 0 ? -1 : known.axes[0], t.x->ndim, &axis) != GA_OK ||
+        lay_lines(&t, axis) != GA_OK)
         return NULL;
-    t.x = flat ? flat : known.x;
-    if ((known.naxes == 1 && ga__check_axis(t.name, known.axes[0], t.x->ndim, &axis) != GA_OK) ||
-        lay_lines(&t, axis) != GA_OK) {
-        ga_free(flat);
-        return NULL;
-    }
     t.axis = axis;
     t.length = t.x->shape[axis];
     t.step = t.x->strides[axis] / (int64_t)ga__dtype_size(t.x->dtype);
-    gpuarray *out = take_from(&t, known.out);
-    ga_free(flat);
-    return out;
+    return take_from(&t, known.out);
 }

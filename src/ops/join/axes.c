@@ -45,6 +45,47 @@ gpuarray *ga_moveaxis(const gpuarray *x, int from, int to)
     return move(x, source, target);
 }
 
+/* The axes of x as bits; false and an error for one that is out of range or repeats. */
+static bool find_axes(const char *name, const gpuarray *x, int n, const int *axes, int *found)
+{
+    uint32_t seen = 0;
+    if (n < 0 || n > x->ndim || (n > 0 && !axes))
+        return ga__fail(GA_ERR_INVALID, "%s: %d axes of %d dimensions%s", name, n, x->ndim,
+                        n > 0 && !axes ? ", but the list is NULL" : ""),
+               false;
+    for (int k = 0; k < n; k++) {
+        if (ga__check_axis(name, axes[k], x->ndim, &found[k]) != GA_OK)
+            return false;
+        if (seen >> found[k] & 1)
+            return ga__fail(GA_ERR_INVALID, "%s: axis %d is given twice", name, found[k]), false;
+        seen |= (uint32_t)1 << found[k];
+    }
+    return true;
+}
+
+gpuarray *ga_move_axes(const gpuarray *x, int n, const int *from, const int *to)
+{
+    int source[GA_MAX_NDIM], target[GA_MAX_NDIM], order[GA_MAX_NDIM];
+    uint32_t moves = 0;
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "move_axes: the array is NULL");
+    if (!find_axes("move_axes", x, n, from, source) || !find_axes("move_axes", x, n, to, target))
+        return NULL;
+    for (int k = 0; k < x->ndim; k++)
+        order[k] = -1;
+    for (int k = 0; k < n; k++) {
+        order[target[k]] = source[k];
+        moves |= (uint32_t)1 << source[k];
+    }
+    for (int k = 0, next = 0; k < x->ndim; k++) {
+        while (moves >> next & 1)
+            next++;
+        if (order[k] < 0)
+            order[k] = next++;
+    }
+    return ga_transpose_axes(x, x->ndim, order);
+}
+
 gpuarray *ga_rollaxis(const gpuarray *x, int axis, int start)
 {
     int from;

@@ -68,8 +68,10 @@ typedef struct padding {
     const gpuarray *x;
     const pad_mode *mode;
     int64_t before[GA_MAX_NDIM], after[GA_MAX_NDIM];
-    ga_value value;
-    int64_t folded; /* elements from each end that are folded; 0: all */
+    /* Of each side of each axis: the value, and the elements that are folded; 0: all. */
+    ga_value value[2 * GA_MAX_NDIM];
+    int64_t folded[2 * GA_MAX_NDIM];
+    bool several; /* values */
 } padding;
 
 /* "r = x[map(c0, n0) * s0 + ...]", or with a test of all coordinates for a constant. */
@@ -121,7 +123,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
     ga__lens_set(&from, x, out->ndim, out->shape, strides, 0);
     operands[n++] = ga__lens_operand("x", &from, GA__PLACED, false);
     if (!p->mode->map)
-        operands[n++] = ga__word_operand("v", x->dtype, p->value);
+        operands[n++] = ga__word_operand("v", x->dtype, p->value[0]);
     ga_status status = pad_text(p, padded, &text);
     const uint64_t id = (uint64_t)(p->mode - modes) * GA_MAX_NDIM + (uint64_t)padded;
     const ga__formula formula = {
@@ -185,6 +187,42 @@ static ga_status pad_at_once(const padding *p, gpuarray *out)
     return pads_sides(p, out) ? pad_sides(p, out) : pad_part(p, out, start);
 }
 
+/* Several constants: the sides of the last axis have the corners. */
+static ga_status pad_constants(const padding *p, gpuarray *out)
+{
+    int64_t start[GA_MAX_NDIM], shape[GA_MAX_NDIM];
+    memcpy(start, p->before, sizeof start);
+    memcpy(shape, p->x->shape, sizeof(int64_t) * (size_t)out->ndim);
+    gpuarray *middle = part_of(out, start, shape);
+    ga_status status = middle ? ga__array_copy_into(middle, p->x) : ga_error();
+    ga_free(middle);
+    for (int axis = 0; axis < out->ndim && status == GA_OK; axis++) {
+        for (int side = 0; side < 2 && status == GA_OK; side++) {
+            start[axis] = side ? p->before[axis] + p->x->shape[axis] : 0;
+            shape[axis] = side ? p->after[axis] : p->before[axis];
+            gpuarray *part = part_of(out, start, shape);
+            status = part ? ga__assign("pad", part, p->value[2 * axis + side]) : ga_error();
+            ga_free(part);
+        }
+        start[axis] = 0;
+        shape[axis] = out->shape[axis];
+    }
+    return status;
+}
+
+static gpuarray *pad_with_constants(const padding *p)
+{
+    int64_t shape[GA_MAX_NDIM];
+    for (int axis = 0; axis < p->x->ndim; axis++)
+        shape[axis] =
+            ga__add_sizes(ga__add_sizes(p->x->shape[axis], p->before[axis]), p->after[axis]);
+    gpuarray *out = ga__array_new("pad", p->x->buffer->device, p->x->dtype, p->x->ndim, shape);
+    if (!out || pad_constants(p, out) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
 /* ---- Axis by axis ---- */
 
 static gpuarray *slice_of(const gpuarray *x, int axis, int64_t start, int64_t count)
@@ -224,7 +262,7 @@ static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
 
 /* The steps of a ramp from the value, at the far end, to the edge, which it does not reach. NumPy's
  * linspace: integers round down. */
-static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t width, bool turned)
+static gpuarray *ramp(ga_value end, const gpuarray *edge, int axis, int64_t width, bool turned)
 {
     int64_t shape[GA_MAX_NDIM];
     const char kind = ga__dtype_kind(edge->dtype);
@@ -236,10 +274,10 @@ static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t 
         turned ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
     made[1] = made[0] ? ga_reshape(made[0], edge->ndim, shape) : NULL;
     made[2] = made[1] ? ga_astype(edge, wide) : NULL;
-    made[3] = made[2] ? (ga_subtract)(ga_value_array(made[2]), p->value) : NULL;
+    made[3] = made[2] ? (ga_subtract)(ga_value_array(made[2]), end) : NULL;
     made[4] = made[3] ? ga_divide(made[3], (double)width) : NULL;
     made[5] = made[4] ? ga_multiply(made[1], made[4]) : NULL;
-    made[6] = made[5] ? (ga_add)(ga_value_array(made[5]), p->value) : NULL;
+    made[6] = made[5] ? (ga_add)(ga_value_array(made[5]), end) : NULL;
     if (made[6] && (kind == 'i' || kind == 'u'))
         made[7] = ga_floor(made[6]);
     const gpuarray *last = made[7] ? made[7] : made[6];
@@ -253,7 +291,7 @@ static gpuarray *ramp(const padding *p, const gpuarray *edge, int axis, int64_t 
 static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side, int64_t width)
 {
     const bool ramps = is_mode(p->mode, "linear_ramp");
-    const int64_t length = x->shape[axis], most = ramps ? 1 : p->folded,
+    const int64_t length = x->shape[axis], most = ramps ? 1 : p->folded[2 * axis + side],
                   count = most > 0 && most < length ? most : length;
     gpuarray *part = slice_of(x, axis, side ? length - count : 0, count),
              *base = !part   ? NULL
@@ -262,7 +300,8 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
              *out = NULL;
     ga_free(part);
     if (base)
-        out = ramps ? ramp(p, base, axis, width, side != 0) : repeat_along(base, axis, width);
+        out = ramps ? ramp(p->value[2 * axis + side], base, axis, width, side != 0)
+                    : repeat_along(base, axis, width);
     ga_free(base);
     return out;
 }
@@ -314,28 +353,62 @@ static ga_status read_widths(const ga_pad_args *args, padding *p)
     return GA_OK;
 }
 
+static ga_status check_count(const char *what, int n, int ndim, const void *list)
+{
+    if (n < 0 || (n > 0 && !list))
+        return ga__fail(GA_ERR_INVALID, "pad: %d %s%s", n, what,
+                        list ? "" : ", but the list is NULL");
+    if (n > 2 && n != 2 * ndim)
+        return ga__fail(GA_ERR_SHAPE, "pad: %d %s, expected 1, 2 or two for each of %d dimensions",
+                        n, what, ndim);
+    return GA_OK;
+}
+
+/* The place in a list of n of what goes to a side of an axis. */
+static int place_of(int n, int side)
+{
+    return n > 2 ? side : n > 1 ? side % 2 : 0;
+}
+
+static ga_status check_value(ga_value *value, const gpuarray *x, bool unused)
+{
+    if (value->kind == GA_VALUE_ARRAY && !value->as.array)
+        *value = ga_value_signed(GA_INT8, 0);
+    if (value->kind != GA_VALUE_NUMBER)
+        return ga__fail(GA_ERR_INVALID, "pad: the value is not a number");
+    if (!unused || !ga__dtype_is_struct(x->dtype))
+        return ga__check_number("pad", *value, x->dtype);
+    *value = (ga_value){0};
+    return GA_OK;
+}
+
+/* The values and the numbers of folded elements, for each side of each axis. */
+static ga_status read_sides(const ga_pad_args *args, padding *p)
+{
+    const int ndim = args->x->ndim, nvalues = args->nvalues, nlengths = args->nstat_lengths;
+    const bool unused = p->mode->map || is_mode(p->mode, "empty");
+    ga_status status = check_count("values", nvalues, ndim, args->values);
+    if (status == GA_OK)
+        status = check_count("stat_lengths", nlengths, ndim, args->stat_lengths);
+    p->several = nvalues > 1 && is_mode(p->mode, "constant");
+    for (int k = 0; k < (ndim > 0 ? 2 * ndim : 1) && status == GA_OK; k++) {
+        p->value[k] = nvalues > 0 ? args->values[place_of(nvalues, k)] : args->value;
+        p->folded[k] = nlengths > 0 ? args->stat_lengths[place_of(nlengths, k)] : args->stat_length;
+        status = check_value(&p->value[k], args->x, unused);
+        if (status == GA_OK && p->folded[k] < 0)
+            status = ga__fail(GA_ERR_INVALID, "pad: stat_length %lld is negative",
+                              (long long)p->folded[k]);
+    }
+    return status;
+}
+
 static ga_status read_call(const ga_pad_args *args, padding *p)
 {
     if (!args->x)
         return ga__fail(GA_ERR_INVALID, "pad: the array is NULL");
     p->x = args->x;
     p->mode = find_mode(args->mode ? args->mode : "constant");
-    if (!p->mode || read_widths(args, p) != GA_OK)
-        return ga_error();
-    p->folded = args->stat_length;
-    if (p->folded < 0)
-        return ga__fail(GA_ERR_INVALID, "pad: stat_length %lld is negative", (long long)p->folded);
-    p->value = args->value;
-    if (p->value.kind == GA_VALUE_ARRAY && !p->value.as.array)
-        p->value = ga_value_signed(GA_INT8, 0);
-    if (p->value.kind != GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "pad: the value is not a number");
-    const bool edge = is_mode(p->mode, "edge") || is_mode(p->mode, "empty") ||
-                      is_mode(p->mode, "reflect") || is_mode(p->mode, "symmetric") ||
-                      is_mode(p->mode, "wrap");
-    if (edge && ga__dtype_is_struct(p->x->dtype))
-        p->value = (ga_value){0};
-    else if (ga__check_number("pad", p->value, p->x->dtype) != GA_OK)
+    if (!p->mode || read_widths(args, p) != GA_OK || read_sides(args, p) != GA_OK)
         return ga_error();
     for (int axis = 0; axis < p->x->ndim; axis++)
         if (p->x->shape[axis] == 0 && p->before[axis] + p->after[axis] > 0 &&
@@ -371,7 +444,7 @@ static gpuarray *pad(const padding *p, int first)
         return NULL;
     ga_status status = GA_OK;
     if (p->x->size == 0 && !p->mode->map)
-        status = ga__fill_elements(out, p->value);
+        status = ga__fill_elements(out, p->value[0]);
     else if (out->size > 0)
         status = pad_at_once(&some, out);
     if (status != GA_OK) {
@@ -397,6 +470,8 @@ gpuarray *(ga_pad)(size_t size, const ga_pad_args *args)
         return NULL;
     if (is_mode(p.mode, "linear_ramp") || p.mode->fold)
         return pad_in_turn(&p);
+    if (p.several)
+        return pad_with_constants(&p);
     if (is_mode(p.mode, "empty")) /* whose elements outside are of any value */
         p.mode = &modes[0];
     return pad(&p, 0);
