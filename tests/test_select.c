@@ -199,7 +199,8 @@ static void computed_conditions_agree_with_loops(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Short selections and long ones: kernels of one name and value differ by their conditions alone. */
+/* Short selections and long ones: kernels of one name and value differ by their conditions alone.
+ */
 static void conditions_choose_their_own_kernels(void **state)
 {
     (void)state;

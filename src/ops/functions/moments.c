@@ -130,7 +130,9 @@ static gpuarray *rows_of(const char *name, const gpuarray *x, bool columns)
                              name, x->ndim);
     if (x->ndim == 2 && columns)
         return ga_transpose(x);
-    return ga_reshape(x, 2, (const int64_t[]){x->ndim == 2 ? x->shape[0] : 1, -1});
+    return ga_reshape(
+        x, 2,
+        (const int64_t[]){x->ndim == 2 ? x->shape[0] : 1, x->ndim > 0 ? x->shape[x->ndim - 1] : 1});
 }
 
 /* The rows of x, then those of y, as one array of this dtype. */
