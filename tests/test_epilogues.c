@@ -12,6 +12,7 @@
 #include "array_support.h"
 #include "device/backend.h"
 #include "golden.h"
+#include "kernels/product/product.h"
 #ifdef QUARRY_CUDA
 #include "device/cuda/cublaslt.h"
 #endif
@@ -135,6 +136,38 @@ static void results_may_share_memory_with_the_bias(void **state)
     }
 }
 
+/* An evaluation never asks for this: it keeps its result apart. */
+static void products_read_a_bias_in_their_result(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const operands o = operands_of(GA_FLOAT32, 20, 20, 20);
+        gpuarray *out = numbers(GA_FLOAT32, 3, 2, (int64_t[]){20, 20}), *row = ga_slice(out, "7");
+        const gpuarray *wanted = ga_add(ga_matmul(o.x, o.w), row);
+        const ga__product call = {.name = "eval",
+                                  .a = o.x,
+                                  .b = o.w,
+                                  .c = out,
+                                  .type = GA_FLOAT32,
+                                  .alpha = 1,
+                                  .bias = row};
+        assert_int_equal(ga__product_run(&call), GA_OK);
+        assert_arrays_equal(out, wanted);
+    }
+}
+
+/* What follows a product takes it away only where nobody else needs it. */
+static void products_that_others_need_stay(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const operands o = operands_of(GA_FLOAT32, 20, 20, 20);
+        const gpuarray *xw = ga_matmul(o.x, o.w), *sum = ga_add(xw, o.b);
+        assert_arrays_equal(evaluate("t = x @ w; relu(t + b) @ t", &o), ga_matmul(relu(sum), xw));
+        assert_arrays_equal(evaluate("t = x @ w + b; relu(t) @ t", &o), ga_matmul(relu(sum), sum));
+    }
+}
+
 static void relu_keeps_nan(void **state)
 {
     (void)state;
@@ -228,6 +261,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(stacks_and_other_dtypes_have_their_results),
         cmocka_unit_test(compiled_formulas_take_other_shapes),
         cmocka_unit_test(results_may_share_memory_with_the_bias),
+        cmocka_unit_test(products_read_a_bias_in_their_result),
+        cmocka_unit_test(products_that_others_need_stay),
         cmocka_unit_test(relu_keeps_nan),
         cmocka_unit_test(explanations_say_who_finishes),
         cmocka_unit_test(functions_named_relu_take_one_operand),

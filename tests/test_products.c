@@ -410,6 +410,28 @@ static void results_may_overlap_operands(void **state)
     }
 }
 
+/* Of several tiles: the second reads what the first would have replaced. */
+static void results_may_be_parts_of_either_operand(void **state)
+{
+    (void)state;
+    uint64_t seed = 19;
+    for (int64_t n = 40; n < 700; n += 240)
+        for (int which = 0; which < 4; which++)
+            GA_SCOPE {
+                gpuarray *x = small_numbers(GA_FLOAT32, 2, (int64_t[]){n, n}, &seed),
+                         *y = small_numbers(GA_FLOAT32, 2, (int64_t[]){n + 1, n}, &seed),
+                         *over = ga_slice(y, "1:"), *under = ga_slice(y, ":-1");
+                gpuarray *out = which % 2 ? over : under, *operand = which / 2 ? over : under;
+                const gpuarray *left = ga_matmul(operand, x), *right = ga_matmul(x, operand),
+                               *whole = ga_copy(y);
+                assert_ptr_equal(ga_matmul(operand, x, .out = out), out);
+                assert_arrays_equal(out, left);
+                assert_int_equal(ga_assign(y, whole), GA_OK);
+                assert_ptr_equal(ga_matmul(x, operand, .out = out), out);
+                assert_arrays_equal(out, right);
+            }
+}
+
 static void out_takes_other_dtypes_and_layouts(void **state)
 {
     (void)state;
@@ -633,6 +655,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(errors_are_bounded),
         cmocka_unit_test(results_have_the_same_bits),
         cmocka_unit_test(results_may_overlap_operands),
+        cmocka_unit_test(results_may_be_parts_of_either_operand),
         cmocka_unit_test(out_takes_other_dtypes_and_layouts),
         cmocka_unit_test(beta_zero_ignores_nan),
         cmocka_unit_test(bad_calls_are_refused),

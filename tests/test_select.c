@@ -199,6 +199,21 @@ static void computed_conditions_agree_with_loops(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Short selections and long ones: kernels of one name and value differ by their conditions alone.
+ */
+static void conditions_choose_their_own_kernels(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *y = ga_arange(GA_INT32, 0, 100000, 1);
+        assert_numbers(ga_eval("x[x > 3]", GA(x)), NUMBERS(4, 5));
+        assert_numbers(ga_eval("x[x > 1]", GA(x)), NUMBERS(2, 3, 4, 5));
+        assert_numbers(ga_eval("y[y > 99997]", GA(y)), NUMBERS(99998, 99999));
+        assert_numbers(ga_eval("y[y > 99995]", GA(y)), NUMBERS(99996, 99997, 99998, 99999));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Rows or columns of a matrix. */
 static void an_axis_is_compressed(void **state)
 {
@@ -403,6 +418,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_conditions_agree_with_loops),
         cmocka_unit_test(computed_conditions_agree_with_loops),
         cmocka_unit_test(selections_are_the_last_step),
+        cmocka_unit_test(conditions_choose_their_own_kernels),
         cmocka_unit_test(an_axis_is_compressed),
         cmocka_unit_test(many_dimensions_have_indices),
         cmocka_unit_test(bad_conditions_are_errors),

@@ -298,7 +298,7 @@ ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_valu
         status = ga__scattered_value(name, x, &value, &copy);
     if (status == GA_OK && value.kind == GA_VALUE_NUMBER)
         return ga__putmask(name, x, mask, value);
-    if (status == GA_OK && value.as.array->size == 0)
+    if (status == GA_OK && value.as.array->size == 0 && x->size > 0)
         status = ga__fail(GA_ERR_SHAPE, "%s: the array of values has no elements", name);
     if (status == GA_OK && x->size > 0) {
         const gpuarray *read = mask;
