@@ -183,9 +183,26 @@ static bool read_output(const command *c, const char *path, request *r)
     return false;
 }
 
+/* Ends a statement with each line, as in Python: not inside brackets, nor beside an operator. */
+static void end_statements(char *text)
+{
+    char last = ';';
+    int depth = 0;
+    for (char *at = text; *at; at++) {
+        depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
+        const char next = at[strspn(at, " \t\r\n")];
+        if (*at == '\n' && depth == 0 && next && !strchr("+-*/%@&|^<>=!,;)]", next) &&
+            !strchr("+-*/%@&|^<>=~,;", last))
+            *at = last = ';';
+        else if (!strchr(" \t\r\n", *at))
+            last = *at;
+    }
+}
+
 /* The expression in a file; lines that begin with # are comments. */
 static bool read_expression(request *r)
 {
+    bool whole = true;
     size_t room = 0, length = 0;
     char *line = NULL;
     FILE *file = strcmp(r->file, "-") == 0 ? stdin : fopen(r->file, "r");
@@ -195,19 +212,24 @@ static bool read_expression(request *r)
     for (ssize_t n; r->text && (n = getline(&line, &room, file)) >= 0;) {
         if (line[strspn(line, " \t")] == '#')
             continue;
-        char *more = realloc(r->text, length + (size_t)n + 1);
-        if (!more)
+        char *more =
+            memchr(line, '\0', (size_t)n) ? NULL : realloc(r->text, length + (size_t)n + 1);
+        whole = more != NULL;
+        if (!whole)
             break;
         r->text = more;
         memcpy(r->text + length, line, (size_t)n + 1);
         length += (size_t)n;
     }
-    while (length > 0 && strchr(" \t\r\n", r->text[length - 1]))
+    while (r->text && length > 0 && strchr(" \t\r\n", r->text[length - 1]))
         r->text[--length] = '\0';
     free(line);
     if (file != stdin)
         fclose(file);
     r->expression = r->text;
+    if (!r->text || !whole)
+        return complain("eval: %s: not a text, or longer than the memory", r->file), false;
+    end_statements(r->text);
     return length > 0 || (complain("eval: %s: no expression", r->file), false);
 }
 
@@ -278,8 +300,9 @@ static const char help[] =
     "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy or .csv\n"
     "file (a file named 3 is ./3); \"-\" is a .npy file on standard input.\n"
     "\n"
-    "  -f, --file FILE        reads the expression from FILE; lines that begin with # are "
-    "comments\n"
+    "  -f, --file FILE        reads the expression from FILE, a statement a line; lines that begin "
+    "with\n"
+    "                         # are comments\n"
     "  -o, --output FILE      saves the result in FILE.npy, which is replaced when it is complete, "
     "or\n"
     "                         FILE.csv; \"-\" writes a .npy file to standard output\n"

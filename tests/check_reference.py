@@ -1,5 +1,5 @@
-"""Checks that docs/api.md names every function that the library exports and every public macro:
-check_reference.py ROOT LIBRARY HEADER_FOLDER; the folder has the headers that are made.
+"""Checks that docs/api.md names, and docs/reference.md has under a heading, every function that the library exports
+and every public macro: check_reference.py ROOT LIBRARY HEADER_FOLDER; the folder has the headers that are made.
 
 A twin that writes into an array, ga_f_into, is there with ga_f. Macros that end in an underscore, in a number of
 arguments or in what chooses among such, and those that the headers use themselves, are not public.
@@ -24,4 +24,9 @@ wanted = {name for name in wanted if name.lower().startswith("ga_")}
 missing = sorted(name for name in wanted if name not in known and name.removesuffix("_into") not in known)
 if missing:
     sys.exit("docs/api.md does not name " + ", ".join(missing))
-print(f"docs/api.md names {len(wanted)} functions and macros")
+headings = re.findall(r"^### (.*)$", (root / "docs" / "reference.md").read_text(), flags=re.M)
+shown = {name for heading in headings for name in heading.split(", ")}
+missing = sorted(wanted - shown - {"ga_site_"})    # only the macros of sites.h use that
+if missing:
+    sys.exit("docs/reference.md has no example of " + ", ".join(missing) + ": run tools/make_reference.py")
+print(f"docs/api.md and docs/reference.md have {len(wanted)} functions and macros")

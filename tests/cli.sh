@@ -115,6 +115,11 @@ printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
 gives '[2. 1. 0.]' eval -f f.txt x=y.npy --precision 3
 gives '[1.414]' eval -f f.txt x=one.csv -p 3
+printf 't = x -\n    mean(\n  x)\n\n# a statement a line\nu = t * 2;\nu\n  + 1\n' > f.txt
+printf '0,2\n' > two.csv
+gives '[[-1.  3.]]' eval -f f.txt x=two.csv
+printf 'x\000 + 1\n' > f.txt
+fails 'f.txt: not a text' eval -f f.txt x=y.npy
 gives '[1. 2. 3. 4.]' eval 'abs(i)' i=i.npy -t float16
 printf '1,2\n3\n' > bad.csv
 fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
@@ -258,6 +263,10 @@ says '^usage: quarry COMMAND' help
 for command in info eval show cache bench; do
     says "^usage: quarry $command" $command --help
     says "^usage: quarry $command" help $command
+    if [ $command = bench ] && ! "$quarry" bench --list > /dev/null 2>&1; then
+        "$quarry" --help | grep -q '^  bench' && complain "the help has a command that is not installed"
+        continue
+    fi
     says "^  $command" --help
 done
 if [ -c /dev/full ]; then
@@ -294,6 +303,7 @@ LD_LIBRARY_PATH=$(ldd "$quarry" | awk '/libquarry/ { print $3 }' | xargs dirname
 export LD_LIBRARY_PATH
 alone/quarry bench --list > out 2> err
 { [ $? = 2 ] && grep -q '^quarry: bench: no quarry-bench in' err; } || complain "bench alone: $(cat out err)"
+alone/quarry --help | grep -q '^  bench' && complain "the help has a command that is not installed"
 printf '#!/bin/sh\necho "$@"\nexit 7\n' > alone/quarry-bench
 chmod +x alone/quarry-bench
 [ "$(alone/quarry bench --list 'a b')" = '--list a b' ] || complain "bench does not pass its arguments on"

@@ -62,6 +62,10 @@ static void check_formulas(const operands *o)
     assert_arrays_equal(evaluate("t = x @ w; relu(t + b) - t", o), ga_subtract(relu(sum), xw));
     assert_arrays_equal(evaluate("relu(x @ w + b)[::2]", o), ga_copy(ga_slice(relu(sum), "::2")));
     assert_arrays_equal(evaluate("maximum(x @ w + b, 1)", o), ga_maximum(sum, 1));
+    assert_arrays_equal(evaluate("sum(x @ w + b, axis=-1)", o), ga_sum(sum, GA_AXIS(-1)));
+    assert_arrays_equal(evaluate("max(x @ w + b, axis=-1)", o), ga_max(sum, GA_AXIS(-1)));
+    assert_arrays_equal(evaluate("t = x @ w + b; t - max(t, axis=-1, keepdims=True)", o),
+                        ga_subtract(sum, ga_max(sum, GA_AXIS(-1), .keepdims = true)));
 }
 
 static void formulas_are_their_operations(void **state)
@@ -78,6 +82,8 @@ static void formulas_are_their_operations(void **state)
             o.b = numbers(dtypes[k], 2, 1, (int64_t[]){1});
             check_formulas(&o);
             o = operands_of(dtypes[k], 1, 1, 1);
+            check_formulas(&o);
+            o = operands_of(dtypes[k], 100, 100, 100); /* the operands broadcast, too */
             check_formulas(&o);
         }
 }

@@ -61,6 +61,7 @@ static void the_library_reports_its_own(void **state)
     setenv("QUARRY_THREADS", "two", 1);
     setenv("QUARRY_LOADED_KERNELS", "-3", 1);
     setenv("QUARRY_CHECK", "inf", 1);
+    setenv("QUARRY_NVTX", "yes", 1);
     setenv("QUARRY_COMPILE_TIMEOUT", "1min", 1);
     setenv("QUARRY_CACHE_SIZE", "1T", 1);
     setenv("QUARRY_CACHE_DIR", "", 1);
@@ -70,7 +71,8 @@ static void the_library_reports_its_own(void **state)
             assert_non_null(ga_sqrt(ga_full(k ? GA_FLOAT32 : GA_FLOAT64, GA_SHAPE(3), 4)));
     }
     static const char *const wanted[] = {"QUARRY_THREADS=two", "QUARRY_LOADED_KERNELS=-3",
-                                         "QUARRY_CHECK=inf", "QUARRY_COMPILE_TIMEOUT=1min"};
+                                         "QUARRY_CHECK=inf", "QUARRY_NVTX=yes",
+                                         "QUARRY_COMPILE_TIMEOUT=1min"};
     for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
         int found = 0;
         for (int k = 0; k < nlines; k++)

@@ -296,6 +296,20 @@ static void allocations_may_fail(void **state)
     }
 }
 
+/* ---- Nothing ---- */
+
+static void no_variables_have_a_matrix(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_UINT8, GA_SHAPE(0, 5)), *w = ga_ones(GA_INT64, GA_SHAPE(5));
+        assert_shape(ga_cov(x), 2, (int64_t[]){0, 0});
+        assert_shape(ga_cov(x, .fweights = w, .aweights = w), 2, (int64_t[]){0, 0});
+        assert_shape(ga_corrcoef(x), 2, (int64_t[]){0, 0});
+        assert_shape(ga_cov(ga_transpose(x), .columns = true), 2, (int64_t[]){0, 0});
+    }
+}
+
 /* ---- Diagonals ---- */
 
 /* NumPy's rule: element number k * step of x, in C order, becomes value number k. */
@@ -363,6 +377,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_calls_are_errors),
         cmocka_unit_test(allocations_may_fail),
         cmocka_unit_test(diagonals_of_every_shape),
+        cmocka_unit_test(no_variables_have_a_matrix),
         cmocka_unit_test(segments_are_reduced),
         simulated_test(gathers_are_fused),
         simulated_test(formulas_take_elements),

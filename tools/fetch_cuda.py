@@ -14,13 +14,16 @@ import venv
 from pathlib import Path
 
 # By version: the wheels of the library, and more for kernels that are compiled ahead of time. Before 13.0 no wheel
-# has nvcc, before 12.9 none the static runtime library: 12.8 serves to prove that the sources compile.
+# has nvcc, before 12.9 none the static runtime library: older ones serve to prove that the sources compile.
 WHEELS = {
-    "13.0": (["nvidia-cuda-runtime==13.0.96", "nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-crt==13.0.88"],
+    "13.0": (["nvidia-cuda-runtime==13.0.96", "nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-crt==13.0.88",
+              "nvidia-nvtx==13.0.85"],
              ["nvidia-cuda-nvcc==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-cccl==13.0.85"]),
     "12.9": (["nvidia-cuda-runtime-cu12==12.9.79", "nvidia-cuda-nvrtc-cu12==12.9.86",
-              "nvidia-cuda-nvcc-cu12==12.9.86"], []),
+              "nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-nvtx-cu12==12.9.79"], []),
     "12.8": (["nvidia-cuda-runtime-cu12==12.8.90", "nvidia-cuda-nvcc-cu12==12.8.93"], []),
+    "12.6": (["nvidia-cuda-runtime-cu12==12.6.77", "nvidia-cuda-nvcc-cu12==12.6.85"], []),
+    "12.4": (["nvidia-cuda-runtime-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131"], []),
 }
 NEWEST, OLDER = "13.0", "12.9"
 DRIVER_OF_NEWEST = 580  # the first driver that runs CUDA 13

@@ -18,7 +18,8 @@ KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
 
 INTRODUCTION = '''# The functions of Quarry
 
-`tools/make_api.py` makes this page from `include/quarry/`; edit the comments there.
+`tools/make_api.py` makes this page from `include/quarry/`; edit the comments there. [reference.md](reference.md) has an
+example of each name, and the dtypes of results.
 
 A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
 a twin, `ga_f_into(out, ...)`, that writes into an array, which may also be an operand, and returns a

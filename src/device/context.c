@@ -10,6 +10,7 @@
 #include <quarry/device.h>
 
 #include "base/os/environment.h"
+#include "base/range.h"
 #include "base/setting.h"
 #include "base/error.h"
 #include "base/os/fork.h"
@@ -41,6 +42,7 @@ GA__FORK_GUARD(NULL, GA__FORK_LEAF, renew_lock)
 static void read_checks(void)
 {
     ga__check_nan = ga__setting_is("QUARRY_CHECK", "nan");
+    ga__ranges_read();
 }
 
 static ga_status open_locked(slot *s, const ga__backend *backend, int index)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/os/process.h"
+#include "base/range.h"
 #include "expr/check_nan.h"
 #include "expr/eval.h"
 #include "expr/named.h"
@@ -192,6 +193,7 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
 {
     ga__evaluation s = {.text = expression, .count = count, .args = args, .how = chunks};
     ga__room room;
+    GA__RANGE(expression);
     if (!ga__not_recording("eval_chunked"))
         return GA_ERR_UNSUPPORTED;
     ga_status status = ga__eval_check(count, args, true, &s.device);

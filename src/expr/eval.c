@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "jit/key_table.h"
 #include "ops/check_nan.h"
 #include "ops/convert.h"
@@ -416,12 +417,14 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
 
 gpuarray *(ga_eval)(const char *expression, int count, const ga_named *args)
 {
+    GA__RANGE(expression);
     gpuarray *result;
     return evaluate(expression, NULL, NULL, count, args, &result) == GA_OK ? result : NULL;
 }
 
 ga_status(ga_eval_into)(gpuarray *out, const char *expression, int count, const ga_named *args)
 {
+    GA__RANGE(expression);
     gpuarray *result;
     if (!out)
         return ga__fail(GA_ERR_INVALID, "eval: out is NULL");
@@ -459,6 +462,7 @@ ga_expr *ga_compile_fast_expr(const char *expression)
 
 gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
 {
+    GA__RANGE(expr ? expr->text : NULL);
     gpuarray *result;
     if (!expr)
         return ga__fail_null(GA_ERR_INVALID, "eval: the parsed expression is NULL");
@@ -467,6 +471,7 @@ gpuarray *(ga_eval_expr)(const ga_expr *expr, int count, const ga_named *args)
 
 ga_status(ga_eval_expr_into)(gpuarray *out, const ga_expr *expr, int count, const ga_named *args)
 {
+    GA__RANGE(expr ? expr->text : NULL);
     gpuarray *result;
     if (!out || !expr)
         return ga__fail(GA_ERR_INVALID, "eval: %s is NULL", out ? "the parsed expression" : "out");

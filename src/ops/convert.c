@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
@@ -159,11 +160,13 @@ static gpuarray *converted(const char *name, const gpuarray *x, ga_dtype dtype)
 
 gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype)
 {
+    GA__RANGE("astype");
     return converted("astype", x, dtype);
 }
 
 gpuarray *ga_copy(const gpuarray *x)
 {
+    GA__RANGE("copy");
     return converted("copy", x, x ? x->dtype : GA_NO_DTYPE);
 }
 
@@ -201,6 +204,7 @@ ga_status ga__assign(const char *name, gpuarray *view, ga_value value)
 
 ga_status(ga_assign)(gpuarray *view, ga_value value)
 {
+    GA__RANGE("assign");
     return ga__assign("assign", view, value);
 }
 

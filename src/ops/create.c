@@ -2,6 +2,7 @@
 #include "array/scope.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/range.h"
@@ -82,6 +83,7 @@ static gpuarray *make(const ga__formula *formula, ga_dtype dtype, ga_dtype type,
 /* Complex ranges have real elements, so they are computed in the real dtype. */
 gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step)
 {
+    GA__RANGE("arange");
     /* Like NumPy: stores the first two elements; the others continue with their difference. */
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(2),
@@ -100,6 +102,7 @@ gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_val
 
 gpuarray *(ga_arange)(ga_dtype dtype, double start, double stop, double step)
 {
+    GA__RANGE("arange");
     return ga_arange_values(dtype, ga_value_double(start), ga_value_double(stop),
                             ga_value_double(step));
 }
@@ -197,6 +200,7 @@ static bool is_number(ga_value v)
 gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
                              const ga_linspace_args *args)
 {
+    GA__RANGE("linspace");
     ga_linspace_args known;
     if (ga__options_read("linspace", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -215,6 +219,7 @@ gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size
 
 gpuarray *(ga_linspace)(ga_dtype dtype, double start, double stop, int64_t num)
 {
+    GA__RANGE("linspace");
     const ga_linspace_args args = {.num = num, .endpoint = true};
     return ga_linspace_values(dtype, ga_value_double(start), ga_value_double(stop), sizeof args,
                               &args);
@@ -222,6 +227,7 @@ gpuarray *(ga_linspace)(ga_dtype dtype, double start, double stop, int64_t num)
 
 gpuarray *ga_eye(ga_dtype dtype, int64_t n)
 {
+    GA__RANGE("eye");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(5), .name = "eye", .body = "r = i % (b + 1) == 0", .uses_index = true};
     const int64_t shape[] = {n, n};
@@ -238,21 +244,25 @@ static gpuarray *null_like(const char *name)
 
 gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
 {
+    GA__RANGE("zeros");
     return zeros_on("zeros", ga__current_device(), dtype, ndim, shape);
 }
 
 gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
 {
+    GA__RANGE("ones");
     return full_on("ones", ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));
 }
 
 gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill)
 {
+    GA__RANGE("full");
     return full_on("full", ga__current_device(), dtype, ndim, shape, fill);
 }
 
 gpuarray *ga_zeros_like(const gpuarray *x)
 {
+    GA__RANGE("zeros_like");
     return x ? zeros_on("zeros_like", x->buffer->device, x->dtype, x->ndim, x->shape)
              : null_like("zeros_like");
 }
@@ -265,11 +275,13 @@ static gpuarray *full_like(const char *name, const gpuarray *x, ga_value fill)
 
 gpuarray *ga_ones_like(const gpuarray *x)
 {
+    GA__RANGE("ones_like");
     return full_like("ones_like", x, ga_value_signed(GA_INT64, 1));
 }
 
 gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
 {
+    GA__RANGE("full_like");
     return full_like("full_like", x, fill);
 }
 
@@ -283,6 +295,7 @@ static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
 
 gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
 {
+    GA__RANGE("scalar");
     uint64_t element[2] = {0, 0};
 
     if (number.kind == GA_VALUE_ARRAY)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "ops/check_nan.h"
 
 /* One application: everything that is known before there is a result. */
@@ -119,6 +120,7 @@ __attribute__((noinline, cold)) static gpuarray *checked(const ga__row *op, gpua
 gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
 {
     const ga__row *op = &ga__rows[row];
+    GA__RANGE(op->formula.name);
     call c;
     ga__operand operands[1 + GA__MAX_INPUTS];
     if (prepare(&c, op, inputs) != GA_OK)
@@ -210,6 +212,7 @@ __attribute__((noinline, cold)) static ga_status apply_into_checked(ga__row_id r
 ga_status ga__apply_into(ga__row_id row, gpuarray *out, const ga_value *inputs)
 {
     const ga__row *op = &ga__rows[row];
+    GA__RANGE(op->formula.name);
     call c;
     ga__operand operands[1 + GA__MAX_INPUTS];
     if (!out)
@@ -265,6 +268,7 @@ ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **fir
                           gpuarray **second)
 {
     const ga__row *op = &ga__rows[row];
+    GA__RANGE(op->formula.name);
     call c;
     ga__operand operands[2 + GA__MAX_INPUTS];
     if (!first || !second)

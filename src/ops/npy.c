@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os/system.h"
+#include "base/range.h"
 
 /* Raises GA_ERR_IO: "load: x.npy: No such file or directory". */
 static ga_status fail_io(const char *name, const char *path, int error)
@@ -223,6 +224,7 @@ static gpuarray *read_array(ga__npy_reader *r)
 
 gpuarray *ga_load(const char *path)
 {
+    GA__RANGE("load");
     ga__npy_reader r;
 
     if (!path)
@@ -300,6 +302,7 @@ static ga_status save_contiguous(const gpuarray *x, const char *path)
 
 ga_status ga_save(const gpuarray *x, const char *path)
 {
+    GA__RANGE("save");
     if (!x || !path)
         return ga__fail(GA_ERR_INVALID, "save: the %s is NULL", x ? "path" : "array");
     if (!ga__not_recording("save"))

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/masked.h"
@@ -183,6 +184,7 @@ gpuarray *ga__apply_reduction(ga__row_id row, const ga_reduce_args *args)
 
 gpuarray *ga__reduce_call(ga__row_id row, size_t size, const ga_reduce_args *args)
 {
+    GA__RANGE(ga__rows[row].formula.name);
     ga_reduce_args known;
 
     if (size == sizeof known && args)

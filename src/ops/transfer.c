@@ -8,11 +8,13 @@
 
 #include "array/scope.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 
 gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
 {
+    GA__RANGE("from_host");
     if (!ga__not_recording("from_host"))
         return NULL;
     gpuarray *x = ga__array_new("from_host", ga__current_device(), dtype, ndim, shape);
@@ -28,6 +30,7 @@ gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t
 
 gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim, const int64_t *shape)
 {
+    GA__RANGE("from_host_async");
     gpuarray *x = ga__array_new("from_host_async", ga__current_device(), dtype, ndim, shape);
 
     if (!x || x->size == 0 || ga_set_async(x, data, ga_nbytes(x)) == GA_OK)
@@ -68,6 +71,7 @@ static ga_status set_view(const char *name, gpuarray *x, const void *data, size_
 
 ga_status ga_set(gpuarray *x, const void *data, size_t nbytes)
 {
+    GA__RANGE("set");
     const ga_status status = check_host_buffer("set", x, data, nbytes);
 
     if (status != GA_OK || nbytes == 0)
@@ -88,6 +92,7 @@ static ga_status check_contiguous(const char *name, const gpuarray *x)
 
 ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
 {
+    GA__RANGE("set_async");
     ga_status status = check_host_buffer("set_async", x, data, nbytes);
 
     if (status != GA_OK || nbytes == 0)
@@ -101,6 +106,7 @@ ga_status ga_set_async(gpuarray *x, const void *data, size_t nbytes)
 
 ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes)
 {
+    GA__RANGE("to_host_async");
     ga_status status = check_host_buffer("to_host_async", x, buffer, nbytes);
 
     if (status != GA_OK || nbytes == 0)
@@ -114,6 +120,7 @@ ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes)
 
 ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes)
 {
+    GA__RANGE("to_host");
     ga_status status = check_host_buffer("to_host", x, buffer, nbytes);
 
     if (status != GA_OK)
@@ -350,6 +357,7 @@ static gpuarray *same_array(const gpuarray *x)
 
 gpuarray *ga_to_device(const gpuarray *x, const char *device)
 {
+    GA__RANGE("to_device");
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "to_device: the array is NULL");
     ga__device *target = device ? ga__find_device(device) : ga__current_device();

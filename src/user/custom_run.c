@@ -6,6 +6,7 @@
 #include <quarry/kernel.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "model/promote.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
@@ -432,6 +433,7 @@ static ga_status run_over(const char *caller, ga_kernel *kernel, const ga_range 
     if (status != GA_OK)
         return status;
     r.range = range;
+    GA__RANGE(kernel->name);
     return ga__checks_nan() ? run_checked((ga__custom *)kernel, args, &r, NULL)
                             : run_either_way((ga__custom *)kernel, args, &r, NULL);
 }
@@ -454,6 +456,7 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
         check_arguments(kernel, count, args, &r) != GA_OK)
         return NULL;
     const bool raw = kernel->dtype_out == GA_NO_DTYPE;
+    GA__RANGE(reduction->name);
     const int64_t bytes = (int64_t)kernel->struct_bytes;
     gpuarray *out =
         ga__array_new("reduce", r.device, raw ? GA_UINT8 : kernel->dtype_out, raw ? 1 : 0, &bytes);
@@ -474,6 +477,7 @@ ga_status(ga_scan)(ga_kernel *scan, int count, const ga_value *args)
     ga_status status = ga__kernel_check("scan", scan, GA__SCAN_KERNEL);
     if (status == GA_OK)
         status = check_arguments(kernel, count, args, &r);
+    GA__RANGE(scan ? scan->name : NULL);
     if (status == GA_OK && kernel->uses_last) {
         last = ga__array_new("scan", r.device, ga__dtype_compute(kernel->dtype_out), 0, NULL);
         status = last ? GA_OK : ga_error();

@@ -5,6 +5,7 @@
 #include "array/array.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "device/grid.h"
 #include "ops/check_nan.h"
 #include "user/module.h"
@@ -260,6 +261,7 @@ ga_status(ga_launch_with)(ga_kernel *handle, ga_dim grid, ga_dim block, size_t s
                                    .grid = {grid.x, grid.y, grid.z},
                                    .block = {block.x, block.y, block.z},
                                    .shared = options.shared_bytes};
+    GA__RANGE(kernel->base.name);
     return options.stream ? launch_on(options.stream, kernel, &shape, count, args)
                           : launch_as_checked(kernel, &shape, count, args);
 }

@@ -100,7 +100,8 @@ class Formula(Recipe):
                 "relu(x @ w)", "relu(x @ w) + b", "relu(x @ w + b + b)", "(x @ w).T", "(x @ w)[..., ::2] * 2",
                 "(x + 1) @ w", "x @ (w - b)", "sum(x @ w, axis=-1)", "x @ w.T @ w", "t = x @ w; relu(t) - t",
                 "t = x @ w + b; relu(t) + t", "x @ w + b[::-1]", "relu(x @ w + b) @ w.T", "x @ w + 3",
-                "maximum(x @ w, 1)",
+                "maximum(x @ w, 1)", "sum(x @ w + b, axis=-1)",
+                "t = x @ w; t - sum(t, axis=-1, keepdims=True)", "max(x @ w + b, axis=-1) - b[0]",
                 "x[..., 0, :] @ w + b", "relu(x @ w + b.T)", "x @ w - b", "relu(b + relu(x @ w))"]
 
     def choose(self, rng):
@@ -110,7 +111,7 @@ class Formula(Recipe):
 
     def evaluate(self, x, w, b):
         names = {"x": x, "w": w, "b": b, "maximum": np.maximum, "sum": np.sum,
-                 "relu": lambda v: np.maximum(v, v.dtype.type(0))}
+                 "max": np.max, "relu": lambda v: np.maximum(v, v.dtype.type(0))}
         *statements, last = self.formula.split("; ")
         for statement in statements:
             exec(statement, names)
@@ -124,13 +125,13 @@ class Formula(Recipe):
 
     def call_of(self, rng):
         text = self.formula
-        m, n, k = lengths(rng, 3)
+        m, n, k = lengths(rng, 3) if rng.random() < 0.7 else lengths(rng, 1) * 3  # x and w broadcast, too
         if "w.T" in text:
             k = min(k, 16)
         first, second = stacks(rng)
         if "w.T" in text:
             second = ()
-        if "w - b" in text and n == 0:
+        if ("w - b" in text or "max(" in text) and n == 0:
             return "nothing", []
         shapes = first + (m, k), second + (k, n), (n,)
         if "x[" in text and m == 0:

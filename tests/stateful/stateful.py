@@ -26,12 +26,13 @@ try:
     from products import PRODUCTS
     from ranks import RANKS
     from sets import SETS
+    from trees import TREES
 except ImportError as missing:
     print("skipped: %s (tools/run-tests.sh installs it)" % missing)
     sys.exit(77)
 
 KINDS = (recipes.RECIPES + bins.RECIPES + shapes.RECIPES + building.RECIPES + RANKS + SETS +
-         EINSUMS + PRODUCTS)
+         EINSUMS + PRODUCTS + TREES)
 HANGS = 300  # seconds without the start of a call: the run ends and prints where each thread is
 
 

@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 
 #include "device/backend.h"
+#ifdef QUARRY_DRIVER_CODE
+#include "device/cuda/driver_code.h"
+#endif
 
 #define GA__LAUNCHED 8       /* names kept for the message after a fault */
 #define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */

@@ -1,4 +1,5 @@
 /* Writes the statements of planned kernels: one for each value, with generated names. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ static void add_statement(coder *c, int k)
     const char *expression = paired ? paired : expression_of(c, node);
     const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
+    assert(node->key.kind == GA__NODE_APPLY || node->key.kind == GA__NODE_CAST);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ", pairs ? "auto" : type, c->name[k]);
     if (rounds)

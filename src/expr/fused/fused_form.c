@@ -4,8 +4,6 @@
 
 #include "kernels/request.h"
 
-#include "kernels/request.h"
-
 typedef ga__finder finder;
 
 static void find_used(finder *f)
@@ -62,6 +60,19 @@ static bool takes_long(const finder *f, int k)
            (ga__node_divides(node) || ga__calls_libm(ga__expression_of(node)));
 }
 
+/* Whether a kernel over rows computes such a value itself. Any other lies in memory first. */
+static bool is_of_rows(const ga__node *node)
+{
+    switch (node->key.kind) {
+    case GA__NODE_NUMBER:
+    case GA__NODE_ARRAY:
+    case GA__NODE_APPLY:
+    case GA__NODE_CAST:
+    case GA__NODE_REDUCE: return true;
+    default: return false;
+    }
+}
+
 /* Finds the extent, the level and the cost of each node; false if the form is another. */
 static bool find_form(finder *f)
 {
@@ -70,10 +81,8 @@ static bool find_form(finder *f)
         f->kept[k] = -1;
         if (!f->used[k] || ga__node_is_weak(node))
             continue;
-        if (node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_GATHER ||
-            node->key.kind == GA__NODE_SELECT)
-            return false;
-        if ((ga__finder_reduces(f, k) && !fits_rows(f, k)) || !find_extent(f, k))
+        if (!is_of_rows(node) || (ga__finder_reduces(f, k) && !fits_rows(f, k)) ||
+            !find_extent(f, k))
             return false;
         f->level[k] = 0;
         for (int i = 0; i < ga__node_inputs(node); i++) {

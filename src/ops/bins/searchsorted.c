@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "kernels/reduce.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/bins/edges.h"
@@ -91,6 +92,7 @@ static gpuarray *sorted(const gpuarray *a, const gpuarray *sorter)
 
 gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
 {
+    GA__RANGE("searchsorted");
     ga_searchsorted_args args;
     ga__device *device;
     if (ga__options_read("searchsorted", &args, sizeof args, given, size) != GA_OK ||
@@ -116,6 +118,7 @@ gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
 
 gpuarray *(ga_digitize)(size_t size, const ga_digitize_args *given)
 {
+    GA__RANGE("digitize");
     ga_digitize_args args;
     int direction;
     if (ga__options_read("digitize", &args, sizeof args, given, size) != GA_OK ||

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/einsum/contraction.h"
 #include "ops/einsum/subscripts.h"
 #include "ops/elementwise_op.h"
@@ -251,6 +252,7 @@ static ga_status check(const ga_einsum_args *args, ga__device **device)
 
 gpuarray *(ga_einsum)(size_t size, const ga_einsum_args *given)
 {
+    GA__RANGE("einsum");
     ga_einsum_args args;
     ga__device *device;
     ga_dtype dtype;

@@ -7,6 +7,7 @@
 #include "array/scope.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/take_number.h"
@@ -99,6 +100,7 @@ static gpuarray *counts_of(const ga_average_args *args, const gpuarray *average)
 
 gpuarray *(ga_average)(size_t size, const ga_average_args *args)
 {
+    GA__RANGE("average");
     ga_average_args known;
     if (ga__options_read("average", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -130,7 +132,9 @@ static gpuarray *rows_of(const char *name, const gpuarray *x, bool columns)
                              name, x->ndim);
     if (x->ndim == 2 && columns)
         return ga_transpose(x);
-    return ga_reshape(x, 2, (const int64_t[]){x->ndim == 2 ? x->shape[0] : 1, -1});
+    const int64_t shape[] = {x->ndim == 2 ? x->shape[0] : 1,
+                             x->ndim > 0 ? x->shape[x->ndim - 1] : 1};
+    return ga_reshape(x, 2, shape);
 }
 
 /* The rows of x, then those of y, as one array of this dtype. */
@@ -321,6 +325,7 @@ static gpuarray *squeezed(gpuarray *matrix)
 
 gpuarray *(ga_cov)(size_t size, const ga_cov_args *args)
 {
+    GA__RANGE("cov");
     ga_cov_args known;
     if (ga__options_read("cov", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -356,6 +361,7 @@ static ga_status normalise(gpuarray *c)
 
 gpuarray *(ga_corrcoef)(size_t size, const ga_cov_args *args)
 {
+    GA__RANGE("corrcoef");
     ga_cov_args known;
     if (ga__options_read("corrcoef", &known, sizeof known, args, size) != GA_OK)
         return NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
@@ -84,6 +85,7 @@ static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
 
 gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices)
 {
+    GA__RANGE("choose");
     int64_t shape[GA_MAX_NDIM];
     int ndim = 0;
     if (!indices)
@@ -186,6 +188,7 @@ static gpuarray *select_some(int count, const gpuarray *const *conditions,
 gpuarray *(ga_select)(int nconditions, const gpuarray *const *conditions, int nchoices,
                       const gpuarray *const *choices, ga_value value)
 {
+    GA__RANGE("select");
     ga__device *device;
     if (check_list("select", "condition", nconditions, conditions, NULL) != GA_OK ||
         check_list("select", "choice", nchoices, choices, conditions[0]) != GA_OK ||

@@ -5,6 +5,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "base/range.h"
 
 /* The axis `axis` of x as a number from 0 on; false and an error for a bad one or no array. */
 static bool find_axis(const char *name, const gpuarray *x, int axis, int *found)
@@ -220,6 +221,7 @@ static gpuarray *grid_view(const gpuarray *x, int axis, int ndim, const int64_t 
 ga_status ga_meshgrid(int count, const gpuarray *const *arrays, const char *indexing,
                       gpuarray **out)
 {
+    GA__RANGE("meshgrid");
     int64_t shape[GA_MAX_NDIM];
     if (count < 0 || count > GA_MAX_NDIM)
         return ga__fail(GA_ERR_INVALID, "meshgrid: %d arrays, expected 0 to %d", count,

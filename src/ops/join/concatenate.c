@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/join/join.h"
 
 /* The arrays of a call as views, which the call owns. */
@@ -97,6 +98,7 @@ static ga_status find_axis(const char *name, int naxes, const int *axes, int *ax
 
 gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
 {
+    GA__RANGE("concatenate");
     ga_join_args known;
     int axis = 0;
     if (ga__options_read("concatenate", &known, sizeof known, args, size) != GA_OK ||
@@ -111,6 +113,7 @@ gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
 
 gpuarray *(ga_stack)(size_t size, const ga_join_args *args)
 {
+    GA__RANGE("stack");
     ga_join_args known;
     int axis = 0, found;
     if (ga__options_read("stack", &known, sizeof known, args, size) != GA_OK ||
@@ -151,6 +154,7 @@ static gpuarray *as_columns(const gpuarray *x, int axis)
 
 gpuarray *ga_vstack(int count, const gpuarray *const *arrays)
 {
+    GA__RANGE("vstack");
     return check_arrays("vstack", count, arrays) == GA_OK
                ? join_made("vstack", count, arrays, as_rows, 0, NULL)
                : NULL;
@@ -158,6 +162,7 @@ gpuarray *ga_vstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_hstack(int count, const gpuarray *const *arrays)
 {
+    GA__RANGE("hstack");
     if (check_arrays("hstack", count, arrays) != GA_OK)
         return NULL;
     return join_made("hstack", count, arrays, as_list, arrays[0]->ndim > 1, NULL);
@@ -165,6 +170,7 @@ gpuarray *ga_hstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_dstack(int count, const gpuarray *const *arrays)
 {
+    GA__RANGE("dstack");
     return check_arrays("dstack", count, arrays) == GA_OK
                ? join_made("dstack", count, arrays, as_layers, 2, NULL)
                : NULL;
@@ -172,6 +178,7 @@ gpuarray *ga_dstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_column_stack(int count, const gpuarray *const *arrays)
 {
+    GA__RANGE("column_stack");
     return check_arrays("column_stack", count, arrays) == GA_OK
                ? join_made("column_stack", count, arrays, as_columns, 1, NULL)
                : NULL;
@@ -179,6 +186,7 @@ gpuarray *ga_column_stack(int count, const gpuarray *const *arrays)
 
 gpuarray *(ga_append)(size_t size, const ga_append_args *args)
 {
+    GA__RANGE("append");
     ga_append_args known;
     int axis = 0;
     if (ga__options_read("append", &known, sizeof known, args, size) != GA_OK)

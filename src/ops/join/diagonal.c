@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
 
@@ -61,6 +62,7 @@ static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_
 
 gpuarray *ga_tril(const gpuarray *x, int64_t k)
 {
+    GA__RANGE("tril");
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"},
         {.id = GA__FORMULA_ID(347), .name = "tril", .body = "r = d <= k ? *a : ga_v0{}"}};
@@ -69,6 +71,7 @@ gpuarray *ga_tril(const gpuarray *x, int64_t k)
 
 gpuarray *ga_triu(const gpuarray *x, int64_t k)
 {
+    GA__RANGE("triu");
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"},
         {.id = GA__FORMULA_ID(348), .name = "triu", .body = "r = d >= k ? *a : ga_v0{}"}};
@@ -90,6 +93,7 @@ static gpuarray *truths(const ga__formula *formula, ga_dtype dtype, int64_t n, i
 
 gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
+    GA__RANGE("eye_ex");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(98), .name = "eye_ex", .body = "r = d == k"};
     return truths(&formula, dtype, n, m, k);
@@ -97,6 +101,7 @@ gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 
 gpuarray *ga_tri(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
+    GA__RANGE("tri");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(99), .name = "tri", .body = "r = d <= k"};
     return truths(&formula, dtype, n, m, k);
@@ -145,6 +150,7 @@ gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2)
 
 gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2)
 {
+    GA__RANGE("trace");
     gpuarray *view = diagonal("trace", x, offset, axis1, axis2),
              *sum = view ? ga_sum(view, GA_AXIS(-1)) : NULL;
     ga_free(view);
@@ -187,6 +193,7 @@ gpuarray *ga_diag(const gpuarray *x, int64_t k)
 
 gpuarray *ga_diagflat(const gpuarray *x, int64_t k)
 {
+    GA__RANGE("diagflat");
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "diagflat: the array is NULL");
     gpuarray *line = ga_ravel(x), *out = line ? matrix_of("diagflat", line, k) : NULL;
@@ -250,6 +257,7 @@ static gpuarray *extended(const ga_diff_args *args, int axis)
 
 gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
 {
+    GA__RANGE("diff");
     ga_diff_args known;
     int axis;
     if (ga__options_read("diff", &known, sizeof known, args, size) != GA_OK)
@@ -286,6 +294,7 @@ static gpuarray *end_line(const gpuarray *x, const gpuarray *end)
 
 gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpuarray *end)
 {
+    GA__RANGE("ediff1d_between");
     const gpuarray *parts[3], *const ends[] = {begin, end};
     gpuarray *made[4] = {NULL}, *out = NULL;
     int n = 0;
@@ -317,5 +326,6 @@ gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpu
 
 gpuarray *ga_ediff1d(const gpuarray *x)
 {
+    GA__RANGE("ediff1d");
     return ga_ediff1d_between(x, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/index/scatter.h"
 #include "ops/join/join.h"
 #include "ops/join/owned.h"
@@ -141,6 +142,7 @@ static gpuarray *remove_parts(call *c)
 
 gpuarray *(ga_delete)(size_t size, const ga_delete_args *args)
 {
+    GA__RANGE("delete");
     ga_delete_args known;
     call c = {.name = "delete"};
     gpuarray *out = NULL;
@@ -290,6 +292,7 @@ static gpuarray *insert_parts(call *c, ga_value value)
 
 gpuarray *(ga_insert)(size_t size, const ga_insert_args *args)
 {
+    GA__RANGE("insert");
     ga_insert_args known;
     call c = {.name = "insert"};
     gpuarray *out = NULL;

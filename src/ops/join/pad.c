@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/convert.h"
@@ -388,6 +389,7 @@ static gpuarray *pad(const padding *p, int first)
 
 gpuarray *(ga_pad)(size_t size, const ga_pad_args *args)
 {
+    GA__RANGE("pad");
     ga_pad_args known;
     padding p;
     if (ga__options_read("pad", &known, sizeof known, args, size) != GA_OK ||

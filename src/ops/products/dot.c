@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "model/promote.h"
 #include "kernels/reduce.h"
 #include "model/promote.h"
@@ -99,5 +100,6 @@ static gpuarray *dot(const gpuarray *a, const gpuarray *b)
 
 gpuarray *(ga_dot)(const gpuarray *a, const gpuarray *b)
 {
+    GA__RANGE("dot");
     return dot(a, b);
 }

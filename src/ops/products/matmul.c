@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "kernels/product/product_finish.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
@@ -236,17 +237,20 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
 {
+    GA__RANGE("matmul");
     return read_and_multiply(&any_form, size, args);
 }
 
 gpuarray *(ga_matvec)(size_t size, const ga_product_args *args)
 {
+    GA__RANGE("matvec");
     static const form matvec = {.name = "matvec", .b_vector = true};
     return read_and_multiply(&matvec, size, args);
 }
 
 gpuarray *(ga_vecmat)(size_t size, const ga_product_args *args)
 {
+    GA__RANGE("vecmat");
     static const form vecmat = {.name = "vecmat", .a_vector = true, .conjugates = true};
     return read_and_multiply(&vecmat, size, args);
 }

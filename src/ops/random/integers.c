@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "device/stream.h"
 #include "kernels/elementwise.h"
 #include "ops/random/fill.h"
@@ -128,6 +129,7 @@ static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype
 gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                           const int64_t *shape)
 {
+    GA__RANGE("rng_integers");
     ga__draw draw;
     return ga__draw_new(&draw, plan_integers(&draw, rng, dtype, low, high), rng, dtype, ndim,
                         shape);
@@ -135,6 +137,7 @@ gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high
 
 ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high)
 {
+    GA__RANGE("rng_integers_into");
     ga__draw draw;
     return ga__draw_into(
         &draw, plan_integers(&draw, rng, ga__draw_dtype("integers", out), low, high), out, rng);
@@ -143,6 +146,7 @@ ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t 
 gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                      int ndim, const int64_t *shape)
 {
+    GA__RANGE("rng_integers_endpoint");
     ga__draw draw;
     return ga__draw_new(&draw, plan_endpoint(&draw, rng, dtype, low, high), rng, dtype, ndim,
                         shape);
@@ -152,6 +156,7 @@ gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, 
 
 gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
 {
+    GA__RANGE("rng_bytes");
     const ga_range first = GA_UPTO(nbytes, 1);
     ga__draw draw;
     if (ga__draw_init(&draw, "bytes", rng, GA_UINT32, "u", "unsigned") != GA_OK)

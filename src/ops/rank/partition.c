@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "kernels/rank/rank.h"
 #include "ops/order/along.h"
 #include "ops/rank/rows.h"
@@ -123,11 +124,13 @@ static gpuarray *partition(const char *name, size_t size, const ga_partition_arg
 
 gpuarray *(ga_partition)(size_t size, const ga_partition_args *args)
 {
+    GA__RANGE("partition");
     return partition("partition", size, args, false);
 }
 
 gpuarray *(ga_argpartition)(size_t size, const ga_partition_args *args)
 {
+    GA__RANGE("argpartition");
     return partition("argpartition", size, args, true);
 }
 
@@ -188,6 +191,7 @@ static ga_status topk_along(const ga_topk_args *args, int axis)
 
 ga_status(ga_topk)(size_t size, const ga_topk_args *given)
 {
+    GA__RANGE("topk");
     ga_topk_args args;
     int axis;
     ga_status status = ga__options_read("topk", &args, sizeof args, given, size);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "kernels/rank/rank.h"
 #include "kernels/rank/rank_text.h"
 #include "ops/convert.h"
@@ -347,30 +348,36 @@ static gpuarray *quantile(const char *name, size_t size, const ga_quantile_args 
 
 gpuarray *(ga_median)(size_t size, const ga_median_args *args)
 {
+    GA__RANGE("median");
     return median("median", size, args, false);
 }
 
 gpuarray *(ga_nanmedian)(size_t size, const ga_median_args *args)
 {
+    GA__RANGE("nanmedian");
     return median("nanmedian", size, args, true);
 }
 
 gpuarray *(ga_quantile)(size_t size, const ga_quantile_args *args)
 {
+    GA__RANGE("quantile");
     return quantile("quantile", size, args, false, false);
 }
 
 gpuarray *(ga_percentile)(size_t size, const ga_quantile_args *args)
 {
+    GA__RANGE("percentile");
     return quantile("percentile", size, args, true, false);
 }
 
 gpuarray *(ga_nanquantile)(size_t size, const ga_quantile_args *args)
 {
+    GA__RANGE("nanquantile");
     return quantile("nanquantile", size, args, false, true);
 }
 
 gpuarray *(ga_nanpercentile)(size_t size, const ga_quantile_args *args)
 {
+    GA__RANGE("nanpercentile");
     return quantile("nanpercentile", size, args, true, true);
 }

@@ -2,6 +2,7 @@
 #include <quarry/select.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "ops/scan/choose.h"
 #include "ops/scan/chosen.h"
 
@@ -91,6 +92,7 @@ static ga_status check_bounded(const gpuarray *condition, const gpuarray *x, int
 ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
                              gpuarray **values, gpuarray **indices, gpuarray **count)
 {
+    GA__RANGE("extract_bounded");
     bounded b;
     ga_status status = check_bounded(condition, x, maximum, values, count);
     if (status != GA_OK)

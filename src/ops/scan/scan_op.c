@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/range.h"
 #include "ops/check_nan.h"
 #include "ops/elementwise_op.h"
 #include "ops/scan/scan_starts.h"
@@ -244,6 +245,7 @@ gpuarray *ga__scan_call(ga__row_id row, const char *name, size_t size, const ga_
 {
     const ga__row *op = &ga__rows[row];
     const bool standard = strcmp(name, op->formula.name) != 0;
+    GA__RANGE(name);
     ga_scan_args known;
     if (size != sizeof known || !args) {
         if (ga__options_read(name, &known, sizeof known, args, size) != GA_OK)
