@@ -65,9 +65,13 @@ static void scan_of(int64_t n, const char *output, bool exclusive)
     free(sums);
 }
 
+/* In the simulator, slow checkers leave out the longest: it only repeats the switches of threads
+ * that shorter ones make. */
 static void scans_in_place(void **state)
 {
     (void)state;
+    const bool is_simulated = strncmp(ga_current_device(), "simulated", 9) == 0;
+    const int64_t longest = is_simulated && getenv("QUARRY_TEST_REDUCED") ? (1 << 20) + 5 : 1 << 24;
     static const int64_t lengths[] = {10,
                                       (1 << 10) - 5,
                                       1 << 10,
@@ -77,7 +81,7 @@ static void scans_in_place(void **state)
                                       (1 << 20) + 5,
                                       1 << 20,
                                       1 << 24};
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths && lengths[k] <= longest; k++) {
         scan_of(lengths[k], "x[i] = item", false);
         scan_of(lengths[k], "x[i] = prev_item", true);
     }
