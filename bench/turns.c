@@ -158,7 +158,8 @@ static gpuarray *reduced(const library *side, const row *r)
     if (strcmp(r->what, "max") == 0)
         return side->ga_max_(sizeof args, &args);
     if (strcmp(r->what, "dot") == 0)
-        return side->ga_dot_(side->x, side->x);
+        return side->ga_dot_(sizeof(ga_product_args),
+                             &(ga_product_args){.a = side->x, .b = side->x});
     if (strcmp(r->what, "custom") == 0)
         return side->ga_reduce_(side->custom, 1, &value);
     return side->ga_eval_(r->what, 1, &(ga_named){"x", value});

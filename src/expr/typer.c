@@ -2,7 +2,6 @@
 #include "expr/typer.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -246,8 +246,8 @@ static void shapes(void)
     SHOW("np.trim_zeros(x)", ga_trim_zeros(x, "fb"));
     AFTER("np.array_split(x, 3)[2]", ga_array_split(x, 3, 0, out), out[2]);
     AFTER("np.split(x, 1)[0]", ga_split(x, 1, 0, out), out[0]);
-    AFTER("np.meshgrid(x, y)[1] if x.ndim <= 1 else raises()",
-          ga_meshgrid(GA_ARRAYS(x, y), "xy", out), out[1]);
+    AFTER("np.meshgrid(x, y)[1] if x.ndim <= 1 else raises()", ga_meshgrid(GA_ARRAYS(x, y), out),
+          out[1]);
 }
 
 static void places(void)
