@@ -385,6 +385,20 @@ static void no_variables_have_a_matrix(void **state)
     }
 }
 
+/* NumPy checks no index along an axis where the result has no elements. */
+static void no_elements_need_no_index(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *k = ga_full(GA_INT64, GA_SHAPE(1, 1), 7);
+        for (int64_t n = 0; n < 3; n++)
+            assert_shape(ga_take_along_axis(ga_ones(GA_INT8, GA_SHAPE(0, n)), k, GA_AXIS(1)), 2,
+                         (int64_t[]){0, 1});
+        assert_null(ga_take_along_axis(ga_ones(GA_INT8, GA_SHAPE(1, 0)), k, GA_AXIS(1)));
+        assert_error(GA_ERR_INDEX, "take_along_axis: axis 1 has no elements");
+    }
+}
+
 /* ---- Diagonals ---- */
 
 /* NumPy's rule: element number k * step of x, in C order, becomes value number k. */
@@ -456,6 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(allocations_may_fail),
         cmocka_unit_test(diagonals_of_every_shape),
         cmocka_unit_test(no_variables_have_a_matrix),
+        cmocka_unit_test(no_elements_need_no_index),
         cmocka_unit_test(segments_are_reduced),
         simulated_test(gathers_are_fused),
         simulated_test(formulas_take_elements),

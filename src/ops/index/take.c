@@ -192,14 +192,15 @@ static gpuarray *take_to(const taking *t, gpuarray *out)
     return status == GA_OK ? out : NULL;
 }
 
-/* Checks indices that name no element because another axis has none. As in NumPy, they are checked
- * only if no axis before theirs is empty. */
+/* Checks indices that name no element because another axis has none. As in NumPy, those of take()
+ * are checked if no axis before theirs is empty, and those of take_along_axis() are not. */
 static ga_status check_empty(const taking *t)
 {
     ga__indexing g = {.x = t->x, .count = 1, .index_ndim = t->indices->ndim};
     g.index[0] = (ga__indexed){.array = t->indices, .axis = t->axis, .length = t->length};
     memcpy(g.shape, t->indices->shape, sizeof(int64_t) * (size_t)g.index_ndim);
-    if (t->mode != GA_RAISE || t->indices->size == 0 || ga__shape_size(t->before, t->shape) == 0)
+    if (!t->repeats || t->mode != GA_RAISE || t->indices->size == 0 ||
+        ga__shape_size(t->before, t->shape) == 0)
         return GA_OK;
     return t->length > 0 ? ga__check_tuples(t->name, &g)
                          : ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", t->name, t->axis);
