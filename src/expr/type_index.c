@@ -33,7 +33,7 @@ static int index_node(typer *t, int index, int behind)
 {
     const ga__node *node = ga__typer_node(t, index);
     const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
-    if (!ga__node_is_weak(node) && node->dtype == GA_BOOL)
+    if (kind == 'b' && (t->ast_node->nindices > 1 || t->ast_node->options))
         return ga__typer_fail(t, GA_ERR_UNSUPPORTED,
                               "a mask beside arrays of indices; use ga_index()");
     if (kind != 'i' && kind != 'u')
