@@ -369,8 +369,12 @@ static gpuarray *make(int which)
 int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : ".";
-    for (; (x = make(array)) != NULL; array++)
+    for (bool more = true; more; array++)
         GA_SCOPE {
+            x = make(array);
+            more = x != NULL;
+            if (!more)
+                break; /* out of the scope */
             y = ga_add(ga_multiply(ga_flip(ga_ravel(x), 0), 0.5), 1);
             y = ga_reshape(y, ga_ndim(x), ga_shape(x));
             i = ga_astype(x, GA_INT64);
