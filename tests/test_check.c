@@ -231,7 +231,8 @@ static void launches_of_graphs_name_the_call(void **state)
     }
 }
 
-/* A graph of which only some launches go wrong, and one whose values are never wrong. */
+/* The same graph fails in one launch and succeeds in the others. One of its values is always
+ * finite. */
 static void launches_of_graphs_are_checked_each(void **state)
 {
     (void)state;

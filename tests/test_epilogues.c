@@ -156,7 +156,7 @@ static void products_read_a_bias_in_their_result(void **state)
     }
 }
 
-/* What follows a product takes it away only where nobody else needs it. */
+/* A bias or relu may replace a product only if no other operation reads the product. */
 static void products_that_others_need_stay(void **state)
 {
     (void)state;

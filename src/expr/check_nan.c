@@ -170,20 +170,18 @@ static ga_status compute(const ga__graph *graph, int k, const ga__guard *guard,
     switch ((ga__node_kind)node->key.kind) {
     case GA__NODE_ARRAY: *value = args[node->key.row].value; return GA_OK;
     case GA__NODE_NUMBER:
-        *value = of_array((ga_scalar)(node->dtype, values[node->key.operand[0]]));
-        return value->as.array ? GA_OK : ga_error();
+        return give((ga_scalar)(node->dtype, values[node->key.operand[0]]), value);
     case GA__NODE_APPLY: return apply(nodes, node, guard, values, value);
     case GA__NODE_CAST: return convert(node, guard, values, value);
     case GA__NODE_REDUCE:
         return ga__row_scans(node->key.row) ? scan(node, guard, values, value)
                                             : reduce(node, guard, values, value);
     case GA__NODE_PRODUCT:
-        *value = of_array(ga_matmul(values[node->key.operand[0]].as.array,
-                                    values[node->key.operand[1]].as.array));
-        return value->as.array ? GA_OK : ga_error();
+        return give(
+            ga_matmul(values[node->key.operand[0]].as.array, values[node->key.operand[1]].as.array),
+            value);
     case GA__NODE_VIEW:
-        *value = of_array(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array));
-        return value->as.array ? GA_OK : ga_error();
+        return give(ga__node_view(graph, k, values[ga__viewed_node(graph, k)].as.array), value);
     case GA__NODE_GATHER: return gather(node, values, value);
     case GA__NODE_SELECT: return select_where(node, values, value);
     default: *value = node->number; return GA_OK; /* weak */

@@ -216,10 +216,10 @@ static int take_bounds(typer *t, ga__operand_type *types, int *operand)
         operand[k] = bounds[k - 1];
         if (operand[k] == FAILED)
             return FAILED;
-        if (types[k].weak)
+        if (types[k].weak) {
             types[k].number = ga__typer_node(t, operand[k])->number;
-        if (types[k].weak)
             types[k].dtype = types[k].number.dtype;
+        }
     }
     return 0;
 }

@@ -13,6 +13,8 @@ import warnings
 
 import numpy as np
 
+from results import changed, finish
+
 warnings.simplefilter("ignore")
 
 
@@ -35,15 +37,6 @@ def arrays():
         "put_": changed(np.put), "place_": changed(np.place), "putmask_": changed(np.putmask),
         "fill_diagonal_": changed(np.fill_diagonal), "put_along_": changed(np.put_along_axis),
     }
-
-
-def changed(function):
-    """A function that changes its first argument, as one that returns a changed copy."""
-    def call(a, *rest, **options):
-        a = a.copy()
-        function(a, *rest, **options)
-        return a
-    return call
 
 
 def differs(wanted, got, number):
@@ -79,8 +72,7 @@ def main():
             if reason:
                 wrong += 1
                 print(f"program.c:{place}: {call}\n    {expression}: {reason}")
-    print(f"{lines} results, {wrong} wrong; exit status {run.returncode}", run.stderr)
-    sys.exit(1 if wrong or run.returncode or lines < 150 else 0)
+    finish(run, lines, wrong, 150)
 
 
 main()
