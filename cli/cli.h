@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <quarry.h>
 
@@ -93,12 +94,45 @@ bool print_file(const char *what, const char *path);
  * failure. */
 gpuarray *csv_load(const char *path);
 
+/* The elements of an array on the host. */
+typedef struct elements {
+    char kind;  /* 'i': signed or bool, 'u': unsigned, 'f': floating, or complex: two cells for each
+                 */
+    bool small; /* the floating numbers are no more than float32 */
+    union cell {
+        int64_t i;
+        uint64_t u;
+        double f;
+    } * cells;
+} elements;
+
+/* Complains on failure; then there is nothing to reset. */
+bool elements_init(elements *e, const gpuarray *x);
+void elements_reset(elements *e);
+
+/* Writes cell k; precision < 0: as many digits as tell the number from others of its dtype. */
+void elements_write(FILE *file, const elements *e, int64_t k, int precision);
+
 /* Writes real numbers of up to two dimensions; precision < 0: all digits. Complains on failure. */
 bool csv_save(const char *path, const gpuarray *x, int precision);
 
 /* The array in a .npy or .csv file, or, "-", in standard input. Complains and returns NULL on
  * failure. */
 gpuarray *file_load(const char *what, const char *path);
+
+/* ---- json.c ---- */
+
+/* A text in quotes, or null. */
+void json_text(const char *text);
+
+/* A number, or null for NaN and infinities, which JSON lacks. */
+void json_number(double value);
+
+/* [2, 3]. */
+void json_shape(const gpuarray *x);
+
+/* An array's dtype, shape and value as a line; complex numbers are pairs. Complains on failure. */
+bool json_array(const gpuarray *x, int precision);
 
 /* ---- interrupt.c ---- */
 

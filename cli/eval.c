@@ -15,7 +15,7 @@ typedef struct request {
     int64_t chunk;  /* bytes; 0: the library's choice */
     ga_dtype dtype; /* of the result; GA_NO_DTYPE: the expression's */
     int precision;  /* -1: the default */
-    bool explain;
+    bool explain, json;
 } request;
 
 static bool same_file(const char *a, const char *b)
@@ -49,8 +49,10 @@ static int explain(const request *r, const arguments *a)
     return finish_output();
 }
 
-static int show(const gpuarray *result)
+static int show(const request *r, const gpuarray *result)
 {
+    if (r->json)
+        return json_array(result, r->precision) ? finish_output() : STATUS_BAD;
     return ga_print(result) == GA_OK ? finish_output() : complain_error();
 }
 
@@ -86,7 +88,7 @@ static int deliver(const request *r, gpuarray *result)
     if (r->dtype != GA_NO_DTYPE)
         ga_replace(&result, ga_astype(result, r->dtype));
     int status = !result                       ? complain_error()
-                 : !r->output                  ? show(result)
+                 : !r->output                  ? show(r, result)
                  : strcmp(r->output, "-") == 0 ? write_output(result)
                  : has_suffix(r->output, ".csv")
                      ? csv_save(r->output, result, r->precision) ? 0 : STATUS_BAD
@@ -113,13 +115,15 @@ static int compute(const request *r, const arguments *a)
     return status == 0 && result ? deliver(r, result) : status;
 }
 
-/* Whether the word stands in the text by itself. */
+/* Whether the text has the word as a name: not of a function, an option as in axis=0, or a view. */
 static bool names(const char *text, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
-        const bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+        const bool begins = at == text || !(isalnum((unsigned char)at[-1]) || strchr("_.", at[-1]));
+        const bool ends = !isalnum((unsigned char)at[length]) && at[length] != '_';
+        const char *next = at + length + strspn(at + length, " \t\r\n");
+        if (begins && ends && *next != '(' && (*next != '=' || next[1] == '='))
             return true;
     }
     return false;
@@ -236,18 +240,15 @@ static bool read_expression(request *r)
 /* Returns 0 if there is something to do, otherwise as next_option(). */
 static int read_options(const command *c, int argc, char **argv, request *r)
 {
-    static const struct option names[] = {{"help", no_argument, NULL, 'h'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"chunk", required_argument, NULL, 'c'},
-                                          {"explain", no_argument, NULL, 'e'},
-                                          {"file", required_argument, NULL, 'f'},
-                                          {"dtype", required_argument, NULL, 't'},
-                                          {"precision", required_argument, NULL, 'p'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
+        {"device", required_argument, NULL, 'd'}, {"chunk", required_argument, NULL, 'c'},
+        {"explain", no_argument, NULL, 'e'},      {"file", required_argument, NULL, 'f'},
+        {"dtype", required_argument, NULL, 't'},  {"precision", required_argument, NULL, 'p'},
+        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0}};
 
     for (;;) {
-        const int found = next_option(c, argc, argv, ":ho:d:c:ef:t:p:", names);
+        const int found = next_option(c, argc, argv, ":ho:d:c:ef:t:p:j", names);
         if (found == 'o' && !read_output(c, optarg, r))
             return OPTION_WRONG;
         if (found == 't' && !read_dtype(c, optarg, r))
@@ -262,6 +263,8 @@ static int read_options(const command *c, int argc, char **argv, request *r)
             return OPTION_WRONG;
         else if (found == 'e')
             r->explain = true;
+        else if (found == 'j')
+            r->json = true;
         else if (found != 'c' && found != 'o' && found != 't' && found != 'p')
             return found == -1 ? 0 : found;
     }
@@ -275,6 +278,9 @@ static int run_eval(const command *c, int argc, char **argv)
 
     if (found != 0)
         return found == OPTION_DONE ? 0 : STATUS_BAD;
+    if (r.json && (r.explain || r.output))
+        return complain_usage(c, "eval: --json prints the value: leave out %s",
+                              r.output ? "--output" : "--explain");
     if (!r.file && optind == argc)
         return complain_usage(c, "eval: no expression is given");
     if (r.file && !read_expression(&r)) {
@@ -308,6 +314,9 @@ static const char help[] =
     "                         FILE.csv; \"-\" writes a .npy file to standard output\n"
     "  -t, --dtype DTYPE      converts the result: float32, int8, ...\n"
     "  -p, --precision N      digits of printed numbers\n"
+    "  -j, --json             prints dtype, shape and value as a line of JSON: NaN and infinities "
+    "are\n"
+    "                         null, complex numbers pairs\n"
     "  -d, --device DEVICE    computes on cpu, cuda or cuda:N\n"
     "  -c, --chunk BYTES      processes this much of the files at a time: 65536, 64K, 64M or 1G\n"
     "                         (default: 4M on the CPU, 256M on a GPU)\n"

@@ -148,51 +148,81 @@ gpuarray *csv_load(const char *path)
     return x;
 }
 
-/* Signed, unsigned or floating elements, on the host. */
-typedef union cell {
-    int64_t i;
-    uint64_t u;
-    double f;
-} cell;
-
-/* Without `precision`, so many digits that reading gives the same number. */
-static bool write_cells(FILE *file, const cell *cells, const gpuarray *x, char kind, int digits)
+/* Without `precision`, the fewest digits that reading gives the same number for. */
+static void write_float(FILE *file, double value, const elements *e, int precision)
 {
-    const int64_t columns = ga_ndim(x) == 2 ? ga_length(x, 1) : 1;
-    for (int64_t k = 0; k < ga_size(x); k++) {
-        if (kind == 'f')
-            fprintf(file, "%.*g", digits, cells[k].f);
-        else if (kind == 'u')
-            fprintf(file, "%llu", (unsigned long long)cells[k].u);
-        else
-            fprintf(file, "%lld", (long long)cells[k].i);
-        fputc((k + 1) % columns == 0 ? '\n' : ',', file);
+    char text[64];
+    int digits = precision >= 0 ? precision : e->small ? 6 : 15;
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    for (const int most = e->small ? 9 : 17; precision < 0 && digits < most;) {
+        const double read = strtod(text, NULL);
+        if (e->small ? (float)read == (float)value : read == value)
+            break;
+        snprintf(text, sizeof text, "%.*g", ++digits, value);
     }
-    return !ferror(file);
+    fputs(text, file);
+}
+
+void elements_write(FILE *file, const elements *e, int64_t k, int precision)
+{
+    if (e->kind == 'f')
+        write_float(file, e->cells[k].f, e, precision);
+    else if (e->kind == 'u')
+        fprintf(file, "%llu", (unsigned long long)e->cells[k].u);
+    else
+        fprintf(file, "%lld", (long long)e->cells[k].i);
+}
+
+bool elements_init(elements *e, const gpuarray *x)
+{
+    const ga_dtype dtype = ga_dtype_of(x);
+    const bool complex = ga_isdtype(dtype, "complex floating");
+    const char kind = complex || ga_isdtype(dtype, "real floating") ? 'f'
+                      : ga_isdtype(dtype, "unsigned integer")       ? 'u'
+                                                                    : 'i';
+    const ga_dtype wide = complex       ? GA_COMPLEX128
+                          : kind == 'f' ? GA_FLOAT64
+                          : kind == 'u' ? GA_UINT64
+                                        : GA_INT64;
+    gpuarray *copy = ga_astype(x, wide);
+    *e = (elements){kind, ga_dtype_size(dtype) < (complex ? 16 : 8), NULL};
+    e->cells = malloc((size_t)ga_size(x) * ga_dtype_size(wide) + 1);
+    const bool good = copy && e->cells && ga_to_host(copy, e->cells, ga_nbytes(copy)) == GA_OK;
+    ga_free(copy);
+    if (good)
+        return true;
+    if (ga_error() != GA_OK)
+        complain_error();
+    else
+        complain("eval: out of memory");
+    elements_reset(e);
+    return false;
+}
+
+void elements_reset(elements *e)
+{
+    free(e->cells);
+    e->cells = NULL;
 }
 
 bool csv_save(const char *path, const gpuarray *x, int precision)
 {
-    const ga_dtype dtype = ga_dtype_of(x);
-    const bool real = ga_isdtype(dtype, "real floating"), small = ga_dtype_size(dtype) < 8;
-    const char kind = real ? 'f' : ga_isdtype(dtype, "unsigned integer") ? 'u' : 'i';
-    if (ga_ndim(x) > 2 || ga_isdtype(dtype, "complex floating"))
+    elements e;
+    if (ga_ndim(x) > 2 || ga_isdtype(ga_dtype_of(x), "complex floating"))
         return complain("%s: a .csv file holds real numbers of up to 2 dimensions", path), false;
-    gpuarray *wide = ga_astype(x, kind == 'f' ? GA_FLOAT64 : kind == 'u' ? GA_UINT64 : GA_INT64);
-    cell *cells = malloc((size_t)ga_size(x) * sizeof *cells + 1);
-    bool good = wide && cells && ga_to_host(wide, cells, ga_nbytes(wide)) == GA_OK;
-    ga_free(wide);
-    FILE *file = good ? fopen(path, "w") : NULL;
-    if (!good)
-        complain_error();
-    else if (!file)
-        complain("%s: %s", path, strerror(errno));
-    else
-        good = write_cells(file, cells, x, kind, precision >= 0 ? precision : small ? 9 : 17);
-    if (file && (fclose(file) != 0 || !good))
-        good = (complain("%s: %s", path, strerror(errno)), false);
-    free(cells);
-    return good && file;
+    if (!elements_init(&e, x))
+        return false;
+    const int64_t columns = ga_ndim(x) == 2 ? ga_length(x, 1) : 1;
+    FILE *file = fopen(path, "w");
+    for (int64_t k = 0; file && k < ga_size(x); k++) {
+        elements_write(file, &e, k, precision);
+        fputc((k + 1) % columns == 0 ? '\n' : ',', file);
+    }
+    elements_reset(&e);
+    const bool written = file && !ferror(file);
+    if ((file && fclose(file) != 0) || !written)
+        return complain("%s: %s", path, strerror(errno)), false;
+    return true;
 }
 
 /* ---- Any file ---- */

@@ -98,49 +98,25 @@ static int draw(const gpuarray *x, const facts *f)
 
 /* ---- The words ---- */
 
-static void print_shape(const gpuarray *x, const char *open, const char *close)
+static void print_shape(const gpuarray *x)
 {
-    fputs(open, stdout);
+    putchar('(');
     for (int axis = 0; axis < ga_ndim(x); axis++)
         printf("%s%lld", axis > 0 ? ", " : "", (long long)ga_length(x, axis));
-    printf("%s%s", ga_ndim(x) == 1 && *close == ')' ? "," : "", close);
-}
-
-/* JSON has no NaN and no infinity. */
-static void print_json_number(const char *name, double value)
-{
-    if (isfinite(value))
-        printf(", \"%s\": %.17g", name, value);
-    else
-        printf(", \"%s\": null", name);
-}
-
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ')
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
+    printf("%s)", ga_ndim(x) == 1 ? "," : "");
 }
 
 static void print_json(const char *path, const gpuarray *x, const facts *f)
 {
     fputs("{\"file\": ", stdout);
-    print_json_text(path);
+    json_text(path);
     printf(", \"dtype\": \"%s\", \"shape\": ", ga_dtype_name(ga_dtype_of(x)));
-    print_shape(x, "[", "]");
+    json_shape(x);
     printf(", \"bytes\": %zu", ga_nbytes(x));
     if (f->numbers && ga_size(x) > 0) {
-        print_json_number("min", f->least);
-        print_json_number("max", f->most);
-        print_json_number("mean", f->mean);
+        fputs(", \"min\": ", stdout), json_number(f->least);
+        fputs(", \"max\": ", stdout), json_number(f->most);
+        fputs(", \"mean\": ", stdout), json_number(f->mean);
         printf(", \"nan\": %lld", (long long)f->nans);
     }
     fputs("}\n", stdout);
@@ -149,7 +125,7 @@ static void print_json(const char *path, const gpuarray *x, const facts *f)
 static int print_text(const char *path, const gpuarray *x, const facts *f, int precision)
 {
     printf("%s: %s ", path, ga_dtype_name(ga_dtype_of(x)));
-    print_shape(x, "(", ")");
+    print_shape(x);
     printf(", %s\n", size_text((double)ga_nbytes(x)));
     if (!f->numbers || ga_size(x) == 0)
         return 0;

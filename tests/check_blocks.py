@@ -4,6 +4,7 @@ OPS_H is the header made by the build; its folder's parent holds the others that
 - every ```c block that has a main(), as a program without warnings;
 - every call in a table with the columns "NumPy" and "Quarry" of docs/numpy.md, as statements over
   the names of the page's first ```c block.
+Every ```sh block is a text that a shell reads, and the tree has the programs and options of builds that it names.
 
 With --run the programs of docs/tutorial.md run instead, linked with the library, and each prints the
 ```text block that follows it.
@@ -51,6 +52,19 @@ def table(page, text):
     return "\n".join(["#include <quarry.h>", f'#line {line} "{page}"', names, *calls])
 
 
+def shell_errors(page, line, code):
+    """What a block for the shell names and the tree lacks."""
+    done = subprocess.run(["sh", "-n"], input=code, text=True, capture_output=True)
+    found = [done.stderr] if done.returncode else []
+    code = re.sub(r"#.*", "", code)
+    found += [f"there is no {name}" for name in re.findall(r"(?<![\w./-])(tools/\w[\w./-]*|\w[\w/-]*\.(?:py|sh|ini))", code)
+              if not (root / name).exists()]
+    known = re.findall(r"^option\('(\w+)'", (root / "meson_options.txt").read_text(), flags=re.M)
+    found += [f"there is no option {name}" for name in re.findall(r" -D(\w+)=", code)
+              if name not in known and not name.startswith("b_")]
+    return [f"{page}:{line}: {message}" for message in found]
+
+
 def compile_errors(code):
     """The compiler's complaints about a text."""
     run = subprocess.run([*compiler, "-fsyntax-only", "-Wno-unused-value", "-Wno-unused-function", *options],
@@ -77,18 +91,19 @@ def run_errors(job):
     return f"{place}: status {run.returncode}, prints\n{run.stdout}{run.stderr}instead of\n{wanted}"
 
 
-jobs, check = [], run_errors if library else compile_errors
-for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+jobs, failures, check = [], [], run_errors if library else compile_errors
+for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
     page, text = path.relative_to(root), path.read_text()
     if not library:
         jobs += [code for code, _ in programs(page, text)]
         jobs += [table(page, text)] if path.name == "numpy.md" else []
+        failures += [message for kind, line, code in blocks(text) if kind == "sh" for message in shell_errors(page, line, code)]
     elif path.name == "tutorial.md":
         jobs += programs(page, text)
 if not jobs:
     sys.exit("the pages have no programs")
 with ThreadPoolExecutor(2) as pool:
-    failures = [message for message in pool.map(check, jobs) if message]
+    failures += [message for message in pool.map(check, jobs) if message]
 if failures:
     sys.exit("\n".join(["Code in pages is wrong:", *failures]))
 print(f"{len(jobs)} programs of pages {'print what the page shows' if library else 'compile'}")

@@ -126,6 +126,10 @@ fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
 printf '1,2\n3,four\n' > bad.csv
 fails 'bad.csv:2: "four" is not a number' eval x x=bad.csv
 fails 'does not use y' eval x x=x.npy y=2
+fails 'does not use sum' eval 'sum(x)' x=x.npy sum=2
+fails 'does not use T' eval 'x.T' x=x.npy T=2
+fails 'does not use axis' eval 'sum(x, axis = 0)' x=x.npy axis=2
+gives '[False  True False]' eval 'axis==y' axis=1 y=y.npy
 fails 'FILE.npy, FILE.csv or -' eval x x=x.npy -o r.txt
 fails '"float31"' eval x x=x.npy -t float31
 fails '\-\-precision' eval x x=x.npy -p many
@@ -137,6 +141,36 @@ says 'min -1  max 8  mean 2.16667  NaN 0' show x.npy
 says 'min -4  max 3  mean 0.5$' show i.npy
 says '"dtype": "int32", "shape": \[4\], "bytes": 16, "min": -4, "max": 3, "mean": 0.5, "nan": 0}' show --json i.npy
 says 'e.npy: float64 (0,), 0 B' show e.npy
+
+# JSON: one line, which Python reads; numbers keep their digits.
+gives '{"dtype": "float64", "shape": [2, 3], "value": [[3, 0, 1], [-1, 2, 8]]}' eval --json x x=x.npy
+gives '{"dtype": "float64", "shape": [], "value": 0.1}' eval -j x x=0.1
+gives '{"dtype": "float64", "shape": [], "value": 0.30000000000000004}' eval -j 'x + y' x=0.1 y=0.2
+gives '{"dtype": "float64", "shape": [], "value": 0.3}' eval -j -p 3 'x + y' x=0.1 y=0.2
+gives '{"dtype": "float32", "shape": [3], "value": [2.1, 0.6, 0.1]}' eval -j 'y/2 + float32(0.1)' y=y.npy
+gives '{"dtype": "bool", "shape": [4], "value": [false, false, false, true]}' eval -j 'i < 0' i=i.npy
+gives '{"dtype": "uint64", "shape": [], "value": 18446744073709551615}' eval -j n n=18446744073709551615
+gives '{"dtype": "float64", "shape": [0], "value": []}' eval -j 'e + 1' e=e.npy
+gives '{"dtype": "float64", "shape": [0, 1], "value": []}' eval -j 'e[:, None]' e=e.npy
+gives '{"dtype": "float64", "shape": [1, 0], "value": [[]]}' eval -j 'e[None]' e=e.npy
+gives '{"dtype": "float64", "shape": [2, 3], "value": [[null, 0, 1], [-1, 2, 8]]}' eval -j 'where(x == 3, x/0.0, x)' x=x.npy
+gives '{"dtype": "complex128", "shape": [2], "value": [[1, 2], [3, 2]]}' eval -j 'x[0, ::2][::-1] + 2j' x=x.npy
+fails 'leave out --output' eval -j x x=x.npy -o r.npy
+fails 'leave out --explain' eval -j x x=x.npy -e
+"$quarry" info --json > out 2> err && [ ! -s err ] && [ "$(wc -l < out)" = 1 ] && python3 - out << 'END' ||
+import json
+import sys
+
+found = json.load(open(sys.argv[1]))
+names = [device['name'] for device in found['devices']]
+assert names[-1] == 'cpu' and found['in_use'] in names, names
+assert all(device['memory'] >= device['free'] > 0 for device in found['devices'])
+assert found['cpu_kernels'] and found['cache']['kernels'] > 0 and found['cache']['bytes'] > 0
+assert isinstance(found['cuda_kernels'], str) or len(found['cuda_kernels']['problem']) > 20
+END
+    complain "info --json: $(cat out err)"
+QUARRY_CACHE_DIR='' says '"cache": null}' info -j
+QUARRY_DEVICE=nosuch says '"in_use": {"problem": ".*nosuch' info --json
 says '  | -@|' show x.npy
 "$quarry" show - < i.npy | grep -q '^-: int32 (4,), 16 B' || complain "show -"
 fails 'no file is given' show
@@ -162,6 +196,18 @@ if "$python" -c 'import numpy' 2> /dev/null; then
 else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed (tools/run-tests.sh installs it)"
 fi
+
+# The README's lines.
+cp big.npy huge.npy
+for page in "$root/README.md"; do
+    grep '^quarry eval' "$page" > lines
+    [ "$(wc -l < lines)" -ge 2 ] || complain "$page has no lines of quarry eval"
+    while read -r line; do
+        (quarry() { "$quarry" "$@"; } && eval "$line") > out 2> err && [ ! -s err ] ||
+            complain "$line: $(cat out err)"
+    done < lines
+done
+rm -f r.npy huge.npy
 
 # Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do

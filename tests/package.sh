@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the build into a folder and builds programs against it, as a user would:
-# package.sh BUILD LIBDIR LINKING (shared, static or both) HAS_CUDA (true or false).
+# Installs the build into a folder and builds programs against it, as docs/install.md says:
+# package.sh ROOT BUILD LIBDIR LINKING (shared, static or both) HAS_CUDA (true or false).
 set -u
 
-build=$(realpath "$1") libdir=$2 linking=$3 has_cuda=$4
+page=$(realpath "$1")/docs/install.md build=$(realpath "$2") libdir=$3 linking=$4 has_cuda=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -12,6 +12,10 @@ wrong=0
 complain() {
     echo "package.sh: $*"
     wrong=$((wrong + 1))
+}
+
+block() { # KIND: the page's only block of that kind
+    awk -v kind="$1" '/^```/ { inside = $0 == "```" kind; next } inside' "$page"
 }
 
 meson install -C "$build" --no-rebuild --skip-subprojects --quiet --destdir "$work/root" > install.log 2>&1 || {
@@ -86,6 +90,10 @@ if [ "$linking" != static ]; then
         grep -vE '^(linux-vdso|/lib.*/ld-|ld-|libc\.so|libm\.so)')
     [ -z "$needs" ] || complain "libquarry.so needs $needs"
 fi
+# A Makefile.
+block make > Makefile
+make CC=cc > make.log 2>&1 && runs ./program || complain "Makefile: $(cat make.log)"
+
 if [ "$linking" != shared ]; then
     flags=$(pkg-config --static --cflags --libs quarry | sed 's/-lquarry/-l:libquarry.a/')
     # shellcheck disable=SC2086
@@ -100,11 +108,9 @@ if [ "$linking" != shared ]; then
 fi
 
 if command -v cmake > /dev/null; then
-    cat > CMakeLists.txt << 'END'
-cmake_minimum_required(VERSION 3.16)
-project(program C)
-find_package(quarry 0.1 REQUIRED)
-foreach(kind shared static quarry)
+    block cmake > CMakeLists.txt
+    cat >> CMakeLists.txt << 'END'
+foreach(kind shared static)
   if(TARGET quarry::${kind})
     add_executable(with_${kind} program.c)
     target_link_libraries(with_${kind} PRIVATE quarry::${kind})
@@ -115,7 +121,7 @@ END
         cmake --build cmake >> cmake.log 2>&1; then
         [ "$linking" = static ] || runs cmake/with_shared
         [ "$linking" = shared ] || runs cmake/with_static
-        runs cmake/with_quarry
+        runs cmake/program
     else
         complain "CMake: $(cat cmake.log)"
     fi
