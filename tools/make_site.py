@@ -27,11 +27,29 @@ html_title = "Quarry {version}"
 html_show_copyright = False
 html_copy_source = False
 html_show_sphinx = False
+html_static_path = ["style"]
+html_css_files = ["quarry.css"]
 html_use_index = False
 # Links to folders, which the site does not have; and pages begin at any level.
 suppress_warnings = ["myst.ref", "myst.header", "myst.xref_missing", "myst"]
 highlight_language = "c"
 """
+
+
+# Captions of groups may be long, and so are lines of code and cells of tables.
+STYLE = """
+.wy-menu-vertical p.caption { white-space: normal; height: auto; line-height: 1.5; padding-top: .5em; padding-bottom: .5em }
+.wy-nav-content { max-width: 1000px }
+.wy-table-responsive table td, .wy-table-responsive table th { white-space: normal }
+"""
+
+
+def with_index(page):
+    """The page with the names of its headings in the index, by which the search finds them, with and without prefix."""
+    def entries(heading):
+        names = [word for name in heading[1].split(", ") for word in dict.fromkeys((name, re.sub("^ga_", "", name)))]
+        return f"```{{index}} {', '.join(names)}\n```\n\n{heading[0]}"
+    return re.sub(r"^### (.*)$", entries, page, flags=re.M)
 
 
 def contents(readme):
@@ -53,6 +71,10 @@ def main():
         readme = (root / "README.md").read_text(encoding="utf-8")
         more = "\n\n```{toctree}\n:hidden:\n:caption: The project\n\nCONTRIBUTING.md\nCHANGELOG.md\n```\n"
         (stage / "README.md").write_text(readme + "\n".join(contents(readme)) + more, encoding="utf-8")
+        reference = stage / "docs/reference.md"
+        reference.write_text(with_index(reference.read_text(encoding="utf-8")), encoding="utf-8")
+        (stage / "style").mkdir()
+        (stage / "style/quarry.css").write_text(STYLE, encoding="utf-8")
         (stage / "conf.py").write_text(CONF.format(version=version), encoding="utf-8")
         for other in [*stage.glob("examples/**/*.md"), *stage.glob("bench/*/*.md")]:
             other.write_text("---\norphan: true\n---\n" + other.read_text(encoding="utf-8"), encoding="utf-8")

@@ -140,6 +140,7 @@ static inline void ga__key_add(ga__key *key, uint64_t word)
 /* Room for a struct without padding, of at most `most` bytes. ga__key_extend() adds what it is. */
 static inline void *ga__key_rest(ga__key *key, size_t most)
 {
+    (void)most; /* without assertions */
     assert(key->nwords * sizeof key->words[0] + most <= sizeof key->words);
     return key->words + key->nwords;
 }

@@ -126,7 +126,7 @@ gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t siz
                                         .body = "r = ga::power(ga::fabs(d), " PLACE_OF ")",
                                         .uses_index = true};
     ga_logspace_args known;
-    double steps;
+    double steps = 1;
     if (read_options("logspace", size, args, &known, &steps) != GA_OK)
         return NULL;
     /* d is the base, which is positive: its sign tells whether the stop is an element. */
@@ -150,7 +150,7 @@ gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t si
                 "r = i == 0 ? a : i == n - 1 && d > 0 ? b : ga::copysign(ga::power(10.0, y), a)",
         .uses_index = true};
     ga_logspace_args known;
-    double steps;
+    double steps = 1;
     if (read_options("geomspace", size, args, &known, &steps) != GA_OK)
         return NULL;
     if (!(start * stop > 0) && !(start > 0 && stop > 0) && !(start < 0 && stop < 0))
