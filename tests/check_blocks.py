@@ -57,8 +57,8 @@ def shell_errors(page, line, code):
     done = subprocess.run(["sh", "-n"], input=code, text=True, capture_output=True)
     found = [done.stderr] if done.returncode else []
     code = re.sub(r"#.*", "", code)
-    found += [f"there is no {name}" for name in re.findall(r"(?<![\w./-])(tools/\w[\w./-]*|\w[\w/-]*\.(?:py|sh|ini))", code)
-              if not (root / name).exists()]
+    files = re.findall(r"(?<![\w./-])(tools/\w[\w./-]*|\w[\w/-]*\.(?:py|sh|ini))", code)
+    found += [f"there is no {name}" for name in files if not (root / name).exists()]
     known = re.findall(r"^option\('(\w+)'", (root / "meson_options.txt").read_text(), flags=re.M)
     found += [f"there is no option {name}" for name in re.findall(r" -D(\w+)=", code)
               if name not in known and not name.startswith("b_")]
@@ -97,7 +97,8 @@ for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs
     if not library:
         jobs += [code for code, _ in programs(page, text)]
         jobs += [table(page, text)] if path.name == "numpy.md" else []
-        failures += [message for kind, line, code in blocks(text) if kind == "sh" for message in shell_errors(page, line, code)]
+        for kind, line, code in blocks(text):
+            failures += shell_errors(page, line, code) if kind == "sh" else []
     elif path.name == "tutorial.md":
         jobs += programs(page, text)
 if not jobs:

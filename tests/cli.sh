@@ -153,7 +153,8 @@ gives '{"dtype": "uint64", "shape": [], "value": 18446744073709551615}' eval -j 
 gives '{"dtype": "float64", "shape": [0], "value": []}' eval -j 'e + 1' e=e.npy
 gives '{"dtype": "float64", "shape": [0, 1], "value": []}' eval -j 'e[:, None]' e=e.npy
 gives '{"dtype": "float64", "shape": [1, 0], "value": [[]]}' eval -j 'e[None]' e=e.npy
-gives '{"dtype": "float64", "shape": [2, 3], "value": [[null, 0, 1], [-1, 2, 8]]}' eval -j 'where(x == 3, x/0.0, x)' x=x.npy
+gives '{"dtype": "float64", "shape": [2, 3], "value": [[null, 0, 1], [-1, 2, 8]]}' \
+    eval -j 'where(x == 3, x/0.0, x)' x=x.npy
 gives '{"dtype": "complex128", "shape": [2], "value": [[1, 2], [3, 2]]}' eval -j 'x[0, ::2][::-1] + 2j' x=x.npy
 fails 'leave out --output' eval -j x x=x.npy -o r.npy
 fails 'leave out --explain' eval -j x x=x.npy -e

@@ -30,15 +30,15 @@ html_show_sphinx = False
 html_static_path = ["style"]
 html_css_files = ["quarry.css"]
 html_use_index = False
-# Links to folders, which the site does not have; and pages begin at any level.
-suppress_warnings = ["myst.ref", "myst.header", "myst.xref_missing", "myst"]
+# Pages begin at any level.
+suppress_warnings = ["myst.header"]
 highlight_language = "c"
 """
 
 
 # Captions of groups may be long, and so are lines of code and cells of tables.
 STYLE = """
-.wy-menu-vertical p.caption { white-space: normal; height: auto; line-height: 1.5; padding-top: .5em; padding-bottom: .5em }
+.wy-menu-vertical p.caption { white-space: normal; height: auto; line-height: 1.5; padding: .5em 1.618em }
 .wy-nav-content { max-width: 1000px }
 .wy-table-responsive table td, .wy-table-responsive table th { white-space: normal }
 """
@@ -50,6 +50,13 @@ def with_index(page):
         names = [word for name in heading[1].split(", ") for word in dict.fromkeys((name, re.sub("^ga_", "", name)))]
         return f"```{{index}} {', '.join(names)}\n```\n\n{heading[0]}"
     return re.sub(r"^### (.*)$", entries, page, flags=re.M)
+
+
+def without_folders(path):
+    """The text of a page without its links to folders, for which the site has no page."""
+    def link(found):
+        return found[1] if (path.parent / found[2]).is_dir() else found[0]
+    return re.sub(r"\[([^][]*)\]\(([^)#:]*)\)", link, path.read_text(encoding="utf-8"))
 
 
 def contents(readme):
@@ -68,7 +75,10 @@ def main():
             shutil.copytree(root / folder, stage / folder)
         for page in ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "abi.txt"):
             shutil.copy(root / page, stage / page)
-        readme = (root / "README.md").read_text(encoding="utf-8")
+        shutil.copy(root / "README.md", stage / "README.md")
+        for page in stage.rglob("*.md"):
+            page.write_text(without_folders(page), encoding="utf-8")
+        readme = (stage / "README.md").read_text(encoding="utf-8")
         more = "\n\n```{toctree}\n:hidden:\n:caption: The project\n\nCONTRIBUTING.md\nCHANGELOG.md\n```\n"
         (stage / "README.md").write_text(readme + "\n".join(contents(readme)) + more, encoding="utf-8")
         reference = stage / "docs/reference.md"

@@ -29,9 +29,10 @@ system() { # NAME: a bare system with the committed tree in /root/quarry
 
 inside() { # NAME COMMANDS: in /root/quarry of the system, with nothing of this one's environment but a /proc
     echo "try-debian: $1: $2"
+    certificates=${PIP_CERT+/root/certificates}
     unshare --mount sh -ec 'mount -t proc proc "$1/proc"
         exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-            ${3:+PIP_CERT="$3"} chroot "$1" sh -exc "cd /root/quarry; $2"' sh "$folder/$1" "$2" "${PIP_CERT+/root/certificates}"
+            ${3:+PIP_CERT="$3"} chroot "$1" sh -exc "cd /root/quarry; $2"' sh "$folder/$1" "$2" "$certificates"
 }
 
 deb() {
