@@ -179,6 +179,25 @@ static void repeated_elements_need_no_address(void **state)
     assert_int_equal(q->lanes, 4); /* nor does its width count */
 }
 
+/* What the body loads itself it loads one by one; what it finds at one place it may repeat. */
+static void elements_that_the_body_loads_are_in_no_vector(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
+    add(&p, GA_FLOAT32, 8192, SHAPE(6400), NULL)->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
+    add(&p, GA_FLOAT32, 8192, SHAPE(100, 64), STRIDES(80, 1))->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
+    add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL)->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 4);
+}
+
 static void formulas_that_pay_take_several_vectors_a_thread(void **state)
 {
     (void)state;
@@ -770,6 +789,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(vectors_start_where_a_load_can),
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
+        cmocka_unit_test(elements_that_the_body_loads_are_in_no_vector),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
