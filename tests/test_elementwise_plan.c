@@ -392,6 +392,25 @@ static void stages_fit_and_share_an_axis(void **state)
     assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
 }
 
+/* Short stretches with gaps between them take more of shared memory than they have bytes. */
+static void stages_of_short_stretches_fit(void **state)
+{
+    (void)state;
+    planned p;
+    int tiled = 0;
+    for (size_t d = 0; d < sizeof by_size / sizeof *by_size; d++)
+        for (int64_t length = 2; length < 80; length++) {
+            start(&p, 90);
+            add(&p, by_size[d], 4096, SHAPE(length, 4096, 4096), NULL);
+            add(&p, by_size[d], 1 << 20, SHAPE(length, 4096, 4096),
+                STRIDES(1, length + 3, 4096 * (length + 3)));
+            const ga__elementwise_plan *q = plan_it(&p);
+            tiled += q->tiled && !q->square;
+            assert_true(q->tile.shared <= SHARED / 2);
+        }
+    assert_true(tiled > 100);
+}
+
 /* ---- Squares ---- */
 
 static void round_transposes_go_through_squares(void **state)
@@ -798,6 +817,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(narrow_arrays_have_one_stretch),
         cmocka_unit_test(neighbours_are_in_all_banks),
         cmocka_unit_test(stages_fit_and_share_an_axis),
+        cmocka_unit_test(stages_of_short_stretches_fit),
         cmocka_unit_test(round_transposes_go_through_squares),
         cmocka_unit_test(other_transposes_go_through_tiles),
         cmocka_unit_test(squares_fit_shared_memory),
