@@ -90,6 +90,22 @@ static void choices_with_replacement_follow_their_probabilities(void **state)
     assert_int_equal(failures(), 0);
 }
 
+/* A number that is the first bound itself belongs to what follows: of [0, p) comes the first. */
+static void choices_at_a_bound_are_the_next(void **state)
+{
+    (void)state;
+    ga_rng *rng = at(3, 17);
+    gpuarray *u = ga_rng_random(rng, GA_FLOAT64, GA_SHAPE(1));
+    const double bound = ga_item_double(u), two[] = {bound, 1 - bound};
+    assert_true(bound > 0 && bound < 1);
+    ga_rng_set_state(rng, &(ga_rng_state){3, 17});
+    gpuarray *p = ga_from_host(two, GA_FLOAT64, GA_SHAPE(2)),
+             *x = ga_rng_choice(rng, 2, GA_SHAPE(1), .p = p);
+    assert_int_equal(ga_item_int64(x), 1);
+    ga_free(x), ga_free(p), ga_free(u);
+    ga_rng_free(rng);
+}
+
 /* Each of the four that can come once; the first as its probability says, the last as the order of
  * draws without replacement says. */
 static void choices_without_replacement_come_once(void **state)
@@ -663,6 +679,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(choices_with_replacement_follow_their_probabilities,
                                   leave_no_error),
+        cmocka_unit_test_teardown(choices_at_a_bound_are_the_next, leave_no_error),
         cmocka_unit_test_teardown(choices_without_replacement_come_once, leave_no_error),
         cmocka_unit_test_teardown(even_choices_without_replacement_come_once, leave_no_error),
         cmocka_unit_test_teardown(choices_take_slices, leave_no_error),

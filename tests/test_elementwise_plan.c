@@ -179,6 +179,25 @@ static void repeated_elements_need_no_address(void **state)
     assert_int_equal(q->lanes, 4); /* nor does its width count */
 }
 
+/* What the body loads itself it loads one by one; what it finds at one place it may repeat. */
+static void elements_that_the_body_loads_are_in_no_vector(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
+    add(&p, GA_FLOAT32, 8192, SHAPE(6400), NULL)->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
+    add(&p, GA_FLOAT32, 8192, SHAPE(100, 64), STRIDES(80, 1))->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 1);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
+    add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL)->access = GA__PLACED;
+    assert_int_equal(plan_it(&p)->lanes, 4);
+}
+
 static void formulas_that_pay_take_several_vectors_a_thread(void **state)
 {
     (void)state;
@@ -371,6 +390,25 @@ static void stages_fit_and_share_an_axis(void **state)
     const ga__elementwise_plan *q = plan_it(&p);
     assert_true(q->tiled);
     assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
+}
+
+/* Short stretches with gaps between them take more of shared memory than they have bytes. */
+static void stages_of_short_stretches_fit(void **state)
+{
+    (void)state;
+    planned p;
+    int tiled = 0;
+    for (size_t d = 0; d < sizeof by_size / sizeof *by_size; d++)
+        for (int64_t length = 2; length < 80; length++) {
+            start(&p, 90);
+            add(&p, by_size[d], 4096, SHAPE(length, 4096, 4096), NULL);
+            add(&p, by_size[d], 1 << 20, SHAPE(length, 4096, 4096),
+                STRIDES(1, length + 3, 4096 * (length + 3)));
+            const ga__elementwise_plan *q = plan_it(&p);
+            tiled += q->tiled && !q->square;
+            assert_true(q->tile.shared <= SHARED / 2);
+        }
+    assert_true(tiled > 100);
 }
 
 /* ---- Squares ---- */
@@ -770,6 +808,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(vectors_start_where_a_load_can),
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
+        cmocka_unit_test(elements_that_the_body_loads_are_in_no_vector),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
@@ -778,6 +817,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(narrow_arrays_have_one_stretch),
         cmocka_unit_test(neighbours_are_in_all_banks),
         cmocka_unit_test(stages_fit_and_share_an_axis),
+        cmocka_unit_test(stages_of_short_stretches_fit),
         cmocka_unit_test(round_transposes_go_through_squares),
         cmocka_unit_test(other_transposes_go_through_tiles),
         cmocka_unit_test(squares_fit_shared_memory),

@@ -60,6 +60,33 @@ static void arrays_join(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* As each piece's elements in the common dtype, which the language's own conversions of two of them
+ * are not. */
+static void pieces_of_unlike_dtypes_join(void **state)
+{
+    static const struct {
+        ga_dtype first, second, joined;
+        double one, other;
+    } cases[] = {{GA_INT32, GA_FLOAT32, GA_FLOAT64, 16777217, 0.5},
+                 {GA_INT64, GA_UINT64, GA_FLOAT64, -1, 2},
+                 {GA_FLOAT16, GA_INT16, GA_FLOAT32, 0.5, -2049},
+                 {GA_UINT8, GA_INT8, GA_INT16, 255, -128},
+                 {GA_UINT32, GA_INT32, GA_INT64, 4294967295, -1}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        GA_SCOPE {
+            const double one = cases[k].one, other = cases[k].other;
+            gpuarray *a = ga_full(cases[k].first, GA_SHAPE(3), one),
+                     *b = ga_full(cases[k].second, GA_SHAPE(2), other);
+            gpuarray *joined = ga_concatenate(GA_ARRAYS(a, b, a));
+            assert_int_equal(ga_dtype_of(joined), cases[k].joined);
+            for (int place = 0; place < 8; place++)
+                assert_true(ga_item_double(joined, place) ==
+                            (place == 3 || place == 4 ? other : one));
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void elements_move(void **state)
 {
     (void)state;
@@ -201,11 +228,12 @@ static void cuda_moves_whole_rows(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Of equal indices the last one wins, in a table of all keys and in a sparse one. */
+/* Of equal indices the last one wins, in a table of all keys and in a sparse one, where hundreds of
+ * keys meet others of the same hash. */
 static void the_last_of_equal_indices_wins(void **state)
 {
     (void)state;
-    enum { COUNT = 20000, MOST = 1 << 20 };
+    enum { COUNT = 20000, MOST = 1 << 20, APART = 173 };
     static int64_t index[COUNT], wanted[MOST];
     static int64_t got[MOST];
     uint64_t seed = 19;
@@ -214,7 +242,8 @@ static void the_last_of_equal_indices_wins(void **state)
         GA_SCOPE {
             memset(wanted, 0, sizeof wanted);
             for (int64_t k = 0; k < COUNT; k++) {
-                const int64_t place = random_below(&seed, 300);
+                const int64_t place = random_below(&seed, how ? MOST / APART : 300) *
+                                      (how ? APART : 1);
                 index[k] = k % 2 ? place : place - sizes[how];
                 wanted[place] = k;
             }
@@ -224,6 +253,25 @@ static void the_last_of_equal_indices_wins(void **state)
                              GA_OK);
             assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
             assert_memory_equal(got, wanted, ga_nbytes(x));
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* The last of two neighbours that threads write at the same time, on both sides of any block's end.
+ */
+static void the_last_wins_between_blocks(void **state)
+{
+    (void)state;
+    const int64_t count = (int64_t)1 << 22;
+    for (int turn = 0; turn < 3; turn++)
+        GA_SCOPE {
+            gpuarray *place = ga_arange(GA_INT64, 0, count, 1),
+                     *keys = ga_floor_divide(ga_add(place, 1), 2),
+                     *x = ga_zeros(GA_INT64, GA_SHAPE(count / 2 + 1));
+            assert_int_equal(ga_index_set(x, place, keys), GA_OK);
+            gpuarray *wanted = ga_multiply(ga_arange(GA_INT64, 0, count / 2 + 1, 1), 2);
+            assert_true(ga_array_equal(ga_slice(x, ":-1"), ga_slice(wanted, ":-1")));
+            assert_int_equal(ga_item_int64(x, count / 2), count - 1);
         }
     assert_int_equal(ga_error(), GA_OK);
 }
@@ -588,10 +636,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_join),
+        cmocka_unit_test(pieces_of_unlike_dtypes_join),
         cmocka_unit_test(many_arrays_join),
         cmocka_unit_test(elements_move),
         cmocka_unit_test(indices_read_and_write),
         cmocka_unit_test(the_last_of_equal_indices_wins),
+        cmocka_unit_test(the_last_wins_between_blocks),
         cmocka_unit_test(equal_indices_all_count),
         cmocka_unit_test(rows_are_folded),
         cmocka_unit_test(large_arrays_move_by_blocks),
