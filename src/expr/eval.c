@@ -297,7 +297,7 @@ static outcome run(const ga__plan *plan, ga__device *device, const ga_named *arg
     c.device = device;
     const bool apart = plan->graph.ngathers > 0 && ga__shares_gathered(plan, args, out);
     c.out = apart || plan->graph.selects ? NULL : out;
-    if (!ga__numbers_make(&c.numbers, plan, args))
+    if (plan->nvarying && !ga__numbers_make(&c.numbers, plan, args))
         return STALE;
     if (plan->nsteps == 0)
         return give_number(&c, result);

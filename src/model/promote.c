@@ -147,14 +147,41 @@ static ga_dtype higher_default(ga_dtype a, ga_dtype b)
     return a == GA_UINT64 ? a : b;
 }
 
+/* NumPy's order of dtypes: by kind and size, floats of less than 32 bits last. */
+static int order(ga_dtype dtype)
+{
+    const int size = (int)ga__dtype_size(dtype), rank = kind_rank(dtype);
+
+    if (rank == 3 && size < 4)
+        return 500 - size;
+    return 100 * rank + 2 * size + (ga__dtype_kind(dtype) == 'u');
+}
+
+/* Pairs do not associate: int16 and uint16 meet in int32, which takes float32 to float64. As in
+ * NumPy (PyArray_PromoteDTypeSequence), each dtype meets the last one in order, and then the
+ * results meet. */
+static ga_dtype promote_strong(int n, const ga__operand_type *operands)
+{
+    ga_dtype last = GA_NO_DTYPE;
+
+    for (int k = 0; k < n; k++)
+        if (!operands[k].weak && (!last || order(operands[k].dtype) > order(last)))
+            last = operands[k].dtype;
+    ga_dtype common = last;
+    for (int k = 0; k < n; k++)
+        if (!operands[k].weak)
+            common = promote(common, promote(last, operands[k].dtype));
+    return common;
+}
+
 static ga_dtype promote_all(int n, const ga__operand_type *operands)
 {
-    ga_dtype strong = GA_NO_DTYPE, weak = GA_NO_DTYPE;
+    ga_dtype strong = n > 2 ? promote_strong(n, operands) : GA_NO_DTYPE, weak = GA_NO_DTYPE;
 
     for (int k = 0; k < n; k++) {
         if (operands[k].weak)
             weak = higher_default(weak, ga__weak_default(operands[k].number));
-        else
+        else if (n <= 2)
             strong = strong && strong != operands[k].dtype ? promote(strong, operands[k].dtype)
                                                            : operands[k].dtype;
     }

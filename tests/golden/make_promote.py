@@ -115,6 +115,14 @@ def unary(name, rule, kinds, function, columns=NAMES):
     yield " ".join(["row", "-"] + [call(function, b) for b in columns])
 
 
+def triples():
+    """Tables "join A": what arrays of three dtypes, one of them A, are joined in. NumPy's dtypes only."""
+    names = [name for name in NAMES if name not in SMALL]
+    for first in names:
+        yield from table("join", "JOIN", first, lambda a, b: np.result_type(DTYPES[first], DTYPES[a], DTYPES[b]).name,
+                         names, names)
+
+
 def lines():
     yield f"# Made by make_promote.py with NumPy {np.__version__}, ml_dtypes {ml_dtypes.__version__}."
     yield from table("result_type", "-", "-", lambda a, b: result_type(DTYPES[a], DTYPES[b]).name,
@@ -137,6 +145,7 @@ def lines():
     yield from table("ldexp", "LDEXP", "?iuf", ldexp, NAMES)
     yield from table("where", "WHERE", "?iufc",
                      lambda a, b: result_type(DTYPES[a], DTYPES[b]).name, NAMES, NAMES)
+    yield from triples()
     yield from unary("sin", "FLOAT", "?iufc", np.sin,
                      NAMES + ["weak:True", "weak:1", "weak:1.5", "weak:1j"])
     yield from unary("sum", "SUM", "?iufc", np.sum)
