@@ -293,6 +293,26 @@ static void what_needs_values_is_named(void **state)
     ga_free(one);
 }
 
+/* Functions that look at elements, or that compute some on the host, say so too. */
+static void what_looks_at_elements_is_named(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_ones(GA_INT32, GA_SHAPE(4)), *edges = ga_arange(GA_FLOAT64, 0, 4, 1);
+    gpuarray *counts, *made, *table = ga_ones(GA_FLOAT64, GA_SHAPE(4, 1));
+    ga_graph *graph;
+    REFUSED(ga_bincount(x), "bincount: cannot be recorded");
+    REFUSED(ga_digitize(x, edges), "digitize: cannot be recorded");
+    REFUSED(ga_searchsorted(edges, x, .sorter = x), "searchsorted: cannot be recorded");
+    REFUSED(ga_histogram(x, 3, &counts, &made, .range = {0, 3}), "histogram: cannot be recorded");
+    REFUSED(ga_histogram(x, 3, &counts, &made), "histogram: cannot be recorded");
+    REFUSED(ga_histogram(x, edges, &counts, &made), "histogram: cannot be recorded");
+    REFUSED(ga_histogramdd(table, GA_BINS(3), &counts, &made), "histogramdd: cannot be recorded");
+    REFUSED(ga_sobol(GA_FLOAT64, 4, 2), "sobol: cannot be recorded");
+    ga_free(table);
+    ga_free(edges);
+    ga_free(x);
+}
+
 static void recordings_do_not_nest(void **state)
 {
     (void)state;
@@ -417,6 +437,7 @@ int main(int argc, char **argv)
         TEST(host_memory_is_read_at_each_launch),
         TEST(launches_follow_each_other_across_streams),
         TEST(what_needs_values_is_named),
+        TEST(what_looks_at_elements_is_named),
         TEST(recordings_do_not_nest),
         TEST(another_devices_work_is_refused),
         TEST(failures_while_recording_lose_nothing),

@@ -502,6 +502,26 @@ static void bad_calls_are_refused(void **state)
     }
 }
 
+/* Of every number of dimensions, as ga_matmul() does. */
+static void bad_dots_are_refused(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3, 4)),
+                 *b = ga_ones(GA_FLOAT32, GA_SHAPE(5, 4, 6)), *number = ga_sum(a);
+        assert_null(ga_dot(a, b, .beta = 2));
+        expect_raised(GA_ERR_INVALID, "dot: beta is 2, but there is no out");
+        assert_null(ga_dot(ga_slice(a, "0, 0"), ga_slice(b, "0, :, 0"), .beta = 2));
+        expect_raised(GA_ERR_INVALID, "dot: beta is 2, but there is no out");
+        assert_null(ga_dot(a, b, .out = ga_ones(GA_FLOAT32, GA_SHAPE(2, 3, 5, 1))));
+        expect_raised(GA_ERR_SHAPE, "dot: the result has shape (2, 3, 5, 6), out has (2, 3, 5, 1)");
+        assert_null(ga_dot(number, number, .out = ga_ones(GA_FLOAT32, GA_SHAPE(3))));
+        expect_raised(GA_ERR_SHAPE, "dot: the result has shape (), out has (3,)");
+        assert_null(ga_dot(a, number, .out = ga_ones(GA_FLOAT32, GA_SHAPE(2, 2, 3, 4))));
+        expect_raised(GA_ERR_SHAPE, "dot: the result has shape (2, 3, 4), out has (2, 2, 3, 4)");
+    }
+}
+
 /* ---- cuBLASLt: a library of the tests stands for it ---- */
 
 #ifdef QUARRY_CUDA
@@ -659,6 +679,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(out_takes_other_dtypes_and_layouts),
         cmocka_unit_test(beta_zero_ignores_nan),
         cmocka_unit_test(bad_calls_are_refused),
+        cmocka_unit_test(bad_dots_are_refused),
         cmocka_unit_test(failed_allocations_leave_nothing),
         cmocka_unit_test(products_can_be_recorded),
     };

@@ -140,6 +140,23 @@ static void several_axes_move(void **state)
     }
 }
 
+static void all_axes_of_the_most_move(void **state)
+{
+    int from[GA_MAX_NDIM], to[GA_MAX_NDIM], order[GA_MAX_NDIM];
+    int64_t shape[GA_MAX_NDIM];
+    (void)state;
+    for (int k = 0; k < GA_MAX_NDIM; k++) {
+        from[k] = k;
+        to[k] = (k + 1) % GA_MAX_NDIM;
+        order[to[k]] = k;
+        shape[k] = k == 0 || k == 7 || k == GA_MAX_NDIM - 1 ? 2 : 1;
+    }
+    GA_SCOPE {
+        gpuarray *x = counting(GA_MAX_NDIM, shape), *moved = ga_move_axes(x, GA_MAX_NDIM, from, to);
+        assert_true(ga_array_equal(moved, ga_transpose_axes(x, GA_MAX_NDIM, order)));
+    }
+}
+
 /* Without an axis, lines are those of the last one. */
 static void lines_are_of_the_last_axis(void **state)
 {
@@ -462,6 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_along_an_axis),
         cmocka_unit_test(dtypes_are_promoted),
         cmocka_unit_test(several_axes_move),
+        cmocka_unit_test(all_axes_of_the_most_move),
         cmocka_unit_test(lines_are_of_the_last_axis),
         cmocka_unit_test(sides_have_values),
         cmocka_unit_test(formulas_take_elements),

@@ -44,9 +44,12 @@ gpuarray *ga__array_view(const gpuarray *x, ga_dtype dtype, int ndim, const int6
 bool ga__array_writable(const char *name, const gpuarray *x);
 
 /* Copies nbytes between host memory and a contiguous array, starting at its byte `at`; both
- * directions wait. */
-ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes);
-ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes);
+ * directions wait. GA_ERR_UNSUPPORTED while the thread records a graph; `name` starts the message.
+ */
+ga_status ga__array_upload(const char *name, gpuarray *x, size_t at, const void *data,
+                           size_t nbytes);
+ga_status ga__array_download(const char *name, const gpuarray *x, size_t at, void *data,
+                             size_t nbytes);
 
 /* The stream for work that reads and writes these arrays of one device. It waits for other streams'
  * work on them; either array may be NULL. NULL and an error on failure. */

@@ -15,23 +15,29 @@ ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written)
     return stream;
 }
 
-ga_status ga__array_upload(gpuarray *x, size_t at, const void *data, size_t nbytes)
+ga_status ga__array_upload(const char *name, gpuarray *x, size_t at, const void *data,
+                           size_t nbytes)
 {
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
     if (nbytes == 0)
         return GA_OK;
+    if (!ga__not_recording(name))
+        return GA_ERR_UNSUPPORTED;
     ga__stream *stream = ga__array_stream(NULL, x);
     return stream ? stream->device->backend->memory.copy(stream, x->data + at, data, nbytes,
                                                          GA__HOST_TO_DEVICE)
                   : ga_error();
 }
 
-ga_status ga__array_download(const gpuarray *x, size_t at, void *data, size_t nbytes)
+ga_status ga__array_download(const char *name, const gpuarray *x, size_t at, void *data,
+                             size_t nbytes)
 {
     assert(x->contiguous && at + nbytes <= ga_nbytes(x));
     ga__device *device = x->buffer->device;
     if (nbytes == 0)
         return GA_OK;
+    if (!ga__not_recording(name))
+        return GA_ERR_UNSUPPORTED;
     if (ga__readback_read(x->buffer, x->data + at, data, nbytes))
         return ga__fault_check(device, GA_OK);
     ga__stream *stream = ga__array_stream(x, NULL);

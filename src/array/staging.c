@@ -104,7 +104,7 @@ ga_status ga__staging_in(ga__staging *staging, gpuarray *x, size_t at, size_t nb
         const size_t part = part_of(nbytes, done);
         status = read(context, staging->pieces[0], part);
         if (status == GA_OK)
-            status = ga__array_upload(x, at + done, staging->pieces[0], part);
+            status = ga__array_upload("copy", x, at + done, staging->pieces[0], part);
     }
     return status;
 }
@@ -157,7 +157,7 @@ ga_status ga__staging_out(ga__staging *staging, const gpuarray *x, size_t at, si
         return stage_out_pinned(staging, x, at, nbytes, write, context);
     for (size_t done = 0; done < nbytes && status == GA_OK; done += PIECE_BYTES) {
         const size_t part = part_of(nbytes, done);
-        status = ga__array_download(x, at + done, staging->pieces[0], part);
+        status = ga__array_download("copy", x, at + done, staging->pieces[0], part);
         if (status == GA_OK)
             status = write(context, staging->pieces[0], part);
     }

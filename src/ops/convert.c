@@ -125,7 +125,7 @@ ga_status ga__array_set_element(gpuarray *x, const void *element)
 {
     if (ga__recording())
         return ga__fill_elements(x, ga__dtype_fetch(x->dtype, element));
-    return ga__array_upload(x, 0, element, ga__dtype_size(x->dtype));
+    return ga__array_upload("set", x, 0, element, ga__dtype_size(x->dtype));
 }
 
 ga_status ga__array_copy_into(gpuarray *to, const gpuarray *from)

@@ -20,7 +20,7 @@ gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t
     gpuarray *x = ga__array_new("from_host", ga__current_device(), dtype, ndim, shape);
     if (!x || x->size == 0)
         return x;
-    const ga_status status = data ? ga__array_upload(x, 0, data, ga_nbytes(x))
+    const ga_status status = data ? ga__array_upload("from_host", x, 0, data, ga_nbytes(x))
                                   : ga__fail(GA_ERR_INVALID, "from_host: the data is NULL");
     if (status == GA_OK)
         return x;
@@ -62,7 +62,7 @@ static ga_status set_view(const char *name, gpuarray *x, const void *data, size_
     gpuarray *dense = ga_empty_like(x);
     if (!dense)
         return ga_error();
-    ga_status status = ga__array_upload(dense, 0, data, nbytes);
+    ga_status status = ga__array_upload(name, dense, 0, data, nbytes);
     if (status == GA_OK)
         status = ga__array_copy_into(x, dense);
     ga_free(dense);
@@ -78,7 +78,8 @@ ga_status ga_set(gpuarray *x, const void *data, size_t nbytes)
         return status;
     if (!ga__not_recording("set"))
         return GA_ERR_UNSUPPORTED;
-    return x->contiguous ? ga__array_upload(x, 0, data, nbytes) : set_view("set", x, data, nbytes);
+    return x->contiguous ? ga__array_upload("set", x, 0, data, nbytes)
+                         : set_view("set", x, data, nbytes);
 }
 
 static ga_status check_contiguous(const char *name, const gpuarray *x)
@@ -128,11 +129,11 @@ ga_status ga_to_host(const gpuarray *x, void *buffer, size_t nbytes)
     if (!ga__not_recording("to_host"))
         return GA_ERR_UNSUPPORTED;
     if (x->contiguous)
-        return ga__array_download(x, 0, buffer, nbytes);
+        return ga__array_download("to_host", x, 0, buffer, nbytes);
     gpuarray *copy = ga_copy(x);
     if (!copy)
         return ga_error();
-    status = ga__array_download(copy, 0, buffer, nbytes);
+    status = ga__array_download("to_host", copy, 0, buffer, nbytes);
     ga_free(copy);
     return status;
 }
@@ -154,7 +155,7 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
     }
     if (ga__check_numeric("item", x->dtype) != GA_OK || !ga__not_recording("item"))
         return false;
-    if (ga__array_download(x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
+    if (ga__array_download("item", x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
         return false;
     *number = ga__dtype_fetch(x->dtype, element);
     return true;
@@ -340,9 +341,9 @@ static ga_status copy_across(gpuarray *to, const gpuarray *from)
     if (to->size == 0)
         return GA_OK;
     if (from->buffer->device->backend == &ga__host_backend)
-        return ga__array_upload(to, 0, from->data, ga_nbytes(to));
+        return ga__array_upload("to_device", to, 0, from->data, ga_nbytes(to));
     if (to->buffer->device->backend == &ga__host_backend)
-        return ga__array_download(from, 0, to->data, ga_nbytes(to));
+        return ga__array_download("to_device", from, 0, to->data, ga_nbytes(to));
     return copy_to_peer(to, from);
 }
 

@@ -96,7 +96,7 @@ static ga_status reduce_extremes(const gpuarray *x, gpuarray *const *out)
     return ga__reduce(&r, x->buffer->device, x->ndim, x->shape, reduced, 1, &operand, out);
 }
 
-ga_status ga__extremes(const gpuarray *x, ga_value *low, ga_value *high)
+ga_status ga__extremes(const char *name, const gpuarray *x, ga_value *low, ga_value *high)
 {
     const int64_t two = 2, size = (int64_t)ga__dtype_size(x->dtype);
     unsigned char bytes[2 * 16];
@@ -105,7 +105,7 @@ ga_status ga__extremes(const gpuarray *x, ga_value *low, ga_value *high)
     out[1] = out[0] ? ga__array_view(both, x->dtype, 0, NULL, NULL, size) : NULL;
     ga_status status = out[1] ? reduce_extremes(x, out) : ga_error();
     if (status == GA_OK)
-        status = ga__array_download(both, 0, bytes, (size_t)(2 * size));
+        status = ga__array_download(name, both, 0, bytes, (size_t)(2 * size));
     if (status == GA_OK) {
         *low = ga__dtype_fetch(x->dtype, bytes);
         *high = ga__dtype_fetch(x->dtype, bytes + size);

@@ -50,8 +50,9 @@ ga_status ga__check_operand(const char *name, const char *what, const gpuarray *
 /* Raises unless the arrays are on one device; `other` may be NULL. */
 ga_status ga__check_same_device(const char *name, const gpuarray *x, const gpuarray *other);
 
-/* The smallest and the largest element in one pass; NaN if there is one. x has elements. */
-ga_status ga__extremes(const gpuarray *x, ga_value *low, ga_value *high);
+/* The smallest and the largest element in one pass; NaN if there is one. x has elements. The
+ * host reads them, which no graph can record. */
+ga_status ga__extremes(const char *name, const gpuarray *x, ga_value *low, ga_value *high);
 
 /* Counts the elements in each of call->nbins bins: an int64 array. With weights (of call->shape)
  * their sums: float64. The call's operands leave room for one more. */

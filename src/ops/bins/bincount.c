@@ -30,7 +30,7 @@ static ga_status find_length(const ga_bincount_args *args, int64_t *length)
     *length = args->minlength;
     if (args->x->size == 0)
         return GA_OK;
-    const ga_status status = ga__extremes(args->x, &low, &high);
+    const ga_status status = ga__extremes("bincount", args->x, &low, &high);
     if (status != GA_OK)
         return status;
     if (ga__dtype_kind(low.dtype) == 'i' && low.as.i < 0)

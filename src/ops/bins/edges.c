@@ -36,7 +36,7 @@ static ga_status reduce_order(const gpuarray *left, const gpuarray *right, gpuar
 }
 
 /* The union of what all neighbours are. */
-static ga_status find_order(const gpuarray *edges, int *order)
+static ga_status find_order(const char *name, const gpuarray *edges, int *order)
 {
     *order = 0;
     if (edges->size < 2)
@@ -49,7 +49,7 @@ static ga_status find_order(const gpuarray *edges, int *order)
              : NULL;
     ga_status status = right ? reduce_order(left, right, out) : ga_error();
     if (status == GA_OK)
-        status = ga__array_download(out, 0, order, sizeof *order);
+        status = ga__array_download(name, out, 0, order, sizeof *order);
     ga_free(right);
     ga_free(left);
     ga_free(out);
@@ -59,7 +59,7 @@ static ga_status find_order(const gpuarray *edges, int *order)
 ga_status ga__edges_check(const char *name, const gpuarray *edges)
 {
     int order;
-    const ga_status status = find_order(edges, &order);
+    const ga_status status = find_order(name, edges, &order);
     if (status != GA_OK || !(order & (DESCENDS | NAN_BEFORE_NUMBER)))
         return status;
     return ga__fail(GA_ERR_INVALID, "%s: the %lld edges do not ascend%s", name,
@@ -82,12 +82,12 @@ static int direction_of(const double *edge, int64_t count)
     return up ? 1 : -1;
 }
 
-static ga_status direction_with_nan(const gpuarray *edges, int *direction)
+static ga_status direction_with_nan(const char *name, const gpuarray *edges, int *direction)
 {
     gpuarray *wide = ga__contiguous_as(edges, GA_FLOAT64);
     double *elements = wide ? ga__malloc(ga_nbytes(wide)) : NULL;
     const ga_status status =
-        elements ? ga__array_download(wide, 0, elements, ga_nbytes(wide)) : ga_error();
+        elements ? ga__array_download(name, wide, 0, elements, ga_nbytes(wide)) : ga_error();
     if (status == GA_OK)
         *direction = direction_of(elements, edges->size);
     ga__free(elements);
@@ -95,14 +95,14 @@ static ga_status direction_with_nan(const gpuarray *edges, int *direction)
     return status;
 }
 
-ga_status ga__edges_direction(const gpuarray *edges, int *direction)
+ga_status ga__edges_direction(const char *name, const gpuarray *edges, int *direction)
 {
     int order;
-    const ga_status status = find_order(edges, &order);
+    const ga_status status = find_order(name, edges, &order);
     if (status != GA_OK)
         return status;
     if (order & HAS_NAN)
-        return direction_with_nan(edges, direction);
+        return direction_with_nan(name, edges, direction);
     *direction = !(order & DESCENDS) ? 1 : order & ASCENDS ? 0 : -1;
     return GA_OK;
 }
@@ -142,7 +142,7 @@ ga_dtype ga__edges_dtype(const gpuarray *x)
 static ga_status outer_of_data(const char *name, const gpuarray *x, ga__outer_edges *outer)
 {
     ga_value low, high;
-    const ga_status status = ga__extremes(x, &low, &high);
+    const ga_status status = ga__extremes(name, x, &low, &high);
     if (status != GA_OK)
         return status;
     const bool real = ga__dtype_rounds(x->dtype);
@@ -227,7 +227,7 @@ gpuarray *ga__edges_uniform(const char *name, ga__device *device, const ga__oute
     ga_status status = elements ? GA_OK : ga_error();
     if (status == GA_OK) {
         *strict = fill_edges(outer, nbins, dtype, elements);
-        status = ga__array_upload(edges, 0, elements, ga_nbytes(edges));
+        status = ga__array_upload(name, edges, 0, elements, ga_nbytes(edges));
     }
     ga__free(elements);
     if (status == GA_OK)
@@ -257,7 +257,7 @@ static ga_status read_element(const char *name, const gpuarray *x, int64_t *nbin
     unsigned char element[16];
     const size_t size = ga__dtype_size(x->dtype);
     gpuarray *dense = ga__contiguous_as(x, x->dtype);
-    const ga_status status = dense ? ga__array_download(dense, 0, element, size) : ga_error();
+    const ga_status status = dense ? ga__array_download(name, dense, 0, element, size) : ga_error();
     ga_free(dense);
     return status == GA_OK ? read_number(name, ga__dtype_fetch(x->dtype, element), nbins) : status;
 }

@@ -6,7 +6,7 @@
 
 /* Which way 1-D edges run, as numpy.digitize decides it: 1 up (also if all are equal), -1 down, 0
  * neither. */
-ga_status ga__edges_direction(const gpuarray *edges, int *direction);
+ga_status ga__edges_direction(const char *name, const gpuarray *edges, int *direction);
 
 /* Raises unless the edges ascend in the order of sorted arrays. */
 ga_status ga__edges_check(const char *name, const gpuarray *edges);

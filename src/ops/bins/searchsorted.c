@@ -62,9 +62,11 @@ static ga_status check_sorter(const gpuarray *a, const gpuarray *sorter)
                      (long long)a->size, (long long)sorter->size);
     if (status != GA_OK || a->size == 0)
         return status;
-    status = ga__extremes(sorter, &low, &high);
+    status = ga__extremes("searchsorted", sorter, &low, &high);
+    if (status != GA_OK)
+        return status;
     const bool negative = ga__number_double(low) < 0;
-    if (status == GA_OK && (negative || ga__number_double(high) >= (double)a->size))
+    if (negative || ga__number_double(high) >= (double)a->size)
         status =
             ga__fail(GA_ERR_INDEX, "searchsorted: the sorter's index %lld is outside %lld elements",
                      (long long)ga__number_int64(negative ? low : high), (long long)a->size);
@@ -125,7 +127,7 @@ gpuarray *(ga_digitize)(size_t size, const ga_digitize_args *given)
         ga__check_operand("digitize", "x", args.x, -1, "biuf") != GA_OK ||
         ga__check_operand("digitize", "the array of bins", args.bins, 1, "biuf") != GA_OK ||
         ga__check_same_device("digitize", args.x, args.bins) != GA_OK ||
-        ga__edges_direction(args.bins, &direction) != GA_OK)
+        ga__edges_direction("digitize", args.bins, &direction) != GA_OK)
         return NULL;
     if (direction == 0)
         return ga__fail_null(GA_ERR_INVALID, "digitize: the %lld bins neither ascend nor descend",

@@ -78,10 +78,11 @@ gpuarray *ga_move_axes(const gpuarray *x, int n, const int *from, const int *to)
         moves |= (uint32_t)1 << source[k];
     }
     for (int k = 0, next = 0; k < x->ndim; k++) {
+        if (order[k] >= 0)
+            continue;
         while (moves >> next & 1)
             next++;
-        if (order[k] < 0)
-            order[k] = next++;
+        order[k] = next++;
     }
     return ga_transpose_axes(x, x->ndim, order);
 }

@@ -74,6 +74,16 @@ typedef struct padding {
     bool several; /* values */
 } padding;
 
+static bool pads(const padding *p, int axis)
+{
+    return p->before[axis] > 0 || p->after[axis] > 0;
+}
+
+static int64_t padded_length(const padding *p, int axis)
+{
+    return ga__add_sizes(ga__add_sizes(p->x->shape[axis], p->before[axis]), p->after[axis]);
+}
+
 /* "r = x[map(c0, n0) * s0 + ...]", or with a test of all coordinates for a constant. */
 static ga_status pad_text(const padding *p, int padded, ga__strbuf *text)
 {
@@ -107,7 +117,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
     operands[n++] = ga__lens_operand("r", &to, GA__VALUE, true);
     for (int axis = 0; axis < x->ndim; axis++) {
         strides[axis] = x->strides[axis];
-        if (p->before[axis] + p->after[axis] == 0)
+        if (!pads(p, axis))
             continue;
         char(*name)[16] = &names[3 * padded];
         for (int k = 0; k < 3; k++)
@@ -214,8 +224,7 @@ static gpuarray *pad_with_constants(const padding *p)
 {
     int64_t shape[GA_MAX_NDIM];
     for (int axis = 0; axis < p->x->ndim; axis++)
-        shape[axis] =
-            ga__add_sizes(ga__add_sizes(p->x->shape[axis], p->before[axis]), p->after[axis]);
+        shape[axis] = padded_length(p, axis);
     gpuarray *out = ga__array_new("pad", p->x->buffer->device, p->x->dtype, p->x->ndim, shape);
     if (!out || pad_constants(p, out) == GA_OK)
         return out;
@@ -308,13 +317,23 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
 
 static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
 {
-    gpuarray *before = side_of(p, x, axis, 0, p->before[axis]),
-             *after = before ? side_of(p, x, axis, 1, p->after[axis]) : NULL, *out = NULL;
-    const gpuarray *const pieces[] = {before, x, after};
-    if (after)
-        out = ga__join("pad", 3, pieces, axis, NULL);
-    ga_free(before);
-    ga_free(after);
+    const int64_t width[] = {p->before[axis], p->after[axis]};
+    gpuarray *made[2] = {NULL}, *out = NULL;
+    const gpuarray *pieces[3];
+    bool failed = false;
+    int n = 0;
+    for (int side = 0; side < 2; side++) {
+        if (width[side] > 0 && !failed) {
+            pieces[n++] = made[side] = side_of(p, x, axis, side, width[side]);
+            failed = !made[side];
+        }
+        if (side == 0)
+            pieces[n++] = x;
+    }
+    if (!failed)
+        out = ga__join("pad", n, pieces, axis, NULL);
+    ga_free(made[0]);
+    ga_free(made[1]);
     return out;
 }
 
@@ -322,7 +341,7 @@ static gpuarray *pad_in_turn(const padding *p)
 {
     gpuarray *x = ga_copy(p->x);
     for (int axis = 0; x && axis < p->x->ndim; axis++) {
-        if (p->before[axis] + p->after[axis] == 0)
+        if (!pads(p, axis))
             continue;
         gpuarray *next = pad_one(p, x, axis);
         ga_free(x);
@@ -411,8 +430,8 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
     if (!p->mode || read_widths(args, p) != GA_OK || read_sides(args, p) != GA_OK)
         return ga_error();
     for (int axis = 0; axis < p->x->ndim; axis++)
-        if (p->x->shape[axis] == 0 && p->before[axis] + p->after[axis] > 0 &&
-            !is_mode(p->mode, "constant") && !is_mode(p->mode, "empty"))
+        if (p->x->shape[axis] == 0 && pads(p, axis) && !is_mode(p->mode, "constant") &&
+            !is_mode(p->mode, "empty"))
             return ga__fail(GA_ERR_SHAPE, "pad: axis %d has no elements for mode \"%s\"", axis,
                             p->mode->name);
     return GA_OK;
@@ -428,14 +447,13 @@ static gpuarray *pad(const padding *p, int first)
     memset(some.after, 0, sizeof some.after);
     for (axis = 0; axis < p->x->ndim; axis++) {
         shape[axis] = p->x->shape[axis];
-        const bool pads = axis >= first && p->before[axis] + p->after[axis] > 0;
-        if (!pads || padded == MOST_PADDED)
+        if (axis < first || !pads(p, axis) || padded == MOST_PADDED)
             continue;
         padded++;
         first = axis + 1;
         some.before[axis] = p->before[axis];
         some.after[axis] = p->after[axis];
-        shape[axis] = ga__add_sizes(ga__add_sizes(shape[axis], p->before[axis]), p->after[axis]);
+        shape[axis] = padded_length(p, axis);
     }
     if (padded == 0)
         return ga_copy(p->x);

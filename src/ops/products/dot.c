@@ -33,15 +33,23 @@ static gpuarray *dot_vectors(const gpuarray *a, const gpuarray *b, ga__device *d
     return NULL;
 }
 
+/* Checks that `out`, which may be NULL, has the shape of the result. */
+static ga_status check_shape(const gpuarray *out, int ndim, const int64_t *shape)
+{
+    if (!out || ga__same_shape(ndim, shape, out->ndim, out->shape))
+        return GA_OK;
+    return ga__fail(GA_ERR_SHAPE, "dot: the result has shape %s, out has %s",
+                    ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
+}
+
 /* Gives a 0-d result to `out`, which is then the result, unless that is NULL. */
 static gpuarray *deliver(gpuarray *result, gpuarray *out)
 {
     if (!result || !out)
         return result;
     ga_status status = ga__check_out("dot", out, 0, NULL, result->dtype);
-    if (status == GA_OK && out->ndim > 0)
-        status = ga__fail(GA_ERR_SHAPE, "dot: the result has shape (), out has %s",
-                          ga__shape_text(out->ndim, out->shape));
+    if (status == GA_OK)
+        status = check_shape(out, 0, NULL);
     if (status == GA_OK && out->buffer->device != result->buffer->device)
         status = ga__fail(GA_ERR_DEVICE, "dot: the operands are on %s, out on %s",
                           result->buffer->device->name, out->buffer->device->name);
@@ -96,13 +104,12 @@ static gpuarray *dot_stacks(const ga_product_args *args)
     memcpy(shape, a->shape, (size_t)rows * sizeof *shape);
     memcpy(shape + rows, b->shape, (size_t)(b->ndim - 2) * sizeof *shape);
     shape[ndim - 1] = b->shape[b->ndim - 1];
-    if (args->out && !ga__same_shape(ndim, shape, args->out->ndim, args->out->shape))
-        return ga__fail_null(GA_ERR_SHAPE, "dot: the result has shape %s, out has %s",
-                             ga__shape_text(ndim, shape),
-                             ga__shape_text(args->out->ndim, args->out->shape));
-    gpuarray *out = args->out ? args->out
-                              : ga__array_new("dot", a->buffer->device,
-                                              ga_result_type(a->dtype, b->dtype), ndim, shape);
+    const ga_dtype dtype = ga_result_type(a->dtype, b->dtype);
+    if (check_shape(args->out, ndim, shape) != GA_OK ||
+        ga__check_product_numbers("dot", args, dtype) != GA_OK)
+        return NULL;
+    gpuarray *out =
+        args->out ? args->out : ga__array_new("dot", a->buffer->device, dtype, ndim, shape);
     gpuarray *left = out ? spread(a, b->ndim - 2) : NULL;
     gpuarray *result = left ? ga_moveaxis(out, rows - 1, ndim - 2) : NULL;
     ga_product_args stacked = *args;
@@ -125,6 +132,9 @@ static gpuarray *dot_numbers(const ga_product_args *args)
         return ga__fail_null(GA_ERR_INVALID, "dot: alpha and beta take no array of 0 dimensions");
     if (!args->out)
         return (ga_multiply)(a, b);
+    const gpuarray *shaped = args->a->ndim > 0 ? args->a : args->b;
+    if (check_shape(args->out, shaped->ndim, shaped->shape) != GA_OK)
+        return NULL;
     return (ga_multiply_into)(args->out, a, b) == GA_OK ? args->out : NULL;
 }
 

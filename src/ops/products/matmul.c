@@ -139,20 +139,17 @@ typedef struct call {
     ga_dtype dtype;
 } call;
 
-static ga_status check_numbers(const call *c)
+ga_status ga__check_product_numbers(const char *name, const ga_product_args *args, ga_dtype dtype)
 {
-    const ga_product_args *args = c->args;
     const double numbers[] = {args->alpha, args->beta};
     if (args->beta != 0 && !args->out)
-        return ga__fail(GA_ERR_INVALID, "%s: beta is %g, but there is no out", c->form->name,
-                        args->beta);
+        return ga__fail(GA_ERR_INVALID, "%s: beta is %g, but there is no out", name, args->beta);
     ga_status status = GA_OK;
     for (int k = 0; k < 2 && status == GA_OK; k++) {
-        if (!ga__dtype_rounds(c->dtype) && rint(numbers[k]) != numbers[k])
+        if (!ga__dtype_rounds(dtype) && rint(numbers[k]) != numbers[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s is %g, not a whole number, and the result %s",
-                            c->form->name, k ? "beta" : "alpha", numbers[k],
-                            ga_dtype_name(c->dtype));
-        status = ga__check_number(c->form->name, ga_value_double(numbers[k]), c->dtype);
+                            name, k ? "beta" : "alpha", numbers[k], ga_dtype_name(dtype));
+        status = ga__check_number(name, ga_value_double(numbers[k]), dtype);
     }
     return status;
 }
@@ -190,7 +187,7 @@ static ga_status prepare(call *c)
     if (status != GA_OK)
         return status;
     c->dtype = ga_result_type(a->dtype, b->dtype);
-    status = check_numbers(c);
+    status = ga__check_product_numbers(c->form->name, c->args, c->dtype);
     return status == GA_OK ? check_out(c) : status;
 }
 

@@ -58,7 +58,7 @@ static gpuarray *probabilities(const choosing *c)
         return ga__fail_null(GA_ERR_SHAPE, "choice: %lld probabilities for %lld elements",
                              (long long)given->size, (long long)c->from);
     gpuarray *p = ga__contiguous_as(given, GA_FLOAT64);
-    ga_status status = p ? ga__extremes(p, &least, &most) : ga_error();
+    ga_status status = p ? ga__extremes("choice", p, &least, &most) : ga_error();
     if (status == GA_OK && !(ga__number_double(least) >= 0))
         status = ga__fail(GA_ERR_INVALID, "choice: a probability is %g, expected at least 0",
                           ga__number_double(least));

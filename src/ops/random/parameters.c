@@ -64,7 +64,7 @@ static bool holds_of(ga__row_id row, double x, double y)
 }
 
 /* Whether any element of row(x, y) holds. */
-static ga_status any_holds(ga__row_id row, ga_value x, ga_value y, bool *holds)
+static ga_status any_holds(const char *name, ga__row_id row, ga_value x, ga_value y, bool *holds)
 {
     ga_value least, most;
     if (x.kind == GA_VALUE_NUMBER && y.kind == GA_VALUE_NUMBER) {
@@ -74,7 +74,7 @@ static ga_status any_holds(ga__row_id row, ga_value x, ga_value y, bool *holds)
     gpuarray *compared = ga__apply(row, (ga_value[]){x, y});
     *holds = false;
     const ga_status status = !compared            ? ga_error()
-                             : compared->size > 0 ? ga__extremes(compared, &least, &most)
+                             : compared->size > 0 ? ga__extremes(name, compared, &least, &most)
                                                   : GA_OK;
     if (status == GA_OK && compared->size > 0)
         *holds = ga__number_bool(most);
@@ -86,7 +86,7 @@ static ga_status check_pair(const checked *c, ga__row_id row, ga_value other, co
                             const char *whose, ga_value value)
 {
     bool holds = false;
-    const ga_status status = any_holds(row, value, other, &holds);
+    const ga_status status = any_holds(c->name, row, value, other, &holds);
     if (status != GA_OK || !holds)
         return status;
     return ga__fail(GA_ERR_INVALID, "%s: an element of %s is %s %s", c->name, c->parameter->name,
@@ -137,7 +137,7 @@ static ga_status check_order(const checked *c, int k, const ga__parameter *param
 static ga_status check_extremes(const checked *c, const gpuarray *x)
 {
     ga_value least, most;
-    ga_status status = x->size > 0 ? ga__extremes(x, &least, &most) : GA_OK;
+    ga_status status = x->size > 0 ? ga__extremes(c->name, x, &least, &most) : GA_OK;
     if (status == GA_OK && x->size > 0)
         status = check_number(c, ga__number_double(least));
     if (status == GA_OK && x->size > 0)

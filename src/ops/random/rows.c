@@ -287,7 +287,8 @@ static gpuarray *factor_of(const gpuarray *cov)
     gpuarray *made = status == GA_OK ? ga__array_new("multivariate_normal", cov->buffer->device,
                                                      GA_FLOAT64, 2, cov->shape)
                                      : NULL;
-    if (made && ga__array_upload(made, 0, a, (size_t)made->size * sizeof *a) != GA_OK) {
+    if (made && ga__array_upload("multivariate_normal", made, 0, a,
+                                 (size_t)made->size * sizeof *a) != GA_OK) {
         ga_free(made);
         made = NULL;
     }

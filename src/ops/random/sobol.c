@@ -114,7 +114,8 @@ static gpuarray *make_directions(const ga_sobol_args *args, ga__device *device)
             rows[k * d + j] = v[k];
     }
     gpuarray *made = ga__array_new("sobol", device, GA_UINT32, 2, shape);
-    if (made && ga__array_upload(made, 0, rows, sizeof *rows * (size_t)made->size) != GA_OK) {
+    if (made &&
+        ga__array_upload("sobol", made, 0, rows, sizeof *rows * (size_t)made->size) != GA_OK) {
         ga_free(made);
         made = NULL;
     }
