@@ -288,6 +288,15 @@ static bool has_fast_products(const ga__formula *f, const ga__declaration *d, co
            ga__fast_path_pays(GA__FAST_COMPLEX, f->body);
 }
 
+/* Whether the tiles of the host would only be copied to neighbouring results in the cache. */
+static bool transposes_directly(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    const ga__operand_variant *o = v->operand;
+    return v->head.host && v->head.tiled && !v->head.past_cache && v->head.noperands == 2 &&
+           strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes && o[1].transposed &&
+           o[0].step == STEP_ONE && o[0].memory == o[1].memory;
+}
+
 /* The elements that are whole vectors, however the compiler chooses these: it takes as many as of
  * the smallest type, which a text with several functions may have in between. */
 static int whole_vectors(const ga__formula *f, const variant *v, bool math)
@@ -314,6 +323,7 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
                                          any_small(v) || has_fast_products(f, d, v));
     ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
     ga__record_set_flag(record, GA__KEY(vector_math), staged && math);
+    ga__record_set_flag(record, GA__KEY(direct), transposes_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
     ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
