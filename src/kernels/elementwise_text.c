@@ -1,11 +1,14 @@
 /* Fills the record of an elementwise kernel from its formula and variant. */
 #include "kernels/elementwise_text.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "kernels/fast_path.h"
 #include "kernels/request.h"
 
-#define HOST_LINE 64 /* bytes */
+#define HOST_LINE 64   /* bytes */
+#define SMALL_GROUP 64 /* elements that are converted together: their floats stay in registers */
 
 typedef ga__elementwise_variant variant;
 
@@ -170,6 +173,13 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
     ga__record_set_flag(record, GA__KEY(swizzled), o->swizzled);
 }
 
+/* Whether the host converts an operand's elements between memory and float by groups. The float of
+ * another type rounds to memory's as that type does. */
+static bool is_small(const variant *v, const ga__operand_variant *o)
+{
+    return v->head.host && o->streamed && !o->placed && ga__dtype_is_stored((ga_dtype)o->memory);
+}
+
 static int first_written(const ga__declaration *d, const variant *v)
 {
     int k = 0;
@@ -210,6 +220,10 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
     ga__request_group(record, o);
+    if (is_small(v, o) && o->step != STEP_ZERO) {
+        ga__record_set_flag(record, GA__KEY(floats), true);
+        ga__record_set(record, GA__KEY(source), "floats");
+    }
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -234,10 +248,10 @@ static bool any_complex(const variant *v)
     return false;
 }
 
-static bool any_narrow(const variant *v)
+static bool any_small(const variant *v)
 {
     for (int k = 0; k < (int)v->head.noperands; k++)
-        if (ga__variant_is_narrow(&v->operand[k]))
+        if (is_small(v, &v->operand[k]))
             return true;
     return false;
 }
@@ -262,19 +276,59 @@ static int rows_down(const variant *v)
     return (int)(GA__HOST_DOWN_BYTES / widest);
 }
 
-/* The host's strips: for results that go past the cache, for small floats, and wherever functions
- * of libm may be called, so that all elements have them of vectors. */
+/* Whether the host computes complex products and quotients by the fast path. A group is computed
+ * again where it gives up, so nothing else may be written. */
+static bool has_fast_products(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    int written = 0;
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        written += d[k].writes;
+    return v->head.host && v->head.pads && written == 1 && !f->user_text && !f->uses_index &&
+           any_complex(v) && !ga__calls_libm(f->body) &&
+           ga__fast_path_pays(GA__FAST_COMPLEX, f->body);
+}
+
+/* Whether the tiles of the host would only be copied to neighbouring results in the cache. */
+static bool transposes_directly(const ga__formula *f, const ga__declaration *d, const variant *v)
+{
+    const ga__operand_variant *o = v->operand;
+    return v->head.host && v->head.tiled && !v->head.past_cache && v->head.noperands == 2 &&
+           strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes && o[1].transposed &&
+           o[0].step == STEP_ONE && o[0].memory == o[1].memory;
+}
+
+/* The elements that are whole vectors, however the compiler chooses these: it takes as many as of
+ * the smallest type, which a text with several functions may have in between. */
+static int whole_vectors(const ga__formula *f, const variant *v, bool math)
+{
+    if (any_small(v))
+        return SMALL_GROUP;
+    const char *call = strstr(f->body, "ga::");
+    size_t least = call && !strstr(call + 1, "ga::") && !f->user_text ? sizeof(float) : 1;
+    for (int k = 0; k < (int)v->head.noperands; k++) {
+        const ga_dtype memory = (ga_dtype)v->operand[k].memory;
+        if (memory != GA_NO_DTYPE && ga__dtype_size(memory) < least)
+            least = ga__dtype_size(memory);
+    }
+    return HOST_LINE / (int)(math ? least : sizeof(float));
+}
+
+/* The host's strips: for results that go past the cache, for small floats, for the fast path, and
+ * wherever functions of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
                         const variant *v)
 {
     const bool math = f->user_text || ga__calls_libm(f->body);
-    const bool staged =
-        v->head.pads && (v->head.past_cache || v->head.tiled || math || any_narrow(v));
+    const bool staged = v->head.pads && (v->head.past_cache || v->head.tiled || math ||
+                                         any_small(v) || has_fast_products(f, d, v));
     ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
-    ga__record_set(record, GA__KEY(vector_math), staged ? "1" : "");
+    ga__record_set_flag(record, GA__KEY(vector_math), staged && math);
+    ga__record_set_flag(record, GA__KEY(direct), transposes_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
     ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(group), any_small(v) ? SMALL_GROUP : GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(whole), whole_vectors(f, v, math));
     ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);
     ga__record_set_number(record, GA__KEY(extra), extra_columns(d, v));
     ga__record_set_number(record, GA__KEY(down), rows_down(v));
@@ -282,11 +336,13 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
 }
 
 /* Without memory for the text the template lacks it, which is an error too. */
-static void fill_fast_path(ga__record *record, const ga__formula *f, const variant *v)
+static void fill_fast_path(ga__record *record, const ga__formula *f, const ga__declaration *d,
+                           const variant *v)
 {
-    if (!v->head.fast_path)
+    const bool products = has_fast_products(f, d, v);
+    if (!v->head.fast_path && !products)
         return;
-    char *text = ga__fast_path_text(f->body);
+    char *text = ga__fast_path_text(products ? GA__FAST_COMPLEX : GA__FAST_REAL, f->body);
     ga__record_set(record, GA__KEY(fast_path), "1");
     if (text)
         ga__record_set(record, GA__KEY(fast_body), text);
@@ -312,7 +368,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
     ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
     fill_strips(record, f, d, v);
-    fill_fast_path(record, f, v);
+    fill_fast_path(record, f, d, v);
     if (has_tiles(v))
         fill_tiles(record, v, l.axis);
     else

@@ -1,4 +1,4 @@
-/* Finds the functions that fast_path.tmpl has in the statements of kernels. */
+/* Finds the functions that a fast path has in the statements of kernels. */
 #include "kernels/fast_path.h"
 
 #include <string.h>
@@ -6,35 +6,43 @@
 #include "base/strbuf.h"
 #include "base/word.h"
 
-/* From so many calls on: measured. */
-#define CALLS 3
+#define FUNCTIONS 4
 
-static const char *const functions[] = {"divide", "sqrt", "log", "erf"};
+/* Real functions pay from so many calls on: measured. A complex one keeps a loop from vectors. */
+static const struct {
+    int calls;
+    const char *functions[FUNCTIONS]; /* NULL after the last */
+} paths[] = {
+    [GA__FAST_REAL] = {3, {"divide", "sqrt", "log", "erf"}},
+    [GA__FAST_COMPLEX] = {1, {"multiply", "divide", "reciprocal"}},
+};
 
 /* The first call of one of them, "ga::sqrt" and what follows; NULL. */
-static const char *next_call(const char *text)
+static const char *next_call(ga__fast_path path, const char *text)
 {
     for (const char *at = strstr(text, "ga::"); at; at = strstr(at + 1, "ga::"))
-        for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++) {
-            const size_t length = strlen(functions[k]);
-            if (strncmp(at + 4, functions[k], length) == 0 && !ga__in_word(at[4 + length]))
+        for (int k = 0; k < FUNCTIONS && paths[path].functions[k]; k++) {
+            const size_t length = strlen(paths[path].functions[k]);
+            if (strncmp(at + 4, paths[path].functions[k], length) == 0 &&
+                !ga__in_word(at[4 + length]))
                 return at;
         }
     return NULL;
 }
 
-bool ga__fast_path_pays(const char *text)
+bool ga__fast_path_pays(ga__fast_path path, const char *text)
 {
     int calls = 0;
-    for (const char *at = next_call(text); at && calls < CALLS; at = next_call(at + 1))
+    for (const char *at = next_call(path, text); at && calls < paths[path].calls;
+         at = next_call(path, at + 1))
         calls++;
-    return calls >= CALLS;
+    return calls >= paths[path].calls;
 }
 
-char *ga__fast_path_text(const char *text)
+char *ga__fast_path_text(ga__fast_path path, const char *text)
 {
     ga__strbuf s = GA__STRBUF_INIT;
-    for (const char *call = next_call(text); call; call = next_call(text)) {
+    for (const char *call = next_call(path, text); call; call = next_call(path, text)) {
         ga__strbuf_add_bytes(&s, text, (size_t)(call - text));
         ga__strbuf_add(&s, "ga_fast.");
         text = call + strlen("ga::");

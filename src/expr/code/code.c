@@ -221,7 +221,7 @@ static void code_elementwise(coder *c, int node)
     ga__strbuf_addf(&c->text, "r = %s", c->name[node]);
     c->step->text = ga__strbuf_take(&c->text);
     c->step->fast_path = c->step->text && !c->graph->fast_math && c->step->ngathers == 0 &&
-                         ga__fast_path_pays(c->step->text);
+                         ga__fast_path_pays(GA__FAST_REAL, c->step->text);
 }
 
 static int operand_of(const coder *c, int part)
