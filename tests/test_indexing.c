@@ -242,8 +242,8 @@ static void the_last_of_equal_indices_wins(void **state)
         GA_SCOPE {
             memset(wanted, 0, sizeof wanted);
             for (int64_t k = 0; k < COUNT; k++) {
-                const int64_t place = random_below(&seed, how ? MOST / APART : 300) *
-                                      (how ? APART : 1);
+                const int64_t place =
+                    random_below(&seed, how ? MOST / APART : 300) * (how ? APART : 1);
                 index[k] = k % 2 ? place : place - sizes[how];
                 wanted[place] = k;
             }

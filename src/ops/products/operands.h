@@ -33,8 +33,8 @@ typedef struct ga__product_options {
 ga_status ga__multiply_views(const ga__product_options *options, const ga__product_view *a,
                              const ga__product_view *b, const ga__product_view *out);
 
-/* Raises GA_ERR_INVALID for a beta without `out`, or an alpha or beta that does not fit the dtype of
- * the result. */
+/* Raises GA_ERR_INVALID for a beta without `out`, or an alpha or beta that does not fit the dtype
+ * of the result. */
 ga_status ga__check_product_numbers(const char *name, const ga_product_args *args, ga_dtype dtype);
 
 /* ga_matmul() in the name of ga_dot(). */
