@@ -3,7 +3,7 @@ names and the order of arguments. A call returns (description, [(got, wanted, ex
 
 import numpy as np
 
-from operands import LAYOUTS, Operand, elements, numpy_dtype, random_shape
+from operands import LAYOUTS, MOST, Operand, elements, numpy_dtype, random_shape
 from quarry import DTYPES, SMALL, promote
 
 REAL = [d for d in DTYPES if d != "bool" and not d.startswith("c")]
@@ -336,7 +336,11 @@ class Eval(Recipe):
         self.formula = pick(rng, self.FORMULAS)
 
     def shape(self, rng):
-        return random_shape(rng)
+        """A result of every pair of elements has few."""
+        shape = random_shape(rng)
+        while "None" in self.formula and int(np.prod(shape)) > MOST:
+            shape = random_shape(rng)
+        return shape
 
     def bind(self, rng, shape):
         """The text with new random names, and the operands of the names."""
@@ -438,7 +442,7 @@ class Chunked(Eval):
                                                                    "cumsum({p} - {q}, axis=-1)", "cummax({p}, axis=0)"]
 
     def call(self, rng):
-        shape = random_shape(rng)
+        shape = self.shape(rng)
         if 0 in shape or not shape:
             return "nothing", []
         text, ours, theirs, operands = self.bind(rng, shape)
@@ -451,6 +455,8 @@ class Chunked(Eval):
             return "nothing", []
         row = sum(x.like.nbytes for x in operands.values()) // shape[0]
         nbytes = int(2 ** rng.uniform(6, 18)) + 8 * (row + 16 * int(np.prod(shape[1:])))
+        if ".T" in text:  # cut along another axis than its sources, which are in memory completely
+            nbytes += 16 * sum(x.like.nbytes for x in operands.values())
         what = "eval_chunked %s with %s, %d sources, %d bytes" % (text, operands, sources, nbytes)
         try:
             wanted = self.wanted(text, theirs)
