@@ -90,6 +90,26 @@ static void elementwise_kernels_stay_inside(void **state)
                 }
 }
 
+/* The operand that they replace is kept for elements that are computed once more. */
+static void complex_products_in_place_stay_inside(void **state)
+{
+    (void)state;
+    need_host_memory();
+    for (int side = 0; side < SIDES; side++)
+        for (int l = 0; l < LENGTHS; l++)
+            for (int single = 0; single < 2; single++)
+                GA_SCOPE {
+                    const ga_dtype dtype = single ? GA_COMPLEX64 : GA_COMPLEX128;
+                    gpuarray *x = beside_guard(side, dtype, lengths[l]),
+                             *y = beside_guard(side, dtype, lengths[l]);
+                    gpuarray *product = ga_multiply(x, y), *ratio = ga_divide(product, x);
+                    assert_int_equal(ga_multiply_into(y, y, x), GA_OK);
+                    assert_true(ga_array_equal(y, product));
+                    assert_int_equal(ga_divide_into(y, y, x), GA_OK);
+                    assert_true(ga_array_equal(y, ratio));
+                }
+}
+
 static void results_that_go_past_the_cache_stay_inside(void **state)
 {
     (void)state;
@@ -429,6 +449,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(elementwise_kernels_stay_inside),
+        TEST(complex_products_in_place_stay_inside),
         TEST(results_that_go_past_the_cache_stay_inside),
         TEST(reductions_stay_inside),
         TEST(selections_stay_inside),
