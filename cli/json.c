@@ -22,12 +22,12 @@ void json_text(const char *text)
     putchar('"');
 }
 
-void json_number(double value)
+void json_number(const char *name, double value)
 {
     if (isfinite(value))
-        printf("%.17g", value);
+        printf(", \"%s\": %.17g", name, value);
     else
-        fputs("null", stdout);
+        printf(", \"%s\": null", name);
 }
 
 void json_shape(const gpuarray *x)

@@ -114,9 +114,9 @@ static void print_json(const char *path, const gpuarray *x, const facts *f)
     json_shape(x);
     printf(", \"bytes\": %zu", ga_nbytes(x));
     if (f->numbers && ga_size(x) > 0) {
-        fputs(", \"min\": ", stdout), json_number(f->least);
-        fputs(", \"max\": ", stdout), json_number(f->most);
-        fputs(", \"mean\": ", stdout), json_number(f->mean);
+        json_number("min", f->least);
+        json_number("max", f->most);
+        json_number("mean", f->mean);
         printf(", \"nan\": %lld", (long long)f->nans);
     }
     fputs("}\n", stdout);

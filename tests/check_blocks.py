@@ -16,17 +16,13 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from page_blocks import blocks
+
 arguments = sys.argv[1:]
 library = Path(arguments[1]).resolve() if arguments[0] == "--run" else None
 root, ops_h, *compiler = arguments[2 if library else 0:]
 root, made = Path(root).resolve(), Path(ops_h).resolve().parent.parent
 options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"-I{made}", "-x", "c", "-"]
-
-
-def blocks(text):
-    """The blocks of a page: kind, first line, text."""
-    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S):
-        yield found[1], text.count("\n", 0, found.start()) + 2, found[2]
 
 
 def programs(page, text):

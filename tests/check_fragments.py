@@ -12,6 +12,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from page_blocks import blocks
+
 HEAD = r'''
 #include <quarry.h>
 #include <stddef.h>
@@ -43,16 +45,16 @@ int main(int count, char **arguments)
 GENERATED = {"docs/api.md", "docs/reference.md", "docs/tutorial.md"}    # other tests have these
 
 
-def blocks(root):
+def fragments(root):
     """Each block that is not a program: page, kind, its number among those, first line, text."""
     for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         page, text, counts = str(path.relative_to(root)), path.read_text(), {}
-        for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S):
-            kind = found[1] or "plain"
-            if page in GENERATED or kind not in ("c", "cpp", "text", "plain") or re.search(r"\bmain\(", found[2]):
+        for kind, line, code in blocks(text):
+            kind = kind or "plain"
+            if page in GENERATED or kind not in ("c", "cpp", "text", "plain") or re.search(r"\bmain\(", code):
                 continue
             counts[kind] = counts.get(kind, 0) + 1
-            yield page, kind, counts[kind], text.count("\n", 0, found.start()) + 2, found[2]
+            yield page, kind, counts[kind], line, code
 
 
 def entries(root):
@@ -123,7 +125,7 @@ def main():
     root, made, library = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve().parent.parent, Path(sys.argv[3])
     c, _, cxx = " ".join(sys.argv[4:]).partition(" -- ")
     given, used, by_kind, wrong = dict(entries(root)), set(), {"c": [], "cpp": []}, []
-    for block in blocks(root):
+    for block in fragments(root):
         key = next((key for key in (block[:3], (*block[:2], None)) if key in given), None)
         used.add(key)
         if key is None:

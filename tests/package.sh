@@ -3,7 +3,7 @@
 # package.sh ROOT BUILD LIBDIR LINKING (shared, static or both) HAS_CUDA (true or false).
 set -u
 
-page=$(realpath "$1")/docs/install.md build=$(realpath "$2") libdir=$3 linking=$4 has_cuda=$5
+root=$(realpath "$1") build=$(realpath "$2") libdir=$3 linking=$4 has_cuda=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -12,10 +12,6 @@ wrong=0
 complain() {
     echo "package.sh: $*"
     wrong=$((wrong + 1))
-}
-
-block() { # KIND: the page's only block of that kind
-    awk -v kind="$1" '/^```/ { inside = $0 == "```" kind; next } inside' "$page"
 }
 
 meson install -C "$build" --no-rebuild --skip-subprojects --quiet --destdir "$work/root" > install.log 2>&1 || {
@@ -91,7 +87,7 @@ if [ "$linking" != static ]; then
     [ -z "$needs" ] || complain "libquarry.so needs $needs"
 fi
 # A Makefile.
-block make > Makefile
+python3 "$root/tests/page_blocks.py" make "$root/docs/install.md" > Makefile
 make CC=cc > make.log 2>&1 && runs ./program || complain "Makefile: $(cat make.log)"
 
 if [ "$linking" != shared ]; then
@@ -108,7 +104,7 @@ if [ "$linking" != shared ]; then
 fi
 
 if command -v cmake > /dev/null; then
-    block cmake > CMakeLists.txt
+    python3 "$root/tests/page_blocks.py" cmake "$root/docs/install.md" > CMakeLists.txt
     cat >> CMakeLists.txt << 'END'
 foreach(kind shared static)
   if(TARGET quarry::${kind})

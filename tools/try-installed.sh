@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 block() { # KIND PAGE: its first block of that kind
-    awk -v kind="$1" '/^```/ { inside = $0 == "```" kind && !seen++; next } inside' "$root/$2"
+    python3 "$root/tests/page_blocks.py" "$1" "$root/$2"
 }
 
 block c README.md > program.c

@@ -219,11 +219,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
-    ga__request_group(record, o);
-    if (is_small(v, o) && o->step != STEP_ZERO) {
-        ga__record_set_flag(record, GA__KEY(floats), true);
-        ga__record_set(record, GA__KEY(source), "floats");
-    }
+    ga__request_group(record, o, ga__variant_is_narrow(o) || is_small(v, o));
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -301,8 +297,6 @@ static bool transposes_directly(const ga__formula *f, const ga__declaration *d, 
  * the smallest type, which a text with several functions may have in between. */
 static int whole_vectors(const ga__formula *f, const variant *v, bool math)
 {
-    if (any_small(v))
-        return SMALL_GROUP;
     const char *call = strstr(f->body, "ga::");
     size_t least = call && !strstr(call + 1, "ga::") && !f->user_text ? sizeof(float) : 1;
     for (int k = 0; k < (int)v->head.noperands; k++) {
@@ -316,19 +310,19 @@ static int whole_vectors(const ga__formula *f, const variant *v, bool math)
 /* The host's strips: for results that go past the cache, for small floats, for the fast path, and
  * wherever functions of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
-                        const variant *v)
+                        const variant *v, bool fast_products)
 {
-    const bool math = f->user_text || ga__calls_libm(f->body);
-    const bool staged = v->head.pads && (v->head.past_cache || v->head.tiled || math ||
-                                         any_small(v) || has_fast_products(f, d, v));
+    const bool math = f->user_text || ga__calls_libm(f->body), small = any_small(v);
+    const bool staged =
+        v->head.pads && (v->head.past_cache || v->head.tiled || math || small || fast_products);
     ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
     ga__record_set_flag(record, GA__KEY(vector_math), staged && math);
     ga__record_set_flag(record, GA__KEY(direct), transposes_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
     ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(group), any_small(v) ? SMALL_GROUP : GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(whole), whole_vectors(f, v, math));
+    ga__record_set_number(record, GA__KEY(group), small ? SMALL_GROUP : GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(whole), small ? SMALL_GROUP : whole_vectors(f, v, math));
     ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);
     ga__record_set_number(record, GA__KEY(extra), extra_columns(d, v));
     ga__record_set_number(record, GA__KEY(down), rows_down(v));
@@ -336,13 +330,12 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
 }
 
 /* Without memory for the text the template lacks it, which is an error too. */
-static void fill_fast_path(ga__record *record, const ga__formula *f, const ga__declaration *d,
-                           const variant *v)
+static void fill_fast_path(ga__record *record, const ga__formula *f, const variant *v,
+                           bool fast_products)
 {
-    const bool products = has_fast_products(f, d, v);
-    if (!v->head.fast_path && !products)
+    if (!v->head.fast_path && !fast_products)
         return;
-    char *text = ga__fast_path_text(products ? GA__FAST_COMPLEX : GA__FAST_REAL, f->body);
+    char *text = ga__fast_path_text(fast_products ? GA__FAST_COMPLEX : GA__FAST_REAL, f->body);
     ga__record_set(record, GA__KEY(fast_path), "1");
     if (text)
         ga__record_set(record, GA__KEY(fast_body), text);
@@ -367,8 +360,9 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
     ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
-    fill_strips(record, f, d, v);
-    fill_fast_path(record, f, d, v);
+    const bool fast_products = has_fast_products(f, d, v);
+    fill_strips(record, f, d, v, fast_products);
+    fill_fast_path(record, f, v, fast_products);
     if (has_tiles(v))
         fill_tiles(record, v, l.axis);
     else

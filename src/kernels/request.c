@@ -214,9 +214,9 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
     }
 }
 
-void ga__request_group(ga__record *record, const ga__operand_variant *v)
+void ga__request_group(ga__record *record, const ga__operand_variant *v, bool by_floats)
 {
-    const bool floats = v->step != STEP_ZERO && ga__variant_is_narrow(v);
+    const bool floats = by_floats && v->step != STEP_ZERO;
     ga__record_set_flag(record, GA__KEY(floats), floats);
     ga__record_set(record, GA__KEY(source), floats ? "floats" : "from");
     ga__record_set(record, GA__KEY(lane_number), v->step == STEP_ZERO ? "0" : "ga_l");

@@ -176,15 +176,19 @@ static ga_dtype promote_strong(int n, const ga__operand_type *operands)
 
 static ga_dtype promote_all(int n, const ga__operand_type *operands)
 {
-    ga_dtype strong = n > 2 ? promote_strong(n, operands) : GA_NO_DTYPE, weak = GA_NO_DTYPE;
+    ga_dtype strong = GA_NO_DTYPE, weak = GA_NO_DTYPE;
+    bool mixed = false;
 
     for (int k = 0; k < n; k++) {
-        if (operands[k].weak)
+        if (operands[k].weak) {
             weak = higher_default(weak, ga__weak_default(operands[k].number));
-        else if (n <= 2)
-            strong = strong && strong != operands[k].dtype ? promote(strong, operands[k].dtype)
-                                                           : operands[k].dtype;
+            continue;
+        }
+        mixed |= strong && strong != operands[k].dtype;
+        strong = operands[k].dtype;
     }
+    if (mixed)
+        strong = promote_strong(n, operands);
     if (!weak)
         return strong;
     return strong ? beside_weak(strong, weak) : weak;

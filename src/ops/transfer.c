@@ -153,9 +153,8 @@ static bool fetch_item(const gpuarray *x, ga_value *number)
                  ga__shape_text(x->ndim, x->shape), (long long)x->size);
         return false;
     }
-    if (ga__check_numeric("item", x->dtype) != GA_OK || !ga__not_recording("item"))
-        return false;
-    if (ga__array_download("item", x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
+    if (ga__check_numeric("item", x->dtype) != GA_OK ||
+        ga__array_download("item", x, 0, element, ga__dtype_size(x->dtype)) != GA_OK)
         return false;
     *number = ga__dtype_fetch(x->dtype, element);
     return true;

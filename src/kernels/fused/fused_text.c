@@ -68,7 +68,7 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
     ga__record_list(record, GA__KEY(kept_stride));
     if (!o->streamed)
         return;
-    ga__request_group(record, o);
+    ga__request_group(record, o, ga__variant_is_narrow(o));
     for (int axis = 0; axis < v->kept_ndim; axis++) {
         ga__record *entry = ga__record_append(record, GA__KEY(kept_stride));
         ga__record_set_number(entry, GA__KEY(axis), axis);

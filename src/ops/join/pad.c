@@ -318,22 +318,18 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
 static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
 {
     const int64_t width[] = {p->before[axis], p->after[axis]};
-    gpuarray *made[2] = {NULL}, *out = NULL;
-    const gpuarray *pieces[3];
-    bool failed = false;
-    int n = 0;
-    for (int side = 0; side < 2; side++) {
-        if (width[side] > 0 && !failed) {
-            pieces[n++] = made[side] = side_of(p, x, axis, side, width[side]);
-            failed = !made[side];
-        }
-        if (side == 0)
-            pieces[n++] = x;
+    gpuarray *before = width[0] > 0 ? side_of(p, x, axis, 0, width[0]) : NULL, *after = NULL;
+    gpuarray *out = NULL;
+    const bool has_before = before || width[0] == 0;
+    if (has_before && width[1] > 0)
+        after = side_of(p, x, axis, 1, width[1]);
+    if (has_before && (after || width[1] == 0)) {
+        const gpuarray *const pieces[] = {before, x, after};
+        const int first = before ? 0 : 1, last = after ? 2 : 1;
+        out = ga__join("pad", last - first + 1, pieces + first, axis, NULL);
     }
-    if (!failed)
-        out = ga__join("pad", n, pieces, axis, NULL);
-    ga_free(made[0]);
-    ga_free(made[1]);
+    ga_free(before);
+    ga_free(after);
     return out;
 }
 
