@@ -41,7 +41,11 @@ completes "x.npy y.csv z.txt" show ""
 completes "float16 float32 float64 float8_e4m3fn float8_e5m2" eval x --dtype float
 completes "--json --precision --device --help" show --
 
-if command -v zsh > /dev/null; then
+if ! command -v zsh > /dev/null; then
+    echo "completions.sh: skipped zsh: it is not installed"
+elif ! python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
+    echo "completions.sh: skipped zsh: this system gives no terminal (is /dev/pts mounted?)"
+else
     mkdir zsh && cp "$in_zsh" zsh/_quarry
     zsh -n zsh/_quarry || wrong=$((wrong + 1))
     cat > zsh/complete << 'END'
@@ -55,8 +59,6 @@ zpty -d shell
 END
     timeout 20 zsh -f zsh/complete "quarry ca" > found 2>&1
     grep -q 'found quarry cache' found || expect "zsh: quarry ca" "$(cat -v found)" "quarry cache"
-else
-    echo "completions.sh: skipped zsh: it is not installed"
 fi
 
 if command -v fish > /dev/null; then

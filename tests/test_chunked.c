@@ -175,6 +175,8 @@ static const char *const texts[] = {
     "l",
     "v + 1",
     "c + l",
+    "(m + c)[::-1] * m",
+    "(m + c)[:, ::-1] - m",
 };
 
 /* Whether the sample of this run has the expression over such operands. */

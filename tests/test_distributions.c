@@ -590,6 +590,11 @@ static void wrong_arrays_are_refused(void **state)
     assert_error(GA_ERR_DTYPE, "gamma: the dtype must be a float, not int32");
     assert_null(ga_rng_gamma(rng, GA_FLOAT32, none, 1, GA_BROADCAST));
     assert_error(GA_ERR_INVALID, "gamma: operand 1 is NULL");
+    gpuarray *p = ga_from_host((float[]){0.5f, 1.5f, 0.25f}, GA_FLOAT32, GA_SHAPE(3));
+    const ga_value trials[] = {ga_value_int(5), ga_value_array(p)};
+    assert_null(by_name("binomial")->draw(rng, GA_INT32, trials, GA_SHAPE(3)));
+    assert_error(GA_ERR_INVALID, "binomial: p is 1.5, not between 0 and 1");
+    ga_free(p);
     assert_null(ga_rng_gamma(NULL, GA_FLOAT32, three, 1, GA_BROADCAST));
     assert_error(GA_ERR_INVALID, "gamma: the generator is NULL");
     assert_int_equal(ga_rng_gamma_into(NULL, rng, three, 1), GA_ERR_INVALID);

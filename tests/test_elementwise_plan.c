@@ -2,10 +2,13 @@
  * nest covers all elements, and vectors, tails, tiles and blocks fit it. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <quarry.h>
 
 #include "array/array.h"
 #include "kernels/elementwise_plan.h"
@@ -196,6 +199,23 @@ static void elements_that_the_body_loads_are_in_no_vector(void **state)
     add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
     add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL)->access = GA__PLACED;
     assert_int_equal(plan_it(&p)->lanes, 4);
+}
+
+/* Elements of which no vector has a whole number move one by one. */
+static void structs_of_odd_sizes_move_one_by_one(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size;
+        int lanes;
+    } cases[] = {{2, 8}, {3, 1}, {4, 4}, {5, 1}, {6, 1}, {7, 1}, {8, 2}, {12, 1}, {20, 1}};
+    planned p;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "plan_of_%zu", cases[k].size);
+        const ga_dtype dtype = ga_struct_dtype(name, cases[k].size, NULL);
+        assert_int_equal(plan_two(&p, dtype, 4096, dtype, 1 << 20, 1000)->lanes, cases[k].lanes);
+    }
 }
 
 static void formulas_that_pay_take_several_vectors_a_thread(void **state)
@@ -809,6 +829,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
         cmocka_unit_test(elements_that_the_body_loads_are_in_no_vector),
+        cmocka_unit_test(structs_of_odd_sizes_move_one_by_one),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),

@@ -308,23 +308,23 @@ static const struct {
     {"(x", "\")\"", GA_ERR_INVALID, 2},
     {"x)", "parenthesis", GA_ERR_INVALID, 1},
     {"x + $", "unexpected character '$'", GA_ERR_INVALID, 4},
-    {"x[i, i]", "the array has no such axis to index", GA_ERR_INDEX, 1},
+    {"x[i, i]", "axis 1 is out of range for 1 dimension", GA_ERR_INDEX, 1},
     {"m[i, i, i, i, i]", "more than 4 arrays of indices", GA_ERR_INVALID, 14},
     {"m[i, (i[1:])]", "shapes (6,) and (5,)", GA_ERR_SHAPE, 1},
-    {"m[i, (i > 0)]", "a mask beside arrays of indices", GA_ERR_UNSUPPORTED, 1},
-    {"m[(m > 0), 0]", "a mask of another number of axes than 1 stands alone", GA_ERR_UNSUPPORTED,
+    {"m[i, (i > 0)]", "a mask and arrays of indices do not go together here", GA_ERR_UNSUPPORTED,
      1},
+    {"m[(m > 0), 0]", "only a mask of one axis takes other parts beside it", GA_ERR_UNSUPPORTED, 1},
     {"m[(i > 0)]", "a mask of shape (6,) chooses from an array of shape (3, 4)", GA_ERR_SHAPE, 1},
     {"take_along_axis(m, i)", "indices of shape (6,) do not go along axis 1 of shape (3, 4)",
      GA_ERR_SHAPE, 0},
     {"take_along_axis(m, 1)", "indices of shape () do not go along axis 1", GA_ERR_SHAPE, 0},
     {"take(x, i, axis=x)", "an axis must be an integer", GA_ERR_INVALID, 16},
-    {"empty[i, ...]", "indices for an axis that has no elements", GA_ERR_INDEX, 5},
-    {"x[x]", "indices are integers", GA_ERR_DTYPE, 1},
+    {"empty[i, ...]", "the axis of the indices has no elements", GA_ERR_INDEX, 5},
+    {"x[x]", "the indices are float32, expected integers", GA_ERR_DTYPE, 1},
     {"x[0, None, i]", "slice: too many indices", GA_ERR_INDEX, 1},
     {"x[-i]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
     {"take(x)", "expected \",\"", GA_ERR_INVALID, 6},
-    {"take(x, i, axis=1)", "the array has no such axis to index", GA_ERR_INDEX, 0},
+    {"take(x, i, axis=1)", "axis 1 is out of range for 1 dimension", GA_ERR_INDEX, 0},
     {"round(x, y)", "the number of decimals must be an integer", GA_ERR_INVALID, 9},
     {"x[0.5]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
     {"x[]", "an index is an integer, a slice", GA_ERR_INVALID, 2},
@@ -337,7 +337,12 @@ static const struct {
     {"(1 + 2)[0]", "a number has no elements", GA_ERR_INVALID, 7},
     {"x.sum()", "only .T, .real and .imag", GA_ERR_INVALID, 1},
     {"np.sin(x)", "functions have no prefix", GA_ERR_INVALID, 2},
-    {"x = 1", "expected \";\" before the end", GA_ERR_INVALID, 5},
+    {"x = 1", "the result is missing: write \"; t\" after \"t = x + 1\"", GA_ERR_INVALID, 5},
+    {"sort(x)", "expressions have no function sort: call ga_sort()", GA_ERR_INVALID, 0},
+    {"float(x)", "write float32(x) or float64(x)", GA_ERR_INVALID, 0},
+    {"max(x, y)", "write maximum(x, y) for two operands", GA_ERR_INVALID, 7},
+    {"std(x, dof=1)", "ddof= and correction=", GA_ERR_INVALID, 7},
+    {"x > 1 & x < 3", "bitwise_and: does not take float32; & and | come before", GA_ERR_DTYPE, 6},
     {"x = 1;", "too early", GA_ERR_INVALID, 6},
     {"True = 1; x", "cannot be a name", GA_ERR_INVALID, 0},
     {"x[0] = 1", "only a name can be assigned", GA_ERR_INVALID, 5},
@@ -390,6 +395,8 @@ static const struct {
     {"2x", "'x' after the number", GA_ERR_INVALID, 1},
     {"0x", "hexadecimal", GA_ERR_INVALID, 0},
     {"max(empty)", "nothing to reduce", GA_ERR_INVALID, 0},
+    {"max(m[:, :0][:0], axis=0)", "nothing to reduce", GA_ERR_INVALID, 0},
+    {"i ** -1", "power: int8 to the power -1 is no integer", GA_ERR_INVALID, 2},
     {"x\xc3\xa9", "character", GA_ERR_INVALID, 1},
     {"__import__('os')", "character", GA_ERR_INVALID, 11},
 };
@@ -643,6 +650,9 @@ static void numbers_are_checked_each_time(void **state)
         n = 0;
         expect_error(ga_eval("i + 1 // n", GA(i), GA(n)), GA_ERR_INVALID);
         assert_int_equal(ga_item_int64(ga_slice(ga_eval("i // n", GA(i), GA(n)), "0")), 0);
+        for (n = 5; n > 0; n -= 2)
+            assert_int_equal(ga_item_int64(ga_sum(ga_eval("(i + i) ** n", GA(i), GA(n)))), 4 << n);
+        expect_error(ga_eval("(i + i) ** n", GA(i), GA(n)), GA_ERR_INVALID); /* n is -1 */
     }
 }
 

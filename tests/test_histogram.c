@@ -241,7 +241,7 @@ static void searches_refuse_with_the_numbers(void **state)
         assert_null(ga_bincount(ga_subtract(i, 5)));
         assert_error(GA_ERR_INVALID, "bincount: x has the negative element -4");
         assert_null(ga_bincount(x));
-        assert_error(GA_ERR_DTYPE, "bincount: x is float32");
+        assert_error(GA_ERR_DTYPE, "bincount: x is float32, expected integers or bool");
         assert_null(ga_bincount(i, .minlength = -1));
         assert_error(GA_ERR_INVALID, "bincount: minlength -1 is negative");
         assert_null(ga_bincount(i, .weights = ga_slice(x, ":3")));

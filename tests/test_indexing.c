@@ -117,6 +117,11 @@ static void indices_read_and_write(void **state)
         assert_numbers(ga_index(x, rows, 1), NUMBERS(9, 1, 9));
         assert_numbers(ga_index(x, GA_RANGE(0, 2, 1), rows), NUMBERS(2, 0, 3, 6, 4, 7));
         assert_numbers(ga_index(x, ga_greater(x, 8)), NUMBERS(9, 10, 11));
+        gpuarray *cube = counting(GA_SHAPE(2, 3, 4)), *columns = INT64S(3, 0, 1);
+        gpuarray *apart = ga_index(cube, GA_ALL, rows, GA_ELLIPSIS, columns);
+        assert_shape(apart, GA_SHAPE(3, 2)); /* an ellipsis of no axes separates too */
+        assert_numbers(apart, NUMBERS(11, 23, 0, 12, 9, 21));
+        assert_numbers(ga_index(cube, GA_ALL, rows, columns), NUMBERS(11, 0, 9, 23, 12, 21));
         assert_int_equal(ga_index_set(x, counting(GA_SHAPE(3)), INT64S(0, 0, 0), INT64S(1, 1, 1)),
                          GA_OK);
         assert_numbers(ga_slice(x, "0"), NUMBERS(0, 2, 2, 3));
@@ -367,6 +372,22 @@ static void equal_indices_all_count(void **state)
 }
 
 /* Rows at indices, into a view with negative strides: by order. */
+/* Of many tuples, threads share the keys: each key has one owner. */
+static void each_key_is_folded_once(void **state)
+{
+    (void)state;
+    enum { MANY = 64000, LENGTH = 1000 };
+    for (int64_t length = LENGTH - 3; length <= LENGTH + 3; length++)
+        GA_SCOPE {
+            gpuarray *keys = ga_remainder(ga_arange(GA_INT64, 0, MANY, 1), length),
+                     *x = ga_zeros(GA_INT64, GA_SHAPE(length));
+            assert_int_equal(ga_index_add(x, ga_ones(GA_INT32, GA_SHAPE(MANY)), keys), GA_OK);
+            gpuarray *more = ga_less(ga_arange(GA_INT64, 0, length, 1), MANY % length);
+            assert_true(ga_array_equal(x, ga_add(more, MANY / length)));
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void rows_are_folded(void **state)
 {
     (void)state;
@@ -494,6 +515,8 @@ static void bad_calls_are_errors(void **state)
         assert_error(GA_ERR_SHAPE, "index: indices of shapes (2,) and (3,)");
         assert_null(ga_index(x, 0, 0, INT64S(0)));
         assert_error(GA_ERR_INDEX, "index: too many indices: 3 for shape (2, 3)");
+        assert_null(ga_index(x, 7));
+        assert_error(GA_ERR_INDEX, "index: index 7 is out of range for axis 0 of length 2");
         assert_int_equal(ga_index_set(ga_broadcast_to(x, GA_SHAPE(4, 2, 3)), 1, INT64S(0)),
                          GA_ERR_INVALID);
         assert_error(GA_ERR_INVALID, "index_set: ");
@@ -643,6 +666,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_last_of_equal_indices_wins),
         cmocka_unit_test(the_last_wins_between_blocks),
         cmocka_unit_test(equal_indices_all_count),
+        cmocka_unit_test(each_key_is_folded_once),
         cmocka_unit_test(rows_are_folded),
         cmocka_unit_test(large_arrays_move_by_blocks),
         cmocka_unit_test(folds_are_the_same_in_every_run),

@@ -103,10 +103,10 @@ static void expect(const char *what, const char *row, const char *column, const 
 static ga__rule rule_named(const char *name)
 {
     static const char *const names[] = {
-        [GA__RULE_SAME] = "SAME", [GA__RULE_FLOAT] = "FLOAT",     [GA__RULE_DOUBLE] = "DOUBLE",
-        [GA__RULE_INT8] = "INT8", [GA__RULE_COMPARE] = "COMPARE", [GA__RULE_LDEXP] = "LDEXP",
-        [GA__RULE_WIDE] = "WIDE", [GA__RULE_WHERE] = "WHERE",     [GA__RULE_SUM] = "SUM",
-        [GA__RULE_MEAN] = "MEAN",
+        [GA__RULE_SAME] = "SAME",   [GA__RULE_FLOAT] = "FLOAT",     [GA__RULE_DOUBLE] = "DOUBLE",
+        [GA__RULE_INT8] = "INT8",   [GA__RULE_COMPARE] = "COMPARE", [GA__RULE_LDEXP] = "LDEXP",
+        [GA__RULE_POWER] = "POWER", [GA__RULE_WIDE] = "WIDE",       [GA__RULE_WHERE] = "WHERE",
+        [GA__RULE_SUM] = "SUM",     [GA__RULE_MEAN] = "MEAN",
     };
 
     for (int r = GA__RULE_SAME; r <= GA__RULE_MEAN; r++) {

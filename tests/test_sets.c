@@ -283,7 +283,8 @@ static void modes_are_the_most_frequent(void **state)
 /* The bits of the first of equal elements are kept, of NaN too. */
 static void kept_elements_keep_their_bits(void **state)
 {
-    static const uint16_t halves[] = {0x7e01, 0x0000, 0x8000, 0xfe02, 0x3c00};
+    static const uint16_t halves[] = {0x7e01, 0x0000, 0x8000, 0xfe02, 0x3c00},
+                          signals[] = {0x7d01, 0x3c00};
     uint16_t kept[3];
     (void)state;
     GA_SCOPE {
@@ -292,6 +293,8 @@ static void kept_elements_keep_their_bits(void **state)
         fetch(ga_unique(x), kept);
         assert_int_equal(kept[0], 0x0000);
         assert_int_equal(kept[2], 0x7e01);
+        fetch(ga_unique(ga_from_host(signals, GA_FLOAT16, GA_SHAPE(2))), kept);
+        assert_int_equal(kept[1], 0x7d01);
         fetch(ga_unique(ga_flip(x, 0)), kept);
         assert_int_equal(kept[0], 0x8000);
         assert_int_equal(kept[2], 0xfe02);

@@ -334,7 +334,7 @@ static gpuarray *sum_middles(int64_t n)
 
 static gpuarray *sum_ends(int64_t n)
 {
-    return ga_sum(given(GA_FLOAT32, GA_SHAPE(6, n, 5)), GA_AXES(0, 2));
+    return ga_sum(given(GA_FLOAT32, GA_SHAPE(6, n, 5)), GA_AXIS(0, 2));
 }
 
 static void sums(void **state)

@@ -151,7 +151,15 @@ static void errors_show_the_place(void **state)
         assert_null(ga_slice(x, "1:-x"));
         assert_error(GA_ERR_INDEX, "    1:-x\n      ^");
         assert_null(ga_slice(x, ":, y"));
-        assert_error(GA_ERR_INDEX, "    :, y\n       ^");
+        assert_error(GA_ERR_INDEX,
+                     "slice: expected a number, ':', '...' or None\n    :, y\n       ^");
+        assert_null(ga_index(x, 7));
+        assert_error(GA_ERR_INDEX, "index: index 7 is out of range for axis 0 of length 3");
+        assert_int_equal(ga_index_set(x, 1, GA_ALL, 5), GA_ERR_INDEX);
+        assert_error(GA_ERR_INDEX, "index_set: index 5 is out of range for axis 1 of length 5");
+        assert_int_equal(ga_assign(ga_slice(x, "0"), ga_slice(x, "1, :2")), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE,
+                     "assign: a value of shape (2,) does not broadcast to the view's shape (5,)");
     }
 }
 

@@ -415,6 +415,27 @@ static void kernels_write_members(void **state)
     }
 }
 
+/* A member function may write. */
+static void kernels_call_members(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const int64_t three = 3;
+        const ga_dtype dtype = ga_struct_dtype(
+            "tally", 8,
+            "struct tally { int n, last; __device__ void add(int k) { n += last = k; } };");
+        gpuarray *x = ga_zeros(dtype, 1, &three);
+        int back[6];
+        ga_kernel *add = ga_elementwise_kernel("tally *x, int k", "x[i].add(k + (int)i)", "add");
+        assert_int_equal(ga_run(add, x, 5), GA_OK);
+        assert_int_equal(ga_run(add, x, 1), GA_OK);
+        assert_int_equal(ga_to_host(x, back, sizeof back), GA_OK);
+        assert_memory_equal(back, ((const int[]){6, 1, 8, 2, 10, 3}), sizeof back);
+        ga_kernel_free(add);
+        expect_ok();
+    }
+}
+
 static void kernels_know_cuda_s_vectors(void **state)
 {
     (void)state;
@@ -598,6 +619,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(files_hold_their_bytes, make_scratch, remove_scratch),
         cmocka_unit_test(kernels_take_structs),
         cmocka_unit_test(kernels_write_members),
+        cmocka_unit_test(kernels_call_members),
         cmocka_unit_test(kernels_know_cuda_s_vectors),
         cmocka_unit_test(definitions_come_in_order),
         cmocka_unit_test(a_wrong_size_does_not_compile),

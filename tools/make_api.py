@@ -102,7 +102,7 @@ def wanted_lines(block):
     block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(?!\d+$)(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)
     block = re.sub(r'^#(include|if|ifdef|ifndef|else|elif|endif|undef|define QUARRY).*\n?', '',
                    block, flags=re.M)
-    block = re.sub(r'\bGA_API ', '', block)
+    block = re.sub(r'\bGA_API |^    GA_NAMED_OPTIONS_;\n', '', block, flags=re.M)
     block = re.sub(r' GA_PRINTF\([^)]*\)', '', block)
     block = re.sub(r'^(GA_BEGIN_DECLS|GA_END_DECLS|GA_VALUE_\w+\(.*|    \(\(?ga_\w+.*)\n?', '', block,
                    flags=re.M)

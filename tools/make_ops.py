@@ -26,6 +26,7 @@ REDUCE_HEAD = '''
 /* Arguments of a reduction. In C: ga_sum(x, GA_AXIS(0, 2), .keepdims = true). An option left out is zero. */
 typedef struct ga_reduce_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes;       /* 0: every axis; GA_NO_AXES: none, so each element is a reduction of its own */
     const int *axes; /* negative ones count from the end */
     bool keepdims;   /* reduced axes stay, with length 1 */
@@ -56,6 +57,7 @@ SCAN_HEAD = '''
 /* Arguments of a scan. In C: ga_cumsum(x, GA_AXIS(0), .exclusive = true). An option left out is zero. */
 typedef struct ga_scan_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes;               /* 1, or 0: the elements in C order, as of a 1-D array */
     const int *axes;         /* GA_AXIS(k); a negative one counts from the end */
     ga_dtype dtype;          /* the dtype of the computation and the result */

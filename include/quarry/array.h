@@ -96,6 +96,18 @@ GA_API gpuarray *ga_zeros_like(const gpuarray *x);
 GA_API gpuarray *ga_ones_like(const gpuarray *x);
 GA_API gpuarray *ga_full_like(const gpuarray *x, ga_value fill);
 
+/* Options of the functions above. In C: ga_zeros_like(x, .dtype = GA_INT32). */
+typedef struct ga_like_args {
+    ga_dtype dtype; /* 0: that of x */
+} ga_like_args;
+
+/* The same with options, as the macros call them. GA_ERR_DTYPE for an invalid dtype. */
+GA_API gpuarray *ga_empty_like_with(const gpuarray *x, size_t size, const ga_like_args *args);
+GA_API gpuarray *ga_zeros_like_with(const gpuarray *x, size_t size, const ga_like_args *args);
+GA_API gpuarray *ga_ones_like_with(const gpuarray *x, size_t size, const ga_like_args *args);
+GA_API gpuarray *ga_full_like_with(const gpuarray *x, ga_value fill, size_t size,
+                                   const ga_like_args *args);
+
 /* start, start + step, ... up to but excluding stop: ceil((stop - start) / step) numbers, as
  * numpy.arange. The macro takes any real C numbers. Integers are computed exactly; one float among
  * the arguments makes the arithmetic float64. From the third number on, each follows from the first
@@ -126,8 +138,9 @@ GA_API gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value sto
 /* The n x n identity matrix. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
 
-/* A copy of `data`, host memory in C order that holds every element of the shape. The call reads
- * all of the data before it returns. */
+/* A copy of `data`, host memory in C order that holds every element of the shape. The elements of
+ * `data` have this dtype: nothing is converted, and C cannot check it (double is GA_FLOAT64). The
+ * call reads all of the data before it returns. */
 GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const int64_t *shape);
 
 /* The same, but the copy may still be running when the call returns: `data` must stay valid and
@@ -232,7 +245,8 @@ typedef struct ga_range {
 
 /* x[...] in NumPy's syntax. The text is formatted as by printf first: ga_slice(x, "1:-1, ::2, %d",
  * k). A part is start:stop:step with any of the three left out, an index, "...", or "None" (or
- * "newaxis"). */
+ * "newaxis"). GA_ERR_INDEX for an index out of range, more indices than axes, a step of 0, and any
+ * other text; the message shows the place. */
 GA_API gpuarray *ga_slice(const gpuarray *x, const char *format, ...) GA_PRINTF(2, 3);
 
 /* The same, with the numbers of the format in a list. */
@@ -259,6 +273,7 @@ GA_API gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes);
 /* What the macro ga_squeeze collects: the axes are those of ga_reduce_args. */
 typedef struct ga_squeeze_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes;
     const int *axes;
 } ga_squeeze_args;
@@ -294,7 +309,8 @@ GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 GA_API gpuarray *ga_load(const char *path);
 
 /* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when it is
- * complete. */
+ * complete. The call waits until the disk has the bytes, which takes milliseconds and NumPy does
+ * not do. After an error (GA_ERR_IO) an older file is as it was. */
 GA_API ga_status ga_save(const gpuarray *x, const char *path);
 
 /* The array as numpy.array2string formats it, with the options below. The caller frees the text
@@ -435,7 +451,28 @@ inline gpuarray *ga_linspace_(ga_dtype dtype, ga_value start, ga_value stop,
 #define ga_arange(dtype, start, stop, step)                                                        \
     GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))
 #define ga_full(dtype, shape, fill) GA_AT_(ga_full, dtype, shape, GA_V(fill))
-#define ga_full_like(x, fill) GA_AT_(ga_full_like, x, GA_V(fill))
+#define ga_empty_like(...) GA_LIKE_(ga_empty_like, __VA_ARGS__)
+#define ga_zeros_like(...) GA_LIKE_(ga_zeros_like, __VA_ARGS__)
+#define ga_ones_like(...) GA_LIKE_(ga_ones_like, __VA_ARGS__)
+#define ga_full_like(x, ...) GA_JOIN_(GA_FULL_LIKE_, GA_MANY_(__VA_ARGS__))(x, __VA_ARGS__)
+#define GA_LIKE_(f, ...) GA_JOIN_(GA_LIKE_, GA_MANY_(__VA_ARGS__))(f, f##_with, __VA_ARGS__)
+#define GA_LIKE_ONE(f, with, x) GA_AT_(f, x)
+#define GA_FULL_LIKE_ONE(x, fill) GA_AT_(ga_full_like, x, GA_V(fill))
+#ifdef __cplusplus
+#define GA_LIKE_MANY(f, with, x, ...) GA_HERE_(ga_like_call_(with, {__VA_ARGS__}, x))
+#define GA_FULL_LIKE_MANY(x, fill, ...)                                                            \
+    GA_HERE_(ga_like_call_(ga_full_like_with, {__VA_ARGS__}, x, GA_V(fill)))
+template <class Function, class... Values>
+inline gpuarray *ga_like_call_(Function f, const ga_like_args &args, Values... values)
+{
+    return f(values..., sizeof args, &args);
+}
+#else
+#define GA_LIKE_MANY(f, with, x, ...)                                                              \
+    GA_AT_(with, x, sizeof(ga_like_args), &(ga_like_args){__VA_ARGS__})
+#define GA_FULL_LIKE_MANY(x, fill, ...)                                                            \
+    GA_AT_(ga_full_like_with, x, GA_V(fill), sizeof(ga_like_args), &(ga_like_args){__VA_ARGS__})
+#endif
 #define ga_scalar(dtype, number) GA_AT_(ga_scalar, dtype, GA_V(number))
 #define ga_assign(view, value) GA_AT_(ga_assign, view, GA_V(value))
 

@@ -51,6 +51,7 @@ GA_API gpuarray *ga_tensordot(size_t size, const ga_tensordot_args *args);
 /* Arguments of products along an axis. In C: ga_vecdot(a, b, GA_AXIS(0)). */
 typedef struct ga_vector_args {
     const gpuarray *a, *b;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     gpuarray *out;

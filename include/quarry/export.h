@@ -25,6 +25,19 @@
 #define GA_CAST_(type, value) ((type)(value))
 #endif
 
+/* A member without a size, where the options of a call begin: they have names. An argument without
+ * one, such as the 0 of ga_sum(x, 0), does not compile; an axis is GA_AXIS(0). */
+#if defined(__cplusplus)
+#define GA_NAMED_OPTIONS_ static_assert(true, "")
+#elif defined(__GNUC__)
+struct ga_axis_is_GA_AXIS_ {
+    int axis;
+};
+#define GA_NAMED_OPTIONS_ __extension__ struct ga_axis_is_GA_AXIS_ options_have_names_[0]
+#else
+#define GA_NAMED_OPTIONS_ _Static_assert(1, "")
+#endif
+
 /* How macros call a function, and in C++ a template. <quarry/sites.h> redefines both to note the
  * file and line of the call. */
 #define GA_AT_(f, ...) (f)(__VA_ARGS__)

@@ -77,6 +77,7 @@ GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray
 /* Options of ga_average(). */
 typedef struct ga_average_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes; /* as in ga_reduce_args */
     const int *axes;
     const gpuarray *weights; /* the shape of x, or 1-D along a single axis; NULL: all 1 */
@@ -85,8 +86,9 @@ typedef struct ga_average_args {
 } ga_average_args;
 
 /* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w divided by the sum
- * of w, as numpy.average, in one pass. Weights that sum to 0 give NaN or infinity. GA_ERR_SHAPE if
- * the weights do not match x. */
+ * of w, as numpy.average, in one pass. Weights that sum to 0 give NaN or infinity, where NumPy
+ * raises ZeroDivisionError: the call does not wait for their sum. GA_ERR_SHAPE if the weights do
+ * not match x. */
 GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 
 /* Options of ga_cov() and ga_corrcoef(). */

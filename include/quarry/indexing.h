@@ -27,6 +27,7 @@ typedef enum ga_index_mode {
 /* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). An option left out is zero. */
 typedef struct ga_take_args {
     const gpuarray *x, *indices;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the elements of x in C order; of ga_take_along_axis() the last axis */
     const int *axes;
     ga_index_mode mode;
@@ -41,7 +42,7 @@ GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
 
 /* The elements of each line of x along an axis at the indices in the same line of `indices`, as
  * numpy.take_along_axis; with the result of ga_argsort() it sorts. The other axes broadcast.
- * Without an axis, it is the last one. */
+ * Without an axis, it is the last one. Errors are those of ga_take(), and GA_ERR_SHAPE. */
 GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
 
 /* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an
@@ -88,6 +89,17 @@ GA_API ga_status ga_index_maximum(size_t size, const ga_index_add_args *args);
  * indices[i]. All arrays broadcast together. GA_ERR_INDEX, GA_ERR_SHAPE, GA_ERR_DTYPE. */
 GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
 
+/* Options of ga_choose(). In C: ga_choose(indices, GA_ARRAYS(a, b), .mode = GA_CLIP). */
+typedef struct ga_choose_args {
+    ga_index_mode mode;
+    gpuarray *out; /* receives the result; the call then returns `out`, not a new reference */
+} ga_choose_args;
+
+/* The same with options, as the macro calls it. GA_ERR_SHAPE and GA_ERR_DTYPE also for an `out`
+ * that does not take the result; GA_ERR_INVALID for an unknown mode. */
+GA_API gpuarray *ga_choose_with(const gpuarray *indices, int count, const gpuarray *const *choices,
+                                size_t size, const ga_choose_args *args);
+
 /* The element of choice k where condition k is the first one that holds, and `value` where none
  * holds, as numpy.select. Conditions are bool arrays. GA_ERR_INVALID for different numbers of
  * conditions and choices. */
@@ -111,7 +123,8 @@ typedef struct ga_put_along_args {
     gpuarray *x;
     const gpuarray *indices;
     ga_value value; /* broadcasts to the shape of the indices */
-    int naxes;      /* 1, or 0: x in C order */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: x in C order */
     const int *axes;
 } ga_put_along_args;
 
@@ -121,7 +134,8 @@ GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 
 /* Writes the elements of x where the mask is not 0; the mask has as many elements as x. ga_place()
  * writes the values in their order, ga_putmask() the value at the same index; both repeat the
- * values as needed. A number must fit the dtype of x. GA_ERR_SHAPE. */
+ * values as needed. A number must fit the dtype of x. GA_ERR_SHAPE, also if ga_place() has no
+ * values for elements that the mask chooses. */
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
@@ -334,6 +348,29 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_putmask(x, mask, value) GA_AT_(ga_putmask, x, mask, GA_V(value))
 #define ga_fill_diagonal(x, value) GA_AT_(ga_fill_diagonal, x, GA_V(value))
 #define ga_fill_diagonal_wrapped(x, value) GA_AT_(ga_fill_diagonal_wrapped, x, GA_V(value))
+#define ga_choose(...) GA_JOIN_(GA_CHOOSE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_CHOOSE_3(indices, n, arrays) GA_AT_(ga_choose, indices, n, arrays)
+#ifdef __cplusplus
+struct ga_choose_rest_ {
+    ga_index_mode mode = GA_RAISE;
+    gpuarray *out = nullptr;
+};
+inline gpuarray *ga_choose_call_(const gpuarray *indices, int count, const gpuarray *const *choices,
+                                 const ga_choose_rest_ &rest)
+{
+    const ga_choose_args args = {rest.mode, rest.out};
+    return ga_choose_with(indices, count, choices, sizeof args, &args);
+}
+#define GA_CHOOSE_4(indices, n, arrays, ...)                                                       \
+    GA_HERE_(ga_choose_call_(indices, n, arrays, {__VA_ARGS__}))
+#else
+#define GA_CHOOSE_4(indices, n, arrays, ...)                                                       \
+    GA_AT_(ga_choose_with, indices, n, arrays, sizeof(ga_choose_args),                             \
+           &(ga_choose_args){__VA_ARGS__})
+#endif
+#define GA_CHOOSE_5 GA_CHOOSE_4
+#define GA_CHOOSE_6 GA_CHOOSE_4
+#define GA_CHOOSE_MORE GA_CHOOSE_4
 #define ga_select(conditions, choices, value) GA_AT_(ga_select, conditions, choices, GA_V(value))
 
 #endif

@@ -16,15 +16,18 @@ GA_BEGIN_DECLS
 typedef struct ga_join_args {
     int count;
     const gpuarray *const *arrays;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: axis 0 */
     const int *axes;
     gpuarray
         *out; /* receives the result; the call then returns `out` itself, not a new reference */
+    ga_dtype dtype; /* of the result; 0: the common one. Not beside `out` */
 } ga_join_args;
 
 /* The arrays joined along an axis, as numpy.concatenate, in their common dtype; the other axes
  * have equal lengths. GA_AXIS() names no axis and joins the elements of all arrays in C order.
- * GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE; GA_ERR_INVALID for no arrays or a bad axis. */
+ * GA_ERR_SHAPE, GA_ERR_DEVICE; GA_ERR_DTYPE also if elements do not cast to .dtype or .out within
+ * their kind; GA_ERR_INVALID for no arrays, a bad axis, or both .dtype and .out. */
 GA_API gpuarray *ga_concatenate(size_t size, const ga_join_args *args);
 
 /* Arrays of one shape joined along a new axis, as numpy.stack. Errors as above. */
@@ -39,6 +42,7 @@ GA_API gpuarray *ga_column_stack(int count, const gpuarray *const *arrays);
 /* Arguments of ga_append(). In C: ga_append(x, y, GA_AXIS(0)). */
 typedef struct ga_append_args {
     const gpuarray *x, *y;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: both in C order */
     const int *axes;
 } ga_append_args;
@@ -77,7 +81,8 @@ GA_API gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps);
 typedef struct ga_repeat_args {
     const gpuarray *x;
     ga_value counts; /* a number, or an array of integers with one element or as many as the axis */
-    int naxes;       /* 1, or 0: the elements of x in C order */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
 } ga_repeat_args;
 
@@ -90,6 +95,7 @@ GA_API gpuarray *ga_repeat(size_t size, const ga_repeat_args *args);
 typedef struct ga_roll_args {
     const gpuarray *x;
     int64_t shift;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 0: the elements in C order; otherwise each axis is rolled */
     const int *axes;
 } ga_roll_args;
@@ -107,7 +113,8 @@ typedef struct ga_pad_args {
     int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
     const int64_t *widths;
     const char *mode;    /* NULL: "constant" */
-    ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2); default: 0 */
+    ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2), or
+                          * GA_PAD_VALUES(2); default: 0 */
     int64_t stat_length; /* "maximum" and the like fold this many elements at each end; 0: all */
     /* Instead of one value or length: as many as `widths` may be, in the same order.
      * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)), GA_PAD_LENGTHS(2, 3). */
@@ -201,12 +208,23 @@ GA_API gpuarray *ga_diagflat(const gpuarray *x, int64_t k);
 /* The sums along the diagonals of ga_diagonal(), as numpy.trace. */
 GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
+/* Options of ga_trace(). In C: ga_trace(x, 0, 0, 1, .dtype = GA_FLOAT64). */
+typedef struct ga_trace_args {
+    ga_dtype dtype; /* of the sums; 0: that of ga_sum() */
+    gpuarray *out;  /* receives the result; the call then returns `out`, not a new reference */
+} ga_trace_args;
+
+/* The same with options, as the macro calls it. Errors are those of ga_sum() too. */
+GA_API gpuarray *ga_trace_with(const gpuarray *x, int64_t offset, int axis1, int axis2, size_t size,
+                               const ga_trace_args *args);
+
 /* ---- Differences ---- */
 
 /* Arguments of ga_diff(). In C: ga_diff(x, 1, GA_AXIS(0)). */
 typedef struct ga_diff_args {
     const gpuarray *x;
-    int n;     /* 0 returns a view of x */
+    int n; /* 0 returns a view of x */
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     const gpuarray *prepend, *append; /* what precedes and follows x along the axis, or NULL: 0-d,
@@ -231,6 +249,7 @@ struct ga_join_rest_ {
     int naxes = 0;
     const int *axes = nullptr;
     gpuarray *out = nullptr;
+    ga_dtype dtype = GA_NO_DTYPE;
 };
 struct ga_meshgrid_rest_ {
     const char *indexing = nullptr;
@@ -266,7 +285,8 @@ template <class Function>
 inline gpuarray *ga_join_call_(Function f, int count, const gpuarray *const *arrays,
                                const ga_join_rest_ &rest = {})
 {
-    return ga_sized_call_(f, ga_join_args{count, arrays, rest.naxes, rest.axes, rest.out});
+    return ga_sized_call_(f,
+                          ga_join_args{count, arrays, rest.naxes, rest.axes, rest.out, rest.dtype});
 }
 template <class Function> inline gpuarray *ga_append_call_(Function f, const ga_append_args &args)
 {
@@ -366,6 +386,28 @@ inline ga_status ga_meshgrid_call_(int count, const gpuarray *const *arrays, gpu
 #define ga_pad(array, ...)                                                                         \
     GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
 #endif
+
+#define ga_trace(...) GA_JOIN_(GA_TRACE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_TRACE_4(x, offset, axis1, axis2) GA_AT_(ga_trace, x, offset, axis1, axis2)
+#ifdef __cplusplus
+struct ga_trace_rest_ {
+    ga_dtype dtype = GA_NO_DTYPE;
+    gpuarray *out = nullptr;
+};
+inline gpuarray *ga_trace_call_(const gpuarray *x, int64_t offset, int axis1, int axis2,
+                                const ga_trace_rest_ &rest)
+{
+    const ga_trace_args args = {rest.dtype, rest.out};
+    return ga_trace_with(x, offset, axis1, axis2, sizeof args, &args);
+}
+#define GA_TRACE_5(x, offset, axis1, axis2, ...)                                                   \
+    GA_HERE_(ga_trace_call_(x, offset, axis1, axis2, {__VA_ARGS__}))
+#else
+#define GA_TRACE_5(x, offset, axis1, axis2, ...)                                                   \
+    GA_AT_(ga_trace_with, x, offset, axis1, axis2, sizeof(ga_trace_args),                          \
+           &(ga_trace_args){__VA_ARGS__})
+#endif
+#define GA_TRACE_6 GA_TRACE_5
 
 /* The values of ga_pad() before and after all axes, or before and after each one; and the lengths.
  */

@@ -13,6 +13,7 @@ GA_BEGIN_DECLS
 /* Arguments of a median. An option left out is zero. */
 typedef struct ga_median_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes;       /* GA_AXIS(0, 2); 0: every axis */
     const int *axes; /* negative ones count from the end */
     bool keepdims;   /* reduced axes stay, with length 1 */
@@ -33,7 +34,8 @@ GA_API gpuarray *ga_nanmedian(size_t size, const ga_median_args *args);
 /* Arguments of a quantile. An option left out is zero. */
 typedef struct ga_quantile_args {
     const gpuarray *x;
-    ga_value q;         /* a number, or an array of one axis */
+    ga_value q; /* a number, or an array of one axis */
+    GA_NAMED_OPTIONS_;
     int naxes;          /* GA_AXIS(0, 2); 0: every axis */
     const int *axes;    /* negative ones count from the end */
     const char *method; /* NULL: "linear" */
@@ -62,7 +64,8 @@ GA_API gpuarray *ga_nanpercentile(size_t size, const ga_quantile_args *args);
 /* Arguments of a partition. An option left out is zero. */
 typedef struct ga_partition_args {
     const gpuarray *x;
-    int64_t kth;     /* negative: from the end */
+    int64_t kth; /* negative: from the end */
+    GA_NAMED_OPTIONS_;
     int naxes;       /* GA_AXIS(0); 0: the last axis */
     const int *axes; /* one */
     bool flat;       /* all of x in C order, as one axis */
@@ -82,9 +85,10 @@ typedef struct ga_topk_args {
     const gpuarray *x;
     int64_t k;
     gpuarray **values, **indices; /* either may be NULL */
-    int naxes;                    /* GA_AXIS(0); 0: the last axis */
-    const int *axes;              /* one */
-    bool smallest;                /* the least elements, in ascending order */
+    GA_NAMED_OPTIONS_;
+    int naxes;       /* GA_AXIS(0); 0: the last axis */
+    const int *axes; /* one */
+    bool smallest;   /* the least elements, in ascending order */
 } ga_topk_args;
 
 /* ga_topk(x, k, &values, &indices, GA_AXIS(0)): the k greatest elements along an axis in

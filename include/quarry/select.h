@@ -12,15 +12,18 @@ GA_BEGIN_DECLS
 typedef struct ga_compress_args {
     const gpuarray *condition; /* 1-D, any dtype: selects where it is not 0 */
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
+    gpuarray *out; /* receives the result; the call then returns `out`, not a new reference */
 } ga_compress_args;
 
 /* The elements of x along the axis whose condition is not 0, in their order, as a new array; as
  * numpy.compress. The condition may be shorter than the axis; the rest of the axis is not
  * selected. The length of the result depends on the data: the call waits for it, and a graph
- * cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_INVALID for a bad axis or a condition of several
- * dimensions, GA_ERR_INDEX if the condition selects an element past the axis. */
+ * cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_SHAPE if .out has another shape. GA_ERR_INVALID
+ * for a bad axis or a condition of several dimensions, GA_ERR_INDEX if the condition selects an
+ * element past the axis. */
 GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
 
 /* The elements of x where the condition, which has the same size, is not 0, as numpy.extract; both
@@ -55,9 +58,10 @@ struct ga_compress_options_ {
     const gpuarray *condition = nullptr, *x = nullptr;
     int naxes = 0;
     const int *axes = nullptr;
+    gpuarray *out = nullptr;
     operator ga_compress_args() const
     {
-        return ga_compress_args{condition, x, naxes, axes};
+        return ga_compress_args{condition, x, naxes, axes, out};
     }
 };
 inline gpuarray *ga_compress_(const ga_compress_args &args)

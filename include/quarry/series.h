@@ -11,6 +11,7 @@ GA_BEGIN_DECLS
 /* Arguments of ga_gradient(). In C: ga_gradient(x, GA_AXIS(0), .spacing = GA_V(0.1)). */
 typedef struct ga_gradient_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the only axis */
     const int *axes;
     ga_value spacing; /* a number, or a 1-D array of coordinates; default: 1 */
@@ -32,6 +33,7 @@ GA_API ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes,
 /* Arguments of ga_trapezoid(). In C: ga_trapezoid(y, .dx = 0.5). */
 typedef struct ga_trapezoid_args {
     const gpuarray *y;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     const gpuarray *x; /* the coordinates: 1-D, or of y's shape; or NULL */
@@ -45,6 +47,7 @@ GA_API gpuarray *ga_trapezoid(size_t size, const ga_trapezoid_args *args);
 /* Arguments of ga_unwrap(). In C: ga_unwrap(phase, GA_AXIS(0)). */
 typedef struct ga_unwrap_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     double discont; /* smaller steps stay; at least half a period */

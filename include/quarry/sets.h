@@ -22,7 +22,8 @@ typedef struct ga_unique_args {
     gpuarray **inverse; /* receives int64 of x's shape: values[inverse] is x */
     gpuarray **counts;  /* receives int64: how often each value occurs */
     bool distinct_nan;  /* each NaN is a value of its own, as equal_nan=False in NumPy */
-    int naxes;          /* 1: the unique parts of x along this axis; 0: the unique elements */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1: the unique parts of x along this axis; 0: the unique elements */
     const int *axes;
 } ga_unique_args;
 
@@ -89,9 +90,10 @@ GA_API gpuarray *ga_setxor1d(size_t size, const ga_setdiff1d_args *args);
 typedef struct ga_mode_args {
     const gpuarray *x;
     gpuarray **values, **counts; /* either may be NULL */
-    int naxes;                   /* GA_AXIS(0, 2); 0: every axis */
-    const int *axes;             /* negative ones count from the end */
-    bool keepdims;               /* reduced axes stay, with length 1 */
+    GA_NAMED_OPTIONS_;
+    int naxes;       /* GA_AXIS(0, 2); 0: every axis */
+    const int *axes; /* negative ones count from the end */
+    bool keepdims;   /* reduced axes stay, with length 1 */
 } ga_mode_args;
 
 /* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and its

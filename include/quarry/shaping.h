@@ -16,7 +16,8 @@ typedef struct ga_insert_args {
     const gpuarray *x;
     ga_part part;   /* before which elements: a number, a range, an array of integers, or a mask */
     ga_value value; /* a number, or an array that broadcasts to the inserted elements */
-    int naxes;      /* 1, or 0: the elements of x in C order */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
 } ga_insert_args;
 
@@ -29,7 +30,8 @@ GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
 typedef struct ga_delete_args {
     const gpuarray *x;
     ga_part part; /* a number, a range, an array of integers, or a mask */
-    int naxes;    /* 1, or 0: the elements of x in C order */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: the elements of x in C order */
     const int *axes;
 } ga_delete_args;
 

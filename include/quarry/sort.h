@@ -17,6 +17,7 @@ GA_BEGIN_DECLS
  * zero. */
 typedef struct ga_sort_args {
     const gpuarray *x;
+    GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
     bool descending; /* the greatest first. Elements that compare equal keep their order here too,

@@ -253,12 +253,6 @@ gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
     return ga__array_new("empty", ga__current_device(), dtype, ndim, shape);
 }
 
-gpuarray *ga_empty_like(const gpuarray *x)
-{
-    return x ? ga__array_new("empty_like", x->buffer->device, x->dtype, x->ndim, x->shape)
-             : ga__fail_null(GA_ERR_INVALID, "empty_like: the array is NULL");
-}
-
 int ga_ndim(const gpuarray *x)
 {
     return x ? x->ndim : -1;

@@ -43,7 +43,7 @@ static ga_status check_other(const ga_named *arg, bool takes_sources)
 {
     const ga_value *value = &arg->value;
     const bool is_source = value->kind == GA_VALUE_SOURCE;
-    if (value->kind == GA_VALUE_NUMBER && ga__dtype_valid(value->dtype))
+    if (ga__is_number(*value))
         return GA_OK;
     if (is_source && !takes_sources)
         return ga__fail(GA_ERR_INVALID, "eval: %.64s is a source: use ga_eval_chunked()",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "expr/fold.h"
+#include "expr/typing/fold.h"
 #include "kernels/scan/scan.h"
 #include "ops/scan/scan_op.h"
 #include "ops/convert.h"
@@ -185,6 +185,14 @@ static bool bind_product(ga__binding *b, const ga__step *step, const gpuarray *c
     return status == GA_OK && (step->ninputs < 3 || bias_fits(b, arrays));
 }
 
+/* Whether a number argument of this call can take the place of the plan's. */
+static bool number_fits(const ga__plan *plan, const ga__input *input, ga_value number)
+{
+    const bool exponent = plan->graph.nodes[input->node].key.bits[0];
+    return ga__number_converts(number, input->dtype) &&
+           !(exponent && ga__exponent_is_negative(number, input->dtype));
+}
+
 bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
                    const ga__numbers *numbers, const gpuarray *const *arrays)
 {
@@ -213,8 +221,7 @@ bool ga__step_bind(ga__binding *b, const ga__plan *plan, const ga__step *step,
             continue;
         }
         operand->number = ga__number_of(numbers, plan, input->index);
-        if (plan->graph.nodes[input->index].varies &&
-            !ga__number_converts(operand->number, input->dtype))
+        if (plan->graph.nodes[input->index].varies && !number_fits(plan, input, operand->number))
             return false;
     }
     if (step->ngathers > 0 && !bind_numbers(b, plan, step, arrays))
@@ -239,7 +246,7 @@ bool ga__step_shape(const ga__step *step, const ga__binding *b, int *ndim, int64
         if (!reduced || step->keepdims)
             shape[(*ndim)++] = reduced ? 1 : b->shape[axis];
     }
-    return count > 0 || !step->empty_is_error || ga__shape_size(*ndim, shape) == 0;
+    return count > 0 || !step->empty_is_error;
 }
 
 /* Replaces an operand that overlaps `out`, which a reduction is about to write, by a copy. */

@@ -115,6 +115,13 @@ void ga__dtype_store(ga_dtype dtype, ga_value number, void *element);
 /* Reads one element as a number of that dtype (floats as their float64 value); a struct's value is
  * the address of its bytes. */
 ga_value ga__dtype_fetch(ga_dtype dtype, const void *element);
+/* Whether the value is a C number. A number in the place of a ga_value sets its kind and no dtype.
+ */
+static inline bool ga__is_number(ga_value value)
+{
+    return value.kind == GA_VALUE_NUMBER && ga__dtype_valid(value.dtype);
+}
+
 /* A number converted to double, int64, bool as ga_astype does. */
 double ga__number_double(ga_value number);
 int64_t ga__number_int64(ga_value number);

@@ -23,13 +23,6 @@ static int kind_rank(ga_dtype dtype)
     }
 }
 
-static bool is_integer(ga_dtype dtype)
-{
-    const int rank = kind_rank(dtype);
-
-    return rank == 1 || rank == 2;
-}
-
 /* The float an integer becomes by its size alone; other dtypes themselves. */
 static ga_dtype float_of(ga_dtype dtype)
 {
@@ -63,7 +56,7 @@ static ga_dtype promote_floats(ga_dtype a, ga_dtype b)
 /* The real float of x beside a float or complex `other`: any float takes integers of 8 bits. */
 static ga_dtype float_beside(ga_dtype x, ga_dtype other)
 {
-    if (is_integer(x) && ga__dtype_size(x) == 1 && kind_rank(other) == 3)
+    if (ga__is_integral(x) && ga__dtype_size(x) == 1 && kind_rank(other) == 3)
         return other;
     return ga__dtype_real(float_of(x));
 }
@@ -136,7 +129,7 @@ static ga_dtype beside_weak(ga_dtype strong, ga_dtype number)
         return GA_INT64;
     if (kind_rank(number) == 3)
         return GA_FLOAT64;
-    return ga__dtype_complex(is_integer(strong) ? GA_FLOAT64 : strong);
+    return ga__dtype_complex(ga__is_integral(strong) ? GA_FLOAT64 : strong);
 }
 
 /* Two weak defaults: the higher kind; uint64 when one of two integers needs it. */
@@ -194,102 +187,22 @@ static ga_dtype promote_all(int n, const ga__operand_type *operands)
     return strong ? beside_weak(strong, weak) : weak;
 }
 
-/* The greatest value of an integer dtype. */
-static uint64_t greatest(ga_dtype dtype)
-{
-    const int nbits = 8 * (int)ga__dtype_size(dtype) - (ga__dtype_kind(dtype) == 'i');
-
-    return UINT64_MAX >> (64 - nbits);
-}
-
-bool ga__number_fits(ga_value number, ga_dtype dtype)
-{
-    const char kind = ga__dtype_kind(dtype);
-    const bool negative = ga__dtype_kind(number.dtype) == 'i' && number.as.i < 0;
-
-    if (!is_integer(number.dtype) || (kind != 'i' && kind != 'u'))
-        return true;
-    if (negative && kind == 'u')
-        return false;
-    const uint64_t size = negative ? ~number.as.u : number.as.u;
-    return size <= greatest(dtype);
-}
-
-static ga_status check_integer(const char *name, ga_value number, ga_dtype dtype)
-{
-    if (ga__number_fits(number, dtype))
-        return GA_OK;
-    if (ga__dtype_kind(number.dtype) == 'u')
-        return ga__fail(GA_ERR_INVALID, "%s: %" PRIu64 " does not fit %s", name, number.as.u,
-                        ga_dtype_name(dtype));
-    return ga__fail(GA_ERR_INVALID, "%s: %" PRId64 " does not fit %s", name, number.as.i,
-                    ga_dtype_name(dtype));
-}
-
-/* Whether an integer is the least (the greatest) of the dtype's values, or beyond. */
-static bool is_at_end(ga_value number, ga_dtype dtype, bool upper)
-{
-    const bool negative = ga__dtype_kind(number.dtype) == 'i' && number.as.i < 0;
-    const uint64_t size = negative ? ~number.as.u : number.as.u;
-
-    if (ga__dtype_kind(dtype) == 'u' && !upper)
-        return negative || size == 0;
-    return negative != upper && size >= greatest(dtype);
-}
-
 ga_value ga__clip_bound(const ga__operand_type *operands, bool upper)
 {
     const ga__operand_type *number = &operands[upper ? 2 : 1], *other = &operands[upper ? 1 : 2];
     const ga_dtype clipped = operands[0].dtype;
     const bool meets = ga__dtype_valid(other->dtype) && !ga__dtype_is_struct(other->dtype);
 
-    if (operands[0].weak || !number->weak || !is_integer(clipped) || !is_integer(number->dtype) ||
-        !meets || !is_at_end(number->number, clipped, upper))
+    if (operands[0].weak || !number->weak || !ga__is_integral(clipped) ||
+        !ga__is_integral(number->dtype) || !meets || !ga__is_at_end(number->number, clipped, upper))
         return number->number;
     const ga_dtype common = promote_all(2, (ga__operand_type[]){operands[0], *other});
-    if (!is_integer(common))
+    if (!ga__is_integral(common))
         return ga_value_double(upper ? (double)INFINITY : -(double)INFINITY);
     if (upper)
-        return ga_value_unsigned(GA_UINT64, greatest(common));
+        return ga_value_unsigned(GA_UINT64, ga__greatest(common));
     return ga_value_signed(GA_INT64,
-                           ga__dtype_kind(common) == 'i' ? ~(int64_t)greatest(common) : 0);
-}
-
-/* Whether the number without its fraction is one of an integer dtype's values; false for NaN. */
-static bool float_fits(double number, ga_dtype dtype)
-{
-    const bool is_signed = ga__dtype_kind(dtype) == 'i';
-    const double end = ldexp(1, 8 * (int)ga__dtype_size(dtype) - is_signed);
-
-    return trunc(number) < end && trunc(number) >= (is_signed ? -end : 0);
-}
-
-bool ga__number_converts(ga_value number, ga_dtype dtype)
-{
-    const char kind = ga__dtype_kind(number.dtype);
-
-    if (!ga__dtype_valid(dtype))
-        return true;
-    if (ga__dtype_is_struct(dtype))
-        return false;
-    if (!is_integer(dtype))
-        return true;
-    return kind == 'f' || kind == 'c' ? float_fits(number.as.z[0], dtype)
-                                      : ga__number_fits(number, dtype);
-}
-
-ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype)
-{
-    const char kind = ga__dtype_kind(number.dtype);
-
-    if (ga__number_converts(number, dtype))
-        return GA_OK;
-    if (ga__dtype_is_struct(dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: a number is not a %s", name, ga_dtype_name(dtype));
-    if (kind != 'f' && kind != 'c')
-        return check_integer(name, number, dtype);
-    return ga__fail(GA_ERR_INVALID, "%s: %.17g does not fit %s", name, number.as.z[0],
-                    ga_dtype_name(dtype));
+                           ga__dtype_kind(common) == 'i' ? ~(int64_t)ga__greatest(common) : 0);
 }
 
 /* ---- Rules ---- */
@@ -350,7 +263,7 @@ static ga_dtype float_common(int n, const ga__operand_type *operands, ga_dtype p
 {
     ga_dtype common = GA_NO_DTYPE;
 
-    if (!is_integer(promoted))
+    if (!ga__is_integral(promoted))
         return promoted;
     for (int k = 0; k < n; k++) {
         const ga_dtype one = float_of(operands[k].weak ? promoted : operands[k].dtype);
@@ -361,7 +274,7 @@ static ga_dtype float_common(int n, const ga__operand_type *operands, ga_dtype p
 
 static ga_dtype sum_dtype(ga_dtype dtype)
 {
-    if (!is_integer(dtype))
+    if (!ga__is_integral(dtype))
         return dtype;
     return ga__dtype_kind(dtype) == 'u' ? GA_UINT64 : GA_INT64;
 }
@@ -372,9 +285,10 @@ static ga_dtype apply_rule(ga__rule rule, int n, const ga__operand_type *operand
     switch (rule) {
     case GA__RULE_FLOAT: return float_common(n, operands, promoted);
     case GA__RULE_DOUBLE:
-    case GA__RULE_MEAN: return is_integer(promoted) ? GA_FLOAT64 : promoted;
+    case GA__RULE_MEAN: return ga__is_integral(promoted) ? GA_FLOAT64 : promoted;
     case GA__RULE_WIDE: return kind_rank(promoted) == 4 ? GA_COMPLEX128 : GA_FLOAT64;
-    case GA__RULE_INT8: return promoted == GA_BOOL ? GA_INT8 : promoted;
+    case GA__RULE_INT8:
+    case GA__RULE_POWER: return promoted == GA_BOOL ? GA_INT8 : promoted;
     case GA__RULE_SUM: return sum_dtype(promoted);
     case GA__RULE_SAME:
     case GA__RULE_COMPARE:
@@ -382,6 +296,14 @@ static ga_dtype apply_rule(ga__rule rule, int n, const ga__operand_type *operand
     case GA__RULE_WHERE: break;
     }
     return promoted;
+}
+
+static ga_status check_exponent(const char *name, const ga__operand_type *exponent, ga_dtype dtype)
+{
+    if (!exponent->weak || !ga__exponent_is_negative(exponent->number, dtype))
+        return GA_OK;
+    return ga__fail(GA_ERR_INVALID, "%s: %s to the power %" PRId64 " is no integer; use a float",
+                    name, ga_dtype_name(dtype), exponent->number.as.i);
 }
 
 /* Every operand in one dtype. */
@@ -397,7 +319,9 @@ static ga_status resolve_together(const char *name, const char *kinds, ga__rule 
     const ga_dtype chosen = apply_rule(rule, n, operands, promoted);
     for (int k = 0; k < n && status == GA_OK; k++)
         if (operands[k].weak)
-            status = check_integer(name, operands[k].number, chosen);
+            status = ga__check_integer(name, operands[k].number, chosen);
+    if (status == GA_OK && rule == GA__RULE_POWER)
+        status = check_exponent(name, &operands[n - 1], chosen);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < n; k++)
@@ -409,7 +333,7 @@ static ga_status resolve_together(const char *name, const char *kinds, ga__rule 
 static bool all_integers(int n, const ga__operand_type *operands)
 {
     for (int k = 0; k < n; k++) {
-        if (!is_integer(operands[k].dtype))
+        if (!ga__is_integral(operands[k].dtype))
             return false;
     }
     return true;
@@ -431,7 +355,7 @@ static ga_status resolve_compare(const char *name, const char *kinds, int n,
         if (!operands[k].weak)
             loop[k] = operands[k].dtype;
         else
-            loop[k] = is_integer(promoted) && ga__number_fits(number, promoted)
+            loop[k] = ga__is_integral(promoted) && ga__number_fits(number, promoted)
                           ? promoted
                           : ga__weak_default(number);
     }
@@ -448,7 +372,7 @@ static ga_status resolve_ldexp(const char *name, const char *kinds,
     if (status == GA_OK)
         status = check_kind(name, "?iu", operands[1].dtype);
     if (status == GA_OK && operands[1].weak)
-        status = check_integer(name, operands[1].number, GA_INT64);
+        status = ga__check_integer(name, operands[1].number, GA_INT64);
     if (status != GA_OK)
         return status;
     loop[0] = first;

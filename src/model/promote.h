@@ -3,6 +3,7 @@
 #define GA_MODEL_PROMOTE_H
 
 #include "model/dtype.h"
+#include "model/numbers.h"
 
 /* The rules named in the .def tables. */
 typedef enum ga__rule {
@@ -11,6 +12,7 @@ typedef enum ga__rule {
     GA__RULE_DOUBLE,
     GA__RULE_WIDE,
     GA__RULE_INT8,
+    GA__RULE_POWER,
     GA__RULE_COMPARE,
     GA__RULE_LDEXP,
     GA__RULE_WHERE,
@@ -36,7 +38,8 @@ typedef struct ga__operand_type {
 
 /* From n operands of operation `name` to the dtype each is converted to (loop[0..n-1]) and the
  * dtype of the computation (*common). GA_ERR_DTYPE when `kinds` lacks a kind; GA_ERR_INVALID when a
- * weak integer does not fit the dtype it takes ("add: 300 does not fit uint8"). */
+ * weak integer does not fit the dtype it takes ("add: 300 does not fit uint8"), or is a negative
+ * exponent of integers. */
 ga_status ga__resolve(const char *name, const char *kinds, ga__rule rule, int n,
                       const ga__operand_type *operands, ga_dtype *loop, ga_dtype *common);
 
@@ -55,17 +58,6 @@ bool ga__can_cast_same_kind(ga_dtype from, ga_dtype to);
 /* The dtype a weak number has when nothing stronger meets it: bool, int64 (uint64), float64,
  * complex128. */
 ga_dtype ga__weak_default(ga_value number);
-
-/* Whether an integer is one of dtype's values; true for numbers and dtypes that are not integers.
- */
-bool ga__number_fits(ga_value number, ga_dtype dtype);
-
-/* Whether an element of dtype can hold the number: false if dtype is an integer and the number,
- * without its fraction, is not one of its values. */
-bool ga__number_converts(ga_value number, ga_dtype dtype);
-
-/* Raises GA_ERR_INVALID if it cannot, GA_ERR_DTYPE if the dtype is a struct. */
-ga_status ga__check_number(const char *name, ga_value number, ga_dtype dtype);
 
 /* Raises GA_ERR_DTYPE if elements of one dtype do not become those of the other: a struct becomes
  * only itself. */

@@ -193,9 +193,9 @@ ga_status ga__assign(const char *name, gpuarray *view, ga_value value)
         return ga__fail(GA_ERR_DEVICE, "%s: the view is on %s, the value on %s", name,
                         view->buffer->device->name, device->name);
     if (!ga__broadcasts_to(from->ndim, from->shape, view->ndim, view->shape))
-        return ga__fail(GA_ERR_SHAPE, "%s: shape %s does not broadcast to the view's %s", name,
-                        ga__shape_text(from->ndim, from->shape),
-                        ga__shape_text(view->ndim, view->shape));
+        return ga__fail(
+            GA_ERR_SHAPE, "%s: a value of shape %s does not broadcast to the view's shape %s", name,
+            ga__shape_text(from->ndim, from->shape), ga__shape_text(view->ndim, view->shape));
     status = ga__check_converts(name, from->dtype, view->dtype);
     if (status == GA_OK)
         status = ga__separate(view, &from, &copy);

@@ -192,11 +192,6 @@ static gpuarray *linspace_open(ga_dtype dtype, ga_value start, ga_value stop, in
     return x;
 }
 
-static bool is_number(ga_value v)
-{
-    return v.kind == GA_VALUE_NUMBER && ga__dtype_valid(v.dtype);
-}
-
 gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
                              const ga_linspace_args *args)
 {
@@ -208,7 +203,7 @@ gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size
         return ga__fail_null(GA_ERR_DTYPE, "linspace: %d is not a dtype", (int)dtype);
     if (ga__check_numeric("linspace", dtype) != GA_OK)
         return NULL;
-    if (!is_number(start) || !is_number(stop))
+    if (!ga__is_number(start) || !ga__is_number(stop))
         return ga__fail_null(GA_ERR_INVALID, "linspace: start and stop must be numbers");
     if (known.num < 0)
         return ga__fail_null(GA_ERR_INVALID, "linspace: the length %lld is negative",
@@ -260,29 +255,75 @@ gpuarray *(ga_full)(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fil
     return full_on("full", ga__current_device(), dtype, ndim, shape, fill);
 }
 
-gpuarray *ga_zeros_like(const gpuarray *x)
+/* The dtype that the options name, or that of x; GA_NO_DTYPE and an error for bad options. */
+static ga_dtype dtype_like(const char *name, const gpuarray *x, size_t size,
+                           const ga_like_args *args)
+{
+    ga_like_args known;
+
+    if (ga__options_read(name, &known, sizeof known, args, size) != GA_OK)
+        return GA_NO_DTYPE;
+    if (!x)
+        null_like(name);
+    else if (known.dtype != GA_NO_DTYPE && !ga__dtype_valid(known.dtype))
+        ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", name, (int)known.dtype);
+    else
+        return known.dtype == GA_NO_DTYPE ? x->dtype : known.dtype;
+    return GA_NO_DTYPE;
+}
+
+gpuarray *ga_empty_like_with(const gpuarray *x, size_t size, const ga_like_args *args)
+{
+    const ga_dtype dtype = dtype_like("empty_like", x, size, args);
+    return dtype ? ga__array_new("empty_like", x->buffer->device, dtype, x->ndim, x->shape) : NULL;
+}
+
+gpuarray *ga_zeros_like_with(const gpuarray *x, size_t size, const ga_like_args *args)
 {
     GA__RANGE("zeros_like");
-    return x ? zeros_on("zeros_like", x->buffer->device, x->dtype, x->ndim, x->shape)
-             : null_like("zeros_like");
+    const ga_dtype dtype = dtype_like("zeros_like", x, size, args);
+    return dtype ? zeros_on("zeros_like", x->buffer->device, dtype, x->ndim, x->shape) : NULL;
 }
 
-static gpuarray *full_like(const char *name, const gpuarray *x, ga_value fill)
+static gpuarray *full_like(const char *name, const gpuarray *x, ga_value fill, size_t size,
+                           const ga_like_args *args)
 {
-    return x ? full_on(name, x->buffer->device, x->dtype, x->ndim, x->shape, fill)
-             : null_like(name);
+    const ga_dtype dtype = dtype_like(name, x, size, args);
+    return dtype ? full_on(name, x->buffer->device, dtype, x->ndim, x->shape, fill) : NULL;
 }
 
-gpuarray *ga_ones_like(const gpuarray *x)
+gpuarray *ga_ones_like_with(const gpuarray *x, size_t size, const ga_like_args *args)
 {
     GA__RANGE("ones_like");
-    return full_like("ones_like", x, ga_value_signed(GA_INT64, 1));
+    return full_like("ones_like", x, ga_value_signed(GA_INT64, 1), size, args);
+}
+
+gpuarray *ga_full_like_with(const gpuarray *x, ga_value fill, size_t size, const ga_like_args *args)
+{
+    GA__RANGE("full_like");
+    return full_like("full_like", x, fill, size, args);
+}
+
+static const ga_like_args as_it_is;
+
+gpuarray *(ga_empty_like)(const gpuarray *x)
+{
+    return ga_empty_like_with(x, sizeof as_it_is, &as_it_is);
+}
+
+gpuarray *(ga_zeros_like)(const gpuarray *x)
+{
+    return ga_zeros_like_with(x, sizeof as_it_is, &as_it_is);
+}
+
+gpuarray *(ga_ones_like)(const gpuarray *x)
+{
+    return ga_ones_like_with(x, sizeof as_it_is, &as_it_is);
 }
 
 gpuarray *(ga_full_like)(const gpuarray *x, ga_value fill)
 {
-    GA__RANGE("full_like");
-    return full_like("full_like", x, fill);
+    return ga_full_like_with(x, fill, sizeof as_it_is, &as_it_is);
 }
 
 static gpuarray *scalar_of_array(ga_dtype dtype, const gpuarray *number)
@@ -302,7 +343,7 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
         return number.as.array
                    ? scalar_of_array(dtype, number.as.array)
                    : ga__fail_null(GA_ERR_INVALID, "scalar: the number is a NULL array");
-    if (number.kind != GA_VALUE_NUMBER || !ga__dtype_valid(number.dtype))
+    if (!ga__is_number(number))
         return ga__fail_null(GA_ERR_INVALID, "scalar: the value is not a number");
     if (ga__check_number("scalar", number, dtype) != GA_OK)
         return NULL;

@@ -27,7 +27,7 @@ static ga_status check_operands(const char *name, int count, const ga_value *val
     *device = NULL;
     for (int k = 0; k < count; k++) {
         if (values[k].kind != GA_VALUE_ARRAY) {
-            if (values[k].kind == GA_VALUE_NUMBER && ga__dtype_valid(values[k].dtype))
+            if (ga__is_number(values[k]))
                 continue;
             return ga__fail(GA_ERR_INVALID, "%s: operand %d is neither a gpuarray nor a number",
                             name, k + 1);

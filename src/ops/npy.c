@@ -77,6 +77,9 @@ static ga_status open_file(ga__npy_reader *r, const char *path, int64_t *size)
 static ga_status read_header_length(ga__npy_reader *r, int64_t size, size_t *length)
 {
     unsigned char start[GA__NPY_MAGIC_SIZE + 2], count[4] = {0, 0, 0, 0};
+    if (size < (int64_t)sizeof start)
+        return ga__fail(GA_ERR_FORMAT, "load: %s: a file of %lld bytes is not a .npy file", r->path,
+                        (long long)size);
     ga_status status = read_next(r, size, start, sizeof start);
 
     if (status != GA_OK)

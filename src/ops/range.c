@@ -42,7 +42,7 @@ static real difference(real a, real b)
 /* False if the value is not a real number. */
 static bool read_real(ga_value value, real *number)
 {
-    const bool known = value.kind == GA_VALUE_NUMBER && ga__dtype_valid(value.dtype);
+    const bool known = ga__is_number(value);
 
     switch (known ? ga__dtype_kind(value.dtype) : 0) {
     case 'b':

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/range.h"
 #include "ops/check_nan.h"
+#include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/masked.h"
 
@@ -99,6 +100,18 @@ ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype re
     return GA_OK;
 }
 
+gpuarray *ga__give_result(const char *name, gpuarray *result, gpuarray *out)
+{
+    if (!result || !out)
+        return result;
+    ga_status status =
+        ga__check_reduced_out(name, result, result->dtype, result->ndim, result->shape, out);
+    if (status == GA_OK)
+        status = ga__array_copy_into(out, result);
+    ga_free(result);
+    return status == GA_OK ? out : NULL;
+}
+
 static bool has_options(const ga_reduce_args *args)
 {
     return args->where || ga__has_initial(args);
@@ -118,8 +131,7 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
         return status;
     if (has_options(args) && ga__check_chosen(op, args, c->loop) != GA_OK)
         return ga_error();
-    if (c->count == 0 && op->empty_is_error && ga__shape_size(c->ndim, c->shape) > 0 &&
-        !ga__has_initial(args))
+    if (c->count == 0 && op->empty_is_error && !ga__has_initial(args))
         return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", op->formula.name,
                         ga__shape_text(c->x->ndim, c->x->shape));
     return args->out ? ga__check_reduced_out(op->formula.name, c->x, c->result, c->ndim, c->shape,

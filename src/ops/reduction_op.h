@@ -14,6 +14,10 @@ ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const in
 ga_status ga__check_reduced_out(const char *name, const gpuarray *x, ga_dtype result, int ndim,
                                 const int64_t *shape, const gpuarray *out);
 
+/* The result itself, or, unless `out` is NULL, `out` with its elements, which frees it. NULL on
+ * failure, also if the result is NULL. */
+gpuarray *ga__give_result(const char *name, gpuarray *result, gpuarray *out);
+
 /* Sets *loop, the dtype of the computation, to the `dtype` that the program asks for, unless that
  * is GA_NO_DTYPE. */
 ga_status ga__reduce_as(const ga__row *op, ga_dtype operand, ga_dtype dtype, ga_dtype *loop);

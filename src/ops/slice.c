@@ -21,7 +21,7 @@ typedef struct reader {
 
 static ga_status fail_syntax(const reader *r, const char *expected)
 {
-    return ga__fail(GA_ERR_INDEX, "slice: %s expected\n    %s\n    %*s^", expected, r->text,
+    return ga__fail(GA_ERR_INDEX, "slice: expected %s\n    %s\n    %*s^", expected, r->text,
                     (int)(r->at - r->text), "");
 }
 
@@ -152,6 +152,7 @@ static ga_status read_slice(const char *text, ga_range *parts, int *count)
 /* ---- The view ---- */
 
 typedef struct builder {
+    const char *name;               /* of the function, for messages */
     const int64_t *shape, *strides; /* of x */
     int axis;                       /* of x: the next axis to slice */
     ga__slice view;                 /* so far */
@@ -160,7 +161,8 @@ typedef struct builder {
 static ga_status add_axis(builder *c, int64_t length, int64_t stride)
 {
     if (c->view.ndim == GA_MAX_NDIM)
-        return ga__fail(GA_ERR_INDEX, "slice: the result has more than %d dimensions", GA_MAX_NDIM);
+        return ga__fail(GA_ERR_INDEX, "%s: the result has more than %d dimensions", c->name,
+                        GA_MAX_NDIM);
     c->view.shape[c->view.ndim] = length;
     c->view.strides[c->view.ndim++] = stride;
     return GA_OK;
@@ -182,7 +184,7 @@ static ga_status add_range(builder *c, const ga_range *part)
     int64_t count = 0;
 
     if (step == 0)
-        return ga__fail(GA_ERR_INDEX, "slice: the step of axis %d is 0", c->axis);
+        return ga__fail(GA_ERR_INDEX, "%s: the step of axis %d is 0", c->name, c->axis);
     const bool down = step < 0;
     const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
     const int64_t first = down ? high : low, last = down ? low : high;
@@ -207,9 +209,8 @@ static ga_status add_index(builder *c, int64_t index)
     const int64_t length = c->shape[c->axis];
 
     if (index < -length || index >= length)
-        return ga__fail(GA_ERR_INDEX,
-                        "slice: index %lld is out of range for axis %d of length %lld",
-                        (long long)index, c->axis, (long long)length);
+        return ga__fail(GA_ERR_INDEX, "%s: index %lld is out of range for axis %d of length %lld",
+                        c->name, (long long)index, c->axis, (long long)length);
     c->view.offset += (index < 0 ? index + length : index) * c->strides[c->axis];
     c->axis++;
     return GA_OK;
@@ -226,23 +227,23 @@ static ga_status take_whole_axes(builder *c, int count)
 }
 
 /* Counts the axes of x that the parts leave whole. */
-static ga_status count_whole_axes(int ndim, const int64_t *shape, int n, const ga_range *parts,
+static ga_status count_whole_axes(const builder *c, int ndim, int n, const ga_range *parts,
                                   int *whole)
 {
     int used = 0, ellipses = 0;
 
     for (int i = 0; i < n; i++) {
         if (parts[i].kind < 0 || parts[i].kind > 3)
-            return ga__fail(GA_ERR_INVALID, "slice: part %d has kind %d, expected 0 to 3", i,
-                            parts[i].kind);
+            return ga__fail(GA_ERR_INVALID, "%s: part %d has kind %d, expected 0 to 3", c->name,
+                            i + 1, parts[i].kind);
         used += parts[i].kind <= 1;
         ellipses += parts[i].kind == 3;
     }
     if (ellipses > 1)
-        return ga__fail(GA_ERR_INDEX, "slice: more than one ellipsis (%d)", ellipses);
+        return ga__fail(GA_ERR_INDEX, "%s: more than one ellipsis (%d)", c->name, ellipses);
     if (used > ndim)
-        return ga__fail(GA_ERR_INDEX, "slice: too many indices: %d for shape %s", used,
-                        ga__shape_text(ndim, shape));
+        return ga__fail(GA_ERR_INDEX, "%s: too many indices: %d for shape %s", c->name, used,
+                        ga__shape_text(ndim, c->shape));
     *whole = ndim - used;
     return GA_OK;
 }
@@ -263,17 +264,18 @@ static ga_status build(builder *c, int ndim, int n, const ga_range *parts)
 
     c->axis = c->view.ndim = 0;
     c->view.offset = 0;
-    ga_status status = count_whole_axes(ndim, c->shape, n, parts, &whole);
+    ga_status status = count_whole_axes(c, ndim, n, parts, &whole);
     for (int i = 0; i < n && status == GA_OK; i++)
         status = add_part(c, &parts[i], whole);
     return status == GA_OK ? take_whole_axes(c, ndim - c->axis) : status;
 }
 
-ga_status ga__slice_make(int ndim, const int64_t *shape, const int64_t *strides, int n,
-                         const ga_range *parts, ga__slice *view)
+ga_status ga__slice_make(const char *name, int ndim, const int64_t *shape, const int64_t *strides,
+                         int n, const ga_range *parts, ga__slice *view)
 {
     builder c;
 
+    c.name = name;
     c.shape = shape;
     c.strides = strides;
     const ga_status status = build(&c, ndim, n, parts);
@@ -282,15 +284,13 @@ ga_status ga__slice_make(int ndim, const int64_t *shape, const int64_t *strides,
     return status;
 }
 
-static gpuarray *make_view(const gpuarray *x, int n, const ga_range *parts)
+static gpuarray *make_view(const char *name, const gpuarray *x, int n, const ga_range *parts)
 {
-    builder c;
+    ga__slice view;
 
-    c.shape = x->shape;
-    c.strides = x->strides;
-    if (build(&c, x->ndim, n, parts) != GA_OK)
+    if (ga__slice_make(name, x->ndim, x->shape, x->strides, n, parts, &view) != GA_OK)
         return NULL;
-    return ga__array_view(x, x->dtype, c.view.ndim, c.view.shape, c.view.strides, c.view.offset);
+    return ga__array_view(x, x->dtype, view.ndim, view.shape, view.strides, view.offset);
 }
 
 gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
@@ -298,9 +298,9 @@ gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges)
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "slice_ranges: the array is NULL");
     if (n < 0 || (n > 0 && !ranges))
-        return ga__fail_null(GA_ERR_INVALID, "slice: %d parts%s", n,
+        return ga__fail_null(GA_ERR_INVALID, "slice_ranges: %d parts%s", n,
                              ranges ? "" : ", but the list is NULL");
-    return make_view(x, n, ranges);
+    return make_view("slice_ranges", x, n, ranges);
 }
 
 static gpuarray *slice_text(const gpuarray *x, const char *text)
@@ -308,7 +308,7 @@ static gpuarray *slice_text(const gpuarray *x, const char *text)
     ga_range parts[MAX_PARTS];
     int count = 0;
 
-    return read_slice(text, parts, &count) == GA_OK ? make_view(x, count, parts) : NULL;
+    return read_slice(text, parts, &count) == GA_OK ? make_view("slice", x, count, parts) : NULL;
 }
 
 /* Formats the text into `small`, or into memory of its own if it is longer. */

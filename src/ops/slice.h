@@ -10,9 +10,9 @@ typedef struct ga__slice {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 } ga__slice;
 
-/* Slices a shape with these strides. Raises GA_ERR_INDEX, or GA_ERR_INVALID for a part of an
- * unknown kind. */
-ga_status ga__slice_make(int ndim, const int64_t *shape, const int64_t *strides, int n,
-                         const ga_range *parts, ga__slice *view);
+/* Slices a shape with these strides, for the function `name` in messages. Raises GA_ERR_INDEX, or
+ * GA_ERR_INVALID for a part of an unknown kind. */
+ga_status ga__slice_make(const char *name, int ndim, const int64_t *shape, const int64_t *strides,
+                         int n, const ga_range *parts, ga__slice *view);
 
 #endif

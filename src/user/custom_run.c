@@ -363,7 +363,7 @@ static ga_status run_range(const ga__custom *kernel, const ga_value *args, run *
     if (status == GA_OK && r->range->kind != 0)
         status = ga__fail(GA_ERR_INVALID, "%s: an index is not a range", kernel->base.name);
     if (status == GA_OK)
-        status = ga__slice_make(1, &n, &one, 1, r->range, &slice);
+        status = ga__slice_make(kernel->base.name, 1, &n, &one, 1, r->range, &slice);
     if (status != GA_OK)
         return status;
     for (int k = 0; k < kernel->arguments.count; k++)

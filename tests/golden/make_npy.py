@@ -110,7 +110,8 @@ def bad():
         write("bad_" + name, content)
         index.append(f"bad_{name} error {text}")
 
-    add("nothing", "ends", b"")
+    add("nothing", "a file of 0 bytes is not a .npy file", b"")
+    add("text", "a file of 5 bytes is not a .npy file", b"hello")
     add("magic", "not a .npy", raw(dictionary(), data, magic=b"\x93NUMPX"))
     add("version0", "version 0.0", raw(dictionary(), data, (0, 0)))
     add("version4", "version 4.0", raw(dictionary(), data, (4, 0)))

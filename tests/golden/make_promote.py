@@ -62,7 +62,7 @@ def call(function, *operands):
         operands = [o if o in SMALL else "weak:1" for o in operands]
     try:
         return np.asarray(function(*map(value, operands))).dtype.name
-    except OverflowError:
+    except (OverflowError, ValueError):  # integers to negative integer powers
         return "!invalid"
     except TypeError:
         kinds = [DTYPES[o] for o in operands if o in DTYPES]
@@ -134,7 +134,8 @@ def lines():
                                         ("bitwise_and", "SAME", "?iu", np.bitwise_and),
                                         ("arctan2", "FLOAT", "?iuf", np.arctan2),
                                         ("divide", "DOUBLE", "?iufc", np.divide),
-                                        ("floor_divide", "INT8", "?iuf", np.floor_divide)):
+                                        ("floor_divide", "INT8", "?iuf", np.floor_divide),
+                                        ("power", "POWER", "?iufc", np.power)):
         yield from table(name, rule, kinds, lambda a, b: call(function, a, b), NAMES)
         yield from table(name, rule, kinds, lambda a, b: call(function, a, b), weak, weak)
         yield from table(name, rule, kinds, lambda a, b: call(function, a, b), list(WEAK), NAMES)

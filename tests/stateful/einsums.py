@@ -19,6 +19,18 @@ MOST_PLACES = 30000
 MOST_RESULTS = 1 << 24
 
 
+def cross(x, y, axis):
+    """np.cross(), which takes vectors of 2 elements until NumPy 2.4."""
+    if x.shape[axis] == y.shape[axis] == 3:
+        return np.cross(x, y, axis=axis)
+    x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)
+    last = x[0] * y[1] - x[1] * y[0]
+    if len(x) == len(y):
+        return last
+    parts = [x[1] * y[2], -(x[0] * y[2]), last] if len(x) == 2 else [-(x[2] * y[1]), x[2] * y[0], last]
+    return np.moveaxis(np.stack(parts), 0, axis)
+
+
 class EinsumArgs(Structure):
     _fields_ = [("subscripts", c_char_p), ("count", c_int), ("operands", POINTER(c_void_p)), ("dtype", c_int),
                 ("out", c_void_p)]
@@ -260,7 +272,7 @@ class Vectors(Product):
         else:
             args = VectorArgs(a.array.address, b.array.address, 1, (c_int * 1)(axis))
         if self.cross:
-            return self.answer("ga_cross", sized(args), [a, b], lambda x, y: np.cross(x, y, axis=axis))
+            return self.answer("ga_cross", sized(args), [a, b], lambda x, y: cross(x, y, axis))
         return self.answer("ga_vecdot", sized(args), [a, b], lambda x, y: np.vecdot(x, y, axis=axis))
 
 

@@ -201,6 +201,10 @@ class Library:
             self.fail()
         return Array(self, address)
 
+    def wait(self):
+        """Waits for the device, which raises what kernels have found: indices out of range."""
+        self.check(self.lib.ga_synchronize())
+
     def make(self, name, *args):
         """Calls a function that makes an array."""
         function = getattr(self.lib, name)

@@ -6,6 +6,7 @@ static gpuarray *x, *y, *z, *m, *k, *s, *idx, *mask, *row;
 #include "bounds.h"
 #include "loops.h"
 #include "order.h"
+#include "typed.h"
 
 /* x, y and the others as surface.py makes them. */
 static void make(void)
@@ -442,6 +443,7 @@ int main(int count, char **words)
         viewing();
         indexing();
         joining();
+        typed();
         functions();
         scans();
         order();

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/text/elsewhere.h"
 #include "expr/text/nearest.h"
 #include "expr/text/parser.h"
 
@@ -41,7 +42,7 @@ static int add_axis(parser *p, ga__options *options)
 {
     int axis = 0;
     const size_t at = p->lexer.next.at;
-    if (parse_integer(p, "an axis must be an integer", &axis) == FAILED)
+    if (parse_integer(p, "an axis must be an integer in the text", &axis) == FAILED)
         return FAILED;
     if (options->naxes == GA_MAX_NDIM)
         return ga__lexer_fail(&p->lexer, at, "more axes than an array can have");
@@ -173,8 +174,7 @@ static int parse_option(parser *p, int row, bool first, unsigned *given, ga__opt
     if (ga__row_scans(row) && option != AXIS && option != DTYPE)
         return ga__lexer_fail(&p->lexer, at, "a scan takes axis= and dtype=");
     if (option == NOPTIONS)
-        return ga__lexer_fail(&p->lexer, at,
-                              "a reduction takes axis=, keepdims=, dtype=, ddof= and correction=");
+        return ga__lexer_fail(&p->lexer, at, ga__reduction_options(row));
     if (option >= DDOF && row != GA__ROW_var && row != GA__ROW_std)
         return ga__lexer_fail(&p->lexer, at, "only var and std take ddof and correction");
     if (*given >> option & 1) {
@@ -260,6 +260,7 @@ static int parse_arguments(parser *p, ga__ast_node *call, int inputs)
 static LEAF int fail_function(const parser *p, size_t at, size_t length)
 {
     const char *name = p->lexer.text + at;
+    const char *remedy = ga__elsewhere(name, length);
     char what[160];
     ga__nearest near = ga__nearest_to(name, length);
     if ((length == 5 && !memcmp(name, "frexp", 5)) || (length == 4 && !memcmp(name, "modf", 4)))
@@ -267,6 +268,11 @@ static LEAF int fail_function(const parser *p, size_t at, size_t length)
                               "a function with two results cannot be called in an expression");
     if (length == 2 && !memcmp(name, "if", 2))
         return ga__lexer_fail(&p->lexer, at, "unexpected if; write where(condition, a, b)");
+    if (remedy) {
+        snprintf(what, sizeof(what), "expressions have no function %.*s: %s", (int)length, name,
+                 remedy);
+        return ga__lexer_fail(&p->lexer, at, what);
+    }
     for (int k = 0; ga__row_name(k); k++)
         ga__nearest_add(&near, ga__row_name(k));
     for (int dtype = 0; dtype < GA_DTYPE_COUNT; dtype++)
@@ -307,9 +313,9 @@ static int parse_taken_axis(parser *p, bool *all, int *axis)
         return FAILED;
     const int none = ga__lexer_accept(&p->lexer, "None");
     *all = none == 1;
-    return none                                                             ? none
-           : parse_integer(p, "an axis must be an integer", axis) == FAILED ? FAILED
-                                                                            : 1;
+    return none                                                                         ? none
+           : parse_integer(p, "an axis must be an integer in the text", axis) == FAILED ? FAILED
+                                                                                        : 1;
 }
 
 /* Parses the rest of take(x, i), take(x, i, axis=k) and take_along_axis(x, i, k). Without an axis,

@@ -298,8 +298,12 @@ static int parse_statements(parser *p)
             return assigns == FAILED ? FAILED : ga__parse_expression(p);
         if (!ga__eval_names(p->lexer.text + name.at, name.length))
             return ga__lexer_fail(&p->lexer, name.at, "this word cannot be a name");
-        if (add_local(p, &name, ga__parse_expression(p)) == FAILED ||
-            ga__lexer_expect(&p->lexer, ";") == FAILED)
+        if (add_local(p, &name, ga__parse_expression(p)) == FAILED)
+            return FAILED;
+        if (p->lexer.next.kind == GA__TOKEN_END)
+            return ga__lexer_fail(&p->lexer, p->lexer.next.at,
+                                  "the result is missing: write \"; t\" after \"t = x + 1\"");
+        if (ga__lexer_expect(&p->lexer, ";") == FAILED)
             return FAILED;
     }
 }

@@ -55,6 +55,15 @@ ga_status ga__search_into(const ga__formula *formula, gpuarray *out, const gpuar
     return ga__binned_run(&call, NULL);
 }
 
+/* In words, the classes of dtypes whose letters are given. */
+static const char *kinds_text(const char *kinds)
+{
+    return strchr(kinds, 'c')   ? "numbers"
+           : strchr(kinds, 'f') ? "real numbers"
+           : strchr(kinds, 'b') ? "integers or bool"
+                                : "integers";
+}
+
 ga_status ga__check_operand(const char *name, const char *what, const gpuarray *x, int ndim,
                             const char *kinds)
 {
@@ -64,8 +73,8 @@ ga_status ga__check_operand(const char *name, const char *what, const gpuarray *
         return ga__fail(GA_ERR_SHAPE, "%s: %s has shape %s, expected %d dimension%s", name, what,
                         ga__shape_text(x->ndim, x->shape), ndim, ndim == 1 ? "" : "s");
     if (!strchr(kinds, ga__dtype_kind(x->dtype)))
-        return ga__fail(GA_ERR_DTYPE, "%s: %s is %s, an unsupported dtype", name, what,
-                        ga_dtype_name(x->dtype));
+        return ga__fail(GA_ERR_DTYPE, "%s: %s is %s, expected %s", name, what,
+                        ga_dtype_name(x->dtype), kinds_text(kinds));
     return GA_OK;
 }
 

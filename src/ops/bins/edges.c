@@ -266,7 +266,7 @@ ga_status ga__edges_wanted(const char *name, ga_value bins, const gpuarray *x,
                            const gpuarray **edges, int64_t *nbins)
 {
     *edges = NULL;
-    if (bins.kind == GA_VALUE_NUMBER && ga__dtype_valid(bins.dtype))
+    if (ga__is_number(bins))
         return read_number(name, bins, nbins);
     if (bins.kind != GA_VALUE_ARRAY)
         return ga__fail(GA_ERR_INVALID, "%s: the bins are neither a gpuarray nor a number", name);

@@ -56,8 +56,8 @@ static ga_status check(const ga_interp_args *args, ga__device **device)
     if (ga__dtype_kind(dtype) == 'c')
         return ga__fail(GA_ERR_DTYPE, "interp: x is %s, expected real numbers",
                         ga_dtype_name(dtype));
-    if ((given(args->left) && args->left.kind != GA_VALUE_NUMBER) ||
-        (given(args->right) && args->right.kind != GA_VALUE_NUMBER))
+    if ((given(args->left) && !ga__is_number(args->left)) ||
+        (given(args->right) && !ga__is_number(args->right)))
         return ga__fail(GA_ERR_INVALID, "interp: .left and .right must be numbers");
     return GA_OK;
 }

@@ -103,8 +103,8 @@ ga_status ga__check_chosen(const ga__row *op, const ga_reduce_args *args, ga_dty
     const bool initial = ga__has_initial(args);
     if (initial && !takes_initial(op))
         return ga__fail(GA_ERR_INVALID, "%s: takes no initial element", name);
-    if (initial && args->initial.kind != GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "%s: initial is not a number", name);
+    if (initial && !ga__is_number(args->initial))
+        return ga__fail(GA_ERR_INVALID, "%s: initial is not a number as GA_INITIAL(0) is", name);
     if (initial && ga__check_number(name, args->initial, loop) != GA_OK)
         return ga_error();
     if (!where)

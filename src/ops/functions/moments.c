@@ -301,9 +301,9 @@ static gpuarray *covariances(const char *name, const ga_cov_args *args)
     if (status == GA_OK)
         mean = w ? (ga_average)(sizeof weighted_mean, &weighted_mean)
                  : (ga_mean)(sizeof options, &options);
-    if (mean)
-        out = ga__array_new(name, x->buffer->device, dtype, 2, shape);
-    if (out && multiply_rows(x, mean, w, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
+    if (mean) /* NumPy's matrix of no variables is always float64 */
+        out = ga__array_new(name, x->buffer->device, v > 0 ? dtype : GA_FLOAT64, 2, shape);
+    if (out && v > 0 && multiply_rows(x, mean, w, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
         ga_free(out);
         out = NULL;
     }

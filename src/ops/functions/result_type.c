@@ -57,7 +57,9 @@ bool ga_can_cast_as(ga_dtype from, ga_dtype to, const char *casting)
     while (casting && word < sizeof words / sizeof *words && strcmp(casting, words[word]) != 0)
         word++;
     if (!casting || word == sizeof words / sizeof *words)
-        return ga__fail(GA_ERR_INVALID, "can_cast: unknown casting \"%s\"",
+        return ga__fail(GA_ERR_INVALID,
+                        "can_cast: unknown casting \"%s\", expected no, equiv, safe, same_kind or "
+                        "unsafe",
                         casting ? casting : "NULL") == GA_OK;
     if (!ga__dtype_valid(from) || !ga__dtype_valid(to))
         return ga__fail(GA_ERR_DTYPE, "can_cast: %d is not a dtype",

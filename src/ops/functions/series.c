@@ -353,7 +353,9 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
                              ga__shape_text(a->ndim, a->shape), ga__shape_text(v->ndim, v->shape));
     const char *mode = known.mode ? known.mode : correlates ? "valid" : "full";
     if (!find_extent(mode, correlates, a->size, v->size, &first, &count))
-        return ga__fail_null(GA_ERR_INVALID, "%s: unknown mode \"%s\"", name, mode);
+        return ga__fail_null(GA_ERR_INVALID,
+                             "%s: unknown mode \"%s\", expected \"full\", \"same\" or \"valid\"",
+                             name, mode);
     const ga_dtype dtype = ga_result_type(a->dtype, v->dtype);
     gpuarray *out = ga__array_new(name, device, dtype, 1, &count);
     if (!out)

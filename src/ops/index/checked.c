@@ -31,3 +31,12 @@ ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray 
                         x->buffer->device->name, indices->buffer->device->name);
     return GA_OK;
 }
+
+ga_status ga__check_mode(const char *name, ga_index_mode mode)
+{
+    return (int)mode < GA_RAISE || mode > GA_CLIP
+               ? ga__fail(GA_ERR_INVALID,
+                          "%s: unknown mode %d, expected GA_RAISE, GA_WRAP or GA_CLIP", name,
+                          (int)mode)
+               : GA_OK;
+}

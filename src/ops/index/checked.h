@@ -2,6 +2,8 @@
 #ifndef GA_OPS_INDEX_CHECKED_H
 #define GA_OPS_INDEX_CHECKED_H
 
+#include <quarry/indexing.h>
+
 #include "ops/index/gather.h"
 
 /* The report of one launch. */
@@ -22,5 +24,8 @@ ga_status ga__checked_end(const ga__checked *checked, ga_status status);
 
 /* Raises unless both are arrays of one device and the indices are integers. */
 ga_status ga__check_indices(const char *name, const gpuarray *x, const gpuarray *indices);
+
+/* Raises GA_ERR_INVALID for a mode that there is not. */
+ga_status ga__check_mode(const char *name, ga_index_mode mode);
 
 #endif

@@ -4,12 +4,14 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/checked.h"
 #include "ops/join/join.h"
+#include "ops/reduction_op.h"
 
 /* Arrays that one kernel chooses from. */
 #define MOST_CHOICES 16
@@ -45,9 +47,11 @@ static ga_status check_list(const char *name, const char *what, int count,
 
 /* ---- choose ---- */
 
-static ga_status choose_text(int count, ga__strbuf *text)
+static ga_status choose_text(int count, ga_index_mode mode, ga__strbuf *text)
 {
-    ga__strbuf_add(text, "const long long q = ga::taken(j, count, fault, call, axis, i); r = ");
+    static const char *const place[] = {"ga::taken(j, count, fault, call, axis, i)",
+                                        "ga::wrapped(j, count)", "ga::clipped(j, count)"};
+    ga__strbuf_addf(text, "const long long q = %s; r = ", place[mode]);
     for (int k = 0; k < count - 1; k++)
         ga__strbuf_addf(text, "q == %d ? c%d : ", k, k);
     ga__strbuf_addf(text, "c%d", count - 1);
@@ -55,8 +59,9 @@ static ga_status choose_text(int count, ga__strbuf *text)
 }
 
 static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
-                             const gpuarray *const *choices)
+                             const gpuarray *const *choices, ga_index_mode mode)
 {
+    const bool checks = mode == GA_RAISE;
     char names[MOST_CHOICES][16];
     ga__checked checked;
     ga__operand operands[4 + MOST_CHOICES + GA__CHECKED_OPERANDS];
@@ -71,23 +76,30 @@ static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
         operands[n++] =
             (ga__operand){.name = names[k], .array = choices[k], .type = out->dtype, .reads = true};
     }
-    n = ga__checked_begin(&checked, "choose", out->buffer->device, operands, n);
-    ga_status status = n < 0 ? ga_error() : choose_text(count, &text);
-    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_CHOOSE, (unsigned)count),
+    if (checks)
+        n = ga__checked_begin(&checked, "choose", out->buffer->device, operands, n);
+    ga_status status = n < 0 ? ga_error() : choose_text(count, mode, &text);
+    const uint64_t id = (uint64_t)mode * (MOST_CHOICES + 1) + (uint64_t)count;
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_CHOOSE, id),
                                  .name = "choose",
                                  .body = text.text,
                                  .uses_index = true};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
-    return n < 0 ? status : ga__checked_end(&checked, status);
+    return n < 0 || !checks ? status : ga__checked_end(&checked, status);
 }
 
-gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices)
+gpuarray *ga_choose_with(const gpuarray *indices, int count, const gpuarray *const *choices,
+                         size_t size, const ga_choose_args *args)
 {
     GA__RANGE("choose");
+    ga_choose_args known;
     int64_t shape[GA_MAX_NDIM];
     int ndim = 0;
+    if (ga__options_read("choose", &known, sizeof known, args, size) != GA_OK ||
+        ga__check_mode("choose", known.mode) != GA_OK)
+        return NULL;
     if (!indices)
         return ga__fail_null(GA_ERR_INVALID, "choose: indices is NULL");
     if (check_list("choose", "choice", count, choices, indices) != GA_OK ||
@@ -100,10 +112,16 @@ gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *c
         broadcast_all("choose", count, choices, &ndim, shape) != GA_OK)
         return NULL;
     gpuarray *out = ga__array_new("choose", indices->buffer->device, dtype, ndim, shape);
-    if (!out || choose_into(out, indices, count, choices) == GA_OK)
-        return out;
+    if (!out || choose_into(out, indices, count, choices, known.mode) == GA_OK)
+        return ga__give_result("choose", out, known.out);
     ga_free(out);
     return NULL;
+}
+
+gpuarray *(ga_choose)(const gpuarray *indices, int count, const gpuarray *const *choices)
+{
+    static const ga_choose_args none;
+    return ga_choose_with(indices, count, choices, sizeof none, &none);
 }
 
 /* ---- select ---- */

@@ -8,6 +8,7 @@
 
 /* Parts without an ellipsis: each is one axis of the view, or a new one. */
 typedef struct written {
+    const char *name; /* of the function, for messages */
     int count;
     ga_range range[2 * GA_MAX_NDIM + 1];
     int gap; /* the part before which an ellipsis of no axes stands; 0: none does */
@@ -19,7 +20,7 @@ enum { WHOLE = -1, NUMBER = -2 };
 static ga_status add_part(written *w, ga_range range, int index)
 {
     if (w->count == 2 * GA_MAX_NDIM + 1)
-        return ga__fail(GA_ERR_INDEX, "index: more than %d parts", 2 * GA_MAX_NDIM + 1);
+        return ga__fail(GA_ERR_INDEX, "%s: more than %d parts", w->name, 2 * GA_MAX_NDIM + 1);
     w->range[w->count] = range;
     w->index[w->count++] = index;
     return GA_OK;
@@ -28,24 +29,24 @@ static ga_status add_part(written *w, ga_range range, int index)
 static ga_status add_index(ga__indexing *g, written *w, const gpuarray *array)
 {
     if (g->count == GA__MOST_INDICES)
-        return ga__fail(GA_ERR_UNSUPPORTED, "index: more than %d arrays of indices",
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: more than %d arrays of indices", w->name,
                         GA__MOST_INDICES);
     g->index[g->count].array = array;
     return add_part(w, GA_ALL, g->count++);
 }
 
 /* A mask becomes the indices of its true elements. `axis`: the first one that it takes. */
-static ga_status add_mask(ga__indexing *g, written *w, const char *name, const gpuarray *mask,
-                          int axis)
+static ga_status add_mask(ga__indexing *g, written *w, const gpuarray *mask, int axis)
 {
     const gpuarray *x = g->x;
     if (mask->ndim == 0)
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a mask of 0 dimensions is not supported", name);
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a mask of 0 dimensions is not supported", w->name);
     for (int k = 0; k < mask->ndim; k++)
         if (axis + k >= x->ndim || mask->shape[k] != x->shape[axis + k])
-            return ga__fail(
-                GA_ERR_INDEX, "%s: a mask of shape %s does not fit shape %s from axis %d on", name,
-                ga__shape_text(mask->ndim, mask->shape), ga__shape_text(x->ndim, x->shape), axis);
+            return ga__fail(GA_ERR_INDEX,
+                            "%s: a mask of shape %s does not fit shape %s from axis %d on", w->name,
+                            ga__shape_text(mask->ndim, mask->shape),
+                            ga__shape_text(x->ndim, x->shape), axis);
     gpuarray *found[GA_MAX_NDIM];
     ga_status status = ga_nonzero(mask, found);
     if (status != GA_OK)
@@ -103,8 +104,7 @@ static ga_status write_whole(written *w, int count)
 }
 
 /* Writes the parts out. `rest`: the axes that none of them takes. */
-static ga_status write_parts(ga__indexing *g, const char *name, int n, const ga_part *parts,
-                             int rest, written *w)
+static ga_status write_parts(ga__indexing *g, int n, const ga_part *parts, int rest, written *w)
 {
     ga_status status = GA_OK;
     bool ellipsis = false;
@@ -113,7 +113,7 @@ static ga_status write_parts(ga__indexing *g, const char *name, int n, const ga_
         const ga_part *part = &parts[k];
         const int kind = part->range.kind;
         if (part->is_array && part->array->dtype == GA_BOOL)
-            status = add_mask(g, w, name, part->array, axis);
+            status = add_mask(g, w, part->array, axis);
         else if (part->is_array)
             status = add_index(g, w, part->array);
         else if (kind == 3) {
@@ -205,7 +205,7 @@ static ga_status check_lengths(const ga__indexing *g, const char *name)
 ga_status ga__indexing_init(ga__indexing *g, const char *name, const gpuarray *x, int n,
                             const ga_part *parts, gpuarray **view)
 {
-    written w = {.count = 0};
+    written w = {.name = name};
     ga__slice slice;
     int64_t index_shape[GA_MAX_NDIM];
     int taken;
@@ -218,9 +218,9 @@ ga_status ga__indexing_init(ga__indexing *g, const char *name, const gpuarray *x
                         parts ? "" : ", but the list is NULL");
     ga_status status = check_parts(name, x, n, parts, &taken);
     if (status == GA_OK)
-        status = write_parts(g, name, n, parts, x->ndim - taken, &w);
+        status = write_parts(g, n, parts, x->ndim - taken, &w);
     if (status == GA_OK)
-        status = ga__slice_make(x->ndim, x->shape, x->strides, w.count, w.range, &slice);
+        status = ga__slice_make(name, x->ndim, x->shape, x->strides, w.count, w.range, &slice);
     if (status != GA_OK)
         return status;
     g->offset = slice.offset;

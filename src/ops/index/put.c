@@ -9,6 +9,7 @@
 #include "ops/elementwise_op.h"
 #include "ops/index/packed.h"
 #include "ops/scan/choose.h"
+#include "ops/scan/take_number.h"
 
 /* ---- put ---- */
 
@@ -89,8 +90,8 @@ ga_status(ga_put)(size_t size, const ga_put_args *args)
         status = ga__check_indices("put", known.x, known.indices);
     if (status != GA_OK)
         return status;
-    if ((int)known.mode < GA_RAISE || known.mode > GA_CLIP)
-        return ga__fail(GA_ERR_INVALID, "put: unknown mode %d", (int)known.mode);
+    if (ga__check_mode("put", known.mode) != GA_OK)
+        return ga_error();
     ga_value value = known.value;
     status = ga__scattered_value("put", known.x, &value, &copy);
     const bool empty = value.kind == GA_VALUE_ARRAY && status == GA_OK && value.as.array->size == 0;
@@ -290,6 +291,16 @@ static ga_status place(gpuarray *x, const gpuarray *mask, const gpuarray *values
     return ga__choose(&choice, mask->buffer->device, mask->size, 4, operands);
 }
 
+/* Raises if the mask chooses an element: there are no values. */
+static ga_status check_chooses_nothing(const char *name, const gpuarray *mask)
+{
+    int64_t chosen = 0;
+    const ga_status status = ga__take_number(ga_any(mask), &chosen);
+    return status == GA_OK && chosen
+               ? ga__fail(GA_ERR_SHAPE, "%s: the array of values has no elements", name)
+               : status;
+}
+
 ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_value value)
 {
     gpuarray *copy = NULL, *apart = NULL;
@@ -298,9 +309,9 @@ ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_valu
         status = ga__scattered_value(name, x, &value, &copy);
     if (status == GA_OK && value.kind == GA_VALUE_NUMBER)
         return ga__putmask(name, x, mask, value);
-    if (status == GA_OK && value.as.array->size == 0 && x->size > 0)
-        status = ga__fail(GA_ERR_SHAPE, "%s: the array of values has no elements", name);
-    if (status == GA_OK && x->size > 0) {
+    if (status == GA_OK && value.as.array->size == 0) {
+        status = check_chooses_nothing(name, mask);
+    } else if (status == GA_OK && x->size > 0) {
         const gpuarray *read = mask;
         status = ga__separate(x, &read, &apart);
         if (status == GA_OK)

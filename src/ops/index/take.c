@@ -222,13 +222,6 @@ static gpuarray *take_from(const taking *t, gpuarray *out)
     return NULL;
 }
 
-static ga_status check_mode(const char *name, ga_index_mode mode)
-{
-    return (int)mode < GA_RAISE || mode > GA_CLIP
-               ? ga__fail(GA_ERR_INVALID, "%s: unknown mode %d", name, (int)mode)
-               : GA_OK;
-}
-
 /* One axis of the result. */
 static void add_axis(taking *t, int64_t length, int64_t from, int64_t at, int64_t position)
 {
@@ -262,7 +255,7 @@ gpuarray *(ga_take)(size_t size, const ga_take_args *args)
     if (ga__options_read("take", &known, sizeof known, args, size) != GA_OK ||
         ga__check_indices("take", known.x, known.indices) != GA_OK ||
         ga__one_axis("take", known.naxes, known.axes) != GA_OK ||
-        check_mode("take", known.mode) != GA_OK)
+        ga__check_mode("take", known.mode) != GA_OK)
         return NULL;
     if (known.naxes == 1 && ga__check_axis("take", known.axes[0], known.x->ndim, &axis) != GA_OK)
         return NULL;
@@ -315,7 +308,7 @@ gpuarray *(ga_take_along_axis)(size_t size, const ga_take_args *args)
     if (ga__options_read(t.name, &known, sizeof known, args, size) != GA_OK ||
         ga__check_indices(t.name, known.x, known.indices) != GA_OK ||
         ga__one_axis(t.name, known.naxes, known.axes) != GA_OK ||
-        check_mode(t.name, known.mode) != GA_OK)
+        ga__check_mode(t.name, known.mode) != GA_OK)
         return NULL;
     t.indices = known.indices;
     t.mode = known.mode;

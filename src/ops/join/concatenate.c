@@ -52,14 +52,16 @@ static ga_status check_shapes(const char *name, int count, const gpuarray *const
     return GA_OK;
 }
 
+/* `result` has the options of the result; NULL: a new array of the common dtype. */
 static gpuarray *join(const char *name, int count, const gpuarray *const *arrays, int axis,
-                      gpuarray *out)
+                      const ga_join_args *result)
 {
     int found;
     if (ga__check_axis(name, axis, arrays[0]->ndim, &found) != GA_OK ||
         check_shapes(name, count, arrays, found) != GA_OK)
         return NULL;
-    return ga__join(name, count, arrays, found, out);
+    return ga__join(name, count, arrays, found, result ? result->dtype : GA_NO_DTYPE,
+                    result ? result->out : NULL);
 }
 
 /* What makes each piece of an array. `axis` is the call's. */
@@ -67,7 +69,7 @@ typedef gpuarray *make_piece(const gpuarray *x, int axis);
 
 /* Joins what `make` makes of the arrays, which have been checked. */
 static gpuarray *join_made(const char *name, int count, const gpuarray *const *arrays,
-                           make_piece *make, int axis, gpuarray *out)
+                           make_piece *make, int axis, const ga_join_args *options)
 {
     pieces p = {0, ga__malloc(sizeof(gpuarray *) * (size_t)count)};
     gpuarray *result = NULL;
@@ -76,7 +78,7 @@ static gpuarray *join_made(const char *name, int count, const gpuarray *const *a
     while (p.count < count && (p.view[p.count] = make(arrays[p.count], axis)) != NULL)
         p.count++;
     if (p.count == count)
-        result = join(name, count, (const gpuarray *const *)p.view, axis, out);
+        result = join(name, count, (const gpuarray *const *)p.view, axis, options);
     free_pieces(&p);
     return result;
 }
@@ -105,10 +107,10 @@ gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
         check_arrays("concatenate", known.count, known.arrays) != GA_OK)
         return NULL;
     if (known.naxes == GA_NO_AXES)
-        return join_made("concatenate", known.count, known.arrays, flat, 0, known.out);
+        return join_made("concatenate", known.count, known.arrays, flat, 0, &known);
     if (find_axis("concatenate", known.naxes, known.axes, &axis) != GA_OK)
         return NULL;
-    return join("concatenate", known.count, known.arrays, axis, known.out);
+    return join("concatenate", known.count, known.arrays, axis, &known);
 }
 
 gpuarray *(ga_stack)(size_t size, const ga_join_args *args)
@@ -122,7 +124,7 @@ gpuarray *(ga_stack)(size_t size, const ga_join_args *args)
         ga__check_axis("stack", axis, known.arrays[0]->ndim + 1, &found) != GA_OK ||
         check_shapes("stack", known.count, known.arrays, -1) != GA_OK)
         return NULL;
-    return join_made("stack", known.count, known.arrays, ga_expand_dims, found, known.out);
+    return join_made("stack", known.count, known.arrays, ga_expand_dims, found, &known);
 }
 
 static gpuarray *as_rows(const gpuarray *x, int axis)

@@ -148,13 +148,23 @@ gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2)
     return view;
 }
 
-gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2)
+gpuarray *ga_trace_with(const gpuarray *x, int64_t offset, int axis1, int axis2, size_t size,
+                        const ga_trace_args *args)
 {
     GA__RANGE("trace");
+    ga_trace_args known;
+    if (ga__options_read("trace", &known, sizeof known, args, size) != GA_OK)
+        return NULL;
     gpuarray *view = diagonal("trace", x, offset, axis1, axis2),
-             *sum = view ? ga_sum(view, GA_AXIS(-1)) : NULL;
+             *sum = view ? ga_sum(view, GA_AXIS(-1), .dtype = known.dtype, .out = known.out) : NULL;
     ga_free(view);
     return sum;
+}
+
+gpuarray *(ga_trace)(const gpuarray *x, int64_t offset, int axis1, int axis2)
+{
+    static const ga_trace_args none;
+    return ga_trace_with(x, offset, axis1, axis2, sizeof none, &none);
 }
 
 /* A matrix of zeros but for its k-th diagonal, the 1-D array. */

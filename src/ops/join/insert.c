@@ -69,7 +69,7 @@ static ga_status find_index(const call *c, int64_t most, int64_t *index)
 static ga_status find_range(const call *c, ga__slice *range)
 {
     const int64_t one = 1;
-    return ga__slice_make(1, &c->n, &one, 1, &c->part.range, range);
+    return ga__slice_make(c->name, 1, &c->n, &one, 1, &c->part.range, range);
 }
 
 /* x from `start` to `stop` along the axis. NULL on failure. */
@@ -99,7 +99,7 @@ static gpuarray *without(call *c, int64_t start, int64_t stop)
 {
     const gpuarray *const ends[] = {ga__own(&c->owned, part_of(c->x, c->axis, 0, start)),
                                     ga__own(&c->owned, part_of(c->x, c->axis, stop, c->n))};
-    return ends[0] && ends[1] ? ga__join(c->name, 2, ends, c->axis, NULL) : NULL;
+    return ends[0] && ends[1] ? ga__join(c->name, 2, ends, c->axis, GA_NO_DTYPE, NULL) : NULL;
 }
 
 /* A mask of the axis that is false at what the part names; true there if `marks`. */
@@ -201,7 +201,9 @@ static gpuarray *insert_at(call *c, int64_t index, const gpuarray *value)
     const gpuarray *const parts[] = {ga__own(&c->owned, part_of(c->x, c->axis, 0, index)),
                                      ga__own(&c->owned, ga_broadcast_to(value, c->x->ndim, shape)),
                                      ga__own(&c->owned, part_of(c->x, c->axis, index, c->n))};
-    return parts[0] && parts[1] && parts[2] ? ga__join(c->name, 3, parts, c->axis, NULL) : NULL;
+    return parts[0] && parts[1] && parts[2]
+               ? ga__join(c->name, 3, parts, c->axis, GA_NO_DTYPE, NULL)
+               : NULL;
 }
 
 /* The indices of the part as int64 from 0 on, which are waited for. NULL on failure. */

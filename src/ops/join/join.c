@@ -225,12 +225,33 @@ static ga_status fill_out(const char *name, int count, const gpuarray *const *ar
     return status;
 }
 
+/* The dtype of the result: `given`, to which all arrays cast, or the common one. */
+static ga_dtype result_dtype(const char *name, int count, const gpuarray *const *arrays,
+                             ga_dtype given)
+{
+    if (given == GA_NO_DTYPE)
+        return ga__common_dtype(name, count, arrays);
+    if (!ga__dtype_valid(given)) {
+        ga__fail(GA_ERR_DTYPE, "%s: %d is not a dtype", name, (int)given);
+        return GA_NO_DTYPE;
+    }
+    for (int k = 0; k < count; k++)
+        if (!ga__can_cast_same_kind(arrays[k]->dtype, given)) {
+            ga__fail(GA_ERR_DTYPE, "%s: array %d is %s and does not cast to %s", name, k + 1,
+                     ga_dtype_name(arrays[k]->dtype), ga_dtype_name(given));
+            return GA_NO_DTYPE;
+        }
+    return given;
+}
+
 gpuarray *ga__join(const char *name, int count, const gpuarray *const *arrays, int axis,
-                   gpuarray *out)
+                   ga_dtype given, gpuarray *out)
 {
     const gpuarray *first = arrays[0];
-    const ga_dtype dtype = ga__common_dtype(name, count, arrays);
     int64_t shape[GA_MAX_NDIM];
+    if (given != GA_NO_DTYPE && out)
+        return ga__fail_null(GA_ERR_INVALID, "%s: both .dtype and .out are given", name);
+    const ga_dtype dtype = result_dtype(name, count, arrays, given);
     if (dtype == GA_NO_DTYPE)
         return NULL;
     memcpy(shape, first->shape, sizeof(int64_t) * (size_t)first->ndim);

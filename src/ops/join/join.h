@@ -8,8 +8,8 @@
 ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *arrays);
 
 /* The arrays, which are on one device and differ along `axis` alone, one after another. `out` NULL:
- * a new array. NULL and an error on failure. */
+ * a new array, of this dtype unless it is GA_NO_DTYPE. NULL and an error on failure. */
 gpuarray *ga__join(const char *name, int count, const gpuarray *const *arrays, int axis,
-                   gpuarray *out);
+                   ga_dtype dtype, gpuarray *out);
 
 #endif

@@ -326,7 +326,7 @@ static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
     if (has_before && (after || width[1] == 0)) {
         const gpuarray *const pieces[] = {before, x, after};
         const int first = before ? 0 : 1, last = after ? 2 : 1;
-        out = ga__join("pad", last - first + 1, pieces + first, axis, NULL);
+        out = ga__join("pad", last - first + 1, pieces + first, axis, GA_NO_DTYPE, NULL);
     }
     ga_free(before);
     ga_free(after);
@@ -389,8 +389,9 @@ static ga_status check_value(ga_value *value, const gpuarray *x, bool unused)
 {
     if (value->kind == GA_VALUE_ARRAY && !value->as.array)
         *value = ga_value_signed(GA_INT8, 0);
-    if (value->kind != GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "pad: the value is not a number");
+    if (!ga__is_number(*value))
+        return ga__fail(GA_ERR_INVALID,
+                        "pad: the value is not a number as GA_PAD_VALUES(2) and GA_V(2) are");
     if (!unused || !ga__dtype_is_struct(x->dtype))
         return ga__check_number("pad", *value, x->dtype);
     *value = (ga_value){0};

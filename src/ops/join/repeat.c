@@ -137,7 +137,7 @@ gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps)
         shape[k] = k < ndim - x->ndim ? 1 : x->shape[k - (ndim - x->ndim)];
         ones[k] = 1;
         if (outer[k] < 0)
-            return ga__fail_null(GA_ERR_INVALID, "tile: the number %lld is negative",
+            return ga__fail_null(GA_ERR_INVALID, "tile: the repetition %lld is negative",
                                  (long long)outer[k]);
     }
     gpuarray *view = ga_reshape(x, ndim, shape),
@@ -315,7 +315,7 @@ static gpuarray *roll_one(const gpuarray *x, int axis, int64_t shift)
     const int64_t stay = x->shape[axis] - shift;
     gpuarray *end = part_of(x, axis, stay, shift), *begin = end ? part_of(x, axis, 0, stay) : NULL;
     const gpuarray *const parts[] = {end, begin};
-    gpuarray *out = begin ? ga__join("roll", 2, parts, axis, NULL) : NULL;
+    gpuarray *out = begin ? ga__join("roll", 2, parts, axis, GA_NO_DTYPE, NULL) : NULL;
     ga_free(end);
     ga_free(begin);
     return out;

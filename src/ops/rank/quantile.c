@@ -218,7 +218,7 @@ static ga_status prepare(call *c)
         status = find_dtype(c);
     if (status != GA_OK)
         return status;
-    if (c->count == 0 && !gives_nan(c) && ga__shape_size(c->ndim, c->shape) > 0)
+    if (c->count == 0 && !gives_nan(c))
         return ga__fail(GA_ERR_INVALID, "%s: nothing to reduce in shape %s", c->name,
                         ga__shape_text(c->args.x->ndim, c->args.x->shape));
     return c->args.out ? ga__check_reduced_out(c->name, c->args.x, c->result, c->ndim, c->shape,

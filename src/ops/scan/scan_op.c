@@ -87,8 +87,8 @@ static ga_status check_initial(const call *c)
 {
     if (!has_initial(c->args))
         return GA_OK;
-    if (c->args->initial.kind != GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "%s: initial is not a number", c->name);
+    if (!ga__is_number(c->args->initial))
+        return ga__fail(GA_ERR_INVALID, "%s: initial is not a number as GA_INITIAL(0) is", c->name);
     return ga__check_number(c->name, c->args->initial, c->loop);
 }
 

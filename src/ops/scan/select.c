@@ -12,6 +12,7 @@
 #include "base/range.h"
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
+#include "ops/reduction_op.h"
 #include "ops/scan/choose.h"
 #include "ops/scan/chosen.h"
 #include "ops/scan/take_number.h"
@@ -264,12 +265,13 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
     if (known.naxes == 1) {
         if (ga__check_axis("compress", known.axes[0], known.x->ndim, &axis) != GA_OK)
             return NULL;
-        return compress_along(known.condition, known.x, axis);
+        return ga__give_result("compress", compress_along(known.condition, known.x, axis),
+                               known.out);
     }
     gpuarray *part = within(known.condition, known.x->size),
-             *out = part ? choose_flat("compress", part, known.x) : NULL;
+             *chosen = part ? choose_flat("compress", part, known.x) : NULL;
     ga_free(part);
-    return out;
+    return ga__give_result("compress", chosen, known.out);
 }
 
 gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x)

@@ -1,5 +1,5 @@
 /* Arithmetic of numbers before they meet an array: Python's, so that they stay weak scalars. */
-#include "expr/fold.h"
+#include "expr/typing/fold.h"
 
 #include <complex.h>
 #include <math.h>

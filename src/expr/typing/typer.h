@@ -38,6 +38,10 @@ int ga__typer_apply(ga__typer *t, int row_id, const int *operand);
 /* The shape that the values have together; returns its number of axes, or GA__TYPER_FAILED. */
 int ga__typer_broadcast(const ga__typer *t, int inputs, const int *operand, int64_t *shape);
 
+/* The reduction or scan of the ast's node, and the product of two matrices. */
+int ga__typer_reduce(ga__typer *t, int operand);
+int ga__typer_multiply(ga__typer *t, const int *operand);
+
 /* The elements of a value at the indices of others, along the axes of the ast's node; and a value
  * rounded to its number of decimals. */
 int ga__typer_gather(ga__typer *t, const int *operand);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "expr/typer.h"
+#include "expr/typing/typer.h"
 #include "model/layout.h"
 
 typedef ga__typer typer;
@@ -28,16 +28,24 @@ static int with_axes_behind(typer *t, int index, int behind)
     return ga__typer_add_node(t, &key, node->dtype, node->ndim + behind, shape);
 }
 
+static int fail_dtype(const typer *t, ga_dtype dtype)
+{
+    char what[96];
+    snprintf(what, sizeof what, "the indices are %s, expected integers", ga_dtype_name(dtype));
+    return ga__typer_fail(t, GA_ERR_DTYPE, what);
+}
+
 /* An array of indices as int64 with the axes behind it; a number as it is. */
 static int index_node(typer *t, int index, int behind)
 {
     const ga__node *node = ga__typer_node(t, index);
     const char kind = ga__dtype_kind(ga__node_is_weak(node) ? node->number.dtype : node->dtype);
     if (kind == 'b' && (t->ast_node->nindices > 1 || t->ast_node->options))
-        return ga__typer_fail(t, GA_ERR_UNSUPPORTED,
-                              "a mask beside arrays of indices; use ga_index()");
+        return ga__typer_fail(
+            t, GA_ERR_UNSUPPORTED,
+            "a mask and arrays of indices do not go together here: use ga_index()");
     if (kind != 'i' && kind != 'u')
-        return ga__typer_fail(t, GA_ERR_DTYPE, "indices are integers");
+        return fail_dtype(t, ga__node_is_weak(node) ? node->number.dtype : node->dtype);
     if (!ga__node_is_weak(node))
         index = with_axes_behind(t, index, behind);
     return index == FAILED ? FAILED : ga__typer_convert(t, index, GA_INT64);
@@ -62,7 +70,7 @@ static int select_node(typer *t, int source, int mask)
     if (m->ndim != 1 && t->ast_node->options == 1)
         return ga__typer_fail(
             t, GA_ERR_UNSUPPORTED,
-            "a mask of another number of axes than 1 stands alone; use ga_index()");
+            "only a mask of one axis takes other parts beside it: use ga_index()");
     if (rest < 0 || !ga__same_shape(m->ndim, x->shape, m->ndim, m->shape)) {
         snprintf(what, sizeof what, "a mask of shape %s chooses from an array of shape %s",
                  ga__shape_text(m->ndim, m->shape), ga__shape_text(x->ndim, x->shape));
@@ -87,13 +95,21 @@ typedef struct indexed {
     int64_t x[GA_MAX_NDIM], shape[2 * GA_MAX_NDIM];
 } indexed;
 
+static int fail_axis(const typer *t, int axis, int ndim)
+{
+    char what[96];
+    snprintf(what, sizeof what, "axis %d is out of range for %d dimension%s", axis, ndim,
+             ndim == 1 ? "" : "s");
+    return ga__typer_fail(t, GA_ERR_INDEX, what);
+}
+
 static int find_axes(typer *t, indexed *n)
 {
     const ga__ast_node *ast_node = t->ast_node;
     for (int k = 0; k < ast_node->nindices; k++) {
         const int axis = ast_node->axis[k] + (ast_node->axis[k] < 0 ? n->ndim : 0);
         if (axis < 0 || axis >= n->ndim)
-            return ga__typer_fail(t, GA_ERR_INDEX, "the array has no such axis to index");
+            return fail_axis(t, ast_node->axis[k], n->ndim);
         n->key.axes |= (uint32_t)1 << axis;
         if (k == 0)
             n->to = ast_node->row == GA__GATHER_FRONT ? 0 : axis;
@@ -142,7 +158,7 @@ static int check_lengths(const typer *t, const indexed *n, int ndim)
 {
     for (int k = 0; k < ndim; k++)
         if (n->key.axes >> k & 1 && n->x[k] == 0 && ga__shape_size(n->ndim, n->shape) > 0)
-            return ga__typer_fail(t, GA_ERR_INDEX, "indices for an axis that has no elements");
+            return ga__typer_fail(t, GA_ERR_INDEX, "the axis of the indices has no elements");
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Types expressions: applies NEP 50 and broadcasting node by node, and merges equal values. */
-#include "expr/typer.h"
+#include "expr/typing/typer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "ops/elementwise_op.h"
-#include "ops/products/operands.h"
-#include "ops/reduction_op.h"
-#include "ops/scan/scan_op.h"
 #include "ops/slice.h"
-#include "expr/fold.h"
+#include "expr/typing/fold.h"
+#include "expr/text/elsewhere.h"
 #include "expr/text/lexer.h"
 
 typedef ga__typer typer;
@@ -46,8 +44,6 @@ int ga__typer_fail_here(const typer *t)
 {
     return fail_hinting(t, "");
 }
-
-#define POWER_HINT "; write a power as x ** y"
 
 /* ---- Nodes ---- */
 
@@ -104,7 +100,7 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
     const char *problem = ga__weak_apply(row, a->number, b->number, &number);
     if (problem) {
         ga__eval_fail(t->ast->text, t->ast_node->at, GA_ERR_INVALID, "%s%s", problem,
-                      row == GA__ROW_bitwise_xor ? POWER_HINT : "");
+                      ga__operator_hint(row));
         return FAILED;
     }
     const bool varies = a->varies || b->varies;
@@ -112,9 +108,10 @@ static int add_weak_operator(typer *t, int row, const int *operand, int inputs)
 }
 
 /* A weak number as an operand of a kernel. */
-static int add_number(typer *t, int weak, ga_dtype dtype)
+static int add_number(typer *t, int weak, ga_dtype dtype, bool exponent)
 {
-    const ga__node_key key = {.kind = GA__NODE_NUMBER, .dtype = dtype, .operand = {weak}};
+    const ga__node_key key = {
+        .kind = GA__NODE_NUMBER, .dtype = dtype, .operand = {weak}, .bits = {exponent}};
     return ga__typer_add_node(t, &key, dtype, 0, NULL);
 }
 
@@ -124,7 +121,7 @@ int ga__typer_convert(typer *t, int k, ga_dtype dtype)
 {
     const ga__node *node = ga__typer_node(t, k);
     if (ga__node_is_weak(node))
-        return add_number(t, k, dtype);
+        return add_number(t, k, dtype, false);
     if (node->dtype == dtype)
         return k;
     const ga__node_key key = {.kind = GA__NODE_CAST, .dtype = dtype, .operand = {k}};
@@ -247,11 +244,14 @@ int ga__typer_apply(typer *t, int row_id, const int *given)
         return FAILED;
     if (ga__resolve(row->formula.name, row->kinds, row->rule, row->inputs, types, loop, &common) !=
         GA_OK)
-        return fail_hinting(t, row_id == GA__ROW_bitwise_xor ? POWER_HINT : "");
+        return fail_hinting(t, ga__operator_hint(row_id));
     const int exponent = row->inputs == 2 ? small_exponent(t, row_id, operand[1], common) : 0;
     for (int k = 0; k < (exponent ? 1 : row->inputs); k++) {
         note_value_typed(t, operand[k], loop[k], common);
-        key.operand[k] = ga__typer_convert(t, operand[k], loop[k]);
+        const bool power = k == 1 && row->rule == GA__RULE_POWER;
+        key.operand[k] = power && ga__node_is_weak(ga__typer_node(t, operand[k]))
+                             ? add_number(t, operand[k], loop[k], true)
+                             : ga__typer_convert(t, operand[k], loop[k]);
         if (key.operand[k] == FAILED)
             return FAILED;
     }
@@ -268,89 +268,6 @@ static int apply_operator(typer *t, int row, const int *operand)
         if (!ga__node_is_weak(ga__typer_node(t, operand[k])))
             return ga__typer_apply(t, row, operand);
     return add_weak_operator(t, row, operand, inputs);
-}
-
-/* ---- Reductions ---- */
-
-static int read_axes(const typer *t, const ga__options *options, int ndim, uint32_t *axes)
-{
-    typer there = *t;
-    ga__ast_node place = *t->ast_node;
-    place.at = options->at;
-    there.ast_node = &place;
-    *axes = (uint32_t)(((uint64_t)1 << ndim) - 1);
-    if (options->naxes >= 0 && ga__check_axes(ga__rows[t->ast_node->row].formula.name,
-                                              options->naxes, options->axis, ndim, axes) != GA_OK)
-        return ga__typer_fail_here(&there);
-    return 0;
-}
-
-/* The dtype in which the reduction or scan computes. */
-static ga_status find_loop(const ga__row *op, const ga__options *options, ga_dtype dtype,
-                           ga_dtype *loop)
-{
-    const ga__operand_type type = {.dtype = dtype};
-    ga_dtype common;
-    if (op->scan.accumulator)
-        return ga__scan_dtype(op, op->formula.name, dtype, options->dtype, loop);
-    const ga_status status =
-        ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, loop, &common);
-    return status == GA_OK ? ga__reduce_as(op, dtype, options->dtype, loop) : status;
-}
-
-static int reduce(typer *t, const ga__options *options, int operand)
-{
-    const int row_id = t->ast_node->row;
-    const ga__row *op = &ga__rows[row_id];
-    const bool scans = ga__row_scans(row_id);
-    ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
-    const ga__node *x = ga__typer_node(t, operand);
-    ga_dtype loop;
-    int64_t shape[GA_MAX_NDIM], count = 1;
-    int ndim = 0;
-    if (scans && options->naxes >= 0 && options->naxes != 1)
-        return ga__typer_fail(t, GA_ERR_INVALID, "a scan has one axis");
-    if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
-        return FAILED;
-    if (find_loop(op, options, x->dtype, &loop) != GA_OK)
-        return ga__typer_fail_here(t);
-    for (int axis = 0; axis < x->ndim && !scans; axis++) {
-        const bool reduced = key.axes >> axis & 1;
-        count *= reduced ? x->shape[axis] : 1;
-        if (!reduced || options->keepdims)
-            shape[ndim++] = reduced ? 1 : x->shape[axis];
-    }
-    if (scans && x->ndim != 1 && options->naxes < 0)
-        key.axes = 0; /* all elements in C order */
-    if (scans)
-        ndim = ga__scan_shape(x->ndim, x->shape, key.axes, shape);
-    if (count == 0 && op->empty_is_error && ga__shape_size(ndim, shape) > 0)
-        return ga__typer_fail(t, GA_ERR_INVALID, "nothing to reduce");
-    key.operand[0] = ga__typer_convert(t, operand, loop);
-    if (key.operand[0] == FAILED)
-        return FAILED;
-    memcpy(&key.bits[0], &options->ddof, sizeof(options->ddof));
-    key.dtype = ga__result_dtype(op->result, loop);
-    const int k = ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
-    if (k != FAILED)
-        ga__typer_node(t, k)->loop = loop;
-    return k;
-}
-
-/* ---- Products ---- */
-
-static int multiply(typer *t, const int *operand)
-{
-    const ga__node *a = ga__typer_node(t, operand[0]), *b = ga__typer_node(t, operand[1]);
-    ga__node_key key = {.kind = GA__NODE_PRODUCT, .operand = {operand[0], operand[1]}};
-    int64_t shape[GA_MAX_NDIM];
-    int ndim;
-    if (ga__node_is_weak(a) || ga__node_is_weak(b))
-        return ga__typer_fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
-    if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
-        return ga__typer_fail_here(t);
-    key.dtype = ga_result_type(a->dtype, b->dtype);
-    return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
 }
 
 /* ---- Views ---- */
@@ -370,7 +287,7 @@ static int view(typer *t, int operand)
         static const int64_t no_strides[GA_MAX_NDIM];
         key.bits[0] = (uint64_t)ast_node->first_part;
         key.bits[1] = (uint64_t)ast_node->nparts;
-        if (ga__slice_make(x->ndim, x->shape, no_strides, ast_node->nparts,
+        if (ga__slice_make("slice", x->ndim, x->shape, no_strides, ast_node->nparts,
                            t->graph->parts + ast_node->first_part, &slice) != GA_OK)
             return ga__typer_fail_here(t);
     }
@@ -431,11 +348,11 @@ static int type_node(typer *t, const int *node)
     case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
     case GA__AST_CALL: return ga__typer_apply(t, ast_node->row, operand);
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
-    case GA__AST_REDUCTION: return reduce(t, &t->ast->options[ast_node->options], operand[0]);
+    case GA__AST_REDUCTION: return ga__typer_reduce(t, operand[0]);
     case GA__AST_VIEW: return view(t, operand[0]);
     case GA__AST_GATHER: return ga__typer_gather(t, operand);
     case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
-    case GA__AST_PRODUCT: return multiply(t, operand);
+    case GA__AST_PRODUCT: return ga__typer_multiply(t, operand);
     }
     return FAILED;
 }
@@ -462,8 +379,8 @@ static int check_selection(const typer *t, int root)
             if (ga__typer_node(t, node->key.operand[i])->key.kind == GA__NODE_SELECT) {
                 ga__eval_fail(
                     t->ast->text, node->at, GA_ERR_UNSUPPORTED,
-                    "a mask chooses a number of elements that only the data tell: it is the "
-                    "last step; use where(), or another call");
+                    "only the data tell how many elements a mask chooses, so x[mask] is the last "
+                    "step: use where(), or another call");
                 return FAILED;
             }
     }
