@@ -4,7 +4,7 @@ names and the order of arguments. A call returns (description, [(got, wanted, ex
 import numpy as np
 
 from operands import LAYOUTS, MOST, Operand, elements, numpy_dtype, random_shape
-from quarry import DTYPES, SMALL, promote
+from quarry import DTYPES, SMALL, Error, promote
 
 REAL = [d for d in DTYPES if d != "bool" and not d.startswith("c")]
 
@@ -71,6 +71,20 @@ def where(condition, a, b):
 SCANS = {name: scan_along(name) for name in ("cumsum", "cummax", "cummin")}
 FUNCTIONS = {**REDUCTIONS, **SCANS, "where": where, "maximum": np.maximum,
              "minimum": np.minimum, "sqrt": np.sqrt, "abs": np.abs}
+
+
+def refused(what, call, library):
+    """When a call that must fail does: "at once", or "later", at the next wait for the device."""
+    try:
+        result = call()
+    except Error:
+        return "at once"
+    try:
+        library.wait()
+    except Error:
+        return "later"
+    del result
+    raise AssertionError("%s succeeded" % what)
 
 
 def pick(rng, items):
