@@ -4,6 +4,7 @@ make_reference.py [--check] ROOT LIBRARY MADE_HEADERS COMPILER...
 The examples are those of docs/examples.txt, then those of tests/surface, then one for each row of a table. They are
 compiled and run here; MADE_HEADERS is the folder of the headers that the build makes. With --check nothing is written:
 the exit status says whether the file is up to date, and whether each exported function, type and macro has an example.
+QUARRY_TEST_SHARE=n then runs one example of n, which QUARRY_TEST_SAMPLE chooses; all of them compile.
 """
 import os
 import re
@@ -113,7 +114,8 @@ def section(names, example, output, pairs):
     return lines + (dtype_table(pairs) if pairs else [])
 
 
-def page(root, examples, outputs, dtypes):
+def headings(root, examples):
+    """The page's headings in their order: the header, the names, the example."""
     names, alias = public_names(root), aliases(root)
     together, lost, headers = {}, [], {}
     for name, header in names.items():
@@ -126,19 +128,31 @@ def page(root, examples, outputs, dtypes):
         headers.setdefault(first, header)
     if lost:
         sys.exit('docs/examples.txt has no example of ' + ', '.join(lost))
+    return [(headers[first], sorted(found, key=lambda name: name != first), examples[first])
+            for first, found in together.items()]
+
+
+def page(found, outputs, dtypes):
     out, chapter = [INTRODUCTION.format(prelude=program.PRELUDE.strip())], None
-    for first, found in together.items():
-        if headers[first] != chapter:
-            chapter = headers[first]
+    for header, names, example in found:
+        if header != chapter:
+            chapter = header
             out += [f'## <quarry/{chapter}.h>', '']
-        example = examples[first]
-        out += section(sorted(found, key=lambda name: name != first), example, outputs[example.number],
-                       dtypes.get(example.number, []))
+        out += section(names, example, outputs[example.number], dtypes.get(example.number, []))
     return '\n'.join(out).rstrip() + '\n'
 
 
-def run(root, library, made, compiler, examples):
-    """What each example prints, and the dtypes of the results."""
+def stale(text, found, outputs, dtypes):
+    """The headings whose sections the text lacks; of examples that did not run, it has the code."""
+    for _, names, example in found:
+        number = example.number
+        lines = section(names, example, outputs.get(number, ''), dtypes.get(number, []))
+        if '\n'.join(lines if number in outputs else lines[:lines.index('```', 3)]).rstrip() not in text:
+            yield names[0]
+
+
+def run(root, library, made, compiler, examples, share):
+    """What each example prints, and the dtypes of the results, of one example of `share`."""
     with tempfile.TemporaryDirectory() as folder:
         source = program.text(examples, DTYPES, FEW)
         binary = str(Path(folder, 'examples'))
@@ -149,7 +163,8 @@ def run(root, library, made, compiler, examples):
         if done.returncode:
             sys.exit(done.stderr)
         env = dict(os.environ, QUARRY_DEVICE='cpu')
-        done = subprocess.run([binary], cwd=folder, env=env, text=True, capture_output=True)
+        first = int(os.environ.get('QUARRY_TEST_SAMPLE', 0)) % share
+        done = subprocess.run([binary, str(share), str(first)], cwd=folder, env=env, text=True, capture_output=True)
     if done.returncode:
         sys.exit(f'the examples end with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}')
     outputs, dtypes = {}, {}
@@ -168,16 +183,21 @@ def main():
     root, library, made, *compiler = [word for word in sys.argv[1:] if word != '--check']
     root, library, made = Path(root).resolve(), Path(library).resolve(), Path(made).resolve()
     examples = program.examples(root, list(public_names(root)))
-    outputs, dtypes = run(root, library, made, compiler, examples)
-    wrong = [f'{example.names[0]}: {outputs[example.number]}' for example in examples.values()
-             if 'ERROR' in outputs[example.number] or not outputs[example.number].strip()]
+    share = int(os.environ.get('QUARRY_TEST_SHARE', 1)) if check else 1
+    outputs, dtypes = run(root, library, made, compiler, examples, share)
+    shown = {example.names[0]: outputs[example.number] for example in examples.values() if example.number in outputs}
+    wrong = [f'{name}: {output}' for name, output in shown.items() if 'ERROR' in output or not output.strip()]
     if wrong:
-        sys.exit('Examples fail or print nothing:\n' + '\n'.join(dict.fromkeys(wrong)))
-    path, text = root / 'docs' / 'reference.md', page(root, examples, outputs, dtypes)
+        sys.exit('Examples fail or print nothing:\n' + '\n'.join(wrong))
+    path, found = root / 'docs' / 'reference.md', headings(root, examples)
     if not check:
-        path.write_text(text, encoding='utf-8')
-    elif not path.exists() or path.read_text(encoding='utf-8') != text:
-        sys.exit('docs/reference.md is not what the examples print: run tools/make_reference.py')
+        path.write_text(page(found, outputs, dtypes), encoding='utf-8')
+        return
+    text = path.read_text(encoding='utf-8') if path.exists() else ''
+    old = list(stale(text, found, outputs, dtypes))
+    if old or share == 1 and text != page(found, outputs, dtypes):
+        sys.exit(f'docs/reference.md is not what the examples print ({", ".join(old)}): run tools/make_reference.py')
+    print(f'{len(outputs)} of {len(found)} examples run as docs/reference.md shows')
 
 
 main()

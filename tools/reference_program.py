@@ -261,22 +261,25 @@ def examples(root, public):
     return found
 
 
+def results(example, dtypes, few):
+    """The dtypes of an example's operands that the page shows results for, and the statement that shows one."""
+    if example.formula:
+        names = dict.fromkeys(re.findall(r'\b(row|p|x|ints|idx)\b', example.formula))
+        return dtypes, f'show_planned(ga_explain("{example.formula}", {", ".join(f"GA({name})" for name in names)}))'
+    return (few, f'SHOW_DTYPE({example.result})') if example.result else ((), '')
+
+
 def text(found, dtypes, few):
-    """The program. The dtypes of results that only a run tells are those of a few operands."""
+    """The program: PROGRAM SHARE FIRST runs one example of SHARE, from FIRST on. The dtypes of results that only a run
+    tells are those of a few operands."""
     indented = re.sub(r'^(?=.)', '    ', PRELUDE.lstrip(), flags=re.M)
-    out, main = [HEAD.replace('PRELUDE', indented)], []
-    every = {example.number: example for example in found.values()}
-    for number, example in every.items():
+    out = [HEAD.replace('PRELUDE', indented)]
+    main = ['int main(int argc, char **argv)\n{',
+            '    const int share = argc > 1 ? atoi(argv[1]) : 1, first = argc > 2 ? atoi(argv[2]) : 0;']
+    for number, example in {example.number: example for example in found.values()}.items():
+        own, shown = results(example, dtypes, few)
         out.append(f'static void example_{number}(void)\n{{\n{example.code}\n}}\n')
-        main.append(f'    start({number}, GA_NO_DTYPE), example_{number}(), end();')
-        own = dtypes
-        if example.formula:
-            names = dict.fromkeys(re.findall(r'\b(row|p|x|ints|idx)\b', example.formula))
-            shown = f'show_planned(ga_explain("{example.formula}", {", ".join(f"GA({name})" for name in names)}))'
-        elif example.result:
-            shown, own = f'SHOW_DTYPE({example.result})', few
-        else:
-            continue
-        for dtype in own:
-            main.append(f'    start({number}, GA_{dtype.upper()}), {shown}, end();')
-    return '\n'.join([*out, 'int main(void)\n{', *main, '    return 0;\n}\n'])
+        main += [f'    if ({number} % share == first) {{',
+                 f'        start({number}, GA_NO_DTYPE), example_{number}(), end();',
+                 *(f'        start({number}, GA_{dtype.upper()}), {shown}, end();' for dtype in own), '    }']
+    return '\n'.join([*out, *main, '    return 0;\n}\n'])

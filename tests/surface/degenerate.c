@@ -1,5 +1,7 @@
 /* Every kind of public call on arrays with zero-length axes, without axes, and with strides of 0
- * and below: degenerate.py has NumPy's results beside the expressions, and its errors. */
+ * and below: degenerate.py has NumPy's results beside the expressions, and its errors.
+ *
+ * degenerate FOLDER [SHARE [START]] makes one call of SHARE; START says which. */
 #include <quarry.h>
 
 #include <stdio.h>
@@ -9,6 +11,7 @@
 
 static const char *folder;
 static int array, shown;
+static unsigned share = 1, call; /* the next call; each `share`-th one is made */
 
 enum { SECONDS = 60 }; /* that a call may take, with a compiler's time */
 
@@ -29,20 +32,25 @@ static void show(const char *expression, gpuarray *result, int line)
     ga_clear_error();
 }
 
-/* The array's number comes before the call: it stands last where a call does not end. */
-static void begin(const char *expression)
+/* Whether the sample, one call of `share`, has the call. The array's number comes before the call:
+ * it stands last where a call does not end. */
+static bool begin(const char *expression)
 {
+    if (call++ % share != 0)
+        return false;
     alarm(SECONDS);
     printf("%d\t%s", array, expression);
     fflush(stdout);
+    return true;
 }
-#define SHOW(expression, ...) (begin(#__VA_ARGS__), show(expression, __VA_ARGS__, __LINE__))
+#define SHOW(expression, ...)                                                                      \
+    (begin(#__VA_ARGS__) ? show(expression, __VA_ARGS__, __LINE__) : (void)0)
 #define NUMBER(expression, ...)                                                                    \
     SHOW("np.float64(" expression ")", ga_scalar(GA_FLOAT64, (double)(__VA_ARGS__)))
 
 /* One of several results, after a call that returns a status. */
 #define AFTER(expression, call, ...)                                                               \
-    (begin(#call), show(expression, (call) == GA_OK ? (__VA_ARGS__) : NULL, __LINE__))
+    (begin(#call) ? show(expression, (call) == GA_OK ? (__VA_ARGS__) : NULL, __LINE__) : (void)0)
 
 static gpuarray *x, *y, *i, *truth, *v, *a, *b, *c, *d, *out[8];
 
@@ -369,6 +377,8 @@ static gpuarray *make(int which)
 int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : ".";
+    share = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    call = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
     for (bool more = true; more; array++)
         GA_SCOPE {
             x = make(array);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs degenerate.c and compares each result with the NumPy expression beside it, and errors with NumPy's.
 
-degenerate.py PROGRAM
+degenerate.py PROGRAM. QUARRY_TEST_SHARE=n makes one call of n, which QUARRY_TEST_SAMPLE chooses.
 """
+import os
 import subprocess
 import sys
 import tempfile
@@ -81,8 +82,10 @@ def judge(expression, known, index, folder, message):
 
 def main():
     made, wrong, lines = arrays(), 0, 0
+    share = int(os.environ.get("QUARRY_TEST_SHARE", 1))
+    first = int(os.environ.get("QUARRY_TEST_SAMPLE", 0)) % share
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.argv[1], folder], capture_output=True, text=True)
+        run = subprocess.run([sys.argv[1], folder, str(share), str(first)], capture_output=True, text=True)
         for line in run.stdout.splitlines():
             lines += 1
             array, call, *rest = line.split("\t")
@@ -95,7 +98,7 @@ def main():
             if reason:
                 wrong += 1
                 print(f"degenerate.c:{place}: {call} of shape {x.shape}, strides {x.strides}: {reason}")
-    finish(run, lines, wrong, 3000)
+    finish(run, lines, wrong, 3000 // share)
 
 
 main()
