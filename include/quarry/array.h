@@ -21,8 +21,9 @@ GA_BEGIN_DECLS
  * GA_ERR_INVALID.
  *
  * A call queues its work on the thread's current stream and does not wait for the GPU, unless its
- * comment says that it waits. On "cpu" the work is done when the call returns. A fault of queued
- * work is the error of the next call that waits.
+ * comment says that it waits. A call that waits cannot be part of a graph (GA_ERR_UNSUPPORTED). On
+ * "cpu" the work is done when the call returns. A fault of queued work is the error of the next
+ * call that waits.
  *
  * Any function may raise these: GA_ERR_INVALID for an axis out of range, for more than GA_MAX_NDIM
  * dimensions, or if it writes to a read-only view; GA_ERR_SHAPE for a shape with a negative length
@@ -199,8 +200,8 @@ GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes
  * result is 0 (NaN for floating results) and the thread's error is set. With indices, the macros
  * give one element of any array, as numpy.ndarray.item: ga_item_double(x, 1, -1) takes one index
  * for each axis, and ga_item_double(x, 7) one in C order of all elements. GA_ERR_SHAPE for another
- * size without indices; GA_ERR_INDEX for an index out of range or another number of indices;
- * GA_ERR_UNSUPPORTED while a graph is recorded. Each call is a copy from the device: for many
+ * size without indices; GA_ERR_INDEX for an index out of range or another number of indices.
+ * Each call is a copy from the device: for many
  * elements, see ga_to_host(). */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);

@@ -27,7 +27,8 @@ typedef struct ga_searchsorted_args {
  * it keeps `a` sorted, as numpy.searchsorted: an int64 array of the shape of v (0-d for a number).
  * Elements are compared in the common dtype, floats of 8 and 16 bits as float32; a number takes
  * part with its own dtype. If `a` is not ascending, the result is unspecified, but within [0,
- * length]. GA_ERR_INDEX if the sorter holds an index outside `a`. */
+ * length]. With a sorter the call waits for its bounds. GA_ERR_INDEX if the sorter holds an index
+ * outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
@@ -39,7 +40,8 @@ typedef struct ga_digitize_args {
 
 /* ga_digitize(x, bins, .right = true): for each element of x, the index of its interval of `bins`,
  * as numpy.digitize: 0 before the first edge, and the number of edges after the last one. Elements
- * are compared as in ga_searchsorted(). GA_ERR_INVALID if the bins neither ascend nor descend. */
+ * are compared as in ga_searchsorted(). The call waits for the order of the bins. GA_ERR_INVALID if
+ * the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* Arguments of ga_interp(). */

@@ -62,10 +62,10 @@ typedef struct ga_part {
 /* x[parts], by NumPy's rules: ga_index(x, GA_ALL, indices, 3). Integers and arrays of integers
  * broadcast together. Their axes take the place of the first one, or come first if a range, a new
  * axis or an ellipsis separates them. A mask stands for the indices of its true elements and
- * covers as many axes as it has; the call waits for their number, and a graph cannot contain it
- * (GA_ERR_UNSUPPORTED). Without arrays the result is a view, otherwise a new array. GA_ERR_INDEX,
- * also for too many indices and a mask of another length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro
- * takes gpuarray *, integers and ranges; ga_index_parts() takes a list. */
+ * covers as many axes as it has; the call waits for their number. Without arrays the result is a
+ * view, otherwise a new array. GA_ERR_INDEX, also for too many indices and a mask of another
+ * length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro takes gpuarray *, integers and ranges;
+ * ga_index_parts() takes a list. */
 GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
 
 /* x[parts] = value: ga_index_set(x, value, indices, GA_ALL). The value, an array or a number,
@@ -93,7 +93,8 @@ GA_API ga_status ga_index_minimum(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_maximum(size_t size, const ga_index_add_args *args);
 
 /* Elements chosen from several arrays, as numpy.choose: element i of the result comes from array
- * indices[i]. All arrays broadcast together. The result has the common dtype of the choices. */
+ * indices[i]. All arrays broadcast together. The result has the common dtype of the choices.
+ * GA_ERR_UNSUPPORTED for more than 16 of them. */
 GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
 
 /* Options of ga_choose(). In C: ga_choose(indices, GA_ARRAYS(a, b), .mode = GA_CLIP). */

@@ -95,8 +95,7 @@ typedef struct ga_repeat_args {
 } ga_repeat_args;
 
 /* Each element of an axis repeated, as numpy.repeat. With an array of counts the length of the
- * result depends on the data: the call waits for it, and a graph cannot contain it
- * (GA_ERR_UNSUPPORTED). GA_ERR_SHAPE for another number of
+ * result depends on the data, and the call waits for it. GA_ERR_SHAPE for another number of
  * counts, GA_ERR_DTYPE for counts that are not integers, GA_ERR_INVALID for a negative count. */
 GA_API gpuarray *ga_repeat(size_t size, const ga_repeat_args *args);
 

@@ -11,7 +11,7 @@ GA_BEGIN_DECLS
 /* Arrays of any dtype and shape are sets of their elements, in the order of ga_sort(). -0 equals
  * +0. Results are new 1-D arrays in ascending order unless stated otherwise. Of equal elements a
  * result has the first one in C order, with its bits. The length of a result depends on the data:
- * the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). Two arrays are
+ * the call waits for it. Two arrays are
  * compared in their common dtype; GA_ERR_DTYPE if there is none.
  *
  * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). */

@@ -22,10 +22,10 @@ typedef struct ga_insert_args {
 } ga_insert_args;
 
 /* A copy of x with values inserted before elements of an axis, in the dtype of x, as numpy.insert.
- * Arrays convert as by ga_astype(). The call waits for an array of indices or a mask, and a graph
- * cannot contain that (GA_ERR_UNSUPPORTED). GA_ERR_INDEX for an index outside 0 to the length;
- * GA_ERR_SHAPE for values that do not broadcast; GA_ERR_DTYPE for indices that are not integers;
- * GA_ERR_INVALID for a number that does not fit the dtype of x, a new axis or an ellipsis. */
+ * Arrays convert as by ga_astype(). The call waits for an array of indices or a mask. GA_ERR_INDEX
+ * for an index outside 0 to the length; GA_ERR_SHAPE for values that do not broadcast; GA_ERR_DTYPE
+ * for indices that are not integers; GA_ERR_INVALID for a number that does not fit the dtype of x,
+ * a new axis or an ellipsis. */
 GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
 
 /* Arguments of ga_delete(). In C: ga_delete(x, GA_RANGE(2, 5, 1), GA_AXIS(0)). */
@@ -38,9 +38,8 @@ typedef struct ga_delete_args {
 } ga_delete_args;
 
 /* A copy of x without some elements of an axis, as numpy.delete. With an array the call waits for
- * the number of elements that remain, and a graph cannot contain it (GA_ERR_UNSUPPORTED).
- * GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length; GA_ERR_DTYPE and GA_ERR_INVALID as for
- * ga_insert(). */
+ * the number of elements that remain. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length;
+ * GA_ERR_DTYPE and GA_ERR_INVALID as for ga_insert(). */
 GA_API gpuarray *ga_delete(size_t size, const ga_delete_args *args);
 
 /* The elements of x in C order in a new shape, as numpy.resize: x repeats as often as needed.
@@ -48,8 +47,8 @@ GA_API gpuarray *ga_delete(size_t size, const ga_delete_args *args);
 GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
 
 /* A view of x without the zeros at the front ("f"), at the back ("b") or both ("fb", or NULL) of
- * each axis, as numpy.trim_zeros. The call waits for the elements, and a graph cannot contain it
- * (GA_ERR_UNSUPPORTED). GA_ERR_INVALID for other sides. */
+ * each axis, as numpy.trim_zeros. The call waits for the elements. GA_ERR_INVALID for other sides.
+ */
 GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
 
 /* The same along some axes: ga_trim_zeros_axes(x, "b", GA_AXES(0)). GA_ERR_INVALID for a repeated
