@@ -10,30 +10,8 @@
 
 GA_BEGIN_DECLS
 
-/* These rules hold for the whole library.
- *
- * A function that returns a gpuarray * returns a new reference, or NULL on failure. Outside a scope
- * the caller frees the result; inside a scope the scope does. A function that returns a ga_status
- * returns GA_OK or its error. A result that an argument points to is written only on success.
- *
- * The thread keeps its first error (error.h). A NULL array argument stands for an earlier failed
- * result: the function returns NULL at once. If no earlier call failed, the NULL itself is
- * GA_ERR_INVALID.
- *
- * A call queues its work on the thread's current stream and does not wait for the GPU, unless its
- * comment says that it waits. A call that waits cannot be part of a graph (GA_ERR_UNSUPPORTED). On
- * "cpu" the work is done when the call returns. A fault of queued work is the error of the next
- * call that waits.
- *
- * Any function may raise these: GA_ERR_INVALID for an axis out of range, for more than GA_MAX_NDIM
- * dimensions, or if it writes to a read-only view; GA_ERR_SHAPE for a shape with a negative length
- * or of more than 2^63 bytes; GA_ERR_DTYPE for a dtype that is none; GA_ERR_DEVICE for arrays of
- * different devices, or a device that fails; GA_ERR_MEMORY; GA_ERR_COMPILE if a kernel is new and
- * the compiler is missing or fails. Comments name the other errors.
- *
- * A struct of options holds zero for each option that is left out, which means the default. Many
- * functions have a macro of the same name, which takes C numbers where the function takes a
- * ga_value, and the options by name. */
+/* The rules of error.h hold: who frees results, what NULL means, which errors any function may
+ * raise, and when a call waits. */
 
 /* The maximum number of dimensions. */
 #define GA_MAX_NDIM 32
@@ -131,21 +109,20 @@ GA_API gpuarray *ga_full_like_with(const gpuarray *x, ga_value fill, size_t size
                                    const ga_like_args *args);
 
 /* start, start + step, ... up to but excluding stop: ceil((stop - start) / step) numbers, as
- * numpy.arange with a dtype. The macro takes any real C numbers. Integers are computed exactly; one
- * float among the arguments makes the arithmetic float64. From the third number on, each follows
- * from the first two as stored, and integers wrap. GA_ERR_INVALID if step is 0, the length is not
- * finite, the first two numbers do not fit an integer dtype, or the dtype is bool and the length
- * exceeds two.
- */
+ * numpy.arange with a dtype. The macro takes any real C numbers. Integers are computed exactly;
+ * one float among the arguments makes the arithmetic float64. From the third number on, each
+ * follows from the first two as stored, and integers wrap. GA_ERR_INVALID if step is 0, the length
+ * is not finite, the first two numbers do not fit an integer dtype, or the dtype is bool and the
+ * length exceeds two. */
 GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
 
 /* The function behind the macro ga_arange. */
 GA_API gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step);
 
-/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. The macro takes
- * any C numbers; complex ones need a complex dtype (GA_ERR_DTYPE). ga_linspace(GA_FLOAT64, 0, 1, 4,
- * .endpoint = false) leaves out the stop: 0, 0.25, 0.5, 0.75. An integer dtype rounds down, as in
- * NumPy. GA_ERR_INVALID if num is negative. */
+/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. The macro
+ * takes any C numbers; complex ones need a complex dtype (GA_ERR_DTYPE). ga_linspace(GA_FLOAT64,
+ * 0, 1, 4, .endpoint = false) leaves out the stop: 0, 0.25, 0.5, 0.75. An integer dtype rounds
+ * down, as in NumPy. GA_ERR_INVALID if num is negative. */
 GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
 
 /* How many numbers linspace makes, and whether the stop is one of them: the macro sets .endpoint
@@ -200,9 +177,8 @@ GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes
  * result is 0 (NaN for floating results) and the thread's error is set. With indices, the macros
  * give one element of any array, as numpy.ndarray.item: ga_item_double(x, 1, -1) takes one index
  * for each axis, and ga_item_double(x, 7) one in C order of all elements. GA_ERR_SHAPE for another
- * size without indices; GA_ERR_INDEX for an index out of range or another number of indices.
- * Each call is a copy from the device: for many
- * elements, see ga_to_host(). */
+ * size without indices; GA_ERR_INDEX for an index out of range or another number of indices. Each
+ * call is a copy from the device: for many elements, see ga_to_host(). */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);
 GA_API uint64_t ga_item_uint64(const gpuarray *x);
@@ -218,8 +194,8 @@ GA_API double _Complex ga_item_complex(const gpuarray *x);
 GA_API double _Complex ga_item_complex_at(const gpuarray *x, int n, const int64_t *index);
 #endif
 
-/* Properties of x; no call waits. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false.
- */
+/* Properties of x; no call waits. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL,
+ * false. */
 GA_API int ga_ndim(const gpuarray *x);
 GA_API const int64_t *ga_shape(const gpuarray *x);   /* ndim lengths, owned by x */
 GA_API const int64_t *ga_strides(const gpuarray *x); /* ndim strides in bytes, owned by x */
@@ -239,8 +215,8 @@ GA_API int64_t ga_length(const gpuarray *x, int axis);
 GA_API gpuarray *ga_copy(const gpuarray *x);
 
 /* A contiguous copy with another dtype, as numpy.ndarray.astype. Float to integer truncates; NaN
- * becomes 0, and values out of range become the nearest end of the range. Integers wrap. Complex to
- * real drops the imaginary part. */
+ * becomes 0, and values out of range become the nearest end of the range. Integers wrap. Complex
+ * to real drops the imaginary part. */
 GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
 
 /* view[...] = value: broadcasts the value to the view (GA_ERR_SHAPE). An array is cast as by
@@ -287,8 +263,8 @@ GA_API gpuarray *ga_slice_v(const gpuarray *x, const char *format, va_list numbe
 GA_API gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges);
 
 /* The same elements in C order with another shape; one length may be -1. ga_ravel() gives the 1-D
- * array of them. A view if the layout allows it, otherwise a copy. GA_ERR_SHAPE if the sizes differ
- * or several lengths are -1. */
+ * array of them. A view if the layout allows it, otherwise a copy. GA_ERR_SHAPE if the sizes
+ * differ or several lengths are -1. */
 GA_API gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ravel(const gpuarray *x);
 
@@ -352,8 +328,8 @@ GA_API ga_status ga_save(const gpuarray *x, const char *path);
  * elements. The caller frees the text with free(). NULL on failure. */
 GA_API char *ga_format(const gpuarray *x);
 
-/* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x), but
- * with all digits for a 0-d array. GA_ERR_IO if the output takes no more. */
+/* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x),
+ * but with all digits for a 0-d array. GA_ERR_IO if the output takes no more. */
 GA_API ga_status ga_print(const gpuarray *x);
 
 /* How ga_format() and ga_print() write arrays, as numpy.set_printoptions. Zero means NumPy's

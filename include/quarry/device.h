@@ -35,8 +35,8 @@ GA_API const char *ga_device_of(const gpuarray *x);
 GA_API gpuarray *ga_to_device(const gpuarray *x, const char *device);
 
 /* Waits until all work queued on the current device is done, on every stream. Returns the first
- * failure in it: GA_ERR_DEVICE, or GA_ERR_INDEX for an index out of range. GA_ERR_UNSUPPORTED while
- * a graph is recorded. */
+ * failure in it: GA_ERR_DEVICE, or GA_ERR_INDEX for an index out of range. GA_ERR_UNSUPPORTED
+ * while a graph is recorded. */
 GA_API ga_status ga_synchronize(void);
 
 GA_END_DECLS

@@ -36,8 +36,8 @@ GA_API size_t ga_dtype_size(ga_dtype dtype);
  * GA_ERR_DTYPE) if an argument is not a dtype. */
 GA_API ga_dtype ga_result_type(ga_dtype a, ga_dtype b);
 
-/* Whether `from` casts to `to` without loss, as numpy.can_cast(from, to, "safe"). false, without an
- * error, if an argument is not a dtype. */
+/* Whether `from` casts to `to` without loss, as numpy.can_cast(from, to, "safe"). false, without
+ * an error, if an argument is not a dtype. */
 GA_API bool ga_can_cast(ga_dtype from, ga_dtype to);
 
 /* numpy.promote_types, the same function. */

@@ -11,9 +11,9 @@ GA_BEGIN_DECLS
 
 /* Operands have any dtypes, shapes and layouts. Results are new arrays in the common dtype of the
  * operands. Sums of integers wrap; for bool the product is "and" and the sum "or", as in NumPy. An
- * `out` receives the result instead; the call then returns `out` itself, not a new reference. `out`
- * may share memory with operands. No call waits. GA_ERR_SHAPE for axes that do not match and for an
- * `out` of another shape; GA_ERR_DTYPE if the result does not cast to the dtype of `out`
+ * `out` receives the result instead; the call then returns `out` itself, not a new reference.
+ * `out` may share memory with operands. No call waits. GA_ERR_SHAPE for axes that do not match and
+ * for an `out` of another shape; GA_ERR_DTYPE if the result does not cast to the dtype of `out`
  * ("same_kind").
  *
  * Arguments of ga_einsum(). In C: ga_einsum("ij,jk->ik", GA_ARRAYS(a, b), .out = c). */
@@ -64,8 +64,8 @@ GA_API gpuarray *ga_vecdot(size_t size, const ga_vector_args *args);
 
 /* The cross products of vectors of 3 elements along an axis of both arrays, as numpy.cross; the
  * other axes broadcast. The third element of a vector of 2 elements is 0; for two such vectors the
- * result is the third element alone, without the axis. GA_ERR_SHAPE for other lengths, GA_ERR_DTYPE
- * for bool. NumPy 2 deprecates vectors of 2 elements. */
+ * result is the third element alone, without the axis. GA_ERR_SHAPE for other lengths,
+ * GA_ERR_DTYPE for bool. NumPy 2 deprecates vectors of 2 elements. */
 GA_API gpuarray *ga_cross(size_t size, const ga_vector_args *args);
 
 /* Arguments of ga_outer(). In C: ga_outer(a, b, .out = c). */
@@ -74,11 +74,12 @@ typedef struct ga_outer_args {
     gpuarray *out;
 } ga_outer_args;
 
-/* The matrix of all products of an element of `a` and one of b, both in C order, as numpy.outer. */
+/* The matrix of all products of an element of `a` and one of b, both in C order, as numpy.outer.
+ */
 GA_API gpuarray *ga_outer(size_t size, const ga_outer_args *args);
 
-/* The sum of conj(a) * b over all elements in C order, as numpy.vdot: a 0-d array.
- * GA_ERR_SHAPE for different numbers of elements. */
+/* The sum of conj(a) * b over all elements in C order, as numpy.vdot: a 0-d array. GA_ERR_SHAPE
+ * for different numbers of elements. */
 GA_API gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b);
 
 /* The sums over the last axes of both arrays, as numpy.inner. The result has the other axes of

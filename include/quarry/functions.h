@@ -52,8 +52,8 @@ typedef struct ga_array_equal_args {
  * result; returns false on failure. */
 GA_API bool ga_array_equal(size_t size, const ga_array_equal_args *args);
 
-/* Whether the elements are equal after broadcasting, as numpy.array_equiv; false, without an error,
- * if the shapes do not broadcast. Waits for the result; returns false on failure. */
+/* Whether the elements are equal after broadcasting, as numpy.array_equiv; false, without an
+ * error, if the shapes do not broadcast. Waits for the result; returns false on failure. */
 GA_API bool ga_array_equiv(const gpuarray *a, const gpuarray *b);
 
 /* Options of ga_nan_to_num(). The macro stores the text of the options in `given`: an option that
@@ -130,8 +130,8 @@ GA_API bool ga_can_cast_as(ga_dtype from, ga_dtype to, const char *casting);
 
 /* ---- Windows and ranges ---- */
 
-/* NumPy's window functions with m points, whose value at the middle is 1; an empty array for m < 1.
- * Each is computed in float64 and stored as dtype; `beta` is the shape of the Kaiser window. */
+/* NumPy's window functions with m points, whose value at the middle is 1; an empty array for m <
+ * 1. Each is computed in float64 and stored as dtype; `beta` is the shape of the Kaiser window. */
 GA_API gpuarray *ga_bartlett(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_blackman(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_hamming(ga_dtype dtype, int64_t m);

@@ -9,9 +9,9 @@
 GA_BEGIN_DECLS
 
 /* Arrays may have any layout. All functions raise GA_ERR_SHAPE for dimensions and lengths that do
- * not match, and GA_ERR_DTYPE for dtypes that a function does not take. Results are new arrays in C
- * order. Counts are int64 and exact. Sums of weights are float64; on one device they have the same
- * bits in every run (docs/histograms.md). */
+ * not match, and GA_ERR_DTYPE for dtypes that a function does not take. Results are new arrays in
+ * C order. Counts are int64 and exact. Sums of weights are float64; on one device they have the
+ * same bits in every run (docs/histograms.md). */
 
 /* ---- Searches ---- */
 
@@ -40,8 +40,8 @@ typedef struct ga_digitize_args {
 
 /* ga_digitize(x, bins, .right = true): for each element of x, the index of its interval of `bins`,
  * as numpy.digitize: 0 before the first edge, and the number of edges after the last one. Elements
- * are compared as in ga_searchsorted(). The call waits for the order of the bins. GA_ERR_INVALID if
- * the bins neither ascend nor descend. */
+ * are compared as in ga_searchsorted(). The call waits for the order of the bins. GA_ERR_INVALID
+ * if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* Arguments of ga_interp(). */
@@ -71,8 +71,8 @@ typedef struct ga_bincount_args {
 } ga_bincount_args;
 
 /* ga_bincount(x, .weights = w, .minlength = n): how often each integer from 0 to the maximum of x
- * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. The
- * call waits for the minimum and maximum. GA_ERR_INVALID for a negative element or minlength. */
+ * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. The call waits
+ * for the minimum and maximum. GA_ERR_INVALID for a negative element or minlength. */
 GA_API gpuarray *ga_bincount(size_t size, const ga_bincount_args *args);
 
 /* Arguments of ga_histogram(). */
@@ -90,8 +90,8 @@ typedef struct ga_histogram_args {
  * as numpy.histogram. A bin includes its left edge; the last one includes both edges. Elements
  * outside the bins, and NaN, are not counted. Counts are int64, or have the dtype of the weights;
  * densities are float64. Edges are the given ones, or float64 for integers and bool, and otherwise
- * of the dtype in which x is compared. A range of no width is widened by 0.5 on each side. The call
- * waits for the minimum and maximum of x if it has to find the range, and for given edges.
+ * of the dtype in which x is compared. A range of no width is widened by 0.5 on each side. The
+ * call waits for the minimum and maximum of x if it has to find the range, and for given edges.
  * GA_ERR_INVALID if there is less than one bin, if the range is reversed or not finite, if the
  * edges do not ascend, if x without a range has an infinity or NaN, or if the range is too small
  * for that many bins; GA_ERR_DTYPE for a number of bins that is not an integer. Rules such as
@@ -127,8 +127,8 @@ typedef struct ga_histogramdd_args {
 } ga_histogramdd_args;
 
 /* ga_histogramdd(sample, GA_BINS(4, 5, edges), &counts, edges, ...): the histogram of points in
- * several dimensions, as numpy.histogramdd. Counts are float64. Results, waits and errors are those
- * of ga_histogram(); GA_ERR_INVALID also for another number of bins. */
+ * several dimensions, as numpy.histogramdd. Counts are float64. Results, waits and errors are
+ * those of ga_histogram(); GA_ERR_INVALID also for another number of bins. */
 GA_API ga_status ga_histogramdd(size_t size, const ga_histogramdd_args *args);
 
 GA_END_DECLS

@@ -17,9 +17,10 @@ GA_BEGIN_DECLS
  * for the device or the next read of elements returns it; until then the result holds element 0 in
  * that place, and a write skips that element.
  *
- * Indices that are not integers are GA_ERR_DTYPE, bool among them: a mask is an index of ga_index()
- * only. Shapes that do not match or broadcast are GA_ERR_SHAPE. A write converts an array as
- * ga_astype() does; a number must fit the dtype of x, as in ga_full() (GA_ERR_INVALID). */
+ * Indices that are not integers are GA_ERR_DTYPE, bool among them: a mask is an index of
+ * ga_index() only. Shapes that do not match or broadcast are GA_ERR_SHAPE. A write converts an
+ * array as ga_astype() does; a number must fit the dtype of x, as in ga_full() (GA_ERR_INVALID).
+ */
 
 /* What an index out of range means. */
 typedef enum ga_index_mode {
@@ -47,8 +48,8 @@ GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
 
 /* The elements of each line of x along an axis at the indices in the same line of `indices`, as
  * numpy.take_along_axis; with the result of ga_argsort() it sorts. Both arrays have the same
- * number of axes, and the other axes broadcast (GA_ERR_SHAPE). Without an axis, it is the last one.
- * Errors are those of ga_take() too. */
+ * number of axes, and the other axes broadcast (GA_ERR_SHAPE). Without an axis, it is the last
+ * one. Errors are those of ga_take() too. */
 GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
 
 /* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an

@@ -11,8 +11,8 @@ GA_BEGIN_DECLS
 
 /* ---- Joining ---- */
 
-/* Functions that join or repeat return new arrays in C order. Views share the memory of x; those of
- * broadcasts and diagonals are read-only. */
+/* Functions that join or repeat return new arrays in C order. Views share the memory of x; those
+ * of broadcasts and diagonals are read-only. */
 
 /* Arguments of a join. In C: ga_concatenate(GA_ARRAYS(a, b), GA_AXIS(1)). */
 typedef struct ga_join_args {
@@ -29,14 +29,14 @@ typedef struct ga_join_args {
 /* The arrays joined along an axis, as numpy.concatenate, in their common dtype; the other axes
  * have equal lengths. GA_AXIS() names no axis and joins the elements of all arrays in C order.
  * GA_ERR_SHAPE, GA_ERR_DEVICE; GA_ERR_DTYPE also if elements do not cast to .dtype or .out within
- * their kind; GA_ERR_INVALID for no arrays, 0-d arrays with an axis, or both .dtype
- * and .out. */
+ * their kind; GA_ERR_INVALID for no arrays, 0-d arrays with an axis, or both .dtype and .out. */
 GA_API gpuarray *ga_concatenate(size_t size, const ga_join_args *args);
 
 /* Arrays of one shape joined along a new axis, as numpy.stack. Errors as above. */
 GA_API gpuarray *ga_stack(size_t size, const ga_join_args *args);
 
-/* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). Errors as above. */
+/* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). Errors as above.
+ */
 GA_API gpuarray *ga_vstack(int count, const gpuarray *const *arrays);
 GA_API gpuarray *ga_hstack(int count, const gpuarray *const *arrays);
 GA_API gpuarray *ga_dstack(int count, const gpuarray *const *arrays);
@@ -64,8 +64,8 @@ GA_API ga_status ga_split(const gpuarray *x, int sections, int axis, gpuarray **
  * come first. */
 GA_API ga_status ga_array_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
-/* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. Indices past the
- * end and indices that decrease give empty views, as in NumPy. */
+/* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. Indices past
+ * the end and indices that decrease give empty views, as in NumPy. */
 GA_API ga_status ga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis,
                              gpuarray **out);
 
@@ -133,22 +133,22 @@ typedef struct ga_pad_args {
     const int64_t *stat_lengths;
 } ga_pad_args;
 
-/* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says which:
+/* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says
+ * which:
  *
  * "constant": `value`. "empty": unspecified elements. "linear_ramp": numbers from the element at
  * the edge to `value`, evenly spaced.
  *
- * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated:
- * 3 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
+ * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated: 3
+ * 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
  * it were periodic: 2 3 | 1 2 3 | 1 2.
  *
  * "maximum", "mean", "median", "minimum": that of the elements along the axis.
  *
- * A mode ignores options of other modes, where NumPy raises ValueError. NumPy's
- * reflect_type="odd" and functions as modes are missing. GA_ERR_INVALID for an unknown mode, a
- * negative width or length, or a value that does not fit the dtype of x; GA_ERR_SHAPE for another
- * number of widths, values or lengths, or for an axis of no elements unless the mode is "constant"
- * or "empty". */
+ * A mode ignores options of other modes, where NumPy raises ValueError. NumPy's reflect_type="odd"
+ * and functions as modes are missing. GA_ERR_INVALID for an unknown mode, a negative width or
+ * length, or a value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths,
+ * values or lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -205,8 +205,8 @@ GA_API ga_status ga_meshgrid(size_t size, const ga_meshgrid_args *args);
 /* ---- Diagonals ---- */
 
 /* A copy of x with zeros above (tril) or below (triu) the k-th diagonal of its last two axes, as
- * numpy.tril and triu: the main diagonal is 0, those above it are 1, 2, ... A 1-D array is repeated
- * as the rows of a matrix first, as in NumPy. GA_ERR_SHAPE for a 0-d array. */
+ * numpy.tril and triu: the main diagonal is 0, those above it are 1, 2, ... A 1-D array is
+ * repeated as the rows of a matrix first, as in NumPy. GA_ERR_SHAPE for a 0-d array. */
 GA_API gpuarray *ga_tril(const gpuarray *x, int64_t k);
 GA_API gpuarray *ga_triu(const gpuarray *x, int64_t k);
 

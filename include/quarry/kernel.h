@@ -31,26 +31,26 @@ typedef struct ga_elementwise_args {
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
  * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
- * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n`
- * is the number of elements. Arithmetic on floats smaller than float32 is in float; they also have
- * their NumPy names (float16, ...) as types there. The texts may use the C mathematical functions,
- * NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
- * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
- * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
- * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
- * block of one thread: barriers do nothing, and functions that read values of other threads
- * (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels on the
- * host too. Nothing is compiled before the first run. NULL on failure: GA_ERR_INVALID if
+ * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and
+ * `n` is the number of elements. Arithmetic on floats smaller than float32 is in float; they also
+ * have their NumPy names (float16, ...) as types there. The texts may use the C mathematical
+ * functions, NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and
+ * the like, atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn
+ * and the other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and
+ * the vector types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the
+ * elements is a block of one thread: barriers do nothing, and functions that read values of other
+ * threads (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels
+ * on the host too. Nothing is compiled before the first run. NULL on failure: GA_ERR_INVALID if
  * the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
  * declared dtype, or C numbers, which convert to the declared type and must fit it: 300 does not
  * fit int8. Every array that is indexed only by [i] must have the same size, and n is that size.
- * The call does not wait. GA_ERR_INVALID for another count, a number that does not fit, a read-only
- * view that the kernel writes, or a kernel of another kind; GA_ERR_DTYPE for an array of another
- * dtype; GA_ERR_SHAPE for different sizes; GA_ERR_COMPILE with the compiler's message, at the first
- * run. */
+ * The call does not wait. GA_ERR_INVALID for another count, a number that does not fit, a
+ * read-only view that the kernel writes, or a kernel of another kind; GA_ERR_DTYPE for an array of
+ * another dtype; GA_ERR_SHAPE for different sizes; GA_ERR_COMPILE with the compiler's message, at
+ * the first run. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as

@@ -69,8 +69,8 @@ GA_API gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t 
 GA_API void *ga_pinned_alloc(size_t nbytes);
 GA_API void ga_pinned_free(void *memory);
 
-/* Pins existing host memory for the current device until ga_host_unregister(). Unregister it before
- * you free it. On "cpu" both do nothing. GA_ERR_INVALID for NULL or 0 bytes. */
+/* Pins existing host memory for the current device until ga_host_unregister(). Unregister it
+ * before you free it. On "cpu" both do nothing. GA_ERR_INVALID for NULL or 0 bytes. */
 GA_API ga_status ga_host_register(void *memory, size_t nbytes);
 GA_API ga_status ga_host_unregister(void *memory);
 

@@ -25,9 +25,9 @@ typedef struct ga_product_args {
  * once. A result has the same bits in every run on one device with one library. cuBLASLt or the
  * host's BLAS multiplies floats if it is there (ga_product_library()), Quarry's own kernels
  * otherwise; docs/products.md has the details. Returns a new array in C order, or `out`; does not
- * wait. GA_ERR_SHAPE for shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta without
- * `out`, and for an alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the result
- * does not cast to the dtype of `out`. */
+ * wait. GA_ERR_SHAPE for shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta
+ * without `out`, and for an alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the
+ * result does not cast to the dtype of `out`. */
 GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 
 /* ga_dot(a, b): the product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d
@@ -36,8 +36,8 @@ GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
  * (GA_ERR_INVALID). Options, bits and errors as of ga_matmul(). */
 GA_API gpuarray *ga_dot(size_t size, const ga_product_args *args);
 
-/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. Options,
- * bits and errors as of ga_matmul(). */
+/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. Options, bits and
+ * errors as of ga_matmul(). */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
 /* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat; complex vectors

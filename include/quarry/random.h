@@ -8,11 +8,11 @@
 
 GA_BEGIN_DECLS
 
-/* A generator is a seed and a position, the number of elements drawn so far. Element p of a seed is
- * a function only of the seed, p, the distribution and the dtype (Philox4x32-10: Salmon, Moraes,
- * Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). Numbers therefore have the
- * same bits on every device, whatever the shapes and the number of calls: 100 elements and then 28
- * equal one call for 128. A seed has 2^64 elements.
+/* A generator is a seed and a position, the number of elements drawn so far. Element p of a seed
+ * is a function only of the seed, p, the distribution and the dtype (Philox4x32-10: Salmon,
+ * Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). Numbers therefore
+ * have the same bits on every device, whatever the shapes and the number of calls: 100 elements
+ * and then 28 equal one call for 128. A seed has 2^64 elements.
  *
  * Any thread may use any generator. Each call takes its elements atomically; the order of calls
  * from different threads is unspecified. If a call fails, its positions are drawn again, unless
@@ -25,8 +25,8 @@ GA_BEGIN_DECLS
  * its own dtype. All raise GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE
  * for a dtype that the distribution does not support, and the errors of ga_empty() for a shape.
  * Names and parameters are those of numpy.random.Generator, the numbers are not: its generator is
- * PCG64. Distributions of real numbers support every float; those smaller than float32 are computed
- * in it and rounded once. */
+ * PCG64. Distributions of real numbers support every float; those smaller than float32 are
+ * computed in it and rounded once. */
 
 /* ---- Generators ---- */
 
@@ -131,8 +131,8 @@ typedef struct ga_choice_args {
  * Without replacement, all choices share one element, or with probabilities use one for each
  * element of `a`; the choices come in the order in which they are drawn. GA_ERR_INVALID for a
  * choice from nothing, for more choices than elements (of probability above 0), and for
- * probabilities that are negative or do not sum to 1 within 1.5e-8; GA_ERR_SHAPE for another number
- * of them. A call with probabilities waits for their sum. */
+ * probabilities that are negative or do not sum to 1 within 1.5e-8; GA_ERR_SHAPE for another
+ * number of them. A call with probabilities waits for their sum. */
 GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 
 /* ---- Rows of numbers ---- */
@@ -143,8 +143,8 @@ GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 
 /* How often each of k outcomes occurs in n trials, in any integer dtype. `pvals` holds the k
  * probabilities along its last axis; its other axes, and n, broadcast to the shape. No probability
- * is negative, all but the last sum to 1 at most, and n is from 0 to 2^53 (GA_ERR_INVALID). Uses as
- * many elements of the generator as the result has. */
+ * is negative, all but the last sum to 1 at most, and n is from 0 to 2^53 (GA_ERR_INVALID). Uses
+ * as many elements of the generator as the result has. */
 GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                     int ndim, const int64_t *lengths);
 

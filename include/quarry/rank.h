@@ -52,8 +52,8 @@ typedef struct ga_quantile_args {
  * "nearest" take the element before that place, the one after it, their mean, or the nearer one.
  * The other methods are those of Hyndman and Fan ("Sample quantiles in statistical packages",
  * 1996): "inverted_cdf" (their 1), "averaged_inverted_cdf" (2), "closest_observation" (3),
- * "interpolated_inverted_cdf" (4), "hazen" (5), "weibull" (6; "linear" is 7), "median_unbiased" (8)
- * and "normal_unbiased" (9).
+ * "interpolated_inverted_cdf" (4), "hazen" (5), "weibull" (6; "linear" is 7), "median_unbiased"
+ * (8) and "normal_unbiased" (9).
  *
  * The methods that pick an element keep the dtype of x: "inverted_cdf", "closest_observation",
  * "lower", "higher", "nearest", and "linear" with an integer q. The others give a float: for a
@@ -82,10 +82,11 @@ typedef struct ga_partition_args {
 } ga_partition_args;
 
 /* ga_partition(x, kth, GA_AXIS(0)): a copy of x with the element that sorting puts at kth in that
- * place of the axis, as numpy.partition with one kth. Smaller elements come first, then equal ones,
- * then greater ones; each group keeps the order of x, where NumPy leaves it open. NaN is greater
- * than all numbers, and -0 equals 0. Complex elements are ordered by the real part, then by the
- * imaginary part. GA_ERR_INDEX for a kth outside the axis; GA_ERR_INVALID for a 0-d array. */
+ * place of the axis, as numpy.partition with one kth. Smaller elements come first, then equal
+ * ones, then greater ones; each group keeps the order of x, where NumPy leaves it open. NaN is
+ * greater than all numbers, and -0 equals 0. Complex elements are ordered by the real part, then
+ * by the imaginary part. GA_ERR_INDEX for a kth outside the axis; GA_ERR_INVALID for a 0-d array.
+ */
 GA_API gpuarray *ga_partition(size_t size, const ga_partition_args *args);
 
 /* The int64 indices along the axis of the elements that ga_partition() returns, in that order, as
@@ -107,7 +108,8 @@ typedef struct ga_topk_args {
  * descending order, and their int64 indices: the first k of a stable sort in that order. Of equal
  * elements the one with the lower index comes first. NaN comes last in either order. Both results
  * are new arrays, set only on success. GA_ERR_INDEX if k is negative or greater than the length of
- * the axis, GA_ERR_INVALID for a 0-d array. The array API and PyTorch have topk; NumPy does not. */
+ * the axis, GA_ERR_INVALID for a 0-d array. The array API and PyTorch have topk; NumPy does not.
+ */
 GA_API ga_status ga_topk(size_t size, const ga_topk_args *args);
 
 GA_END_DECLS

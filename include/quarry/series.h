@@ -28,8 +28,8 @@ typedef struct ga_gradient_args {
  * is named: that is ga_gradients(); GA_ERR_DTYPE for complex coordinates. */
 GA_API gpuarray *ga_gradient(size_t size, const ga_gradient_args *args);
 
-/* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x, 0,
- * NULL, NULL, 1, out) along all, as numpy.gradient. `spacings` has the spacing of each axis as
+/* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x,
+ * 0, NULL, NULL, 1, out) along all, as numpy.gradient. `spacings` has the spacing of each axis as
  * above: GA_V(0.1), GA_V(coordinates); NULL: 1. GA_ERR_INVALID also for a repeated axis. */
 GA_API ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes,
                               const ga_value *spacings, int edge_order, gpuarray **out);
@@ -58,14 +58,14 @@ typedef struct ga_unwrap_args {
     double period;  /* 0 means 2 pi */
 } ga_unwrap_args;
 
-/* Phases without jumps of more than half a period, as numpy.unwrap; integers give float64 also with
- * a whole period, where NumPy keeps them. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID for a
- * period that is not positive. */
+/* Phases without jumps of more than half a period, as numpy.unwrap; integers give float64 also
+ * with a whole period, where NumPy keeps them. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID
+ * for a period that is not positive. */
 GA_API gpuarray *ga_unwrap(size_t size, const ga_unwrap_args *args);
 
 /* The value at each x of the polynomial with the 1-D coefficients p, the highest power first, by
- * Horner's rule, as numpy.polyval, in the common dtype; 0 for no coefficients. GA_ERR_SHAPE if p is
- * not 1-D. */
+ * Horner's rule, as numpy.polyval, in the common dtype; 0 for no coefficients. GA_ERR_SHAPE if p
+ * is not 1-D. */
 GA_API gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x);
 
 /* Arguments of ga_convolve() and ga_correlate(). In C: ga_convolve(a, v, .mode = "same"). */

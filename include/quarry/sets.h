@@ -11,8 +11,8 @@ GA_BEGIN_DECLS
 /* Arrays of any dtype and shape are sets of their elements, in the order of ga_sort(). -0 equals
  * +0. Results are new 1-D arrays in ascending order unless stated otherwise. Of equal elements a
  * result has the first one in C order, with its bits. The length of a result depends on the data:
- * the call waits for it. Two arrays are
- * compared in their common dtype; GA_ERR_DTYPE if there is none.
+ * the call waits for it. Two arrays are compared in their common dtype; GA_ERR_DTYPE if there is
+ * none.
  *
  * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). */
 typedef struct ga_unique_args {
@@ -26,11 +26,11 @@ typedef struct ga_unique_args {
     const int *axes;
 } ga_unique_args;
 
-/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex number
- * with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order of their
- * elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This takes one
- * sort for each element of a row. Results are set only on success. GA_ERR_INVALID for parts
- * of no elements. */
+/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex
+ * number with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order
+ * of their elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This
+ * takes one sort for each element of a row. Results are set only on success. GA_ERR_INVALID for
+ * parts of no elements. */
 GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
 
 /* The forms of the array API, as numpy.unique_all and so on, in which each NaN is a value of its
@@ -97,8 +97,8 @@ typedef struct ga_mode_args {
 
 /* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and its
  * int64 count. Of several, the smallest. All NaNs are one value. The results are new arrays of the
- * kept axes, set only on success. GA_ERR_INVALID for a repeated axis, or no elements. SciPy
- * has such a function; NumPy does not. */
+ * kept axes, set only on success. GA_ERR_INVALID for a repeated axis, or no elements. SciPy has
+ * such a function; NumPy does not. */
 GA_API ga_status ga_mode(size_t size, const ga_mode_args *args);
 
 GA_END_DECLS

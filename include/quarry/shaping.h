@@ -23,9 +23,9 @@ typedef struct ga_insert_args {
 
 /* A copy of x with values inserted before elements of an axis, in the dtype of x, as numpy.insert.
  * Arrays convert as by ga_astype(). The call waits for an array of indices or a mask. GA_ERR_INDEX
- * for an index outside 0 to the length; GA_ERR_SHAPE for values that do not broadcast; GA_ERR_DTYPE
- * for indices that are not integers; GA_ERR_INVALID for a number that does not fit the dtype of x,
- * a new axis or an ellipsis. */
+ * for an index outside 0 to the length; GA_ERR_SHAPE for values that do not broadcast;
+ * GA_ERR_DTYPE for indices that are not integers; GA_ERR_INVALID for a number that does not fit
+ * the dtype of x, a new axis or an ellipsis. */
 GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
 
 /* Arguments of ga_delete(). In C: ga_delete(x, GA_RANGE(2, 5, 1), GA_AXIS(0)). */
@@ -84,15 +84,15 @@ GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
                                       const int64_t *shape);
 
 /* The row and column indices of the elements of an n x m matrix on and below, or on and above, the
- * k-th diagonal, as numpy.tril_indices and triu_indices: two new int64 arrays, set only on success.
- * The call waits for their number. GA_ERR_SHAPE for a negative n or m. */
+ * k-th diagonal, as numpy.tril_indices and triu_indices: two new int64 arrays, set only on
+ * success. The call waits for their number. GA_ERR_SHAPE for a negative n or m. */
 GA_API ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 GA_API ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 
 /* The Vandermonde matrix of a 1-D array, as numpy.vander: its powers in `columns` columns, in
- * descending order or `increasing`. columns = -1 means as many as x has elements. Integers and bool
- * give 64 bits, as in NumPy. GA_ERR_SHAPE if x is not 1-D, GA_ERR_INVALID for another negative
- * number. */
+ * descending order or `increasing`. columns = -1 means as many as x has elements. Integers and
+ * bool give 64 bits, as in NumPy. GA_ERR_SHAPE if x is not 1-D, GA_ERR_INVALID for another
+ * negative number. */
 GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
 
 GA_END_DECLS

@@ -26,10 +26,10 @@ typedef struct ga_sort_args {
                       * reference. It may be x. */
 } ga_sort_args;
 
-/* A sorted copy of x along an axis, as numpy.sort with kind="stable"; the algorithm
- * depends on the shape and the device (docs/sorting.md). GA_ERR_INVALID for a 0-d array, which has
- * no axis; GA_ERR_SHAPE and GA_ERR_DTYPE for an `out` of another shape, or to whose dtype the
- * result does not cast ("same_kind"). */
+/* A sorted copy of x along an axis, as numpy.sort with kind="stable"; the algorithm depends on the
+ * shape and the device (docs/sorting.md). GA_ERR_INVALID for a 0-d array, which has no axis;
+ * GA_ERR_SHAPE and GA_ERR_DTYPE for an `out` of another shape, or to whose dtype the result does
+ * not cast ("same_kind"). */
 GA_API gpuarray *ga_sort(size_t size, const ga_sort_args *args);
 
 /* The int64 indices that sort x along an axis, as numpy.argsort with kind="stable". For a 0-d

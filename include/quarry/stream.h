@@ -71,8 +71,8 @@ GA_API ga_status ga_event_synchronize(ga_event *event);
 /* Whether the event has been reached; false and an error if work before it failed. */
 GA_API bool ga_event_query(ga_event *event);
 
-/* Milliseconds from one event to the other. Both must belong to one device (GA_ERR_DEVICE) and have
- * been reached; otherwise NaN and an error. */
+/* Milliseconds from one event to the other. Both must belong to one device (GA_ERR_DEVICE) and
+ * have been reached; otherwise NaN and an error. */
 GA_API double ga_event_elapsed(ga_event *from, ga_event *to);
 
 GA_END_DECLS
