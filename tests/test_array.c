@@ -33,6 +33,7 @@ static void makers_give_their_shapes_and_numbers(void **state)
         assert_elements(GA_FLOAT64, 6, got, (double[]){1, 1, 1, 1, 1, 1});
         assert_numbers(ga_ones(GA_INT32, GA_SHAPE(3)), NUMBERS(1, 1, 1));
         assert_numbers(ga_full(GA_INT32, GA_SHAPE(2), -7.9), NUMBERS(-7, -7));
+        assert_numbers(ga_full(GA_INT32, 1, (int64_t[]){2}, 7), NUMBERS(7, 7));
         assert_numbers(ga_full_like(counting(GA_SHAPE(1, 2)), 5), NUMBERS(5, 5));
         assert_numbers(ga_zeros_like(counting(GA_SHAPE(2))), NUMBERS(0, 0));
         assert_shape(ga_empty_like(ga_transpose(x)), GA_SHAPE(3, 2));

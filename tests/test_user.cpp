@@ -205,7 +205,7 @@ static void modules()
 static void numbers()
 {
     GA_SCOPE {
-        gpuarray *x = ga_full(GA_INT8, GA_SHAPE(2, 3), 7);
+        gpuarray *x = ga_full(GA_INT8, 2, ga_shape(ga_zeros(GA_BOOL, GA_SHAPE(2, 3))), 7);
         check(ga_dtype_of(ga_add(x, 1)) == GA_INT8, "an int is weak");
         check(ga_dtype_of(ga_add(1.0, x)) == GA_FLOAT64, "a double is of another kind");
         check(ga_dtype_of(ga_add(x, std::complex<double>(0, 2))) == GA_COMPLEX128, "complex");

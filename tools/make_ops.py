@@ -16,8 +16,13 @@ GA_BEGIN_DECLS
 /* Each operand is an array or a C number (a weak scalar); operands broadcast. A function without _into
  * returns a new C-order array, or NULL on failure. A function with _into writes to `out`: its shape must be
  * the broadcast shape, and the result must cast to its dtype (NumPy's "same_kind"). `out` may be an operand
- * itself; partial overlaps are handled. GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE, GA_ERR_MEMORY,
- * GA_ERR_COMPILE. */
+ * itself; partial overlaps are handled. A failed call leaves it as it was.
+ *
+ * Names, dtypes and special values are NumPy's; docs/names.md lists them, docs/functions.md the others.
+ * NumPy's where= and casting= are missing. No call waits for the GPU. GA_ERR_SHAPE if shapes do not broadcast
+ * or `out` has another shape; GA_ERR_DTYPE for a dtype that the function does not take, and for an `out` to
+ * which the result does not cast; GA_ERR_INVALID for a number that does not fit the dtype of integer arrays:
+ * 300 beside int8. */
 '''
 
 REDUCE_HEAD = '''
@@ -30,7 +35,7 @@ typedef struct ga_reduce_args {
     int naxes;       /* 0: every axis; GA_NO_AXES: none, so each element is a reduction of its own */
     const int *axes; /* negative ones count from the end */
     bool keepdims;   /* reduced axes stay, with length 1 */
-    ga_dtype dtype;  /* the dtype of the computation and the result */
+    ga_dtype dtype;  /* the dtype of the computation and of its result; 0: NumPy's choice */
     int ddof;        /* var and std divide by count - ddof */
     gpuarray *out;   /* receives the result; the call then returns `out` itself, not a new reference */
     double correction; /* added to ddof; need not be whole */
@@ -47,8 +52,12 @@ typedef struct ga_reduce_args {
     .naxes = sizeof("" #__VA_ARGS__) > 1 ? GA_COUNT_(int, 0 + __VA_ARGS__ + 0) : GA_NO_AXES, \
     .axes = GA_LIST_(int, 0 + __VA_ARGS__ + 0)
 
-/* Each returns a new array of the kept axes (0-d if there are none). On one device, a result has the same
- * bits in every run. GA_ERR_INVALID for a bad or repeated axis, and for an empty reduction without a result. */
+/* Each returns a new array of the kept axes (0-d if there are none), as NumPy's function of the same name; no
+ * call waits but for .offsets. On one device, a result has the same bits in every run. GA_ERR_INVALID for a
+ * repeated axis, for offsets that decrease, and for an empty reduction without a result, such as a minimum;
+ * GA_ERR_INDEX for an offset outside the axis; GA_ERR_UNSUPPORTED for offsets beside .where or .initial;
+ * GA_ERR_SHAPE and GA_ERR_DTYPE for an `out` of another shape, or to whose dtype the result does not cast
+ * ("same_kind"). */
 '''
 
 SCAN_HEAD = '''
@@ -60,7 +69,7 @@ typedef struct ga_scan_args {
     GA_NAMED_OPTIONS_;
     int naxes;               /* 1, or 0: the elements in C order, as of a 1-D array */
     const int *axes;         /* GA_AXIS(k); a negative one counts from the end */
-    ga_dtype dtype;          /* the dtype of the computation and the result */
+    ga_dtype dtype;          /* the dtype of the computation and the result; 0: NumPy's choice */
     bool exclusive;          /* each result combines the elements before its own */
     bool reverse;            /* from the last element to the first */
     bool include_initial;    /* `initial` comes first: the result has one more element along the axis */
@@ -70,8 +79,9 @@ typedef struct ga_scan_args {
 } ga_scan_args;
 
 /* Each returns a new array in C order. `out` may be x. On one device, a result has the same bits in every run;
- * on the host also with any number of threads (docs/scans.md). GA_ERR_INVALID for a bad axis or number,
- * GA_ERR_INDEX for an offset outside the axis; a graph ignores such an offset. */
+ * on the host also with any number of threads (docs/scans.md). GA_ERR_INVALID for an axis or a number that is
+ * not valid, GA_ERR_INDEX for an offset outside the axis (a graph ignores such an offset), GA_ERR_SHAPE and
+ * GA_ERR_DTYPE for `out` as of reductions. */
 '''
 
 SCAN_STANDARD = '''

@@ -10,10 +10,8 @@
 
 GA_BEGIN_DECLS
 
-/* Every function here that returns a gpuarray * returns a new reference, or NULL on failure; the
- * thread keeps its first error. A NULL array argument stands for an earlier failed result: the
- * function returns NULL at once. If no earlier call failed, the NULL itself is GA_ERR_INVALID.
- * Outside a scope the caller frees the result; inside a scope the scope does. */
+/* The rules of error.h hold: who frees results, what NULL means, which errors any function may
+ * raise, and when a call waits. */
 
 /* The maximum number of dimensions. */
 #define GA_MAX_NDIM 32
@@ -80,17 +78,19 @@ static inline void ga_scope_close_(int *open)
 
 /* ---- Creating ---- */
 
-/* An array on the current device, in C order, with uninitialised, zero or one elements. */
+/* An array on the current device, in C order, with uninitialised, zero or one elements, as
+ * numpy.empty, zeros and ones. */
 GA_API gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape);
 
-/* An array with every element set to `fill`: an array that broadcasts to the shape and is cast as
- * by ga_astype(), or a number. GA_ERR_INVALID if the dtype is an integer and the number, without
- * its fraction, is not one of its values: 300 does not fit int8, and NaN fits no integer. */
+/* An array with every element set to `fill`, as numpy.full: an array that broadcasts to the shape
+ * (GA_ERR_SHAPE) and is cast as by ga_astype(), or a number. GA_ERR_INVALID if the dtype is an
+ * integer and the number, without its fraction, is not one of its values: 300 does not fit int8,
+ * and NaN fits no integer. A real dtype drops the imaginary part. */
 GA_API gpuarray *ga_full(ga_dtype dtype, int ndim, const int64_t *shape, ga_value fill);
 
-/* The same, with the dtype, shape and device of x. */
+/* The same, with the dtype, shape and device of x, as numpy.empty_like and so on; in C order. */
 GA_API gpuarray *ga_empty_like(const gpuarray *x);
 GA_API gpuarray *ga_zeros_like(const gpuarray *x);
 GA_API gpuarray *ga_ones_like(const gpuarray *x);
@@ -109,19 +109,20 @@ GA_API gpuarray *ga_full_like_with(const gpuarray *x, ga_value fill, size_t size
                                    const ga_like_args *args);
 
 /* start, start + step, ... up to but excluding stop: ceil((stop - start) / step) numbers, as
- * numpy.arange. The macro takes any real C numbers. Integers are computed exactly; one float among
- * the arguments makes the arithmetic float64. From the third number on, each follows from the first
- * two as stored, and integers wrap. GA_ERR_INVALID if step is 0, the length is not finite, the
- * first two numbers do not fit an integer dtype, or the dtype is bool and the length exceeds two.
- */
+ * numpy.arange with a dtype. The macro takes any real C numbers. Integers are computed exactly;
+ * one float among the arguments makes the arithmetic float64. From the third number on, each
+ * follows from the first two as stored, and integers wrap. GA_ERR_INVALID if step is 0, the length
+ * is not finite, the first two numbers do not fit an integer dtype, or the dtype is bool and the
+ * length exceeds two. */
 GA_API gpuarray *ga_arange(ga_dtype dtype, double start, double stop, double step);
 
 /* The function behind the macro ga_arange. */
 GA_API gpuarray *ga_arange_values(ga_dtype dtype, ga_value start, ga_value stop, ga_value step);
 
-/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. The macro takes
- * any C numbers; complex ones need a complex dtype (GA_ERR_DTYPE). ga_linspace(GA_FLOAT64, 0, 1, 4,
- * .endpoint = false) leaves out the stop: 0, 0.25, 0.5, 0.75. */
+/* `num` evenly spaced numbers from start to stop, both included, as numpy.linspace. The macro
+ * takes any C numbers; complex ones need a complex dtype (GA_ERR_DTYPE). ga_linspace(GA_FLOAT64,
+ * 0, 1, 4, .endpoint = false) leaves out the stop: 0, 0.25, 0.5, 0.75. An integer dtype rounds
+ * down, as in NumPy. GA_ERR_INVALID if num is negative. */
 GA_API gpuarray *ga_linspace(ga_dtype dtype, double start, double stop, int64_t num);
 
 /* How many numbers linspace makes, and whether the stop is one of them: the macro sets .endpoint
@@ -135,7 +136,7 @@ typedef struct ga_linspace_args {
 GA_API gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
                                     const ga_linspace_args *args);
 
-/* The n x n identity matrix. */
+/* The n x n identity matrix, as numpy.identity; ga_eye_ex() is numpy.eye. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
 
 /* A copy of `data`, host memory in C order that holds every element of the shape. The elements of
@@ -149,8 +150,9 @@ GA_API gpuarray *ga_from_host(const void *data, ga_dtype dtype, int ndim, const 
 GA_API gpuarray *ga_from_host_async(const void *data, ga_dtype dtype, int ndim,
                                     const int64_t *shape);
 
-/* Replaces the elements of x with `data`, host memory in C order. nbytes must equal ga_nbytes(x)
- * (GA_ERR_SHAPE). The call reads all of the data before it returns. */
+/* Replaces the elements of x, which may have any layout, with `data`, host memory in C order.
+ * nbytes must equal ga_nbytes(x) (GA_ERR_SHAPE). The call reads all of the data before it returns.
+ */
 GA_API ga_status ga_set(gpuarray *x, const void *data, size_t nbytes);
 
 /* The same, with `data` as in ga_from_host_async(). x must be contiguous (GA_ERR_INVALID). In a
@@ -174,8 +176,9 @@ GA_API ga_status ga_to_host_async(const gpuarray *x, void *buffer, size_t nbytes
 /* The only element of an array of size 1, converted as by ga_astype(). Waits for it. On error the
  * result is 0 (NaN for floating results) and the thread's error is set. With indices, the macros
  * give one element of any array, as numpy.ndarray.item: ga_item_double(x, 1, -1) takes one index
- * for each axis, and ga_item_double(x, 7) one in C order of all elements. GA_ERR_INDEX if an index
- * is out of range. Each call is a copy from the device: for many elements, see ga_to_host(). */
+ * for each axis, and ga_item_double(x, 7) one in C order of all elements. GA_ERR_SHAPE for another
+ * size without indices; GA_ERR_INDEX for an index out of range or another number of indices. Each
+ * call is a copy from the device: for many elements, see ga_to_host(). */
 GA_API double ga_item_double(const gpuarray *x);
 GA_API int64_t ga_item_int64(const gpuarray *x);
 GA_API uint64_t ga_item_uint64(const gpuarray *x);
@@ -191,7 +194,8 @@ GA_API double _Complex ga_item_complex(const gpuarray *x);
 GA_API double _Complex ga_item_complex_at(const gpuarray *x, int n, const int64_t *index);
 #endif
 
-/* Properties of x. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL, false. */
+/* Properties of x; no call waits. For a NULL array: -1, NULL, NULL, 0, 0, GA_NO_DTYPE, NULL,
+ * false. */
 GA_API int ga_ndim(const gpuarray *x);
 GA_API const int64_t *ga_shape(const gpuarray *x);   /* ndim lengths, owned by x */
 GA_API const int64_t *ga_strides(const gpuarray *x); /* ndim strides in bytes, owned by x */
@@ -210,16 +214,19 @@ GA_API int64_t ga_length(const gpuarray *x, int axis);
 /* A contiguous copy in C order, on the device of x. */
 GA_API gpuarray *ga_copy(const gpuarray *x);
 
-/* A contiguous copy with another dtype. Float to integer truncates; NaN becomes 0, and values out
- * of range become the nearest end of the range. Integers wrap. Complex to real drops the imaginary
- * part. */
+/* A contiguous copy with another dtype, as numpy.ndarray.astype. Float to integer truncates; NaN
+ * becomes 0, and values out of range become the nearest end of the range. Integers wrap. Complex
+ * to real drops the imaginary part. */
 GA_API gpuarray *ga_astype(const gpuarray *x, ga_dtype dtype);
 
-/* view[...] = value: broadcasts the value to the view. An array is cast as by ga_astype(), as in
- * NumPy (casting="unsafe"); a number must fit, as in ga_full(). */
+/* view[...] = value: broadcasts the value to the view (GA_ERR_SHAPE). An array is cast as by
+ * ga_astype(), as in NumPy (casting="unsafe"); a number must fit, as in ga_full(). The value may
+ * overlap the view. */
 GA_API ga_status ga_assign(gpuarray *view, ga_value value);
 
 /* ---- Views: no copy, no launch; the memory lives until its last view is freed ---- */
+
+/* A write to a view writes to x. The functions are those of NumPy with the same names. */
 
 /* One part of a slice; made by the macros below. */
 typedef struct ga_range {
@@ -245,8 +252,8 @@ typedef struct ga_range {
 
 /* x[...] in NumPy's syntax. The text is formatted as by printf first: ga_slice(x, "1:-1, ::2, %d",
  * k). A part is start:stop:step with any of the three left out, an index, "...", or "None" (or
- * "newaxis"). GA_ERR_INDEX for an index out of range, more indices than axes, a step of 0, and any
- * other text; the message shows the place. */
+ * "newaxis"). Starts and stops past an end mean that end. GA_ERR_INDEX for an index out of range,
+ * more indices than axes, a step of 0, and any other text; the message shows the place. */
 GA_API gpuarray *ga_slice(const gpuarray *x, const char *format, ...) GA_PRINTF(2, 3);
 
 /* The same, with the numbers of the format in a list. */
@@ -255,12 +262,14 @@ GA_API gpuarray *ga_slice_v(const gpuarray *x, const char *format, va_list numbe
 /* The same, from n parts. */
 GA_API gpuarray *ga_slice_ranges(const gpuarray *x, int n, const ga_range *ranges);
 
-/* The same elements in C order with another shape; one length may be -1. A view if the layout
- * allows it, otherwise a copy. GA_ERR_SHAPE if the sizes differ. */
+/* The same elements in C order with another shape; one length may be -1. ga_ravel() gives the 1-D
+ * array of them. A view if the layout allows it, otherwise a copy. GA_ERR_SHAPE if the sizes
+ * differ or several lengths are -1. */
 GA_API gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape);
 GA_API gpuarray *ga_ravel(const gpuarray *x);
 
-/* The axes in reverse, or in the given order (a permutation; negative axes count from the end). */
+/* The axes in reverse, or in the given order (negative axes count from the end). GA_ERR_INVALID if
+ * the order is not a permutation. */
 GA_API gpuarray *ga_transpose(const gpuarray *x);
 GA_API gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes);
 
@@ -285,7 +294,8 @@ GA_API gpuarray *ga_squeeze_with(size_t size, const ga_squeeze_args *args);
  */
 GA_API gpuarray *ga_expand_dims(const gpuarray *x, int axis);
 
-/* x repeated to this shape by strides of 0. The view is read-only. */
+/* x repeated to this shape by strides of 0. The view is read-only. GA_ERR_SHAPE if x does not
+ * broadcast to the shape. */
 GA_API gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape);
 
 /* x with the order of its elements along `axis` reversed. */
@@ -296,29 +306,30 @@ GA_API gpuarray *ga_flip(const gpuarray *x, int axis);
 GA_API gpuarray *ga_real(const gpuarray *x);
 GA_API gpuarray *ga_imag(const gpuarray *x);
 
-/* The same bytes as another dtype. If the element size changes, the last axis must be contiguous
- * and its bytes must divide evenly (GA_ERR_SHAPE), and addresses must stay aligned. */
+/* The same bytes as another dtype, as numpy.ndarray.view. If the element size changes, the last
+ * axis changes its length: it must exist, be contiguous and divide evenly. Addresses must be
+ * aligned. GA_ERR_SHAPE otherwise. */
 GA_API gpuarray *ga_view(const gpuarray *x, ga_dtype dtype);
 
 /* ---- Files and text ---- */
 
 /* The array in a .npy file (versions 1 to 3, both byte orders, Fortran order), on the current
  * device. The descrs of ml_dtypes are ambiguous: "<V2" reads as bfloat16, "<V1" as float8_e4m3fn,
- * "<f1" as float8_e5m2. The name of a dtype is a valid descr too. GA_ERR_FORMAT for other dtypes.
- */
+ * "<f1" as float8_e5m2. The name of a dtype is a valid descr too. GA_ERR_IO if the file cannot be
+ * read; GA_ERR_FORMAT if it is not such a file, or for other dtypes. */
 GA_API gpuarray *ga_load(const char *path);
 
 /* Writes x as .npy in C order, to a temporary file beside `path` that is renamed when it is
- * complete. The call waits until the disk has the bytes, which takes milliseconds and NumPy does
- * not do. After an error (GA_ERR_IO) an older file is as it was. */
+ * complete. The call waits for the elements, and until the disk has the bytes, which takes
+ * milliseconds and NumPy does not do. After an error (GA_ERR_IO) an older file is as it was. */
 GA_API ga_status ga_save(const gpuarray *x, const char *path);
 
-/* The array as numpy.array2string formats it, with the options below. The caller frees the text
- * with free(). NULL on failure. */
+/* The array as numpy.array2string formats it, with the options below. The call waits for the
+ * elements. The caller frees the text with free(). NULL on failure. */
 GA_API char *ga_format(const gpuarray *x);
 
-/* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x), but
- * with all digits for a 0-d array. */
+/* Writes x and a newline to standard output, as NumPy's print() does: the text of ga_format(x),
+ * but with all digits for a 0-d array. GA_ERR_IO if the output takes no more. */
 GA_API ga_status ga_print(const gpuarray *x);
 
 /* How ga_format() and ga_print() write arrays, as numpy.set_printoptions. Zero means NumPy's
@@ -450,7 +461,8 @@ inline gpuarray *ga_linspace_(ga_dtype dtype, ga_value start, ga_value stop,
 
 #define ga_arange(dtype, start, stop, step)                                                        \
     GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))
-#define ga_full(dtype, shape, fill) GA_AT_(ga_full, dtype, shape, GA_V(fill))
+#define ga_full(...) GA_FULL_(__VA_ARGS__)
+#define GA_FULL_(dtype, ndim, shape, fill) GA_AT_(ga_full, dtype, ndim, shape, GA_V(fill))
 #define ga_empty_like(...) GA_LIKE_(ga_empty_like, __VA_ARGS__)
 #define ga_zeros_like(...) GA_LIKE_(ga_zeros_like, __VA_ARGS__)
 #define ga_ones_like(...) GA_LIKE_(ga_ones_like, __VA_ARGS__)

@@ -22,18 +22,21 @@ GA_API ga_status ga_set_device(const char *name);
 GA_API const char *ga_current_device(void);
 
 /* A description of the device: "NVIDIA H200", or the host's processor and threads. `device` is as
- * in ga_set_device(); NULL is the current device. Owned by the library and valid forever. NULL on
- * error. */
+ * in ga_set_device(); NULL is the current device. Owned by the library and valid forever. NULL and
+ * GA_ERR_DEVICE if there is no such device. */
 GA_API const char *ga_device_name(const char *device);
 
 /* The device of x, "cpu" or "cuda:N"; NULL for NULL. Owned by the library and valid forever. */
 GA_API const char *ga_device_of(const gpuarray *x);
 
-/* A contiguous copy of x on `device`. If x is already there, the result is x itself, retained, or
- * inside a scope a view of x that the scope owns. */
+/* A contiguous copy of x on `device` (as in ga_set_device()). If x is already there, the result is
+ * x itself, retained, or inside a scope a view of x that the scope owns. GA_ERR_DEVICE if there is
+ * no such device. */
 GA_API gpuarray *ga_to_device(const gpuarray *x, const char *device);
 
-/* Waits until all work queued on the current device is done, and reports any failure in it. */
+/* Waits until all work queued on the current device is done, on every stream. Returns the first
+ * failure in it: GA_ERR_DEVICE, or GA_ERR_INDEX for an index out of range. GA_ERR_UNSUPPORTED
+ * while a graph is recorded. */
 GA_API ga_status ga_synchronize(void);
 
 GA_END_DECLS

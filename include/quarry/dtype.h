@@ -10,7 +10,9 @@
 
 GA_BEGIN_DECLS
 
-/* Zero is not a dtype: an option left at zero means "the default". */
+/* GA_BOOL, GA_INT8 to GA_INT64, GA_UINT8 to GA_UINT64, GA_FLOAT16, GA_BFLOAT16, GA_FLOAT32,
+ * GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128, GA_FLOAT8_E4M3FN, GA_FLOAT8_E5M2. Zero is not a dtype:
+ * an option left at zero means "the default". */
 typedef enum ga_dtype {
     GA_NO_DTYPE,
 #define GA_DTYPE(ID, ...) GA_##ID,
@@ -34,7 +36,8 @@ GA_API size_t ga_dtype_size(ga_dtype dtype);
  * GA_ERR_DTYPE) if an argument is not a dtype. */
 GA_API ga_dtype ga_result_type(ga_dtype a, ga_dtype b);
 
-/* Whether `from` casts to `to` without loss, as numpy.can_cast(from, to, "safe"). */
+/* Whether `from` casts to `to` without loss, as numpy.can_cast(from, to, "safe"). false, without
+ * an error, if an argument is not a dtype. */
 GA_API bool ga_can_cast(ga_dtype from, ga_dtype to);
 
 /* numpy.promote_types, the same function. */

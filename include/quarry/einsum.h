@@ -9,18 +9,20 @@
 
 GA_BEGIN_DECLS
 
-/* Operands have any dtypes, shapes and layouts; options that are left out are zero. Results are
- * new arrays in the common dtype of the operands. Sums of integers wrap; for bool the product is
- * "and" and the sum "or", as in NumPy. An `out` receives the result instead; the call then returns
- * `out` itself, not a new reference. `out` may share memory with operands. Errors: GA_ERR_INVALID
- * for NULL, GA_ERR_SHAPE, GA_ERR_DTYPE, GA_ERR_DEVICE, GA_ERR_MEMORY.
+/* Operands have any dtypes, shapes and layouts. Results are new arrays in the common dtype of the
+ * operands. Sums of integers wrap; for bool the product is "and" and the sum "or", as in NumPy. An
+ * `out` receives the result instead; the call then returns `out` itself, not a new reference.
+ * `out` may share memory with operands. No call waits. GA_ERR_SHAPE for axes that do not match and
+ * for an `out` of another shape; GA_ERR_DTYPE if the result does not cast to the dtype of `out`
+ * ("same_kind").
  *
  * Arguments of ga_einsum(). In C: ga_einsum("ij,jk->ik", GA_ARRAYS(a, b), .out = c). */
 typedef struct ga_einsum_args {
     const char *subscripts;
     int count; /* 1 to 64 */
     const gpuarray *const *operands;
-    ga_dtype dtype; /* of the computation and the result; GA_NO_DTYPE: the common dtype */
+    ga_dtype dtype; /* of the computation and the result; GA_NO_DTYPE: the common dtype. The
+                     * operands must cast to it (GA_ERR_DTYPE) */
     gpuarray *out;
 } ga_einsum_args;
 
@@ -45,7 +47,7 @@ typedef struct ga_tensordot_args {
 } ga_tensordot_args;
 
 /* The sums over pairs of axes, as numpy.tensordot. The result has the other axes of `a`, then
- * those of b. */
+ * those of b. GA_ERR_INVALID for a repeated axis, or for different numbers of axes. */
 GA_API gpuarray *ga_tensordot(size_t size, const ga_tensordot_args *args);
 
 /* Arguments of products along an axis. In C: ga_vecdot(a, b, GA_AXIS(0)). */
@@ -62,7 +64,8 @@ GA_API gpuarray *ga_vecdot(size_t size, const ga_vector_args *args);
 
 /* The cross products of vectors of 3 elements along an axis of both arrays, as numpy.cross; the
  * other axes broadcast. The third element of a vector of 2 elements is 0; for two such vectors the
- * result is the third element alone, without the axis. GA_ERR_DTYPE for bool. */
+ * result is the third element alone, without the axis. GA_ERR_SHAPE for other lengths,
+ * GA_ERR_DTYPE for bool. NumPy 2 deprecates vectors of 2 elements. */
 GA_API gpuarray *ga_cross(size_t size, const ga_vector_args *args);
 
 /* Arguments of ga_outer(). In C: ga_outer(a, b, .out = c). */
@@ -71,10 +74,12 @@ typedef struct ga_outer_args {
     gpuarray *out;
 } ga_outer_args;
 
-/* The matrix of all products of an element of `a` and one of b, both in C order. */
+/* The matrix of all products of an element of `a` and one of b, both in C order, as numpy.outer.
+ */
 GA_API gpuarray *ga_outer(size_t size, const ga_outer_args *args);
 
-/* The sum of conj(a) * b over all elements in C order, as numpy.vdot: a 0-d array. */
+/* The sum of conj(a) * b over all elements in C order, as numpy.vdot: a 0-d array. GA_ERR_SHAPE
+ * for different numbers of elements. */
 GA_API gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b);
 
 /* The sums over the last axes of both arrays, as numpy.inner. The result has the other axes of
@@ -84,7 +89,8 @@ GA_API gpuarray *ga_inner(const gpuarray *a, const gpuarray *b);
 /* The Kronecker product, as numpy.kron: a block for each element of `a`, that element times b. */
 GA_API gpuarray *ga_kron(const gpuarray *a, const gpuarray *b);
 
-/* A view of x with its last two axes exchanged. GA_ERR_SHAPE for fewer than two axes. */
+/* A view of x with its last two axes exchanged, as numpy.matrix_transpose. GA_ERR_SHAPE for fewer
+ * than two axes. */
 GA_API gpuarray *ga_matrix_transpose(const gpuarray *x);
 
 GA_END_DECLS

@@ -6,6 +6,31 @@
 
 GA_BEGIN_DECLS
 
+/* These rules hold for the whole library.
+ *
+ * A function that returns a gpuarray * returns a new reference, or NULL on failure. Outside a
+ * scope the caller frees the result; inside a scope the scope does. A function that returns a
+ * ga_status returns GA_OK or its error. A result that an argument points to is written only on
+ * success.
+ *
+ * The thread keeps its first error. A NULL array argument stands for an earlier failed result: the
+ * function returns NULL at once. If no earlier call failed, the NULL itself is GA_ERR_INVALID.
+ *
+ * A call queues its work on the thread's current stream and does not wait for the GPU, unless its
+ * comment says that it waits. A call that waits cannot be part of a graph (GA_ERR_UNSUPPORTED). On
+ * "cpu" the work is done when the call returns. A fault of queued work is the error of the next
+ * call that waits.
+ *
+ * Any function may raise these: GA_ERR_INVALID for an axis out of range, for more than GA_MAX_NDIM
+ * dimensions, or if it writes to a read-only view; GA_ERR_SHAPE for a shape with a negative length
+ * or of more than 2^63 bytes; GA_ERR_DTYPE for a dtype that is none; GA_ERR_DEVICE for arrays of
+ * different devices, or a device that fails; GA_ERR_MEMORY; GA_ERR_COMPILE if a kernel is new and
+ * the compiler is missing or fails. Comments name the other errors.
+ *
+ * A struct of options holds zero for each option that is left out, which means the default. Many
+ * functions have a macro of the same name, which takes C numbers where the function takes a
+ * ga_value, and the options by name. */
+
 typedef enum ga_status {
     GA_OK,
     GA_ERR_INVALID,     /* an argument is invalid in itself: NULL, a bad name, a bad axis */

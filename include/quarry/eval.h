@@ -16,28 +16,32 @@ typedef struct ga_named {
     ga_value value;
 } ga_named;
 
-/* A parsed expression. */
+/* A parsed expression; ga_compile_expr() makes it. */
 typedef struct ga_expr ga_expr;
 
 /* Evaluates the expression and returns a new array. `args` are the `count` names that it may use
- * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters of
- * the kernels: changing a number's value never recompiles. docs/eval.md has the grammar: Python's
- * operators, the functions of the op tables, where(c, a, b), casts such as float32(x), reductions
- * with axis=, keepdims=, dtype= and correction=, views (x[1:, None], x.T, x.real), names ("t = x -
- * mean(x); t / std(t)"), and the constants pi e inf nan True False. Dtypes and shapes are those of
- * ga_add() and the other functions. Untrusted text is safe: none of it reaches a compiler.
- * The first call with a given text, dtypes and numbers of axes makes a plan and may compile; later
- * calls do neither. GA_ERR_INVALID (the message shows the place), GA_ERR_SHAPE, GA_ERR_DTYPE,
- * GA_ERR_INDEX, GA_ERR_DEVICE, GA_ERR_UNSUPPORTED (more than 256 operators between numbers). */
+ * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters
+ * of the kernels: changing a number's value never recompiles. docs/eval.md has the grammar:
+ * Python's operators, the functions of the op tables, where(c, a, b), casts such as float32(x),
+ * reductions with axis=, keepdims=, dtype= and correction=, views (x[1:, None], x.T, x.real),
+ * names ("t = x - mean(x); t / std(t)"), and the constants pi e inf nan True False. Dtypes and
+ * shapes are those of ga_add() and the other functions. Untrusted text is safe: none of it reaches
+ * a compiler. The first call with a given text, dtypes and numbers of axes makes a plan and may
+ * compile; later calls do neither. The call does not wait, except for the number of elements of a
+ * mask. GA_ERR_INVALID for malformed text (the message shows the place), an unknown name, or a
+ * source among the arguments; GA_ERR_SHAPE, GA_ERR_DTYPE and GA_ERR_INDEX as of the functions;
+ * GA_ERR_UNSUPPORTED (more than 256 operators between numbers). */
 GA_API gpuarray *ga_eval(const char *expression, int count, const ga_named *args);
 
-/* The same, into `out`. The result must broadcast to the shape of `out` and cast to its dtype
- * (NumPy's "same_kind"). `out` may also be an argument; overlaps are handled. */
+/* The same, into `out`. The result must broadcast to the shape of `out` (GA_ERR_SHAPE) and cast to
+ * its dtype (NumPy's "same_kind", GA_ERR_DTYPE). `out` may also be an argument; overlaps are
+ * handled. */
 GA_API ga_status ga_eval_into(gpuarray *out, const char *expression, int count,
                               const ga_named *args);
 
 /* How the expression would run: its kernels, what each reads and writes, the bytes moved and the
- * statements computed. The caller frees the text with free(). Compiles and runs nothing. */
+ * statements computed. The caller frees the text with free(); NULL on failure, with the errors of
+ * ga_eval(). Compiles and runs nothing. */
 GA_API char *ga_explain(const char *expression, int count, const ga_named *args);
 
 /* ---- Data that does not fit memory ---- */
@@ -76,14 +80,15 @@ GA_API gpuarray *ga_eval_chunked(size_t size, const ga_chunks *chunks, const cha
 GA_API ga_status ga_eval_save(const char *path, size_t size, const ga_chunks *chunks,
                               const char *expression, int count, const ga_named *args);
 
-/* The text of ga_explain(), and how ga_eval_save() would read the sources with these chunks. */
+/* The text of ga_explain(), and how ga_eval_save() would read the sources with these chunks. The
+ * caller frees it with free(). */
 GA_API char *ga_explain_chunked(size_t size, const ga_chunks *chunks, const char *expression,
                                 int count, const ga_named *args);
 
 /* ---- Parsed once ---- */
 
 /* Parses an expression once, for ga_eval_expr(). NULL and GA_ERR_INVALID if the text is malformed.
- */
+ * Freed by ga_expr_free(). */
 GA_API ga_expr *ga_compile_expr(const char *expression);
 
 /* The same, but the kernels may approximate, like custom kernels with .fast_math. On a GPU they are

@@ -13,11 +13,14 @@
 
 GA_BEGIN_DECLS
 
+/* Operands are arrays or C numbers, which broadcast (GA_ERR_SHAPE), as in ops.h. Results are new
+ * arrays in C order. */
+
 /* ---- Elementwise functions with options ---- */
 
 /* Rounds a to this many decimals, half to even, as numpy.round: ga_round(a, 2). A negative number
  * rounds to tens, hundreds, and so on. An integer dtype too small for that power of 10 gives 0.
- * ga_round(a) rounds to whole numbers. GA_ERR_DTYPE for bool. */
+ * ga_round(a) rounds to whole numbers. The dtype is that of a. GA_ERR_DTYPE for bool. */
 GA_API gpuarray *ga_round_decimals(ga_value a, int decimals);
 GA_API ga_status ga_round_decimals_into(gpuarray *out, ga_value a, int decimals);
 
@@ -31,12 +34,11 @@ typedef struct ga_close_args {
 } ga_close_args;
 
 /* ga_isclose(a, b, .rtol = 1e-3, .atol = 0, .equal_nan = true), as numpy.isclose: a new bool array
- * of the broadcast shape. 16-bit and 8-bit floats are compared in float32. GA_ERR_SHAPE if the
- * shapes do not broadcast. */
+ * of the broadcast shape. 16-bit and 8-bit floats are compared in float32. */
 GA_API gpuarray *ga_isclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
 
-/* Whether all elements are close: ga_allclose(a, b, .rtol = 1e-3). Runs in one pass, without an
- * intermediate array. Waits for the result; returns false on failure. */
+/* Whether all elements are close, as numpy.allclose: ga_allclose(a, b, .rtol = 1e-3). Runs in one
+ * pass, without an intermediate array. Waits for the result; returns false on failure. */
 GA_API bool ga_allclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args);
 
 /* Options of ga_array_equal(). */
@@ -45,12 +47,13 @@ typedef struct ga_array_equal_args {
     bool equal_nan; /* NaN equals NaN */
 } ga_array_equal_args;
 
-/* Whether two arrays have the same shape and equal elements: ga_array_equal(a, b, .equal_nan =
- * true). Waits for the result; returns false on failure. */
+/* Whether two arrays have the same shape and equal elements, as numpy.array_equal:
+ * ga_array_equal(a, b, .equal_nan = true). Arrays of different shapes are no error. Waits for the
+ * result; returns false on failure. */
 GA_API bool ga_array_equal(size_t size, const ga_array_equal_args *args);
 
-/* Whether the elements are equal after broadcasting; false if the shapes do not broadcast. Waits
- * for the result. */
+/* Whether the elements are equal after broadcasting, as numpy.array_equiv; false, without an
+ * error, if the shapes do not broadcast. Waits for the result; returns false on failure. */
 GA_API bool ga_array_equiv(const gpuarray *a, const gpuarray *b);
 
 /* Options of ga_nan_to_num(). The macro stores the text of the options in `given`: an option that
@@ -68,8 +71,9 @@ GA_API gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num
 
 /* ---- Two results ---- */
 
-/* ga_floor_divide() and ga_remainder() in one pass. Both results are new arrays, set only on
- * success. Errors are those of the two functions. */
+/* ga_floor_divide() and ga_remainder() in one pass, as Python's divmod. Both results are new
+ * arrays, set only on success; neither pointer may be NULL (GA_ERR_INVALID). Errors are those of
+ * the two functions. */
 GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest);
 
 /* ---- Averages and covariances ---- */
@@ -86,9 +90,9 @@ typedef struct ga_average_args {
 } ga_average_args;
 
 /* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w divided by the sum
- * of w, as numpy.average, in one pass. Weights that sum to 0 give NaN or infinity, where NumPy
- * raises ZeroDivisionError: the call does not wait for their sum. GA_ERR_SHAPE if the weights do
- * not match x. */
+ * of w, as numpy.average, in one pass; without weights the mean. Weights that sum to 0 give NaN or
+ * infinity, where NumPy raises ZeroDivisionError: the call does not wait for their sum.
+ * GA_ERR_SHAPE if the weights do not match x. */
 GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 
 /* Options of ga_cov() and ga_corrcoef(). */
@@ -104,12 +108,13 @@ typedef struct ga_cov_args {
 
 /* ga_cov(x, .y = y, .bias = true): the covariance matrix, as numpy.cov, in float64 or complex128.
  * For one variable the result is a 0-d array. With weights the call waits for their sum.
- * GA_ERR_SHAPE if x, y and the weights have different numbers of observations; GA_ERR_INVALID for
- * negative weights; GA_ERR_DTYPE for weights that are not real numbers. */
+ * GA_ERR_SHAPE if x has more than two axes, or if x, y and the weights have different numbers of
+ * observations; GA_ERR_INVALID for negative weights; GA_ERR_DTYPE for `fweights` that are not
+ * integers and `aweights` that are not real. NaN or infinity if n - ddof is 0. */
 GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
 
 /* The matrix of correlation coefficients, as numpy.corrcoef: each covariance divided by both
- * standard deviations. `bias` and `ddof` have no effect. */
+ * standard deviations. `bias` and `ddof` have no effect. A variable without variance gives NaN. */
 GA_API gpuarray *ga_corrcoef(size_t size, const ga_cov_args *args);
 
 /* ---- Dtypes ---- */
@@ -125,8 +130,8 @@ GA_API bool ga_can_cast_as(ga_dtype from, ga_dtype to, const char *casting);
 
 /* ---- Windows and ranges ---- */
 
-/* NumPy's window functions with m points; an empty array for m < 1. Each is computed in float64
- * and stored as dtype. */
+/* NumPy's window functions with m points, whose value at the middle is 1; an empty array for m <
+ * 1. Each is computed in float64 and stored as dtype; `beta` is the shape of the Kaiser window. */
 GA_API gpuarray *ga_bartlett(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_blackman(ga_dtype dtype, int64_t m);
 GA_API gpuarray *ga_hamming(ga_dtype dtype, int64_t m);
@@ -148,8 +153,8 @@ typedef struct ga_logspace_args {
 GA_API gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t size,
                                   const ga_logspace_args *args);
 
-/* `num` numbers from start to stop in a geometric progression, as numpy.geomspace. GA_ERR_INVALID
- * if either is 0, or if their signs differ. */
+/* `num` numbers from start to stop in a geometric progression, as numpy.geomspace of real numbers.
+ * GA_ERR_INVALID if either is 0, if their signs differ, or for a negative num. */
 GA_API gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t size,
                                    const ga_logspace_args *args);
 

@@ -19,8 +19,8 @@ typedef struct ga_graph ga_graph;
  * the thread is already recording. */
 GA_API ga_status ga_graph_begin(void);
 
-/* Ends the recording. The caller frees the graph. NULL if the thread has an error, raised while
- * recording or before. */
+/* Ends the recording. The caller frees the graph with ga_graph_free(). NULL if the thread has an
+ * error, raised while recording or before, or is not recording (GA_ERR_INVALID). */
 GA_API ga_graph *ga_graph_end(void);
 
 /* Runs the recorded work once, on the calling thread's current stream, and does not wait for it.

@@ -8,11 +8,10 @@
 
 GA_BEGIN_DECLS
 
-/* Arrays may have any layout; options that are left out are zero. All functions raise
- * GA_ERR_INVALID for NULL, GA_ERR_SHAPE for dimensions and lengths that do not match, GA_ERR_DTYPE
- * for dtypes that a function does not take, GA_ERR_DEVICE for arrays on different devices, and
- * GA_ERR_MEMORY. Results are new arrays in C order. Counts are int64 and exact. Sums of weights
- * are float64; on one device they have the same bits in every run (docs/histograms.md). */
+/* Arrays may have any layout. All functions raise GA_ERR_SHAPE for dimensions and lengths that do
+ * not match, and GA_ERR_DTYPE for dtypes that a function does not take. Results are new arrays in
+ * C order. Counts are int64 and exact. Sums of weights are float64; on one device they have the
+ * same bits in every run (docs/histograms.md). */
 
 /* ---- Searches ---- */
 
@@ -28,7 +27,8 @@ typedef struct ga_searchsorted_args {
  * it keeps `a` sorted, as numpy.searchsorted: an int64 array of the shape of v (0-d for a number).
  * Elements are compared in the common dtype, floats of 8 and 16 bits as float32; a number takes
  * part with its own dtype. If `a` is not ascending, the result is unspecified, but within [0,
- * length]. GA_ERR_INDEX if the sorter holds an index outside `a`. */
+ * length]. With a sorter the call waits for its bounds. GA_ERR_INDEX if the sorter holds an index
+ * outside `a`. */
 GA_API gpuarray *ga_searchsorted(size_t size, const ga_searchsorted_args *args);
 
 /* Arguments of ga_digitize(). */
@@ -40,7 +40,8 @@ typedef struct ga_digitize_args {
 
 /* ga_digitize(x, bins, .right = true): for each element of x, the index of its interval of `bins`,
  * as numpy.digitize: 0 before the first edge, and the number of edges after the last one. Elements
- * are compared as in ga_searchsorted(). GA_ERR_INVALID if the bins neither ascend nor descend. */
+ * are compared as in ga_searchsorted(). The call waits for the order of the bins. GA_ERR_INVALID
+ * if the bins neither ascend nor descend. */
 GA_API gpuarray *ga_digitize(size_t size, const ga_digitize_args *args);
 
 /* Arguments of ga_interp(). */
@@ -48,15 +49,16 @@ typedef struct ga_interp_args {
     ga_value x;           /* real: an array of any shape, or a number */
     const gpuarray *xp;   /* 1-D, ascending unless there is a period; real */
     const gpuarray *fp;   /* of xp's length; real or complex */
-    ga_value left, right; /* the result before the first and after the last point, such as GA_V(0);
-                           * default: the values at these points */
-    double period;        /* of x and xp; then `left` and `right` have no effect. 0: none */
+    ga_value left, right; /* the result before the first and after the last point, numbers such as
+                           * GA_V(0); default: the values at these points */
+    double period;        /* of x and xp, its sign is ignored; then `left` and `right` have no
+                           * effect. 0: none */
 } ga_interp_args;
 
 /* ga_interp(x, xp, fp, .left = GA_V(0), .period = 360): linear interpolation between the points
  * (xp, fp) at each x, as numpy.interp: float64 or complex128, with the shape of x. It computes in
  * float64. NaN stays NaN. If xp does not ascend, the result is unspecified. GA_ERR_INVALID if xp
- * has no elements. */
+ * has no elements, or if `left` or `right` is an array. */
 GA_API gpuarray *ga_interp(size_t size, const ga_interp_args *args);
 
 /* ---- Counts ---- */
@@ -69,8 +71,8 @@ typedef struct ga_bincount_args {
 } ga_bincount_args;
 
 /* ga_bincount(x, .weights = w, .minlength = n): how often each integer from 0 to the maximum of x
- * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. GA_ERR_INVALID
- * for a negative element. */
+ * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. The call waits
+ * for the minimum and maximum. GA_ERR_INVALID for a negative element or minlength. */
 GA_API gpuarray *ga_bincount(size_t size, const ga_bincount_args *args);
 
 /* Arguments of ga_histogram(). */
@@ -87,9 +89,13 @@ typedef struct ga_histogram_args {
 /* ga_histogram(x, 10, &counts, &edges, .range = {0, 1}): the number of elements of x in each bin,
  * as numpy.histogram. A bin includes its left edge; the last one includes both edges. Elements
  * outside the bins, and NaN, are not counted. Counts are int64, or have the dtype of the weights;
- * densities are float64. GA_ERR_INVALID if there is less than one bin, if the range is reversed or
- * not finite, if the edges do not ascend, if x without a range has an infinity or NaN, or if the
- * range is too small for that many bins. Results are set only on success. */
+ * densities are float64. Edges are the given ones, or float64 for integers and bool, and otherwise
+ * of the dtype in which x is compared. A range of no width is widened by 0.5 on each side. The
+ * call waits for the minimum and maximum of x if it has to find the range, and for given edges.
+ * GA_ERR_INVALID if there is less than one bin, if the range is reversed or not finite, if the
+ * edges do not ascend, if x without a range has an infinity or NaN, or if the range is too small
+ * for that many bins; GA_ERR_DTYPE for a number of bins that is not an integer. Rules such as
+ * bins="auto" are missing. Results are set only on success. */
 GA_API ga_status ga_histogram(size_t size, const ga_histogram_args *args);
 
 /* Arguments of ga_histogram2d(). */
@@ -99,17 +105,18 @@ typedef struct ga_histogram2d_args {
     gpuarray **counts;           /* receives a float64 matrix, a row for each bin of x */
     gpuarray **xedges, **yedges; /* receive the edges; may be NULL */
     double xrange[2], yrange[2]; /* as in ga_histogram() */
-    const gpuarray *weights;
+    const gpuarray *weights;     /* as in ga_histogram() */
     bool density;
 } ga_histogram2d_args;
 
 /* ga_histogram2d(x, y, 10, 20, &counts, &xedges, &yedges, ...): the histogram of points in a
- * plane, as numpy.histogram2d. Counts are float64. */
+ * plane, as numpy.histogram2d. Counts are float64. Results, waits and errors are those of
+ * ga_histogram(). */
 GA_API ga_status ga_histogram2d(size_t size, const ga_histogram2d_args *args);
 
 /* Arguments of ga_histogramdd(). */
 typedef struct ga_histogramdd_args {
-    const gpuarray *sample; /* (points, axes), up to 16 axes */
+    const gpuarray *sample; /* (points, axes), up to 12 axes; NumPy's limit is 32 */
     int nbins;              /* one for each axis, or 1 for all axes */
     const ga_value *bins;   /* as in ga_histogram() */
     gpuarray **counts;      /* receives a float64 array with a dimension for each axis */
@@ -120,7 +127,8 @@ typedef struct ga_histogramdd_args {
 } ga_histogramdd_args;
 
 /* ga_histogramdd(sample, GA_BINS(4, 5, edges), &counts, edges, ...): the histogram of points in
- * several dimensions, as numpy.histogramdd. Counts are float64. */
+ * several dimensions, as numpy.histogramdd. Counts are float64. Results, waits and errors are
+ * those of ga_histogram(); GA_ERR_INVALID also for another number of bins. */
 GA_API ga_status ga_histogramdd(size_t size, const ga_histogramdd_args *args);
 
 GA_END_DECLS

@@ -13,9 +13,14 @@ GA_BEGIN_DECLS
 /* Indices are arrays of any integer dtype; negative indices count from the end. No index ever
  * reaches memory outside an array. An index out of range is GA_ERR_INDEX; the message has the
  * function, the index, its position in the array of indices, and the length. On the host the call
- * itself returns the error. On a GPU, and in a graph, the next wait for the device or the next
- * read of elements returns it; until then the result holds element 0 in that place, and a write
- * skips that element. */
+ * itself returns the error, and a write changes nothing. On a GPU, and in a graph, the next wait
+ * for the device or the next read of elements returns it; until then the result holds element 0 in
+ * that place, and a write skips that element.
+ *
+ * Indices that are not integers are GA_ERR_DTYPE, bool among them: a mask is an index of
+ * ga_index() only. Shapes that do not match or broadcast are GA_ERR_SHAPE. A write converts an
+ * array as ga_astype() does; a number must fit the dtype of x, as in ga_full() (GA_ERR_INVALID).
+ */
 
 /* What an index out of range means. */
 typedef enum ga_index_mode {
@@ -24,25 +29,27 @@ typedef enum ga_index_mode {
     GA_CLIP   /* the nearest valid index; negative indices are 0 */
 } ga_index_mode;
 
-/* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). An option left out is zero. */
+/* Arguments of ga_take(). In C: ga_take(x, indices, GA_AXIS(0)). */
 typedef struct ga_take_args {
     const gpuarray *x, *indices;
     GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the elements of x in C order; of ga_take_along_axis() the last axis */
     const int *axes;
-    ga_index_mode mode;
+    ga_index_mode mode; /* GA_RAISE, unless the program says otherwise */
     gpuarray
         *out; /* receives the result; the call then returns `out` itself, not a new reference */
 } ga_take_args;
 
 /* The elements of x at the indices along an axis, as numpy.take. The shape of the indices replaces
- * that axis. A new array, or `out`. GA_ERR_INDEX, GA_ERR_DTYPE for indices that are not integers,
- * GA_ERR_INVALID for a bad axis. */
+ * that axis. A new array, or `out`. GA_ERR_INDEX, also for an axis without elements; GA_ERR_SHAPE
+ * and GA_ERR_DTYPE for an `out` of another shape, or to whose dtype the elements do not cast
+ * ("same_kind"); GA_ERR_INVALID for an unknown mode. */
 GA_API gpuarray *ga_take(size_t size, const ga_take_args *args);
 
 /* The elements of each line of x along an axis at the indices in the same line of `indices`, as
- * numpy.take_along_axis; with the result of ga_argsort() it sorts. The other axes broadcast.
- * Without an axis, it is the last one. Errors are those of ga_take(), and GA_ERR_SHAPE. */
+ * numpy.take_along_axis; with the result of ga_argsort() it sorts. Both arrays have the same
+ * number of axes, and the other axes broadcast (GA_ERR_SHAPE). Without an axis, it is the last
+ * one. Errors are those of ga_take() too. */
 GA_API gpuarray *ga_take_along_axis(size_t size, const ga_take_args *args);
 
 /* One part of x[...]: a range, an index, a new axis or an ellipsis as in ga_slice_ranges(), an
@@ -57,12 +64,13 @@ typedef struct ga_part {
  * broadcast together. Their axes take the place of the first one, or come first if a range, a new
  * axis or an ellipsis separates them. A mask stands for the indices of its true elements and
  * covers as many axes as it has; the call waits for their number. Without arrays the result is a
- * view, otherwise a new array. GA_ERR_INDEX, GA_ERR_SHAPE if arrays do not broadcast, GA_ERR_DTYPE
- * for arrays of floats. */
+ * view, otherwise a new array. GA_ERR_INDEX, also for too many indices and a mask of another
+ * length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro takes gpuarray *, integers and ranges;
+ * ga_index_parts() takes a list. */
 GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
 
-/* x[parts] = value. The value, an array or a number, broadcasts to the shape of x[parts]. If
- * indices repeat, the last value wins. A number must fit the dtype of x, as in ga_full(). */
+/* x[parts] = value: ga_index_set(x, value, indices, GA_ALL). The value, an array or a number,
+ * broadcasts to the shape of x[parts]. If indices repeat, the last value wins. */
 GA_API ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts);
 
 /* Arguments of ga_index_add() and the three functions below. With options: ga_index_add_with(.x =
@@ -86,13 +94,14 @@ GA_API ga_status ga_index_minimum(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_maximum(size_t size, const ga_index_add_args *args);
 
 /* Elements chosen from several arrays, as numpy.choose: element i of the result comes from array
- * indices[i]. All arrays broadcast together. GA_ERR_INDEX, GA_ERR_SHAPE, GA_ERR_DTYPE. */
+ * indices[i]. All arrays broadcast together. The result has the common dtype of the choices.
+ * GA_ERR_UNSUPPORTED for more than 16 of them. */
 GA_API gpuarray *ga_choose(const gpuarray *indices, int count, const gpuarray *const *choices);
 
 /* Options of ga_choose(). In C: ga_choose(indices, GA_ARRAYS(a, b), .mode = GA_CLIP). */
 typedef struct ga_choose_args {
-    ga_index_mode mode;
-    gpuarray *out; /* receives the result; the call then returns `out`, not a new reference */
+    ga_index_mode mode; /* GA_RAISE, unless the program says otherwise */
+    gpuarray *out;      /* receives the result; the call then returns `out`, not a new reference */
 } ga_choose_args;
 
 /* The same with options, as the macro calls it. GA_ERR_SHAPE and GA_ERR_DTYPE also for an `out`
@@ -101,8 +110,9 @@ GA_API gpuarray *ga_choose_with(const gpuarray *indices, int count, const gpuarr
                                 size_t size, const ga_choose_args *args);
 
 /* The element of choice k where condition k is the first one that holds, and `value` where none
- * holds, as numpy.select. Conditions are bool arrays. GA_ERR_INVALID for different numbers of
- * conditions and choices. */
+ * holds, as numpy.select: ga_select(GA_ARRAYS(c, d), GA_ARRAYS(x, y), 0). All arrays broadcast
+ * together. Conditions are bool arrays (GA_ERR_DTYPE). GA_ERR_INVALID for different numbers of
+ * conditions and choices, and for a number that does not fit an integer dtype. */
 GA_API gpuarray *ga_select(int nconditions, const gpuarray *const *conditions, int nchoices,
                            const gpuarray *const *choices, ga_value value);
 
@@ -110,12 +120,12 @@ GA_API gpuarray *ga_select(int nconditions, const gpuarray *const *conditions, i
 typedef struct ga_put_args {
     gpuarray *x;
     const gpuarray *indices;
-    ga_value value; /* a number, or an array that is repeated as often as needed */
-    ga_index_mode mode;
+    ga_value value;     /* a number, or an array that is repeated as often as needed */
+    ga_index_mode mode; /* GA_RAISE, unless the program says otherwise */
 } ga_put_args;
 
 /* Writes `value` to the elements of x, in C order, at the indices, as numpy.put. If indices
- * repeat, the last value wins. A number must fit the dtype of x. */
+ * repeat, the last value wins. A value without elements writes nothing. */
 GA_API ga_status ga_put(size_t size, const ga_put_args *args);
 
 /* Arguments of ga_put_along_axis(). In C: ga_put_along_axis(x, indices, value, GA_AXIS(1)). */
@@ -129,20 +139,20 @@ typedef struct ga_put_along_args {
 } ga_put_along_args;
 
 /* Writes the elements that ga_take_along_axis() reads, as numpy.put_along_axis. Without an axis, x
- * is written in C order and `indices` is 1-D. A number must fit the dtype of x. */
+ * is written in C order and `indices` is 1-D. */
 GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 
-/* Writes the elements of x where the mask is not 0; the mask has as many elements as x. ga_place()
- * writes the values in their order, ga_putmask() the value at the same index; both repeat the
- * values as needed. A number must fit the dtype of x. GA_ERR_SHAPE, also if ga_place() has no
- * values for elements that the mask chooses. */
+/* Writes the elements of x where the mask is not 0, as numpy.place and numpy.putmask; the mask, of
+ * any dtype, has as many elements as x. ga_place() writes the values in their order, ga_putmask()
+ * the value at the same index; both repeat the values as needed. GA_ERR_SHAPE, also if ga_place()
+ * has no values for elements that the mask chooses; ga_putmask() without values writes nothing. */
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
 /* Writes the value, a number or an array, to the main diagonal of x, as numpy.fill_diagonal. An
- * array is repeated as often as needed. Wrapped, the diagonal of a tall matrix starts again below a
- * row that stays as it is. GA_ERR_SHAPE for fewer than two axes, or for more than two axes of
- * different lengths. */
+ * array is repeated as often as needed. Wrapped, as NumPy's wrap=True, the diagonal of a tall
+ * matrix starts again below a row that stays as it is. GA_ERR_SHAPE for fewer than two axes, for
+ * more than two axes of different lengths, or for values without elements. */
 GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
 GA_API ga_status ga_fill_diagonal_wrapped(gpuarray *x, ga_value value);
 
@@ -371,6 +381,8 @@ inline gpuarray *ga_choose_call_(const gpuarray *indices, int count, const gpuar
 #define GA_CHOOSE_5 GA_CHOOSE_4
 #define GA_CHOOSE_6 GA_CHOOSE_4
 #define GA_CHOOSE_MORE GA_CHOOSE_4
-#define ga_select(conditions, choices, value) GA_AT_(ga_select, conditions, choices, GA_V(value))
+#define ga_select(...) GA_SELECT_(__VA_ARGS__)
+#define GA_SELECT_(nconditions, conditions, nchoices, choices, value)                              \
+    GA_AT_(ga_select, nconditions, conditions, nchoices, choices, GA_V(value))
 
 #endif

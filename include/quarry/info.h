@@ -16,8 +16,8 @@ GA_API const char *ga_cuda_problem(void);
 /* The compiler for the kernels of `device`: "/usr/bin/c++", or "NVRTC 13.0,
  * /usr/lib/libnvrtc.so.13". `device` is "cpu" or any name that begins with "cuda"; the device need
  * not work. The caller frees the text with free(). NULL if there is no compiler: GA_ERR_COMPILE
- * with a message that says what to install, or GA_ERR_UNSUPPORTED if the library was built without
- * CUDA. */
+ * with a message that says what to install, GA_ERR_UNSUPPORTED if the library was built without
+ * CUDA, or GA_ERR_DEVICE for another name. */
 GA_API char *ga_compiler(const char *device);
 
 /* The linker of modules with several sources for `device` (ga_module_link): the C++ compiler, or
@@ -35,7 +35,8 @@ GA_API char *ga_product_library(const char *device);
  * directory). */
 GA_API char *ga_cache_directory(void);
 
-/* The number of compiled kernels in that folder, and their total size in bytes. */
+/* Writes the number of compiled kernels in that folder, and their total size in bytes; 0 if there
+ * is none. Either pointer may be NULL. */
 GA_API void ga_cache_usage(int64_t *files, int64_t *bytes);
 
 /* One compiled kernel of the cache. */

@@ -11,8 +11,10 @@ GA_BEGIN_DECLS
 
 /* ---- Joining ---- */
 
-/* Arguments of a join. In C: ga_concatenate(GA_ARRAYS(a, b), GA_AXIS(1)). An option left out is
- * zero. */
+/* Functions that join or repeat return new arrays in C order. Views share the memory of x; those
+ * of broadcasts and diagonals are read-only. */
+
+/* Arguments of a join. In C: ga_concatenate(GA_ARRAYS(a, b), GA_AXIS(1)). */
 typedef struct ga_join_args {
     int count;
     const gpuarray *const *arrays;
@@ -27,13 +29,14 @@ typedef struct ga_join_args {
 /* The arrays joined along an axis, as numpy.concatenate, in their common dtype; the other axes
  * have equal lengths. GA_AXIS() names no axis and joins the elements of all arrays in C order.
  * GA_ERR_SHAPE, GA_ERR_DEVICE; GA_ERR_DTYPE also if elements do not cast to .dtype or .out within
- * their kind; GA_ERR_INVALID for no arrays, a bad axis, or both .dtype and .out. */
+ * their kind; GA_ERR_INVALID for no arrays, 0-d arrays with an axis, or both .dtype and .out. */
 GA_API gpuarray *ga_concatenate(size_t size, const ga_join_args *args);
 
 /* Arrays of one shape joined along a new axis, as numpy.stack. Errors as above. */
 GA_API gpuarray *ga_stack(size_t size, const ga_join_args *args);
 
-/* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). */
+/* As numpy.vstack, hstack, dstack and column_stack: ga_vstack(GA_ARRAYS(a, b)). Errors as above.
+ */
 GA_API gpuarray *ga_vstack(int count, const gpuarray *const *arrays);
 GA_API gpuarray *ga_hstack(int count, const gpuarray *const *arrays);
 GA_API gpuarray *ga_dstack(int count, const gpuarray *const *arrays);
@@ -57,24 +60,29 @@ GA_API gpuarray *ga_append(size_t size, const ga_append_args *args);
  * that is below 1. */
 GA_API ga_status ga_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
-/* The same with sections that differ by at most one element; the longer ones come first. */
+/* The same with sections that differ by at most one element, as numpy.array_split; the longer ones
+ * come first. */
 GA_API ga_status ga_array_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
-/* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. */
+/* x split before each of n indices, as numpy.split(x, indices, axis): n + 1 views. Indices past
+ * the end and indices that decrease give empty views, as in NumPy. */
 GA_API ga_status ga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis,
                              gpuarray **out);
 
-/* ga_split() along axis 0; along axis 1, or axis 0 of a 1-D array; and along axis 2. */
+/* ga_split() along axis 0; along axis 1, or axis 0 of a 1-D array; and along axis 2. GA_ERR_SHAPE
+ * for fewer than two axes, one axis, or three. */
 GA_API ga_status ga_vsplit(const gpuarray *x, int sections, gpuarray **out);
 GA_API ga_status ga_hsplit(const gpuarray *x, int sections, gpuarray **out);
 GA_API ga_status ga_dsplit(const gpuarray *x, int sections, gpuarray **out);
 
-/* The subarrays along an axis: one view for each index. */
+/* The subarrays along an axis, as numpy.unstack: one view for each index. `out` has room for
+ * ga_length(x, axis) of them. */
 GA_API ga_status ga_unstack(const gpuarray *x, int axis, gpuarray **out);
 
 /* ---- Repeating ---- */
 
-/* x repeated along each axis, as numpy.tile: ga_tile(x, GA_SHAPE(2, 3)). */
+/* x repeated along each axis, as numpy.tile: ga_tile(x, GA_SHAPE(2, 3)). GA_ERR_INVALID for a
+ * negative number. */
 GA_API gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps);
 
 /* Arguments of ga_repeat(). In C: ga_repeat(x, 3, GA_AXIS(0)). */
@@ -101,7 +109,7 @@ typedef struct ga_roll_args {
 } ga_roll_args;
 
 /* Elements shifted along an axis, as numpy.roll; those that leave at one end return at the other.
- * GA_ERR_INVALID for a bad axis. */
+ * A shift may exceed the length; a negative one goes the other way. */
 GA_API gpuarray *ga_roll(size_t size, const ga_roll_args *args);
 
 /* The same with one shift for each of n axes. Shifts of the same axis add up. */
@@ -110,31 +118,42 @@ GA_API gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, c
 /* Arguments of ga_pad(). In C: ga_pad(x, GA_SHAPE(1, 2), .mode = "edge"). */
 typedef struct ga_pad_args {
     const gpuarray *x;
-    int nwidths; /* 1: one for all; 2: before and after each axis; or two for each axis */
-    const int64_t *widths;
-    const char *mode;    /* NULL: "constant" */
-    ga_value value;      /* for "constant", and the end of "linear_ramp": GA_V(2), or
-                          * GA_PAD_VALUES(2); default: 0 */
-    int64_t stat_length; /* "maximum" and the like fold this many elements at each end; 0: all */
+    int nwidths;           /* 1: one for all; 2: before and after each axis; or two for each axis */
+    const int64_t *widths; /* elements */
+    const char *mode;      /* NULL: "constant" */
+    ga_value value;        /* a number: NumPy's constant_values and end_values. GA_V(2), or
+                            * GA_PAD_VALUES(2); default: 0 */
+    int64_t stat_length;   /* elements at each end that "maximum", "mean", "median" and "minimum"
+                            * take; 0: all */
     /* Instead of one value or length: as many as `widths` may be, in the same order.
-     * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)), GA_PAD_LENGTHS(2, 3). */
+     * ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(3, 4)), GA_PAD_LENGTHS(2, 3). 0: the single one. */
     int nvalues;
     const ga_value *values;
     int nstat_lengths;
     const int64_t *stat_lengths;
 } ga_pad_args;
 
-/* x with more elements around it, as numpy.pad. Modes: "constant", "edge", "linear_ramp",
- * "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty". GA_ERR_INVALID
- * for an unknown mode, a negative width, or a value that does not fit the dtype of x; GA_ERR_SHAPE
- * for another number of widths or values, or for an axis of no elements in a mode that repeats
- * elements. */
+/* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says
+ * which:
+ *
+ * "constant": `value`. "empty": unspecified elements. "linear_ramp": numbers from the element at
+ * the edge to `value`, evenly spaced.
+ *
+ * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated: 3
+ * 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
+ * it were periodic: 2 3 | 1 2 3 | 1 2.
+ *
+ * "maximum", "mean", "median", "minimum": that of the elements along the axis.
+ *
+ * A mode ignores options of other modes, where NumPy raises ValueError. NumPy's reflect_type="odd"
+ * and functions as modes are missing. GA_ERR_INVALID for an unknown mode, a negative width or
+ * length, or a value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths,
+ * values or lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
 
-/* The functions of these names in NumPy. A negative axis counts from the end. GA_ERR_INVALID for a
- * bad axis. */
+/* The functions of these names in NumPy. A negative axis counts from the end. */
 GA_API gpuarray *ga_swapaxes(const gpuarray *x, int a, int b);
 GA_API gpuarray *ga_moveaxis(const gpuarray *x, int from, int to);
 
@@ -150,21 +169,22 @@ GA_API gpuarray *ga_fliplr(const gpuarray *x);
 GA_API gpuarray *ga_flipud(const gpuarray *x);
 
 /* x rotated by k times 90 degrees from axis 0 towards axis 1, or between two other axes, as
- * numpy.rot90. */
+ * numpy.rot90. GA_ERR_INVALID for equal axes. */
 GA_API gpuarray *ga_rot90(const gpuarray *x, int k);
 GA_API gpuarray *ga_rot90_axes(const gpuarray *x, int k, int from, int to);
 
-/* x with at least one, two or three axes; added axes have length 1. */
+/* x with at least one, two or three axes, as numpy.atleast_1d and so on; added axes have length 1.
+ */
 GA_API gpuarray *ga_atleast_1d(const gpuarray *x);
 GA_API gpuarray *ga_atleast_2d(const gpuarray *x);
 GA_API gpuarray *ga_atleast_3d(const gpuarray *x);
 
 /* Read-only views of the arrays in their common shape, as numpy.broadcast_arrays; written to `out`
- * only on success. GA_ERR_SHAPE. */
+ * only on success. GA_ERR_SHAPE if there is none. */
 GA_API ga_status ga_broadcast_arrays(int count, const gpuarray *const *arrays, gpuarray **out);
 
-/* The common shape of `count` shapes; `shape` has room for GA_MAX_NDIM lengths. Both are set only
- * on success. GA_ERR_SHAPE. */
+/* The common shape of `count` shapes, as numpy.broadcast_shapes; `shape` has room for GA_MAX_NDIM
+ * lengths. Both are set only on success. GA_ERR_SHAPE if there is none. */
 GA_API ga_status ga_broadcast_shapes(int count, const int *ndims, const int64_t *const *shapes,
                                      int *ndim, int64_t *shape);
 
@@ -178,34 +198,36 @@ typedef struct ga_meshgrid_args {
     bool sparse;   /* each array has length 1 along the axes of the others */
 } ga_meshgrid_args;
 
-/* The coordinate matrices of 1-D arrays, as numpy.meshgrid. GA_ERR_SHAPE for an array that is not
- * 1-D, GA_ERR_INVALID for another `indexing`. */
+/* The coordinate matrices of 1-D or 0-d arrays, as numpy.meshgrid with copy=True. GA_ERR_SHAPE for
+ * an array of several axes, GA_ERR_INVALID for another `indexing`. */
 GA_API ga_status ga_meshgrid(size_t size, const ga_meshgrid_args *args);
 
 /* ---- Diagonals ---- */
 
-/* x with zeros above (tril) or below (triu) the k-th diagonal of its last two axes, as numpy.tril
- * and triu. */
+/* A copy of x with zeros above (tril) or below (triu) the k-th diagonal of its last two axes, as
+ * numpy.tril and triu: the main diagonal is 0, those above it are 1, 2, ... A 1-D array is
+ * repeated as the rows of a matrix first, as in NumPy. GA_ERR_SHAPE for a 0-d array. */
 GA_API gpuarray *ga_tril(const gpuarray *x, int64_t k);
 GA_API gpuarray *ga_triu(const gpuarray *x, int64_t k);
 
 /* ga_eye_ex(): an n x m matrix with ones on its k-th diagonal, as numpy.eye. ga_tri(): with ones
- * on and below it, as numpy.tri. */
+ * on and below it, as numpy.tri. GA_ERR_SHAPE for a negative n or m. */
 GA_API gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
 GA_API gpuarray *ga_tri(ga_dtype dtype, int64_t n, int64_t m, int64_t k);
 
 /* The elements x[i, i + offset] of two axes, as numpy.diagonal: a read-only view with the diagonal
- * as its last axis. */
+ * as its last axis. GA_ERR_SHAPE for fewer than two axes, GA_ERR_INVALID for equal ones. */
 GA_API gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
 /* As numpy.diag: the k-th diagonal of a matrix, a read-only view; for a 1-D array, a new matrix
- * with that diagonal. */
+ * with that diagonal. GA_ERR_SHAPE for other numbers of axes. */
 GA_API gpuarray *ga_diag(const gpuarray *x, int64_t k);
 
 /* A new matrix with the elements of x, in C order, on its k-th diagonal, as numpy.diagflat. */
 GA_API gpuarray *ga_diagflat(const gpuarray *x, int64_t k);
 
-/* The sums along the diagonals of ga_diagonal(), as numpy.trace. */
+/* The sums along the diagonals of ga_diagonal(), as numpy.trace, a new array. Errors are those of
+ * ga_diagonal(). */
 GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
 /* Options of ga_trace(). In C: ga_trace(x, 0, 0, 1, .dtype = GA_FLOAT64). */
@@ -232,10 +254,12 @@ typedef struct ga_diff_args {
 } ga_diff_args;
 
 /* The n-th differences of neighbours along an axis, as numpy.diff; for bool, whether neighbours
- * differ. GA_ERR_INVALID for a negative n or a bad axis, GA_ERR_SHAPE. */
+ * differ. GA_ERR_INVALID for a negative n or a 0-d array, GA_ERR_SHAPE for other arrays around x.
+ */
 GA_API gpuarray *ga_diff(size_t size, const ga_diff_args *args);
 
-/* The differences of neighbours in C order, as numpy.ediff1d. */
+/* The differences of neighbours in C order, as numpy.ediff1d; of bool as ga_diff(), where NumPy
+ * raises TypeError. */
 GA_API gpuarray *ga_ediff1d(const gpuarray *x);
 
 /* The same between the elements of two other arrays, as numpy.ediff1d with to_begin and to_end, in

@@ -23,36 +23,41 @@ typedef struct ga_elementwise_args {
     const char *preamble;   /* device functions, structs and constants that the operation uses */
     const char *loop_prep;  /* statements before a thread's first element */
     const char *after_loop; /* statements after a thread's last element */
-    bool fast_math;         /* trade accuracy and special values for speed */
+    bool fast_math;         /* trade accuracy and special values for speed, as
+                             * ga_compile_fast_expr() does; here and below */
 } ga_elementwise_args;
 
 /* A kernel that ga_run() runs once for every element. Argument types are the C types char .. long
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
  * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
- * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and `n`
- * is the number of elements. Arithmetic on floats smaller than float32 is in float; they also have
- * their NumPy names (float16, ...) as types there. The texts may use the C mathematical functions,
- * NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and the like,
- * atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn and the
- * other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and the vector
- * types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the elements is a
- * block of one thread: barriers do nothing, and functions that read values of other threads
- * (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels on the
- * host too. Nothing is compiled before the first run. GA_ERR_INVALID if the argument list is
- * malformed. Freed by ga_kernel_free(). */
+ * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and
+ * `n` is the number of elements. Arithmetic on floats smaller than float32 is in float; they also
+ * have their NumPy names (float16, ...) as types there. The texts may use the C mathematical
+ * functions, NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and
+ * the like, atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn
+ * and the other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and
+ * the vector types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the
+ * elements is a block of one thread: barriers do nothing, and functions that read values of other
+ * threads (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels
+ * on the host too. Nothing is compiled before the first run. NULL on failure: GA_ERR_INVALID if
+ * the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
  * declared dtype, or C numbers, which convert to the declared type and must fit it: 300 does not
  * fit int8. Every array that is indexed only by [i] must have the same size, and n is that size.
- * GA_ERR_INVALID (count, number), GA_ERR_DTYPE, GA_ERR_SHAPE, GA_ERR_COMPILE. */
+ * The call does not wait. GA_ERR_INVALID for another count, a number that does not fit, a
+ * read-only view that the kernel writes, or a kernel of another kind; GA_ERR_DTYPE for an array of
+ * another dtype; GA_ERR_SHAPE for different sizes; GA_ERR_COMPILE with the compiler's message, at
+ * the first run. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as
  * NumPy's range(n)[1:-1]. `i` takes these values and `n` is that of ga_run(). Arrays are read and
  * written in memory as each index comes: an input that overlaps a written array is not copied.
- * GA_ERR_INVALID also for a GA_INDEX, or a step of 0. */
+ * GA_ERR_INVALID also for a range that is not one, such as GA_INDEX(1); GA_ERR_INDEX for a step of
+ * 0. */
 GA_API ga_status ga_run_over(ga_kernel *kernel, ga_range range, int count, const ga_value *args);
 
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
@@ -70,7 +75,10 @@ typedef struct ga_reduction_args {
     bool fast_math;
 } ga_reduction_args;
 
-/* A kernel that ga_reduce() runs over all elements in one launch. Freed by ga_kernel_free(). */
+/* A kernel that ga_reduce() runs over all elements in one launch. reduce_expr must be associative
+ * and commutative. In the texts, x[i] and n are as in elementwise kernels; of no elements the
+ * result is `neutral`. NULL on failure: GA_ERR_INVALID if the argument list is malformed. Freed by
+ * ga_kernel_free(). */
 GA_API ga_kernel *ga_reduction_kernel(size_t size, const ga_reduction_args *args);
 
 /* Runs the kernel; arguments and errors as for ga_run(). Returns a 0-d array of dtype_out, or the
@@ -100,8 +108,8 @@ typedef struct ga_scan_kernel_args {
  * equal sizes, and n is that size; without such an array, n is the size of the first array. An
  * output statement may run before input_expr and is_segment_start_expr of other elements: of
  * arrays that the output statement writes, these two may read only x[i]. scan_expr must be
- * associative; it need not be commutative. GA_ERR_INVALID if the argument list is malformed. Freed
- * by ga_kernel_free(). */
+ * associative; it need not be commutative. NULL on failure: GA_ERR_INVALID if the argument list is
+ * malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_scan_kernel(size_t size, const ga_scan_kernel_args *args);
 
 /* Runs the kernel; arguments and errors as for ga_run(). */

@@ -20,8 +20,8 @@ typedef struct ga_memory_stats {
     size_t total;     /* on the device */
 } ga_memory_stats;
 
-/* Fills *stats for `device` ("cpu", "cuda:N"; NULL: the current one). GA_ERR_DEVICE if the device
- * does not work. */
+/* Fills *stats for `device` ("cpu", "cuda:N"; NULL: the current one). Does not wait. GA_ERR_DEVICE
+ * if the device does not work, GA_ERR_INVALID if stats is NULL. */
 GA_API ga_status ga_memory_info(const char *device, size_t size, ga_memory_stats *stats);
 
 /* For each device that was used, writes the memory in use, its maximum, the memory kept for reuse,
@@ -29,7 +29,8 @@ GA_API ga_status ga_memory_info(const char *device, size_t size, ga_memory_stats
  * Memory lives as long as any view of it. GA_ERR_IO if the file cannot be written. */
 GA_API ga_status ga_memory_report(FILE *file);
 
-/* Waits for the device's work, then returns unused memory to the device. NULL: the current one. */
+/* Waits for the device's work, then returns unused memory to the device. NULL: the current one.
+ * GA_ERR_DEVICE as above. */
 GA_API ga_status ga_memory_trim(const char *device);
 
 /* Limits `used` to nbytes: an allocation that would exceed it fails with GA_ERR_MEMORY, as if the
@@ -57,18 +58,19 @@ GA_API ga_status ga_set_allocator(size_t size, const ga_allocator *allocator);
  * memory by streams other than the current one. After the last array over the memory is freed,
  * Quarry waits for the work that uses it and calls free_function(owner), unless free_function is
  * NULL. On failure free_function is not called. GA_ERR_INVALID if the device cannot use the
- * memory. */
+ * memory, and for a NULL or misaligned pointer or strides that are not multiples of the element's
+ * size. */
 GA_API gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
                          const int64_t *strides, void *owner, void (*free_function)(void *owner));
 
 /* Pinned host memory: copies to and from the current device reach it directly and run
- * asynchronously. NULL on failure. ga_pinned_free() frees it from any thread (NULL is a no-op);
- * wait for copies first. */
+ * asynchronously. NULL and GA_ERR_MEMORY on failure. ga_pinned_free() frees it from any thread
+ * (NULL is a no-op); wait for copies first. */
 GA_API void *ga_pinned_alloc(size_t nbytes);
 GA_API void ga_pinned_free(void *memory);
 
-/* Pins existing host memory for the current device until ga_host_unregister(). Unregister it before
- * you free it. On "cpu" both do nothing. */
+/* Pins existing host memory for the current device until ga_host_unregister(). Unregister it
+ * before you free it. On "cpu" both do nothing. GA_ERR_INVALID for NULL or 0 bytes. */
 GA_API ga_status ga_host_register(void *memory, size_t nbytes);
 GA_API ga_status ga_host_unregister(void *memory);
 

@@ -9,6 +9,7 @@ GA_BEGIN_DECLS
 
 /* ---- Modules ---- */
 
+/* Compiled or loaded code of one device. */
 typedef struct ga_module ga_module;
 
 /* A file that the source includes: #include "name". */
@@ -136,8 +137,7 @@ typedef struct ga_kernel_properties {
 } ga_kernel_properties;
 
 /* Writes them to *properties; `size` is the size of the struct, which the macro passes.
- * GA_ERR_INVALID if the kernel is NULL or does not belong to a module.
- */
+ * GA_ERR_INVALID if the kernel is NULL or does not belong to a module. */
 GA_API ga_status ga_kernel_info(const ga_kernel *kernel, size_t size,
                                 ga_kernel_properties *properties);
 

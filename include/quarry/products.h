@@ -8,8 +8,7 @@
 
 GA_BEGIN_DECLS
 
-/* Arguments of a product. In C: ga_matmul(a, b, .out = c, .beta = 1). An option left out is zero.
- */
+/* Arguments of a product. In C: ga_matmul(a, b, .out = c, .beta = 1). */
 typedef struct ga_product_args {
     const gpuarray *a, *b;
     gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference.
@@ -23,10 +22,12 @@ typedef struct ga_product_args {
  * (m, k) and (k, n); the other dimensions broadcast. A 1-D `a` is a row and a 1-D b a column; the
  * result lacks that dimension. The dtype is that of a * b. Integers wrap around; for bool the
  * product is "and" and the sum "or"; sums of float16, bfloat16 and float8 run in float32 and round
- * once. A result has the same bits in every run. Returns a new array, or `out`. GA_ERR_SHAPE for
- * shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta without `out`, and for an
- * alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the result does not cast to
- * the dtype of `out`; GA_ERR_DEVICE, GA_ERR_MEMORY. */
+ * once. A result has the same bits in every run on one device with one library. cuBLASLt or the
+ * host's BLAS multiplies floats if it is there (ga_product_library()), Quarry's own kernels
+ * otherwise; docs/products.md has the details. Returns a new array in C order, or `out`; does not
+ * wait. GA_ERR_SHAPE for shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta
+ * without `out`, and for an alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the
+ * result does not cast to the dtype of `out`. */
 GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 
 /* ga_dot(a, b): the product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d
@@ -35,11 +36,12 @@ GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
  * (GA_ERR_INVALID). Options, bits and errors as of ga_matmul(). */
 GA_API gpuarray *ga_dot(size_t size, const ga_product_args *args);
 
-/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. */
+/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. Options, bits and
+ * errors as of ga_matmul(). */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
 /* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat; complex vectors
- * are conjugated. */
+ * are conjugated. Options, bits and errors as of ga_matmul(). */
 GA_API gpuarray *ga_vecmat(size_t size, const ga_product_args *args);
 
 GA_END_DECLS

@@ -8,11 +8,11 @@
 
 GA_BEGIN_DECLS
 
-/* A generator is a seed and a position, the number of elements drawn so far. Element p of a seed is
- * a function only of the seed, p, the distribution and the dtype (Philox4x32-10: Salmon, Moraes,
- * Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). Numbers therefore have the
- * same bits on every device, whatever the shapes and the number of calls: 100 elements and then 28
- * equal one call for 128. A seed has 2^64 elements.
+/* A generator is a seed and a position, the number of elements drawn so far. Element p of a seed
+ * is a function only of the seed, p, the distribution and the dtype (Philox4x32-10: Salmon,
+ * Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). Numbers therefore
+ * have the same bits on every device, whatever the shapes and the number of calls: 100 elements
+ * and then 28 equal one call for 128. A seed has 2^64 elements.
  *
  * Any thread may use any generator. Each call takes its elements atomically; the order of calls
  * from different threads is unspecified. If a call fails, its positions are drawn again, unless
@@ -21,14 +21,17 @@ GA_BEGIN_DECLS
  * GA_ERR_UNSUPPORTED.
  *
  * Functions that create an array create it on the calling thread's current device, filled in C
- * order. Functions with _into fill `out`, whatever its layout, in its own dtype. All raise
- * GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE for a dtype that the
- * distribution does not support, and the errors of ga_empty() for a shape. Distributions of real
- * numbers support every float; those smaller than float32 are computed in it and rounded once. */
+ * order; the caller or a scope frees it. Functions with _into fill `out`, whatever its layout, in
+ * its own dtype. All raise GA_ERR_INVALID for a NULL generator or an invalid number, GA_ERR_DTYPE
+ * for a dtype that the distribution does not support, and the errors of ga_empty() for a shape.
+ * Names and parameters are those of numpy.random.Generator, the numbers are not: its generator is
+ * PCG64. Distributions of real numbers support every float; those smaller than float32 are
+ * computed in it and rounded once. */
 
 /* ---- Generators ---- */
 
-/* A generator at position 0. Different seeds give independent numbers. Freed by ga_rng_free(). */
+/* A generator at position 0. Different seeds give independent numbers. NULL and GA_ERR_MEMORY on
+ * failure. Freed by ga_rng_free(). */
 GA_API ga_rng *ga_rng_new(uint64_t seed);
 
 /* Frees a generator. Does nothing for NULL and the default generator. */
@@ -46,6 +49,8 @@ GA_API void ga_random_seed(uint64_t seed);
 typedef struct ga_rng_state {
     uint64_t seed, position;
 } ga_rng_state;
+
+/* GA_ERR_INVALID if either pointer is NULL. */
 GA_API ga_status ga_rng_get_state(ga_rng *rng, ga_rng_state *state);
 GA_API ga_status ga_rng_set_state(ga_rng *rng, const ga_rng_state *state);
 
@@ -67,23 +72,25 @@ GA_API ga_rng *ga_rng_split(ga_rng *rng);
 GA_API gpuarray *ga_rng_random(ga_rng *rng, ga_dtype dtype, int ndim, const int64_t *shape);
 GA_API ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng);
 
-/* float64 in [0, 1) from the default generator. */
+/* float64 in [0, 1) from the default generator, as numpy.random.random. */
 GA_API gpuarray *ga_random(int ndim, const int64_t *shape);
 
 /* ---- Distributions of integers ---- */
 
-/* Integers in [low, high) with equal probability (Lemire, 2019), for bool and any integer dtype.
- * GA_ERR_INVALID if low is not below high, or if a bound does not fit the dtype. */
+/* Integers in [low, high) with equal probability (Lemire, "Fast random integer generation in an
+ * interval", 2019), for bool and any integer dtype. GA_ERR_INVALID if low is not below high, or if
+ * a bound does not fit the dtype. */
 GA_API gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
                                  const int64_t *shape);
 GA_API ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high);
 
 /* The same with both ends included, as endpoint=True in NumPy. The bounds are C integers of any
- * type, so the full range of a dtype is possible. */
+ * type (GA_ERR_INVALID otherwise), so the full range of a dtype is possible. */
 GA_API gpuarray *ga_rng_integers_endpoint(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                           int ndim, const int64_t *shape);
 
-/* `nbytes` random bytes, a uint8 array. Every four bytes use one element of the generator. */
+/* `nbytes` random bytes, a uint8 array. Every four bytes use one element of the generator.
+ * GA_ERR_INVALID for a negative number. */
 GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);
 
 /* ---- Orders and choices ---- */
@@ -92,7 +99,8 @@ GA_API gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes);
  * array, a copy in random order along its first axis. Uses one element of the generator. Each
  * place is computed independently, by a bijection keyed by 128 random bits (a Feistel network of
  * 12 rounds; see Mitchell and others, "Bandwidth-optimal random shuffling for GPUs", 2022). For n
- * above 34 there are more orders than 128 bits can distinguish. */
+ * above 34 there are more orders than 128 bits can distinguish. GA_ERR_INVALID for a negative n, a
+ * number that is not an integer, or a 0-d array. */
 GA_API gpuarray *ga_rng_permutation(ga_rng *rng, ga_value x);
 
 /* The same along any axis; whole slices change places. */
@@ -101,11 +109,11 @@ GA_API gpuarray *ga_rng_permutation_along(ga_rng *rng, const gpuarray *x, int ax
 /* Puts x itself into that order. GA_ERR_INVALID for a bad axis or a read-only view. */
 GA_API ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis);
 
-/* A copy of x with each line along the axis in a random order of its own. Uses one element of the
- * generator for each line. */
+/* A copy of x with each line along the axis in a random order of its own, as Generator.permuted.
+ * Uses one element of the generator for each line. */
 GA_API gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis);
 
-/* Arguments of ga_rng_choice(). An option left out is zero. */
+/* Arguments of ga_rng_choice(). */
 typedef struct ga_choice_args {
     ga_rng *rng;
     ga_value a; /* an array, or the number n for the integers below n */
@@ -123,23 +131,26 @@ typedef struct ga_choice_args {
  * Without replacement, all choices share one element, or with probabilities use one for each
  * element of `a`; the choices come in the order in which they are drawn. GA_ERR_INVALID for a
  * choice from nothing, for more choices than elements (of probability above 0), and for
- * probabilities that are negative or do not sum to 1 within 1.5e-8. A call with probabilities
- * waits for their sum. */
+ * probabilities that are negative or do not sum to 1 within 1.5e-8; GA_ERR_SHAPE for another
+ * number of them. A call with probabilities waits for their sum. */
 GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 
 /* ---- Rows of numbers ---- */
 
-/* These functions make rows of numbers along a last axis, which they add to the shape. */
+/* These functions make rows of numbers along a last axis, which they add to the shape; parameters
+ * that do not have the axis, or do not broadcast to the shape, are GA_ERR_SHAPE. A call waits for
+ * its check of the parameters. */
 
 /* How often each of k outcomes occurs in n trials, in any integer dtype. `pvals` holds the k
  * probabilities along its last axis; its other axes, and n, broadcast to the shape. No probability
- * is negative, and all but the last sum to 1 at most (GA_ERR_INVALID). Uses as many elements of
- * the generator as the result has. */
+ * is negative, all but the last sum to 1 at most, and n is from 0 to 2^53 (GA_ERR_INVALID). Uses
+ * as many elements of the generator as the result has. */
 GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                     int ndim, const int64_t *lengths);
 
-/* Shares that sum to 1: gamma numbers with the shape parameters `alpha`, all above 0, divided by
- * their sum. The last axis of `alpha` is that of the rows; the others broadcast to the shape. */
+/* Shares that sum to 1: gamma numbers with the shape parameters `alpha`, all above 0
+ * (GA_ERR_INVALID), divided by their sum. The last axis of `alpha` is that of the rows; the others
+ * broadcast to the shape. */
 GA_API gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, int ndim,
                                   const int64_t *lengths);
 
@@ -152,7 +163,7 @@ GA_API gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const g
 
 /* ---- Sobol sequences ---- */
 
-/* Arguments of ga_sobol(). An option left out is zero. */
+/* Arguments of ga_sobol(). */
 typedef struct ga_sobol_args {
     ga_dtype dtype; /* a float */
     int64_t n;      /* points */

@@ -10,7 +10,7 @@
 
 GA_BEGIN_DECLS
 
-/* Arguments of a median. An option left out is zero. */
+/* Arguments of a median. */
 typedef struct ga_median_args {
     const gpuarray *x;
     GA_NAMED_OPTIONS_;
@@ -24,17 +24,17 @@ typedef struct ga_median_args {
  * or the mean of the two middle elements, in the order of ga_sort(). Floats and complex numbers
  * keep their dtype; integers and bool give float64. The result is NaN if an element is NaN or if
  * there are no elements. Returns a new array of the kept axes. On one device the result has the
- * same bits in every run. GA_ERR_INVALID for a bad or repeated axis, GA_ERR_MEMORY,
- * GA_ERR_COMPILE. */
+ * same bits in every run. GA_ERR_INVALID for a repeated axis; GA_ERR_SHAPE and GA_ERR_DTYPE for an
+ * `out` of another shape, or to whose dtype the result does not cast ("same_kind"). */
 GA_API gpuarray *ga_median(size_t size, const ga_median_args *args);
 
-/* The same over the elements that are not NaN; NaN if there are none. */
+/* The same over the elements that are not NaN, as numpy.nanmedian; NaN if there are none. */
 GA_API gpuarray *ga_nanmedian(size_t size, const ga_median_args *args);
 
-/* Arguments of a quantile. An option left out is zero. */
+/* Arguments of a quantile. */
 typedef struct ga_quantile_args {
     const gpuarray *x;
-    ga_value q; /* a number, or an array of one axis */
+    ga_value q; /* a real number, or an array of one or two axes */
     GA_NAMED_OPTIONS_;
     int naxes;          /* GA_AXIS(0, 2); 0: every axis */
     const int *axes;    /* negative ones count from the end */
@@ -44,24 +44,34 @@ typedef struct ga_quantile_args {
 } ga_quantile_args;
 
 /* ga_quantile(x, q, GA_AXIS(0), .method = "hazen"): the quantiles q, between 0 and 1, of x over
- * some axes, as numpy.quantile. The host reads an array q; its axis comes first in the result.
- * Methods: "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
- * "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased", "lower",
- * "higher", "midpoint", "nearest". Methods that pick an element keep the dtype of x, and so does
- * "linear" with an integer q. The others give a float: for a number q that of x, or float64 for
- * integers; for an array q the common dtype of both. NaN if an element is NaN. GA_ERR_INVALID for
- * a q outside 0 to 1, an unknown method, a bad axis, or no elements; GA_ERR_DTYPE for complex
- * elements, and for bool with a method that interpolates; GA_ERR_SHAPE for a q of several axes. */
+ * some axes, as numpy.quantile without weights. The host reads an array q, and waits for it; its
+ * axes come first in the result.
+ *
+ * Of n ascending elements, method "linear", the default, takes the place q * (n - 1), counted from
+ * 0, and interpolates between the two elements beside it. "lower", "higher", "midpoint" and
+ * "nearest" take the element before that place, the one after it, their mean, or the nearer one.
+ * The other methods are those of Hyndman and Fan ("Sample quantiles in statistical packages",
+ * 1996): "inverted_cdf" (their 1), "averaged_inverted_cdf" (2), "closest_observation" (3),
+ * "interpolated_inverted_cdf" (4), "hazen" (5), "weibull" (6; "linear" is 7), "median_unbiased"
+ * (8) and "normal_unbiased" (9).
+ *
+ * The methods that pick an element keep the dtype of x: "inverted_cdf", "closest_observation",
+ * "lower", "higher", "nearest", and "linear" with an integer q. The others give a float: for a
+ * number q that of x, or float64 for integers; for an array q the common dtype of both. NaN if an
+ * element is NaN. GA_ERR_INVALID for a q outside 0 to 1, an unknown method, a bad axis, or no
+ * elements; GA_ERR_DTYPE for complex elements, and for bool with a method that computes;
+ * GA_ERR_SHAPE for a q of more than two axes. */
 GA_API gpuarray *ga_quantile(size_t size, const ga_quantile_args *args);
 
-/* The same with q between 0 and 100. */
+/* The same with q between 0 and 100, as numpy.percentile. */
 GA_API gpuarray *ga_percentile(size_t size, const ga_quantile_args *args);
 
-/* Both over the elements that are not NaN; NaN if there are none. */
+/* Both over the elements that are not NaN, as numpy.nanquantile and numpy.nanpercentile; NaN if
+ * there are none. */
 GA_API gpuarray *ga_nanquantile(size_t size, const ga_quantile_args *args);
 GA_API gpuarray *ga_nanpercentile(size_t size, const ga_quantile_args *args);
 
-/* Arguments of a partition. An option left out is zero. */
+/* Arguments of a partition. */
 typedef struct ga_partition_args {
     const gpuarray *x;
     int64_t kth; /* negative: from the end */
@@ -72,15 +82,18 @@ typedef struct ga_partition_args {
 } ga_partition_args;
 
 /* ga_partition(x, kth, GA_AXIS(0)): a copy of x with the element that sorting puts at kth in that
- * place of the axis. Smaller elements come first, then equal ones, then greater ones; each group
- * keeps the order of x. NaN is greater than all numbers, and -0 equals 0. Complex elements are
- * ordered by the real part, then by the imaginary part. GA_ERR_INDEX for a kth outside the axis. */
+ * place of the axis, as numpy.partition with one kth. Smaller elements come first, then equal
+ * ones, then greater ones; each group keeps the order of x, where NumPy leaves it open. NaN is
+ * greater than all numbers, and -0 equals 0. Complex elements are ordered by the real part, then
+ * by the imaginary part. GA_ERR_INDEX for a kth outside the axis; GA_ERR_INVALID for a 0-d array.
+ */
 GA_API gpuarray *ga_partition(size_t size, const ga_partition_args *args);
 
-/* The int64 indices along the axis of the elements that ga_partition() returns, in that order. */
+/* The int64 indices along the axis of the elements that ga_partition() returns, in that order, as
+ * numpy.argpartition. */
 GA_API gpuarray *ga_argpartition(size_t size, const ga_partition_args *args);
 
-/* Arguments of ga_topk(). An option left out is zero. */
+/* Arguments of ga_topk(). */
 typedef struct ga_topk_args {
     const gpuarray *x;
     int64_t k;
@@ -95,7 +108,8 @@ typedef struct ga_topk_args {
  * descending order, and their int64 indices: the first k of a stable sort in that order. Of equal
  * elements the one with the lower index comes first. NaN comes last in either order. Both results
  * are new arrays, set only on success. GA_ERR_INDEX if k is negative or greater than the length of
- * the axis. */
+ * the axis, GA_ERR_INVALID for a 0-d array. The array API and PyTorch have topk; NumPy does not.
+ */
 GA_API ga_status ga_topk(size_t size, const ga_topk_args *args);
 
 GA_END_DECLS

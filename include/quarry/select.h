@@ -20,27 +20,28 @@ typedef struct ga_compress_args {
 
 /* The elements of x along the axis whose condition is not 0, in their order, as a new array; as
  * numpy.compress. The condition may be shorter than the axis; the rest of the axis is not
- * selected. The length of the result depends on the data: the call waits for it, and a graph
- * cannot contain it (GA_ERR_UNSUPPORTED). GA_ERR_SHAPE if .out has another shape. GA_ERR_INVALID
- * for a bad axis or a condition of several dimensions, GA_ERR_INDEX if the condition selects an
- * element past the axis. */
+ * selected. The length of the result depends on the data: the call waits for it, as all functions
+ * here but ga_extract_bounded(). GA_ERR_SHAPE and GA_ERR_DTYPE if `out` has another shape, or a
+ * dtype to which the elements do not cast ("same_kind"); GA_ERR_INVALID for a condition of several
+ * dimensions; GA_ERR_INDEX if the condition selects an element past the axis. */
 GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
 
-/* The elements of x where the condition, which has the same size, is not 0, as numpy.extract; both
- * in C order. GA_ERR_SHAPE for different sizes. */
+/* The elements of x where the condition, of any dtype and the same size, is not 0, as
+ * numpy.extract; both in C order; a new 1-D array. GA_ERR_SHAPE for different sizes. */
 GA_API gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x);
 
 /* The same without waiting for the length, so that a graph can contain it: the first `maximum`
  * selected elements, their int64 indices in C order, and the int64 number of all selected elements
  * as a 0-d array. This number may exceed `maximum`. Values and indices have `maximum` elements;
  * the unused ones are 0. Every result except the count may be NULL, and so may x if `values` is
- * NULL. Results are set only on success. GA_ERR_SHAPE, GA_ERR_INVALID for a negative maximum. */
+ * NULL. Results are set only on success. GA_ERR_SHAPE for different sizes, GA_ERR_INVALID for a
+ * negative maximum. */
 GA_API ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
                                     gpuarray **values, gpuarray **indices, gpuarray **count);
 
 /* The int64 indices along each axis of the elements of x that are not 0, in C order, as
- * numpy.nonzero. `indices` has room for one array per dimension of x; they are set only on
- * success. GA_ERR_INVALID for a 0-d array. */
+ * numpy.nonzero. `indices` has room for one array per dimension of x; these new 1-D arrays are set
+ * only on success. GA_ERR_INVALID for a 0-d array. */
 GA_API ga_status ga_nonzero(const gpuarray *x, gpuarray **indices);
 
 /* The same as one int64 array, as numpy.argwhere: one row of indices for each element that is not

@@ -8,6 +8,10 @@
 
 GA_BEGIN_DECLS
 
+/* Results are new arrays in C order. Integers and bool are computed in float64 unless a comment
+ * says otherwise; floats and complex numbers keep their dtype. An axis of a 0-d array is
+ * GA_ERR_INVALID. */
+
 /* Arguments of ga_gradient(). In C: ga_gradient(x, GA_AXIS(0), .spacing = GA_V(0.1)). */
 typedef struct ga_gradient_args {
     const gpuarray *x;
@@ -19,14 +23,14 @@ typedef struct ga_gradient_args {
 } ga_gradient_args;
 
 /* The derivative along an axis by central differences, as numpy.gradient: second order inside,
- * order `edge_order` at the ends. Integers are computed in float64. GA_ERR_SHAPE for fewer than
- * edge_order + 1 elements or another number of coordinates, GA_ERR_INVALID for a bad axis or
- * edge_order. */
+ * order `edge_order` at the ends. GA_ERR_SHAPE for fewer than edge_order + 1 elements or another
+ * number of coordinates; GA_ERR_INVALID for another edge_order, or for several axes of which none
+ * is named: that is ga_gradients(); GA_ERR_DTYPE for complex coordinates. */
 GA_API gpuarray *ga_gradient(size_t size, const ga_gradient_args *args);
 
-/* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x, 0,
- * NULL, NULL, 1, out) along all, as numpy.gradient. `spacings` has the spacing of each axis as
- * above: GA_V(0.1), GA_V(coordinates); NULL: 1. */
+/* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x,
+ * 0, NULL, NULL, 1, out) along all, as numpy.gradient. `spacings` has the spacing of each axis as
+ * above: GA_V(0.1), GA_V(coordinates); NULL: 1. GA_ERR_INVALID also for a repeated axis. */
 GA_API ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes,
                               const ga_value *spacings, int edge_order, gpuarray **out);
 
@@ -40,8 +44,8 @@ typedef struct ga_trapezoid_args {
     double dx;         /* the distance between points if x is NULL; 0 means 1 */
 } ga_trapezoid_args;
 
-/* The integral along an axis by the trapezoidal rule, as numpy.trapezoid, in one pass.
- * GA_ERR_SHAPE for coordinates of another shape. */
+/* The integral along an axis by the trapezoidal rule, as numpy.trapezoid, in one pass; 0 for a
+ * single point. GA_ERR_SHAPE for coordinates of another shape. */
 GA_API gpuarray *ga_trapezoid(size_t size, const ga_trapezoid_args *args);
 
 /* Arguments of ga_unwrap(). In C: ga_unwrap(phase, GA_AXIS(0)). */
@@ -50,16 +54,18 @@ typedef struct ga_unwrap_args {
     GA_NAMED_OPTIONS_;
     int naxes; /* 1, or 0: the last axis */
     const int *axes;
-    double discont; /* smaller steps stay; at least half a period */
+    double discont; /* smaller steps stay; half a period if it is less, as if it is 0 */
     double period;  /* 0 means 2 pi */
 } ga_unwrap_args;
 
-/* Phases without jumps of more than half a period, as numpy.unwrap. Integers are computed in
- * float64. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID for a period that is not positive. */
+/* Phases without jumps of more than half a period, as numpy.unwrap; integers give float64 also
+ * with a whole period, where NumPy keeps them. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID
+ * for a period that is not positive. */
 GA_API gpuarray *ga_unwrap(size_t size, const ga_unwrap_args *args);
 
 /* The value at each x of the polynomial with the 1-D coefficients p, the highest power first, by
- * Horner's rule, as numpy.polyval. GA_ERR_SHAPE if p is not 1-D. */
+ * Horner's rule, as numpy.polyval, in the common dtype; 0 for no coefficients. GA_ERR_SHAPE if p
+ * is not 1-D. */
 GA_API gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x);
 
 /* Arguments of ga_convolve() and ga_correlate(). In C: ga_convolve(a, v, .mode = "same"). */
@@ -69,9 +75,11 @@ typedef struct ga_convolve_args {
         *mode; /* "full", "same" or "valid"; NULL: "full" for convolve, "valid" for correlate */
 } ga_convolve_args;
 
-/* The convolution and the correlation of two 1-D arrays, as numpy.convolve and numpy.correlate.
- * Both are computed directly, at a cost of the product of the lengths, so one array should be
- * short. GA_ERR_SHAPE for other dimensions or no elements, GA_ERR_INVALID for an unknown mode. */
+/* The convolution and the correlation of two 1-D arrays, as numpy.convolve and numpy.correlate,
+ * which conjugates v, in the common dtype, integers too: bool gives bool. Of n and m elements
+ * "full" has n + m - 1, "same" the larger of both, and "valid" max(n, m) - min(n, m) + 1. Both are
+ * computed directly, at a cost of the product of the lengths, so one array should be short.
+ * GA_ERR_SHAPE for other dimensions or no elements, GA_ERR_INVALID for an unknown mode. */
 GA_API gpuarray *ga_convolve(size_t size, const ga_convolve_args *args);
 GA_API gpuarray *ga_correlate(size_t size, const ga_convolve_args *args);
 

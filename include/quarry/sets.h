@@ -11,11 +11,10 @@ GA_BEGIN_DECLS
 /* Arrays of any dtype and shape are sets of their elements, in the order of ga_sort(). -0 equals
  * +0. Results are new 1-D arrays in ascending order unless stated otherwise. Of equal elements a
  * result has the first one in C order, with its bits. The length of a result depends on the data:
- * the call waits for it, and a graph cannot contain it (GA_ERR_UNSUPPORTED). Two arrays are
- * compared in their common dtype. Errors: GA_ERR_INVALID for NULL, GA_ERR_DTYPE, GA_ERR_DEVICE,
- * GA_ERR_MEMORY.
+ * the call waits for it. Two arrays are compared in their common dtype; GA_ERR_DTYPE if there is
+ * none.
  *
- * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). An option left out is zero. */
+ * Arguments of ga_unique(). In C: ga_unique(x, .counts = &counts). */
 typedef struct ga_unique_args {
     const gpuarray *x;
     gpuarray **indices; /* receives int64: where each value occurs first, in C order. NULL: unset */
@@ -27,15 +26,15 @@ typedef struct ga_unique_args {
     const int *axes;
 } ga_unique_args;
 
-/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex number
- * with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order of their
- * elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This takes one
- * sort for each element of a row. Results are set only on success. GA_ERR_INVALID for a bad axis or
+/* The unique elements of x, as numpy.unique. All NaNs are one value, the last one; a complex
+ * number with NaN in either part is NaN. ga_unique(m, GA_AXIS(0)): the unique rows, in the order
+ * of their elements; `indices` and `inverse` then refer to rows, and rows with a NaN differ. This
+ * takes one sort for each element of a row. Results are set only on success. GA_ERR_INVALID for
  * parts of no elements. */
 GA_API gpuarray *ga_unique(size_t size, const ga_unique_args *args);
 
-/* The forms of the array API, in which each NaN is a value of its own. Pass NULL for a result that
- * you do not want. */
+/* The forms of the array API, as numpy.unique_all and so on, in which each NaN is a value of its
+ * own. Pass NULL for a result that you do not want. */
 GA_API ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
                                gpuarray **inverse, gpuarray **counts);
 GA_API ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts);
@@ -50,13 +49,13 @@ typedef struct ga_isin_args {
 } ga_isin_args;
 
 /* ga_isin(x, test): a bool array of the shape of x, true where the element is in `test`, as
- * numpy.isin. NaN is in no set. A graph can contain this call. GA_ERR_DEVICE. */
+ * numpy.isin. NaN is in no set. The call does not wait, and a graph can contain it. */
 GA_API gpuarray *ga_isin(size_t size, const ga_isin_args *args);
 
-/* The same as a 1-D array in C order. */
+/* The same as a 1-D array in C order, as numpy.in1d of NumPy 1. */
 GA_API gpuarray *ga_in1d(size_t size, const ga_isin_args *args);
 
-/* The elements that are in either array, in the common dtype. */
+/* The elements that are in either array, in the common dtype, as numpy.union1d. */
 GA_API gpuarray *ga_union1d(const gpuarray *a, const gpuarray *b);
 
 /* Arguments of an intersection. */
@@ -98,7 +97,8 @@ typedef struct ga_mode_args {
 
 /* ga_mode(x, &values, &counts, GA_AXIS(0)): the most frequent element over some axes, and its
  * int64 count. Of several, the smallest. All NaNs are one value. The results are new arrays of the
- * kept axes, set only on success. GA_ERR_INVALID for a bad or repeated axis, or no elements. */
+ * kept axes, set only on success. GA_ERR_INVALID for a repeated axis, or no elements. SciPy has
+ * such a function; NumPy does not. */
 GA_API ga_status ga_mode(size_t size, const ga_mode_args *args);
 
 GA_END_DECLS

@@ -22,8 +22,10 @@ typedef struct ga_insert_args {
 } ga_insert_args;
 
 /* A copy of x with values inserted before elements of an axis, in the dtype of x, as numpy.insert.
- * The call waits for an array of indices or a mask. A number must fit the dtype of x
- * (GA_ERR_INVALID). GA_ERR_INDEX, GA_ERR_SHAPE. */
+ * Arrays convert as by ga_astype(). The call waits for an array of indices or a mask. GA_ERR_INDEX
+ * for an index outside 0 to the length; GA_ERR_SHAPE for values that do not broadcast;
+ * GA_ERR_DTYPE for indices that are not integers; GA_ERR_INVALID for a number that does not fit
+ * the dtype of x, a new axis or an ellipsis. */
 GA_API gpuarray *ga_insert(size_t size, const ga_insert_args *args);
 
 /* Arguments of ga_delete(). In C: ga_delete(x, GA_RANGE(2, 5, 1), GA_AXIS(0)). */
@@ -36,11 +38,12 @@ typedef struct ga_delete_args {
 } ga_delete_args;
 
 /* A copy of x without some elements of an axis, as numpy.delete. With an array the call waits for
- * the number of elements that remain. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length. */
+ * the number of elements that remain. GA_ERR_INDEX, GA_ERR_SHAPE for a mask of another length;
+ * GA_ERR_DTYPE and GA_ERR_INVALID as for ga_insert(). */
 GA_API gpuarray *ga_delete(size_t size, const ga_delete_args *args);
 
 /* The elements of x in C order in a new shape, as numpy.resize: x repeats as often as needed.
- * Zeros if x has no elements. GA_ERR_SHAPE for a bad shape. */
+ * Zeros if x has no elements. A new array; ga_reshape() does not repeat. */
 GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
 
 /* A view of x without the zeros at the front ("f"), at the back ("b") or both ("fb", or NULL) of
@@ -48,14 +51,15 @@ GA_API gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape);
  */
 GA_API gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim);
 
-/* The same along some axes: ga_trim_zeros_axes(x, "b", GA_AXES(0)). GA_ERR_INVALID for a bad or
- * repeated axis. */
+/* The same along some axes: ga_trim_zeros_axes(x, "b", GA_AXES(0)). GA_ERR_INVALID for a repeated
+ * axis. */
 GA_API gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes,
                                     const int *axes);
 
 /* The matrix of rows x columns blocks, as numpy.block of a list of lists: ga_block(2, 2, (const
  * gpuarray *[]){a, b, c, d}). The blocks of a row join along the last axis, the rows along the
- * axis before it. One copy for each block. GA_ERR_SHAPE if the blocks do not match. */
+ * axis before it. One copy for each block, in the common dtype. GA_ERR_SHAPE if the blocks do not
+ * match, GA_ERR_INVALID for no blocks. */
 GA_API gpuarray *ga_block(int rows, int columns, const gpuarray *const *blocks);
 
 /* ---- Grids ---- */
@@ -65,26 +69,30 @@ GA_API gpuarray *ga_block(int rows, int columns, const gpuarray *const *blocks);
 GA_API gpuarray *ga_indices(int ndim, const int64_t *shape);
 
 /* Index arrays for a grid, as numpy.ix_: array k spans axis k of `count`. A mask stands for the
- * indices of its true elements. `out` receives new references, only on success. GA_ERR_SHAPE for
- * an array that is not 1-D. */
+ * indices of its true elements. The call waits for masks. `out` receives new references, only on
+ * success. GA_ERR_SHAPE for an array that is not 1-D. */
 GA_API ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out);
 
-/* ga_unravel_index(): the indices along each axis of elements given by their index in C order, as
- * numpy.unravel_index; `ndim` arrays, set only on success. ga_ravel_multi_index() is the inverse,
- * as numpy.ravel_multi_index. Indices out of range are reported as by ga_take(). */
+/* ga_unravel_index(): the int64 indices along each axis of elements given by their index in C
+ * order, as numpy.unravel_index; `ndim` new arrays, set only on success. ga_ravel_multi_index() is
+ * the inverse, as numpy.ravel_multi_index with mode="raise"; its `ndim` arrays broadcast. Indices
+ * out of range are reported as by ga_take(); negative ones are out of range. GA_ERR_DTYPE for
+ * indices that are not integers, GA_ERR_SHAPE. */
 GA_API ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape,
                                   gpuarray **out);
 GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
                                       const int64_t *shape);
 
 /* The row and column indices of the elements of an n x m matrix on and below, or on and above, the
- * k-th diagonal, as numpy.tril_indices and triu_indices: two arrays, set only on success. */
+ * k-th diagonal, as numpy.tril_indices and triu_indices: two new int64 arrays, set only on
+ * success. The call waits for their number. GA_ERR_SHAPE for a negative n or m. */
 GA_API ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 GA_API ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 
 /* The Vandermonde matrix of a 1-D array, as numpy.vander: its powers in `columns` columns, in
- * descending order or `increasing`. columns = -1 means as many as x has elements. GA_ERR_SHAPE if
- * x is not 1-D. */
+ * descending order or `increasing`. columns = -1 means as many as x has elements. Integers and
+ * bool give 64 bits, as in NumPy. GA_ERR_SHAPE if x is not 1-D, GA_ERR_INVALID for another
+ * negative number. */
 GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
 
 GA_END_DECLS

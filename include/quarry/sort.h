@@ -11,10 +11,9 @@ GA_BEGIN_DECLS
 /* Every dtype has an order: false before true; numbers by value; complex numbers by the real part,
  * then by the imaginary part; NaN last, also in descending order. -0 equals +0, and every NaN
  * equals every other. All sorts are stable: elements that compare equal keep their order, and all
- * elements keep their bits.
+ * elements keep their bits. Results are new arrays in C order. No sort waits.
  *
- * Arguments of a sort. In C: ga_sort(x, GA_AXIS(0), .descending = true). An option left out is
- * zero. */
+ * Arguments of a sort. In C: ga_sort(x, GA_AXIS(0), .descending = true). */
 typedef struct ga_sort_args {
     const gpuarray *x;
     GA_NAMED_OPTIONS_;
@@ -22,13 +21,15 @@ typedef struct ga_sort_args {
     const int *axes;
     bool descending; /* the greatest first. Elements that compare equal keep their order here too,
                       * so this is not the reverse of the ascending order. */
-    bool flat;       /* sorts the elements in C order as a 1-D array */
+    bool flat;       /* sorts the elements in C order as a 1-D array; takes no axis */
     gpuarray *out;   /* receives the result; the call then returns `out` itself, not a new
                       * reference. It may be x. */
 } ga_sort_args;
 
-/* A sorted copy of x along an axis, as numpy.sort. GA_ERR_INVALID for a bad axis; a 0-d array has
- * none. */
+/* A sorted copy of x along an axis, as numpy.sort with kind="stable"; the algorithm depends on the
+ * shape and the device (docs/sorting.md). GA_ERR_INVALID for a 0-d array, which has no axis;
+ * GA_ERR_SHAPE and GA_ERR_DTYPE for an `out` of another shape, or to whose dtype the result does
+ * not cast ("same_kind"). */
 GA_API gpuarray *ga_sort(size_t size, const ga_sort_args *args);
 
 /* The int64 indices that sort x along an axis, as numpy.argsort with kind="stable". For a 0-d
@@ -36,13 +37,15 @@ GA_API gpuarray *ga_sort(size_t size, const ga_sort_args *args);
 GA_API gpuarray *ga_argsort(size_t size, const ga_sort_args *args);
 
 /* Sorts the keys along their last axis, and puts the values, an array of the same shape, in the
- * same order. Both results are new arrays, set only on success. GA_ERR_SHAPE, GA_ERR_DEVICE. */
+ * same order. Both results are set only on success. GA_ERR_SHAPE for different shapes,
+ * GA_ERR_INVALID for 0-d arrays. */
 GA_API ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values,
                                 gpuarray **sorted_keys, gpuarray **sorted_values);
 
 /* The int64 indices that sort by several keys, arrays of one shape, along the last axis, as
  * numpy.lexsort. The last key decides first, the one before it breaks ties, and so on:
- * ga_lexsort(GA_ARRAYS(minor, major)). GA_ERR_SHAPE, GA_ERR_DEVICE. */
+ * ga_lexsort(GA_ARRAYS(minor, major)). GA_ERR_SHAPE for different shapes, GA_ERR_INVALID for no
+ * keys. */
 GA_API gpuarray *ga_lexsort(int nkeys, const gpuarray *const *keys);
 
 GA_END_DECLS

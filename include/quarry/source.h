@@ -20,14 +20,16 @@ GA_API ga_source *ga_source_open(const char *path);
  * caller's, and as often as the expression needs the elements. */
 typedef ga_status (*ga_read_function)(void *user, int64_t first, int64_t count, void *elements);
 
-/* An array of this dtype and shape whose elements `read` provides. The caller frees it. */
+/* An array of this dtype and shape whose elements `read` provides. The shape is copied. The caller
+ * frees the source. NULL on failure: GA_ERR_INVALID for a NULL function, and the errors of
+ * ga_empty() for a dtype or shape. */
 GA_API ga_source *ga_source_new(ga_dtype dtype, int ndim, const int64_t *shape,
                                 ga_read_function read, void *user);
 
 /* Closes the file and frees the source. NULL is a no-op. */
 GA_API void ga_source_free(ga_source *source);
 
-/* For NULL: GA_NO_DTYPE, -1, NULL. */
+/* Properties of the source. For NULL: GA_NO_DTYPE, -1, NULL. */
 GA_API ga_dtype ga_source_dtype(const ga_source *source);
 GA_API int ga_source_ndim(const ga_source *source);
 GA_API const int64_t *ga_source_shape(const ga_source *source); /* ndim lengths, owned by it */

@@ -15,7 +15,8 @@ GA_BEGIN_DECLS
  * effect. */
 typedef struct ga_stream ga_stream;
 
-/* A new stream on the current device. The caller frees it; NULL on failure. */
+/* A new stream on the current device. The caller frees it with ga_stream_free(); NULL on failure.
+ */
 GA_API ga_stream *ga_stream_new(void);
 
 /* A stream over the caller's own cudaStream_t on the current device; NULL is the legacy default
@@ -48,8 +49,11 @@ GA_API void *ga_stream_handle(const ga_stream *stream);
 /* A point in a stream's work, and the time at which it was reached. */
 typedef struct ga_event ga_event;
 
-/* A new event of the current device, not yet recorded. The caller frees it; NULL on failure. */
+/* A new event of the current device, not yet recorded. The caller frees it with ga_event_free();
+ * NULL on failure. */
 GA_API ga_event *ga_event_new(void);
+
+/* Frees an event; work that waits for it is not affected. NULL is a no-op. */
 GA_API void ga_event_free(ga_event *event);
 
 /* Records the event after all work queued on the stream so far. NULL: the calling thread's current
@@ -67,8 +71,8 @@ GA_API ga_status ga_event_synchronize(ga_event *event);
 /* Whether the event has been reached; false and an error if work before it failed. */
 GA_API bool ga_event_query(ga_event *event);
 
-/* Milliseconds from one event to the other. Both must belong to one device and have been reached;
- * otherwise NaN and an error. */
+/* Milliseconds from one event to the other. Both must belong to one device (GA_ERR_DEVICE) and
+ * have been reached; otherwise NaN and an error. */
 GA_API double ga_event_elapsed(ga_event *from, ga_event *to);
 
 GA_END_DECLS

@@ -27,8 +27,8 @@ GA_API ga_dtype ga_vector_dtype(ga_dtype element, int count);
 
 /* A view of the member at byte `offset` of each element of x, with the shape of x: ga_field(x,
  * GA_FLOAT32, offsetof(particle, mass)). Functions of numbers read and write it. GA_ERR_SHAPE if
- * the member is not within the element, or if the element's size is not a multiple of the
- * member's. */
+ * the member is not within the element or not aligned, or if the element's size is not a multiple
+ * of the member's. */
 GA_API gpuarray *ga_field(const gpuarray *x, ga_dtype dtype, size_t offset);
 
 GA_END_DECLS

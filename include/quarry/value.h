@@ -168,6 +168,12 @@ static inline ga_value ga_value_cdouble(double _Complex v)
     return ga_value_floating(GA_COMPLEX128, u.part[0], u.part[1]);
 }
 
+/* GA_V(v): the ga_value of v, a C number of any real or complex floating type or integer type, a
+ * gpuarray *, a ga_source *, a void *, or a ga_value itself; another type does not compile. The
+ * macros of functions apply it to their operands: ga_add(x, 2). A program writes it where no macro
+ * does: in a member of options, ga_pad(x, GA_SHAPE(1), .value = GA_V(2)), in a list of ga_value,
+ * and in a call of the function itself, (ga_add)(GA_V(x), GA_V(2)). A number keeps its C type; no
+ * reference is taken to an array. */
 /* clang-format off */
 #define GA_V(v)                                                                                    \
     _Generic((v), gpuarray *: ga_value_array, const gpuarray *: ga_value_array,                    \

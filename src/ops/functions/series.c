@@ -133,6 +133,9 @@ ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes, const ga_v
     const int count = naxes > 0 ? naxes : x->ndim;
     if (count > GA_MAX_NDIM)
         return ga__fail(GA_ERR_INVALID, "gradient: %d axes, more than %d", count, GA_MAX_NDIM);
+    uint32_t set;
+    if (naxes > 0 && ga__check_axes("gradient", naxes, axes, x->ndim, &set) != GA_OK)
+        return ga_error();
     for (; n < count; n++) {
         const int axis = naxes > 0 ? axes[n] : n;
         ga_gradient_args args = {.x = x, .naxes = 1, .axes = &axis, .edge_order = edge_order};
