@@ -37,8 +37,8 @@ void ga__check_end(void)
     checking = false;
 }
 
-/* Around a check: its operations run unchecked in a scope of their own, and see none of the thread's
- * earlier errors. */
+/* Around a check: its operations run unchecked in a scope of their own, and see none of the
+ * thread's earlier errors. */
 typedef struct check {
     bool outer;
     ga__saved_error before;
@@ -423,8 +423,7 @@ ga_status ga__check_reduced(const char *name, const gpuarray *result, const ga__
     if ((guard && !guard->holds) || !has_floats(result) || result->size == 0)
         return GA_OK;
     const check c = begin_check();
-    return end_check(c,
-                     check_reduced(name, result, guard, keepdims, naxes, axes, count, operands));
+    return end_check(c, check_reduced(name, result, guard, keepdims, naxes, axes, count, operands));
 }
 
 /* ---- Operands that are overwritten ---- */

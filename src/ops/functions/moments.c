@@ -327,9 +327,9 @@ static gpuarray *covariances(const char *name, const ga_cov_args *args)
     ga_dtype dtype;
     gpuarray *x = variables(name, args, &dtype), *out = NULL;
     if (x)
-        out = x->shape[0] > 0 ? covariances_of(name, x, args, dtype)
-                              : ga__array_new(name, x->buffer->device, GA_FLOAT64, 2,
-                                              (const int64_t[]){0, 0});
+        out = x->shape[0] > 0
+                  ? covariances_of(name, x, args, dtype)
+                  : ga__array_new(name, x->buffer->device, GA_FLOAT64, 2, (const int64_t[]){0, 0});
     ga_free(x);
     return out;
 }
