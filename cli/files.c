@@ -213,16 +213,19 @@ bool csv_save(const char *path, const gpuarray *x, int precision)
     if (!elements_init(&e, x))
         return false;
     const int64_t columns = ga_ndim(x) == 2 ? ga_length(x, 1) : 1;
-    FILE *file = fopen(path, "w");
-    for (int64_t k = 0; file && k < ga_size(x); k++) {
-        elements_write(file, &e, k, precision);
-        fputc((k + 1) % columns == 0 ? '\n' : ',', file);
+    replacement r;
+    interrupts_hold();
+    bool good = replacement_open(&r, path);
+    if (good) {
+        for (int64_t k = 0; k < ga_size(x) && !ferror(r.file) && !interrupts_noted(); k++) {
+            elements_write(r.file, &e, k, precision);
+            fputc((k + 1) % columns == 0 ? '\n' : ',', r.file);
+        }
+        good = replacement_close(&r, !interrupts_noted());
     }
     elements_reset(&e);
-    const bool written = file && !ferror(file);
-    if ((file && fclose(file) != 0) || !written)
-        return complain("%s: %s", path, strerror(errno)), false;
-    return true;
+    interrupts_release();
+    return good;
 }
 
 /* ---- Any file ---- */

@@ -284,6 +284,31 @@ gives '' eval 'x * 2' x=x.npy -o to.npy
 [ "$(stat -c %a real/target.npy)" = 640 ] || complain "real/target.npy has mode $(stat -c %a real/target.npy)"
 gives '26.0' eval 'sum(t)' t=real/target.npy
 
+# So does a .csv file, which is written whole or not at all.
+gives '' eval 'x * 2' x=big.npy -o r.csv
+sha256sum r.csv > whole.sum
+( # a subshell, in which files grow to 64 KiB
+    ulimit -f 128
+    wrong=0
+    fails 'r.csv: File too large' eval 'x * 2' x=big.npy -o r.csv
+    fails 'n.csv: File too large' eval 'x * 2' x=big.npy -o n.csv
+    [ $wrong = 0 ]
+) || complain "a .csv file that does not fit"
+sha256sum --status -c whole.sum || complain "an error changed r.csv"
+[ ! -e n.csv ] || complain "an error left n.csv"
+fails 'no/such/r.csv: No such file' eval 'x * 2' x=x.npy -o no/such/r.csv
+mkdir d.csv
+fails 'd.csv: not a regular file' eval 'x * 2' x=x.npy -o d.csv
+chmod 640 r.csv
+ln -s r.csv to.csv
+gives '' eval 'x * 2' x=x.npy -o to.csv
+{ [ -L to.csv ] && [ "$(stat -c %a r.csv)" = 640 ]; } || complain "to.csv is a file now, or r.csv has another mode"
+[ "$(head -n 1 r.csv)" = 6,0,2 ] || complain "to.csv leads to $(head -n 1 r.csv)"
+ln -s new.csv to-new.csv
+(umask 027 && gives '' eval 'x * 2' x=x.npy -o to-new.csv)
+[ "$(stat -c %a new.csv)" = 640 ] || complain "new.csv has mode $(stat -c %a new.csv)"
+rm -f r.csv
+
 # Usage.
 fails 'no expression' eval
 fails 'unknown option --foo' eval x --foo

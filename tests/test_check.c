@@ -8,6 +8,7 @@
 #include <quarry.h>
 
 #include "array_support.h"
+#include "base/error.h"
 #include "device/context.h"
 #include "run.h"
 
@@ -257,6 +258,62 @@ static void launches_of_graphs_are_checked_each(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Asserts that the thread still has its first error and no other, and clears it. */
+static void expect_first_error(void)
+{
+    assert_int_equal(ga_error(), GA_ERR_SHAPE);
+    assert_string_equal(ga_error_message(), "the first error");
+    ga_clear_error();
+}
+
+/* Each call has the verdict that it has without the error, whose message does not change. */
+static void earlier_errors_stay(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(3), 1);
+        ga_graph *graph;
+        GA_GRAPH(graph)
+        {
+            ga_divide(1, x);
+        }
+        ga__fail(GA_ERR_SHAPE, "the first error");
+        assert_int_equal(ga_graph_launch(graph), GA_OK);
+        assert_int_equal(ga_assign(x, 0), GA_OK);
+        assert_int_equal(ga_graph_launch(graph), GA_ERR_INVALID);
+        assert_null(ga_divide(1, x));
+        assert_null(ga_prod(ga_full(GA_FLOAT32, GA_SHAPE(2), 1e38)));
+        assert_null(ga_eval("1 / x", GA(x)));
+        assert_non_null(ga_eval("where(x > 0, 1 / x, x)", GA(x)));
+        assert_non_null(ga_sum(x));
+        expect_first_error();
+        ga_graph_free(graph);
+    }
+}
+
+/* What is recorded beside an earlier error is checked like the rest. */
+static void checks_are_recorded_beside_an_error(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
+        ga_graph *graph;
+        int line = 0;
+        GA_GRAPH(graph)
+        {
+            ga__fail(GA_ERR_SHAPE, "the first error");
+            assert_non_null(ga_sum(x));
+            assert_non_null(ga_eval("x + 1", GA(x)));
+            line = __LINE__ + 1;
+            assert_non_null(ga_divide(1, x));
+            expect_first_error();
+        }
+        launch_fails(graph,
+                     "divide: inf at index (0,) of shape (3,), from finite operands a = 1, b = 0.",
+                     line);
+    }
+}
+
 /* Elements that are 1, 0, -1, ... */
 static ga_status count_down(void *user, int64_t first, int64_t count, void *elements)
 {
@@ -358,6 +415,8 @@ int main(int argc, char **argv)
         CHECKED(other_results_pass),
         CHECKED(launches_of_graphs_name_the_call),
         CHECKED(launches_of_graphs_are_checked_each),
+        CHECKED(earlier_errors_stay),
+        CHECKED(checks_are_recorded_beside_an_error),
         CHECKED(failed_allocations_leave_nothing_behind),
     };
 

@@ -214,6 +214,88 @@ static void wrong_options_are_errors(void **state)
     }
 }
 
+/* ---- Averages and covariances of nothing ---- */
+
+/* Asserts a matrix of this dtype, with v rows and columns that are all NaN; 0-d if v is 1. */
+static void expect_nan(const gpuarray *matrix, ga_dtype dtype, int64_t v)
+{
+    assert_int_equal(ga_error(), GA_OK);
+    assert_int_equal(ga_dtype_of(matrix), dtype);
+    assert_shape(matrix, v == 1 ? 0 : 2, (const int64_t[]){v, v});
+    assert_true(ga_item_bool(ga_all(ga_isnan(matrix))));
+}
+
+static void nothing_varies_with_nothing(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *none = ga_zeros(GA_COMPLEX64, GA_SHAPE(0, 3)), *two = ga_eye(GA_FLOAT32, 2);
+        gpuarray *flat = ga_zeros(GA_FLOAT32, GA_SHAPE(0)), *three = ga_ones(GA_INT8, GA_SHAPE(3));
+        gpuarray *columns = ga_zeros(GA_FLOAT32, GA_SHAPE(0, 2));
+        /* No variables: float64 (0, 0), whatever else is given. */
+        expect_nan(ga_cov(none), GA_FLOAT64, 0);
+        expect_nan(ga_cov(none, .y = two), GA_FLOAT64, 0);
+        expect_nan(ga_cov(none, .y = three), GA_FLOAT64, 0);
+        expect_nan(ga_cov(none, .y = none, .aweights = two), GA_FLOAT64, 0);
+        expect_nan(ga_corrcoef(none, .y = two), GA_FLOAT64, 0);
+        expect_nan(ga_cov(ga_zeros(GA_INT8, GA_SHAPE(3, 0)), .y = two, .columns = true), GA_FLOAT64,
+                   0);
+        assert_shape(ga_cov(three, .y = none), 0, NULL);
+        assert_int_equal(ga_dtype_of(ga_cov(three, .y = none)), GA_COMPLEX128);
+        /* No observations. */
+        expect_nan(ga_cov(ga_transpose(none)), GA_COMPLEX128, 3);
+        expect_nan(ga_cov(flat), GA_FLOAT64, 1);
+        expect_nan(ga_corrcoef(flat), GA_FLOAT64, 1);
+        expect_nan(ga_cov(flat, .y = flat), GA_FLOAT64, 2);
+        expect_nan(ga_corrcoef(none, .y = columns, .columns = true), GA_COMPLEX128, 5);
+        assert_null(ga_cov(ga_transpose(columns), .aweights = flat));
+        expect_raised(GA_ERR_INVALID, "cov: the weights of 0 observations sum to 0");
+        assert_null(ga_cov(two, .fweights = ga_zeros(GA_INT32, GA_SHAPE(2))));
+        expect_raised(GA_ERR_INVALID, "cov: the weights of 2 observations sum to 0");
+        assert_null(ga_cov(flat, .y = three));
+        expect_raised(GA_ERR_SHAPE, "cov: x has 0 observations, y has 3");
+        assert_null(ga_cov(none, .y = ga_zeros(GA_FLOAT32, GA_SHAPE(1, 1, 1))));
+        expect_raised(GA_ERR_SHAPE, "cov: the array has 3 dimensions");
+    }
+}
+
+/* One row of y is one variable, though the variables of x are columns. */
+static void one_row_is_one_variable(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_arange(GA_FLOAT64, 0, 6, 1), GA_SHAPE(3, 2));
+        gpuarray *y = ga_reshape(ga_arange(GA_FLOAT64, 3, 0, -1), GA_SHAPE(1, 3));
+        assert_true(ga_allclose(ga_cov(x, .y = y, .columns = true),
+                                ga_cov(ga_transpose(x), .y = ga_ravel(y))));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void averages_need_weights(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(3, 0)), *sums = NULL;
+        gpuarray *flat = ga_zeros(GA_FLOAT32, GA_SHAPE(0)), *row = ga_ones(GA_INT8, GA_SHAPE(3));
+        gpuarray *corner = ga_zeros(GA_FLOAT32, GA_SHAPE(0, 0));
+        assert_null(ga_average(flat, .weights = flat, .returned = &sums));
+        expect_raised(GA_ERR_INVALID, "average: weights of shape (0,) have no elements");
+        assert_null(sums);
+        assert_null(ga_average(x, .weights = x));
+        expect_raised(GA_ERR_INVALID, "average: weights of shape (3, 0) have no elements");
+        assert_null(ga_average(x, GA_AXIS(1), .weights = flat));
+        expect_raised(GA_ERR_INVALID, "have no elements");
+        assert_null(ga_average(corner, GA_AXIS(1), .weights = flat));
+        expect_raised(GA_ERR_INVALID, "have no elements");
+        /* No sum at all, and sums of some. */
+        assert_shape(ga_average(x, GA_AXIS(0), .weights = x), 1, (const int64_t[]){0});
+        assert_shape(ga_average(x, GA_AXIS(0), .weights = row), 1, (const int64_t[]){0});
+        assert_shape(ga_average(corner, GA_AXIS(1), .weights = corner), 1, (const int64_t[]){0});
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
 /* ---- Dtypes ---- */
 
 static void dtypes_have_numpys_limits(void **state)
@@ -294,6 +376,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_compare_as_wholes),
         cmocka_unit_test(the_text_of_a_call_says_what_is_given),
         cmocka_unit_test(wrong_options_are_errors),
+        cmocka_unit_test(nothing_varies_with_nothing),
+        cmocka_unit_test(one_row_is_one_variable),
+        cmocka_unit_test(averages_need_weights),
         cmocka_unit_test(dtypes_have_numpys_limits),
         cmocka_unit_test(masked_places_of_small_integers),
         simulated_test(masked_places_of_small_integers),

@@ -92,7 +92,7 @@ typedef struct ga_average_args {
 /* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w divided by the sum
  * of w, as numpy.average, in one pass; without weights the mean. Weights that sum to 0 give NaN or
  * infinity, where NumPy raises ZeroDivisionError: the call does not wait for their sum.
- * GA_ERR_SHAPE if the weights do not match x. */
+ * GA_ERR_SHAPE if the weights do not match x; GA_ERR_INVALID if a sum is one of no weights. */
 GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 
 /* Options of ga_cov() and ga_corrcoef(). */
@@ -107,10 +107,12 @@ typedef struct ga_cov_args {
 } ga_cov_args;
 
 /* ga_cov(x, .y = y, .bias = true): the covariance matrix, as numpy.cov, in float64 or complex128.
- * For one variable the result is a 0-d array. With weights the call waits for their sum.
- * GA_ERR_SHAPE if x has more than two axes, or if x, y and the weights have different numbers of
- * observations; GA_ERR_INVALID for negative weights; GA_ERR_DTYPE for `fweights` that are not
- * integers and `aweights` that are not real. NaN or infinity if n - ddof is 0. */
+ * For one variable the result is a 0-d array, without observations all NaN. With weights the call
+ * waits for their sum. If x has no variables, the result is float64 of shape (0, 0), as in NumPy,
+ * whatever y and the weights are. GA_ERR_SHAPE if x has more than two axes, or if x, y and the
+ * weights have different numbers of observations; GA_ERR_INVALID for negative weights and for
+ * weights that sum to 0; GA_ERR_DTYPE for `fweights` that are not integers and `aweights` that are
+ * not real. NaN or infinity if n - ddof is 0. */
 GA_API gpuarray *ga_cov(size_t size, const ga_cov_args *args);
 
 /* The matrix of correlation coefficients, as numpy.corrcoef: each covariance divided by both

@@ -218,9 +218,9 @@ static ga_status replay(const char *text, const ga__ast *ast, const ga__guard *g
     ga_status status = ga__graph_make(&graph, ast, count, args);
     if (status != GA_OK)
         return status;
-    const bool had_error = ga__attempt_begin(); /* the error is reported once it has its place */
+    const ga__saved_error before = ga__error_save(); /* reported once the error has its place */
     status = compute_all(&graph, text, guard, args);
-    ga__attempt_end(had_error);
+    ga__error_settle(before);
     ga__graph_reset(&graph);
     return status;
 }

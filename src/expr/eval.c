@@ -326,8 +326,9 @@ static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device
     ga__plan *plan = ga__eval_plan(text, ast, count, args, GA__MAX_PARTS);
     if (!plan)
         return FAILED;
+    const bool fits = ga__plan_takes(plan, out);
     ga__plan *kept = key ? keep_plan(key, plan) : NULL;
-    const outcome how = run(kept ? kept : plan, device, args, out, result);
+    const outcome how = fits ? run(kept ? kept : plan, device, args, out, result) : FAILED;
     if (kept)
         ga__key_table_leave();
     else
@@ -344,6 +345,12 @@ __attribute__((noinline, cold)) static ga_status evaluate_checked(const char *te
                                                                   gpuarray **result)
 {
     ga_named kept[GA__MAX_EVAL_ARGS];
+    ga__plan *plan = out ? ga__eval_plan(text, ast, count, args, GA__MAX_PARTS) : NULL;
+    const bool refused =
+        out && !(plan && ga__plan_takes(plan, out)); /* before operands are copied */
+    ga__plan_free(plan);
+    if (refused)
+        return ga_error();
     ga__check_begin();
     ga_status status = ga__eval_check_keep(out, count, args, kept);
     if (status == GA_OK)
@@ -403,12 +410,14 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
     }
     if (!make_key(&key, text, length + 1, ast && ast->fast_math, count, args))
         return ga_error();
-    const ga__plan *plan = ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
+    /* A kept plan may find out at a later step that it does not fit, with steps in the graph. */
+    const bool anew = ga__recording();
+    const ga__plan *plan = anew ? NULL : ga__key_table_get_bytes(&plans, key.bytes, key.nbytes);
     outcome how = plan ? run(plan, device, args, out, result) : STALE;
     if (plan)
         ga__key_table_leave();
     if (how == STALE)
-        how = run_anew(text, ast, device, count, args, plan ? NULL : &key, out, result);
+        how = run_anew(text, ast, device, count, args, plan || anew ? NULL : &key, out, result);
     key_reset(&key);
     if (how == STALE)
         ga__fail(GA_ERR_INVALID, "eval: the arguments changed during the call");

@@ -360,6 +360,13 @@ static ga_status launch_reduction(const ga__step *step, ga__device *device, ga__
                               b->operands + 1, out);
 }
 
+bool ga__plan_takes(const ga__plan *plan, const gpuarray *out)
+{
+    const ga__node *root = &plan->graph.nodes[plan->graph.root];
+    return !out || plan->nsteps == 0 || plan->graph.selects ||
+           ga__check_out("eval", out, root->ndim, root->shape, root->dtype) == GA_OK;
+}
+
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,
                           ga__binding *b, gpuarray *const *out, const ga__carry *carry)
 {

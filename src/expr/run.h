@@ -57,6 +57,10 @@ ga_status ga__step_separate(const gpuarray *out, const ga__step *step, ga__bindi
  * the elements at the end. */
 bool ga__shares_gathered(const ga__plan *plan, const ga_named *args, const gpuarray *out);
 
+/* Whether `out` takes the result of a plan made for this call, whose nodes have its shapes; raises
+ * otherwise. Of numbers and selections that is known only later. */
+bool ga__plan_takes(const ga__plan *plan, const gpuarray *out);
+
 /* Computes into out[0..nresults-1]. No result may partly overlap an operand. `carry` is for one
  * reduction whose elements come in several launches, otherwise NULL. */
 ga_status ga__step_launch(const ga__step *step, const ga__plan *plan, ga__device *device,

@@ -37,6 +37,30 @@ void ga__check_end(void)
     checking = false;
 }
 
+/* Around a check: its operations run unchecked in a scope of their own, and see none of the
+ * thread's earlier errors. */
+typedef struct check {
+    bool outer;
+    ga__saved_error before;
+} check;
+
+static check begin_check(void)
+{
+    const check c = {checking, ga__error_save()};
+    checking = true;
+    ga_scope_begin();
+    return c;
+}
+
+/* An earlier error stays the thread's. */
+static ga_status end_check(check c, ga_status status)
+{
+    ga_scope_end();
+    checking = c.outer;
+    ga__error_settle(c.before);
+    return status;
+}
+
 static bool has_floats(const gpuarray *x)
 {
     const char kind = ga__dtype_kind(x->dtype);
@@ -225,7 +249,7 @@ static ga_status tell(const report *r)
     int64_t index[GA_MAX_NDIM];
     ga__strbuf text = GA__STRBUF_INIT;
     if (!ga_item_bool(r->wrong))
-        return GA_OK;
+        return ga_error();
     ga__strbuf_add(&text, "graph_launch: ");
     for (int k = 0; k < r->count; k++) {
         const piece *p = &r->pieces[k];
@@ -244,15 +268,8 @@ static ga_status tell(const report *r)
 
 static ga_status tell_in_scope(void *data)
 {
-    const bool outer = checking;
-    if (ga_error() != GA_OK)
-        return GA_OK;
-    checking = true;
-    ga_scope_begin();
-    const ga_status status = tell(data);
-    ga_scope_end();
-    checking = outer;
-    return status;
+    const check c = begin_check();
+    return end_check(c, tell(data));
 }
 
 /* Starts the report of a graph: which element of the mask is true first, while the guard holds.
@@ -339,9 +356,8 @@ static ga_status check_elements(const char *name, const gpuarray *result, const 
                                 int count, const ga_value *operands, const char *const *names)
 {
     message m;
-    const bool had_error = ga_error() != GA_OK;
     if (!find_element(&m, result, made_here(result, count, operands), guard, count))
-        return had_error ? GA_OK : ga_error();
+        return ga_error();
     begin_message(&m, name, result);
     ga__strbuf_add(&m.text, ", from finite operands");
     for (int k = 0; k < count; k++) {
@@ -360,13 +376,8 @@ ga_status ga__check_elements(const char *name, const gpuarray *result, const ga_
 {
     if ((guard && !guard->holds) || !has_floats(result) || result->size == 0)
         return GA_OK;
-    const bool outer = checking;
-    checking = true;
-    ga_scope_begin();
-    const ga_status status = check_elements(name, result, guard, count, operands, names);
-    ga_scope_end();
-    checking = outer;
-    return status;
+    const check c = begin_check();
+    return end_check(c, check_elements(name, result, guard, count, operands, names));
 }
 
 /* ---- Reductions ---- */
@@ -390,7 +401,6 @@ static ga_status check_reduced(const char *name, const gpuarray *result, const g
                                const gpuarray *const *operands)
 {
     message m;
-    const bool had_error = ga_error() != GA_OK;
     gpuarray *mask = ga_isfinite(result);
     mask = mask ? ga_logical_not(mask) : NULL;
     for (int k = 0; k < count && mask; k++) {
@@ -399,7 +409,7 @@ static ga_status check_reduced(const char *name, const gpuarray *result, const g
         mask = finite ? ga_logical_and(mask, finite) : NULL;
     }
     if (!find_element(&m, result, mask, guard, 2 * count))
-        return had_error ? GA_OK : ga_error();
+        return ga_error();
     begin_message(&m, name, result);
     for (int k = 0; k < count && operands[k]->size > 0; k++)
         add_range(&m, operands[k], keepdims, naxes, axes);
@@ -412,14 +422,8 @@ ga_status ga__check_reduced(const char *name, const gpuarray *result, const ga__
 {
     if ((guard && !guard->holds) || !has_floats(result) || result->size == 0)
         return GA_OK;
-    const bool outer = checking;
-    checking = true;
-    ga_scope_begin();
-    const ga_status status =
-        check_reduced(name, result, guard, keepdims, naxes, axes, count, operands);
-    ga_scope_end();
-    checking = outer;
-    return status;
+    const check c = begin_check();
+    return end_check(c, check_reduced(name, result, guard, keepdims, naxes, axes, count, operands));
 }
 
 /* ---- Operands that are overwritten ---- */

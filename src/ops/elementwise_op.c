@@ -170,15 +170,21 @@ ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray
     return GA_OK;
 }
 
-/* Whether `out` takes the result; inputs that it overlaps are copied. */
-static ga_status take_out(call *c, const gpuarray *out, ga_dtype dtype)
+/* Whether `out` takes the result. */
+static ga_status check_out(call *c, const gpuarray *out, ga_dtype dtype)
 {
     const char *name = c->op->formula.name;
     if (c->device && out->buffer->device != c->device)
         return ga__fail(GA_ERR_DEVICE, "%s: operands on %s, out on %s", name, c->device->name,
                         out->buffer->device->name);
     c->device = out->buffer->device;
-    ga_status status = ga__check_out(name, out, c->ndim, c->shape, dtype);
+    return ga__check_out(name, out, c->ndim, c->shape, dtype);
+}
+
+/* The same, and copies inputs that it overlaps. */
+static ga_status take_out(call *c, const gpuarray *out, ga_dtype dtype)
+{
+    ga_status status = check_out(c, out, dtype);
     for (int k = 0; k < c->op->inputs && status == GA_OK; k++) {
         gpuarray **copy = &c->copies[c->ncopies];
         status = ga__separate(out, &c->arrays[k], copy);
@@ -193,14 +199,21 @@ static void free_copies(const call *c)
         ga_free(c->copies[k]);
 }
 
-/* With a check, for which operands that `out` overwrites are copied. */
+/* With a check, for which operands that `out` overwrites are copied: not for a call that is
+ * refused, which leaves nothing in a graph. */
 __attribute__((noinline, cold)) static ga_status apply_into_checked(ga__row_id row, gpuarray *out,
                                                                     const ga_value *inputs)
 {
     const ga__row *op = &ga__rows[row];
     ga_value kept[GA__MAX_INPUTS];
+    call c;
+    ga_status status = prepare(&c, op, inputs);
+    if (status == GA_OK)
+        status = check_out(&c, out, ga__result_dtype(op->result, c.common));
+    if (status != GA_OK)
+        return status;
     ga__check_begin();
-    ga_status status = ga__check_keep(out, op->inputs, inputs, kept);
+    status = ga__check_keep(out, op->inputs, inputs, kept);
     if (status == GA_OK)
         status = ga__apply_into(row, out, inputs);
     if (status == GA_OK)

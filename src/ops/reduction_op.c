@@ -151,14 +151,19 @@ static ga_status run(const call *c, ga__row_id row, const ga_reduce_args *args, 
                               1, &operand, &out);
 }
 
-/* With a check, for which an operand that the result overwrites is copied. */
+/* With a check, for which an operand that the result overwrites is copied: not for a call that is
+ * refused, which leaves nothing in a graph. */
 __attribute__((noinline, cold)) static gpuarray *apply_checked(ga__row_id row,
                                                                const ga_reduce_args *args)
 {
+    call c;
     gpuarray *result = NULL;
+    if ((args->offsets ? ga__check_segments(row, args) : prepare(&c, &ga__rows[row], args)) !=
+        GA_OK)
+        return NULL;
     ga__check_begin();
-    const gpuarray *x = args->out && args->x ? ga_copy(args->x) : args->x;
-    if (x || !args->x)
+    const gpuarray *x = args->out ? ga_copy(args->x) : args->x;
+    if (x)
         result = ga__apply_reduction(row, args);
     if (result && ga__check_reduced(ga__rows[row].formula.name, result, NULL, args->keepdims,
                                     args->naxes, args->axes, 1, &x) != GA_OK)

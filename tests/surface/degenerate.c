@@ -129,11 +129,19 @@ static void reductions(void)
     SHOW("np.nanquantile(x, 0.3, axis=-1)", ga_nanquantile(x, 0.3, GA_AXIS(-1)));
     SHOW("np.average(x)", ga_average(x));
     SHOW("np.average(x, weights=abs(y))", ga_average(x, .weights = ga_absolute(y)));
+    SHOW("np.average(x, axis=0, weights=abs(y) + 1)",
+         ga_average(x, GA_AXIS(0), .weights = ga_add(ga_absolute(y), 1)));
     SHOW("np.log(np.sum(np.exp(x)))", ga_logsumexp(x));
     SHOW("np.trapezoid(x)", ga_trapezoid(x));
     SHOW("np.cov(x)", ga_cov(x));
     SHOW("np.corrcoef(x)", ga_corrcoef(x));
     SHOW("np.cov(x, rowvar=False)", ga_cov(x, .columns = true));
+    SHOW("np.cov(x, y)", ga_cov(x, .y = y));
+    SHOW("np.cov(x, y, rowvar=False)", ga_cov(x, .y = y, .columns = true));
+    SHOW("np.corrcoef(x, y, rowvar=False)", ga_corrcoef(x, .y = y, .columns = true));
+    SHOW("np.cov(x[:0], y)", ga_cov(ga_slice(x, ":0"), .y = y));
+    SHOW("np.corrcoef(x[:, :0], y[:, :0])",
+         ga_corrcoef(ga_slice(x, ":, :0"), .y = ga_slice(y, ":, :0")));
     SHOW("np.trace(x)", ga_trace(x, 0, 0, 1));
 }
 

@@ -106,7 +106,7 @@ ga_status ga__fused_eval(const ga__plan *plan, const ga__numbers *numbers, ga__d
     *result = NULL;
     if (!ga__fused_bind(fused, plan, numbers, device, args, &b, &ndim, shape))
         return GA_OK;
-    if (out && ga__check_out("ga_eval", out, ndim, shape, dtype) != GA_OK)
+    if (out && ga__check_out("eval", out, ndim, shape, dtype) != GA_OK)
         return ga_error();
     gpuarray *const to = out && writes_at_once(fused, plan, &b, out, ndim, shape)
                              ? out

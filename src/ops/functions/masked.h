@@ -20,6 +20,9 @@ ga_status ga__check_chosen(const ga__row *op, const ga_reduce_args *args, ga_dty
 ga_status ga__reduce_chosen(ga__row_id row, const ga_reduce_args *args, const gpuarray *x,
                             ga_dtype loop, const bool *reduced, gpuarray *out);
 
+/* Raises unless ga__reduce_segments() takes the arguments, apart from the offsets' elements. */
+ga_status ga__check_segments(ga__row_id row, const ga_reduce_args *args);
+
 /* The reduction of each segment along an axis: a new array, or args.out; NULL on failure. */
 gpuarray *ga__reduce_segments(ga__row_id row, const ga_reduce_args *args);
 

@@ -3,6 +3,7 @@
 
 #include <quarry/array.h>
 #include <quarry/functions.h>
+#include <quarry/joining.h>
 
 #include "array/scope.h"
 #include "base/error.h"
@@ -32,6 +33,19 @@ static gpuarray *weights_of(const ga_average_args *args, const bool *reduced)
         strides[k] = k == axis ? w->strides[0] : 0;
     }
     return ga__array_view(w, w->dtype, x->ndim, shape, strides, 0);
+}
+
+/* Raises if a sum of weights has no elements, and so is 0. */
+static ga_status check_sums(const gpuarray *w, const bool *reduced)
+{
+    int64_t sums = 1, count = 1;
+    for (int axis = 0; axis < w->ndim; axis++)
+        *(reduced[axis] ? &count : &sums) *= w->shape[axis];
+    return sums == 0 || count > 0
+               ? GA_OK
+               : ga__fail(GA_ERR_INVALID,
+                          "average: weights of shape %s have no elements, and their sum is 0",
+                          ga__shape_text(w->ndim, w->shape));
 }
 
 /* The sums of products and of weights, and their quotients, in one pass. */
@@ -75,11 +89,11 @@ static gpuarray *weighted(const ga_average_args *args)
         !(w = weights_of(args, reduced)))
         return NULL;
     const int ndim = result_shape(args, reduced, shape);
-    ga_status status = GA_ERR_MEMORY;
-    for (int k = 0; k < 2; k++)
+    ga_status status = check_sums(w, reduced);
+    for (int k = 0; k < 2 && status == GA_OK; k++)
         out[k] = k == 0 || out[0] ? ga__array_new("average", device, dtype, ndim, shape) : NULL;
-    if (out[1])
-        status = reduce_weighted(x, w, dtype, reduced, out);
+    if (status == GA_OK)
+        status = out[1] ? reduce_weighted(x, w, dtype, reduced, out) : ga_error();
     ga_free(w);
     if (status == GA_OK && args->returned)
         *args->returned = out[1];
@@ -140,25 +154,17 @@ static gpuarray *rows_of(const char *name, const gpuarray *x, bool columns)
 /* The rows of x, then those of y, as one array of this dtype. */
 static gpuarray *join_rows(const char *name, const gpuarray *x, const gpuarray *y, ga_dtype dtype)
 {
-    const int64_t first = x->shape[0], second = y->shape[0];
     if (x->shape[1] != y->shape[1])
         return ga__fail_null(GA_ERR_SHAPE, "%s: x has %lld observations, y has %lld", name,
                              (long long)x->shape[1], (long long)y->shape[1]);
-    const int64_t shape[] = {first + second, x->shape[1]};
-    gpuarray *all = ga__array_new(name, x->buffer->device, dtype, 2, shape);
-    gpuarray *top = all ? ga_slice(all, ":%d", (int)first) : NULL;
-    gpuarray *bottom = top ? ga_slice(all, "%d:", (int)first) : NULL;
-    const bool copied = bottom && (ga_assign)(top, ga_value_array(x)) == GA_OK &&
-                        (ga_assign)(bottom, ga_value_array(y)) == GA_OK;
-    ga_free(bottom);
-    ga_free(top);
-    if (copied)
-        return all;
-    ga_free(all);
-    return NULL;
+    const gpuarray *const both[] = {x, y};
+    const ga_join_args rows = {
+        .count = 2, .arrays = both, .naxes = 1, .axes = (const int[]){0}, .dtype = dtype};
+    return (ga_concatenate)(sizeof rows, &rows);
 }
 
-/* All variables, or NULL; *dtype is the dtype of the results. */
+/* All variables, or NULL; *dtype is the dtype of the results. As in NumPy, y is nothing beside an x
+ * without variables, and one row of it is one variable even if variables are columns. */
 static gpuarray *variables(const char *name, const ga_cov_args *args, ga_dtype *dtype)
 {
     const gpuarray *x = args->x, *y = args->y;
@@ -170,8 +176,10 @@ static gpuarray *variables(const char *name, const ga_cov_args *args, ga_dtype *
     gpuarray *rows = rows_of(name, x, args->columns);
     if (!rows || !y)
         return rows;
-    gpuarray *more = rows_of(name, y, args->columns);
-    gpuarray *all = more ? join_rows(name, rows, more, *dtype) : NULL;
+    gpuarray *more = rows_of(name, y, args->columns && y->ndim == 2 && y->shape[0] != 1);
+    gpuarray *all = !more                 ? NULL
+                    : rows->shape[0] == 0 ? ga_retain(rows)
+                                          : join_rows(name, rows, more, *dtype);
     ga_free(more);
     ga_free(rows);
     return all;
@@ -258,8 +266,8 @@ static gpuarray *all_weights(const ga_cov_args *args)
 }
 
 /* What the sums are divided by, as numpy.cov defines it. */
-static ga_status find_freedom(const ga_cov_args *args, const gpuarray *w, int64_t count,
-                              double *freedom)
+static ga_status find_freedom(const char *name, const ga_cov_args *args, const gpuarray *w,
+                              int64_t count, double *freedom)
 {
     const double ddof = args->ddof ? args->ddof : args->bias ? 0 : 1;
     *freedom = (double)count - ddof;
@@ -272,18 +280,18 @@ static ga_status find_freedom(const ga_cov_args *args, const gpuarray *w, int64_
         status = ga__take_double(each ? ga_sum(each) : NULL, &products);
         ga_free(each);
     }
+    if (status == GA_OK && all == 0)
+        return ga__fail(GA_ERR_INVALID, "%s: the weights of %lld observations sum to 0", name,
+                        (long long)count);
     *freedom = all - (args->aweights && ddof != 0 ? ddof * products / all : ddof);
     return status;
 }
 
-/* The matrix of covariances. NULL on failure. */
-static gpuarray *covariances(const char *name, const ga_cov_args *args)
+/* The covariances of the rows of x. NULL on failure. */
+static gpuarray *covariances_of(const char *name, const gpuarray *x, const ga_cov_args *args,
+                                ga_dtype dtype)
 {
     static const int last[] = {1};
-    ga_dtype dtype;
-    gpuarray *x = variables(name, args, &dtype);
-    if (!x)
-        return NULL;
     const int64_t v = x->shape[0], shape[] = {v, v};
     double freedom = 0;
     gpuarray *w = NULL, *mean = NULL, *out = NULL;
@@ -295,20 +303,33 @@ static gpuarray *covariances(const char *name, const ga_cov_args *args)
         status = w ? GA_OK : ga_error();
     }
     if (status == GA_OK)
-        status = find_freedom(args, w, x->shape[1], &freedom);
+        status = find_freedom(name, args, w, x->shape[1], &freedom);
     const ga_average_args weighted_mean = {.x = x, .naxes = 1, .axes = last, .weights = w};
     const ga_reduce_args options = {.x = x, .naxes = 1, .axes = last, .dtype = dtype};
     if (status == GA_OK)
         mean = w ? (ga_average)(sizeof weighted_mean, &weighted_mean)
                  : (ga_mean)(sizeof options, &options);
-    if (mean) /* NumPy's matrix of no variables is always float64 */
-        out = ga__array_new(name, x->buffer->device, v > 0 ? dtype : GA_FLOAT64, 2, shape);
-    if (out && v > 0 && multiply_rows(x, mean, w, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
+    if (mean)
+        out = ga__array_new(name, x->buffer->device, dtype, 2, shape);
+    if (out && multiply_rows(x, mean, w, dtype, freedom > 0 ? freedom : 0, out) != GA_OK) {
         ga_free(out);
         out = NULL;
     }
     ga_free(mean);
     ga_free(w);
+    return out;
+}
+
+/* The matrix of covariances; NumPy's of no variables is always float64, and it looks at nothing
+ * else. NULL on failure. */
+static gpuarray *covariances(const char *name, const ga_cov_args *args)
+{
+    ga_dtype dtype;
+    gpuarray *x = variables(name, args, &dtype), *out = NULL;
+    if (x)
+        out = x->shape[0] > 0
+                  ? covariances_of(name, x, args, dtype)
+                  : ga__array_new(name, x->buffer->device, GA_FLOAT64, 2, (const int64_t[]){0, 0});
     ga_free(x);
     return out;
 }

@@ -73,7 +73,21 @@ static ga_status prepare(call *c)
     c->n = x->shape[c->axis];
     c->rows = c->n > 0 ? x->size / c->n : 0;
     c->segments = c->shape[c->axis] = offsets->size - 1;
-    return GA_OK;
+    status = ga__check_starts(c->name, x->buffer->device, offsets);
+    return status == GA_OK && c->args->out
+               ? ga__check_reduced_out(c->name, x, c->result, x->ndim, c->shape, c->args->out)
+               : status;
+}
+
+static call call_of(ga__row_id row, const ga_reduce_args *args)
+{
+    return (call){.name = ga__rows[row].formula.name, .op = &ga__rows[row], .args = args};
+}
+
+ga_status ga__check_segments(ga__row_id row, const ga_reduce_args *args)
+{
+    call c = call_of(row, args);
+    return prepare(&c);
 }
 
 /* The axis last, or back in its place. */
@@ -238,14 +252,11 @@ static ga_status run(const call *c, gpuarray *to)
 
 gpuarray *ga__reduce_segments(ga__row_id row, const ga_reduce_args *args)
 {
-    call c = {.name = ga__rows[row].formula.name, .op = &ga__rows[row], .args = args};
+    call c = call_of(row, args);
     int64_t shape[GA_MAX_NDIM];
     if (prepare(&c) != GA_OK)
         return NULL;
     const int ndim = args->x->ndim, last = ndim - 1;
-    if (args->out &&
-        ga__check_reduced_out(c.name, args->x, c.result, ndim, c.shape, args->out) != GA_OK)
-        return NULL;
     memcpy(shape, c.shape, sizeof shape);
     memmove(shape + c.axis, shape + c.axis + 1, sizeof(int64_t) * (size_t)(last - c.axis));
     shape[last] = c.segments;

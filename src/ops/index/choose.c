@@ -111,6 +111,9 @@ gpuarray *ga_choose_with(const gpuarray *indices, int count, const gpuarray *con
     if (dtype == GA_NO_DTYPE || broadcast_all("choose", 1, &indices, &ndim, shape) != GA_OK ||
         broadcast_all("choose", count, choices, &ndim, shape) != GA_OK)
         return NULL;
+    if (known.out &&
+        ga__check_reduced_out("choose", indices, dtype, ndim, shape, known.out) != GA_OK)
+        return NULL;
     gpuarray *out = ga__array_new("choose", indices->buffer->device, dtype, ndim, shape);
     if (!out || choose_into(out, indices, count, choices, known.mode) == GA_OK)
         return ga__give_result("choose", out, known.out);

@@ -12,11 +12,10 @@
 #include "ops/rank/rows.h"
 
 /* The axis that a call works along; the last one if it names none. */
-static ga_status read_axis(const char *name, const gpuarray *x, int naxes, const int *axes,
-                           int *axis)
+static ga_status read_axis(const char *name, int ndim, int naxes, const int *axes, int *axis)
 {
     const ga_status status = ga__one_axis(name, naxes, axes);
-    return status == GA_OK ? ga__check_axis(name, naxes == 1 ? *axes : -1, x->ndim, axis) : status;
+    return status == GA_OK ? ga__check_axis(name, naxes == 1 ? *axes : -1, ndim, axis) : status;
 }
 
 static ga_status check_operand(const char *name, const gpuarray *x)
@@ -73,9 +72,10 @@ static ga_status select_along(const gpuarray *x, int axis, ga__ranking *ranking)
 
 /* ---- Partitions ---- */
 
-static ga_status check_kth(const char *name, const gpuarray *x, int axis, int64_t *kth)
+/* Of an axis of n elements. */
+static ga_status check_kth(const char *name, int64_t n, int axis, int64_t *kth)
 {
-    const int64_t n = x->shape[axis], given = *kth;
+    const int64_t given = *kth;
     if (n == 0)
         return GA_OK; /* as NumPy: nothing is there to be ordered */
     *kth += given < 0 ? n : 0;
@@ -112,12 +112,14 @@ static gpuarray *partition(const char *name, size_t size, const ga_partition_arg
     if (ga__options_read(name, &args, sizeof args, given, size) != GA_OK ||
         check_operand(name, args.x) != GA_OK)
         return NULL;
-    gpuarray *flat = args.flat ? ga_ravel(args.x) : NULL;
-    const gpuarray *x = args.flat ? flat : args.x;
-    gpuarray *result = NULL;
-    if (x && read_axis(name, x, args.flat ? 0 : args.naxes, args.axes, &axis) == GA_OK &&
-        check_kth(name, x, axis, &args.kth) == GA_OK)
-        result = partition_along(name, x, axis, args.kth, indices);
+    const int ndim = args.flat ? 1 : args.x->ndim;
+    if (read_axis(name, ndim, args.flat ? 0 : args.naxes, args.axes, &axis) != GA_OK ||
+        check_kth(name, args.flat ? args.x->size : args.x->shape[axis], axis, &args.kth) != GA_OK)
+        return NULL;
+    if (!args.flat)
+        return partition_along(name, args.x, axis, args.kth, indices);
+    gpuarray *flat = ga_ravel(args.x);
+    gpuarray *result = flat ? partition_along(name, flat, axis, args.kth, indices) : NULL;
     ga_free(flat);
     return result;
 }
@@ -140,7 +142,7 @@ static ga_status check_topk(const ga_topk_args *args, int *axis)
 {
     ga_status status = check_operand("topk", args->x);
     if (status == GA_OK)
-        status = read_axis("topk", args->x, args->naxes, args->axes, axis);
+        status = read_axis("topk", args->x->ndim, args->naxes, args->axes, axis);
     if (status == GA_OK && (args->k < 0 || args->k > args->x->shape[*axis]))
         return ga__fail(GA_ERR_INDEX, "topk: k is %" PRId64 ", axis %d has %" PRId64 " elements",
                         args->k, *axis, args->x->shape[*axis]);

@@ -11,15 +11,18 @@
 #include "ops/elementwise_op.h"
 #include "ops/scan/scan_starts.h"
 
-/* One scan: its operand and result as the engine gets them. */
+/* One scan: its operand and result as the engine gets them. The arguments are checked before
+ * anything is made, so that a refused call leaves nothing in a graph. */
 typedef struct call {
     const char *name;
     const ga__row *op;
     const ga_scan_args *args;
-    const gpuarray *x; /* with the axis */
+    const gpuarray *x; /* with the axis, once it is made */
+    bool flattens;
     int axis;
     ga_dtype loop;
-    int64_t shape[GA_MAX_NDIM]; /* of the result, which has x's axes */
+    int ndim;                   /* of x and the result */
+    int64_t shape[GA_MAX_NDIM]; /* of the result */
     gpuarray *flat, *copy;      /* to be freed after the launch, or NULL */
 } call;
 
@@ -72,9 +75,8 @@ static ga_status find_axis(call *c, bool standard)
 static ga_status flatten(call *c)
 {
     c->x = c->args->x;
-    if (c->x->ndim == 1 || (c->args->naxes == 1 && c->x->ndim > 0))
-        return GA_OK;
-    c->x = c->flat = ga_ravel(c->args->x);
+    if (c->flattens)
+        c->x = c->flat = ga_ravel(c->args->x);
     return c->x ? GA_OK : ga_error();
 }
 
@@ -94,12 +96,12 @@ static ga_status check_initial(const call *c)
 
 static ga_status check_out(const call *c)
 {
-    const gpuarray *out = c->args->out, *x = c->x;
+    const gpuarray *out = c->args->out, *x = c->args->x;
     if (!ga__array_writable(c->name, out))
         return ga_error();
-    if (!ga__same_shape(out->ndim, out->shape, x->ndim, c->shape))
+    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
         return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", c->name,
-                        ga__shape_text(x->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
+                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
     if (!ga__can_cast_same_kind(c->loop, out->dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", c->name,
                         ga_dtype_name(c->loop), ga_dtype_name(out->dtype));
@@ -119,11 +121,13 @@ static ga_status prepare(call *c, bool standard)
         status = ga__scan_dtype(c->op, c->name, args->x->dtype, args->dtype, &c->loop);
     if (status == GA_OK)
         status = check_initial(c);
-    if (status == GA_OK)
-        status = flatten(c);
+    if (status == GA_OK && args->offsets)
+        status = ga__check_starts(c->name, args->x->buffer->device, args->offsets);
     if (status != GA_OK)
         return status;
-    memcpy(c->shape, c->x->shape, sizeof(int64_t) * (size_t)c->x->ndim);
+    const int ndim = args->x->ndim;
+    c->flattens = ndim != 1 && (args->naxes == 0 || ndim == 0);
+    c->ndim = ga__scan_shape(ndim, args->x->shape, !c->flattens, c->shape);
     c->shape[c->axis] += args->include_initial;
     return args->out ? check_out(c) : GA_OK;
 }
@@ -208,16 +212,14 @@ static ga_status run(call *c, gpuarray *out)
     return status;
 }
 
-static gpuarray *apply(call *c, bool standard)
+static gpuarray *apply(call *c)
 {
-    gpuarray *out = NULL;
-    ga_status status = prepare(c, standard);
-    if (status == GA_OK) {
-        out = c->args->out
-                  ? c->args->out
-                  : ga__array_new(c->name, c->x->buffer->device, c->loop, c->x->ndim, c->shape);
+    gpuarray *out = c->args->out;
+    ga_status status = flatten(c);
+    if (status == GA_OK && !out)
+        out = ga__array_new(c->name, c->x->buffer->device, c->loop, c->ndim, c->shape);
+    if (status == GA_OK)
         status = out ? run(c, out) : ga_error();
-    }
     ga_free(c->flat);
     ga_free(c->copy);
     if (status == GA_OK)
@@ -228,13 +230,12 @@ static gpuarray *apply(call *c, bool standard)
 }
 
 /* A scan of finite elements is finite. */
-__attribute__((noinline, cold)) static gpuarray *apply_checked(call *c, bool standard)
+__attribute__((noinline, cold)) static gpuarray *apply_checked(call *c)
 {
     ga__check_begin();
     ga__guard finite = GA__GUARD_INIT;
-    if (c->args->x)
-        ga__guard_add(&finite, c->args->x);
-    gpuarray *result = apply(c, standard);
+    ga__guard_add(&finite, c->args->x);
+    gpuarray *result = apply(c);
     if (result && ga__check_reduced(c->name, result, &finite, false, 0, NULL, 0, NULL) != GA_OK)
         result = NULL; /* the scope frees it, unless it is the caller's */
     if (result != c->args->out)
@@ -255,5 +256,7 @@ gpuarray *ga__scan_call(ga__row_id row, const char *name, size_t size, const ga_
         args = &known;
     }
     call c = {.name = name, .op = op, .args = args};
-    return ga__checks_nan() ? apply_checked(&c, standard) : apply(&c, standard);
+    if (prepare(&c, standard) != GA_OK)
+        return NULL;
+    return ga__checks_nan() ? apply_checked(&c) : apply(&c);
 }

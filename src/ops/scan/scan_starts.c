@@ -9,7 +9,7 @@
 #include "kernels/elementwise.h"
 #include "ops/scan/take_number.h"
 
-static ga_status check_kind(const char *name, const ga__device *device, const gpuarray *offsets)
+ga_status ga__check_starts(const char *name, const ga__device *device, const gpuarray *offsets)
 {
     const char kind = ga__dtype_kind(offsets->dtype);
     if (kind != 'i' && kind != 'u')
@@ -70,7 +70,7 @@ static gpuarray *with_axes(gpuarray *flags, int trailing)
 gpuarray *ga__scan_starts(const char *name, ga__device *device, const gpuarray *offsets,
                           int64_t length, bool reverse, int trailing)
 {
-    if (check_kind(name, device, offsets) != GA_OK || check_range(name, offsets, length) != GA_OK)
+    if (check_range(name, offsets, length) != GA_OK)
         return NULL;
     gpuarray *flags = ga__array_new(name, device, GA_BOOL, 1, &length), *view = NULL;
     const bool filled =
