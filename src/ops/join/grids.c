@@ -93,7 +93,7 @@ static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t le
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(217),
         .name = "unravel_index",
-        .body = "r = ga::counted(j, size, fault, call, 0, (long long)i) / step % length",
+        .body = "r = ga::from_start(j, size, fault, call, 0, (long long)i) / step % length",
         .uses_index = true};
     ga__checked checked;
     gpuarray *out = ga__array_new("unravel_index", indices->buffer->device, GA_INT64, indices->ndim,
@@ -148,7 +148,7 @@ static gpuarray *add_coordinate(const gpuarray *sum, const gpuarray *j, int axis
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(218),
         .name = "ravel_multi_index",
-        .body = "r = (s + ga::counted(j, length, fault, call, axis, (long long)i) * step)",
+        .body = "r = (s + ga::from_start(j, length, fault, call, axis, (long long)i) * step)",
         .uses_index = true};
     ga__checked checked;
     int64_t shape[GA_MAX_NDIM];
