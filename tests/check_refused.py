@@ -17,6 +17,10 @@ CALLS = ["ga_sum(x", "ga_max(x", "ga_argmin(x", "ga_cumsum(x", "ga_sort(x", "ga_
          "ga_concatenate(GA_ARRAYS(x, y)", "ga_stack(GA_ARRAYS(x, y)", "ga_append(x, y", "ga_repeat(x, 3",
          "ga_roll(x, 1", "ga_diff(x, 1", "ga_insert(x, 1, 9", "ga_delete(x, 1", "ga_gradient(x", "ga_trapezoid(x",
          "ga_unwrap(x", "ga_squeeze(x", "ga_vecdot(x, y", "ga_cross(x, y"]
+# Integers in the place of arrays of indices.
+INTEGERS = ["ga_take(x, 1)", "ga_take(x, 2, GA_AXIS(0))", "ga_take_along_axis(x, 1)",
+            "ga_take_along_axis(x, 1, GA_AXIS(0))", "ga_put(x, 1, 2)", "ga_put(x, 1, 2, .mode = GA_CLIP)",
+            "ga_put_along_axis(x, 1, 2)", "ga_put_along_axis(x, 1, 2, GA_AXIS(0))"]
 PROGRAM = ("#include <quarry.h>\nvoid f(gpuarray *x, gpuarray *y);\nvoid f(gpuarray *x, gpuarray *y)\n"
            "{{\n    gpuarray *r, *s;\n    (void)y, (void)&r, (void)&s;\n    {};\n}}\n")
 
@@ -45,6 +49,14 @@ for language, standard in [("c", "c11")] + [("c++", "c++20")] * cpp:
 for code in ["int axis = 0; ga_sum(x, axis)", "ga_sum(x, -1, .keepdims = true)", "ga_max(x, y)"]:
     if only_warnings(code):
         print(f"c11: {code} compiles")
+        wrong += 1
+for code in INTEGERS + [integer.replace("x, 1", "x, 0") for integer in INTEGERS]:
+    if only_warnings(code):
+        print(f"c11: {code} compiles")
+        wrong += 1
+    right = code.replace("x, 1", "x, y").replace("x, 2", "x, y").replace("x, 0", "x, y")
+    if complaints(right, "c", "c11"):
+        print(f"c11: {right} does not compile")
         wrong += 1
 for call in CALLS:
     if only_warnings(f"{call}, 0)"):

@@ -38,6 +38,9 @@ struct ga_axis_is_GA_AXIS_ {
 #define GA_NAMED_OPTIONS_ _Static_assert(1, "")
 #endif
 
+/* A pointer, in C: an integer in its place does not compile. */
+#define GA_POINTER_(pointer) (&*(pointer))
+
 /* How macros call a function, and in C++ a template. <quarry/sites.h> redefines both to note the
  * file and line of the call. */
 #define GA_AT_(f, ...) (f)(__VA_ARGS__)

@@ -307,17 +307,22 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 #define ga_put(...) GA_PUT_CALL_(ga_put_, __VA_ARGS__)
 #define ga_put_along_axis(...) GA_PUT_CALL_(ga_put_along_, __VA_ARGS__)
 #else
-#define ga_take(array, ...)                                                                        \
-    GA_AT_(ga_take, sizeof(ga_take_args), &(ga_take_args){.x = array, .indices = __VA_ARGS__})
-#define ga_take_along_axis(array, ...)                                                             \
-    GA_AT_(ga_take_along_axis, sizeof(ga_take_args),                                               \
-           &(ga_take_args){.x = array, .indices = __VA_ARGS__})
+#define GA_TAKE_CALL_(f, array, ...)                                                               \
+    GA_JOIN_(GA_TAKE_, GA_MANY_(__VA_ARGS__))(f, array, __VA_ARGS__)
+#define GA_TAKE_ONE(f, array, where)                                                               \
+    GA_AT_(f, sizeof(ga_take_args), &(ga_take_args){.x = array, .indices = GA_POINTER_(where)})
+#define GA_TAKE_MANY(f, array, where, ...)                                                         \
+    GA_AT_(f, sizeof(ga_take_args),                                                                \
+           &(ga_take_args){.x = array, .indices = GA_POINTER_(where), __VA_ARGS__})
+#define ga_take(array, ...) GA_TAKE_CALL_(ga_take, array, __VA_ARGS__)
+#define ga_take_along_axis(array, ...) GA_TAKE_CALL_(ga_take_along_axis, array, __VA_ARGS__)
 #define GA_PUT_CALL_(f, type, to, where, ...)                                                      \
     GA_JOIN_(GA_PUT_, GA_MANY_(__VA_ARGS__))(f, type, to, where, __VA_ARGS__)
 #define GA_PUT_ONE(f, type, to, where, number)                                                     \
-    GA_AT_(f, sizeof(type), &(type){.x = to, .indices = where, .value = GA_V(number)})
+    GA_AT_(f, sizeof(type), &(type){.x = to, .indices = GA_POINTER_(where), .value = GA_V(number)})
 #define GA_PUT_MANY(f, type, to, where, number, ...)                                               \
-    GA_AT_(f, sizeof(type), &(type){.x = to, .indices = where, .value = GA_V(number), __VA_ARGS__})
+    GA_AT_(f, sizeof(type),                                                                        \
+           &(type){.x = to, .indices = GA_POINTER_(where), .value = GA_V(number), __VA_ARGS__})
 #define ga_put(to, where, ...) GA_PUT_CALL_(ga_put, ga_put_args, to, where, __VA_ARGS__)
 #define ga_put_along_axis(to, where, ...)                                                          \
     GA_PUT_CALL_(ga_put_along_axis, ga_put_along_args, to, where, __VA_ARGS__)
