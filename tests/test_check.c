@@ -78,6 +78,11 @@ static void reductions_name_index_and_range(void **state)
         FAILS(ga_sum(x, GA_AXIS(1), .out = out),
               "sum: inf at index (1,) of shape (2,), from 3 finite elements between 1.e+308 and "
               "1.e+308");
+        const int32_t ends[] = {0, 2, 2, 3};
+        const gpuarray *offsets = ga_from_host(ends, GA_INT32, GA_SHAPE(4));
+        FAILS(ga_sum(x, GA_AXIS(1), .offsets = offsets),
+              "sum: inf at index (1, 0) of shape (2, 3), from finite elements");
+        assert_non_null(ga_sum(ga_slice(x, "0"), .offsets = offsets));
         assert_ptr_equal(ga_max(x, GA_AXIS(1), .out = out), out);
         assert_null(ga_dot(ga_slice(x, "1"), ga_slice(x, "1")));
         expect_raised(GA_ERR_INVALID, "dot: inf at index () of shape (), from 3 finite elements");

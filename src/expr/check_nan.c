@@ -72,7 +72,7 @@ static ga_status scan(const ga__node *node, const ga__guard *guard, const ga_val
         return ga_error();
     ga__guard finite = *guard;
     ga__guard_add(&finite, args.x);
-    return ga__check_reduced(name, value->as.array, &finite, false, 0, NULL, 0, NULL);
+    return ga__check_reduced(name, value->as.array, &finite, NULL, 0, NULL);
 }
 
 static ga_status reduce(const ga__node *node, const ga__guard *guard, const ga_value *values,
@@ -94,8 +94,9 @@ static ga_status reduce(const ga__node *node, const ga__guard *guard, const ga_v
     *value = of_array(ga__apply_reduction((ga__row_id)node->key.row, &args));
     if (!value->as.array)
         return ga_error();
-    return ga__check_reduced(ga__rows[node->key.row].formula.name, value->as.array, guard,
-                             node->key.keepdims, naxes, axes, 1, &x);
+    const ga__reduced over = {args.keepdims, args.naxes, args.axes, NULL};
+    return ga__check_reduced(ga__rows[node->key.row].formula.name, value->as.array, guard, &over, 1,
+                             &x);
 }
 
 static ga_status convert(const ga__node *node, const ga__guard *guard, const ga_value *values,

@@ -382,11 +382,19 @@ ga_status ga__check_elements(const char *name, const gpuarray *result, const ga_
 
 /* ---- Reductions ---- */
 
+#define OVER(over)                                                                                 \
+    .keepdims = (over)->keepdims, .naxes = (over)->naxes, .axes = (over)->axes,                    \
+    .offsets = (over)->offsets
+
 /* "from 100 finite elements between -1 and 7" */
-static void add_range(message *m, const gpuarray *x, bool keepdims, int naxes, const int *axes)
+static void add_range(message *m, const gpuarray *x, const ga__reduced *over)
 {
-    const gpuarray *low = ga_min(x, .keepdims = keepdims, .naxes = naxes, .axes = axes);
-    const gpuarray *high = ga_max(x, .keepdims = keepdims, .naxes = naxes, .axes = axes);
+    if (over->offsets) { /* segments have no one count, and some may have no least element */
+        ga__strbuf_add(&m->text, ", from finite elements");
+        return;
+    }
+    const gpuarray *low = ga_min(x, OVER(over));
+    const gpuarray *high = ga_max(x, OVER(over));
     if (!low || !high)
         return;
     ga__strbuf_addf(&m->text, ", from %lld finite elements between ",
@@ -397,33 +405,32 @@ static void add_range(message *m, const gpuarray *x, bool keepdims, int naxes, c
 }
 
 static ga_status check_reduced(const char *name, const gpuarray *result, const ga__guard *guard,
-                               bool keepdims, int naxes, const int *axes, int count,
-                               const gpuarray *const *operands)
+                               const ga__reduced *over, int count, const gpuarray *const *operands)
 {
     message m;
     gpuarray *mask = ga_isfinite(result);
     mask = mask ? ga_logical_not(mask) : NULL;
     for (int k = 0; k < count && mask; k++) {
         gpuarray *finite = ga_isfinite(operands[k]);
-        finite = finite ? ga_all(finite, .keepdims = keepdims, .naxes = naxes, .axes = axes) : NULL;
+        finite = finite ? ga_all(finite, OVER(over)) : NULL;
         mask = finite ? ga_logical_and(mask, finite) : NULL;
     }
     if (!find_element(&m, result, mask, guard, 2 * count))
         return ga_error();
     begin_message(&m, name, result);
     for (int k = 0; k < count && operands[k]->size > 0; k++)
-        add_range(&m, operands[k], keepdims, naxes, axes);
+        add_range(&m, operands[k], over);
     return finish_message(&m);
 }
 
 ga_status ga__check_reduced(const char *name, const gpuarray *result, const ga__guard *guard,
-                            bool keepdims, int naxes, const int *axes, int count,
-                            const gpuarray *const *operands)
+                            const ga__reduced *over, int count, const gpuarray *const *operands)
 {
+    static const ga__reduced all;
     if ((guard && !guard->holds) || !has_floats(result) || result->size == 0)
         return GA_OK;
     const check c = begin_check();
-    return end_check(c, check_reduced(name, result, guard, keepdims, naxes, axes, count, operands));
+    return end_check(c, check_reduced(name, result, guard, over ? over : &all, count, operands));
 }
 
 /* ---- Operands that are overwritten ---- */

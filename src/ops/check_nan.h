@@ -42,10 +42,17 @@ bool ga__guard_fails(ga__guard *guard, const gpuarray *x);
 ga_status ga__check_elements(const char *name, const gpuarray *result, const ga__guard *guard,
                              int count, const ga_value *operands, const char *const *names);
 
-/* The same for a reduction of the operands along these axes (0: all of them). */
+/* What a reduction runs over; all zero: all axes. */
+typedef struct ga__reduced {
+    bool keepdims;
+    int naxes; /* 0: all */
+    const int *axes;
+    const gpuarray *offsets; /* of segments along the axis, or NULL */
+} ga__reduced;
+
+/* The same for a reduction of the operands; `over` may be NULL: all axes. */
 ga_status ga__check_reduced(const char *name, const gpuarray *result, const ga__guard *guard,
-                            bool keepdims, int naxes, const int *axes, int count,
-                            const gpuarray *const *operands);
+                            const ga__reduced *over, int count, const gpuarray *const *operands);
 
 /* Copies the operands that overlap `written`, before it is. The copies belong to the caller's
  * scope. GA_ERR_MEMORY and others. */

@@ -165,8 +165,9 @@ __attribute__((noinline, cold)) static gpuarray *apply_checked(ga__row_id row,
     const gpuarray *x = args->out ? ga_copy(args->x) : args->x;
     if (x)
         result = ga__apply_reduction(row, args);
-    if (result && ga__check_reduced(ga__rows[row].formula.name, result, NULL, args->keepdims,
-                                    args->naxes, args->axes, 1, &x) != GA_OK)
+    const ga__reduced over = {args->keepdims, args->naxes, args->axes, args->offsets};
+    if (result &&
+        ga__check_reduced(ga__rows[row].formula.name, result, NULL, &over, 1, &x) != GA_OK)
         result = NULL; /* the scope frees it, unless it is the caller's */
     if (result != args->out)
         ga_keep(result);

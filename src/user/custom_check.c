@@ -53,8 +53,7 @@ ga_status ga__custom_check_reduction(const ga__custom *kernel, const ga_value *a
     for (int k = 0; k < kernel->arguments.count; k++)
         if (args[k].kind == GA_VALUE_ARRAY)
             ga__guard_add(&finite, args[k].as.array);
-    const ga_status status =
-        ga__check_reduced(kernel->base.name, result, &finite, false, 0, NULL, 0, NULL);
+    const ga_status status = ga__check_reduced(kernel->base.name, result, &finite, NULL, 0, NULL);
     ga__check_end();
     return status;
 }

@@ -26,8 +26,8 @@ static gpuarray *dot_vectors(const gpuarray *a, const gpuarray *b, ga__device *d
                                     {.name = "y", .array = b, .type = type, .reads = true}};
     const bool reduced[] = {true};
     if (ga__reduce(&reduction, device, 1, a->shape, reduced, 2, operands, &out) == GA_OK &&
-        (!ga__checks_nan() || ga__check_reduced("dot", out, NULL, false, 0, NULL, 2,
-                                                (const gpuarray *[]){a, b}) == GA_OK))
+        (!ga__checks_nan() ||
+         ga__check_reduced("dot", out, NULL, NULL, 2, (const gpuarray *[]){a, b}) == GA_OK))
         return out;
     ga_free(out);
     return NULL;

@@ -236,7 +236,7 @@ __attribute__((noinline, cold)) static gpuarray *apply_checked(call *c)
     ga__guard finite = GA__GUARD_INIT;
     ga__guard_add(&finite, c->args->x);
     gpuarray *result = apply(c);
-    if (result && ga__check_reduced(c->name, result, &finite, false, 0, NULL, 0, NULL) != GA_OK)
+    if (result && ga__check_reduced(c->name, result, &finite, NULL, 0, NULL) != GA_OK)
         result = NULL; /* the scope frees it, unless it is the caller's */
     if (result != c->args->out)
         ga_keep(result);
