@@ -1,6 +1,7 @@
 """Reads the lists of single faults for tools/mutate, and puts a fault into a file's text.
 
-The lists are tests/mutations/*.txt: paragraphs of `field: value`, lines that go on indented; '#' starts a comment.
+The lists are tests/mutations/*.txt, results.txt aside: paragraphs of `field: value`, lines that go on indented;
+'#' starts a comment.
 
     name: overlap-without-strides
     file: src/ops/elementwise_op.c
@@ -13,7 +14,6 @@ The lists are tests/mutations/*.txt: paragraphs of `field: value`, lines that go
 `old` must be found exactly once; blanks and line ends do not matter, and line numbers are not used, so a list outlives
 edits elsewhere.
 """
-import hashlib
 import pathlib
 import re
 import sys
@@ -25,6 +25,10 @@ STATEFUL = 'stateful'  # against NumPy, with the Python that QUARRY_PYTHON names
 
 class Stale(Exception):
     """The old text of a mutation is missing, or occurs more than once."""
+
+
+def lists():
+    return [path for path in sorted((ROOT / 'tests/mutations').glob('*.txt')) if path.name != 'results.txt']
 
 
 def parse(path):
@@ -53,8 +57,6 @@ def parse(path):
         if missing:
             sys.exit(f'{path}: a mutation lacks {", ".join(missing)}: {entry}')
         entry['tests'] = entry['tests'].split()
-        fault = repr([entry[f] for f in ('file', 'in', 'old', 'new')])
-        entry['digest'] = hashlib.sha256(fault.encode()).hexdigest()[:16]
     return mutations
 
 
