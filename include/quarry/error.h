@@ -23,9 +23,9 @@ GA_BEGIN_DECLS
  *
  * Any function may raise these: GA_ERR_INVALID for an axis out of range, for more than GA_MAX_NDIM
  * dimensions, or if it writes to a read-only view; GA_ERR_SHAPE for a shape with a negative length
- * or of more than 2^63 bytes; GA_ERR_DTYPE for a dtype that is none; GA_ERR_DEVICE for arrays of
- * different devices, or a device that fails; GA_ERR_MEMORY; GA_ERR_COMPILE if a kernel is new and
- * the compiler is missing or fails. Comments name the other errors.
+ * or of more than 2^63 bytes; GA_ERR_DTYPE for a value that is not a dtype; GA_ERR_DEVICE for
+ * arrays of different devices, or a device that fails; GA_ERR_MEMORY; GA_ERR_COMPILE if a kernel is
+ * new and the compiler is missing or fails. Comments name the other errors.
  *
  * A struct of options holds zero for each option that is left out, which means the default. Many
  * functions have a macro of the same name, which takes C numbers where the function takes a

@@ -24,8 +24,8 @@ typedef struct ga_gradient_args {
 
 /* The derivative along an axis by central differences, as numpy.gradient: second order inside,
  * order `edge_order` at the ends. GA_ERR_SHAPE for fewer than edge_order + 1 elements or another
- * number of coordinates; GA_ERR_INVALID for another edge_order, or for several axes of which none
- * is named: that is ga_gradients(); GA_ERR_DTYPE for complex coordinates. */
+ * number of coordinates; GA_ERR_INVALID for another edge_order, or if x has several axes and the
+ * call names none: ga_gradients() takes all; GA_ERR_DTYPE for complex coordinates. */
 GA_API gpuarray *ga_gradient(size_t size, const ga_gradient_args *args);
 
 /* The derivatives along several axes, a new array for each, set only on success: ga_gradients(x,

@@ -142,7 +142,6 @@ static inline void *ga__key_rest(ga__key *key, size_t most)
 {
     (void)most; /* without assertions */
     assert(key->nwords * sizeof key->words[0] + most <= sizeof key->words);
-    (void)most; /* in builds without assertions */
     return key->words + key->nwords;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* What to do instead, such as "call ga_sort()"; NULL for a name of which nothing is known. */
+/* What to do instead, such as "call ga_sort()"; NULL for other names. */
 const char *ga__elsewhere(const char *name, size_t length);
 
 /* What a reduction takes besides its operand; NumPy has max(x) and maximum(x, y). */
