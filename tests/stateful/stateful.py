@@ -1,8 +1,8 @@
 """Thousands of random calls in one process, compared with NumPy: caches must not mix calls up.
 
-stateful.py LIBRARY [--seed S] [--calls N] [--recipes R] [--threads T] [--seconds S]: draws R recipes, then calls them
-in random order with random sizes, layouts, values, names and orders of arguments. The seed is printed; the first wrong
-answer ends the run with the call that gave it.
+stateful.py LIBRARY [--seed S] [--calls N] [--recipes R] [--first K] [--threads T] [--seconds S]: draws R recipes,
+then calls them in random order with random sizes, layouts, values, names and orders of arguments. The seed is printed;
+the first wrong answer ends the run with the call that gave it.
 """
 
 import argparse
@@ -65,9 +65,9 @@ def first_difference(got, wanted):
 class Run:
     """One thread's calls. Threads of a run share the recipes' dtypes and formulas, and so the kernels."""
 
-    def __init__(self, library, seed, thread, recipes):
+    def __init__(self, library, seed, thread, kinds):
         rng = np.random.default_rng(seed)
-        self.recipes = [KINDS[k % len(KINDS)](library, rng) for k in range(recipes)]
+        self.recipes = [KINDS[k % len(KINDS)](library, rng) for k in kinds]
         self.rng = np.random.default_rng([seed, thread])
         self.calls = self.results = 0
         self.wrong = None
@@ -99,7 +99,8 @@ class Run:
 def run_threads(library, options):
     """The runs of all threads, ended."""
     end = time.monotonic() + options.seconds
-    runs = [Run(library, options.seed, k, options.recipes) for k in range(options.threads)]
+    kinds = range(options.first, options.first + options.recipes)
+    runs = [Run(library, options.seed, k, kinds) for k in range(options.threads)]
     threads = [threading.Thread(target=run.run, args=(options.calls, end)) for run in runs]
     for thread in threads:
         thread.start()
@@ -116,6 +117,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(given) % 10**9)
     parser.add_argument("--calls", type=int, default=2000, help="of each thread")
     parser.add_argument("--recipes", type=int, default=48)
+    parser.add_argument("--first", type=int, default=0, help="the kind of the first recipe, by its number")
     parser.add_argument("--only", help="recipes whose names contain this")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
