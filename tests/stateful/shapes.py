@@ -317,6 +317,14 @@ class Indices(Takes):
         own = shape[int(rng.integers(len(shape) + 1)):]
         return self.indices(rng, tuple(1 if rng.random() < 0.2 else n for n in own), length, 0)
 
+    def mask(self, rng, own, shape):
+        """Of so many true elements as the other indices have, or of any number."""
+        values = rng.random(own) < rng.random()
+        if rng.random() < 0.6:
+            count = pick(rng, [1, shape[-1] if shape else 1])
+            values = (rng.permutation(int(np.prod(own))) < count).reshape(own)
+        return Held(self.library, rng, np.asarray(values))
+
     def parts(self, rng, x):
         shape, parts, axis = lengths(rng, int(rng.integers(0, 3)), 9), [], 0
         ellipsis = False
@@ -328,10 +336,9 @@ class Indices(Takes):
                 parts.append(Ellipsis)
                 ellipsis = True
                 axis += int(rng.integers(0, 2))
-            elif choice < 0.3 and not ellipsis:
-                n = int(rng.integers(1, x.like.ndim - axis + 1))
-                mask = Held(self.library, rng, rng.random(x.like.shape[axis:axis + n]) < rng.random())
-                parts.append(mask)
+            elif choice < 0.4 and not ellipsis:
+                n = int(rng.integers(0, x.like.ndim - axis + 1))
+                parts.append(self.mask(rng, x.like.shape[axis:axis + n], shape))
                 axis += n
             else:
                 parts.append(self.part(rng, x.like.shape[axis], shape))
