@@ -149,9 +149,11 @@ class Pads(Shape):
             values, counts = ((), numbers) if stat else ([self.library.number(k, "int64") for k in numbers], ())
         if mode in ("mean", "median", "linear_ramp"):
             x = Held(self.library, rng, elements(rng, pick(rng, ["int32", "float64", "uint8"]), x.like.shape) * 8)
+        if mode in ("reflect", "symmetric") and rng.random() < 0.6:
+            extra = {"reflect_type": pick(rng, ["odd", "odd", "even"])}
         what = "pad(%r, %r, %s, %d, %r)" % (x, theirs, mode, value, extra)
         return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64"), stat,
-                                                     values, counts),
+                                                     values, counts, extra.get("reflect_type")),
                          lambda: np.pad(x.like, theirs, mode, **extra), mode not in ("linear_ramp", "mean", "median"))
 
 
