@@ -374,8 +374,9 @@ static bool build(void)
                ga_delete(x, 1, GA_AXIS(1)) && ga_resize(x, GA_SHAPE(5)) && ga_trim_zeros(x, NULL) &&
                ga_ediff1d_between(x, k, k) && ga_fill_diagonal_wrapped(x, k) == GA_OK &&
                ga_pad(x, GA_SHAPE(1), .mode = "median") &&
-               ga_pad(x, GA_SHAPE(9), .mode = "reflect", .reflect_type = "odd") && ga_block(2, 1, blocks) &&
-               ga_indices(GA_SHAPE(2, 2)) && ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
+               ga_pad(x, GA_SHAPE(9), .mode = "reflect", .reflect_type = "odd") &&
+               ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
+               ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
                ga_unravel_index(k, GA_SHAPE(2, 2), out) == GA_OK && ga_vander(k, 3, false);
     }
     return done;

@@ -292,14 +292,15 @@ struct ga_diff_rest_ {
 };
 struct ga_pad_rest_ {
     const char *mode = nullptr;
-    ga_value value = {    const char *reflect_type = nullptr;
+    ga_value value = {const char *reflect_type = nullptr;
 };
-    int64_t stat_length = 0;
-    int nvalues = 0;
-    const ga_value *values = nullptr;
-    int nstat_lengths = 0;
-    const int64_t *stat_lengths = nullptr;
-};
+int64_t stat_length = 0;
+int nvalues = 0;
+const ga_value *values = nullptr;
+int nstat_lengths = 0;
+const int64_t *stat_lengths = nullptr;
+}
+;
 template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
 {
     return f(sizeof args, &args);
