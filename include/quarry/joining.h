@@ -142,15 +142,15 @@ typedef struct ga_pad_args {
  *
  * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated: 3
  * 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
- * it were periodic: 2 3 | 1 2 3 | 1 2.
- * With `reflect_type` "odd" a mirrored element is twice the edge less it: -1 0 | 1 2 3 | 4 5.
+ * it were periodic: 2 3 | 1 2 3 | 1 2. With the `reflect_type` "odd", what is mirrored is taken
+ * from twice the edge: -1 0 | 1 2 3 | 4 5.
  *
  * "maximum", "mean", "median", "minimum": that of the elements along the axis.
  *
- * A mode ignores options of other modes, where NumPy raises ValueError. Functions as
- * modes are missing. GA_ERR_INVALID for an unknown mode or reflect_type, a negative width or
- * length, or a value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths,
- * values or lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
+ * A mode ignores options of other modes, where NumPy raises ValueError. Functions as modes
+ * are missing. GA_ERR_INVALID for an unknown mode or reflect_type, a negative width or length, or a
+ * value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths, values or
+ * lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -292,15 +292,14 @@ struct ga_diff_rest_ {
 };
 struct ga_pad_rest_ {
     const char *mode = nullptr;
-    ga_value value = {const char *reflect_type = nullptr;
+    ga_value value = {};
+    int64_t stat_length = 0;
+    int nvalues = 0;
+    const ga_value *values = nullptr;
+    int nstat_lengths = 0;
+    const int64_t *stat_lengths = nullptr;
+    const char *reflect_type = nullptr;
 };
-int64_t stat_length = 0;
-int nvalues = 0;
-const ga_value *values = nullptr;
-int nstat_lengths = 0;
-const int64_t *stat_lengths = nullptr;
-}
-;
 template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
 {
     return f(sizeof args, &args);
