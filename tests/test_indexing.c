@@ -440,6 +440,75 @@ static void indices_may_be_the_array(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* ---- Masks beside indices ---- */
+
+static gpuarray *truths(int ndim, const int64_t *shape, const bool *values)
+{
+    return ga_from_host(values, GA_BOOL, ndim, shape);
+}
+
+/* A mask is the indices of its true elements, which broadcast with the others. */
+static void masks_stand_beside_indices(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)), *deep = counting(GA_SHAPE(2, 3, 2)),
+                 *rows = truths(GA_SHAPE(3), (const bool[]){true, false, true}),
+                 *few = truths(GA_SHAPE(2), (const bool[]){false, true});
+        assert_numbers(ga_index(x, rows, INT64S(1, -1)), NUMBERS(1, 11));
+        assert_numbers(ga_index(x, INT64S(0), GA_ELLIPSIS, ga_less(ga_slice(x, "0"), 2)),
+                       NUMBERS(0, 1));
+        gpuarray *apart =
+            ga_index(deep, rows = truths(GA_SHAPE(2), (const bool[]){true, true}), GA_ALL, few);
+        assert_numbers(apart, NUMBERS(1, 3, 5, 7, 9, 11));
+        assert_int_equal(ga_shape(apart)[0], 2);
+        assert_int_equal(ga_index_set(deep, -1, few, INT64S(0, 2), GA_ALL), GA_OK);
+        assert_numbers(deep, NUMBERS(0, 1, 2, 3, 4, 5, -1, -1, 8, 9, -1, -1));
+        assert_null(ga_index(x, ga_greater(ga_index(x, GA_ALL, 0), -1), INT64S(0, 1)));
+        assert_error(GA_ERR_SHAPE, "index: indices of shapes (3,) and (2,)");
+    }
+}
+
+/* One truth is an index of length 1 or 0, and takes no axis. */
+static void a_truth_takes_no_axis(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(2, 3)), *number = ga_full(GA_INT32, GA_SHAPE0, 7),
+                 *yes = truths(GA_SHAPE0, (const bool[]){true}),
+                 *no = truths(GA_SHAPE0, (const bool[]){false});
+        gpuarray *all = ga_index(x, yes), *none = ga_index(x, no, INT64S(1));
+        assert_int_equal(ga_ndim(all), 3);
+        assert_numbers(all, NUMBERS(0, 1, 2, 3, 4, 5));
+        assert_int_equal(ga_size(none), 0);
+        assert_int_equal(ga_ndim(none), 2);
+        assert_numbers(ga_index(x, INT64S(1, 0), GA_ELLIPSIS, yes), NUMBERS(3, 4, 5, 0, 1, 2));
+        assert_int_equal(ga_index_set(x, -1, no), GA_OK);
+        assert_int_equal(ga_index_set(x, 9, yes, 1), GA_OK);
+        assert_numbers(x, NUMBERS(0, 1, 2, 9, 9, 9));
+        assert_numbers(ga_index(number, yes), NUMBERS(7));
+        assert_int_equal(ga_index_add(number, 2, yes), GA_OK);
+        assert_numbers(number, NUMBERS(9));
+    }
+}
+
+/* The number of true elements is not known while a graph is recorded. */
+static void graphs_take_no_masks(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)), *rows = ga_ones(GA_BOOL, GA_SHAPE(3)),
+                 *yes = ga_ones(GA_BOOL, GA_SHAPE0);
+        assert_int_equal(ga_graph_begin(), GA_OK);
+        assert_null(ga_index(x, rows, INT64S(0)));
+        assert_error(GA_ERR_UNSUPPORTED, "cannot be recorded in a graph");
+        assert_int_equal(ga_index_set(x, 1, yes), GA_ERR_UNSUPPORTED);
+        assert_error(GA_ERR_UNSUPPORTED, "cannot be recorded in a graph");
+        ga_graph_free(ga_graph_end());
+        ga_clear_error();
+    }
+}
+
 /* ---- Errors ---- */
 
 /* On the host the call raises; on a GPU the next wait. */
@@ -600,7 +669,8 @@ static bool index_and_choose(void)
                  *k = x ? ga_ones(GA_INT64, GA_SHAPE(3)) : NULL,
                  *mask = k ? ga_ones(GA_BOOL, GA_SHAPE(6)) : NULL;
         done = mask && ga_take(x, k, GA_AXIS(0)) && ga_index(x, k, GA_ALL) &&
-               ga_index(x, mask, 0) && ga_choose(k, GA_ARRAYS(k, k));
+               ga_index(x, mask, 0) && ga_index(x, ga_any(mask), k) &&
+               ga_choose(k, GA_ARRAYS(k, k));
     }
     return done;
 }
@@ -671,6 +741,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_arrays_move_by_blocks),
         cmocka_unit_test(folds_are_the_same_in_every_run),
         cmocka_unit_test(indices_may_be_the_array),
+        cmocka_unit_test(masks_stand_beside_indices),
+        cmocka_unit_test(a_truth_takes_no_axis),
+        cmocka_unit_test(graphs_take_no_masks),
         cmocka_unit_test(indices_out_of_range_are_errors),
         cmocka_unit_test(graphs_report_later),
         cmocka_unit_test(bad_calls_are_errors),
@@ -686,6 +759,8 @@ int main(int argc, char **argv)
         simulated_test(cuda_moves_whole_rows),
         simulated_test(equal_indices_all_count),
         simulated_test(rows_are_folded),
+        simulated_test(masks_stand_beside_indices),
+        simulated_test(a_truth_takes_no_axis),
         simulated_test(indices_out_of_range_are_errors),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);

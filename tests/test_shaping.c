@@ -181,6 +181,11 @@ static void sides_have_values(void **state)
         assert_numbers(ga_pad(x, GA_SHAPE(0, 0, 1, 1), .mode = "maximum", GA_PAD_LENGTHS(1, 2)),
                        NUMBERS(0, 0, 1, 1));
         assert_int_equal(ga_error(), GA_OK);
+        gpuarray *line = ga_astype(INT64S(1, 2, 4), GA_INT32);
+        assert_numbers(ga_pad(line, GA_SHAPE(4, 3), .mode = "reflect", .reflect_type = "odd"),
+                       NUMBERS(-5, -4, -2, 0, 1, 2, 4, 6, 7, 8));
+        assert_null(ga_pad(line, GA_SHAPE(1), .mode = "reflect", .reflect_type = "oddly"));
+        assert_error(GA_ERR_INVALID, "pad: unknown reflect_type \"oddly\"");
         assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, 8, 5)));
         assert_error(GA_ERR_SHAPE, "pad: 3 values, expected 1, 2 or two for each of 2 dimensions");
         assert_null(ga_pad(x, GA_SHAPE(1), GA_PAD_VALUES(7, (int64_t)1 << 40)));
@@ -370,8 +375,10 @@ static bool build(void)
         done = k && ga_insert(x, k, 3, GA_AXIS(0)) && ga_insert(x, 1, 2) && ga_delete(x, k) &&
                ga_delete(x, 1, GA_AXIS(1)) && ga_resize(x, GA_SHAPE(5)) && ga_trim_zeros(x, NULL) &&
                ga_ediff1d_between(x, k, k) && ga_fill_diagonal_wrapped(x, k) == GA_OK &&
-               ga_pad(x, GA_SHAPE(1), .mode = "median") && ga_block(2, 1, blocks) &&
-               ga_indices(GA_SHAPE(2, 2)) && ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
+               ga_pad(x, GA_SHAPE(1), .mode = "median") &&
+               ga_pad(x, GA_SHAPE(9), .mode = "reflect", .reflect_type = "odd") &&
+               ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
+               ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
                ga_unravel_index(k, GA_SHAPE(2, 2), out) == GA_OK && ga_vander(k, 3, false);
     }
     return done;

@@ -63,7 +63,8 @@ typedef struct ga_part {
 /* x[parts], by NumPy's rules: ga_index(x, GA_ALL, indices, 3). Integers and arrays of integers
  * broadcast together. Their axes take the place of the first one, or come first if a range, a new
  * axis or an ellipsis separates them. A mask stands for the indices of its true elements and
- * covers as many axes as it has; the call waits for their number. Without arrays the result is a
+ * covers as many axes as it has; the call waits for their number, and a graph cannot contain it.
+ * Without arrays the result is a
  * view, otherwise a new array. GA_ERR_INDEX, also for too many indices and a mask of another
  * length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro takes gpuarray *, integers and ranges;
  * ga_index_parts() takes a list. */

@@ -131,6 +131,7 @@ typedef struct ga_pad_args {
     const ga_value *values;
     int nstat_lengths;
     const int64_t *stat_lengths;
+    const char *reflect_type; /* of "reflect" and "symmetric": "odd", or "even" (NULL) */
 } ga_pad_args;
 
 /* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says
@@ -141,14 +142,15 @@ typedef struct ga_pad_args {
  *
  * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated: 3
  * 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
- * it were periodic: 2 3 | 1 2 3 | 1 2.
+ * it were periodic: 2 3 | 1 2 3 | 1 2. With the `reflect_type` "odd", what is mirrored is taken
+ * from twice the edge: -1 0 | 1 2 3 | 4 5.
  *
  * "maximum", "mean", "median", "minimum": that of the elements along the axis.
  *
- * A mode ignores options of other modes, where NumPy raises ValueError. NumPy's reflect_type="odd"
- * and functions as modes are missing. GA_ERR_INVALID for an unknown mode, a negative width or
- * length, or a value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths,
- * values or lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
+ * A mode ignores options of other modes, where NumPy raises ValueError. Functions as modes
+ * are missing. GA_ERR_INVALID for an unknown mode or reflect_type, a negative width or length, or a
+ * value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths, values or
+ * lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 
 /* ---- Axes: views ---- */
@@ -296,6 +298,7 @@ struct ga_pad_rest_ {
     const ga_value *values = nullptr;
     int nstat_lengths = 0;
     const int64_t *stat_lengths = nullptr;
+    const char *reflect_type = nullptr;
 };
 template <class Function, class Args> inline auto ga_sized_call_(Function f, const Args &args)
 {
@@ -360,7 +363,7 @@ inline gpuarray *ga_pad_call_(const gpuarray *x, int nwidths, const int64_t *wid
 {
     return ga_pad_call_(ga_pad_args{x, nwidths, widths, rest.mode, rest.value, rest.stat_length,
                                     rest.nvalues, rest.values, rest.nstat_lengths,
-                                    rest.stat_lengths});
+                                    rest.stat_lengths, rest.reflect_type});
 }
 inline ga_status ga_meshgrid_call_(const ga_meshgrid_args &args)
 {

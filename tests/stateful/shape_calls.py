@@ -28,7 +28,7 @@ class RollArgs(Structure):
 class PadArgs(Structure):
     _fields_ = [("x", c_void_p), ("nwidths", c_int), ("widths", LENGTHS), ("mode", c_char_p), ("value", Value),
                 ("stat_length", c_int64), ("nvalues", c_int), ("values", POINTER(Value)), ("nstat_lengths", c_int),
-                ("stat_lengths", LENGTHS)]
+                ("stat_lengths", LENGTHS), ("reflect_type", c_char_p)]
 
 
 class DiffArgs(Structure):
@@ -111,11 +111,12 @@ class Shapes:
     def repeat(self, x, counts, axis):
         return self.make("ga_repeat", *sized(RepeatArgs(x.address, counts, *axis_of(axis))))
 
-    def pad(self, x, widths, mode, value, stat_length=0, values=(), lengths=()):
+    def pad(self, x, widths, mode, value, stat_length=0, values=(), lengths=(), reflect=None):
         held = (c_int64 * max(len(widths), 1))(*widths)
         return self.make("ga_pad", *sized(
             PadArgs(x.address, len(widths), held, mode.encode(), value, stat_length, len(values),
-                    (Value * len(values))(*values), len(lengths), (c_int64 * len(lengths))(*lengths))))
+                    (Value * len(values))(*values), len(lengths), (c_int64 * len(lengths))(*lengths),
+                    reflect and reflect.encode())))
 
     def plain(self, name, x, numbers, count):
         kind = c_int64 if count < 0 else c_int

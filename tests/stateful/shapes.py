@@ -149,9 +149,11 @@ class Pads(Shape):
             values, counts = ((), numbers) if stat else ([self.library.number(k, "int64") for k in numbers], ())
         if mode in ("mean", "median", "linear_ramp"):
             x = Held(self.library, rng, elements(rng, pick(rng, ["int32", "float64", "uint8"]), x.like.shape) * 8)
+        if mode in ("reflect", "symmetric") and rng.random() < 0.6:
+            extra = {"reflect_type": pick(rng, ["odd", "odd", "even"])}
         what = "pad(%r, %r, %s, %d, %r)" % (x, theirs, mode, value, extra)
         return self.both(what, lambda: self.ours.pad(x.array, widths, mode, self.library.number(value, "int64"), stat,
-                                                     values, counts),
+                                                     values, counts, extra.get("reflect_type")),
                          lambda: np.pad(x.like, theirs, mode, **extra), mode not in ("linear_ramp", "mean", "median"))
 
 
@@ -317,6 +319,14 @@ class Indices(Takes):
         own = shape[int(rng.integers(len(shape) + 1)):]
         return self.indices(rng, tuple(1 if rng.random() < 0.2 else n for n in own), length, 0)
 
+    def mask(self, rng, own, shape):
+        """Of so many true elements as the other indices have, or of any number."""
+        values = rng.random(own) < rng.random()
+        if rng.random() < 0.6:
+            count = pick(rng, [1, shape[-1] if shape else 1])
+            values = (rng.permutation(int(np.prod(own))) < count).reshape(own)
+        return Held(self.library, rng, np.asarray(values))
+
     def parts(self, rng, x):
         shape, parts, axis = lengths(rng, int(rng.integers(0, 3)), 9), [], 0
         ellipsis = False
@@ -328,10 +338,9 @@ class Indices(Takes):
                 parts.append(Ellipsis)
                 ellipsis = True
                 axis += int(rng.integers(0, 2))
-            elif choice < 0.3 and not ellipsis:
-                n = int(rng.integers(1, x.like.ndim - axis + 1))
-                mask = Held(self.library, rng, rng.random(x.like.shape[axis:axis + n]) < rng.random())
-                parts.append(mask)
+            elif choice < 0.4 and not ellipsis:
+                n = int(rng.integers(0, x.like.ndim - axis + 1))
+                parts.append(self.mask(rng, x.like.shape[axis:axis + n], shape))
                 axis += n
             else:
                 parts.append(self.part(rng, x.like.shape[axis], shape))

@@ -26,13 +26,25 @@ static ga_status add_part(written *w, ga_range range, int index)
     return GA_OK;
 }
 
-static ga_status add_index(ga__indexing *g, written *w, const gpuarray *array)
+/* An array of indices of an axis: GA_ALL, or GA_NEWAXIS for one of length 1 that x does not have.
+ */
+static ga_status add_index(ga__indexing *g, written *w, const gpuarray *array, ga_range axis)
 {
     if (g->count == GA__MOST_INDICES)
         return ga__fail(GA_ERR_UNSUPPORTED, "%s: more than %d arrays of indices", w->name,
                         GA__MOST_INDICES);
     g->index[g->count].array = array;
-    return add_part(w, GA_ALL, g->count++);
+    return add_part(w, axis, g->count++);
+}
+
+/* One truth chooses index 0 of a new axis, or nothing. */
+static ga_status add_truth(ga__indexing *g, written *w, const gpuarray *truth)
+{
+    gpuarray *chosen = ga_flatnonzero(truth);
+    if (!chosen)
+        return ga_error();
+    g->owned[g->nowned++] = chosen;
+    return add_index(g, w, chosen, GA_NEWAXIS);
 }
 
 /* A mask becomes the indices of its true elements. `axis`: the first one that it takes. */
@@ -40,7 +52,7 @@ static ga_status add_mask(ga__indexing *g, written *w, const gpuarray *mask, int
 {
     const gpuarray *x = g->x;
     if (mask->ndim == 0)
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: a mask of 0 dimensions is not supported", w->name);
+        return add_truth(g, w, mask);
     for (int k = 0; k < mask->ndim; k++)
         if (axis + k >= x->ndim || mask->shape[k] != x->shape[axis + k])
             return ga__fail(GA_ERR_INDEX,
@@ -54,7 +66,7 @@ static ga_status add_mask(ga__indexing *g, written *w, const gpuarray *mask, int
     for (int k = 0; k < mask->ndim; k++)
         g->owned[g->nowned++] = found[k];
     for (int k = 0; k < mask->ndim && status == GA_OK; k++)
-        status = add_index(g, w, found[k]);
+        status = add_index(g, w, found[k], GA_ALL);
     return status;
 }
 
@@ -115,7 +127,7 @@ static ga_status write_parts(ga__indexing *g, int n, const ga_part *parts, int r
         if (part->is_array && part->array->dtype == GA_BOOL)
             status = add_mask(g, w, part->array, axis);
         else if (part->is_array)
-            status = add_index(g, w, part->array);
+            status = add_index(g, w, part->array, GA_ALL);
         else if (kind == 3) {
             w->gap = rest == 0 ? w->count : 0;
             status = write_whole(w, rest);

@@ -315,3 +315,22 @@ ga_status(ga_meshgrid)(size_t size, const ga_meshgrid_args *args)
         memcpy(known.out, made, sizeof *made * (size_t)known.count);
     return status;
 }
+
+/* ---- Parts of an axis ---- */
+
+gpuarray *ga__slice_along(const gpuarray *x, int axis, int64_t start, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides,
+                          ga__shape_size(x->ndim, shape) > 0 ? start * x->strides[axis] : 0);
+}
+
+gpuarray *ga__repeat_along(const gpuarray *x, int axis, int64_t count)
+{
+    int64_t shape[GA_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = count;
+    return ga_broadcast_to(x, x->ndim, shape);
+}

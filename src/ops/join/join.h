@@ -12,4 +12,14 @@ ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *ar
 gpuarray *ga__join(const char *name, int count, const gpuarray *const *arrays, int axis,
                    ga_dtype dtype, gpuarray *out);
 
+/* `count` elements of an axis from `start` on; and an axis of length 1 repeated: views. */
+gpuarray *ga__slice_along(const gpuarray *x, int axis, int64_t start, int64_t count);
+gpuarray *ga__repeat_along(const gpuarray *x, int axis, int64_t count);
+
+/* Whether ga_pad() reflects oddly. GA_ERR_INVALID for a type that there is not. */
+ga_status ga__reflect_type(const char *type, bool *odd);
+
+/* x with elements before and after the axis, which is not empty, as NumPy's reflect_type="odd". */
+gpuarray *ga__pad_odd(const gpuarray *x, int axis, bool symmetric, const int64_t *widths);
+
 #endif

@@ -72,6 +72,7 @@ typedef struct padding {
     ga_value value[2 * GA_MAX_NDIM];
     int64_t folded[2 * GA_MAX_NDIM];
     bool several; /* values */
+    bool odd;     /* reflection */
 } padding;
 
 static bool pads(const padding *p, int axis)
@@ -234,23 +235,6 @@ static gpuarray *pad_with_constants(const padding *p)
 
 /* ---- Axis by axis ---- */
 
-static gpuarray *slice_of(const gpuarray *x, int axis, int64_t start, int64_t count)
-{
-    int64_t shape[GA_MAX_NDIM];
-    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
-    shape[axis] = count;
-    return ga__array_view(x, x->dtype, x->ndim, shape, x->strides,
-                          ga__shape_size(x->ndim, shape) > 0 ? start * x->strides[axis] : 0);
-}
-
-static gpuarray *repeat_along(const gpuarray *x, int axis, int64_t count)
-{
-    int64_t shape[GA_MAX_NDIM];
-    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
-    shape[axis] = count;
-    return ga_broadcast_to(x, x->ndim, shape);
-}
-
 /* The maximum, minimum, mean or median of an axis, in the dtype of x; of integers it is rounded. */
 static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
 {
@@ -302,7 +286,7 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
     const bool ramps = is_mode(p->mode, "linear_ramp");
     const int64_t length = x->shape[axis], most = ramps ? 1 : p->folded[2 * axis + side],
                   count = most > 0 && most < length ? most : length;
-    gpuarray *part = slice_of(x, axis, side ? length - count : 0, count),
+    gpuarray *part = ga__slice_along(x, axis, side ? length - count : 0, count),
              *base = !part   ? NULL
                      : ramps ? ga_retain(part)
                              : fold_axis(p, part, axis),
@@ -310,7 +294,7 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
     ga_free(part);
     if (base)
         out = ramps ? ramp(p->value[2 * axis + side], base, axis, width, side != 0)
-                    : repeat_along(base, axis, width);
+                    : ga__repeat_along(base, axis, width);
     ga_free(base);
     return out;
 }
@@ -318,6 +302,8 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
 static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
 {
     const int64_t width[] = {p->before[axis], p->after[axis]};
+    if (p->odd)
+        return ga__pad_odd(x, axis, is_mode(p->mode, "symmetric"), width);
     gpuarray *before = width[0] > 0 ? side_of(p, x, axis, 0, width[0]) : NULL, *after = NULL;
     gpuarray *out = NULL;
     const bool has_before = before || width[0] == 0;
@@ -424,8 +410,10 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
         return ga__fail(GA_ERR_INVALID, "pad: the array is NULL");
     p->x = args->x;
     p->mode = find_mode(args->mode ? args->mode : "constant");
-    if (!p->mode || read_widths(args, p) != GA_OK || read_sides(args, p) != GA_OK)
+    if (!p->mode || read_widths(args, p) != GA_OK || read_sides(args, p) != GA_OK ||
+        ga__reflect_type(args->reflect_type, &p->odd) != GA_OK)
         return ga_error();
+    p->odd = p->odd && (is_mode(p->mode, "reflect") || is_mode(p->mode, "symmetric"));
     for (int axis = 0; axis < p->x->ndim; axis++)
         if (p->x->shape[axis] == 0 && pads(p, axis) && !is_mode(p->mode, "constant") &&
             !is_mode(p->mode, "empty"))
@@ -483,7 +471,7 @@ gpuarray *(ga_pad)(size_t size, const ga_pad_args *args)
     if (ga__options_read("pad", &known, sizeof known, args, size) != GA_OK ||
         read_call(&known, &p) != GA_OK)
         return NULL;
-    if (is_mode(p.mode, "linear_ramp") || p.mode->fold)
+    if (is_mode(p.mode, "linear_ramp") || p.mode->fold || p.odd)
         return pad_in_turn(&p);
     if (p.several)
         return pad_with_constants(&p);
