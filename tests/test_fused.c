@@ -289,65 +289,102 @@ static void the_longest_rows_of_cuda(void **state)
 
 /* ---- Quotients ---- */
 
-/* x / d by a row's divisor d, whatever it is: the sum of a row of d and zeros. */
-static void check_quotients(const float *numbers, const float *divisors, int rows, int length)
+enum { QUOTIENT_ROWS = 64, QUOTIENTS = 64 }; /* of a row */
+
+static double quotient_of(ga_dtype type, double x, double d)
 {
-    float *sums = calloc((size_t)rows * (size_t)length, sizeof *sums),
-          *got = malloc(rows * length * 4), *wanted = malloc(rows * length * 4);
-    assert_true(sums && got && wanted);
-    for (int r = 0; r < rows; r++)
-        sums[r * length] = divisors[r];
-    GA_SCOPE {
-        gpuarray *x = ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(rows, length)),
-                 *y = ga_from_host(sums, GA_FLOAT32, GA_SHAPE(rows, length)),
-                 *q = ga_eval("x / max(y + 0*y, axis=1, keepdims=True)", GA(x), GA(y));
-        const ga_named names[] = {GA(x), GA(y)};
-        assert_true(fuses("x / max(y + 0*y, axis=1, keepdims=True)", 2, names));
-        assert_int_equal(ga_to_host(q, got, ga_nbytes(q)), GA_OK);
-    }
-    for (int k = 0; k < rows * length; k++) {
-        float most = -INFINITY;
-        for (int l = 0; l < length; l++) {
-            const float s = sums[k / length * length + l], y = s + 0 * s;
-            most = isnan(most) || isnan(y) ? NAN : y > most ? y : most;
-        }
-        wanted[k] = numbers[k] / most;
-        if (memcmp(&got[k], &wanted[k], 4) != 0 && !(isnan(got[k]) && isnan(wanted[k])))
-            fail_msg("%a / %a is %a, not %a", (double)numbers[k], (double)most, (double)got[k],
-                     (double)wanted[k]);
-    }
-    free(sums);
-    free(got);
-    free(wanted);
+    return type == GA_FLOAT32 ? (double)((float)x / (float)d) : x / d;
 }
 
-/* Subnormal, infinite and other quotients have the division's bits; so have those halfway between
- * two subnormal numbers. */
-static void quotients_are_the_divisions(void **state)
+/* x / d by each row's divisor d, whatever it is: the sum of a row of d and zeros. */
+static void check_quotients(ga_dtype type, const double *numbers, const double *divisors)
 {
-    enum { ROWS = 64, LENGTH = 64 };
-    static float numbers[ROWS * LENGTH], divisors[ROWS];
-    uint64_t seed = 7;
-    (void)state;
-    for (int r = 0; r < ROWS; r++) {
-        const float special[] = {0, INFINITY, NAN, 0x1p-149f, 0x1.fffffep127f, 3, 0x1p-126f, 1};
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        divisors[r] = r < 8 ? special[r] : (float)(seed >> 33) * (r % 2 ? 0x1p-20f : 1);
-        for (int k = 0; k < LENGTH; k++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            uint32_t bits = (uint32_t)(seed >> 32);
-            if (k % 3 == 0)
-                bits &= 0x81ffffffu; /* quotients that underflow */
-            memcpy(&numbers[r * LENGTH + k], &bits, sizeof bits);
-            if (k % 3 == 1)
-                numbers[r * LENGTH + k] = ((float)(bits % 1024) + 0.5f) * 0x1p-140f * divisors[r];
-        }
+    static const char text[] = "x / sum(y, axis=1, keepdims=True)";
+    enum { COUNT = QUOTIENT_ROWS * QUOTIENTS };
+    static double sums[COUNT], got[COUNT];
+    for (int k = 0; k < COUNT; k++)
+        sums[k] = k % QUOTIENTS ? 0 : divisors[k / QUOTIENTS];
+    GA_SCOPE {
+        gpuarray *wide = ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(QUOTIENT_ROWS, QUOTIENTS)),
+                 *wide_sums = ga_from_host(sums, GA_FLOAT64, GA_SHAPE(QUOTIENT_ROWS, QUOTIENTS)),
+                 *x = ga_astype(wide, type), *y = ga_astype(wide_sums, type);
+        const ga_named names[] = {GA(x), GA(y)};
+        assert_true(fuses(text, 2, names));
+        gpuarray *q = ga_astype((ga_eval)(text, 2, names), GA_FLOAT64);
+        assert_int_equal(ga_to_host(q, got, sizeof got), GA_OK);
     }
-    check_quotients(numbers, divisors, ROWS, LENGTH);
+    for (int k = 0; k < COUNT; k++) {
+        const double d = divisors[k / QUOTIENTS] + 0.0,
+                     wanted = quotient_of(type, numbers[k], d);
+        if (memcmp(&got[k], &wanted, 8) != 0 && !(isnan(got[k]) && isnan(wanted)))
+            fail_msg("%s: %a / %a is %a, not %a", ga_dtype_name(type), numbers[k], d, got[k],
+                     wanted);
+    }
+}
+
+/* On the host, and on a simulated GPU. */
+static void check_quotients_everywhere(ga_dtype type, const double *numbers, const double *divisors)
+{
+    check_quotients(type, numbers, divisors);
     if (!on_host())
         return;
     ga__use_device(&simulated_device);
-    check_quotients(numbers, divisors, ROWS, LENGTH);
+    check_quotients(type, numbers, divisors);
+    ga__use_device(NULL);
+}
+
+/* Subnormal, infinite and other quotients have the division's bits, of either sign; so have those
+ * halfway between two subnormal numbers. */
+static void quotients_are_the_divisions(void **state)
+{
+    static const float special[] = {0,  INFINITY,   NAN, 0x1p-149f, 0x1.fffffep127f, 3,
+                                    -3, 0x1p-126f, 1,   -INFINITY, -0x1.8p-130f};
+    static double numbers[QUOTIENT_ROWS * QUOTIENTS], divisors[QUOTIENT_ROWS];
+    uint64_t seed = 7;
+    (void)state;
+    for (int r = 0; r < QUOTIENT_ROWS; r++) {
+        const int specials = sizeof special / sizeof *special;
+        divisors[r] = r < specials ? (double)special[r]
+                                   : (double)((float)(next_random(&seed) >> 33) *
+                                              (r % 2 ? 0x1p-20f : -1));
+        for (int k = 0; k < QUOTIENTS; k++) {
+            uint32_t bits = (uint32_t)(next_random(&seed) >> 32);
+            float x;
+            if (k % 3 == 0)
+                bits &= k % 2 ? 0x80000000u : 0x81ffffffu; /* zeros; quotients that underflow */
+            memcpy(&x, &bits, sizeof x);
+            if (k % 3 == 1)
+                x = ((float)(bits % 1024) + 0.5f) * 0x1p-140f * (float)divisors[r];
+            numbers[r * QUOTIENTS + k] = (double)x;
+        }
+    }
+    check_quotients_everywhere(GA_FLOAT32, numbers, divisors);
+}
+
+static void quotients_of_doubles_are_the_divisions(void **state)
+{
+    static const double special[] = {0,  INFINITY,   NAN, 0x1p-1074, 0x1.fffffffffffffp1023, 3,
+                                     -3, 0x1p-1022, 1,   -INFINITY, -0x1.8p-1030};
+    static double numbers[QUOTIENT_ROWS * QUOTIENTS], divisors[QUOTIENT_ROWS];
+    uint64_t seed = 13;
+    (void)state;
+    for (int r = 0; r < QUOTIENT_ROWS; r++) {
+        const int specials = sizeof special / sizeof *special;
+        divisors[r] = r < specials ? special[r]
+                                   : ldexp((double)(int64_t)next_random(&seed),
+                                           (int)(next_random(&seed) >> 32) % 300 - 150);
+        for (int k = 0; k < QUOTIENTS; k++) {
+            uint64_t bits = next_random(&seed);
+            if (k % 4 == 0)
+                bits &= k % 8 ? 0x8000000000000000u : 0x801fffffffffffffu;
+            if (k % 4 == 1) /* a mantissa of few bits: quotients near the middle of two doubles */
+                bits &= 0xbffff80000000000u;
+            memcpy(&numbers[r * QUOTIENTS + k], &bits, 8);
+            if (k % 4 >= 2) /* of ordinary size */
+                numbers[r * QUOTIENTS + k] = (double)(int64_t)bits * 0x1p-40;
+        }
+    }
+    check_quotients_everywhere(GA_FLOAT64, numbers, divisors);
 }
 
 /* Quotients of any two float16, those halfway between two subnormal ones too. */
@@ -458,6 +495,7 @@ int main(int argc, char **argv)
         simulating_test(the_longest_rows_of_cuda),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
         simulating_test(quotients_are_the_divisions),
+        simulating_test(quotients_of_doubles_are_the_divisions),
         simulating_test(quotients_of_halves_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),
         cmocka_unit_test(other_calls_keep_the_steps),

@@ -65,6 +65,13 @@ void ga__name_step(ga__step *step, const ga__graph *graph, const char *start);
 /* Puts the largest arrays first: the reduction engine lays out its threads along the first one. */
 void ga__sort_inputs(ga__step *step, const ga__graph *graph);
 
+/* Whether a quotient of this dtype by a value of the row takes the value's divisor. */
+static inline bool ga__dtype_has_divisors(ga_dtype dtype)
+{
+    const ga_dtype type = ga__dtype_compute(dtype);
+    return type == GA_FLOAT32 || type == GA_FLOAT64;
+}
+
 static inline bool ga__node_divides(const ga__node *node)
 {
     return node->key.kind == GA__NODE_APPLY && node->key.row == GA__ROW_divide &&

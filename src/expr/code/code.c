@@ -88,7 +88,7 @@ static const char *expression_of(const coder *c, const ga__node *node)
 {
     const bool by_row = ga__node_divides(node) && c->held &&
                         c->held[node->key.operand[1]][0] == 't' &&
-                        ga__dtype_compute(node->dtype) == GA_FLOAT32 && !c->graph->fast_math;
+                        ga__dtype_has_divisors(node->dtype) && !c->graph->fast_math;
     return !by_row ? ga__expression_of(node)
            : is_half(c, node, 0) && is_half(c, node, 1) && node->dtype == GA_FLOAT16
                ? "ga::divide_halves(a, ga_by_b)"

@@ -143,7 +143,7 @@ static bool divides(const finder *f, int k)
     for (int user = k + 1; user <= f->graph->root; user++)
         used |= f->used[user] && ga__node_divides(ga__finder_node(f, user)) &&
                 ga__finder_node(f, user)->key.operand[1] == k &&
-                ga__dtype_compute(ga__finder_node(f, user)->dtype) == GA_FLOAT32;
+                ga__dtype_has_divisors(ga__finder_node(f, user)->dtype);
     return used;
 }
 
