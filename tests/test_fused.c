@@ -333,6 +333,13 @@ static void check_quotients_everywhere(ga_dtype type, const double *numbers, con
     ga__use_device(NULL);
 }
 
+/* Zero, of either sign, or a number of ordinary size. A row of those needs no division. */
+static double ordinary(uint64_t bits, double least)
+{
+    const double sign = bits & 1 ? -1 : 1;
+    return bits >> 1 & 7 ? sign * (double)(bits >> 11) * least : sign * 0.0;
+}
+
 /* Subnormal, infinite and other quotients have the division's bits, of either sign; so have those
  * halfway between two subnormal numbers. */
 static void quotients_are_the_divisions(void **state)
@@ -355,7 +362,8 @@ static void quotients_are_the_divisions(void **state)
             memcpy(&x, &bits, sizeof x);
             if (k % 3 == 1)
                 x = ((float)(bits % 1024) + 0.5f) * 0x1p-140f * (float)divisors[r];
-            numbers[r * QUOTIENTS + k] = (double)x;
+            numbers[r * QUOTIENTS + k] =
+                r % 4 < 2 ? (double)x : (double)(float)ordinary(next_random(&seed), 0x1p-50);
         }
     }
     check_quotients_everywhere(GA_FLOAT32, numbers, divisors);
@@ -380,8 +388,8 @@ static void quotients_of_doubles_are_the_divisions(void **state)
             if (k % 4 == 1) /* a mantissa of few bits: quotients near the middle of two doubles */
                 bits &= 0xbffff80000000000u;
             memcpy(&numbers[r * QUOTIENTS + k], &bits, 8);
-            if (k % 4 >= 2) /* of ordinary size */
-                numbers[r * QUOTIENTS + k] = (double)(int64_t)bits * 0x1p-40;
+            if (r % 4 >= 2)
+                numbers[r * QUOTIENTS + k] = ordinary(next_random(&seed), 0x1p-50);
         }
     }
     check_quotients_everywhere(GA_FLOAT64, numbers, divisors);
