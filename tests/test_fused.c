@@ -287,6 +287,36 @@ static void the_longest_rows_of_cuda(void **state)
     }
 }
 
+/* Several blocks share a row of each shape, and meet in memory. */
+static void blocks_of_a_cluster_meet(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, length;
+        int form;
+    } cases[] = {{GA_FLOAT32, 5, 25003, 0},  {GA_FLOAT32, 4, 25003, 2},  {GA_FLOAT32, 2, 25003, 7},
+                 {GA_FLOAT32, 3, 40011, 5},  {GA_FLOAT16, 3, 100003, 0}, {GA_FLOAT16, 2, 100003, 2},
+                 {GA_FLOAT64, 4, 26003, 0},  {GA_FLOAT64, 3, 26003, 5}};
+    (void)state;
+    need_simulator();
+    simulated_device.meets = true;
+    simulated_device.processors = 1;
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *const text = forms[cases[k].form];
+        GA_SCOPE {
+            const gpuarray *x = given(cases[k].dtype, GA_SHAPE(cases[k].rows, cases[k].length), k);
+            assert_non_null(ga_eval(text, GA(x), GA_NAMED("y", x), GA_NAMED("g", 2.0)));
+        }
+        if (!simulated.last.together)
+            fail_msg("%s of %s: no cluster", text, ga_dtype_name(cases[k].dtype));
+        check_shape(text, cases[k].dtype, cases[k].rows, cases[k].length);
+    }
+    ga__use_device(NULL);
+    simulated_device.processors = PROCESSORS;
+    simulated_device.meets = false;
+}
+
 /* ---- Quotients ---- */
 
 enum { QUOTIENT_ROWS = 64, QUOTIENTS = 64 }; /* of a row */
@@ -461,6 +491,42 @@ static void results_go_where_they_are_told(void **state)
 }
 
 /* One plan, and calls that fit it or not. */
+static void expect_bits(const char *what, const gpuarray *got, const gpuarray *wanted)
+{
+    if (!ga_item_bool(ga_all(ga_equal(got, wanted))))
+        fail_msg("%s: another result", what);
+}
+
+/* Launches whose blocks wait for each other, on two streams at once and in a graph. */
+static void long_rows_on_streams_and_in_graphs(void **state)
+{
+    enum { ROWS = 5, LENGTH = 300007, ROUNDS = 8 };
+    (void)state;
+    ga_stream *streams[2] = {ga_stream_new(), ga_stream_new()};
+    GA_SCOPE {
+        gpuarray *x = given(GA_FLOAT32, GA_SHAPE(ROWS, LENGTH), 1), *out = ga_zeros_like(x);
+        const gpuarray *wanted = ga_eval(forms[0], GA(x)), *got[ROUNDS];
+        ga_graph *graph = NULL;
+        for (int k = 0; k < ROUNDS; k++) {
+            assert_int_equal(ga_set_stream(streams[k % 2]), GA_OK);
+            got[k] = ga_eval(forms[0], GA(x));
+        }
+        ga_set_stream(NULL);
+        for (int k = 0; k < ROUNDS; k++)
+            expect_bits("two streams", got[k], wanted);
+        GA_GRAPH(graph)
+            ga_eval_into(out, forms[0], GA(x));
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(ga_assign(out, 0), GA_OK);
+            assert_int_equal(ga_graph_launch(graph), GA_OK);
+            expect_bits("a graph", out, wanted);
+        }
+        ga_graph_free(graph);
+    }
+    for (int s = 0; s < 2; s++)
+        ga_stream_free(streams[s]);
+}
+
 static void other_calls_keep_the_steps(void **state)
 {
     static const char text[] = "x - max(y, axis=1, keepdims=True)";
@@ -494,6 +560,7 @@ static int open_devices(void **state)
 
 int main(int argc, char **argv)
 {
+    setenv("QUARRY_THREADS", "3", 1); /* the simulator runs as many blocks at once */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
         simulating_test(large_gpus_fuse_the_same_forms),
@@ -501,11 +568,13 @@ int main(int argc, char **argv)
         simulating_test(pairs_end_with_the_row),
         simulating_test(windows_of_cuda),
         simulating_test(the_longest_rows_of_cuda),
+        simulating_test(blocks_of_a_cluster_meet),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
         simulating_test(quotients_are_the_divisions),
         simulating_test(quotients_of_doubles_are_the_divisions),
         simulating_test(quotients_of_halves_are_the_divisions),
         cmocka_unit_test(results_go_where_they_are_told),
+        cmocka_unit_test(long_rows_on_streams_and_in_graphs),
         cmocka_unit_test(other_calls_keep_the_steps),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);

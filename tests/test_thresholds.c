@@ -103,7 +103,7 @@ static ga__device noting_device = {.backend = &noting_backend,
                                    .arch = 90,
                                    .threads_per_processor = 2048,
                                    .shared_bytes = 227 << 10,
-                                   .cluster = 8,
+                                   .meets = true,
                                    .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool open_noting_device(void)

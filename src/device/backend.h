@@ -88,6 +88,7 @@ typedef struct ga__launch {
     size_t shared;
     const uint64_t *words;
     size_t nwords;
+    bool together; /* CUDA: all blocks run at once, or the launch fails */
 } ga__launch;
 
 /* Memory on a device, and the backend's own handle for it. */
@@ -278,7 +279,7 @@ struct ga__device {
     int processors;        /* multiprocessors, or worker threads */
     int threads_per_processor;
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
-    int cluster;         /* the most blocks of a cluster; 0: it has none */
+    bool meets;          /* blocks of a launch can run all at once, and wait for each other */
     size_t cache_bytes;  /* last-level cache */
     void *state;         /* the backend's own */
     ga__stream stream;   /* its own stream: the default for all work */

@@ -150,9 +150,12 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
         return GA_ERR_DEVICE;
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
-    const cudaError_t error = cudaLaunchKernel(function, (dim3){(unsigned)launch->grid, 1, 1},
-                                               (dim3){(unsigned)launch->block, 1, 1}, args,
-                                               launch->shared, stream->handle);
+    const dim3 grid = {(unsigned)launch->grid, 1, 1}, block = {(unsigned)launch->block, 1, 1};
+    const cudaError_t error =
+        launch->together ? cudaLaunchCooperativeKernel(function, grid, block, args, launch->shared,
+                                                       stream->handle)
+                         : cudaLaunchKernel(function, grid, block, args, launch->shared,
+                                            stream->handle);
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 
@@ -204,9 +207,6 @@ const char *ga__cuda_problem(void)
     return cudaGetErrorString(count_error);
 }
 
-/* Every device that has clusters runs them. */
-#define MOST_IN_CLUSTER 8
-
 static cudaError_t read_properties(ga__device *device)
 {
     struct cudaDeviceProp properties;
@@ -219,7 +219,7 @@ static cudaError_t read_properties(ga__device *device)
     device->threads_per_processor = properties.maxThreadsPerMultiProcessor;
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
-    device->cluster = properties.clusterLaunch ? MOST_IN_CLUSTER : 0;
+    device->meets = properties.cooperativeLaunch;
     return cudaSuccess;
 }
 

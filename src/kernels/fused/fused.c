@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "device/tickets.h"
 #include "kernels/fused/fused_text.h"
 #include "kernels/reduce_text.h"
 
@@ -15,6 +16,7 @@ typedef struct launching {
     plan p;
     ga__params params;
     ga__scratch_params *scratch; /* NULL: none */
+    ga__cluster_params *cluster; /* likewise */
 } launching;
 
 /* ---- The parameters, in the order of fused_text.h ---- */
@@ -25,6 +27,12 @@ static void add_scratch(launching *c)
     c->scratch = ga__params_reserve(&c->params, sizeof *c->scratch);
     *c->scratch = (ga__scratch_params){.scratch_bytes = c->p.scratch};
     memcpy(&c->scratch->worker, &worker, sizeof worker);
+}
+
+static void add_cluster(launching *c)
+{
+    c->cluster = ga__params_reserve(&c->params, sizeof *c->cluster);
+    *c->cluster = (ga__cluster_params){.blocks = (uint64_t)c->p.blocks};
 }
 
 static void add_operand(launching *c, int k)
@@ -46,11 +54,14 @@ static void add_params(launching *c)
     *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
         (ga__fused_params){.count = (uint64_t)p->length,
                            .outputs = (uint64_t)p->rows,
-                           .group = (uint64_t)(p->v.cluster ? p->part : p->rows_of_block),
+                           .group = (uint64_t)(p->v.clustered ? p->part : p->rows_of_block),
                            .wait = (uint64_t)p->wait};
     c->scratch = NULL;
+    c->cluster = NULL;
     if (p->v.host)
         add_scratch(c);
+    if (p->v.clustered)
+        add_cluster(c);
     for (int s = 0; s < f->nstages; s++)
         for (int k = 0; k < f->stages[s].nparts; k++)
             memcpy(ga__params_reserve(&c->params, sizeof(double)), &f->stages[s].ddof[k],
@@ -88,28 +99,50 @@ static const ga__loaded_kernel *find_kernel(const launching *c)
                                         8 * (size_t)p->v.noperands);
 }
 
+/* Gives the launch its memory: of the host's workers, or where the blocks of clusters meet. */
+static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
+{
+    const plan *p = &c->p;
+    ga__device *device = p->call->device;
+    const size_t nbytes =
+        c->cluster   ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint32_t)
+        : c->scratch ? p->scratch * (size_t)device->processors
+                     : 0;
+    void *const tickets = c->cluster ? ga__stream_tickets(stream) : NULL;
+    if (c->cluster && !tickets)
+        return ga_error();
+    *memory = nbytes > 0 ? ga__buffer_new(device, nbytes) : NULL;
+    if (nbytes > 0 && !*memory)
+        return ga_error();
+    const uint64_t address = *memory ? (uint64_t)(uintptr_t)(*memory)->memory : 0;
+    if (c->scratch)
+        c->scratch->scratch = address;
+    if (c->cluster) {
+        c->cluster->tickets = (uint64_t)(uintptr_t)tickets;
+        c->cluster->results = address;
+    }
+    return GA_OK;
+}
+
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
 {
     const plan *p = &c->p;
     ga__device *device = p->call->device;
     ga__stream *stream = ga__operands_stream(device, p->call->noperands, p->call->operands);
-    ga__buffer *scratch = NULL;
-    if (stream && c->scratch && p->scratch > 0) {
-        scratch = ga__buffer_new(device, p->scratch * (size_t)device->processors);
-        c->scratch->scratch = scratch ? (uint64_t)(uintptr_t)scratch->memory : 0;
-    }
-    if (!stream || (p->scratch > 0 && !scratch))
+    ga__buffer *memory = NULL;
+    if (!stream || allocate(c, stream, &memory) != GA_OK)
         return ga_error();
     const ga__launch launch = {p->grid, p->v.block, p->shared, c->params.word,
-                               ga__params_count(&c->params)};
+                               ga__params_count(&c->params), p->v.clustered};
     const ga_status status = ga__request_launch(kernel, stream, &launch);
-    ga__buffer_release(scratch);
+    ga__buffer_release(memory);
     return status;
 }
 
 static size_t most_params(int noperands)
 {
-    const size_t head = sizeof(ga__fused_params) + sizeof(ga__scratch_params);
+    const size_t head =
+        sizeof(ga__fused_params) + sizeof(ga__scratch_params) + sizeof(ga__cluster_params);
     return head / sizeof(uint64_t) + GA__MAX_STAGES * GA__MAX_PARTS + GA__MAX_KEPT +
            (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (2 + GA_MAX_NDIM);
 }

@@ -116,5 +116,6 @@ bool ga__fused_plan_make(plan *p)
     p->shared = p->scratch = 0;
     p->wait = 0;
     p->part = p->length;
+    p->blocks = 1;
     return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
 }

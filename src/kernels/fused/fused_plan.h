@@ -30,7 +30,7 @@ typedef struct ga__fused_variant {
     uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
     uint8_t paired;        /* CUDA: the dtype of all elements, two of which passes take at once;
                             * GA_NO_DTYPE: one */
-    uint8_t cluster;       /* CUDA: blocks that share a row in shared memory; 0: one has it */
+    bool clustered;        /* CUDA: several blocks share a row in shared memory */
     uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
@@ -45,7 +45,8 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part;  /* CUDA: elements of a row that a block of a cluster has */
+    int64_t part;  /* CUDA: elements of a row that a block has, */
+    int blocks;    /* and the blocks that share the row */
     size_t shared; /* CUDA: bytes of a block */
     int64_t wait;  /* CUDA: nanoseconds after which the second half of the blocks begins */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its

@@ -4,6 +4,11 @@
 #define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
 #define LARGEST_TEAM 512 /* threads of a row in registers */
 #define LARGEST_BLOCK 1024
+#define SHARED_THREADS 1536 /* of a multiprocessor, for rows in shared memory, */
+#define WIDE_THREADS 1024   /* and for double, which takes more registers */
+#define PROCESSOR_BLOCKS 3  /* that part of them have while others compute; double: */
+#define WIDE_BLOCKS 2
+#define PART_BYTES 16384 /* of a row's part in a block of a cluster, at least */
 #define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
@@ -21,7 +26,6 @@
 #define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
 #define FIRST_WITH_COPIES 80 /* architecture */
 #define PROCESSOR_BYTES 20   /* that a multiprocessor reads or writes in a nanosecond, about */
-#define CLUSTERED 10         /* one of so many multiprocessors may have no cluster */
 
 typedef ga__fused_plan plan;
 
@@ -306,23 +310,39 @@ static int64_t blocks_with_room(const plan *p)
     return fit < 1 ? 1 : fit;
 }
 
-/* The threads of a row in shared memory: as few as leave LARGEST_BLOCK threads to a multiprocessor.
- */
+/* Bytes of the widest element. */
+static size_t widest_of(const plan *p)
+{
+    size_t widest = 1;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && ga__fused_size(p, k) > widest)
+            widest = ga__fused_size(p, k);
+    return widest;
+}
+
+/* Threads that a multiprocessor has for rows in shared memory. */
+static int threads_at_once(const plan *p)
+{
+    return p->v.registers || widest_of(p) > WORD ? WIDE_THREADS : SHARED_THREADS;
+}
+
+/* The threads of a row in shared memory: as few as keep a multiprocessor's threads busy. */
 static int threads_in_shared(const plan *p)
 {
     int team = LARGEST_BLOCK;
-    while (team > BLOCK && 2 * (LARGEST_BLOCK / team) <= blocks_with_room(p))
+    while (team > BLOCK && 2 * (threads_at_once(p) / team) <= blocks_with_room(p))
         team /= 2;
     return team;
 }
 
-/* As many blocks as run at once, if there are rows for them. */
+/* Blocks that run at once. */
 static int64_t blocks_at_once(const plan *p)
 {
-    const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
-                  all = (fit < threads ? fit : threads) * p->call->device->processors;
-    return all < p->rows ? all : p->rows;
+    const int64_t fit = blocks_with_room(p), threads = threads_at_once(p) / p->v.team;
+    return (fit < threads ? fit : threads) * p->call->device->processors;
 }
+
+static int64_t at_most(int64_t limit, int64_t value) { return value < limit ? value : limit; }
 
 /* The copies of shared memory that a device makes in the background have 4, 8 or 16 bytes. */
 static bool copies_ahead(const plan *p)
@@ -345,9 +365,8 @@ static bool stage_rows(plan *p)
     if (p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
     ga__fused_place(p);
-    const int64_t blocks = p->rows * (p->v.cluster ? p->v.cluster : 1);
     return p->shared <= ga__fused_shared_limit(p) &&
-           blocks >= p->call->device->processors / FEW_ROWS;
+           p->rows * p->blocks >= p->call->device->processors / FEW_ROWS;
 }
 
 /* Rows in registers, while the next one comes to shared memory. */
@@ -365,23 +384,12 @@ static bool plan_ahead(plan *p)
     const int team = power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
     take_team(p, team, most);
     p->v.block = p->v.team;
-    p->grid = blocks_at_once(p);
+    p->grid = at_most(p->rows, blocks_at_once(p));
     return true;
 }
 
-/* Clusters that run at once, if there are rows for them. Each lies in one of the parts of a device,
- * which are pairs of multiprocessors, but no whole clusters. */
-static int64_t clusters_at_once(const plan *p)
-{
-    const int64_t fit = blocks_with_room(p), threads = LARGEST_BLOCK / p->v.team,
-                  blocks = (fit < threads ? fit : threads) * p->call->device->processors,
-                  clusters = blocks / p->v.cluster,
-                  all = p->v.cluster > 2 ? clusters * (CLUSTERED - 1) / CLUSTERED : clusters;
-    return all < p->rows ? all : p->rows;
-}
-
 /* Half a row's time, in which its multiprocessor reads and writes the rows of all of its blocks.
- * Measured on an H200: 3 to 4 % of rows of a block; clusters do not gain. */
+ * Measured on an H200: 3 to 4 %. */
 static void set_wait(plan *p)
 {
     size_t nbytes = 0;
@@ -389,26 +397,61 @@ static void set_wait(plan *p)
         if (k == 0 || p->v.staged >> k & 1)
             nbytes += ga__fused_size(p, k);
     const int64_t blocks = ga__ceil_div(p->grid, p->call->device->processors);
-    if (p->v.ahead && p->v.cluster == 0 && p->rows > 2 * p->grid)
+    if (p->v.ahead && p->rows > 2 * p->grid)
         p->wait = blocks * p->part * (int64_t)nbytes / PROCESSOR_BYTES / 2;
 }
 
-/* Rows in the shared memory of `blocks` blocks, which are a cluster if they are several. */
+/* Rows in the shared memory of a block, or parts of them in that of each of some blocks. */
 static bool plan_shared(plan *p, int blocks)
 {
     p->v.registers = p->v.gathers = false;
     p->v.ahead = false;
-    p->v.cluster = (uint8_t)(blocks > 1 ? blocks : 0);
+    p->v.clustered = blocks > 1;
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
+    p->blocks = blocks;
     p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
-    if (blocks < 1 || !stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !copies_ahead(p))))
+    if (!stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !copies_ahead(p))))
         return false;
     p->v.ahead = copies_ahead(p);
     p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->grid = blocks > 1 ? clusters_at_once(p) * blocks : blocks_at_once(p);
-    set_wait(p);
+    p->grid = at_most(p->rows, blocks_at_once(p) / blocks) * blocks;
     return p->grid > 0;
+}
+
+/* Rows of a block each, of which a multiprocessor has several. */
+static bool plan_rows(plan *p, int several)
+{
+    if (!plan_shared(p, 1) || blocks_with_room(p) < several)
+        return false;
+    set_wait(p);
+    return true;
+}
+
+/* Rows that some blocks share. They are as few as leave room for several blocks of a multiprocessor,
+ * or more where blocks would be left over, or rows are few. */
+static bool plan_clusters(plan *p, int several)
+{
+    const int64_t all = (int64_t)several * p->call->device->processors;
+    int64_t blocks = 2;
+    if (!p->call->device->meets)
+        return false;
+    while (blocks <= all && (!plan_shared(p, (int)blocks) || blocks_with_room(p) < several))
+        blocks += ga__ceil_div(blocks, 16);
+    if (blocks > all)
+        return false;
+    const int64_t clusters = at_most(p->rows, all / blocks),
+                  most = p->length * (int64_t)widest_of(p) / PART_BYTES;
+    return plan_shared(p, (int)at_most(all / clusters, most > blocks ? most : blocks));
+}
+
+/* Whether rows in registers are as fast as in shared memory, where the next row is on its way.
+ * Measured on an H100: floats with results gain from the threads that shared memory leaves room
+ * for. */
+static bool prefers_registers(const plan *p)
+{
+    return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row ||
+           widest_of(p) > WORD;
 }
 
 /* Rows of one element. */
@@ -427,8 +470,10 @@ bool ga__fused_plan_cuda(plan *p)
 {
     if (p->length == 1)
         return plan_single(p);
+    const int several = widest_of(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     const bool held = plan_registers(p);
-    if (!held && !plan_ahead(p) && !plan_shared(p, 1) && !plan_shared(p, p->call->device->cluster))
+    if (!held && !(prefers_registers(p) && plan_ahead(p)) && !plan_rows(p, several) &&
+        !plan_clusters(p, several) && !plan_rows(p, 1))
         return false;
     choose_pairs(p);
     if (held)

@@ -22,7 +22,8 @@ static int part_count(const formula *f)
 
 static layout layout_of(const formula *f, const variant *v)
 {
-    const size_t head = sizeof(ga__fused_params) + (v->host ? sizeof(ga__scratch_params) : 0);
+    const size_t head = sizeof(ga__fused_params) + (v->host ? sizeof(ga__scratch_params) : 0) +
+                        (v->clustered ? sizeof(ga__cluster_params) : 0);
     layout l = {.head = head / sizeof(uint64_t) + (size_t)part_count(f),
                 .n = GA__DIVISOR_WORDS * (size_t)(v->kept_ndim - 1)};
     for (int k = 0; k < v->noperands; k++) {
@@ -173,10 +174,12 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
-    const int threads = v->ahead                   ? 1024
+    const bool wide = widest >= sizeof(double);
+    const int threads = !v->registers              ? (wide ? 1024 : 1536)
+                        : v->ahead                 ? 1024
                         : v->paired                ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)   ? 2048
-                        : widest >= sizeof(double) ? 1536
+                        : wide                     ? 1536
                                                    : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
@@ -190,8 +193,8 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
-    ga__record_set_flag(record, GA__KEY(clustered), v->cluster);
-    ga__record_set_number(record, GA__KEY(cluster), v->cluster ? v->cluster : 1);
+    ga__record_set_flag(record, GA__KEY(clustered), v->clustered);
+    ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
     ga__record_set_flag(record, GA__KEY(paired), v->paired);
     ga__record_set(record, GA__KEY(small),

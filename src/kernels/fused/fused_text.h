@@ -5,15 +5,21 @@
 #include "jit/template.h"
 #include "kernels/fused/fused_plan.h"
 
-/* The parameters begin with ga__fused_params and, on the host, ga__scratch_params; the ddof of each
- * part follows. The rest, the kernel's `w`, are the divisors of the rows' axes; each operand, where
+/* The parameters begin with ga__fused_params and, on the host, ga__scratch_params, or for clusters
+ * ga__cluster_params; the ddof of each part follows. The rest, the kernel's `w`, are the divisors of the rows' axes; each operand, where
  * on CUDA the place in shared memory follows an array's strides; and the place of each kept value.
  */
 #define GA_PARAM(name) uint64_t name;
 typedef struct ga__fused_params {
 #include "fused_params.def"
 } ga__fused_params;
+typedef struct ga__cluster_params {
+#include "cluster_params.def"
+} ga__cluster_params;
 #undef GA_PARAM
+
+/* Words that a block of a cluster has for what it finds in a pass. */
+#define GA__RESULT_WORDS 16
 
 /* All words of the parameters. */
 size_t ga__fused_param_words(const ga__fused_formula *f, const ga__fused_variant *v);
