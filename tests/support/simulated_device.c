@@ -100,7 +100,6 @@ static const struct {
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
     {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
-    {"ld.acquire.gpu.global.u32", "count = __atomic_load_n(arrived, __ATOMIC_ACQUIRE);"},
     {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
     {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},

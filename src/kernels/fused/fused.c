@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/tickets.h"
 #include "kernels/fused/fused_text.h"
 #include "kernels/reduce_text.h"
 
@@ -104,24 +103,20 @@ static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
 {
     const plan *p = &c->p;
     ga__device *device = p->call->device;
-    const size_t nbytes =
-        c->cluster   ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint32_t)
-        : c->scratch ? p->scratch * (size_t)device->processors
-                     : 0;
-    void *const tickets = c->cluster ? ga__stream_tickets(stream) : NULL;
-    if (c->cluster && !tickets)
-        return ga_error();
+    const size_t meeting = (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t),
+                 nbytes = c->cluster   ? meeting
+                          : c->scratch ? p->scratch * (size_t)device->processors
+                                       : 0;
     *memory = nbytes > 0 ? ga__buffer_new(device, nbytes) : NULL;
     if (nbytes > 0 && !*memory)
         return ga_error();
-    const uint64_t address = *memory ? (uint64_t)(uintptr_t)(*memory)->memory : 0;
+    void *const address = *memory ? (*memory)->memory : NULL;
     if (c->scratch)
-        c->scratch->scratch = address;
-    if (c->cluster) {
-        c->cluster->tickets = (uint64_t)(uintptr_t)tickets;
-        c->cluster->results = address;
-    }
-    return GA_OK;
+        c->scratch->scratch = (uint64_t)(uintptr_t)address;
+    if (!c->cluster)
+        return GA_OK;
+    c->cluster->results = (uint64_t)(uintptr_t)address;
+    return device->backend->memory.zero(stream, address, nbytes);
 }
 
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
@@ -130,11 +125,13 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     ga__device *device = p->call->device;
     ga__stream *stream = ga__operands_stream(device, p->call->noperands, p->call->operands);
     ga__buffer *memory = NULL;
-    if (!stream || allocate(c, stream, &memory) != GA_OK)
+    if (!stream)
         return ga_error();
+    ga_status status = allocate(c, stream, &memory);
     const ga__launch launch = {p->grid, p->v.block, p->shared, c->params.word,
                                ga__params_count(&c->params), p->v.clustered};
-    const ga_status status = ga__request_launch(kernel, stream, &launch);
+    if (status == GA_OK)
+        status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(memory);
     return status;
 }

@@ -91,11 +91,22 @@ static void fill_kept(ga__record *record, const formula *f, const variant *v, in
     ga__record_set_number(record, GA__KEY(k), own ? 0 : v->kept_place[q]);
 }
 
-static void fill_part(ga__record *record, const variant *v, const ga__fused_stage *stage, int p)
+/* Whether the next row takes the places of this one while the last stage reads it. It does so once,
+ * and no later pass reads the row. */
+static bool leaves(const formula *f, const variant *v)
+{
+    const ga__fused_stage *last = &f->stages[f->nstages - 1];
+    return v->ahead && !v->registers && f->per_row && last->nparts == 1 &&
+           last->parts[0]->holds != GA__ACCUMULATOR_COUNTED;
+}
+
+static void fill_part(ga__record *record, const variant *v, const ga__fused_stage *stage, int p,
+                      bool last)
 {
     const ga__part_formula *part = stage->parts[p];
     const ga_dtype type = stage->type[p];
     ga__record_set_number(record, GA__KEY(p), p);
+    ga__record_set(record, GA__KEY(own_elements), last ? "ga_left_behind" : "ga_mine");
     ga__record_set(record, GA__KEY(accumulator), part->accumulator);
     ga__record_set(record, GA__KEY(neutral), part->neutral);
     ga__record_set(record, GA__KEY(step), part->step);
@@ -119,7 +130,8 @@ static void fill_stage(ga__record *record, const formula *f, const variant *v, i
     ga__record_set(record, GA__KEY(row_values), stage->row);
     ga__record_list(record, GA__KEY(part));
     for (int p = 0; p < stage->nparts; p++)
-        fill_part(ga__record_append(record, GA__KEY(part)), v, stage, p);
+        fill_part(ga__record_append(record, GA__KEY(part)), v, stage, p,
+                  s == f->nstages - 1 && leaves(f, v));
     ga__record_list(record, GA__KEY(begun));
     ga__record_list(record, GA__KEY(before));
     for (int q = 0; q < f->nkept; q++) {
@@ -174,12 +186,11 @@ static int blocks_at_least(const variant *v)
         const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
-    const bool wide = widest >= sizeof(double);
+    const bool wide = widest >= sizeof(double); /* 1536 threads have 40 registers each: spills */
     const int threads = !v->registers              ? (wide ? 1024 : 1536)
                         : v->ahead                 ? 1024
                         : v->paired                ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)   ? 2048
-                        : wide                     ? 1536
                                                    : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
@@ -195,6 +206,7 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
     ga__record_set_flag(record, GA__KEY(clustered), v->clustered);
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
+    ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
     ga__record_set_flag(record, GA__KEY(paired), v->paired);
     ga__record_set(record, GA__KEY(small),
