@@ -376,7 +376,7 @@ static void kernels_run_over_any_number_of_blocks(void **state)
     assert_int_equal(add_bias_errors(function, CHUNK, -5), 0);
     assert_int_equal(add_bias_errors(function, CHUNK + 1, 5), 0);
     assert_int_equal(add_bias_errors(function, 1000003, 12), 0);
-    ga__launch nothing = {0, CHUNK, 0, (uint64_t[4]){0}, 4};
+    ga__launch nothing = {0, CHUNK, 0, (uint64_t[4]){0}, 4, false};
     assert_int_equal(backend->code.launch(&device->stream, function, &nothing), GA_OK);
     backend->code.unload(image);
 }

@@ -294,9 +294,9 @@ static void blocks_of_a_cluster_meet(void **state)
         ga_dtype dtype;
         int64_t rows, length;
         int form;
-    } cases[] = {{GA_FLOAT32, 5, 25003, 0},  {GA_FLOAT32, 4, 25003, 2},  {GA_FLOAT32, 2, 25003, 7},
-                 {GA_FLOAT32, 3, 40011, 5},  {GA_FLOAT16, 3, 100003, 0}, {GA_FLOAT16, 2, 100003, 2},
-                 {GA_FLOAT64, 4, 26003, 0},  {GA_FLOAT64, 3, 26003, 5}};
+    } cases[] = {{GA_FLOAT32, 5, 25003, 0}, {GA_FLOAT32, 4, 25003, 2},  {GA_FLOAT32, 2, 25003, 7},
+                 {GA_FLOAT32, 3, 40011, 5}, {GA_FLOAT16, 3, 100003, 0}, {GA_FLOAT16, 2, 100003, 2},
+                 {GA_FLOAT64, 4, 26003, 0}, {GA_FLOAT64, 3, 26003, 5}};
     (void)state;
     need_simulator();
     simulated_device.meets = true;
@@ -344,8 +344,7 @@ static void check_quotients(ga_dtype type, const double *numbers, const double *
         assert_int_equal(ga_to_host(q, got, sizeof got), GA_OK);
     }
     for (int k = 0; k < COUNT; k++) {
-        const double d = divisors[k / QUOTIENTS] + 0.0,
-                     wanted = quotient_of(type, numbers[k], d);
+        const double d = divisors[k / QUOTIENTS] + 0.0, wanted = quotient_of(type, numbers[k], d);
         if (memcmp(&got[k], &wanted, 8) != 0 && !(isnan(got[k]) && isnan(wanted)))
             fail_msg("%s: %a / %a is %a, not %a", ga_dtype_name(type), numbers[k], d, got[k],
                      wanted);
@@ -374,16 +373,16 @@ static double ordinary(uint64_t bits, double least)
  * halfway between two subnormal numbers. */
 static void quotients_are_the_divisions(void **state)
 {
-    static const float special[] = {0,  INFINITY,   NAN, 0x1p-149f, 0x1.fffffep127f, 3,
+    static const float special[] = {0,  INFINITY,  NAN, 0x1p-149f, 0x1.fffffep127f, 3,
                                     -3, 0x1p-126f, 1,   -INFINITY, -0x1.8p-130f};
     static double numbers[QUOTIENT_ROWS * QUOTIENTS], divisors[QUOTIENT_ROWS];
     uint64_t seed = 7;
     (void)state;
     for (int r = 0; r < QUOTIENT_ROWS; r++) {
         const int specials = sizeof special / sizeof *special;
-        divisors[r] = r < specials ? (double)special[r]
-                                   : (double)((float)(next_random(&seed) >> 33) *
-                                              (r % 2 ? 0x1p-20f : -1));
+        divisors[r] = r < specials
+                          ? (double)special[r]
+                          : (double)((float)(next_random(&seed) >> 33) * (r % 2 ? 0x1p-20f : -1));
         for (int k = 0; k < QUOTIENTS; k++) {
             uint32_t bits = (uint32_t)(next_random(&seed) >> 32);
             float x;
@@ -401,8 +400,9 @@ static void quotients_are_the_divisions(void **state)
 
 static void quotients_of_doubles_are_the_divisions(void **state)
 {
-    static const double special[] = {0,  INFINITY,   NAN, 0x1p-1074, 0x1.fffffffffffffp1023, 3,
-                                     -3, 0x1p-1022, 1,   -INFINITY, -0x1.8p-1030};
+    static const double special[] = {
+        0,         INFINITY, NAN,       0x1p-1074,   0x1.fffffffffffffp1023, 3, -3,
+        0x1p-1022, 1,        -INFINITY, -0x1.8p-1030};
     static double numbers[QUOTIENT_ROWS * QUOTIENTS], divisors[QUOTIENT_ROWS];
     uint64_t seed = 13;
     (void)state;
@@ -515,7 +515,7 @@ static void long_rows_on_streams_and_in_graphs(void **state)
         for (int k = 0; k < ROUNDS; k++)
             expect_bits("two streams", got[k], wanted);
         GA_GRAPH(graph)
-            ga_eval_into(out, forms[0], GA(x));
+        ga_eval_into(out, forms[0], GA(x));
         for (int k = 0; k < 3; k++) {
             assert_int_equal(ga_assign(out, 0), GA_OK);
             assert_int_equal(ga_graph_launch(graph), GA_OK);

@@ -152,10 +152,10 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
     const dim3 grid = {(unsigned)launch->grid, 1, 1}, block = {(unsigned)launch->block, 1, 1};
     const cudaError_t error =
-        launch->together ? cudaLaunchCooperativeKernel(function, grid, block, args, launch->shared,
-                                                       stream->handle)
-                         : cudaLaunchKernel(function, grid, block, args, launch->shared,
-                                            stream->handle);
+        launch->together
+            ? cudaLaunchCooperativeKernel(function, grid, block, args, launch->shared,
+                                          stream->handle)
+            : cudaLaunchKernel(function, grid, block, args, launch->shared, stream->handle);
     return error == cudaSuccess ? GA_OK : fail_launch(device, error, launch);
 }
 

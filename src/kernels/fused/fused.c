@@ -31,7 +31,9 @@ static void add_scratch(launching *c)
 static void add_cluster(launching *c)
 {
     c->cluster = ga__params_reserve(&c->params, sizeof *c->cluster);
-    *c->cluster = (ga__cluster_params){.blocks = (uint64_t)c->p.blocks};
+    *c->cluster =
+        (ga__cluster_params){.blocks = (uint64_t)c->p.blocks,
+                             .layers = (uint64_t)(c->p.grid / c->p.call->device->processors)};
 }
 
 static void add_operand(launching *c, int k)
@@ -128,8 +130,9 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     if (!stream)
         return ga_error();
     ga_status status = allocate(c, stream, &memory);
-    const ga__launch launch = {p->grid, p->v.block, p->shared, c->params.word,
-                               ga__params_count(&c->params), p->v.clustered};
+    const ga__launch launch = {
+        p->grid,       p->v.block, p->shared, c->params.word, ga__params_count(&c->params),
+        p->v.clustered};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(memory);

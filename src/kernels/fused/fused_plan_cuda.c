@@ -8,7 +8,8 @@
 #define WIDE_THREADS 1024   /* and for double, which takes more registers */
 #define PROCESSOR_BLOCKS 3  /* that part of them have while others compute; double: */
 #define WIDE_BLOCKS 2
-#define PART_BYTES 16384 /* of a row's part in a block of a cluster, at least */
+#define MOST_BLOCKS 32     /* of a cluster, if the steps read a row once more, or in double */
+#define PART_BYTES 16384   /* of a row's part in a block of a cluster, at least */
 #define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
 #define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
 #define MOST_EACH 16       /* elements of a thread in registers; */
@@ -342,7 +343,10 @@ static int64_t blocks_at_once(const plan *p)
     return (fit < threads ? fit : threads) * p->call->device->processors;
 }
 
-static int64_t at_most(int64_t limit, int64_t value) { return value < limit ? value : limit; }
+static int64_t at_most(int64_t limit, int64_t value)
+{
+    return value < limit ? value : limit;
+}
 
 /* The copies of shared memory that a device makes in the background have 4, 8 or 16 bytes. */
 static bool copies_ahead(const plan *p)
@@ -415,8 +419,11 @@ static bool plan_shared(plan *p, int blocks)
         return false;
     p->v.ahead = copies_ahead(p);
     p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->grid = at_most(p->rows, blocks_at_once(p) / blocks) * blocks;
-    return p->grid > 0;
+    p->grid = blocks_at_once(p);
+    if (blocks > 1)
+        return p->grid >= blocks;
+    p->grid = at_most(p->rows, p->grid);
+    return true;
 }
 
 /* Rows of a block each, of which a multiprocessor has several. */
@@ -428,17 +435,24 @@ static bool plan_rows(plan *p, int several)
     return true;
 }
 
-/* Rows that some blocks share. They are as few as leave room for several blocks of a multiprocessor,
- * or more where blocks would be left over, or rows are few. */
+/* The most blocks of a cluster. More take longer to meet than the steps take to read again, which
+ * read a row once for each stage. Measured on an H100. */
+static int64_t most_blocks(const plan *p, int64_t all)
+{
+    return p->call->formula->nstages > 1 && widest_of(p) <= WORD ? all : at_most(MOST_BLOCKS, all);
+}
+
+/* Rows that some blocks share. They are as few as leave room for several blocks of a
+ * multiprocessor, or more where blocks would be left over, or rows are few. */
 static bool plan_clusters(plan *p, int several)
 {
-    const int64_t all = (int64_t)several * p->call->device->processors;
+    const int64_t all = (int64_t)several * p->call->device->processors, limit = most_blocks(p, all);
     int64_t blocks = 2;
     if (!p->call->device->meets)
         return false;
-    while (blocks <= all && (!plan_shared(p, (int)blocks) || blocks_with_room(p) < several))
+    while (blocks <= limit && (!plan_shared(p, (int)blocks) || blocks_with_room(p) < several))
         blocks += ga__ceil_div(blocks, 16);
-    if (blocks > all)
+    if (blocks > limit)
         return false;
     const int64_t clusters = at_most(p->rows, all / blocks),
                   most = p->length * (int64_t)widest_of(p) / PART_BYTES;

@@ -187,11 +187,11 @@ static int blocks_at_least(const variant *v)
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
     const bool wide = widest >= sizeof(double); /* 1536 threads have 40 registers each: spills */
-    const int threads = !v->registers              ? (wide ? 1024 : 1536)
-                        : v->ahead                 ? 1024
-                        : v->paired                ? (v->each > 16 ? 1024 : 1536)
-                        : widest < sizeof(float)   ? 2048
-                                                   : 1024;
+    const int threads = !v->registers            ? (wide ? 1024 : 1536)
+                        : v->ahead               ? 1024
+                        : v->paired              ? (v->each > 16 ? 1024 : 1536)
+                        : widest < sizeof(float) ? 2048
+                                                 : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
 
