@@ -289,6 +289,17 @@ static void the_host_sorts_rows_of_any_length(void **state)
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 20000, 11);
 }
 
+/* Networks take vectors in squares, pairs and parts of either. */
+static void networks_of_any_length(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT64, GA_COMPLEX64};
+    (void)state;
+    for (int64_t length = 1; length <= 400; length += 1 + length / 16)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+            check_rows(dtypes[k], 2, length, length % 3 ? ANY_BITS : SPECIAL, false,
+                       (uint64_t)length);
+}
+
 static void long_rows_of_every_dtype(void **state)
 {
     (void)state;
@@ -696,6 +707,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_numpys),
         cmocka_unit_test(the_host_sorts_rows_of_any_length),
+        cmocka_unit_test(networks_of_any_length),
         cmocka_unit_test(long_rows_of_every_dtype),
         simulating_test(cuda_sorts_rows_of_any_length),
         simulating_test(cuda_sorts_long_rows),
