@@ -339,8 +339,8 @@ static void rows_are_divided_as_a_stable_sort_divides_them(void **state)
 
 /* ---- Samples of long rows ---- */
 
-/* A row whose sampled elements say little: the host samples each 16th element of 4096, and these are
- * less than all others, or greater, or equal. */
+/* A row whose sampled elements say little: the host samples each 16th element of 4096, and these
+ * are less than all others, or greater, or equal. */
 static void fill_misleading(ga_dtype dtype, int kind, int64_t n, char *row)
 {
     for (int64_t k = 0; k < n; k++) {

@@ -40,8 +40,8 @@ static ga_status find_shape(call *c)
 {
     ga_status status = GA_OK;
     for (int axis = 0; axis < c->naxes && status == GA_OK; axis++)
-        status = ga__edges_wanted(c->name, c->bins[axis], c->x[axis], &c->given[axis],
-                                  &c->shape[axis]);
+        status =
+            ga__edges_wanted(c->name, c->bins[axis], c->x[axis], &c->given[axis], &c->shape[axis]);
     if (status != GA_OK)
         return status;
     return ga__check_shape(c->name, GA_FLOAT64, c->naxes, c->shape, &c->binned.nbins);
