@@ -216,6 +216,9 @@ static void histograms_refuse_with_the_numbers(void **state)
                 ga_histogram2d(x, ga_real(z), 2, 2, &counts, &edges, NULL));
         REFUSED(GA_ERR_SHAPE, "histogramdd: 17 axes, expected 1 to 12",
                 ga_histogramdd(wide, GA_BINS(2), &counts, &edges));
+        REFUSED(GA_ERR_SHAPE, "histogramdd: shape (2147483648, 2147483648) of float64 has too many",
+                ga_histogramdd(ga_slice(wide, ":, :2"), GA_BINS((int64_t)1 << 31, (int64_t)1 << 31),
+                               &counts, &edges));
         REFUSED(GA_ERR_INVALID, "histogramdd: bins for 2 axes, the sample has 3",
                 ga_histogramdd(ga_slice(wide, ":, :3"), GA_BINS(2, 2), &counts, &edges));
     }

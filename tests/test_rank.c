@@ -337,6 +337,48 @@ static void rows_are_divided_as_a_stable_sort_divides_them(void **state)
         check_rows(turn, &seed);
 }
 
+/* ---- Samples of long rows ---- */
+
+/* A row whose sampled elements say little: the host samples each 16th element of 4096, and these
+ * are less than all others, or greater, or equal. */
+static void fill_misleading(ga_dtype dtype, int kind, int64_t n, char *row)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const double number = (double)((k * 2654435761u) % 10007);
+        const double sampled = kind == 0 ? number - 20000 : kind == 1 ? number + 20000 : 5000;
+        const ga_value v = ga_value_double(k % 16 == 0 ? sampled : number);
+        ga__dtype_store(dtype, v, row + (size_t)k * ga_dtype_size(dtype));
+    }
+}
+
+static void check_sampled(ga_dtype dtype, const char *row, int64_t n)
+{
+    const int64_t ranks[] = {0, 1, n / 16 - 1, n / 16, n / 2, n - 1};
+    for (int turn = 0; turn < 6; turn++) {
+        check_partition(dtype, row, 1, n, ranks[turn], turn);
+        check_topk(dtype, row, 1, n, 1 + ranks[turn] / 8, turn);
+    }
+}
+
+static void samples_may_mislead(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT64};
+    static char row[MOST * 8];
+    uint64_t seed = run_seed();
+    (void)state;
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        for (int kind = 0; kind < 3; kind++) {
+            fill_misleading(dtypes[k], kind, 4096, row);
+            check_sampled(dtypes[k], row, 4096);
+        }
+        for (int what = 0; what < CONTENTS; what++) {
+            const int64_t n = 4100 + random_below(&seed, 20000);
+            fill_content((content)what, dtypes[k], n, row, &seed);
+            check_sampled(dtypes[k], row, n);
+        }
+    }
+}
+
 /* ---- Other properties ---- */
 
 /* Long rows take rounds; the median of 0, 1, ... in any order is known. */
@@ -565,6 +607,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         table_test(every_row_answers_as_numpy),
         cmocka_unit_test(rows_are_divided_as_a_stable_sort_divides_them),
+        cmocka_unit_test(samples_may_mislead),
         cmocka_unit_test(medians_of_long_rows),
         cmocka_unit_test(more_numbers_than_a_launch_takes),
         cmocka_unit_test(quantiles_of_groups_within_groups),

@@ -289,6 +289,40 @@ static void the_host_sorts_rows_of_any_length(void **state)
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 20000, 11);
 }
 
+/* Networks take vectors in squares, pairs and parts of either. */
+static void networks_of_any_length(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT64, GA_COMPLEX64};
+    (void)state;
+    for (int64_t length = 1; length <= 400; length += 1 + length / 16)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+            check_rows(dtypes[k], 2, length, length % 3 ? ANY_BITS : SPECIAL, false,
+                       (uint64_t)length);
+}
+
+/* Of numbers that differ in few low bits, but for two at the ends, words of the high bits and the
+ * index tell nothing: few of them out of order are put in order, many take digits. */
+static void indices_of_close_numbers(void **state)
+{
+    enum { LENGTH = 3000 };
+    static int64_t keys[LENGTH], order[LENGTH];
+    (void)state;
+    for (int period = 2; period <= 1024; period *= 8) {
+        for (int64_t k = 0; k < LENGTH; k++)
+            keys[k] = period == 2 ? k + (k % 16 == 0) * 3 : k * 7919 % period;
+        keys[5] = INT64_MAX;
+        keys[LENGTH - 5] = INT64_MIN;
+        GA_SCOPE {
+            gpuarray *x = ga_from_host(keys, GA_INT64, GA_SHAPE(LENGTH));
+            assert_int_equal(ga_to_host(ga_argsort(x), order, sizeof order), GA_OK);
+        }
+        for (int64_t k = 1; k < LENGTH; k++) {
+            const int64_t a = keys[order[k - 1]], b = keys[order[k]];
+            assert_true(a < b || (a == b && order[k - 1] < order[k]));
+        }
+    }
+}
+
 static void long_rows_of_every_dtype(void **state)
 {
     (void)state;
@@ -696,6 +730,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_numpys),
         cmocka_unit_test(the_host_sorts_rows_of_any_length),
+        cmocka_unit_test(networks_of_any_length),
+        cmocka_unit_test(indices_of_close_numbers),
         cmocka_unit_test(long_rows_of_every_dtype),
         simulating_test(cuda_sorts_rows_of_any_length),
         simulating_test(cuda_sorts_long_rows),

@@ -70,6 +70,14 @@ static size_t row_scratch(const plan *p, size_t size)
     return (nbytes + 63) / 64 * 64;
 }
 
+/* Whether a word has the index and most bits of the key: elements and places leave room for two
+ * sides of words. */
+static bool packs_rows(const plan *p, size_t size)
+{
+    return divides_vectors() && size == 8 && p->v.indices && !p->v.wide &&
+           ga__dtype_kind((ga_dtype)p->v.type) != 'c';
+}
+
 static void plan_host_rows(plan *p, size_t size)
 {
     const int64_t most = at_least_one(p->rows / (p->device->processors * CHUNKS_PER_WORKER));
@@ -79,6 +87,7 @@ static void plan_host_rows(plan *p, size_t size)
     if (p->way == GA__SORT_BY_NETWORK)
         return;
     p->v.quick = word_bytes(p, size) > 0;
+    p->v.packs = packs_rows(p, size);
     p->scratch_bytes = row_scratch(p, size);
 }
 

@@ -61,6 +61,7 @@ ga__record *ga__sort_text(const ga__formula *formula, const variant *v)
     ga__record_set_flag(record, GA__KEY(one_word),
                         plain || (!complex_type && ga__dtype_size(type) <= 4));
     ga__record_set_flag(record, GA__KEY(quick), v->quick);
+    ga__record_set_flag(record, GA__KEY(packed_rows), v->packs);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(unroll), v->items);
     ga__record_set_number(record, GA__KEY(team), v->team);

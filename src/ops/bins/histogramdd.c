@@ -24,6 +24,7 @@ typedef struct call {
     double range[MOST_AXES][2];
     const gpuarray *weights;
     bool density;
+    const gpuarray *given[MOST_AXES]; /* the edges among the arguments; NULL: equal bins */
     const gpuarray *edges[MOST_AXES]; /* as the caller gets them */
     int64_t shape[MOST_AXES];         /* of the result */
     ga__binned binned;
@@ -33,19 +34,32 @@ typedef struct call {
 
 /* ---- The axes ---- */
 
-static ga_status find_edges(call *c, int axis)
+/* The result's shape. It is checked before there are edges: those of too many bins fill the memory.
+ */
+static ga_status find_shape(call *c)
 {
-    const gpuarray *x = c->x[axis], *given;
-    ga__outer_edges outer;
-    bool strict;
-    ga_status status = ga__edges_wanted(c->name, c->bins[axis], x, &given, &c->shape[axis]);
-    if (status == GA_OK && !given)
-        status = ga__edges_outer(c->name, x, c->range[axis], &outer);
+    ga_status status = GA_OK;
+    for (int axis = 0; axis < c->naxes && status == GA_OK; axis++)
+        status =
+            ga__edges_wanted(c->name, c->bins[axis], c->x[axis], &c->given[axis], &c->shape[axis]);
     if (status != GA_OK)
         return status;
-    c->edges[axis] = given ? ga_copy(given)
-                           : ga__edges_uniform(c->name, c->binned.device, &outer, c->shape[axis],
-                                               outer.dtype, &strict);
+    return ga__check_shape(c->name, GA_FLOAT64, c->naxes, c->shape, &c->binned.nbins);
+}
+
+static ga_status make_edges(call *c, int axis)
+{
+    ga__outer_edges outer;
+    bool strict;
+    if (c->given[axis]) {
+        c->edges[axis] = ga_copy(c->given[axis]);
+    } else {
+        const ga_status status = ga__edges_outer(c->name, c->x[axis], c->range[axis], &outer);
+        if (status != GA_OK)
+            return status;
+        c->edges[axis] = ga__edges_uniform(c->name, c->binned.device, &outer, c->shape[axis],
+                                           outer.dtype, &strict);
+    }
     return c->edges[axis] ? GA_OK : ga_error();
 }
 
@@ -63,7 +77,7 @@ static void add_operand(call *c, ga__operand operand)
 
 static ga_status add_axis(call *c, int axis)
 {
-    const ga_status status = find_edges(c, axis);
+    const ga_status status = make_edges(c, axis);
     if (status != GA_OK)
         return status;
     const ga_dtype common = ga_result_type(c->x[axis]->dtype, c->edges[axis]->dtype);
@@ -127,11 +141,11 @@ static gpuarray *count(call *c)
 static gpuarray *make(call *c)
 {
     c->binned = (ga__binned){.device = c->x[0]->buffer->device, .ndim = 1, .shape = c->x[0]->shape};
+    if (find_shape(c) != GA_OK)
+        return NULL;
     for (int axis = 0; axis < c->naxes; axis++)
         if (add_axis(c, axis) != GA_OK)
             return NULL;
-    if (ga__check_shape(c->name, GA_FLOAT64, c->naxes, c->shape, &c->binned.nbins) != GA_OK)
-        return NULL;
     return count(c);
 }
 
