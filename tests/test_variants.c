@@ -588,6 +588,13 @@ static void struct_variants(ga_dtype dtype)
             ga_run(k, x, y);
             ga_run(k, ga_transpose(x), ga_transpose(y));
             ga_kernel_free(k);
+            snprintf(declared, sizeof declared, "%s x, %s *y", ga_dtype_name(dtype),
+                     ga_dtype_name(dtype));
+            k = ga_elementwise_kernel(declared, "y[i] = x", "fill");
+            ga_run(k, ga_slice(x, "0, 0"), y);
+            ga_kernel_free(k);
+            snprintf(declared, sizeof declared, "const %s *x, %s *y", ga_dtype_name(dtype),
+                     ga_dtype_name(dtype));
             k = ga_reduction_kernel(dtype, "{}", "b", "x[i]", declared, "last");
             ga_reduce(k, x, y);
             ga_kernel_free(k);

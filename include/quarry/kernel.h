@@ -31,7 +31,8 @@ typedef struct ga_elementwise_args {
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
  * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
- * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and
+ * vectors, float3. A struct without * is the element of a 0-d array, which the texts only read; scans
+ * take none (GA_ERR_UNSUPPORTED). In the texts, `x[i]` is element i of x in C order, whatever its strides, and
  * `n` is the number of elements. Arithmetic on floats smaller than float32 is in float; they also
  * have their NumPy names (float16, ...) as types there. The texts may use the C mathematical
  * functions, NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and

@@ -17,6 +17,12 @@ typedef struct ga__argument {
                          * written */
 } ga__argument;
 
+/* Whether the argument is a struct by itself: a 0-d array, whose element the texts read. */
+static inline bool ga__argument_is_struct(const ga__argument *argument)
+{
+    return !argument->array && ga__dtype_is_struct(argument->dtype);
+}
+
 typedef struct ga__arguments {
     int count;
     ga__argument argument[GA__MAX_ARGUMENTS];
