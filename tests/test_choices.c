@@ -371,7 +371,8 @@ static void multinomial_rows_count_all_trials(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* Of 20 + 30 + 0 + 50 things, means and variances of the counts; no color has more than there are. */
+/* Of 20 + 30 + 0 + 50 things, means and variances of the counts; no color has more than there are.
+ */
 static void samples_of_colors_are_without_replacement(void **state)
 {
     enum { ROWS = 20000, SAMPLE = 24, COLORS = 4 };
@@ -399,7 +400,8 @@ static void samples_of_colors_are_without_replacement(void **state)
     /* n K/N (1 - K/N) (N - n) / (N - 1) */
     assert_true(fabs(square - 24 * 0.25 * 76 / 99) < 5 * 6.6 / sqrt(ROWS));
     /* All of them, and samples of each row: one after the other of both lists. */
-    gpuarray *n = ga_arange(GA_INT32, 98, 101, 1), *two = ga_broadcast_to(p, GA_SHAPE(2, 3, COLORS));
+    gpuarray *n = ga_arange(GA_INT32, 98, 101, 1),
+             *two = ga_broadcast_to(p, GA_SHAPE(2, 3, COLORS));
     gpuarray *y = ga_rng_multivariate_hypergeometric(rng, GA_UINT8, two, n, GA_SHAPE(2, 3));
     uint8_t *rows = host_copy(y);
     for (int r = 0; r < 6; r++)
@@ -410,7 +412,8 @@ static void samples_of_colors_are_without_replacement(void **state)
     assert_error(GA_ERR_INVALID, "multivariate_hypergeometric: an element of nsample is above");
     assert_null(ga_rng_multivariate_hypergeometric(rng, GA_FLOAT32, p, 1, GA_SHAPE(2)));
     assert_error(GA_ERR_DTYPE, "multivariate_hypergeometric: the dtype must be an integer");
-    gpuarray *halves = ga_full(GA_FLOAT64, GA_SHAPE(2), 0.5), *few = ga_full(GA_INT8, GA_SHAPE(2), -1);
+    gpuarray *halves = ga_full(GA_FLOAT64, GA_SHAPE(2), 0.5),
+             *few = ga_full(GA_INT8, GA_SHAPE(2), -1);
     assert_null(ga_rng_multivariate_hypergeometric(rng, GA_INT32, halves, 0, GA_SHAPE(2)));
     assert_error(GA_ERR_DTYPE, "multivariate_hypergeometric: colors is float64, not an integer");
     assert_null(ga_rng_multivariate_hypergeometric(rng, GA_INT32, few, 0, GA_SHAPE(2)));
@@ -699,8 +702,8 @@ static gpuarray *sobol(ga_rng *rng)
 static void failed_calls_take_nothing(void **state)
 {
     static gpuarray *(*const calls[])(ga_rng *) = {weighted,  weighted_once, once,    permuted,
-                                                   reordered, shuffled,      counted, sampled, shared,
-                                                   mixed,     sobol};
+                                                   reordered, shuffled,      counted, sampled,
+                                                   shared,    mixed,         sobol};
     (void)state;
     p_of_five = ga_from_host(shares, GA_FLOAT64, GA_SHAPE(FEW));
     covariance = ga_eye(GA_FLOAT64, 3);

@@ -278,7 +278,8 @@ static void two_results_go_into_arrays(void **state)
     (void)state;
     GA_SCOPE {
         gpuarray *x = ga_arange(GA_INT32, -6, 6, 1), *y = ga_copy(x),
-                 *q = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 12)), *r = ga_zeros(GA_INT32, GA_SHAPE(2, 12));
+                 *q = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 12)),
+                 *r = ga_zeros(GA_INT32, GA_SHAPE(2, 12));
         assert_int_equal(ga_divmod_into(q, r, x, 5), GA_OK);
         assert_true(ga_array_equal(ga_slice(q, "1"), ga_floor_divide(x, 5)));
         assert_true(ga_array_equal(ga_slice(r, "0"), ga_remainder(x, 5)));

@@ -388,8 +388,8 @@ static void each_key_is_folded_once(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Integers into few elements: blocks sum in their own memory, and one launch more adds the sums. The
- * rest of the last vector is a turn of its own. */
+/* Integers into few elements: blocks sum in their own memory, and one launch more adds the sums.
+ * The rest of the last vector is a turn of its own. */
 static void many_integers_are_summed_by_blocks(void **state)
 {
     (void)state;

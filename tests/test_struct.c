@@ -420,8 +420,9 @@ static void kernels_take_single_structs(void **state)
         assert_int_equal(ga_run_over(clip, GA_FROM(-3, 1), x, b, ga_ravel(y), 4), GA_OK);
         assert_true(ga_item_double(ga_slice(y, "1, -3")) == 120);
         ga_kernel_free(clip);
-        ga_kernel *count = ga_reduction_kernel(GA_INT64, "0", "a + b", "x[i] >= w.low && x[i] < w.high",
-                                               "const float *x, interval w", "count");
+        ga_kernel *count =
+            ga_reduction_kernel(GA_INT64, "0", "a + b", "x[i] >= w.low && x[i] < w.high",
+                                "const float *x, interval w", "count");
         assert_int_equal(ga_item_int64(ga_reduce(count, x, b)), 20);
         ga_kernel_free(count);
         ga_kernel *ranks = ga_scan_kernel(GA_INT32, "const float *x, interval w, float *y",
@@ -431,7 +432,8 @@ static void kernels_take_single_structs(void **state)
         /* A run that writes the struct reads it first. */
         p = ga_view(ga_arange(GA_FLOAT32, 0, 8, 1), interval);
         ends = ga_slice(p, "0");
-        ga_kernel *move = ga_elementwise_kernel("interval *p, interval w", "p[i].low += w.high", "move");
+        ga_kernel *move =
+            ga_elementwise_kernel("interval *p, interval w", "p[i].low += w.high", "move");
         assert_int_equal(ga_run(move, p, ends), GA_OK);
         assert_true(ga_item_double(ga_sum(ga_view(p, GA_FLOAT32))) == 28 + 4);
         ga_kernel_free(move);

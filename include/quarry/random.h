@@ -148,10 +148,10 @@ GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                     int ndim, const int64_t *lengths);
 
-/* How many things of each of k colors are in a sample of `nsample` things without replacement, in any
- * integer dtype, as NumPy's multivariate_hypergeometric. `colors` holds the k numbers of things, in
- * an integer dtype, along its last axis; its other axes, and nsample, broadcast to the shape. The
- * sum of all colors is at most 10^9, and no sample has more things than there are
+/* How many things of each of k colors are in a sample of `nsample` things without replacement, in
+ * any integer dtype, as NumPy's multivariate_hypergeometric. `colors` holds the k numbers of
+ * things, in an integer dtype, along its last axis; its other axes, and nsample, broadcast to the
+ * shape. The sum of all colors is at most 10^9, and no sample has more things than there are
  * (GA_ERR_INVALID). Uses as many elements of the generator as the result has. */
 GA_API gpuarray *ga_rng_multivariate_hypergeometric(ga_rng *rng, ga_dtype dtype,
                                                     const gpuarray *colors, ga_value nsample,

@@ -187,8 +187,9 @@ bool ga__elementwise_lanes_fit(const plan *p, int k, int lanes, int near)
     return true;
 }
 
-/* The lanes of vectors of items of this size, the largest of those that are moved. Where nothing is,
- * the body goes to memory itself, and neighbouring threads have neighbouring elements: one lane. */
+/* The lanes of vectors of items of this size, the largest of those that are moved. Where nothing
+ * is, the body goes to memory itself, and neighbouring threads have neighbouring elements: one
+ * lane. */
 static int lanes_of(size_t widest)
 {
     return widest == 0 ? 1 : (int)(GA__VECTOR_BYTES / widest);

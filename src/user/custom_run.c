@@ -65,7 +65,8 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
-        const bool free_access = argument->array && direct, alone = ga__argument_is_struct(argument);
+        const bool free_access = argument->array && direct,
+                   alone = ga__argument_is_struct(argument);
         r->operands[k] =
             (ga__operand){.name = argument->name,
                           .array = argument->array || alone ? args[k].as.array : NULL,

@@ -1,5 +1,5 @@
-/* x[parts] op= value with every one of equal indices: by atomics, or sums of blocks, where the order
- * does not matter or nobody asks for one, otherwise in the order of the tuples. */
+/* x[parts] op= value with every one of equal indices: by atomics, or sums of blocks, where the
+ * order does not matter or nobody asks for one, otherwise in the order of the tuples. */
 #include <quarry/indexing.h>
 
 #include <string.h>

@@ -138,8 +138,8 @@ static ga_status check_trials(const char *name, ga_value n, const row_shape *row
         return ga__fail(GA_ERR_DTYPE, "%s: the dtype must be an integer, not %s", name,
                         ga_dtype_name(dtype));
     if (status == GA_OK && x && found != device)
-        status = ga__fail(GA_ERR_DEVICE, "%s: operands on %s and %s", name, found->name,
-                          device->name);
+        status =
+            ga__fail(GA_ERR_DEVICE, "%s: operands on %s and %s", name, found->name, device->name);
     if (status == GA_OK && x && !ga__broadcasts_to(x->ndim, x->shape, rows->ndim - 1, rows->shape))
         status = ga__fail(GA_ERR_SHAPE, "%s: n of shape %s does not broadcast to %s", name,
                           ga__shape_text(x->ndim, x->shape),
@@ -151,9 +151,9 @@ static ga_status check_trials(const char *name, ga_value n, const row_shape *row
 static gpuarray *counted_rows(const ga__formula *formula, ga_rng *rng, ga_dtype dtype, ga_value n,
                               const gpuarray *given, const row_shape *rows)
 {
-    gpuarray *out = given ? ga__array_new(formula->name, given->buffer->device, dtype, rows->ndim,
-                                          rows->shape)
-                          : NULL;
+    gpuarray *out =
+        given ? ga__array_new(formula->name, given->buffer->device, dtype, rows->ndim, rows->shape)
+              : NULL;
     if (!out || out->size == 0 || count_outcomes(formula, out, rng, n, given) == GA_OK)
         return out;
     ga_free(out);
@@ -198,8 +198,8 @@ static ga_status check_sample(const gpuarray *colors, ga_value n)
     ga_status status = ga__check_parameters(name, 1, &color, &all, GA_INT64);
     if (status != GA_OK)
         return status;
-    gpuarray *sums = ga__apply_reduction(
-        GA__ROW_sum, &(ga_reduce_args){.x = colors, .naxes = 1, .axes = &last});
+    gpuarray *sums =
+        ga__apply_reduction(GA__ROW_sum, &(ga_reduce_args){.x = colors, .naxes = 1, .axes = &last});
     const ga_value values[] = {ga_value_array(sums), ga_value_int(0), n};
     status = sums ? ga__check_parameters(name, 3, parameters, values, GA_INT64) : ga_error();
     ga_free(sums);
