@@ -251,7 +251,7 @@ static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args 
         if (!texts[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name, names[k]);
     for (int k = 0; k < kernel->arguments.count; k++)
-        if (ga__argument_is_struct(&kernel->arguments.argument[k]))
+        if (kernel->arguments.argument[k].single)
             return ga__fail(GA_ERR_UNSUPPORTED,
                             "%s: argument %d (%s) is a struct; a scan takes arrays of structs",
                             kernel->base.name, k + 1, kernel->arguments.argument[k].name);

@@ -20,17 +20,17 @@ __attribute__((noinline)) static ga_status check_number(const ga__custom *kernel
     return ga__check_number(what, value, argument->dtype);
 }
 
-static ga_status check_dtype(const ga__custom *kernel, int k, const gpuarray *x)
+__attribute__((noinline, cold)) static ga_status fail_dtype(const ga__custom *kernel, int k,
+                                                            const gpuarray *x)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
-    if (x->dtype == argument->dtype)
-        return GA_OK;
     return ga__fail(GA_ERR_DTYPE, "%s: argument %d (%s) is declared %s, the array is %s",
                     kernel->base.name, k + 1, argument->name, ga_dtype_name(argument->dtype),
                     ga_dtype_name(x->dtype));
 }
 
-static ga_status check_struct(const ga__custom *kernel, int k, ga_value value)
+__attribute__((noinline)) static ga_status check_struct(const ga__custom *kernel, int k,
+                                                        ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
     const gpuarray *x = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;
@@ -41,13 +41,13 @@ static ga_status check_struct(const ga__custom *kernel, int k, ga_value value)
         return ga__fail(GA_ERR_SHAPE, "%s: argument %d (%s) has shape %s, expected ()",
                         kernel->base.name, k + 1, argument->name,
                         ga__shape_text(x->ndim, x->shape));
-    return check_dtype(kernel, k, x);
+    return x->dtype == argument->dtype ? GA_OK : fail_dtype(kernel, k, x);
 }
 
 static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
-    if (ga__argument_is_struct(argument))
+    if (argument->single)
         return check_struct(kernel, k, value);
     if (!argument->array) {
         if (value.kind == GA_VALUE_ARRAY)
@@ -58,7 +58,7 @@ static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
     if (value.kind == GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
                         kernel->base.name, k + 1, argument->name);
-    return check_dtype(kernel, k, value.as.array);
+    return value.as.array->dtype == argument->dtype ? GA_OK : fail_dtype(kernel, k, value.as.array);
 }
 
 ga_status ga__custom_check_given(const ga__custom *kernel, int count, const ga_value *args,

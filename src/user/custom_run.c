@@ -65,17 +65,14 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
 {
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
-        const bool free_access = argument->array && direct,
-                   alone = ga__argument_is_struct(argument);
+        const bool free_access = argument->array && direct;
         r->operands[k] =
             (ga__operand){.name = argument->name,
-                          .array = argument->array || alone ? args[k].as.array : NULL,
+                          .array = argument->array || argument->single ? args[k].as.array : NULL,
                           .number = args[k],
                           .type = argument->dtype,
-                          .access = alone         ? GA__VALUE
-                                    : free_access ? GA__ACCESSOR
-                                                  : argument->access,
-                          .reads = argument->reads || free_access || alone,
+                          .access = free_access ? GA__ACCESSOR : argument->access,
+                          .reads = argument->reads || free_access,
                           .writes = argument->writes ||
                                     (free_access && !argument->is_const && !is_reduction(kernel)),
                           .is_const = argument->is_const || is_reduction(kernel),
