@@ -762,6 +762,33 @@ static bool thousand_counts(workload *w, const bench_case *c)
     return made(w);
 }
 
+/* The same thousand, and a number of its own for each index. */
+static bool thousand_sums(workload *w, const bench_case *c)
+{
+    if (!thousand_counts(w, c))
+        return false;
+    w->c = ga_arange(GA_INT32, 0, w->n, 1);
+    return w->c != NULL;
+}
+
+/* A number for each of a million elements in a random order, many times. */
+#define MILLION 1000000
+
+static bool million_sums(workload *w, const bench_case *c)
+{
+    if (!vector_and_scattered(w, c))
+        return false;
+    gpuarray *places = ga_remainder(w->c, MILLION), *sums = ga_zeros(GA_FLOAT32, GA_SHAPE(MILLION)),
+             *ones = ga_ones(GA_FLOAT32, GA_SHAPE(w->n));
+    if (places)
+        ga_replace(&w->c, places);
+    if (sums)
+        ga_replace(&w->out, sums);
+    if (ones)
+        ga_replace(&w->a, ones);
+    return places && sums && ones;
+}
+
 /* The results are new arrays. */
 static ga_status set_out(workload *w, gpuarray *made_now)
 {
@@ -821,6 +848,20 @@ static ga_status run_index_add(workload *w)
 {
     const ga_status status = ga_assign(w->out, 0);
     return status == GA_OK ? ga_index_add(w->out, w->a, w->c) : status;
+}
+
+static ga_status run_index_sum(workload *w)
+{
+    const ga_status status = ga_assign(w->out, 0);
+    return status == GA_OK ? ga_index_add(w->out, w->c, w->a) : status;
+}
+
+static ga_status run_index_add_relaxed(workload *w)
+{
+    const ga_status status = ga_assign(w->out, 0);
+    return status == GA_OK ? ga_index_add_with(.x = w->out, .value = GA_V(w->a), GA_PARTS(w->c),
+                                               .relaxed = true)
+                           : status;
 }
 
 static ga_status run_index_count(workload *w)
@@ -1357,6 +1398,31 @@ static double expect_scattered(const workload *w, const bench_case *c, int64_t i
     return x_at(w, c, i * SCATTER % w->n);
 }
 
+/* The number by which SCATTER is divided modulo n: Euclid's algorithm. */
+static int64_t gathering(int64_t n)
+{
+    int64_t a = SCATTER % n, b = n, factor = 1, other = 0;
+    while (b != 0) {
+        const int64_t quotient = a / b, rest = a % b, next = factor - quotient * other;
+        a = b;
+        b = rest;
+        factor = other;
+        other = next;
+    }
+    return factor < 0 ? factor + n : factor;
+}
+
+static double expect_put(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i * gathering(w->n) % w->n);
+}
+
+static double expect_million(const workload *w, const bench_case *c, int64_t i)
+{
+    (void)c;
+    return (double)(w->n / MILLION + (i < w->n % MILLION));
+}
+
 static double expect_reversed_rows(const workload *w, const bench_case *c, int64_t i)
 {
     const int64_t width = ga_shape(w->x)[1];
@@ -1375,6 +1441,14 @@ static double expect_count(const workload *w, const bench_case *c, int64_t i)
 {
     (void)c;
     return (double)(w->n / 1000 + (i < w->n % 1000));
+}
+
+/* i + (i + 1000) + ..., in 32 bits. */
+static double expect_sum_of_thousandths(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t count = (int64_t)expect_count(w, c, i);
+    const uint64_t sum = (uint64_t)(count * i) + (uint64_t)(count * (count - 1) / 2) * 1000;
+    return (double)(int32_t)(uint32_t)sum;
 }
 
 static double expect_twice(const workload *w, const bench_case *c, int64_t i)
@@ -1633,9 +1707,16 @@ const bench_case bench_cases[] = {
     {"take_along_axis m", COPY, 12, 0, false, POSITIVE, matrix_and_reversed_lines,
      run_take_along_axis, expect_reversed_columns},
     {"put f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_put, expect_take},
+    {"put f32 random", NONE, 12, 0, false, POSITIVE, vector_and_scattered, run_put, expect_put},
     {"add.at f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_index_add, expect_take},
     {"maximum.at f32", NONE, 12, 0, false, POSITIVE, vector_and_indices, run_index_maximum,
      expect_take},
+    {"add.at f32 random, 10^6 elements", NONE, 8, 0, false, POSITIVE, million_sums, run_index_add,
+     expect_million},
+    {"add.at f32 relaxed, 10^6 elements", NONE, 8, 0, false, POSITIVE, million_sums,
+     run_index_add_relaxed, expect_million},
+    {"add.at i32 values, 1000 elements", READ, 8, 0, false, POSITIVE, thousand_sums, run_index_sum,
+     expect_sum_of_thousandths},
     {"add.at i32, 1000 elements", READ, 4, 0, false, POSITIVE, thousand_counts, run_index_count,
      expect_count},
     {"concatenate f32", COPY, 16, 0, false, POSITIVE, one_vector, run_concatenate, expect_twice},

@@ -134,6 +134,7 @@ static void computing(void)
     ga_add_into(ga_slice(out, "1:"), ga_slice(out, ":-1"), 1);
     ga_add_into(ga_zeros(GA_FLOAT64, GA_SHAPE(3, 4)), x, x);
     ga_frexp(x, &mantissa, &exponent);
+    ga_modf_into(ga_slice(out, "1:"), ga_zeros(GA_FLOAT64, GA_SHAPE(2, 4)), ga_slice(out, ":-1"));
     ga_add(x, ga_ones(GA_FLOAT64, GA_SHAPE(3, 1)));
 }
 

@@ -61,6 +61,10 @@ static void operations_name_index_and_operands(void **state)
         FAILS_INTO(ga_divide_into(x, x, x),
                    "divide: nan at index (1,) of shape (4,), from finite operands a = 0., b = 0.");
         assert_true(isnan(ga_item_double(ga_slice(x, "1")))); /* it is written all the same */
+        FAILS_INTO(ga_divmod_into(z, ga_zeros_like(z), ga_ones_like(z), 0.0),
+                   "divmod: inf at index (0, 0) of shape (2, 4), from finite operands a = 1., "
+                   "b = 0");
+        assert_int_equal(ga_divmod_into(z, ga_zeros_like(z), ga_ones_like(z), 2), GA_OK);
     }
 }
 

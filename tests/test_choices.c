@@ -371,6 +371,58 @@ static void multinomial_rows_count_all_trials(void **state)
     assert_int_equal(failures(), 0);
 }
 
+/* Of 20 + 30 + 0 + 50 things, means and variances of the counts; no color has more than there are.
+ */
+static void samples_of_colors_are_without_replacement(void **state)
+{
+    enum { ROWS = 20000, SAMPLE = 24, COLORS = 4 };
+    static const int64_t colors[COLORS] = {20, 30, 0, 50};
+    double mean[COLORS] = {0}, square = 0;
+    (void)state;
+    ga_rng *rng = at(15, 3);
+    gpuarray *p = ga_from_host(colors, GA_INT64, GA_SHAPE(COLORS));
+    gpuarray *x = ga_rng_multivariate_hypergeometric(rng, GA_INT64, p, SAMPLE, GA_SHAPE(ROWS));
+    assert_true(position_of(rng) == 3 + ROWS * COLORS);
+    int64_t *got = host_copy(x);
+    for (int r = 0; r < ROWS; r++) {
+        int64_t sum = 0;
+        for (int k = 0; k < COLORS; k++) {
+            const int64_t count = got[COLORS * r + k];
+            assert_true(count >= 0 && count <= colors[k]);
+            sum += count;
+            mean[k] += (double)count / ROWS;
+        }
+        assert_int_equal(sum, SAMPLE);
+        square += pow((double)got[COLORS * r + 3] - 12, 2) / ROWS;
+    }
+    for (int k = 0; k < COLORS; k++)
+        assert_true(fabs(mean[k] - SAMPLE * (double)colors[k] / 100) < 5 * 2.2 / sqrt(ROWS));
+    /* n K/N (1 - K/N) (N - n) / (N - 1) */
+    assert_true(fabs(square - 24 * 0.25 * 76 / 99) < 5 * 6.6 / sqrt(ROWS));
+    /* All of them, and samples of each row: one after the other of both lists. */
+    gpuarray *n = ga_arange(GA_INT32, 98, 101, 1),
+             *two = ga_broadcast_to(p, GA_SHAPE(2, 3, COLORS));
+    gpuarray *y = ga_rng_multivariate_hypergeometric(rng, GA_UINT8, two, n, GA_SHAPE(2, 3));
+    uint8_t *rows = host_copy(y);
+    for (int r = 0; r < 6; r++)
+        assert_int_equal(rows[4 * r] + rows[4 * r + 1] + rows[4 * r + 2] + rows[4 * r + 3],
+                         98 + r % 3);
+    assert_int_equal(rows[8], 20);
+    assert_null(ga_rng_multivariate_hypergeometric(rng, GA_INT32, p, 101, GA_SHAPE(2)));
+    assert_error(GA_ERR_INVALID, "multivariate_hypergeometric: an element of nsample is above");
+    assert_null(ga_rng_multivariate_hypergeometric(rng, GA_FLOAT32, p, 1, GA_SHAPE(2)));
+    assert_error(GA_ERR_DTYPE, "multivariate_hypergeometric: the dtype must be an integer");
+    gpuarray *halves = ga_full(GA_FLOAT64, GA_SHAPE(2), 0.5),
+             *few = ga_full(GA_INT8, GA_SHAPE(2), -1);
+    assert_null(ga_rng_multivariate_hypergeometric(rng, GA_INT32, halves, 0, GA_SHAPE(2)));
+    assert_error(GA_ERR_DTYPE, "multivariate_hypergeometric: colors is float64, not an integer");
+    assert_null(ga_rng_multivariate_hypergeometric(rng, GA_INT32, few, 0, GA_SHAPE(2)));
+    assert_error(GA_ERR_INVALID, "multivariate_hypergeometric: an element of colors is -1");
+    free(rows), free(got);
+    ga_free(few), ga_free(halves), ga_free(y), ga_free(two), ga_free(n), ga_free(x), ga_free(p);
+    ga_rng_free(rng);
+}
+
 static void dirichlet_rows_sum_to_1(void **state)
 {
     enum { ROWS = 40000 };
@@ -619,6 +671,14 @@ static gpuarray *counted(ga_rng *rng)
 {
     return ga_rng_multinomial(rng, GA_INT32, 9, p_of_five, GA_SHAPE(3));
 }
+static gpuarray *sampled(ga_rng *rng)
+{
+    gpuarray *colors = ga_full(GA_INT16, GA_SHAPE(5), 20);
+    gpuarray *x =
+        colors ? ga_rng_multivariate_hypergeometric(rng, GA_INT32, colors, 50, GA_SHAPE(3)) : NULL;
+    ga_free(colors);
+    return x;
+}
 static gpuarray *shared(ga_rng *rng)
 {
     return ga_rng_dirichlet(rng, GA_FLOAT16, matrix, GA_SHAPE(3));
@@ -642,8 +702,8 @@ static gpuarray *sobol(ga_rng *rng)
 static void failed_calls_take_nothing(void **state)
 {
     static gpuarray *(*const calls[])(ga_rng *) = {weighted,  weighted_once, once,    permuted,
-                                                   reordered, shuffled,      counted, shared,
-                                                   mixed,     sobol};
+                                                   reordered, shuffled,      counted, sampled,
+                                                   shared,    mixed,         sobol};
     (void)state;
     p_of_five = ga_from_host(shares, GA_FLOAT64, GA_SHAPE(FEW));
     covariance = ga_eye(GA_FLOAT64, 3);
@@ -688,6 +748,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(permuted_lines_have_their_own_orders, leave_no_error),
         cmocka_unit_test_teardown(wrong_orders_are_refused, leave_no_error),
         cmocka_unit_test_teardown(multinomial_rows_count_all_trials, leave_no_error),
+        cmocka_unit_test_teardown(samples_of_colors_are_without_replacement, leave_no_error),
         cmocka_unit_test_teardown(dirichlet_rows_sum_to_1, leave_no_error),
         cmocka_unit_test_teardown(normal_rows_have_their_covariances, leave_no_error),
         cmocka_unit_test_teardown(wrong_rows_are_refused, leave_no_error),

@@ -182,6 +182,23 @@ static void repeated_elements_need_no_address(void **state)
     assert_int_equal(q->lanes, 4); /* nor does its width count */
 }
 
+/* Where the body alone goes to memory, neighbouring threads have neighbouring elements. */
+static void elements_without_vectors_are_one_by_one(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(6400), STRIDES(0))->access = GA__PLACED;
+    add(&p, GA_UINT8, 0, SHAPE(6400), NULL)->access = GA__COORDINATE;
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_int_equal(q->lanes, 1);
+    assert_int_equal(q->unroll, 4);
+    start(&p, 90);
+    add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), STRIDES(1, 0))->access = GA__PLACED;
+    add(&p, GA_UINT8, 0, SHAPE(100, 64), STRIDES(128, 1))->access = GA__COORDINATE;
+    assert_int_equal(plan_it(&p)->lanes, 1);
+}
+
 /* What the body loads itself it loads one by one; what it finds at one place it may repeat. */
 static void elements_that_the_body_loads_are_in_no_vector(void **state)
 {
@@ -828,6 +845,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(vectors_start_where_a_load_can),
         cmocka_unit_test(rows_hold_whole_vectors),
         cmocka_unit_test(repeated_elements_need_no_address),
+        cmocka_unit_test(elements_without_vectors_are_one_by_one),
         cmocka_unit_test(elements_that_the_body_loads_are_in_no_vector),
         cmocka_unit_test(structs_of_odd_sizes_move_one_by_one),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),

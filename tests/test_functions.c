@@ -272,6 +272,53 @@ static void one_row_is_one_variable(void **state)
     }
 }
 
+/* NumPy's out=(q, r), in place, into another dtype, and where it does not go. */
+static void two_results_go_into_arrays(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_arange(GA_INT32, -6, 6, 1), *y = ga_copy(x),
+                 *q = ga_zeros(GA_FLOAT64, GA_SHAPE(2, 12)),
+                 *r = ga_zeros(GA_INT32, GA_SHAPE(2, 12));
+        assert_int_equal(ga_divmod_into(q, r, x, 5), GA_OK);
+        assert_true(ga_array_equal(ga_slice(q, "1"), ga_floor_divide(x, 5)));
+        assert_true(ga_array_equal(ga_slice(r, "0"), ga_remainder(x, 5)));
+        assert_int_equal(ga_divmod_into(ga_slice(r, "0"), y, y, 4), GA_OK);
+        assert_true(ga_array_equal(y, ga_remainder(x, 4)));
+        assert_true(ga_array_equal(ga_slice(r, "0"), ga_floor_divide(x, 4)));
+        gpuarray *before = ga_copy(y);
+        assert_int_equal(ga_divmod_into(x, ga_flip(y, 0), y, 3), GA_OK);
+        assert_true(ga_array_equal(ga_flip(y, 0), ga_remainder(before, 3)));
+        assert_int_equal(ga_divmod_into(ga_slice(r, "0"), ga_slice(r, "0"), x, 2), GA_ERR_INVALID);
+        expect_raised(GA_ERR_INVALID, "divmod: the results share memory");
+        assert_int_equal(ga_divmod_into(x, r, x, 2), GA_ERR_SHAPE);
+        expect_raised(GA_ERR_SHAPE, "divmod: the results have shapes (12,) and (2, 12)");
+        assert_int_equal(ga_divmod_into(ga_slice(x, ":3"), ga_slice(y, ":3"), x, 2), GA_ERR_SHAPE);
+        expect_raised(GA_ERR_SHAPE, "divmod: the result has shape (12,), out has (3,)");
+        assert_int_equal(ga_frexp_into(q, x, q), GA_ERR_SHAPE);
+        ga_clear_error();
+        assert_int_equal(ga_modf_into(x, y, ga_ones(GA_FLOAT32, GA_SHAPE(12))), GA_ERR_DTYPE);
+        expect_raised(GA_ERR_DTYPE, "modf: the result is float32");
+        assert_int_equal(ga_modf_into(x, NULL, x), GA_ERR_INVALID);
+        expect_raised(GA_ERR_INVALID, "modf: out is NULL");
+    }
+}
+
+/* Signs of zeros, as NumPy's. */
+static void quotients_of_complex_numbers_are_exact(void **state)
+{
+    (void)state;
+    const double numbers[] = {0, 1, 1, 3, 0.5, 3, 3, -2, 0, -1};
+    double got[10];
+    GA_SCOPE {
+        gpuarray *x = ga_from_host(numbers, GA_COMPLEX128, GA_SHAPE(5));
+        assert_int_equal(ga_to_host(ga_divide(x, x), got, sizeof got), GA_OK);
+        for (int k = 0; k < 10; k++)
+            assert_true(k % 2 ? got[k] == 0 : got[k] == 1);
+        assert_false(signbit(got[1]));
+    }
+}
+
 static void averages_need_weights(void **state)
 {
     (void)state;
@@ -378,6 +425,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_options_are_errors),
         cmocka_unit_test(nothing_varies_with_nothing),
         cmocka_unit_test(one_row_is_one_variable),
+        cmocka_unit_test(two_results_go_into_arrays),
+        cmocka_unit_test(quotients_of_complex_numbers_are_exact),
         cmocka_unit_test(averages_need_weights),
         cmocka_unit_test(dtypes_have_numpys_limits),
         cmocka_unit_test(masked_places_of_small_integers),

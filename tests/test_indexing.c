@@ -388,6 +388,54 @@ static void each_key_is_folded_once(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Integers into few elements: blocks sum in their own memory, and one launch more adds the sums.
+ * The rest of the last vector is a turn of its own. */
+static void many_integers_are_summed_by_blocks(void **state)
+{
+    (void)state;
+    enum { COUNT = (1 << 16) + 3, ROWS = 5, COLUMNS = 7, BAD = COUNT - 1 };
+    static int32_t row[COUNT], column[COUNT], value[COUNT], sums[ROWS][COLUMNS], counts[ROWS];
+    uint64_t seed = 31;
+    memset(sums, 0, sizeof sums);
+    memset(counts, 0, sizeof counts);
+    for (int k = 0; k < COUNT; k++) {
+        const int64_t i = random_below(&seed, ROWS), j = random_below(&seed, COLUMNS);
+        row[k] = (int32_t)(k % 3 ? i : i - ROWS);
+        column[k] = (int32_t)j;
+        value[k] = k % 1000 - 300;
+        sums[i][j] += value[k];
+        counts[i]++;
+    }
+    GA_SCOPE {
+        gpuarray *i = ga_from_host(row, GA_INT32, GA_SHAPE(COUNT)),
+                 *j = ga_astype(ga_from_host(column, GA_INT32, GA_SHAPE(COUNT)), GA_UINT8),
+                 *v = ga_from_host(value, GA_INT32, GA_SHAPE(COUNT)),
+                 *whole = ga_zeros(GA_INT16, GA_SHAPE(2 * ROWS, COLUMNS)),
+                 *x = ga_slice(whole, "::-2, ::-1"), *y = ga_zeros(GA_UINT64, GA_SHAPE(ROWS)),
+                 *z = ga_ones(GA_INT64, GA_SHAPE(ROWS));
+        gpuarray *wanted = ga_from_host(sums, GA_INT32, GA_SHAPE(ROWS, COLUMNS)),
+                 *numbers = ga_from_host(counts, GA_INT32, GA_SHAPE(ROWS));
+        int before = simulated.launches;
+        assert_int_equal(ga_index_add(x, v, i, j), GA_OK);
+        assert_int_equal(simulated.launches - before, 2);
+        assert_true(ga_array_equal(x, ga_astype(wanted, GA_INT16)));
+        assert_false(ga_item_bool(ga_any(ga_slice(whole, "::2"))));
+        before = simulated.launches;
+        assert_int_equal(ga_index_add(y, 3, i), GA_OK);
+        assert_int_equal(simulated.launches - before, 2);
+        assert_true(ga_array_equal(y, ga_multiply(numbers, 3)));
+        assert_int_equal(ga_index_add(z, ga_negative(v), i), GA_OK);
+        assert_true(ga_array_equal(z, ga_subtract(1, ga_sum(wanted, GA_AXIS(1)))));
+        assert_int_equal(ga_put(i, INT64S(BAD), ROWS), GA_OK);
+        assert_int_equal(ga_index_add(y, 1, i), GA_OK);
+        assert_int_equal(ga_synchronize(), GA_ERR_INDEX);
+        assert_error(GA_ERR_INDEX, "index_add: index 5 at position 65538 is out of range for axis "
+                                   "0");
+        assert_int_equal(ga_item_int64(ga_sum(y)), 4 * COUNT - 1);
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void rows_are_folded(void **state)
 {
     (void)state;
@@ -758,6 +806,7 @@ int main(int argc, char **argv)
         simulated_test(lines_are_taken),
         simulated_test(cuda_moves_whole_rows),
         simulated_test(equal_indices_all_count),
+        simulated_test(many_integers_are_summed_by_blocks),
         simulated_test(rows_are_folded),
         simulated_test(masks_stand_beside_indices),
         simulated_test(a_truth_takes_no_axis),

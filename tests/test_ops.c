@@ -25,6 +25,7 @@ typedef struct op {
     ga_status (*two_into)(gpuarray *, ga_value, ga_value);
     ga_status (*three_into)(gpuarray *, ga_value, ga_value, ga_value);
     ga_status (*split)(const gpuarray *, gpuarray **, gpuarray **);
+    ga_status (*split_into)(gpuarray *, gpuarray *, const gpuarray *);
 } op;
 
 static const op ops[] = {
@@ -37,7 +38,7 @@ static const op ops[] = {
 #define GA_TERNARY(name, ...) {#name, 3, .three = (ga_##name), .three_into = ga_##name##_into},
 #include <quarry/ternary.def>
 #undef GA_TERNARY
-#define GA_SPLIT(name, ...) {#name, 1, .split = ga_##name},
+#define GA_SPLIT(name, ...) {#name, 1, .split = ga_##name, .split_into = ga_##name##_into},
 #include <quarry/split.def>
 #undef GA_SPLIT
 };
@@ -98,6 +99,21 @@ static void check_split(const golden_case *c, const op *o, const char *how, int 
     for (int k = 0; k < 2; k++)
         if (!golden_result(c, c->out[k], result[k], copies, why, sizeof why))
             fail_later("%s, %s, result %d: %s", golden_call(c), how, k, why);
+    ga_clear_error();
+}
+
+/* Into every second element of the first result, and in reverse order of the second. */
+static void check_split_into(const golden_case *c, const op *o, const ga_value *v)
+{
+    char why[300];
+    const int64_t size = c->out[0]->size;
+    gpuarray *first = ga_slice(ga_zeros(c->out[0]->dtype, GA_SHAPE(2 * size)), "::2"),
+             *second = ga_flip(ga_zeros(c->out[1]->dtype, GA_SHAPE(size)), 0);
+    if (o->split_into(first, second, v[0].as.array) != GA_OK)
+        fail_later("%s_into: %s", golden_call(c), ga_error_message());
+    else if (!golden_result(c, c->out[0], first, 1, why, sizeof why) ||
+             !golden_result(c, c->out[1], second, 1, why, sizeof why))
+        fail_later("%s_into: %s", golden_call(c), why);
     ga_clear_error();
 }
 
@@ -197,10 +213,12 @@ static void run_case(int item)
         const int64_t shape[2] = {5, c->out[0]->size / 5};
         for (layout how = LAYOUT_FORTRAN; how < LAYOUT_COUNT; how++)
             check_call(c, o, how, 2, shape);
-        if (o->split)
-            continue;
-        check_zero_d(c, o, item % c->out[0]->size);
         arguments(c, LAYOUT_CONTIGUOUS, 1, &c->out[0]->size, v);
+        if (o->split) {
+            check_split_into(c, o, v);
+            continue;
+        }
+        check_zero_d(c, o, item % c->out[0]->size);
         check_into(c, o, v);
     }
 }

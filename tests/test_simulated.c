@@ -922,7 +922,7 @@ static gpuarray *draw_reals(ga_dtype dtype, int64_t n)
 
 static gpuarray *draw_counts(int64_t n)
 {
-    enum { DRAWS = 13 };
+    enum { DRAWS = 14 };
     const ga_dtype dtype = GA_INT32;
     const ga_value few = ga_value_signed(GA_INT64, 12), many = ga_value_signed(GA_INT64, 3000),
                    share = ga_value_double(0.375), slope = ga_value_double(2.25);
@@ -946,6 +946,9 @@ static gpuarray *draw_counts(int64_t n)
     gpuarray *const chances = ga_full(GA_FLOAT64, GA_SHAPE(4), 0.25);
     gpuarray *const outcomes = ga_rng_multinomial(rng, dtype, 100, chances, GA_SHAPE(n));
     assert_int_equal(ga_assign(ga_slice(all, "%d", row++), ga_slice(outcomes, ":, 2")), GA_OK);
+    gpuarray *const colors = ga_arange(GA_INT32, 0, 40, 10);
+    gpuarray *const taken = ga_rng_multivariate_hypergeometric(rng, dtype, colors, 30, GA_SHAPE(n));
+    assert_int_equal(ga_assign(ga_slice(all, "%d", row++), ga_slice(taken, ":, 2")), GA_OK);
     assert_int_equal(ga_assign(ga_slice(all, "%d", row++), ga_rng_choice(rng, 1000, GA_SHAPE(n))),
                      GA_OK);
     assert_int_equal(row, DRAWS);

@@ -391,6 +391,56 @@ static void kernels_take_structs(void **state)
     }
 }
 
+/* A struct without a star is the element of a 0-d array, in every kind of kernel. */
+static void kernels_take_single_structs(void **state)
+{
+    (void)state;
+    static const struct {
+        float low, high;
+    } limits = {10, 30};
+    GA_SCOPE {
+        const ga_dtype interval =
+            ga_struct_dtype("interval", sizeof limits, "struct interval { float low, high; };");
+        gpuarray *b = ga_from_host(&limits, interval, GA_SHAPE0), *x, *p, *y, *ends;
+        x = ga_arange(GA_FLOAT32, 0, 100, 1);
+        y = ga_zeros(GA_FLOAT32, GA_SHAPE(2, 50));
+        ga_kernel *clip = ga_elementwise_kernel(
+            "const float *x, interval w, float *y, float times",
+            "y[i] = (x[i] < w.low ? w.low : x[i] < w.high ? x[i] : w.high) * times", "clip");
+        assert_int_equal(ga_run(clip, x, b, y, 2), GA_OK);
+        assert_true(ga_array_equal(ga_ravel(y), ga_multiply(ga_clip(x, 10, 30), 2)));
+        assert_int_equal(ga_run(clip, ga_slice(x, "::-1"), b, ga_slice(ga_ravel(y), "::-1"), 1),
+                         GA_OK);
+        assert_int_equal(ga_run(clip, x, 3, y, 2), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "clip: argument 2 (w) is a struct, not a number");
+        assert_int_equal(ga_run(clip, x, x, y, 2), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "clip: argument 2 (w) has shape (100,), expected ()");
+        assert_int_equal(ga_run(clip, x, ga_scalar(GA_FLOAT32, 1), y, 2), GA_ERR_DTYPE);
+        assert_error(GA_ERR_DTYPE, "clip: argument 2 (w) is declared interval");
+        assert_int_equal(ga_run_over(clip, GA_FROM(-3, 1), x, b, ga_ravel(y), 4), GA_OK);
+        assert_true(ga_item_double(ga_slice(y, "1, -3")) == 120);
+        ga_kernel_free(clip);
+        ga_kernel *count =
+            ga_reduction_kernel(GA_INT64, "0", "a + b", "x[i] >= w.low && x[i] < w.high",
+                                "const float *x, interval w", "count");
+        assert_int_equal(ga_item_int64(ga_reduce(count, x, b)), 20);
+        ga_kernel_free(count);
+        ga_kernel *ranks = ga_scan_kernel(GA_INT32, "const float *x, interval w, float *y",
+                                          "x[i] >= w.low", "a + b", "0", "y[i] = item", "ranks");
+        assert_null(ranks);
+        assert_error(GA_ERR_UNSUPPORTED, "ranks: argument 2 (w) is a struct; a scan takes arrays");
+        /* A run that writes the struct reads it first. */
+        p = ga_view(ga_arange(GA_FLOAT32, 0, 8, 1), interval);
+        ends = ga_slice(p, "0");
+        ga_kernel *move =
+            ga_elementwise_kernel("interval *p, interval w", "p[i].low += w.high", "move");
+        assert_int_equal(ga_run(move, p, ends), GA_OK);
+        assert_true(ga_item_double(ga_sum(ga_view(p, GA_FLOAT32))) == 28 + 4);
+        ga_kernel_free(move);
+        expect_ok();
+    }
+}
+
 /* A statement that writes a member keeps the others. */
 static void kernels_write_members(void **state)
 {
@@ -618,6 +668,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(text_is_numpy_s),
         cmocka_unit_test_setup_teardown(files_hold_their_bytes, make_scratch, remove_scratch),
         cmocka_unit_test(kernels_take_structs),
+        cmocka_unit_test(kernels_take_single_structs),
         cmocka_unit_test(kernels_write_members),
         cmocka_unit_test(kernels_call_members),
         cmocka_unit_test(kernels_know_cuda_s_vectors),

@@ -481,6 +481,9 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index_add", ga_index_add(turned, 1, k));
         COMPILES("index_add",
                  ga_index_add_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
+        gpuarray *many = ga_empty(GA_INT64, GA_SHAPE(1 << 16)), *values = ga_astype(many, dtype);
+        COMPILES("index_add", ga_index_add(x, values, many, many));
+        COMPILES("index_add", ga_index_add(v, 1, many));
         COMPILES("index_multiply",
                  ga_index_multiply_with(.x = x, .value = GA_V(v), GA_PARTS(k, k), .relaxed = true));
         COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
@@ -585,6 +588,13 @@ static void struct_variants(ga_dtype dtype)
             ga_run(k, x, y);
             ga_run(k, ga_transpose(x), ga_transpose(y));
             ga_kernel_free(k);
+            snprintf(declared, sizeof declared, "%s x, %s *y", ga_dtype_name(dtype),
+                     ga_dtype_name(dtype));
+            k = ga_elementwise_kernel(declared, "y[i] = x", "fill");
+            ga_run(k, ga_slice(x, "0, 0"), y);
+            ga_kernel_free(k);
+            snprintf(declared, sizeof declared, "const %s *x, %s *y", ga_dtype_name(dtype),
+                     ga_dtype_name(dtype));
             k = ga_reduction_kernel(dtype, "{}", "b", "x[i]", declared, "last");
             ga_reduce(k, x, y);
             ga_kernel_free(k);
@@ -629,10 +639,10 @@ static void selections_compile_everywhere(void **state)
 
 static void indices_compile_everywhere(void **state)
 {
-    static const ga_dtype others[] = {GA_COMPLEX128, GA_INT8, GA_BFLOAT16, GA_FLOAT64};
+    static const ga_dtype others[] = {GA_COMPLEX128, GA_INT8, GA_BFLOAT16, GA_FLOAT64, GA_INT64};
     (void)state;
     run_twice(indexing_variants, some_dtypes, 1, devices, DEVICES);
-    run_twice(indexing_variants, others, 4, &devices[2], 1);
+    run_twice(indexing_variants, others, 5, &devices[2], 1);
 }
 
 static void sorts_compile_everywhere(void **state)

@@ -16,7 +16,8 @@ GA_BEGIN_DECLS
 /* Each operand is an array or a C number (a weak scalar); operands broadcast. A function without _into
  * returns a new C-order array, or NULL on failure. A function with _into writes to `out`: its shape must be
  * the broadcast shape, and the result must cast to its dtype (NumPy's "same_kind"). `out` may be an operand
- * itself; partial overlaps are handled. A failed call leaves it as it was.
+ * itself; partial overlaps are handled. A failed call leaves it as it was. Of two results, both arrays have
+ * one shape and share no memory (GA_ERR_SHAPE, GA_ERR_INVALID).
  *
  * Names, dtypes and special values are NumPy's; docs/names.md lists them, docs/functions.md the others.
  * NumPy's where= and casting= are missing. No call waits for the GPU. GA_ERR_SHAPE if shapes do not broadcast
@@ -229,7 +230,8 @@ def main(out, directory):
         name, first, second, line = row[0], row[-3], row[-2], row[-1]
         declarations.append(
             f'\n/* {line}. Both results are new arrays, set only on success. */\n'
-            f'GA_API ga_status ga_{name}(const gpuarray *x, gpuarray **{first}, gpuarray **{second});\n')
+            f'GA_API ga_status ga_{name}(const gpuarray *x, gpuarray **{first}, gpuarray **{second});\n'
+            f'GA_API ga_status ga_{name}_into(gpuarray *{first}, gpuarray *{second}, const gpuarray *x);\n')
     declarations.append(REDUCE_HEAD)
     for row in rows(directory, 'reduce'):
         declarations.append(f'\n/* {row[-1]}. */\n'

@@ -76,6 +76,11 @@ GA_API gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num
  * the two functions. */
 GA_API ga_status ga_divmod(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest);
 
+/* The same into arrays of one shape, as NumPy's out=(quotient, rest): ga_divmod_into(q, r, a, b).
+ * Either may be an operand. GA_ERR_SHAPE and GA_ERR_DTYPE for arrays that do not take the results;
+ * GA_ERR_INVALID if they share memory. */
+GA_API ga_status ga_divmod_into(gpuarray *quotient, gpuarray *rest, ga_value a, ga_value b);
+
 /* ---- Averages and covariances ---- */
 
 /* Options of ga_average(). */
@@ -173,6 +178,8 @@ GA_END_DECLS
 #define ga_round_decimals_into(out, a, decimals) \
     GA_AT_(ga_round_decimals_into, out, GA_V(a), decimals)
 #define ga_divmod(a, b, quotient, rest) GA_AT_(ga_divmod, GA_V(a), GA_V(b), quotient, rest)
+#define ga_divmod_into(quotient, rest, a, b) \
+    GA_AT_(ga_divmod_into, quotient, rest, GA_V(a), GA_V(b))
 
 /* The text of the options, with their macros expanded. */
 #define GA_TEXT_(...) GA_TEXT2_(__VA_ARGS__)

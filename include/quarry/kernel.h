@@ -31,17 +31,18 @@ typedef struct ga_elementwise_args {
  * long, signed or unsigned, intN_t, uintN_t, size_t, bool, float, double, half, complex<float>,
  * complex<double>, and every NumPy name (float32, bfloat16, ...); each is a number, or with * an
  * array. Arrays may also be of structs: of a name that ga_struct_dtype() knows, or of CUDA's
- * vectors, float3. In the texts, `x[i]` is element i of x in C order, whatever its strides, and
- * `n` is the number of elements. Arithmetic on floats smaller than float32 is in float; they also
- * have their NumPy names (float16, ...) as types there. The texts may use the C mathematical
- * functions, NAN and INFINITY, and CUDA's words for one thread, on the host too: __device__ and
- * the like, atomicAdd and the other atomics, __ldg and the other loads and stores, __float2int_rn
- * and the other conversions, __fadd_rn, __sinf, __popc and the other intrinsics, make_float4 and
- * the vector types, threadIdx, blockIdx, blockDim and gridDim. On the host each part of the
- * elements is a block of one thread: barriers do nothing, and functions that read values of other
- * threads (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile() runs such kernels
- * on the host too. Nothing is compiled before the first run. NULL on failure: GA_ERR_INVALID if
- * the argument list is malformed. Freed by ga_kernel_free(). */
+ * vectors, float3. A struct without * is the element of a 0-d array, which the texts only read;
+ * scans take none (GA_ERR_UNSUPPORTED). In the texts, `x[i]` is element i of x in C order, whatever
+ * its strides, and `n` is the number of elements. Arithmetic on floats smaller than float32 is in
+ * float; they also have their NumPy names (float16, ...) as types there. The texts may use the C
+ * mathematical functions, NAN and INFINITY, and CUDA's words for one thread, on the host too:
+ * __device__ and the like, atomicAdd and the other atomics, __ldg and the other loads and stores,
+ * __float2int_rn and the other conversions, __fadd_rn, __sinf, __popc and the other intrinsics,
+ * make_float4 and the vector types, threadIdx, blockIdx, blockDim and gridDim. On the host each
+ * part of the elements is a block of one thread: barriers do nothing, and functions that read
+ * values of other threads (__shfl_sync, __ballot_sync, ...) do not compile; ga_module_compile()
+ * runs such kernels on the host too. Nothing is compiled before the first run. NULL on failure:
+ * GA_ERR_INVALID if the argument list is malformed. Freed by ga_kernel_free(). */
 GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *args);
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the

@@ -148,6 +148,15 @@ GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 GA_API gpuarray *ga_rng_multinomial(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                     int ndim, const int64_t *lengths);
 
+/* How many things of each of k colors are in a sample of `nsample` things without replacement, in
+ * any integer dtype, as NumPy's multivariate_hypergeometric. `colors` holds the k numbers of
+ * things, in an integer dtype, along its last axis; its other axes, and nsample, broadcast to the
+ * shape. The sum of all colors is at most 10^9, and no sample has more things than there are
+ * (GA_ERR_INVALID). Uses as many elements of the generator as the result has. */
+GA_API gpuarray *ga_rng_multivariate_hypergeometric(ga_rng *rng, ga_dtype dtype,
+                                                    const gpuarray *colors, ga_value nsample,
+                                                    int ndim, const int64_t *lengths);
+
 /* Shares that sum to 1: gamma numbers with the shape parameters `alpha`, all above 0
  * (GA_ERR_INVALID), divided by their sum. The last axis of `alpha` is that of the rows; the others
  * broadcast to the shape. */
@@ -242,6 +251,8 @@ inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
 #define ga_rng_permutation(rng, x) GA_AT_(ga_rng_permutation, rng, GA_V(x))
 #define ga_rng_multinomial(rng, dtype, n, pvals, ...)                                              \
     GA_AT_(ga_rng_multinomial, rng, dtype, GA_V(n), pvals, __VA_ARGS__)
+#define ga_rng_multivariate_hypergeometric(rng, dtype, colors, n, ...)                             \
+    GA_AT_(ga_rng_multivariate_hypergeometric, rng, dtype, colors, GA_V(n), __VA_ARGS__)
 #define ga_rng_integers_endpoint(rng, dtype, low, high, ...)                                       \
     GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), __VA_ARGS__)
 

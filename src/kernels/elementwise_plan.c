@@ -187,10 +187,18 @@ bool ga__elementwise_lanes_fit(const plan *p, int k, int lanes, int near)
     return true;
 }
 
-/* The largest item of the operands that are moved in vectors. */
+/* The lanes of vectors of items of this size, the largest of those that are moved. Where nothing
+ * is, the body goes to memory itself, and neighbouring threads have neighbouring elements: one
+ * lane. */
+static int lanes_of(size_t widest)
+{
+    return widest == 0 ? 1 : (int)(GA__VECTOR_BYTES / widest);
+}
+
+/* The largest item of the operands that are moved in vectors; 0 if there is none. */
 static size_t widest_item(const plan *p)
 {
-    size_t widest = 1;
+    size_t widest = 0;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
         if (place == GA__NO_PLACE || p->step[place] != STEP_ONE ||
@@ -205,7 +213,7 @@ static size_t widest_item(const plan *p)
 /* ga__elementwise_lanes() for a single axis: every array is contiguous or has one element. */
 static int dense_lanes(const plan *p)
 {
-    unsigned widest = 1;
+    unsigned widest = 0;
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
@@ -221,7 +229,7 @@ static int dense_lanes(const plan *p)
             return 1;
         }
     }
-    const int lanes = (int)(GA__VECTOR_BYTES / widest);
+    const int lanes = lanes_of(widest);
     return p->nest.shape[0] < lanes || !divides(lanes, (int64_t)address) ? 1 : lanes;
 }
 
@@ -231,7 +239,7 @@ int ga__elementwise_lanes(const plan *p)
         return 1;
     if (p->nest.ndim == 1)
         return dense_lanes(p);
-    const int lanes = (int)(GA__VECTOR_BYTES / widest_item(p));
+    const int lanes = lanes_of(widest_item(p));
     if (!divides(lanes, p->nest.shape[0]))
         return 1;
     for (int k = 0; k < p->noperands; k++)

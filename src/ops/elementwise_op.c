@@ -311,3 +311,62 @@ ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **fir
     ga_free(r);
     return status;
 }
+
+/* Raises unless the two arrays can be written together. */
+static ga_status check_pair(const char *name, const gpuarray *first, const gpuarray *second)
+{
+    if (!first || !second)
+        return ga__fail(GA_ERR_INVALID, "%s: out is NULL", name);
+    if (!ga__same_shape(first->ndim, first->shape, second->ndim, second->shape))
+        return ga__fail(GA_ERR_SHAPE, "%s: the results have shapes %s and %s", name,
+                        ga__shape_text(first->ndim, first->shape),
+                        ga__shape_text(second->ndim, second->shape));
+    if (ga__arrays_overlap(first, second))
+        return ga__fail(GA_ERR_INVALID, "%s: the results share memory", name);
+    return GA_OK;
+}
+
+/* With a check of the results, before they overwrite operands. */
+__attribute__((noinline, cold)) static ga_status
+split_into_checked(ga__row_id row, gpuarray *first, gpuarray *second, const ga_value *inputs)
+{
+    gpuarray *r, *s;
+    ga_status status = ga__apply_split(row, inputs, &r, &s);
+    if (status != GA_OK)
+        return status;
+    status = ga_assign(first, r);
+    if (status == GA_OK)
+        status = ga_assign(second, s);
+    ga_free(s);
+    ga_free(r);
+    return status;
+}
+
+ga_status ga__apply_split_into(ga__row_id row, gpuarray *first, gpuarray *second,
+                               const ga_value *inputs)
+{
+    const ga__row *op = &ga__rows[row];
+    GA__RANGE(op->formula.name);
+    call c;
+    ga__operand operands[2 + GA__MAX_INPUTS];
+    ga_status status = check_pair(op->formula.name, first, second);
+    if (status == GA_OK)
+        status = prepare(&c, op, inputs);
+    if (status != GA_OK)
+        return status;
+    const ga_dtype dtype = ga__result_dtype(op->result, c.common);
+    status = take_out(&c, first, c.common);
+    if (status == GA_OK)
+        status = take_out(&c, second, dtype);
+    if (status == GA_OK && ga__checks_nan()) {
+        status = split_into_checked(row, first, second, inputs);
+    } else if (status == GA_OK) {
+        operands[0] = result_operand("r", first, c.common);
+        operands[1] = result_operand("s", second, dtype);
+        set_inputs(&c, inputs, operands + 2);
+        status = ga__elementwise(&op->formula, c.device, first->ndim, first->shape, 2 + op->inputs,
+                                 operands);
+    }
+    free_copies(&c);
+    return status;
+}

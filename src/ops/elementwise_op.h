@@ -23,6 +23,11 @@ gpuarray *ga__apply_numbers(const ga__row *op, gpuarray *out, const ga_value *in
 ga_status ga__apply_split(ga__row_id row, const ga_value *inputs, gpuarray **first,
                           gpuarray **second);
 
+/* The same into two arrays of one shape, which the inputs broadcast to. Either may be an input, but
+ * they share no memory with each other. */
+ga_status ga__apply_split_into(ga__row_id row, gpuarray *first, gpuarray *second,
+                               const ga_value *inputs);
+
 /* Raises unless each value is a number or an array and all arrays are on one device; *device is
  * that device, or the current one if there are only numbers. Custom kernels use it too. */
 ga_status ga__check_values(const char *name, int count, const ga_value *values,

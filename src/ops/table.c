@@ -65,12 +65,22 @@ static inline ga_value bound(ga__row_id row, ga_value a, ga_value b, ga_value c,
     {                                                                                              \
         const ga_value input = ga_value_array(x);                                                  \
         return ga__apply_split(GA__ROW_##name, &input, first_name, second_name);                   \
+    }                                                                                              \
+    ga_status ga_##name##_into(gpuarray *first_name, gpuarray *second_name, const gpuarray *x)     \
+    {                                                                                              \
+        const ga_value input = ga_value_array(x);                                                  \
+        return ga__apply_split_into(GA__ROW_##name, first_name, second_name, &input);              \
     }
 #include <quarry/split.def>
 
 ga_status(ga_divmod)(ga_value a, ga_value b, gpuarray **quotient, gpuarray **rest)
 {
     return ga__apply_split(GA__ROW_divmod, (ga_value[]){a, b}, quotient, rest);
+}
+
+ga_status(ga_divmod_into)(gpuarray *quotient, gpuarray *rest, ga_value a, ga_value b)
+{
+    return ga__apply_split_into(GA__ROW_divmod, quotient, rest, (ga_value[]){a, b});
 }
 
 #define GA_REDUCE(name, ...)                                                                       \

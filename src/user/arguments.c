@@ -83,6 +83,7 @@ static ga_status read_argument(ga__argument *argument, const char *kernel, const
     argument->dtype = ga__dtype_from_c(type);
     argument->integer =
         argument->dtype != GA_NO_DTYPE && strchr("iu", ga__dtype_kind(argument->dtype)) != NULL;
+    argument->single = argument->reads = !argument->array && ga__dtype_is_struct(argument->dtype);
     if (argument->dtype == GA_NO_DTYPE)
         return fail_argument(kernel, part, length, "not an element type");
     argument->name = ga__strndup(name.text, name.length);

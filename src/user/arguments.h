@@ -11,6 +11,7 @@ typedef struct ga__argument {
     ga_dtype dtype;
     bool array, is_const;
     bool integer; /* of an integer dtype: not every number fits */
+    bool single;  /* a struct by itself: a 0-d array, whose element the texts read */
     ga__access
         access; /* of an array: ELEMENT if every use in the texts is name[i], otherwise ACCESSOR */
     bool reads, writes; /* according to those uses; an ACCESSOR array that is not const may be

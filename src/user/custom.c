@@ -250,6 +250,11 @@ static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args 
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
         if (!texts[k])
             return ga__fail(GA_ERR_INVALID, "%s: %s is NULL", kernel->base.name, names[k]);
+    for (int k = 0; k < kernel->arguments.count; k++)
+        if (kernel->arguments.argument[k].single)
+            return ga__fail(GA_ERR_UNSUPPORTED,
+                            "%s: argument %d (%s) is a struct; a scan takes arrays of structs",
+                            kernel->base.name, k + 1, kernel->arguments.argument[k].name);
     return check_accumulator(kernel, "dtype", args->dtype);
 }
 

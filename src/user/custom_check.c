@@ -10,7 +10,7 @@ ga_status ga__custom_watch(const ga__custom *kernel, const ga_value *args, ga__w
     w->finite = (ga__guard)GA__GUARD_INIT;
     for (int k = 0; k < kernel->arguments.count; k++) {
         const ga__argument *argument = &kernel->arguments.argument[k];
-        if (argument->array && !argument->reads)
+        if ((argument->array && !argument->reads) || argument->single)
             continue;
         if (argument->array && argument->access == GA__ACCESSOR) {
             ga__guard_add(&w->finite, args[k].as.array);

@@ -12,6 +12,7 @@
 #include "ops/elementwise_op.h"
 #include "ops/slice.h"
 #include "user/custom_check.h"
+#include "user/custom_given.h"
 #include "kernels/reduce.h"
 #include "kernels/scan/scan.h"
 
@@ -38,47 +39,10 @@ static void free_temporaries(const ga__custom *kernel, run *r)
         ga_free(r->temporaries[k]);
 }
 
-/* Raises unless the declared type can hold the number. */
-__attribute__((noinline)) static ga_status check_number(const ga__custom *kernel, int k,
-                                                        ga_value value)
-{
-    const ga__argument *argument = &kernel->arguments.argument[k];
-    char what[128];
-    if (ga__number_converts(value, argument->dtype))
-        return GA_OK;
-    snprintf(what, sizeof(what), "%.48s: argument %d (%.48s)", kernel->base.name, k + 1,
-             argument->name);
-    return ga__check_number(what, value, argument->dtype);
-}
-
-static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
-{
-    const ga__argument *argument = &kernel->arguments.argument[k];
-    if (!argument->array) {
-        if (value.kind == GA_VALUE_ARRAY)
-            return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
-                            kernel->base.name, k + 1, argument->name);
-        return argument->integer ? check_number(kernel, k, value) : GA_OK;
-    }
-    if (value.kind == GA_VALUE_NUMBER)
-        return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",
-                        kernel->base.name, k + 1, argument->name);
-    if (value.as.array->dtype != argument->dtype)
-        return ga__fail(GA_ERR_DTYPE, "%s: argument %d (%s) is declared %s, the array is %s",
-                        kernel->base.name, k + 1, argument->name, ga_dtype_name(argument->dtype),
-                        ga_dtype_name(value.as.array->dtype));
-    return GA_OK;
-}
-
-static ga_status check_arguments(const ga__custom *kernel, int count, const ga_value *args, run *r)
+static ga_status check_given(const ga__custom *kernel, int count, const ga_value *args, run *r)
 {
     r->range = NULL;
-    ga_status status = ga__kernel_check_list(&kernel->base, kernel->arguments.count, count, args);
-    if (status == GA_OK)
-        status = ga__check_values(kernel->base.name, count, args, &r->device);
-    for (int k = 0; k < count && status == GA_OK; k++)
-        status = check_argument(kernel, k, args[k]);
-    return status;
+    return ga__custom_check_given(kernel, count, args, &r->device);
 }
 
 /* Raises unless the written arrays are writable; an ACCESSOR array that is only read may be
@@ -104,7 +68,7 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
         const bool free_access = argument->array && direct;
         r->operands[k] =
             (ga__operand){.name = argument->name,
-                          .array = argument->array ? args[k].as.array : NULL,
+                          .array = argument->array || argument->single ? args[k].as.array : NULL,
                           .number = args[k],
                           .type = argument->dtype,
                           .access = free_access ? GA__ACCESSOR : argument->access,
@@ -183,7 +147,7 @@ static ga_status separate_inputs(const ga__custom *kernel, run *r)
         for (int k = 0; k < kernel->arguments.count; k++) {
             ga__operand *input = &r->operands[k];
             gpuarray *copy;
-            if (k == w || !input->array || input->writes || input->access != GA__ELEMENT)
+            if (k == w || !input->array || input->writes || input->access == GA__ACCESSOR)
                 continue;
             if (ga__separate(written->array, &input->array, &copy) != GA_OK)
                 return ga_error();
@@ -367,7 +331,7 @@ static ga_status run_range(const ga__custom *kernel, const ga_value *args, run *
     if (status != GA_OK)
         return status;
     for (int k = 0; k < kernel->arguments.count; k++)
-        if (r->operands[k].array)
+        if (r->operands[k].access == GA__ELEMENT)
             r->operands[k].access = GA__ACCESSOR;
     const int64_t numbers[] = {n, slice.offset, slice.strides[0]};
     return launch_range(kernel, r, numbers, slice.shape[0]);
@@ -429,7 +393,7 @@ static ga_status run_over(const char *caller, ga_kernel *kernel, const ga_range 
     run r;
     ga_status status = ga__kernel_check(caller, kernel, GA__ELEMENTWISE_KERNEL);
     if (status == GA_OK)
-        status = check_arguments((ga__custom *)kernel, count, args, &r);
+        status = check_given((ga__custom *)kernel, count, args, &r);
     if (status != GA_OK)
         return status;
     r.range = range;
@@ -453,7 +417,7 @@ gpuarray *(ga_reduce)(ga_kernel *reduction, int count, const ga_value *args)
     run r;
     ga__custom *kernel = (ga__custom *)reduction;
     if (ga__kernel_check("reduce", reduction, GA__REDUCTION_KERNEL) != GA_OK ||
-        check_arguments(kernel, count, args, &r) != GA_OK)
+        check_given(kernel, count, args, &r) != GA_OK)
         return NULL;
     const bool raw = kernel->dtype_out == GA_NO_DTYPE;
     GA__RANGE(reduction->name);
@@ -476,7 +440,7 @@ ga_status(ga_scan)(ga_kernel *scan, int count, const ga_value *args)
     gpuarray *last = NULL;
     ga_status status = ga__kernel_check("scan", scan, GA__SCAN_KERNEL);
     if (status == GA_OK)
-        status = check_arguments(kernel, count, args, &r);
+        status = check_given(kernel, count, args, &r);
     GA__RANGE(scan ? scan->name : NULL);
     if (status == GA_OK && kernel->uses_last) {
         last = ga__array_new("scan", r.device, ga__dtype_compute(kernel->dtype_out), 0, NULL);

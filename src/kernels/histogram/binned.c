@@ -93,13 +93,13 @@ static gpuarray *rows_of(const plan *p, const gpuarray *slots)
     return ga__array_view(slots, slots->dtype, 2, shape, slots->strides, 0);
 }
 
-/* Only CUDA's counts are added to what is there. */
+/* Only CUDA's counts and sums of integers are added to what is there. */
 static gpuarray *new_slots(const plan *p)
 {
     const int64_t shape[] = {p->rows, p->pitch};
     gpuarray *slots =
         ga__array_new(p->call->formula->name, p->call->device, ga__binned_slot(p), 2, shape);
-    if (!slots || p->walk.host || p->call->use != GA__BINNED_COUNT)
+    if (!slots || p->walk.host || p->call->use == GA__BINNED_WEIGH)
         return slots;
     ga__stream *stream = ga__array_stream(NULL, slots);
     if (stream &&

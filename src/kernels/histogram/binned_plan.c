@@ -70,11 +70,21 @@ static int threads(const plan *p)
 }
 
 /* Shared memory of a block where `blocks` of them share a multiprocessor. */
-static size_t shared_of(const plan *p, size_t blocks)
+static size_t shared_on(const ga__device *device, size_t blocks)
 {
-    const size_t all = p->walk.device->shared_bytes;
+    const size_t all = device->shared_bytes;
     const size_t share = all / blocks > SYSTEM_SHARED ? all / blocks - SYSTEM_SHARED : 0;
     return share > PLAIN_SHARED ? share : PLAIN_SHARED;
+}
+
+static size_t shared_of(const plan *p, size_t blocks)
+{
+    return shared_on(p->walk.device, blocks);
+}
+
+bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
+{
+    return device->arch != 0 && nbins <= (int64_t)(shared_on(device, 1) / size);
 }
 
 /* The table's upper levels: as many elements as fit half of a block's share, and no more than the
@@ -99,10 +109,12 @@ static void plan_table(plan *p, int64_t searched)
     p->shared = p->room;
 }
 
-/* Counts are in shared memory as far as it goes, in copies if these fit the block's share. */
+/* Counts and sums of integers are in shared memory as far as it goes, in copies if these fit the
+ * block's share. */
 static void plan_counts(plan *p)
 {
-    const int64_t bytes = p->call->nbins * (int64_t)sizeof(uint32_t);
+    const size_t slot = p->call->wide_sums ? sizeof(uint64_t) : sizeof(uint32_t);
+    const int64_t bytes = p->call->nbins * (int64_t)slot;
     const int64_t share = (int64_t)(shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0),
                   all = (int64_t)(shared_of(p, 1) > p->room ? shared_of(p, 1) - p->room : 0);
     p->rows = p->copies = 1;
@@ -163,7 +175,7 @@ static void plan_cuda(plan *p)
     const int64_t stretch = (int64_t)walk->block * walk->unroll;
     p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->tail;
     plan_table(p, ga__ceil_div(walk->n, walk->device->processors));
-    if (p->call->use == GA__BINNED_COUNT)
+    if (p->call->use == GA__BINNED_COUNT || p->call->use == GA__BINNED_SUM)
         plan_counts(p);
     else if (p->call->use == GA__BINNED_WEIGH)
         plan_sums(p);
@@ -176,6 +188,7 @@ void ga__binned_plan_make(plan *p)
     ga__elementwise_plan_walk(&p->walk, call->ndim, call->shape);
     p->head = (ga__binned_head){.use = (uint8_t)call->use,
                                 .table = call->table != NULL,
+                                .wide_sums = call->wide_sums,
                                 .wide = !ga__fits_32_bits(call->nbins)};
     p->segments = p->grid = p->rows = p->copies = p->pitch = 0;
     p->range = p->uppers = p->step = 0;

@@ -17,6 +17,11 @@ ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
     ga__record_set_flag(record, GA__KEY(makes_values), head->use == GA__BINNED_VALUE);
     ga__record_set(record, GA__KEY(result_array), head->use == GA__BINNED_VALUE ? "y" : "bin");
     ga__record_set_flag(record, GA__KEY(weighs), head->use == GA__BINNED_WEIGH);
+    ga__record_set_flag(record, GA__KEY(sums_integers), head->use == GA__BINNED_SUM);
+    ga__record_set(record, GA__KEY(slot_type),
+                   head->use == GA__BINNED_WEIGH ? "double"
+                   : head->wide_sums             ? "unsigned long long"
+                                                 : "unsigned");
     ga__record_set_flag(record, GA__KEY(own_bins), head->own_bins);
     ga__record_set_flag(record, GA__KEY(shared), head->own_bins || head->table);
     ga__record_set_flag(record, GA__KEY(past_cache), head->past_cache);

@@ -19,8 +19,9 @@ typedef struct ga__binned_head {
     bool own_bins; /* CUDA: a block's bins are in shared memory */
     bool wide;     /* bins have 64 bits */
     bool past_cache;
-    uint8_t group; /* host: elements that are mapped together */
-    uint8_t unused[2];
+    uint8_t group;  /* host: elements that are mapped together */
+    bool wide_sums; /* of integers, of 64 bits */
+    uint8_t unused[1];
 } ga__binned_head;
 _Static_assert(sizeof(ga__binned_head) == 8, "the head is one word of the key");
 

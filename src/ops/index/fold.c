@@ -1,5 +1,5 @@
-/* x[parts] op= value with every one of equal indices: by atomics where the order does not matter or
- * nobody asks for one, otherwise in the order of the tuples. */
+/* x[parts] op= value with every one of equal indices: by atomics, or sums of blocks, where the
+ * order does not matter or nobody asks for one, otherwise in the order of the tuples. */
 #include <quarry/indexing.h>
 
 #include <string.h>
@@ -11,9 +11,10 @@
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
+#include "ops/index/counted.h"
 #include "ops/index/packed.h"
 
-/* Tuples of one part of a long fold on a GPU. */
+/* Tuples of one part of a long fold on a GPU: a power of two. */
 #define CHUNK 256
 
 /* On the host, so many elements are worth a second owner. */
@@ -351,6 +352,8 @@ static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value val
         status = check_fold(op, g->x, g->ndim, g->shape, value, &loop);
     if (status == GA_OK && ga__shape_size(g->ndim, g->shape) == 0)
         status = ga__check_tuples(op->name, g);
+    else if (status == GA_OK && op->row == GA__ROW_add && ga__counts_in_blocks(g, value))
+        status = ga__add_counted(op->name, g, value);
     else if (status == GA_OK && g->x->buffer->device->arch != 0 && has_atomics(op, g->x) &&
              (relaxed || commutes(op, g->x, loop)))
         status = ga__scatter_fold(op->name, g, value, op->fold, loop);

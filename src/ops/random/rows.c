@@ -1,4 +1,5 @@
-/* Rows of numbers that depend on each other: multinomial, Dirichlet and multivariate normal. */
+/* Rows of numbers that depend on each other: multinomial and hypergeometric counts, Dirichlet and
+ * multivariate normal numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -98,14 +99,10 @@ static ga_status check_chances(const gpuarray *chances)
     return status;
 }
 
-static ga_status count_outcomes(gpuarray *out, ga_rng *rng, ga_value n, const gpuarray *chances)
+/* Rows of counts: of n trials with `chances`, or of n of so many things. */
+static ga_status count_outcomes(const ga__formula *formula, gpuarray *out, ga_rng *rng, ga_value n,
+                                const gpuarray *chances)
 {
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(8),
-        .name = "multinomial",
-        .body = "ga::multinomial_row(x, p + i * apart, i, (long long)m, trials, place, key); "
-                "r = x[i * m]",
-        .uses_index = true};
     const int64_t count = out->shape[out->ndim - 1];
     const gpuarray *trials = n.kind == GA_VALUE_ARRAY ? n.as.array : NULL;
     const uint64_t apart = chances->ndim == 1 ? 0 : (uint64_t)count;
@@ -123,56 +120,115 @@ static ga_status count_outcomes(gpuarray *out, ga_rng *rng, ga_value n, const gp
         ga__unsigned_operand("place", state.position),
         ga__unsigned_operand("key", state.seed)};
     const ga_status status =
-        ga__elementwise(&formula, out->buffer->device, column->ndim, column->shape, 8, operands);
+        ga__elementwise(formula, out->buffer->device, column->ndim, column->shape, 8, operands);
     if (status != GA_OK)
         ga__rng_give_back(rng, state, (uint64_t)out->size);
     ga_free(column);
     return status;
 }
 
-static ga_status check_trials(ga_value n, const row_shape *rows, ga_dtype dtype,
+static ga_status check_trials(const char *name, ga_value n, const row_shape *rows, ga_dtype dtype,
                               const ga__device *device)
 {
     static const ga__parameter parameter = {"n", GA__PARAMETER_FITTING};
     ga__device *found;
-    ga_status status = ga__check_values("multinomial", 1, &n, &found);
+    ga_status status = ga__check_values(name, 1, &n, &found);
     const gpuarray *x = n.kind == GA_VALUE_ARRAY ? n.as.array : NULL;
+    if (!strchr("iu", ga__dtype_kind(dtype)))
+        return ga__fail(GA_ERR_DTYPE, "%s: the dtype must be an integer, not %s", name,
+                        ga_dtype_name(dtype));
     if (status == GA_OK && x && found != device)
-        status = ga__fail(GA_ERR_DEVICE, "multinomial: operands on %s and %s", found->name,
-                          device->name);
+        status =
+            ga__fail(GA_ERR_DEVICE, "%s: operands on %s and %s", name, found->name, device->name);
     if (status == GA_OK && x && !ga__broadcasts_to(x->ndim, x->shape, rows->ndim - 1, rows->shape))
-        status = ga__fail(GA_ERR_SHAPE, "multinomial: n of shape %s does not broadcast to %s",
+        status = ga__fail(GA_ERR_SHAPE, "%s: n of shape %s does not broadcast to %s", name,
                           ga__shape_text(x->ndim, x->shape),
                           ga__shape_text(rows->ndim - 1, rows->shape));
-    return status == GA_OK ? ga__check_parameters("multinomial", 1, &parameter, &n, dtype) : status;
+    return status == GA_OK ? ga__check_parameters(name, 1, &parameter, &n, dtype) : status;
+}
+
+/* New rows, or NULL; `given` has been checked, or is NULL after an error. */
+static gpuarray *counted_rows(const ga__formula *formula, ga_rng *rng, ga_dtype dtype, ga_value n,
+                              const gpuarray *given, const row_shape *rows)
+{
+    gpuarray *out =
+        given ? ga__array_new(formula->name, given->buffer->device, dtype, rows->ndim, rows->shape)
+              : NULL;
+    if (!out || out->size == 0 || count_outcomes(formula, out, rng, n, given) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
 }
 
 gpuarray *(ga_rng_multinomial)(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                int ndim, const int64_t *lengths)
 {
     GA__RANGE("rng_multinomial");
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(8),
+        .name = "multinomial",
+        .body = "ga::multinomial_row(x, p + i * apart, i, (long long)m, trials, place, key); "
+                "r = x[i * m]",
+        .uses_index = true};
     row_shape rows;
     if (check_vector("multinomial", "pvals", rng, pvals) != GA_OK ||
         check_rows("multinomial", ndim, lengths, pvals->shape[pvals->ndim - 1], &rows) != GA_OK)
         return NULL;
-    if (!strchr("iu", ga__dtype_kind(dtype)))
-        return ga__fail_null(GA_ERR_DTYPE, "multinomial: the dtype must be an integer, not %s",
-                             ga_dtype_name(dtype));
-    if (check_trials(n, &rows, dtype, pvals->buffer->device) != GA_OK)
+    if (check_trials("multinomial", n, &rows, dtype, pvals->buffer->device) != GA_OK)
         return NULL;
     gpuarray *chances = spread("multinomial", pvals, &rows, GA_FLOAT64);
-    gpuarray *out =
-        chances && check_chances(chances) == GA_OK
-            ? ga__array_new("multinomial", pvals->buffer->device, dtype, rows.ndim, rows.shape)
-            : NULL;
-    ga_status status = out ? GA_OK : ga_error();
-    if (status == GA_OK && out->size > 0)
-        status = count_outcomes(out, rng, n, chances);
+    const bool right = chances && check_chances(chances) == GA_OK;
+    gpuarray *out = counted_rows(&formula, rng, dtype, n, right ? chances : NULL, &rows);
     ga_free(chances);
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    return out;
+}
+
+/* ---- Hypergeometric ---- */
+
+/* Each sample is at most all things of its row. */
+static ga_status check_sample(const gpuarray *colors, ga_value n)
+{
+    static const ga__parameter color = {"an element of colors", GA__PARAMETER_POPULATION};
+    static const ga__parameter parameters[] = {{"the sum of colors", GA__PARAMETER_POPULATION},
+                                               {"nothing", GA__PARAMETER_POPULATION},
+                                               {"nsample", GA__PARAMETER_SAMPLE}};
+    static const char *const name = "multivariate_hypergeometric";
+    const ga_value all = ga_value_array(colors);
+    const int last = colors->ndim - 1;
+    ga_status status = ga__check_parameters(name, 1, &color, &all, GA_INT64);
+    if (status != GA_OK)
+        return status;
+    gpuarray *sums =
+        ga__apply_reduction(GA__ROW_sum, &(ga_reduce_args){.x = colors, .naxes = 1, .axes = &last});
+    const ga_value values[] = {ga_value_array(sums), ga_value_int(0), n};
+    status = sums ? ga__check_parameters(name, 3, parameters, values, GA_INT64) : ga_error();
+    ga_free(sums);
+    return status;
+}
+
+gpuarray *(ga_rng_multivariate_hypergeometric)(ga_rng *rng, ga_dtype dtype, const gpuarray *colors,
+                                               ga_value nsample, int ndim, const int64_t *lengths)
+{
+    GA__RANGE("rng_multivariate_hypergeometric");
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(351),
+        .name = "multivariate_hypergeometric",
+        .body = "ga::urn_row(x, p + i * apart, i, (long long)m, trials, place, key); r = x[i * m]",
+        .uses_index = true};
+    const char *const name = formula.name;
+    row_shape rows;
+    if (check_vector(name, "colors", rng, colors) != GA_OK ||
+        check_rows(name, ndim, lengths, colors->shape[colors->ndim - 1], &rows) != GA_OK ||
+        check_trials(name, nsample, &rows, dtype, colors->buffer->device) != GA_OK)
+        return NULL;
+    if (ga__dtype_kind(colors->dtype) == 'f')
+        return ga__fail_null(GA_ERR_DTYPE, "%s: colors is %s, not an integer", name,
+                             ga_dtype_name(colors->dtype));
+    gpuarray *counts = spread(name, colors, &rows, GA_INT64);
+    const bool right = counts && check_sample(counts, nsample) == GA_OK;
+    gpuarray *out = counted_rows(&formula, rng, dtype, nsample, right ? counts : NULL, &rows);
+    ga_free(counts);
+    return out;
 }
 
 /* ---- Dirichlet ---- */
