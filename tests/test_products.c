@@ -331,6 +331,30 @@ static void parts_of_aligned_rows_are_multiplied_alone(void **state)
         }
 }
 
+/* By the host's library, and by CUDA's kernels in the simulator. */
+static void complex_numbers_scale(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_COMPLEX64, GA_COMPLEX128};
+    for (int k = 0; k < 4; k++)
+        GA_SCOPE {
+            uint64_t seed = (uint64_t)k;
+            const ga_dtype dtype = dtypes[k / 2];
+            const int64_t rows = k % 2 ? 1 : 20;
+            const gpuarray *a = small_numbers(dtype, 2, (int64_t[]){rows, 17}, &seed),
+                           *b = small_numbers(dtype, 2, (int64_t[]){17, 18}, &seed),
+                           *c = small_numbers(dtype, 2, (int64_t[]){rows, 18}, &seed),
+                           *p = ga_matmul(a, b);
+            assert_arrays_equal(ga_matmul(a, b, .out = ga_copy(c), .alpha = 2, .beta = 1,
+                                          .alpha_imag = -3, .beta_imag = 2),
+                                ga_eval("(2 - 3j) * p + (1 + 2j) * c", GA(p), GA(c)));
+            assert_arrays_equal(ga_matmul(a, b, .alpha_imag = 1), ga_eval("1j * p", GA(p)));
+            assert_arrays_equal(
+                ga_dot(a, ga_slice(b, ":, 0"), .out = ga_copy(ga_slice(c, ":, 0")), .beta_imag = 1),
+                ga_eval("p[:, 0] + 1j * c[:, 0]", GA(p), GA(c)));
+        }
+}
+
 /* ---- Errors of rounding ---- */
 
 static double float_at(const char *bytes, ga_dtype dtype, int64_t k)
@@ -371,6 +395,8 @@ static void errors_are_bounded(void **state)
     check_bound(GA_FLOAT32, FLT_EPSILON, FLT_EPSILON);
     check_bound(GA_FLOAT16, FLT_EPSILON, 0x1p-10);
     check_bound(GA_BFLOAT16, FLT_EPSILON, 0x1p-7);
+    check_bound(GA_FLOAT8_E4M3FN, FLT_EPSILON, 0x1p-3);
+    check_bound(GA_FLOAT8_E5M2, FLT_EPSILON, 0x1p-2);
 }
 
 static void results_have_the_same_bits(void **state)
@@ -487,6 +513,10 @@ static void bad_calls_are_refused(void **state)
         expect_raised(GA_ERR_INVALID, "matmul: operand 1 is NULL");
         assert_null(ga_matmul(a, b, .beta = 1));
         expect_raised(GA_ERR_INVALID, "matmul: beta is 1, but there is no out");
+        assert_null(ga_matmul(a, b, .beta_imag = 1));
+        expect_raised(GA_ERR_INVALID, "matmul: beta_imag is 1, but there is no out");
+        assert_null(ga_matmul(a, b, .alpha_imag = 2));
+        expect_raised(GA_ERR_INVALID, "matmul: alpha_imag is 2, and the result float32");
         assert_null(ga_matmul(whole, whole, .alpha = 0.5));
         expect_raised(GA_ERR_INVALID, "matmul: alpha is 0.5, not a whole number, and the result");
         assert_null(ga_matmul(a, b, .out = ga_ones(GA_FLOAT32, GA_SHAPE(3, 2, 4))));
@@ -666,6 +696,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),
+        simulated_test(errors_are_bounded),
+        simulated_test(complex_numbers_scale), /* before another library multiplies there */
 #ifdef QUARRY_CUDA
         simulated_test(way_of_each_shape_is_chosen_once),
         simulated_test(library_gets_strides_stacks_and_numbers),
@@ -677,6 +709,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(results_may_overlap_operands),
         cmocka_unit_test(results_may_be_parts_of_either_operand),
         cmocka_unit_test(out_takes_other_dtypes_and_layouts),
+        cmocka_unit_test(complex_numbers_scale),
         cmocka_unit_test(beta_zero_ignores_nan),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(bad_dots_are_refused),

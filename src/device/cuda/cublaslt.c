@@ -316,14 +316,17 @@ typedef union number {
     double f64[2];
 } number;
 
-static number number_of(const shape *s, double x)
+static number number_of(const shape *s, ga__factor x)
 {
     const int scale = types[s->type].scale;
     number made = {.f64 = {0}};
-    if (scale == F64 || scale == C64)
-        made.f64[0] = x;
-    else
-        made.f32[0] = (float)x;
+    if (scale == F64 || scale == C64) {
+        made.f64[0] = x.re;
+        made.f64[1] = x.im;
+    } else {
+        made.f32[0] = (float)x.re;
+        made.f32[1] = (float)x.im;
+    }
     return made;
 }
 

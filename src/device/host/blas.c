@@ -118,21 +118,22 @@ static int flag(const ga__matrix *x)
 static void multiply_floats(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.sgemm(SHAPE(p), (float)p->alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch,
-               (float)p->beta, at->c, (int)p->c.pitch);
+    blas.sgemm(SHAPE(p), (float)p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch,
+               (float)p->beta.re, at->c, (int)p->c.pitch);
 }
 
 static void multiply_doubles(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.dgemm(SHAPE(p), p->alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, p->beta, at->c,
-               (int)p->c.pitch);
+    blas.dgemm(SHAPE(p), p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, p->beta.re,
+               at->c, (int)p->c.pitch);
 }
 
 static void multiply_small_complex(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    const float alpha[2] = {(float)p->alpha}, beta[2] = {(float)p->beta};
+    const float alpha[2] = {(float)p->alpha.re, (float)p->alpha.im},
+                beta[2] = {(float)p->beta.re, (float)p->beta.im};
     blas.cgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
                (int)p->c.pitch);
 }
@@ -140,7 +141,7 @@ static void multiply_small_complex(const matrices *at)
 static void multiply_complex(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    const double alpha[2] = {p->alpha}, beta[2] = {p->beta};
+    const double alpha[2] = {p->alpha.re, p->alpha.im}, beta[2] = {p->beta.re, p->beta.im};
     blas.zgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
                (int)p->c.pitch);
 }
@@ -157,8 +158,8 @@ static void multiply_row_of_floats(const matrices *at)
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
     blas.sgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), (float)p->alpha, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), (float)p->beta, at->c, 1);
+               (int)(turned ? p->k : p->n), (float)p->alpha.re, at->b, (int)p->b.pitch, at->a,
+               row_step(&p->a), (float)p->beta.re, at->c, 1);
 }
 
 static void multiply_row_of_doubles(const matrices *at)
@@ -166,8 +167,8 @@ static void multiply_row_of_doubles(const matrices *at)
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
     blas.dgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), p->alpha, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), p->beta, at->c, 1);
+               (int)(turned ? p->k : p->n), p->alpha.re, at->b, (int)p->b.pitch, at->a,
+               row_step(&p->a), p->beta.re, at->c, 1);
 }
 
 /* The functions of each dtype; NULL: the BLAS has none. */
