@@ -556,7 +556,7 @@ static void bad_dots_are_refused(void **state)
 
 #ifdef QUARRY_CUDA
 typedef struct fake {
-    int *choices, *products, *live;
+    int *choices, *products, *live, *broken;
 } fake;
 
 /* The library's counts, and the simulated device with it. */
@@ -574,7 +574,7 @@ static fake use_fake(void)
     assert_non_null(library);
     simulate_products(&verbs);
     return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
-                  dlsym(library, "fake_live")};
+                  dlsym(library, "fake_live"), dlsym(library, "fake_broken")};
 }
 
 static void way_of_each_shape_is_chosen_once(void **state)
@@ -628,6 +628,24 @@ static void own_kernels_replace_a_missing_way(void **state)
     const int before = *f.products;
     check_large(GA_FLOAT32, 20, 13, 40, false);
     assert_int_equal(*f.products, before);
+}
+
+/* For want of a newer driver. */
+static void own_kernels_replace_a_library_that_does_not_start(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products, live = *f.live;
+    ga__cublaslt_close(&simulated_device);
+    *f.broken = 1;
+    for (int k = 0; k < 2; k++)
+        check_large(GA_FLOAT32, 20, 13, 41, false);
+    ga__cublaslt_close(&simulated_device);
+    *f.broken = 0;
+    assert_int_equal(*f.products, before);
+    assert_true(*f.live <= live);
+    check_large(GA_FLOAT32, 20, 30, 40, false);
+    assert_int_equal(*f.products, before + 1);
 }
 #endif
 
@@ -703,6 +721,7 @@ int main(int argc, char **argv)
         simulated_test(library_gets_strides_stacks_and_numbers),
         simulated_test(more_shapes_than_places_are_forgotten),
         simulated_test(own_kernels_replace_a_missing_way),
+        simulated_test(own_kernels_replace_a_library_that_does_not_start),
 #endif
         cmocka_unit_test(errors_are_bounded),
         cmocka_unit_test(results_have_the_same_bits),
