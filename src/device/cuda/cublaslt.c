@@ -287,7 +287,7 @@ static ga_status open_device(const ga__device *device, shared **its)
         if (status != 0) {
             made->handle = NULL;
             ga__log(
-                GA_LOG_ERROR,
+                GA_LOG_INFO,
                 "matmul: cuBLASLt does not start on %s (status %d; it may need a newer driver): "
                 "products of floats are slower without",
                 device->name, status);
