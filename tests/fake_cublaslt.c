@@ -28,6 +28,7 @@ typedef struct choice {
 enum { TYPE_F64 = 1, UNSUPPORTED = 15, WORKSPACE = 4096, MARK = 0x5157, RELU = 2, BIAS = 4 };
 
 int fake_choices, fake_products, fake_epilogues, fake_live; /* what the test reads */
+int fake_broken;                                            /* what the test sets */
 
 static int make(void **made, size_t nbytes)
 {
@@ -45,6 +46,8 @@ static int drop(void *x)
 
 int cublasLtCreate(void **made)
 {
+    if (fake_broken)
+        return 1;
     return make(made, 1);
 }
 

@@ -149,7 +149,7 @@ static void products_read_a_bias_in_their_result(void **state)
                                   .b = o.w,
                                   .c = out,
                                   .type = GA_FLOAT32,
-                                  .alpha = 1,
+                                  .alpha = {.re = 1},
                                   .bias = row};
         assert_int_equal(ga__product_run(&call), GA_OK);
         assert_arrays_equal(out, wanted);

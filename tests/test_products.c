@@ -331,6 +331,30 @@ static void parts_of_aligned_rows_are_multiplied_alone(void **state)
         }
 }
 
+/* By the host's library, and by CUDA's kernels in the simulator. */
+static void complex_numbers_scale(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_COMPLEX64, GA_COMPLEX128};
+    for (int k = 0; k < 4; k++)
+        GA_SCOPE {
+            uint64_t seed = (uint64_t)k;
+            const ga_dtype dtype = dtypes[k / 2];
+            const int64_t rows = k % 2 ? 1 : 20;
+            const gpuarray *a = small_numbers(dtype, 2, (int64_t[]){rows, 17}, &seed),
+                           *b = small_numbers(dtype, 2, (int64_t[]){17, 18}, &seed),
+                           *c = small_numbers(dtype, 2, (int64_t[]){rows, 18}, &seed),
+                           *p = ga_matmul(a, b);
+            assert_arrays_equal(ga_matmul(a, b, .out = ga_copy(c), .alpha = 2, .beta = 1,
+                                          .alpha_imag = -3, .beta_imag = 2),
+                                ga_eval("(2 - 3j) * p + (1 + 2j) * c", GA(p), GA(c)));
+            assert_arrays_equal(ga_matmul(a, b, .alpha_imag = 1), ga_eval("1j * p", GA(p)));
+            assert_arrays_equal(
+                ga_dot(a, ga_slice(b, ":, 0"), .out = ga_copy(ga_slice(c, ":, 0")), .beta_imag = 1),
+                ga_eval("p[:, 0] + 1j * c[:, 0]", GA(p), GA(c)));
+        }
+}
+
 /* ---- Errors of rounding ---- */
 
 static double float_at(const char *bytes, ga_dtype dtype, int64_t k)
@@ -371,6 +395,8 @@ static void errors_are_bounded(void **state)
     check_bound(GA_FLOAT32, FLT_EPSILON, FLT_EPSILON);
     check_bound(GA_FLOAT16, FLT_EPSILON, 0x1p-10);
     check_bound(GA_BFLOAT16, FLT_EPSILON, 0x1p-7);
+    check_bound(GA_FLOAT8_E4M3FN, FLT_EPSILON, 0x1p-3);
+    check_bound(GA_FLOAT8_E5M2, FLT_EPSILON, 0x1p-2);
 }
 
 static void results_have_the_same_bits(void **state)
@@ -487,6 +513,10 @@ static void bad_calls_are_refused(void **state)
         expect_raised(GA_ERR_INVALID, "matmul: operand 1 is NULL");
         assert_null(ga_matmul(a, b, .beta = 1));
         expect_raised(GA_ERR_INVALID, "matmul: beta is 1, but there is no out");
+        assert_null(ga_matmul(a, b, .beta_imag = 1));
+        expect_raised(GA_ERR_INVALID, "matmul: beta_imag is 1, but there is no out");
+        assert_null(ga_matmul(a, b, .alpha_imag = 2));
+        expect_raised(GA_ERR_INVALID, "matmul: alpha_imag is 2, and the result float32");
         assert_null(ga_matmul(whole, whole, .alpha = 0.5));
         expect_raised(GA_ERR_INVALID, "matmul: alpha is 0.5, not a whole number, and the result");
         assert_null(ga_matmul(a, b, .out = ga_ones(GA_FLOAT32, GA_SHAPE(3, 2, 4))));
@@ -526,7 +556,7 @@ static void bad_dots_are_refused(void **state)
 
 #ifdef QUARRY_CUDA
 typedef struct fake {
-    int *choices, *products, *live;
+    int *choices, *products, *live, *broken;
 } fake;
 
 /* The library's counts, and the simulated device with it. */
@@ -544,7 +574,7 @@ static fake use_fake(void)
     assert_non_null(library);
     simulate_products(&verbs);
     return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
-                  dlsym(library, "fake_live")};
+                  dlsym(library, "fake_live"), dlsym(library, "fake_broken")};
 }
 
 static void way_of_each_shape_is_chosen_once(void **state)
@@ -598,6 +628,24 @@ static void own_kernels_replace_a_missing_way(void **state)
     const int before = *f.products;
     check_large(GA_FLOAT32, 20, 13, 40, false);
     assert_int_equal(*f.products, before);
+}
+
+/* For want of a newer driver. */
+static void own_kernels_replace_a_library_that_does_not_start(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    const int before = *f.products, live = *f.live;
+    ga__cublaslt_close(&simulated_device);
+    *f.broken = 1;
+    for (int k = 0; k < 2; k++)
+        check_large(GA_FLOAT32, 20, 13, 41, false);
+    ga__cublaslt_close(&simulated_device);
+    *f.broken = 0;
+    assert_int_equal(*f.products, before);
+    assert_true(*f.live <= live);
+    check_large(GA_FLOAT32, 20, 30, 40, false);
+    assert_int_equal(*f.products, before + 1);
 }
 #endif
 
@@ -666,22 +714,29 @@ int main(int argc, char **argv)
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),
+        simulated_test(errors_are_bounded),
+        simulated_test(complex_numbers_scale), /* before another library multiplies there */
 #ifdef QUARRY_CUDA
         simulated_test(way_of_each_shape_is_chosen_once),
         simulated_test(library_gets_strides_stacks_and_numbers),
         simulated_test(more_shapes_than_places_are_forgotten),
         simulated_test(own_kernels_replace_a_missing_way),
+        simulated_test(own_kernels_replace_a_library_that_does_not_start),
 #endif
         cmocka_unit_test(errors_are_bounded),
         cmocka_unit_test(results_have_the_same_bits),
         cmocka_unit_test(results_may_overlap_operands),
         cmocka_unit_test(results_may_be_parts_of_either_operand),
         cmocka_unit_test(out_takes_other_dtypes_and_layouts),
+        cmocka_unit_test(complex_numbers_scale),
         cmocka_unit_test(beta_zero_ignores_nan),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(bad_dots_are_refused),
         cmocka_unit_test(failed_allocations_leave_nothing),
         cmocka_unit_test(products_can_be_recorded),
     };
+#ifdef __x86_64__
+    setenv("OPENBLAS_CORETYPE", "Prescott", 0); /* OpenBLAS multiplies on every processor */
+#endif
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

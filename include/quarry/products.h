@@ -16,6 +16,7 @@ typedef struct ga_product_args {
     double alpha;  /* out = alpha * a @ b + beta * out; 0 means 1. Whole for integers and bool */
     double beta;   /* 0: the elements of `out` are not read. Otherwise `out` is required */
     bool tf32;     /* float32 on a GPU: factors keep 10 bits of fraction, sums all 23 */
+    double alpha_imag, beta_imag; /* imaginary parts of alpha and beta, of complex results */
 } ga_product_args;
 
 /* ga_matmul(a, b): the matrix product, as numpy.matmul. The last two dimensions hold the matrices,
@@ -26,8 +27,9 @@ typedef struct ga_product_args {
  * host's BLAS multiplies floats if it is there (ga_product_library()), Quarry's own kernels
  * otherwise; docs/products.md has the details. Returns a new array in C order, or `out`; does not
  * wait. GA_ERR_SHAPE for shapes that do not match; GA_ERR_INVALID for a 0-d array, for beta
- * without `out`, and for an alpha or beta that does not fit an integer result; GA_ERR_DTYPE if the
- * result does not cast to the dtype of `out`. */
+ * without `out`, for an alpha or beta that does not fit an integer result, and for an imaginary
+ * part with a result that is not complex; GA_ERR_DTYPE if the result does not cast to the dtype of
+ * `out`. */
 GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 
 /* ga_dot(a, b): the product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d
@@ -52,6 +54,7 @@ struct ga_product_rest_ {
     gpuarray *out = nullptr;
     double alpha = 0, beta = 0;
     bool tf32 = false;
+    double alpha_imag = 0, beta_imag = 0;
 };
 template <class Function> inline gpuarray *ga_product_call_(Function f, const ga_product_args &args)
 {
@@ -61,7 +64,8 @@ template <class Function>
 inline gpuarray *ga_product_call_(Function f, const gpuarray *a, const gpuarray *b,
                                   const ga_product_rest_ &rest = {})
 {
-    return ga_product_call_(f, ga_product_args{a, b, rest.out, rest.alpha, rest.beta, rest.tf32});
+    return ga_product_call_(f, ga_product_args{a, b, rest.out, rest.alpha, rest.beta, rest.tf32,
+                                               rest.alpha_imag, rest.beta_imag});
 }
 #define GA_PRODUCT_CALL_(f, ...)                                                                   \
     GA_HERE_(GA_JOIN_(GA_PRODUCT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))

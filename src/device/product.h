@@ -16,6 +16,16 @@ typedef struct ga__matrix {
     bool transposed;
 } ga__matrix;
 
+/* A number that multiplies a product or what it is added to; real but for complex dtypes. */
+typedef struct ga__factor {
+    double re, im;
+} ga__factor;
+
+static inline bool ga__factor_is(ga__factor f, double number)
+{
+    return f.re == number && f.im == 0;
+}
+
 /* c = alpha * a @ b + beta * c at each place of the stack: (m, k) @ (k, n). With a bias, n elements
  * of c's dtype are added to each row; with relu, what is less than 0 becomes 0. */
 typedef struct ga__matrix_product {
@@ -23,7 +33,7 @@ typedef struct ga__matrix_product {
     int64_t m, n, k, places;
     ga_dtype type;   /* of a and b */
     ga_dtype c_type; /* of c; sums are at least in float32 */
-    double alpha, beta;
+    ga__factor alpha, beta;
     bool tf32;
     const void *bias; /* NULL: none */
     bool relu;

@@ -16,7 +16,7 @@ MOST = 60000  # elements of an operand or of a result, and steps of NumPy's sums
 
 class ProductArgs(Structure):
     _fields_ = [("a", c_void_p), ("b", c_void_p), ("out", c_void_p), ("alpha", c_double), ("beta", c_double),
-                ("tf32", c_bool)]
+                ("tf32", c_bool), ("alpha_imag", c_double), ("beta_imag", c_double)]
 
 
 def lengths(rng, count):
@@ -49,6 +49,8 @@ class Matmul(Recipe):
         truths, signed = self.dtype.kind == "b", self.dtype.kind not in "bu"
         self.alpha = pick(rng, [0, 0, 1, *([] if truths else [2]), *([-1] if signed else [])])
         self.beta = pick(rng, [0, 0, 1, *([] if truths else [3])]) if self.into else 0
+        self.turn = pick(rng, [0, 0, 1, -2]) if self.dtype.kind == "c" else 0  # alpha's imaginary part
+        self.factor = self.alpha + 1j * self.turn if self.turn else self.alpha or 1
 
     def shapes(self, rng):
         m, n, k = lengths(rng, 3)
@@ -65,11 +67,12 @@ class Matmul(Recipe):
     def call(self, rng):
         a, b = (Held(self.library, rng, small(rng, dtype, shape))
                 for dtype, shape in zip(self.dtypes, self.shapes(rng)))
-        args = ProductArgs(a.array.address, b.array.address, None, self.alpha, self.beta, rng.random() < 0.1)
+        args = ProductArgs(a.array.address, b.array.address, None, self.alpha, self.beta, rng.random() < 0.1,
+                           self.turn)
         wanted = exactly(self.FORMS[self.name], [a.like, b.like], self.dtype)
         what = "%s(%r, %r)" % (self.name, a, b)
         if not self.into:
-            args.alpha, factor = self.alpha, self.alpha or 1
+            args.alpha, factor = self.alpha, self.factor
             got = self.library.make("ga_" + self.name, *sized(args))
             return what, [(got, (self.number(wanted) * factor).astype(self.dtype) if factor != 1 else wanted, True)]
         out = Held(self.library, rng, small(rng, self.dtype.name, wanted.shape))
@@ -82,14 +85,14 @@ class Matmul(Recipe):
         function.restype = c_void_p
         if not function(*sized(args)):
             self.library.fail()
-        what += " into %r, alpha %g, beta %g" % (out, self.alpha, self.beta)
+        what += " into %r, alpha %s, beta %g" % (out, self.factor, self.beta)
         return what, [(out.array, exact, True)]
 
     def whole(self, a, b, c):
         product = self.FORMS[self.name](a, b)
         if self.dtype.kind == "b":
             return product | (c if self.beta else False)
-        return np.asarray(self.alpha or 1, product.dtype) * product + np.asarray(self.beta, c.dtype) * c
+        return np.asarray(self.factor, product.dtype) * product + np.asarray(self.beta, c.dtype) * c
 
 
 class Formula(Recipe):

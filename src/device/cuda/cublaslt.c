@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/os/library.h"
 #include "device/memory.h"
 #include "model/dtype.h"
@@ -118,7 +119,7 @@ enum { WAYS = 256, PROBES = 8, MOST_DEVICES = 64, MOST_WORKSPACE_BYTES = 32 << 2
 /* What a device's products share. Its lock is held while a product is given to the stream, so that
  * no way is replaced meanwhile. */
 typedef struct shared {
-    handle handle;
+    handle handle; /* NULL: the library does not start */
     way ways[WAYS];
 } shared;
 
@@ -284,9 +285,12 @@ static ga_status open_device(const ga__device *device, shared **its)
             return GA_ERR_MEMORY;
         const int status = lt.create(&made->handle);
         if (status != 0) {
-            ga__free(made);
-            return ga__fail(GA_ERR_DEVICE, "matmul: cuBLASLt does not start on %s: status %d",
-                            device->name, status);
+            made->handle = NULL;
+            ga__log(
+                GA_LOG_INFO,
+                "matmul: cuBLASLt does not start on %s (status %d; it may need a newer driver): "
+                "products of floats are slower without",
+                device->name, status);
         }
         *known = made;
     }
@@ -301,7 +305,8 @@ void ga__cublaslt_close(const ga__device *device)
     if (its) {
         for (int k = 0; k < WAYS; k++)
             free_way(&its->ways[k]);
-        lt.destroy(its->handle);
+        if (its->handle)
+            lt.destroy(its->handle);
         ga__free(its);
         devices[device->index] = NULL;
     }
@@ -316,14 +321,17 @@ typedef union number {
     double f64[2];
 } number;
 
-static number number_of(const shape *s, double x)
+static number number_of(const shape *s, ga__factor x)
 {
     const int scale = types[s->type].scale;
     number made = {.f64 = {0}};
-    if (scale == F64 || scale == C64)
-        made.f64[0] = x;
-    else
-        made.f32[0] = (float)x;
+    if (scale == F64 || scale == C64) {
+        made.f64[0] = x.re;
+        made.f64[1] = x.im;
+    } else {
+        made.f32[0] = (float)x.re;
+        made.f32[1] = (float)x.im;
+    }
     return made;
 }
 
@@ -350,6 +358,8 @@ ga_status ga__cublaslt_multiply(ga__stream *stream, const ga__matrix_product *p)
     int status = 0;
     pthread_mutex_lock(&lock);
     ga_status result = open_device(stream->device, &its);
+    if (result == GA_OK && !its->handle)
+        result = GA_ERR_UNSUPPORTED;
     way *w = result == GA_OK ? find_way(its, &s, p->bias, &status) : NULL;
     if (w)
         result = give(stream, its, w, p);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/environment.h"
 #include "base/os/fork.h"
 #include "base/os/library.h"
 #include "device/cpu/threads.h"
@@ -30,8 +31,24 @@ static const char *const files[] = {"libopenblas.so.0",
 static const char *const folders[] = {"$CONDA_PREFIX/lib", "$VIRTUAL_ENV/lib", "$MKLROOT/lib",
                                       "$HOME/.local/lib", NULL};
 
+/* OpenBLAS runs the code of a processor of 2004 on one that it does not know: there, the own
+ * kernels are several times faster. OPENBLAS_CORETYPE, which OpenBLAS reads too, chooses its code.
+ */
+static bool lacks_code(void)
+{
+#ifdef __x86_64__
+    const char *chosen = ga__environment("OPENBLAS_CORETYPE");
+    return blas.openblas_core && strcmp(blas.openblas_core(), "Prescott") == 0 &&
+           __builtin_cpu_supports("avx2") && !(chosen && *chosen);
+#else
+    return false;
+#endif
+}
+
+static bool outdated; /* set before the library counts as loaded */
+
 /* The BLAS has threads of its own, as many as the pool of launches. */
-static void set_threads(void)
+static void get_ready(void)
 {
     const int count = ga__pool_size();
     if (blas.openblas_threads)
@@ -40,6 +57,7 @@ static void set_threads(void)
         blas.mkl_threads(count);
     else if (blas.blis_threads)
         blas.blis_threads(count);
+    outdated = lacks_code();
 }
 
 static ga__library library = {
@@ -52,7 +70,7 @@ static ga__library library = {
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
     .final = true,
-    .ready = set_threads,
+    .ready = get_ready,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 GA__FORK_GUARD(&library.lock, GA__FORK_LIBRARY, NULL)
@@ -70,7 +88,11 @@ ga_status ga__host_blas_found(char *text, size_t size)
         snprintf(version, sizeof version, "BLIS %s", blas.blis_version());
     for (size_t end = strlen(version); end > 0 && version[end - 1] == ' ';)
         version[--end] = '\0';
-    snprintf(text, size, "%s, %s", version, library.path);
+    snprintf(text, size, "%s, %s%s", version, library.path,
+             outdated
+                 ? " (not used: it has no code for this processor, and Quarry's own kernels are "
+                   "faster; a newer OpenBLAS, or OPENBLAS_CORETYPE=Haswell, is faster still)"
+                 : "");
     return GA_OK;
 }
 
@@ -96,21 +118,22 @@ static int flag(const ga__matrix *x)
 static void multiply_floats(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.sgemm(SHAPE(p), (float)p->alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch,
-               (float)p->beta, at->c, (int)p->c.pitch);
+    blas.sgemm(SHAPE(p), (float)p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch,
+               (float)p->beta.re, at->c, (int)p->c.pitch);
 }
 
 static void multiply_doubles(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.dgemm(SHAPE(p), p->alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, p->beta, at->c,
-               (int)p->c.pitch);
+    blas.dgemm(SHAPE(p), p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, p->beta.re,
+               at->c, (int)p->c.pitch);
 }
 
 static void multiply_small_complex(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    const float alpha[2] = {(float)p->alpha}, beta[2] = {(float)p->beta};
+    const float alpha[2] = {(float)p->alpha.re, (float)p->alpha.im},
+                beta[2] = {(float)p->beta.re, (float)p->beta.im};
     blas.cgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
                (int)p->c.pitch);
 }
@@ -118,7 +141,7 @@ static void multiply_small_complex(const matrices *at)
 static void multiply_complex(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    const double alpha[2] = {p->alpha}, beta[2] = {p->beta};
+    const double alpha[2] = {p->alpha.re, p->alpha.im}, beta[2] = {p->beta.re, p->beta.im};
     blas.zgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
                (int)p->c.pitch);
 }
@@ -135,8 +158,8 @@ static void multiply_row_of_floats(const matrices *at)
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
     blas.sgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), (float)p->alpha, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), (float)p->beta, at->c, 1);
+               (int)(turned ? p->k : p->n), (float)p->alpha.re, at->b, (int)p->b.pitch, at->a,
+               row_step(&p->a), (float)p->beta.re, at->c, 1);
 }
 
 static void multiply_row_of_doubles(const matrices *at)
@@ -144,8 +167,8 @@ static void multiply_row_of_doubles(const matrices *at)
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
     blas.dgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), p->alpha, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), p->beta, at->c, 1);
+               (int)(turned ? p->k : p->n), p->alpha.re, at->b, (int)p->b.pitch, at->a,
+               row_step(&p->a), p->beta.re, at->c, 1);
 }
 
 /* The functions of each dtype; NULL: the BLAS has none. */
@@ -168,7 +191,7 @@ bool ga__host_blas_takes(const ga__matrix_product *p)
 {
     return functions[p->type].matrices && !p->bias && !p->relu && p->c_type == p->type &&
            fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
-           fits_int(p->b.pitch) && fits_int(p->c.pitch) && ga__library_load(&library);
+           fits_int(p->b.pitch) && fits_int(p->c.pitch) && ga__library_load(&library) && !outdated;
 }
 
 static void run(const void *product)

@@ -36,6 +36,13 @@ static uint64_t address_of(const gpuarray *x)
     return (uint64_t)(uintptr_t)x->data;
 }
 
+static void add_factor(ga__params *params, ga_dtype type, ga__factor f)
+{
+    ga__params_add_number(params, type,
+                          ga__dtype_kind(type) == 'c' ? ga_value_floating(GA_COMPLEX128, f.re, f.im)
+                                                      : ga_value_double(f.re));
+}
+
 static void add_head(ga__params *params, const plan *p)
 {
     ga__product_params *head = ga__params_reserve(params, sizeof *head);
@@ -57,9 +64,8 @@ static void add_head(ga__params *params, const plan *p)
                                  .tiles_n = (uint64_t)p->tiles_n,
                                  .blocks = (uint64_t)(p->tiles_m * p->tiles_n * p->places)};
     ga__params numbers = ga__params_in(&head->alpha, 4);
-    const double alpha = p->call->alpha == 0 ? 1 : p->call->alpha;
-    ga__params_add_number(&numbers, p->call->type, ga_value_double(alpha));
-    ga__params_add_number(&numbers, p->call->type, ga_value_double(p->call->beta));
+    add_factor(&numbers, p->call->type, ga__product_alpha(p->call));
+    add_factor(&numbers, p->call->type, p->call->beta);
 }
 
 static void add_scratch(ga__params *params, const plan *p, const ga__buffer *scratch)
@@ -125,7 +131,7 @@ static gpuarray *result_apart(const ga__product *call, ga_dtype type)
 {
     gpuarray *c = call->c,
              *apart = ga__array_new(call->name, c->buffer->device, type, c->ndim, c->shape);
-    if (apart && call->beta != 0 && ga__product_copy(apart, c) != GA_OK) {
+    if (apart && !ga__factor_is(call->beta, 0) && ga__product_copy(apart, c) != GA_OK) {
         ga_free(apart);
         return NULL;
     }

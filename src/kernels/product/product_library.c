@@ -56,7 +56,7 @@ static ga__matrix_product describe(const plan *p, ga__product_fit *fit)
                                   .places = p->axes > 0 ? p->length[0] : 1,
                                   .type = fit->type,
                                   .c_type = fit->c_type,
-                                  .alpha = p->call->alpha == 0 ? 1 : p->call->alpha,
+                                  .alpha = ga__product_alpha(p->call),
                                   .beta = p->call->beta,
                                   .tf32 = p->call->tf32,
                                   .bias = p->call->bias ? p->call->bias->data : NULL,

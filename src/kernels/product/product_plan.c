@@ -248,8 +248,9 @@ void ga__product_plan_tiles(plan *p)
                                  .a = (uint8_t)p->a.array->dtype,
                                  .b = (uint8_t)p->b.array->dtype,
                                  .c = (uint8_t)call->c->dtype,
-                                 .scales = call->alpha != 0 && call->alpha != 1,
-                                 .adds = call->beta != 0,
+                                 .scales = !ga__factor_is(call->alpha, 0) &&
+                                           !ga__factor_is(call->alpha, 1),
+                                 .adds = !ga__factor_is(call->beta, 0),
                                  .axes = (uint8_t)p->axes};
     p->v.host = p->device->arch == 0;
     assert(p->m > 0 && p->n > 0);

@@ -12,7 +12,7 @@ bool ga__product_is_rows(const plan *p)
 {
     const ga__product *call = p->call;
     return p->m == 1 && p->k > 0 && p->axes + 2 <= GA_MAX_NDIM &&
-           (call->alpha == 0 || call->alpha == 1) && call->beta == 0 &&
+           ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
            ga__dtype_kind(call->type) != 'b' &&
            (p->device->arch > 0 || !ga__dtype_rounds(call->type));
 }

@@ -82,7 +82,7 @@ static bool multiply_stacks(const ga_product_args *args, const gpuarray *out)
     ga__check_begin();
     ga__guard_add(&finite, args->a);
     ga__guard_add(&finite, args->b);
-    if (args->beta != 0)
+    if (args->beta != 0 || args->beta_imag != 0)
         ga__guard_add(&finite, out);
     const bool done =
         ga__dot_matrices(args) && ga__check_elements("dot", out, &finite, 0, NULL, NULL) == GA_OK;
@@ -125,10 +125,15 @@ static gpuarray *dot_stacks(const ga_product_args *args)
     return NULL;
 }
 
+static bool scales(const ga_product_args *args)
+{
+    return args->alpha != 0 || args->beta != 0 || args->alpha_imag != 0 || args->beta_imag != 0;
+}
+
 static gpuarray *dot_numbers(const ga_product_args *args)
 {
     const ga_value a = ga_value_array(args->a), b = ga_value_array(args->b);
-    if (args->alpha != 0 || args->beta != 0)
+    if (scales(args))
         return ga__fail_null(GA_ERR_INVALID, "dot: alpha and beta take no array of 0 dimensions");
     if (!args->out)
         return (ga_multiply)(a, b);
@@ -154,7 +159,7 @@ static gpuarray *dot(const ga_product_args *args)
             "dot: shapes %s and %s do not match: the last axis of the first array and "
             "the last but one (or only) axis of the second differ",
             ga__shape_text(a->ndim, a->shape), ga__shape_text(b->ndim, b->shape));
-    if (a->ndim == 1 && b->ndim == 1 && args->alpha == 0 && args->beta == 0)
+    if (a->ndim == 1 && b->ndim == 1 && !scales(args))
         return deliver(dot_vectors(a, b, device), args->out);
     return a->ndim == 1 || b->ndim <= 2 ? ga__dot_matrices(args) : dot_stacks(args);
 }

@@ -142,8 +142,16 @@ typedef struct call {
 ga_status ga__check_product_numbers(const char *name, const ga_product_args *args, ga_dtype dtype)
 {
     const double numbers[] = {args->alpha, args->beta};
+    const double imaginary = args->alpha_imag != 0 ? args->alpha_imag : args->beta_imag;
     if (args->beta != 0 && !args->out)
         return ga__fail(GA_ERR_INVALID, "%s: beta is %g, but there is no out", name, args->beta);
+    if (args->beta_imag != 0 && !args->out)
+        return ga__fail(GA_ERR_INVALID, "%s: beta_imag is %g, but there is no out", name,
+                        args->beta_imag);
+    if (imaginary != 0 && ga__dtype_kind(dtype) != 'c')
+        return ga__fail(GA_ERR_INVALID, "%s: %s is %g, and the result %s", name,
+                        args->alpha_imag != 0 ? "alpha_imag" : "beta_imag", imaginary,
+                        ga_dtype_name(dtype));
     ga_status status = GA_OK;
     for (int k = 0; k < 2 && status == GA_OK; k++) {
         if (!ga__dtype_rounds(dtype) && rint(numbers[k]) != numbers[k])
@@ -212,8 +220,10 @@ static gpuarray *product(const form *f, const ga_product_args *args)
     gpuarray *out = args->out
                         ? args->out
                         : ga__array_new(f->name, c.device, c.dtype, c.match.ndim, c.match.shape);
-    const ga__product_options options = {
-        .name = f->name, .alpha = args->alpha, .beta = args->beta, .tf32 = args->tf32};
+    const ga__product_options options = {.name = f->name,
+                                         .alpha = {args->alpha, args->alpha_imag},
+                                         .beta = {args->beta, args->beta_imag},
+                                         .tf32 = args->tf32};
     const ga_status status = out ? multiply(&options, &c.match, a, args->b, out) : ga_error();
     ga_free(conjugate);
     if (status == GA_OK)

@@ -48,7 +48,7 @@ multiply_checked(const ga__product_options *options, const view *a, const view *
     ga__check_begin();
     ga__guard_add(&finite, a->base);
     ga__guard_add(&finite, b->base);
-    if (options->beta != 0)
+    if (!ga__factor_is(options->beta, 0))
         ga__guard_add(&finite, out->base);
     if (options->bias)
         ga__guard_add(&finite, options->bias);

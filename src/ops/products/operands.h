@@ -5,6 +5,7 @@
 #include <quarry/products.h>
 
 #include "array/array.h"
+#include "device/product.h"
 
 /* A view in the caller's memory, valid as long as its array: it owns nothing. */
 typedef struct ga__product_view {
@@ -23,7 +24,7 @@ void ga__product_view_insert(ga__product_view *v, int at);
  * matrices, even where the result lacks one. */
 typedef struct ga__product_options {
     const char *name;
-    double alpha, beta;
+    ga__factor alpha, beta;
     bool tf32;
     const gpuarray *bias; /* NULL, or as many elements as the result has columns, 1-D */
     bool relu;            /* at last, what is less than 0 becomes 0 */

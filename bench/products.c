@@ -1,0 +1,191 @@
+/* quarry-products draws random shapes of products of matrices and times ga_matmul() on each. It
+ * writes one CSV line for each shape; map/products.py adds PyTorch's times. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "machine.h"
+
+enum { MOST_ROUNDS = 64, BATCH_US = 1000 };
+
+static const char usage[] =
+    "usage: quarry-products [--device NAME] [--dtypes NAME,...] [--count N] [--seed SEED]\n"
+    "                       [--bytes BYTES] [--work MULTIPLICATIONS] [--rounds N]\n";
+
+typedef struct options {
+    const char *device, *dtypes;
+    int64_t count, seed, bytes, work, rounds; /* bytes: the most of an operand or of the result */
+} options;
+
+/* A stack of products. A turned operand is the transpose of an array in C order. */
+typedef struct shape {
+    int64_t places, m, n, k;
+    bool a_turned, b_turned;
+} shape;
+
+static void check(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "quarry-products: %s: %s\n", what, ga_error_message());
+        exit(1);
+    }
+}
+
+/* ---- Shapes ---- */
+
+/* Between 0 and 1, and never the same one. */
+static double draw(const options *o, uint64_t *at)
+{
+    return random_mix((uint32_t)o->seed, (*at)++) / 4294967296.0;
+}
+
+/* Log-uniform from 1 to 2^14; one of two is a multiple of 8. */
+static int64_t draw_length(const options *o, uint64_t *at)
+{
+    const int64_t length = (int64_t)exp2(14 * draw(o, at));
+    return draw(o, at) < 0.5 ? (length + 7) / 8 * 8 : length;
+}
+
+static bool fits(const options *o, const shape *s, int64_t size)
+{
+    const int64_t most = o->bytes / size / s->places;
+    return s->m * s->k <= most && s->k * s->n <= most && s->m * s->n <= most &&
+           (double)s->places * (double)s->m * (double)s->n * (double)s->k <= (double)o->work;
+}
+
+static shape draw_shape(const options *o, int64_t size, uint64_t *at)
+{
+    shape s;
+    do {
+        s.places = draw(o, at) < 0.5 ? 1 : (int64_t)exp2(14 * draw(o, at));
+        s.m = draw_length(o, at);
+        s.n = draw_length(o, at);
+        s.k = draw_length(o, at);
+        s.a_turned = draw(o, at) < 0.25;
+        s.b_turned = draw(o, at) < 0.25;
+    } while (!fits(o, &s, size));
+    return s;
+}
+
+/* ---- Time ---- */
+
+/* Numbers in [-1, 1), integers from -50 on; a GPU computes faster on simpler ones. */
+static gpuarray *operand(ga_dtype dtype, int64_t places, int64_t rows, int64_t columns, bool turned)
+{
+    const int64_t lengths[] = {places, turned ? columns : rows, turned ? rows : columns};
+    const double half = strstr(ga_dtype_name(dtype), "int") ? 50 : 1;
+    const gpuarray *u = ga_random(3, lengths);
+    gpuarray *x = ga_astype(
+        ga_eval("u * two - one", GA(u), GA_NAMED("two", 2 * half), GA_NAMED("one", half)), dtype);
+    return turned ? ga_matrix_transpose(x) : x;
+}
+
+static double batch_us(const gpuarray *a, const gpuarray *b, gpuarray *out, int calls,
+                       ga_event *const at[2])
+{
+    ga_event_record(at[0], NULL);
+    for (int k = 0; k < calls; k++)
+        check(ga_matmul(a, b, .out = out) != NULL, "matmul");
+    ga_event_record(at[1], NULL);
+    check(ga_event_synchronize(at[1]) == GA_OK, "matmul");
+    return ga_event_elapsed(at[0], at[1]) * 1e3 / calls;
+}
+
+/* Microseconds of one call: the median of batches. */
+static double time_us(const gpuarray *a, const gpuarray *b, gpuarray *out, int rounds)
+{
+    ga_event *at[] = {ga_event_new(), ga_event_new()};
+    double samples[MOST_ROUNDS];
+    check(at[0] && at[1], "events");
+    batch_us(a, b, out, 1, at);
+    const double once = batch_us(a, b, out, 1, at);
+    const int calls = once < BATCH_US ? (int)(BATCH_US / (once + 1)) + 1 : 1;
+    for (int k = 0; k < rounds; k++)
+        samples[k] = batch_us(a, b, out, calls, at);
+    ga_event_free(at[0]);
+    ga_event_free(at[1]);
+    return median(samples, rounds);
+}
+
+static void time_shape(const options *o, ga_dtype dtype, const shape *s)
+{
+    GA_SCOPE {
+        const gpuarray *a = operand(dtype, s->places, s->m, s->k, s->a_turned),
+                       *b = operand(dtype, s->places, s->k, s->n, s->b_turned);
+        gpuarray *out = ga_zeros(dtype, GA_SHAPE(s->places, s->m, s->n));
+        check(a && b && out, "operands");
+        const double us = time_us(a, b, out, (int)o->rounds);
+        printf("%s,%lld,%lld,%lld,%lld,%d,%d,%.2f\n", ga_dtype_name(dtype), (long long)s->places,
+               (long long)s->m, (long long)s->n, (long long)s->k, s->a_turned, s->b_turned, us);
+        fflush(stdout);
+    }
+}
+
+static bool named(const char *list, const char *name)
+{
+    const char *at = strstr(list, name);
+    const char after = at ? at[strlen(name)] : '?';
+    return at && (at == list || at[-1] == ',') && (after == ',' || after == '\0');
+}
+
+/* ---- Options ---- */
+
+static bool read_option(options *o, const char *name, const char *value)
+{
+    const struct {
+        const char *name;
+        int64_t *number;
+    } numbers[] = {{"--count", &o->count},
+                   {"--seed", &o->seed},
+                   {"--bytes", &o->bytes},
+                   {"--work", &o->work},
+                   {"--rounds", &o->rounds}};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        if (strcmp(name, numbers[k].name) == 0)
+            return (*numbers[k].number = strtoll(value, NULL, 10)) > 0;
+    const char **text = strcmp(name, "--device") == 0   ? &o->device
+                        : strcmp(name, "--dtypes") == 0 ? &o->dtypes
+                                                        : NULL;
+    if (text)
+        *text = value;
+    return text != NULL;
+}
+
+static options read_options(int argc, char **argv)
+{
+    options o = {.dtypes = "float32,float64,float16,bfloat16",
+                 .count = 50,
+                 .seed = (int64_t)now_us() & INT32_MAX,
+                 .bytes = 1 << 28,
+                 .work = (int64_t)1 << 37,
+                 .rounds = 7};
+    for (int k = 1; k < argc; k += 2)
+        if (k + 1 == argc || !read_option(&o, argv[k], argv[k + 1])) {
+            fputs(usage, stderr);
+            exit(2);
+        }
+    o.rounds = o.rounds < MOST_ROUNDS ? o.rounds : MOST_ROUNDS;
+    return o;
+}
+
+int main(int argc, char **argv)
+{
+    const options o = read_options(argc, argv);
+    check(!o.device || ga_set_device(o.device) == GA_OK, "the device");
+    char *library = ga_product_library(ga_current_device());
+    printf("# %s, seed %lld, %s\n", ga_current_device(), (long long)o.seed,
+           library ? library : "no library of products");
+    free(library);
+    puts("dtype,places,m,n,k,a_turned,b_turned,us");
+    for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT; dtype++) {
+        uint64_t at = 0;
+        for (int64_t k = 0; k < o.count && named(o.dtypes, ga_dtype_name((ga_dtype)dtype)); k++) {
+            const shape s = draw_shape(&o, (int64_t)ga_dtype_size((ga_dtype)dtype), &at);
+            time_shape(&o, (ga_dtype)dtype, &s);
+        }
+    }
+    return 0;
+}
