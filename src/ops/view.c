@@ -126,7 +126,9 @@ gpuarray *(ga_reshape)(const gpuarray *x, int ndim, const int64_t *shape)
 
 gpuarray *ga_ravel(const gpuarray *x)
 {
-    return ga_reshape(x, 1, x ? &x->size : NULL);
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "ravel: the array is NULL");
+    return ga_reshape(x, 1, &x->size);
 }
 
 gpuarray *ga_transpose(const gpuarray *x)
