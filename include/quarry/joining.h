@@ -417,15 +417,6 @@ inline ga_status ga_meshgrid_call_(int count, const gpuarray *const *arrays, gpu
 
 #define ga_tile(x, ...) GA_AT_(ga_tile, x, GA_SIZES_(__VA_ARGS__))
 #define ga_flip_axes(x, ...) GA_AT_(ga_flip_axes, x, GA_AXIS_LIST_(__VA_ARGS__))
-#define ga_split_at(...) GA_SPLIT_AT_(__VA_ARGS__)
-#define GA_SPLIT_AT_(x, n, indices, axis, out)                                                     \
-    GA_AT_(ga_split_at, x, GA_SIZES_(n, indices), axis, out)
-#define ga_roll_axes(...) GA_ROLL_AXES_(__VA_ARGS__)
-#define GA_ROLL_AXES_(x, n, shifts, axes)                                                          \
-    GA_AT_(ga_roll_axes, x, GA_SIZES_(n, shifts), GA_INTEGERS_(int, axes))
-#define ga_move_axes(...) GA_MOVE_AXES_(__VA_ARGS__)
-#define GA_MOVE_AXES_(x, n, from, to)                                                              \
-    GA_AT_(ga_move_axes, x, GA_AXIS_LIST_(n, from), GA_INTEGERS_(int, to))
 #define ga_trace(...) GA_JOIN_(GA_TRACE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
 #define GA_TRACE_1(x) GA_AT_(ga_trace, x, 0, 0, 1)
 #define GA_TRACE_2(x, offset) GA_AT_(ga_trace, x, offset, 0, 1)

@@ -252,7 +252,6 @@ inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
 #define ga_rng_integers_endpoint(rng, dtype, low, high, ...)                                       \
     GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), GA_SIZES_(__VA_ARGS__))
 #define ga_rng_random(rng, dtype, ...) GA_AT_(ga_rng_random, rng, dtype, GA_SIZES_(__VA_ARGS__))
-#define ga_random(...) GA_RANDOM_(__VA_ARGS__)
-#define GA_RANDOM_(ndim, shape) GA_AT_(ga_random, GA_SIZES_(ndim, shape))
+#define ga_random(...) GA_AT_(ga_random, GA_SIZES_(__VA_ARGS__))
 
 #endif

@@ -140,10 +140,6 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
 #endif
 
 #define ga_resize(x, ...) GA_AT_(ga_resize, x, GA_SIZES_(__VA_ARGS__))
-#define ga_indices(...) GA_INDICES_(__VA_ARGS__)
-#define GA_INDICES_(ndim, shape) GA_AT_(ga_indices, GA_SIZES_(ndim, shape))
-#define ga_unravel_index(...) GA_UNRAVEL_(__VA_ARGS__)
-#define GA_UNRAVEL_(indices, ndim, shape, out)                                                     \
-    GA_AT_(ga_unravel_index, indices, GA_SIZES_(ndim, shape), out)
+#define ga_indices(...) GA_AT_(ga_indices, GA_SIZES_(__VA_ARGS__))
 
 #endif

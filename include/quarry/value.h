@@ -240,8 +240,8 @@ inline ga_value GA_V(std::complex<double> v)
         ((const gpuarray *[]){__VA_ARGS__})
 #endif
 
-/* A list of integers that a function takes, and a list after its length. In C an integer in its
- * place, as in ga_reshape(x, 2, 3), does not compile; C++ has no such conversion. */
+/* A list of integers that ends the arguments of a function, after its length. In C an integer in
+ * its place, as in ga_reshape(x, 2, 3), does not compile; C++ has no such conversion. */
 /* clang-format off */
 #ifdef __cplusplus
 #define GA_INTEGERS_(type, ...) __VA_ARGS__

@@ -63,7 +63,7 @@ static bool find_axes(const char *name, const gpuarray *x, int n, const int *axe
     return true;
 }
 
-gpuarray *(ga_move_axes)(const gpuarray *x, int n, const int *from, const int *to)
+gpuarray *ga_move_axes(const gpuarray *x, int n, const int *from, const int *to)
 {
     int source[GA_MAX_NDIM], target[GA_MAX_NDIM], order[GA_MAX_NDIM];
     uint32_t moves = 0;

@@ -397,7 +397,7 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
     return rest;
 }
 
-gpuarray *(ga_roll_axes)(const gpuarray *x, int n, const int64_t *shifts, const int *axes)
+gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, const int *axes)
 {
     GA__CALL("roll_axes");
     int64_t shift[GA_MAX_NDIM] = {0};
