@@ -118,7 +118,7 @@ static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t le
     return NULL;
 }
 
-ga_statusga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape, gpuarray **out)
+ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape, gpuarray **out)
 {
     GA__CALL("unravel_index");
     gpuarray *made[GA_MAX_NDIM];

@@ -85,7 +85,7 @@ ga_status ga_array_split(const gpuarray *x, int sections, int axis, gpuarray **o
     return status == GA_OK ? split("array_split", x, sections, found, false, false, out) : status;
 }
 
-ga_statusga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis, gpuarray **out)
+ga_status ga_split_at(const gpuarray *x, int n, const int64_t *indices, int axis, gpuarray **out)
 {
     int found;
     ga_status status = check_call("split_at", x, axis, out, &found);
