@@ -323,9 +323,9 @@ static void bad_calls_are_errors(void **state)
         assert_null(ga_vander(x, -1, false));
         assert_error(GA_ERR_SHAPE, "vander: the array has 2 dimensions, expected 1");
         assert_null(ga_trim_zeros_axes(x, NULL, 2, (const int[]){0, -2}));
-        assert_error(GA_ERR_INVALID, "trim_zeros: axis 0 is named twice");
+        assert_error(GA_ERR_INVALID, "trim_zeros_axes: axis 0 is named twice");
         assert_null(ga_ediff1d_between(line, NULL, ga_ones(GA_FLOAT64, GA_SHAPE(2))));
-        assert_error(GA_ERR_DTYPE, "ediff1d: float64 does not cast to int32 of the array");
+        assert_error(GA_ERR_DTYPE, "ediff1d_between: float64 does not cast to int32 of the array");
         assert_int_equal(ga_gradients(x, 0, NULL, NULL, 2, out), GA_ERR_SHAPE);
         assert_error(GA_ERR_SHAPE, "gradient: axis 0 has length 2, expected at least 3");
         if (on_host()) {
