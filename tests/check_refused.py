@@ -3,6 +3,7 @@
 An option without its name, such as the 0 of ga_sum(x, 0), would be taken for a count of axes. Each wrong call must
 fail in C, and in C++20 where the compiler knows it, and the right call beside it must compile without warnings.
 """
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,26 @@ CALLS = ["ga_sum(x", "ga_max(x", "ga_argmin(x", "ga_cumsum(x", "ga_sort(x", "ga_
 INTEGERS = ["ga_take(x, 1)", "ga_take(x, 2, GA_AXIS(0))", "ga_take_along_axis(x, 1)",
             "ga_take_along_axis(x, 1, GA_AXIS(0))", "ga_put(x, 1, 2)", "ga_put(x, 1, 2, .mode = GA_CLIP)",
             "ga_put_along_axis(x, 1, 2)", "ga_put_along_axis(x, 1, 2, GA_AXIS(0))"]
+# Integers in the place of lists: the lengths of NumPy's reshape(x, 2, 3). Beside each, the right call.
+LISTS = [("ga_empty(GA_FLOAT32, 2, 3)", "ga_empty(GA_FLOAT32, GA_SHAPE(2, 3))"),
+         ("ga_zeros(GA_FLOAT32, 0, 0)", "ga_zeros(GA_FLOAT32, GA_SHAPE0)"),
+         ("ga_ones(GA_FLOAT32, 2, 3)", "ga_ones(GA_FLOAT32, 2, (int64_t[]){2, 3})"),
+         ("ga_full(GA_FLOAT32, 2, 3, 1)", "ga_full(GA_FLOAT32, GA_SHAPE(2, 3), 1)"),
+         ("ga_reshape(x, 2, 3)", "ga_reshape(x, ga_ndim(y), ga_shape(y))"),
+         ("ga_reshape(x, 4)", "ga_reshape(x, GA_SHAPE(4))"), ("ga_resize(x, 2, 3)", "ga_resize(x, GA_SHAPE(2, 3))"),
+         ("ga_broadcast_to(x, 2, 3)", "ga_broadcast_to(x, GA_SHAPE(2, ga_length(x, 0)))"),
+         ("ga_transpose_axes(x, 1, 0)", "ga_transpose_axes(x, GA_AXES(1, 0))"),
+         ("ga_squeeze_axes(x, 1, 0)", "ga_squeeze_axes(x, GA_AXES(1, 0))"),
+         ("ga_flip_axes(x, 1, 0)", "ga_flip_axes(x, GA_AXES(1, 0))"),
+         ("ga_tile(x, 2, 3)", "ga_tile(x, GA_SHAPE(2, 3))"),
+         ("ga_pad(x, 1, 2)", "ga_pad(x, GA_SHAPE(1, 2), .mode = \"edge\")"),
+         ("ga_pad(x, 1, 2, .value = GA_V(3))", "ga_pad(x, GA_SHAPE(1, 2), .value = GA_V(3))"),
+         ("ga_random(2, 3)", "ga_random(GA_SHAPE(2, 3))"), ("ga_indices(2, 3)", "ga_indices(GA_SHAPE(2, 3))"),
+         ("ga_rng_random(0, GA_FLOAT32, 2, 3)", "ga_rng_random(0, GA_FLOAT32, GA_SHAPE(2, 3))"),
+         ("ga_rng_normal(0, GA_FLOAT32, 0, 1, 2, 3)", "ga_rng_normal(0, GA_FLOAT32, 0, x, GA_BROADCAST)"),
+         ("ga_rng_standard_normal(0, GA_FLOAT32, 2, 3)", "ga_rng_standard_normal(0, GA_FLOAT32, GA_SHAPE(2))"),
+         ("ga_rng_integers(0, GA_INT8, 0, 9, 2, 3)", "ga_rng_integers(0, GA_INT8, 0, 9, GA_SHAPE(2, 3))"),
+         ("ga_rng_choice(0, x, 2, 3)", "ga_rng_choice(0, x, GA_SHAPE(2, 3), .p = y)")]
 PROGRAM = ("#include <quarry.h>\nvoid f(gpuarray *x, gpuarray *y);\nvoid f(gpuarray *x, gpuarray *y)\n"
            "{{\n    gpuarray *r, *s;\n    (void)y, (void)&r, (void)&s;\n    {};\n}}\n")
 
@@ -36,6 +57,18 @@ def only_warnings(code):
     run = subprocess.run([*compiler, "-fsyntax-only", "-std=c11", *include, "-x", "c", "-"],
                          input=PROGRAM.format(code), text=True, capture_output=True)
     return run.returncode == 0
+
+
+def accepted(codes):
+    """The codes that raise no error in C, each in a line of its own; a compiler stops after some errors."""
+    if len(codes) > 15:
+        return accepted(codes[:15]) + accepted(codes[15:])
+    lines = PROGRAM.format("\n" + ";\n".join(codes))
+    first = lines[:lines.index(codes[0])].count("\n") + 1
+    run = subprocess.run([*compiler, "-fsyntax-only", "-std=c11", "-w", *include, "-x", "c", "-"],
+                         input=lines, text=True, capture_output=True)
+    wrong_lines = {int(line) for line in re.findall(r"<stdin>:(\d+):", run.stderr)}
+    return [code for k, code in enumerate(codes) if first + k not in wrong_lines]
 
 
 wrong = 0
@@ -58,6 +91,13 @@ for code in INTEGERS + [integer.replace("x, 1", "x, 0") for integer in INTEGERS]
     if complaints(right, "c", "c11"):
         print(f"c11: {right} does not compile")
         wrong += 1
+for code in accepted([code for code, _ in LISTS]):
+    print(f"c11: {code} compiles")
+    wrong += 1
+said = complaints("(void)x; " + "; ".join(right for _, right in LISTS), "c", "c11")
+if said:
+    print(f"c11: the right lists do not compile:\n{said}")
+    wrong += 1
 for call in CALLS:
     if only_warnings(f"{call}, 0)"):
         print(f"c11: {call}, 0) compiles")

@@ -200,6 +200,29 @@ static void numbers_convert_to_the_declared_types(void **state)
     }
 }
 
+/* C would drop the imaginary part. */
+static void a_complex_number_is_no_real_argument(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *z = ga_zeros(GA_COMPLEX64, GA_SHAPE(3)), *x = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
+        const ga_value number = ga_value_floating(GA_COMPLEX128, 1.5, -2);
+        ga_kernel *k = ga_elementwise_kernel("float a, float *x", "x[i] = a", "real");
+        expect_error(ga_run(k, number, x), GA_ERR_INVALID,
+                     "real: argument 1 (a): 1.5-2j is complex, expected float32");
+        ga_kernel_free(k);
+        k = ga_elementwise_kernel("int a, float *x", "x[i] = a", "whole");
+        expect_error(ga_run(k, number, x), GA_ERR_INVALID,
+                     "whole: argument 1 (a): 1.5-2j is complex, expected int32");
+        ga_kernel_free(k);
+        k = ga_elementwise_kernel("complex64 a, complex64 *z", "z[i] = a", "complex");
+        assert_int_equal(ga_run(k, number, z), GA_OK);
+        assert_true(ga_item_double(ga_imag(z), 2) == -2);
+        ga_kernel_free(k);
+        expect_ok();
+    }
+}
+
 static void half_and_bfloat16_arguments(void **state)
 {
     (void)state;
@@ -705,6 +728,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(conditional_writes_keep_old_values),
         cmocka_unit_test(input_and_output_may_be_one_array),
         cmocka_unit_test(numbers_convert_to_the_declared_types),
+        cmocka_unit_test(a_complex_number_is_no_real_argument),
         cmocka_unit_test(half_and_bfloat16_arguments),
         cmocka_unit_test(floats_of_a_byte_are_arguments),
         cmocka_unit_test(complex_arguments),

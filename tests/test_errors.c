@@ -219,6 +219,33 @@ static void a_length_of_nothing_is_an_error(void **state)
     }
 }
 
+/* A call that is made of others names itself, not the one inside that fails. */
+static void messages_begin_with_the_programs_call(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(3, 4)), *y = ga_ones(GA_FLOAT32, GA_SHAPE(5));
+        gpuarray *indices[2];
+        assert_null(ga_average(x, GA_AXIS(2)));
+        assert_error(GA_ERR_INVALID, "average: axis 2 is out of range for 2 dimensions");
+        assert_null(ga_average(x, GA_AXIS(2), .weights = x));
+        assert_error(GA_ERR_INVALID, "average: ");
+        assert_null(ga_diff(x, 1, GA_AXIS(0), .prepend = y));
+        assert_error(GA_ERR_SHAPE, "diff: ");
+        assert_int_equal(ga_tril_indices(-1, 0, 2, indices), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "tril_indices: shape (-1, 2) has the negative length -1");
+        assert_null(ga_hstack(GA_ARRAYS(x, y)));
+        assert_error(GA_ERR_SHAPE, "hstack: ");
+        assert_null(ga_rng_normal(NULL, GA_FLOAT32, 0, -1, GA_SHAPE(2)));
+        assert_error(GA_ERR_INVALID, "rng_normal: ");
+        assert_null(ga_ravel(NULL));
+        assert_error(GA_ERR_INVALID, "ravel: the array is NULL");
+        /* the name ends with its call */
+        assert_null(ga_sum(x, GA_AXIS(2)));
+        assert_error(GA_ERR_INVALID, "sum: axis 2 is out of range");
+    }
+}
+
 int main(int argc, char **argv)
 {
 #define WATCHED(test) cmocka_unit_test_setup_teardown(test, watch, unwatch)
@@ -231,6 +258,7 @@ int main(int argc, char **argv)
         WATCHED(errors_go_to_the_log),
         WATCHED(an_error_may_abort_the_program),
         WATCHED(a_length_of_nothing_is_an_error),
+        WATCHED(messages_begin_with_the_programs_call),
     };
 
     return run_named_tests(argc, argv, tests, NULL, NULL);

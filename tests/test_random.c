@@ -1073,11 +1073,11 @@ static void wrong_numbers_are_refused(void **state)
     assert_null(ga_rng_integers(g, GA_UINT8, 0, 257, GA_SHAPE(3)));
     assert_error(GA_ERR_INVALID, "integers: high 257 is out of bounds for uint8");
     assert_null(ga_rng_integers_endpoint(g, GA_INT64, 7, 6u, GA_SHAPE(3)));
-    assert_error(GA_ERR_INVALID, "integers: low 7 is above high 6");
+    assert_error(GA_ERR_INVALID, "rng_integers_endpoint: low 7 is above high 6");
     assert_null(ga_rng_integers_endpoint(g, GA_INT64, 0, UINT64_MAX, GA_SHAPE(3)));
     assert_error(GA_ERR_INVALID, "high 18446744073709551615 is out of bounds for int64");
     assert_null(ga_rng_integers_endpoint(g, GA_INT64, 0, 2.5, GA_SHAPE(3)));
-    assert_error(GA_ERR_INVALID, "integers: high is not a C integer");
+    assert_error(GA_ERR_INVALID, "rng_integers_endpoint: high is not a C integer");
     assert_null(ga_rng_bytes(g, -1));
     assert_error(GA_ERR_INVALID, "bytes: the length -1 is negative");
     assert_null(ga_rng_permutation(g, -4));
@@ -1106,11 +1106,12 @@ static void wrong_arrays_are_refused(void **state)
     assert_null(ga_rng_random(g, GA_FLOAT32, GA_SHAPE(3, -2)));
     assert_error(GA_ERR_SHAPE, "-2");
     assert_int_equal(ga_rng_random_into(NULL, g), GA_ERR_INVALID);
-    assert_error(GA_ERR_INVALID, "random: out is NULL");
+    assert_error(GA_ERR_INVALID, "rng_random_into: out is NULL");
     assert_int_equal(ga_rng_uniform_into(wide, g, 0, 1), GA_ERR_INVALID);
     assert_error(GA_ERR_INVALID, "uniform");
     assert_int_equal(ga_rng_integers_into(x, g, 0, 5), GA_ERR_DTYPE);
-    assert_error(GA_ERR_DTYPE, "integers: the dtype must be an integer or bool, not float32");
+    assert_error(GA_ERR_DTYPE,
+                 "rng_integers_into: the dtype must be an integer or bool, not float32");
     ga_rng_state after;
     ga_rng_get_state(g, &after);
     assert_true(after.position == 9);

@@ -323,11 +323,11 @@ static void bad_calls_are_errors(void **state)
         assert_null(ga_vander(x, -1, false));
         assert_error(GA_ERR_SHAPE, "vander: the array has 2 dimensions, expected 1");
         assert_null(ga_trim_zeros_axes(x, NULL, 2, (const int[]){0, -2}));
-        assert_error(GA_ERR_INVALID, "trim_zeros: axis 0 is named twice");
+        assert_error(GA_ERR_INVALID, "trim_zeros_axes: axis 0 is named twice");
         assert_null(ga_ediff1d_between(line, NULL, ga_ones(GA_FLOAT64, GA_SHAPE(2))));
-        assert_error(GA_ERR_DTYPE, "ediff1d: float64 does not cast to int32 of the array");
+        assert_error(GA_ERR_DTYPE, "ediff1d_between: float64 does not cast to int32 of the array");
         assert_int_equal(ga_gradients(x, 0, NULL, NULL, 2, out), GA_ERR_SHAPE);
-        assert_error(GA_ERR_SHAPE, "gradient: axis 0 has length 2, expected at least 3");
+        assert_error(GA_ERR_SHAPE, "gradients: axis 0 has length 2, expected at least 3");
         if (on_host()) {
             assert_int_equal(ga_unravel_index(INT64S(3, -1), GA_SHAPE(2, 3), out), GA_ERR_INDEX);
             assert_error(GA_ERR_INDEX, "unravel_index: index -1 at position 1 is out of range");
@@ -336,7 +336,7 @@ static void bad_calls_are_errors(void **state)
             assert_error(GA_ERR_INDEX, "ravel_multi_index: index -1 at position 1 is out of range");
         }
         assert_int_equal(ga_gradients(x, 2, (const int[]){0, -2}, NULL, 1, out), GA_ERR_INVALID);
-        assert_error(GA_ERR_INVALID, "gradient: axis 0 is given twice");
+        assert_error(GA_ERR_INVALID, "gradients: axis 0 is given twice");
         assert_null(ga_pad(x, GA_SHAPE(1), .mode = "median", .stat_length = -1));
         assert_error(GA_ERR_INVALID, "pad: stat_length -1 is negative");
         assert_null(ga_cov(x, .fweights = line, .aweights = ga_negative(line)));

@@ -204,9 +204,11 @@ def draw(row):
                    f'const int64_t *lengths);\n'
                    f'GA_API ga_status ga_rng_{name}_into(gpuarray *out, ga_rng *rng{values});\n')
     if not names:
-        return declaration, ''
+        return declaration, (f'#define ga_rng_{name}(rng, dtype, ...) '
+                             f'GA_AT_(ga_rng_{name}, rng, dtype, GA_SIZES_(__VA_ARGS__))\n')
     return declaration, (
-        f'#define ga_rng_{name}(rng, dtype, {given}...) GA_AT_(ga_rng_{name}, rng, dtype{wrapped}, __VA_ARGS__)\n'
+        f'#define ga_rng_{name}(rng, dtype, {given}...) GA_AT_(ga_rng_{name}, rng, dtype{wrapped}, '
+        'GA_SIZES_(__VA_ARGS__))\n'
         f'#define ga_rng_{name}_into(out, rng, {given[:-2]}) GA_AT_(ga_rng_{name}_into, out, rng{wrapped})\n')
 
 

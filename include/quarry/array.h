@@ -461,8 +461,16 @@ inline gpuarray *ga_linspace_(ga_dtype dtype, ga_value start, ga_value stop,
 
 #define ga_arange(dtype, start, stop, step)                                                        \
     GA_AT_(ga_arange_values, dtype, GA_V(start), GA_V(stop), GA_V(step))
+#define ga_empty(dtype, ...) GA_AT_(ga_empty, dtype, GA_SIZES_(__VA_ARGS__))
+#define ga_zeros(dtype, ...) GA_AT_(ga_zeros, dtype, GA_SIZES_(__VA_ARGS__))
+#define ga_ones(dtype, ...) GA_AT_(ga_ones, dtype, GA_SIZES_(__VA_ARGS__))
 #define ga_full(...) GA_FULL_(__VA_ARGS__)
-#define GA_FULL_(dtype, ndim, shape, fill) GA_AT_(ga_full, dtype, ndim, shape, GA_V(fill))
+#define GA_FULL_(dtype, ndim, shape, fill)                                                         \
+    GA_AT_(ga_full, dtype, GA_SIZES_(ndim, shape), GA_V(fill))
+#define ga_reshape(x, ...) GA_AT_(ga_reshape, x, GA_SIZES_(__VA_ARGS__))
+#define ga_broadcast_to(x, ...) GA_AT_(ga_broadcast_to, x, GA_SIZES_(__VA_ARGS__))
+#define ga_transpose_axes(x, ...) GA_AT_(ga_transpose_axes, x, GA_AXIS_LIST_(__VA_ARGS__))
+#define ga_squeeze_axes(x, ...) GA_AT_(ga_squeeze_axes, x, GA_AXIS_LIST_(__VA_ARGS__))
 #define ga_empty_like(...) GA_LIKE_(ga_empty_like, __VA_ARGS__)
 #define ga_zeros_like(...) GA_LIKE_(ga_zeros_like, __VA_ARGS__)
 #define ga_ones_like(...) GA_LIKE_(ga_ones_like, __VA_ARGS__)

@@ -228,8 +228,8 @@ GA_API gpuarray *ga_diag(const gpuarray *x, int64_t k);
 /* A new matrix with the elements of x, in C order, on its k-th diagonal, as numpy.diagflat. */
 GA_API gpuarray *ga_diagflat(const gpuarray *x, int64_t k);
 
-/* The sums along the diagonals of ga_diagonal(), as numpy.trace, a new array. Errors are those of
- * ga_diagonal(). */
+/* The sums along the diagonals of ga_diagonal(), as numpy.trace, a new array: ga_trace(x) and
+ * ga_trace(x, offset) take axes 0 and 1. Errors are those of ga_diagonal(). */
 GA_API gpuarray *ga_trace(const gpuarray *x, int64_t offset, int axis1, int axis2);
 
 /* Options of ga_trace(). In C: ga_trace(x, 0, 0, 1, .dtype = GA_FLOAT64). */
@@ -411,10 +411,15 @@ inline ga_status ga_meshgrid_call_(int count, const gpuarray *const *arrays, gpu
 #define ga_meshgrid(...)                                                                           \
     GA_AT_(ga_meshgrid, sizeof(ga_meshgrid_args), &(ga_meshgrid_args){.count = __VA_ARGS__})
 #define ga_pad(array, ...)                                                                         \
-    GA_AT_(ga_pad, sizeof(ga_pad_args), &(ga_pad_args){.x = array, .nwidths = __VA_ARGS__})
+    GA_AT_(ga_pad, sizeof(ga_pad_args),                                                            \
+           &(ga_pad_args){.x = array, .nwidths = GA_SIZES_FIRST_(__VA_ARGS__)})
 #endif
 
+#define ga_tile(x, ...) GA_AT_(ga_tile, x, GA_SIZES_(__VA_ARGS__))
+#define ga_flip_axes(x, ...) GA_AT_(ga_flip_axes, x, GA_AXIS_LIST_(__VA_ARGS__))
 #define ga_trace(...) GA_JOIN_(GA_TRACE_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_TRACE_1(x) GA_AT_(ga_trace, x, 0, 0, 1)
+#define GA_TRACE_2(x, offset) GA_AT_(ga_trace, x, offset, 0, 1)
 #define GA_TRACE_4(x, offset, axis1, axis2) GA_AT_(ga_trace, x, offset, axis1, axis2)
 #ifdef __cplusplus
 struct ga_trace_rest_ {

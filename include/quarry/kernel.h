@@ -47,11 +47,11 @@ GA_API ga_kernel *ga_elementwise_kernel(size_t size, const ga_elementwise_args *
 
 /* Runs the kernel. `count` is the number of args, one for each declared argument: arrays of the
  * declared dtype, or C numbers, which convert to the declared type and must fit it: 300 does not
- * fit int8. Every array that is indexed only by [i] must have the same size, and n is that size.
- * The call does not wait. GA_ERR_INVALID for another count, a number that does not fit, a
- * read-only view that the kernel writes, or a kernel of another kind; GA_ERR_DTYPE for an array of
- * another dtype; GA_ERR_SHAPE for different sizes; GA_ERR_COMPILE with the compiler's message, at
- * the first run. */
+ * fit int8, and a complex number is none of a real type. Every array that is indexed only by [i]
+ * must have the same size, and n is that size. The call does not wait. GA_ERR_INVALID for another
+ * count, a number that does not fit, a read-only view that the kernel writes, or a kernel of
+ * another kind; GA_ERR_DTYPE for an array of another dtype; GA_ERR_SHAPE for different sizes;
+ * GA_ERR_COMPILE with the compiler's message, at the first run. */
 GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as

@@ -241,8 +241,9 @@ inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
 #define GA_SOBOL_MORE GA_SOBOL_4
 #else
 #define ga_rng_choice(generator, of, ...)                                                          \
-    GA_AT_(ga_rng_choice, sizeof(ga_choice_args),                                                  \
-           &(ga_choice_args){.rng = generator, .a = GA_V(of), .ndim = __VA_ARGS__})
+    GA_AT_(                                                                                        \
+        ga_rng_choice, sizeof(ga_choice_args),                                                     \
+        &(ga_choice_args){.rng = generator, .a = GA_V(of), .ndim = GA_SIZES_FIRST_(__VA_ARGS__)})
 #define ga_sobol(of, count, ...)                                                                   \
     GA_AT_(ga_sobol, sizeof(ga_sobol_args),                                                        \
            &(ga_sobol_args){.dtype = of, .n = count, .dimensions = __VA_ARGS__})
@@ -250,10 +251,18 @@ inline gpuarray *ga_sobol_call_(ga_dtype dtype, int64_t n, int dimensions,
 
 #define ga_rng_permutation(rng, x) GA_AT_(ga_rng_permutation, rng, GA_V(x))
 #define ga_rng_multinomial(rng, dtype, n, pvals, ...)                                              \
-    GA_AT_(ga_rng_multinomial, rng, dtype, GA_V(n), pvals, __VA_ARGS__)
+    GA_AT_(ga_rng_multinomial, rng, dtype, GA_V(n), pvals, GA_SIZES_(__VA_ARGS__))
 #define ga_rng_multivariate_hypergeometric(rng, dtype, colors, n, ...)                             \
-    GA_AT_(ga_rng_multivariate_hypergeometric, rng, dtype, colors, GA_V(n), __VA_ARGS__)
+    GA_AT_(ga_rng_multivariate_hypergeometric, rng, dtype, colors, GA_V(n), GA_SIZES_(__VA_ARGS__))
+#define ga_rng_dirichlet(rng, dtype, alpha, ...)                                                   \
+    GA_AT_(ga_rng_dirichlet, rng, dtype, alpha, GA_SIZES_(__VA_ARGS__))
+#define ga_rng_multivariate_normal(rng, dtype, mean, cov, ...)                                     \
+    GA_AT_(ga_rng_multivariate_normal, rng, dtype, mean, cov, GA_SIZES_(__VA_ARGS__))
+#define ga_rng_integers(rng, dtype, low, high, ...)                                                \
+    GA_AT_(ga_rng_integers, rng, dtype, low, high, GA_SIZES_(__VA_ARGS__))
 #define ga_rng_integers_endpoint(rng, dtype, low, high, ...)                                       \
-    GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), __VA_ARGS__)
+    GA_AT_(ga_rng_integers_endpoint, rng, dtype, GA_V(low), GA_V(high), GA_SIZES_(__VA_ARGS__))
+#define ga_rng_random(rng, dtype, ...) GA_AT_(ga_rng_random, rng, dtype, GA_SIZES_(__VA_ARGS__))
+#define ga_random(...) GA_AT_(ga_random, GA_SIZES_(__VA_ARGS__))
 
 #endif

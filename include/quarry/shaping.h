@@ -139,4 +139,7 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
         &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
 #endif
 
+#define ga_resize(x, ...) GA_AT_(ga_resize, x, GA_SIZES_(__VA_ARGS__))
+#define ga_indices(...) GA_AT_(ga_indices, GA_SIZES_(__VA_ARGS__))
+
 #endif

@@ -240,6 +240,30 @@ inline ga_value GA_V(std::complex<double> v)
         ((const gpuarray *[]){__VA_ARGS__})
 #endif
 
+/* A list of integers that ends the arguments of a function, after its length. In C an integer in
+ * its place, as in ga_reshape(x, 2, 3), does not compile; C++ has no such conversion. */
+/* clang-format off */
+#ifdef __cplusplus
+#define GA_INTEGERS_(type, ...) __VA_ARGS__
+#else
+#define GA_INTEGERS_(type, ...)                                                                    \
+    _Generic((__VA_ARGS__), type *: (__VA_ARGS__), const type *: (__VA_ARGS__),                    \
+        void *: (__VA_ARGS__), const void *: (__VA_ARGS__))
+#endif
+/* clang-format on */
+#define GA_SIZES_(ndim, ...) ndim, GA_INTEGERS_(int64_t, __VA_ARGS__)
+#define GA_AXIS_LIST_(naxes, ...) naxes, GA_INTEGERS_(int, __VA_ARGS__)
+
+/* The same where options may follow. */
+#define GA_SIZES_FIRST_(...) GA_JOIN_(GA_SIZES_FIRST_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_SIZES_FIRST_1(options) options
+#define GA_SIZES_FIRST_2(ndim, shape) GA_SIZES_(ndim, shape)
+#define GA_SIZES_FIRST_3(ndim, shape, ...) GA_SIZES_(ndim, shape), __VA_ARGS__
+#define GA_SIZES_FIRST_4 GA_SIZES_FIRST_3
+#define GA_SIZES_FIRST_5 GA_SIZES_FIRST_3
+#define GA_SIZES_FIRST_6 GA_SIZES_FIRST_3
+#define GA_SIZES_FIRST_MORE GA_SIZES_FIRST_3
+
 /* A shape, as the two arguments "ndim, dims". GA_SHAPE0 is the shape of a 0-d array. */
 #define GA_SHAPE(...) GA_COUNT_(int64_t, __VA_ARGS__), GA_LIST_(int64_t, __VA_ARGS__)
 #define GA_SHAPE0 0, GA_CAST_(const int64_t *, 0)

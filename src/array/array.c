@@ -248,7 +248,7 @@ gpuarray *ga_wrap(void *pointer, ga_dtype dtype, int ndim, const int64_t *shape,
     return NULL;
 }
 
-gpuarray *ga_empty(ga_dtype dtype, int ndim, const int64_t *shape)
+gpuarray *(ga_empty)(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     return ga__array_new("empty", ga__current_device(), dtype, ndim, shape);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/report.h"
 
 #ifndef QUARRY_VERSION
@@ -22,6 +23,7 @@ static _Thread_local ga_status thread_status;
 static _Thread_local ga_site thread_site;
 static _Thread_local int attempts; /* that are not over */
 static _Thread_local char thread_message[MESSAGE_SIZE];
+static _Thread_local const char *outermost; /* ga__call() */
 
 /* Keeps both ends of a text that is too long for the message: those are the most useful parts of a
  * compiler's log. */
@@ -54,6 +56,44 @@ static void set_message(const char *format, va_list args)
     va_end(again);
 }
 
+const char *ga__call(void)
+{
+    return outermost;
+}
+
+const char *ga__call_enter(const char *name)
+{
+    const char *before = outermost;
+    if (!before)
+        outermost = name;
+    return before;
+}
+
+void ga__call_leave(const char *const *before)
+{
+    outermost = *before;
+}
+
+/* The length of the operation with which the message begins, without its ": "; 0 if there is none.
+ */
+static size_t operation_length(const char *message)
+{
+    const size_t length =
+        strspn(message, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return strncmp(message + length, ": ", 2) == 0 ? length : 0;
+}
+
+/* Puts the outermost call in the place of the operation inside it. */
+static void name_the_call(void)
+{
+    const size_t inner = operation_length(thread_message), length = strlen(outermost);
+    const size_t rest = strlen(thread_message + inner) + 1;
+    if (inner == 0 || length + rest > MESSAGE_SIZE)
+        return;
+    memmove(thread_message + length, thread_message + inner, rest);
+    memcpy(thread_message, outermost, length);
+}
+
 /* Reports the thread's error, which is new. */
 static void report(void)
 {
@@ -70,6 +110,8 @@ static void record(ga_status status, const char *format, va_list args)
     thread_status = status;
     thread_site = ga_site_;
     set_message(format, args);
+    if (outermost)
+        name_the_call();
     report();
 }
 

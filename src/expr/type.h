@@ -35,7 +35,8 @@ typedef struct ga__node_key {
     uint32_t axes;    /* REDUCE: a bit for each reduced axis; of a scan, for its axis: 0 if it is
                        * over all elements in C order; GATHER: a bit for each indexed axis */
     int32_t keepdims; /* REDUCE; GATHER: the indices have the other axes, too */
-    uint64_t bits[2]; /* CONSTANT: the number; NUMBER: 1 of an exponent; REDUCE: ddof; APPLY: a
+    uint64_t bits[2]; /* CONSTANT: the number; NUMBER: 1 of an exponent; REDUCE: ddof, and 1 if
+                       * no elements are no error; APPLY: a
                        * small constant exponent, and of round the decimals, if there are some;
                        * VIEW: the first of its parts, and their number; GATHER: where the axes of
                        * the indices begin in the result, and their number; SELECT: the axes behind

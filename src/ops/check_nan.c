@@ -13,6 +13,7 @@
 
 #include "array/scope.h"
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -197,6 +198,9 @@ static void add_index(ga__strbuf *text, int ndim, const int64_t *shape, const in
 /* "divide: nan at index (2,) of shape (4,)" */
 static void begin_message(message *m, const char *name, const gpuarray *result)
 {
+    const char *call = ga__call();
+    if (call && strcmp(call, name) != 0)
+        ga__strbuf_addf(&m->text, "%s: ", call);
     ga__strbuf_addf(&m->text, "%s: ", name);
     add_element(m, result);
     if (m->report)

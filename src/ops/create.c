@@ -237,13 +237,13 @@ static gpuarray *null_like(const char *name)
     return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", name);
 }
 
-gpuarray *ga_zeros(ga_dtype dtype, int ndim, const int64_t *shape)
+gpuarray *(ga_zeros)(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     GA__RANGE("zeros");
     return zeros_on("zeros", ga__current_device(), dtype, ndim, shape);
 }
 
-gpuarray *ga_ones(ga_dtype dtype, int ndim, const int64_t *shape)
+gpuarray *(ga_ones)(ga_dtype dtype, int ndim, const int64_t *shape)
 {
     GA__RANGE("ones");
     return full_on("ones", ga__current_device(), dtype, ndim, shape, ga_value_signed(GA_INT64, 1));

@@ -100,7 +100,7 @@ static bool strides_without_copy(const gpuarray *x, int ndim, const int64_t *sha
     return true;
 }
 
-gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
+gpuarray *(ga_reshape)(const gpuarray *x, int ndim, const int64_t *shape)
 {
     int64_t resolved[GA_MAX_NDIM] = {0}, strides[GA_MAX_NDIM];
 
@@ -126,7 +126,9 @@ gpuarray *ga_reshape(const gpuarray *x, int ndim, const int64_t *shape)
 
 gpuarray *ga_ravel(const gpuarray *x)
 {
-    return ga_reshape(x, 1, x ? &x->size : NULL);
+    if (!x)
+        return ga__fail_null(GA_ERR_INVALID, "ravel: the array is NULL");
+    return ga_reshape(x, 1, &x->size);
 }
 
 gpuarray *ga_transpose(const gpuarray *x)
@@ -142,7 +144,7 @@ gpuarray *ga_transpose(const gpuarray *x)
     return view_as(x, x->ndim, shape, strides);
 }
 
-gpuarray *ga_transpose_axes(const gpuarray *x, int naxes, const int *axes)
+gpuarray *(ga_transpose_axes)(const gpuarray *x, int naxes, const int *axes)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     bool taken[GA_MAX_NDIM] = {false};
@@ -175,7 +177,7 @@ gpuarray *(ga_squeeze)(const gpuarray *x)
     return view_as(x, ndim, shape, strides);
 }
 
-gpuarray *ga_squeeze_axes(const gpuarray *x, int naxes, const int *axes)
+gpuarray *(ga_squeeze_axes)(const gpuarray *x, int naxes, const int *axes)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     uint32_t dropped = 0;
@@ -244,7 +246,7 @@ static gpuarray *repeated(const gpuarray *x, int ndim, const int64_t *shape)
     return view;
 }
 
-gpuarray *ga_broadcast_to(const gpuarray *x, int ndim, const int64_t *shape)
+gpuarray *(ga_broadcast_to)(const gpuarray *x, int ndim, const int64_t *shape)
 {
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "broadcast_to: the array is NULL");

@@ -13,6 +13,10 @@ __attribute__((noinline)) static ga_status check_number(const ga__custom *kernel
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
     char what[128];
+    if (ga__dtype_kind(value.dtype) == 'c' && ga__dtype_kind(argument->dtype) != 'c')
+        return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s): %g%+gj is complex, expected %s",
+                        kernel->base.name, k + 1, argument->name, value.as.z[0], value.as.z[1],
+                        ga_dtype_name(argument->dtype));
     if (ga__number_converts(value, argument->dtype))
         return GA_OK;
     snprintf(what, sizeof(what), "%.48s: argument %d (%.48s)", kernel->base.name, k + 1,
@@ -53,7 +57,8 @@ static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
         if (value.kind == GA_VALUE_ARRAY)
             return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
                             kernel->base.name, k + 1, argument->name);
-        return argument->integer ? check_number(kernel, k, value) : GA_OK;
+        const bool may_fail = argument->integer || ga__dtype_kind(value.dtype) == 'c';
+        return may_fail ? check_number(kernel, k, value) : GA_OK;
     }
     if (value.kind == GA_VALUE_NUMBER)
         return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is an array, not a number",

@@ -342,8 +342,13 @@ class Eval(Recipe):
                 "u = {p} - {q}; u * u + {r}", "u = {p} - {r}; u[..., 1:] - u[..., :-1]",
                 "u = sum({p}, axis=-1); u[..., None] - {q}", "max({p} - {q}, axis=0)[..., ::-1] + 1",
                 "cumsum({p} - {q}, axis=0)", "{r} - cummax({p}*{q}, axis=-1)", "cumsum({p}) * 2",
-                "cumsum(cummin({p}, axis=0) - {q}, axis=-1)"]
-    INEXACT = ("mean", "var", "/ ")
+                "cumsum(cummin({p}, axis=0) - {q}, axis=-1)",
+                "sum({p}, axis=0, where={p} > {q})", "sum({p} * {q}, initial=k)",
+                "mean({p}, axis=-1, where={p} >= {q})",
+                "max({p} - {q}, axis=-1, where={p} > {r}, initial=k) + 1", "var({p}, axis=0, where={p} != k)",
+                "std({p}, where=True, ddof=1)", "all({p}, axis=-1, where={q} > k) | any({p}, axis=-1, where={q} > k)",
+                "u = {p} > {q}; sum({p}, axis=-1, where=u, keepdims=True) - min({p}, where=u, initial=k)"]
+    INEXACT = ("mean", "var", "std", "/ ")
     NAMES = ["a", "b", "c", "x", "y", "x0", "x1", "t0", "r", "longer_name"]
 
     def choose(self, rng):

@@ -271,7 +271,7 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
         double ddof;
         memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
         ga__add_part(r, &op->part, node->loop, ddof);
-        step->empty_is_error |= op->empty_is_error;
+        step->empty_is_error |= op->empty_is_error && !node->key.bits[1];
     }
     for (int k = 0; k < step->group.nresults; k++)
         r->formula.results[k] = step->finish[k];

@@ -64,7 +64,8 @@ typedef struct ga__options {
     int axis[GA_MAX_NDIM];
     bool keepdims;
     double ddof;
-    ga_dtype dtype; /* GA_NO_DTYPE: the reduction's own */
+    ga_dtype dtype;     /* GA_NO_DTYPE: the reduction's own */
+    int where, initial; /* their nodes, which are operands 1 and 2 too; -1: not given */
 } ga__options;
 
 /* A name that the text assigns: "t = x - 1;". */

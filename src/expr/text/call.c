@@ -116,15 +116,26 @@ static int parse_dtype(parser *p, ga__options *options)
     return ga__lexer_advance(&p->lexer);
 }
 
-enum { AXIS, KEEPDIMS, DTYPE, DDOF, CORRECTION, NOPTIONS };
+static int parse_where(parser *p, ga__options *options)
+{
+    options->where = ga__parse_expression(p);
+    return options->where == FAILED ? FAILED : 0;
+}
+
+static int parse_initial(parser *p, ga__options *options)
+{
+    options->initial = ga__parse_expression(p);
+    return options->initial == FAILED ? FAILED : 0;
+}
+
+enum { AXIS, KEEPDIMS, DTYPE, WHERE, INITIAL, DDOF, CORRECTION, NOPTIONS };
 
 static const struct {
     const char *name;
     int (*parse)(parser *p, ga__options *options);
-} option_words[NOPTIONS] = {{"axis", parse_axes},
-                            {"keepdims", parse_keepdims},
-                            {"dtype", parse_dtype},
-                            {"ddof", parse_ddof},
+} option_words[NOPTIONS] = {{"axis", parse_axes},       {"keepdims", parse_keepdims},
+                            {"dtype", parse_dtype},     {"where", parse_where},
+                            {"initial", parse_initial}, {"ddof", parse_ddof},
                             {"correction", parse_ddof}};
 
 /* The option of a word, or NOPTIONS. */
@@ -190,7 +201,7 @@ static int parse_options(parser *p, int row, ga__options *options)
 {
     bool first = true;
     unsigned given = 0;
-    *options = (ga__options){.naxes = -1, .dtype = GA_NO_DTYPE};
+    *options = (ga__options){.naxes = -1, .dtype = GA_NO_DTYPE, .where = -1, .initial = -1};
     while (ga__lexer_next_is(&p->lexer, ",")) {
         if (ga__lexer_advance(&p->lexer) == FAILED)
             return FAILED;
@@ -214,11 +225,13 @@ static LEAF int end_reduction(parser *p, int row, size_t at, int operand)
     const int number = add_options(p, &options);
     if (number == FAILED)
         return FAILED;
-    return ga__parser_add(p, (ga__ast_node){.kind = GA__AST_REDUCTION,
-                                            .row = row,
-                                            .operand = {operand},
-                                            .at = at,
-                                            .options = number});
+    ga__ast_node node = {
+        .kind = GA__AST_REDUCTION, .row = row, .operand = {operand}, .at = at, .options = number};
+    if (options.where >= 0)
+        node.operand[1] = options.where;
+    if (options.initial >= 0)
+        node.operand[2] = options.initial;
+    return ga__parser_add(p, node);
 }
 
 static int parse_reduction(parser *p, int row, size_t at)

@@ -30,12 +30,15 @@ const char *ga__reduction_options(int row)
 {
     switch (row) {
     case GA__ROW_max:
-        return "max takes axis=, keepdims= and dtype=; write maximum(x, y) for two operands";
+        return "max takes axis=, keepdims=, dtype=, where= and initial=; write maximum(x, y) for "
+               "two operands";
     case GA__ROW_min:
-        return "min takes axis=, keepdims= and dtype=; write minimum(x, y) for two operands";
+        return "min takes axis=, keepdims=, dtype=, where= and initial=; write minimum(x, y) for "
+               "two operands";
     case GA__ROW_var:
-    case GA__ROW_std: return "var and std take axis=, keepdims=, dtype=, ddof= and correction=";
-    default: return "a reduction takes axis=, keepdims= and dtype=";
+    case GA__ROW_std:
+        return "var and std take axis=, keepdims=, dtype=, where=, ddof= and correction=";
+    default: return "a reduction takes axis=, keepdims=, dtype=, where= and initial=";
     }
 }
 

@@ -25,23 +25,20 @@ static int read_axes(const typer *t, const ga__options *options, int ndim, uint3
     return 0;
 }
 
-/* The dtype in which the reduction or scan computes. */
-static ga_status find_loop(const ga__row *op, const ga__options *options, ga_dtype dtype,
-                           ga_dtype *loop)
+ga_status ga__typer_loop(const ga__row *op, ga_dtype given, ga_dtype dtype, ga_dtype *loop)
 {
     const ga__operand_type type = {.dtype = dtype};
     ga_dtype common;
     if (op->scan.accumulator)
-        return ga__scan_dtype(op, op->formula.name, dtype, options->dtype, loop);
+        return ga__scan_dtype(op, op->formula.name, dtype, given, loop);
     const ga_status status =
         ga__resolve(op->formula.name, op->kinds, op->rule, 1, &type, loop, &common);
-    return status == GA_OK ? ga__reduce_as(op, dtype, options->dtype, loop) : status;
+    return status == GA_OK ? ga__reduce_as(op, dtype, given, loop) : status;
 }
 
-int ga__typer_reduce(typer *t, int operand)
+int ga__typer_reduce_row(typer *t, int row_id, int operand, ga_dtype given, bool may_be_empty)
 {
     const ga__options *options = &t->ast->options[t->ast_node->options];
-    const int row_id = t->ast_node->row;
     const ga__row *op = &ga__rows[row_id];
     const bool scans = ga__row_scans(row_id);
     ga__node_key key = {.kind = GA__NODE_REDUCE, .row = row_id, .keepdims = options->keepdims};
@@ -53,7 +50,7 @@ int ga__typer_reduce(typer *t, int operand)
         return ga__typer_fail(t, GA_ERR_INVALID, "a scan has one axis");
     if (read_axes(t, options, x->ndim, &key.axes) == FAILED)
         return FAILED;
-    if (find_loop(op, options, x->dtype, &loop) != GA_OK)
+    if (ga__typer_loop(op, given, x->dtype, &loop) != GA_OK)
         return ga__typer_fail_here(t);
     for (int axis = 0; axis < x->ndim && !scans; axis++) {
         const bool reduced = key.axes >> axis & 1;
@@ -65,17 +62,26 @@ int ga__typer_reduce(typer *t, int operand)
         key.axes = 0; /* all elements in C order */
     if (scans)
         ndim = ga__scan_shape(x->ndim, x->shape, key.axes, shape);
-    if (count == 0 && op->empty_is_error)
+    if (count == 0 && op->empty_is_error && !may_be_empty)
         return ga__typer_fail(t, GA_ERR_INVALID, "nothing to reduce");
     key.operand[0] = ga__typer_convert(t, operand, loop);
     if (key.operand[0] == FAILED)
         return FAILED;
     memcpy(&key.bits[0], &options->ddof, sizeof(options->ddof));
+    key.bits[1] = may_be_empty;
     key.dtype = ga__result_dtype(op->result, loop);
     const int k = ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);
     if (k != FAILED)
         ga__typer_node(t, k)->loop = loop;
     return k;
+}
+
+int ga__typer_reduce(typer *t, const int *operand)
+{
+    const ga__options *options = &t->ast->options[t->ast_node->options];
+    return options->where < 0 && options->initial < 0
+               ? ga__typer_reduce_row(t, t->ast_node->row, operand[0], options->dtype, false)
+               : ga__typer_reduce_chosen(t, operand);
 }
 
 /* ---- Products ---- */

@@ -115,6 +115,12 @@ static int add_number(typer *t, int weak, ga_dtype dtype, bool exponent)
     return ga__typer_add_node(t, &key, dtype, 0, NULL);
 }
 
+int ga__typer_number(typer *t, ga_value number, ga_dtype dtype)
+{
+    const int weak = add_constant(t, number);
+    return weak == FAILED ? FAILED : add_number(t, weak, dtype, false);
+}
+
 /* ---- Conversions ---- */
 
 int ga__typer_convert(typer *t, int k, ga_dtype dtype)
@@ -348,7 +354,7 @@ static int type_node(typer *t, const int *node)
     case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
     case GA__AST_CALL: return ga__typer_apply(t, ast_node->row, operand);
     case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
-    case GA__AST_REDUCTION: return ga__typer_reduce(t, operand[0]);
+    case GA__AST_REDUCTION: return ga__typer_reduce(t, operand);
     case GA__AST_VIEW: return view(t, operand[0]);
     case GA__AST_GATHER: return ga__typer_gather(t, operand);
     case GA__AST_ROUND: return ga__typer_round(t, operand[0]);

@@ -38,8 +38,24 @@ int ga__typer_apply(ga__typer *t, int row_id, const int *operand);
 /* The shape that the values have together; returns its number of axes, or GA__TYPER_FAILED. */
 int ga__typer_broadcast(const ga__typer *t, int inputs, const int *operand, int64_t *shape);
 
-/* The reduction or scan of the ast's node, and the product of two matrices. */
-int ga__typer_reduce(ga__typer *t, int operand);
+/* A number as an operand of this dtype. */
+int ga__typer_number(ga__typer *t, ga_value number, ga_dtype dtype);
+
+/* The reduction or scan of the ast's node. */
+int ga__typer_reduce(ga__typer *t, const int *operand);
+
+/* A reduction of this row over the axes of the ast's node, with `given` as its option dtype=.
+ * may_be_empty: an initial element joins the result. */
+int ga__typer_reduce_row(ga__typer *t, int row_id, int operand, ga_dtype given, bool may_be_empty);
+
+/* The dtype in which the row computes, with `given` as its option dtype=. */
+ga_status ga__typer_loop(const ga__row *op, ga_dtype given, ga_dtype dtype, ga_dtype *loop);
+
+/* The same of the elements that operand 1 chooses, with operand 2 as the initial element, if the
+ * options have them. */
+int ga__typer_reduce_chosen(ga__typer *t, const int *operand);
+
+/* The product of two matrices. */
 int ga__typer_multiply(ga__typer *t, const int *operand);
 
 /* The elements of a value at the indices of others, along the axes of the ast's node; and a value

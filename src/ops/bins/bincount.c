@@ -1,9 +1,9 @@
 /* ga_bincount(): how often each integer occurs. */
 #include <quarry/ops.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/bins/bin_calls.h"
 
 static ga_status check(const ga_bincount_args *args)
@@ -44,7 +44,7 @@ static ga_status find_length(const ga_bincount_args *args, int64_t *length)
 
 gpuarray *(ga_bincount)(size_t size, const ga_bincount_args *given)
 {
-    GA__RANGE("bincount");
+    GA__CALL("bincount");
     static const ga__formula formula = {.id = GA__BINS_FORMULA_ID(GA__ID_WHOLE),
                                         .name = "bincount",
                                         .body = "ga::whole_bins(bin, x, ga_bins)"};

@@ -3,9 +3,9 @@
 
 #include <quarry/ops.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/bins/density.h"
 #include "ops/bins/edges.h"
@@ -207,7 +207,7 @@ static ga_status make(const ga_histogram_args *args)
 
 ga_status(ga_histogram)(size_t size, const ga_histogram_args *given)
 {
-    GA__RANGE("histogram");
+    GA__CALL("histogram");
     ga_histogram_args args;
     ga_status status = ga__options_read("histogram", &args, sizeof args, given, size);
     if (status == GA_OK)

@@ -4,9 +4,9 @@
 
 #include <quarry/ops.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/bins/density.h"
@@ -213,7 +213,7 @@ static ga_status run_pair(call *c, const ga_histogram2d_args *args)
 
 ga_status(ga_histogram2d)(size_t size, const ga_histogram2d_args *given)
 {
-    GA__RANGE("histogram2d");
+    GA__CALL("histogram2d");
     ga_histogram2d_args args;
     ga_status status = ga__options_read("histogram2d", &args, sizeof args, given, size);
     if (status == GA_OK)
@@ -280,7 +280,7 @@ static ga_status run_sample(call *c, const ga_histogramdd_args *args)
 
 ga_status(ga_histogramdd)(size_t size, const ga_histogramdd_args *given)
 {
-    GA__RANGE("histogramdd");
+    GA__CALL("histogramdd");
     ga_histogramdd_args args;
     ga_status status = ga__options_read("histogramdd", &args, sizeof args, given, size);
     if (status == GA_OK)

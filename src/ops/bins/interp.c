@@ -2,9 +2,9 @@
 #include <quarry/ops.h>
 #include <quarry/sort.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
@@ -140,7 +140,7 @@ static gpuarray *interpolate(ga_interp_args *args, ga__device *device)
 
 gpuarray *(ga_interp)(size_t size, const ga_interp_args *given_args)
 {
-    GA__RANGE("interp");
+    GA__CALL("interp");
     ga_interp_args args;
     ga__device *device;
     if (ga__options_read("interp", &args, sizeof args, given_args, size) != GA_OK ||

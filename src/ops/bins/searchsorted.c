@@ -1,9 +1,9 @@
 /* ga_searchsorted() and ga_digitize(): places of values in sorted arrays. */
 #include <quarry/ops.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/reduce.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/bins/edges.h"
@@ -94,7 +94,7 @@ static gpuarray *sorted(const gpuarray *a, const gpuarray *sorter)
 
 gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
 {
-    GA__RANGE("searchsorted");
+    GA__CALL("searchsorted");
     ga_searchsorted_args args;
     ga__device *device;
     if (ga__options_read("searchsorted", &args, sizeof args, given, size) != GA_OK ||
@@ -120,7 +120,7 @@ gpuarray *(ga_searchsorted)(size_t size, const ga_searchsorted_args *given)
 
 gpuarray *(ga_digitize)(size_t size, const ga_digitize_args *given)
 {
-    GA__RANGE("digitize");
+    GA__CALL("digitize");
     ga_digitize_args args;
     int direction;
     if (ga__options_read("digitize", &args, sizeof args, given, size) != GA_OK ||

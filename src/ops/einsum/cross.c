@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/check_nan.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
@@ -170,7 +170,7 @@ static gpuarray *run(const call *c, gpuarray *out)
 
 gpuarray *(ga_cross)(size_t size, const ga_vector_args *given)
 {
-    GA__RANGE("cross");
+    GA__CALL("cross");
     ga_vector_args args;
     call c;
     if (ga__options_read("cross", &args, sizeof args, given, size) != GA_OK ||

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/einsum/contraction.h"
 #include "ops/einsum/subscripts.h"
 #include "ops/elementwise_op.h"
@@ -252,7 +252,7 @@ static ga_status check(const ga_einsum_args *args, ga__device **device)
 
 gpuarray *(ga_einsum)(size_t size, const ga_einsum_args *given)
 {
-    GA__RANGE("einsum");
+    GA__CALL("einsum");
     ga_einsum_args args;
     ga__device *device;
     ga_dtype dtype;

@@ -3,10 +3,10 @@
 #include <quarry/einsum.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/einsum/contraction.h"
 #include "ops/elementwise_op.h"
 #include "ops/join/join.h"
@@ -115,7 +115,7 @@ static ga_status read_pairs(const ga_tensordot_args *args, pairs *p)
 
 gpuarray *(ga_tensordot)(size_t size, const ga_tensordot_args *given)
 {
-    GA__RANGE("tensordot");
+    GA__CALL("tensordot");
     ga_tensordot_args args;
     pairs p;
     if (ga__options_read("tensordot", &args, sizeof args, given, size) != GA_OK)
@@ -128,7 +128,7 @@ gpuarray *(ga_tensordot)(size_t size, const ga_tensordot_args *given)
 
 gpuarray *ga_inner(const gpuarray *a, const gpuarray *b)
 {
-    GA__RANGE("inner");
+    GA__CALL("inner");
     ga__contraction *c = begin("inner", a, b);
     if (!c)
         return NULL;
@@ -153,7 +153,7 @@ static void label_others(const gpuarray *x, int axis, int *labels)
 
 gpuarray *(ga_vecdot)(size_t size, const ga_vector_args *given)
 {
-    GA__RANGE("vecdot");
+    GA__CALL("vecdot");
     ga_vector_args args;
     int axis[2], labels[GA_MAX_NDIM];
     if (ga__options_read("vecdot", &args, sizeof args, given, size) != GA_OK ||
@@ -188,7 +188,7 @@ gpuarray *(ga_vecdot)(size_t size, const ga_vector_args *given)
 
 gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b)
 {
-    GA__RANGE("vdot");
+    GA__CALL("vdot");
     int labels[GA_MAX_NDIM];
     ga__contraction *c = begin("vdot", a, b);
     if (!c)
@@ -223,7 +223,7 @@ gpuarray *ga_vdot(const gpuarray *a, const gpuarray *b)
 
 gpuarray *(ga_outer)(size_t size, const ga_outer_args *given)
 {
-    GA__RANGE("outer");
+    GA__CALL("outer");
     ga_outer_args args;
     if (ga__options_read("outer", &args, sizeof args, given, size) != GA_OK)
         return NULL;
@@ -263,7 +263,7 @@ static bool keep_long(ga__contraction *c, int labels)
 
 gpuarray *ga_kron(const gpuarray *a, const gpuarray *b)
 {
-    GA__RANGE("kron");
+    GA__CALL("kron");
     int64_t shape[GA_MAX_NDIM];
     ga__contraction *c = begin("kron", a, b);
     if (!c)

@@ -2,10 +2,10 @@
 #include <quarry/array.h>
 #include <quarry/functions.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/given.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/parts.h"
 
@@ -49,7 +49,7 @@ static ga_status read_numbers(const char *name, size_t size, const ga_close_args
 
 gpuarray *ga_isclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args)
 {
-    GA__RANGE("isclose");
+    GA__CALL("isclose");
     double numbers[GA__MAX_NUMBERS];
     if (read_numbers("isclose", size, args, numbers) != GA_OK)
         return NULL;
@@ -128,7 +128,7 @@ static bool common_shape(const ga_value *values, int *ndim, int64_t *shape)
 
 bool ga_allclose_with(ga_value a, ga_value b, size_t size, const ga_close_args *args)
 {
-    GA__RANGE("allclose");
+    GA__CALL("allclose");
     const ga_value values[] = {a, b};
     double numbers[GA__MAX_NUMBERS];
     ga__device *device;
@@ -160,7 +160,7 @@ static bool equal_arrays(const gpuarray *a, const gpuarray *b, bool broadcasts, 
 
 bool(ga_array_equal)(size_t size, const ga_array_equal_args *args)
 {
-    GA__RANGE("array_equal");
+    GA__CALL("array_equal");
     ga_array_equal_args known;
     if (ga__options_read("array_equal", &known, sizeof known, args, size) != GA_OK)
         return false;
@@ -169,6 +169,6 @@ bool(ga_array_equal)(size_t size, const ga_array_equal_args *args)
 
 bool ga_array_equiv(const gpuarray *a, const gpuarray *b)
 {
-    GA__RANGE("array_equiv");
+    GA__CALL("array_equiv");
     return equal_arrays(a, b, true, &is_equal);
 }

@@ -6,9 +6,9 @@
 #include <quarry/joining.h>
 
 #include "array/scope.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/take_number.h"
@@ -114,7 +114,7 @@ static gpuarray *counts_of(const ga_average_args *args, const gpuarray *average)
 
 gpuarray *(ga_average)(size_t size, const ga_average_args *args)
 {
-    GA__RANGE("average");
+    GA__CALL("average");
     ga_average_args known;
     if (ga__options_read("average", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -346,7 +346,7 @@ static gpuarray *squeezed(gpuarray *matrix)
 
 gpuarray *(ga_cov)(size_t size, const ga_cov_args *args)
 {
-    GA__RANGE("cov");
+    GA__CALL("cov");
     ga_cov_args known;
     if (ga__options_read("cov", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -382,7 +382,7 @@ static ga_status normalise(gpuarray *c)
 
 gpuarray *(ga_corrcoef)(size_t size, const ga_cov_args *args)
 {
-    GA__RANGE("corrcoef");
+    GA__CALL("corrcoef");
     ga_cov_args known;
     if (ga__options_read("corrcoef", &known, sizeof known, args, size) != GA_OK)
         return NULL;

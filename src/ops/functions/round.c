@@ -3,10 +3,10 @@
 
 #include <quarry/functions.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/given.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/elementwise_op.h"
 #include "ops/functions/round.h"
 
@@ -39,13 +39,13 @@ static gpuarray *round_to(gpuarray *out, ga_value a, int decimals)
 
 gpuarray *(ga_round_decimals)(ga_value a, int decimals)
 {
-    GA__RANGE("round_decimals");
+    GA__CALL("round_decimals");
     return decimals == 0 ? (ga_round)(a) : round_to(NULL, a, decimals);
 }
 
 ga_status(ga_round_decimals_into)(gpuarray *out, ga_value a, int decimals)
 {
-    GA__RANGE("round_decimals_into");
+    GA__CALL("round_decimals_into");
     if (!out)
         return ga__fail(GA_ERR_INVALID, "round: out is NULL");
     if (decimals == 0)
@@ -72,7 +72,7 @@ static double largest(ga_value a)
 
 gpuarray *ga_nan_to_num_with(ga_value a, size_t size, const ga_nan_to_num_args *args)
 {
-    GA__RANGE("nan_to_num");
+    GA__CALL("nan_to_num");
     ga_nan_to_num_args known;
     if (ga__options_read("nan_to_num", &known, sizeof known, args, size) != GA_OK)
         return NULL;

@@ -5,9 +5,9 @@
 
 #include <quarry/ops.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
@@ -97,7 +97,7 @@ static ga_status slopes(const ga_gradient_args *args, int axis, gpuarray *out)
 
 gpuarray *(ga_gradient)(size_t size, const ga_gradient_args *args)
 {
-    GA__RANGE("gradient");
+    GA__CALL("gradient");
     ga_gradient_args known;
     int axis;
     if (ga__options_read("gradient", &known, sizeof known, args, size) != GA_OK ||
@@ -125,7 +125,7 @@ gpuarray *(ga_gradient)(size_t size, const ga_gradient_args *args)
 ga_status ga_gradients(const gpuarray *x, int naxes, const int *axes, const ga_value *spacings,
                        int edge_order, gpuarray **out)
 {
-    GA__RANGE("gradients");
+    GA__CALL("gradients");
     gpuarray *made[GA_MAX_NDIM];
     int n = 0;
     if (!x || !out || naxes < 0 || (naxes > 0 && !axes))
@@ -225,7 +225,7 @@ static gpuarray *integrate(const ga_trapezoid_args *args, int axis, const gpuarr
 
 gpuarray *(ga_trapezoid)(size_t size, const ga_trapezoid_args *args)
 {
-    GA__RANGE("trapezoid");
+    GA__CALL("trapezoid");
     ga_trapezoid_args known;
     int axis;
     if (ga__options_read("trapezoid", &known, sizeof known, args, size) != GA_OK ||
@@ -264,7 +264,7 @@ static gpuarray *corrections(const gpuarray *x, int axis, double period, double 
 
 gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
 {
-    GA__RANGE("unwrap");
+    GA__CALL("unwrap");
     ga_unwrap_args known;
     int axis;
     if (ga__options_read("unwrap", &known, sizeof known, args, size) != GA_OK ||
@@ -292,7 +292,7 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
 
 gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
 {
-    GA__RANGE("polyval");
+    GA__CALL("polyval");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(224), .name = "polyval", .body = "r = ga::horner<ga_v0>(p, m, x)"};
     const ga_value values[] = {ga_value_array(p), ga_value_array(x)};
@@ -377,12 +377,12 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
 
 gpuarray *(ga_convolve)(size_t size, const ga_convolve_args *args)
 {
-    GA__RANGE("convolve");
+    GA__CALL("convolve");
     return convolve("convolve", false, size, args);
 }
 
 gpuarray *(ga_correlate)(size_t size, const ga_convolve_args *args)
 {
-    GA__RANGE("correlate");
+    GA__CALL("correlate");
     return convolve("correlate", true, size, args);
 }

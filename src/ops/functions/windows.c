@@ -3,10 +3,10 @@
 
 #include <quarry/functions.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/given.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/convert.h"
 
 #define PI "3.14159265358979323846"
@@ -39,7 +39,7 @@ static gpuarray *window(const ga__formula *formula, ga_dtype dtype, int64_t m, d
 
 gpuarray *ga_bartlett(ga_dtype dtype, int64_t m)
 {
-    GA__RANGE("bartlett");
+    GA__CALL("bartlett");
     static const ga__formula formula = {.id = GA__FORMULA_ID(106),
                                         .name = "bartlett",
                                         .body = PLACE "r = k <= 0 ? 1 + k / b : 1 - k / b",
@@ -49,7 +49,7 @@ gpuarray *ga_bartlett(ga_dtype dtype, int64_t m)
 
 gpuarray *ga_blackman(ga_dtype dtype, int64_t m)
 {
-    GA__RANGE("blackman");
+    GA__CALL("blackman");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(107),
         .name = "blackman",
@@ -61,7 +61,7 @@ gpuarray *ga_blackman(ga_dtype dtype, int64_t m)
 
 gpuarray *ga_hamming(ga_dtype dtype, int64_t m)
 {
-    GA__RANGE("hamming");
+    GA__CALL("hamming");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(108),
         .name = "hamming",
@@ -72,7 +72,7 @@ gpuarray *ga_hamming(ga_dtype dtype, int64_t m)
 
 gpuarray *ga_hanning(ga_dtype dtype, int64_t m)
 {
-    GA__RANGE("hanning");
+    GA__CALL("hanning");
     static const ga__formula formula = {.id = GA__FORMULA_ID(109),
                                         .name = "hanning",
                                         .body = PLACE "r = 0.5 + ga::times(0.5, ga::cos(" PI
@@ -83,7 +83,7 @@ gpuarray *ga_hanning(ga_dtype dtype, int64_t m)
 
 gpuarray *ga_kaiser(ga_dtype dtype, int64_t m, double beta)
 {
-    GA__RANGE("kaiser");
+    GA__CALL("kaiser");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(110),
         .name = "kaiser",
@@ -120,7 +120,7 @@ static ga_status read_options(const char *name, size_t size, const ga_logspace_a
 gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t size,
                            const ga_logspace_args *args)
 {
-    GA__RANGE("logspace");
+    GA__CALL("logspace");
     static const ga__formula formula = {.id = GA__FORMULA_ID(111),
                                         .name = "logspace",
                                         .body = "r = ga::power(ga::fabs(d), " PLACE_OF ")",
@@ -141,7 +141,7 @@ gpuarray *ga_logspace_with(ga_dtype dtype, double start, double stop, size_t siz
 gpuarray *ga_geomspace_with(ga_dtype dtype, double start, double stop, size_t size,
                             const ga_logspace_args *args)
 {
-    GA__RANGE("geomspace");
+    GA__CALL("geomspace");
     /* a and b are the ends, c the step of the logarithm, d > 0 if the stop is an element. */
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(112),

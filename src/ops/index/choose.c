@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
@@ -93,7 +93,7 @@ static ga_status choose_into(gpuarray *out, const gpuarray *indices, int count,
 gpuarray *ga_choose_with(const gpuarray *indices, int count, const gpuarray *const *choices,
                          size_t size, const ga_choose_args *args)
 {
-    GA__RANGE("choose");
+    GA__CALL("choose");
     ga_choose_args known;
     int64_t shape[GA_MAX_NDIM];
     int ndim = 0;
@@ -209,7 +209,7 @@ static gpuarray *select_some(int count, const gpuarray *const *conditions,
 gpuarray *(ga_select)(int nconditions, const gpuarray *const *conditions, int nchoices,
                       const gpuarray *const *choices, ga_value value)
 {
-    GA__RANGE("select");
+    GA__CALL("select");
     ga__device *device;
     if (check_list("select", "condition", nconditions, conditions, NULL) != GA_OK ||
         check_list("select", "choice", nchoices, choices, conditions[0]) != GA_OK ||

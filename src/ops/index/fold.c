@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/convert.h"
@@ -387,24 +387,24 @@ static ga_status fold_parts(const operation *op, size_t size, const ga_index_add
 
 ga_status(ga_index_add)(size_t size, const ga_index_add_args *args)
 {
-    GA__RANGE("index_add");
+    GA__CALL("index_add");
     return fold_parts(&operations[0], size, args);
 }
 
 ga_status(ga_index_multiply)(size_t size, const ga_index_add_args *args)
 {
-    GA__RANGE("index_multiply");
+    GA__CALL("index_multiply");
     return fold_parts(&operations[1], size, args);
 }
 
 ga_status(ga_index_minimum)(size_t size, const ga_index_add_args *args)
 {
-    GA__RANGE("index_minimum");
+    GA__CALL("index_minimum");
     return fold_parts(&operations[2], size, args);
 }
 
 ga_status(ga_index_maximum)(size_t size, const ga_index_add_args *args)
 {
-    GA__RANGE("index_maximum");
+    GA__CALL("index_maximum");
     return fold_parts(&operations[3], size, args);
 }

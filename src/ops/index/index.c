@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
@@ -74,7 +74,7 @@ static bool is_mask(const gpuarray *x, int n, const ga_part *parts)
 
 gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts)
 {
-    GA__RANGE("index");
+    GA__CALL("index");
     ga__indexing g;
     gpuarray *view, *out = NULL;
     if (is_mask(x, n, parts))
@@ -137,7 +137,7 @@ static ga_status set_indexed(ga__indexing *g, const gpuarray *x, ga_value value)
 
 ga_status ga_index_set_parts(gpuarray *x, ga_value value, int n, const ga_part *parts)
 {
-    GA__RANGE("index_set");
+    GA__CALL("index_set");
     ga__indexing g;
     gpuarray *view;
     if (x && !ga__array_writable("index_set", x))

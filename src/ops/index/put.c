@@ -2,9 +2,9 @@
 #include <quarry/indexing.h>
 #include <quarry/joining.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/packed.h"
@@ -80,7 +80,7 @@ static ga_status put_line(const ga_put_args *args, gpuarray *line, ga_value valu
 
 ga_status(ga_put)(size_t size, const ga_put_args *args)
 {
-    GA__RANGE("put");
+    GA__CALL("put");
     ga_put_args known;
     gpuarray *copy = NULL;
     ga_status status = ga__options_read("put", &known, sizeof known, args, size);
@@ -168,7 +168,7 @@ static ga_status put_along(const ga_put_along_args *args, gpuarray *x, int axis)
 
 ga_status(ga_put_along_axis)(size_t size, const ga_put_along_args *args)
 {
-    GA__RANGE("put_along_axis");
+    GA__CALL("put_along_axis");
     ga_put_along_args known;
     int axis = 0;
     ga_status status = ga__options_read("put_along_axis", &known, sizeof known, args, size);
@@ -271,7 +271,7 @@ ga_status ga__putmask(const char *name, gpuarray *x, const gpuarray *mask, ga_va
 
 ga_status(ga_putmask)(gpuarray *x, const gpuarray *mask, ga_value value)
 {
-    GA__RANGE("putmask");
+    GA__CALL("putmask");
     return ga__putmask("putmask", x, mask, value);
 }
 
@@ -324,7 +324,7 @@ ga_status ga__place(const char *name, gpuarray *x, const gpuarray *mask, ga_valu
 
 ga_status(ga_place)(gpuarray *x, const gpuarray *mask, ga_value value)
 {
-    GA__RANGE("place");
+    GA__CALL("place");
     return ga__place("place", x, mask, value);
 }
 
@@ -388,12 +388,12 @@ static ga_status fill_diagonal(gpuarray *x, ga_value value, bool wrapped)
 
 ga_status(ga_fill_diagonal)(gpuarray *x, ga_value value)
 {
-    GA__RANGE("fill_diagonal");
+    GA__CALL("fill_diagonal");
     return fill_diagonal(x, value, false);
 }
 
 ga_status(ga_fill_diagonal_wrapped)(gpuarray *x, ga_value value)
 {
-    GA__RANGE("fill_diagonal_wrapped");
+    GA__CALL("fill_diagonal_wrapped");
     return fill_diagonal(x, value, true);
 }

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/checked.h"
@@ -248,7 +248,7 @@ static void lay_out(taking *t, int axis)
 
 gpuarray *(ga_take)(size_t size, const ga_take_args *args)
 {
-    GA__RANGE("take");
+    GA__CALL("take");
     ga_take_args known;
     taking t = {.name = "take"};
     int axis = -1;
@@ -301,7 +301,7 @@ static ga_status lay_lines(taking *t, int axis)
 
 gpuarray *(ga_take_along_axis)(size_t size, const ga_take_args *args)
 {
-    GA__RANGE("take_along_axis");
+    GA__CALL("take_along_axis");
     ga_take_args known;
     taking t = {.name = "take_along_axis"};
     int axis = 0;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 
 /* The axis `axis` of x as a number from 0 on; false and an error for a bad one or no array. */
 static bool find_axis(const char *name, const gpuarray *x, int axis, int *found)
@@ -112,7 +112,7 @@ static gpuarray *reverse(const gpuarray *x, uint32_t axes)
     return ga__array_view(x, x->dtype, x->ndim, x->shape, strides, x->size > 0 ? offset : 0);
 }
 
-gpuarray *ga_flip_axes(const gpuarray *x, int naxes, const int *axes)
+gpuarray *(ga_flip_axes)(const gpuarray *x, int naxes, const int *axes)
 {
     uint32_t set = UINT32_MAX;
     if (!x)
@@ -293,7 +293,7 @@ static ga_status grid_shape(const ga_meshgrid_args *args, int64_t *shape, bool *
 
 ga_status(ga_meshgrid)(size_t size, const ga_meshgrid_args *args)
 {
-    GA__RANGE("meshgrid");
+    GA__CALL("meshgrid");
     ga_meshgrid_args known;
     int64_t shape[GA_MAX_NDIM];
     gpuarray *made[GA_MAX_NDIM];

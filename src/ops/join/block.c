@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
 #include "ops/join/join.h"
@@ -105,7 +105,7 @@ static ga_status copy_blocks(const blocks *b, gpuarray *out)
 
 gpuarray *ga_block(int rows, int columns, const gpuarray *const *given)
 {
-    GA__RANGE("block");
+    GA__CALL("block");
     if (check_blocks(rows, columns, given) != GA_OK)
         return NULL;
     blocks b = {.rows = rows, .columns = columns};
@@ -126,9 +126,9 @@ gpuarray *ga_block(int rows, int columns, const gpuarray *const *given)
 
 /* ---- resize ---- */
 
-gpuarray *ga_resize(const gpuarray *x, int ndim, const int64_t *shape)
+gpuarray *(ga_resize)(const gpuarray *x, int ndim, const int64_t *shape)
 {
-    GA__RANGE("resize");
+    GA__CALL("resize");
     static const ga__formula formula = {.id = GA__FORMULA_ID(215),
                                         .name = "resize",
                                         .body = "r = x[(long long)i % m]",
@@ -209,7 +209,7 @@ static gpuarray *trimmed(const gpuarray *x, const char *sides, const bool *trims
 
 gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes, const int *axes)
 {
-    GA__RANGE("trim_zeros_axes");
+    GA__CALL("trim_zeros_axes");
     const char *const sides = trim ? trim : "fb";
     bool trims[GA_MAX_NDIM] = {false};
     if (!x)
@@ -234,7 +234,7 @@ gpuarray *ga_trim_zeros_axes(const gpuarray *x, const char *trim, int naxes, con
 
 gpuarray *ga_trim_zeros(const gpuarray *x, const char *trim)
 {
-    GA__RANGE("trim_zeros");
+    GA__CALL("trim_zeros");
     int axes[GA_MAX_NDIM];
     for (int k = 0; k < GA_MAX_NDIM; k++)
         axes[k] = k;

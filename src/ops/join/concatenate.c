@@ -2,9 +2,9 @@
 #include <quarry/joining.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/join/join.h"
 
 /* The arrays of a call as views, which the call owns. */
@@ -100,7 +100,7 @@ static ga_status find_axis(const char *name, int naxes, const int *axes, int *ax
 
 gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
 {
-    GA__RANGE("concatenate");
+    GA__CALL("concatenate");
     ga_join_args known;
     int axis = 0;
     if (ga__options_read("concatenate", &known, sizeof known, args, size) != GA_OK ||
@@ -115,7 +115,7 @@ gpuarray *(ga_concatenate)(size_t size, const ga_join_args *args)
 
 gpuarray *(ga_stack)(size_t size, const ga_join_args *args)
 {
-    GA__RANGE("stack");
+    GA__CALL("stack");
     ga_join_args known;
     int axis = 0, found;
     if (ga__options_read("stack", &known, sizeof known, args, size) != GA_OK ||
@@ -156,7 +156,7 @@ static gpuarray *as_columns(const gpuarray *x, int axis)
 
 gpuarray *ga_vstack(int count, const gpuarray *const *arrays)
 {
-    GA__RANGE("vstack");
+    GA__CALL("vstack");
     return check_arrays("vstack", count, arrays) == GA_OK
                ? join_made("vstack", count, arrays, as_rows, 0, NULL)
                : NULL;
@@ -164,7 +164,7 @@ gpuarray *ga_vstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_hstack(int count, const gpuarray *const *arrays)
 {
-    GA__RANGE("hstack");
+    GA__CALL("hstack");
     if (check_arrays("hstack", count, arrays) != GA_OK)
         return NULL;
     return join_made("hstack", count, arrays, as_list, arrays[0]->ndim > 1, NULL);
@@ -172,7 +172,7 @@ gpuarray *ga_hstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_dstack(int count, const gpuarray *const *arrays)
 {
-    GA__RANGE("dstack");
+    GA__CALL("dstack");
     return check_arrays("dstack", count, arrays) == GA_OK
                ? join_made("dstack", count, arrays, as_layers, 2, NULL)
                : NULL;
@@ -180,7 +180,7 @@ gpuarray *ga_dstack(int count, const gpuarray *const *arrays)
 
 gpuarray *ga_column_stack(int count, const gpuarray *const *arrays)
 {
-    GA__RANGE("column_stack");
+    GA__CALL("column_stack");
     return check_arrays("column_stack", count, arrays) == GA_OK
                ? join_made("column_stack", count, arrays, as_columns, 1, NULL)
                : NULL;
@@ -188,7 +188,7 @@ gpuarray *ga_column_stack(int count, const gpuarray *const *arrays)
 
 gpuarray *(ga_append)(size_t size, const ga_append_args *args)
 {
-    GA__RANGE("append");
+    GA__CALL("append");
     ga_append_args known;
     int axis = 0;
     if (ga__options_read("append", &known, sizeof known, args, size) != GA_OK)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
 
@@ -62,7 +62,7 @@ static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_
 
 gpuarray *ga_tril(const gpuarray *x, int64_t k)
 {
-    GA__RANGE("tril");
+    GA__CALL("tril");
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(96), .name = "tril", .body = "r = d <= k ? a : ga_v0{}"},
         {.id = GA__FORMULA_ID(347), .name = "tril", .body = "r = d <= k ? *a : ga_v0{}"}};
@@ -71,7 +71,7 @@ gpuarray *ga_tril(const gpuarray *x, int64_t k)
 
 gpuarray *ga_triu(const gpuarray *x, int64_t k)
 {
-    GA__RANGE("triu");
+    GA__CALL("triu");
     static const ga__formula formulas[] = {
         {.id = GA__FORMULA_ID(97), .name = "triu", .body = "r = d >= k ? a : ga_v0{}"},
         {.id = GA__FORMULA_ID(348), .name = "triu", .body = "r = d >= k ? *a : ga_v0{}"}};
@@ -93,7 +93,7 @@ static gpuarray *truths(const ga__formula *formula, ga_dtype dtype, int64_t n, i
 
 gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
-    GA__RANGE("eye_ex");
+    GA__CALL("eye_ex");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(98), .name = "eye_ex", .body = "r = d == k"};
     return truths(&formula, dtype, n, m, k);
@@ -101,7 +101,7 @@ gpuarray *ga_eye_ex(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 
 gpuarray *ga_tri(ga_dtype dtype, int64_t n, int64_t m, int64_t k)
 {
-    GA__RANGE("tri");
+    GA__CALL("tri");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(99), .name = "tri", .body = "r = d <= k"};
     return truths(&formula, dtype, n, m, k);
@@ -151,7 +151,7 @@ gpuarray *ga_diagonal(const gpuarray *x, int64_t offset, int axis1, int axis2)
 gpuarray *ga_trace_with(const gpuarray *x, int64_t offset, int axis1, int axis2, size_t size,
                         const ga_trace_args *args)
 {
-    GA__RANGE("trace");
+    GA__CALL("trace");
     ga_trace_args known;
     if (ga__options_read("trace", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -203,7 +203,7 @@ gpuarray *ga_diag(const gpuarray *x, int64_t k)
 
 gpuarray *ga_diagflat(const gpuarray *x, int64_t k)
 {
-    GA__RANGE("diagflat");
+    GA__CALL("diagflat");
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "diagflat: the array is NULL");
     gpuarray *line = ga_ravel(x), *out = line ? matrix_of("diagflat", line, k) : NULL;
@@ -267,7 +267,7 @@ static gpuarray *extended(const ga_diff_args *args, int axis)
 
 gpuarray *(ga_diff)(size_t size, const ga_diff_args *args)
 {
-    GA__RANGE("diff");
+    GA__CALL("diff");
     ga_diff_args known;
     int axis;
     if (ga__options_read("diff", &known, sizeof known, args, size) != GA_OK)
@@ -304,7 +304,7 @@ static gpuarray *end_line(const gpuarray *x, const gpuarray *end)
 
 gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpuarray *end)
 {
-    GA__RANGE("ediff1d_between");
+    GA__CALL("ediff1d_between");
     const gpuarray *parts[3], *const ends[] = {begin, end};
     gpuarray *made[4] = {NULL}, *out = NULL;
     int n = 0;
@@ -336,6 +336,6 @@ gpuarray *ga_ediff1d_between(const gpuarray *x, const gpuarray *begin, const gpu
 
 gpuarray *ga_ediff1d(const gpuarray *x)
 {
-    GA__RANGE("ediff1d");
+    GA__CALL("ediff1d");
     return ga_ediff1d_between(x, NULL, NULL);
 }

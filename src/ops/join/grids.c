@@ -5,8 +5,8 @@
 
 #include <quarry/sort.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/checked.h"
@@ -26,9 +26,9 @@ static ga_status fill_coordinate(gpuarray *out, int axis)
     return ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, 2, operands);
 }
 
-gpuarray *ga_indices(int ndim, const int64_t *shape)
+gpuarray *(ga_indices)(int ndim, const int64_t *shape)
 {
-    GA__RANGE("indices");
+    GA__CALL("indices");
     int64_t whole[GA_MAX_NDIM + 1];
     if (ga__check_ndim("indices", ndim, shape) != GA_OK)
         return NULL;
@@ -73,7 +73,7 @@ static gpuarray *as_axis(const gpuarray *x, int k, int count)
 
 ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out)
 {
-    GA__RANGE("ix_");
+    GA__CALL("ix_");
     gpuarray *made[GA_MAX_NDIM];
     int n = 0;
     if (count < 1 || count > GA_MAX_NDIM || !arrays || !out)
@@ -120,7 +120,7 @@ static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t le
 
 ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape, gpuarray **out)
 {
-    GA__RANGE("unravel_index");
+    GA__CALL("unravel_index");
     gpuarray *made[GA_MAX_NDIM];
     int64_t size, step;
     int n = 0;
@@ -183,7 +183,7 @@ static gpuarray *add_coordinate(const gpuarray *sum, const gpuarray *j, int axis
 
 gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim, const int64_t *shape)
 {
-    GA__RANGE("ravel_multi_index");
+    GA__CALL("ravel_multi_index");
     int64_t size;
     if (!indices || ndim < 1)
         return ga__fail_null(GA_ERR_INVALID, "ravel_multi_index: %d arrays%s", ndim,
@@ -231,13 +231,13 @@ static ga_status triangle(const char *name, int64_t n, int64_t k, int64_t m, boo
 
 ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out)
 {
-    GA__RANGE("tril_indices");
+    GA__CALL("tril_indices");
     return triangle("tril_indices", n, k, m, false, out);
 }
 
 ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out)
 {
-    GA__RANGE("triu_indices");
+    GA__CALL("triu_indices");
     return triangle("triu_indices", n, k, m, true, out);
 }
 
@@ -262,7 +262,7 @@ static gpuarray *powers(const gpuarray *x, ga_dtype dtype, int64_t columns, ga__
 
 gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing)
 {
-    GA__RANGE("vander");
+    GA__CALL("vander");
     ga__owned owned = {.n = 0};
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "vander: the array is NULL");

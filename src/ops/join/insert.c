@@ -6,9 +6,9 @@
 
 #include <quarry/sort.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/index/scatter.h"
 #include "ops/join/join.h"
 #include "ops/join/owned.h"
@@ -142,7 +142,7 @@ static gpuarray *remove_parts(call *c)
 
 gpuarray *(ga_delete)(size_t size, const ga_delete_args *args)
 {
-    GA__RANGE("delete");
+    GA__CALL("delete");
     ga_delete_args known;
     call c = {.name = "delete"};
     gpuarray *out = NULL;
@@ -294,7 +294,7 @@ static gpuarray *insert_parts(call *c, ga_value value)
 
 gpuarray *(ga_insert)(size_t size, const ga_insert_args *args)
 {
-    GA__RANGE("insert");
+    GA__CALL("insert");
     ga_insert_args known;
     call c = {.name = "insert"};
     gpuarray *out = NULL;

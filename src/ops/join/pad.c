@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "model/promote.h"
 #include "ops/convert.h"
@@ -465,7 +465,7 @@ static gpuarray *pad(const padding *p, int first)
 
 gpuarray *(ga_pad)(size_t size, const ga_pad_args *args)
 {
-    GA__RANGE("pad");
+    GA__CALL("pad");
     ga_pad_args known;
     padding p;
     if (ga__options_read("pad", &known, sizeof known, args, size) != GA_OK ||

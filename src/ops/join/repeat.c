@@ -7,9 +7,9 @@
 #include <quarry/histogram.h>
 #include <quarry/indexing.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "ops/convert.h"
 #include "ops/index/gather.h"
@@ -122,9 +122,9 @@ static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *ou
     return NULL;
 }
 
-gpuarray *ga_tile(const gpuarray *x, int nreps, const int64_t *reps)
+gpuarray *(ga_tile)(const gpuarray *x, int nreps, const int64_t *reps)
 {
-    GA__RANGE("tile");
+    GA__CALL("tile");
     int64_t outer[GA_MAX_NDIM], ones[GA_MAX_NDIM], shape[GA_MAX_NDIM];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "tile: the array is NULL");
@@ -224,7 +224,7 @@ static gpuarray *repeat(const gpuarray *x, int axis, ga_value counts)
 
 gpuarray *(ga_repeat)(size_t size, const ga_repeat_args *args)
 {
-    GA__RANGE("repeat");
+    GA__CALL("repeat");
     ga_repeat_args known;
     if (ga__options_read("repeat", &known, sizeof known, args, size) != GA_OK)
         return NULL;
@@ -399,7 +399,7 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
 
 gpuarray *ga_roll_axes(const gpuarray *x, int n, const int64_t *shifts, const int *axes)
 {
-    GA__RANGE("roll_axes");
+    GA__CALL("roll_axes");
     int64_t shift[GA_MAX_NDIM] = {0};
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "roll: the array is NULL");
@@ -428,7 +428,7 @@ static gpuarray *roll_flat(const gpuarray *x, int64_t shift)
 
 gpuarray *(ga_roll)(size_t size, const ga_roll_args *args)
 {
-    GA__RANGE("roll");
+    GA__CALL("roll");
     ga_roll_args known;
     int64_t shifts[GA_MAX_NDIM];
     if (ga__options_read("roll", &known, sizeof known, args, size) != GA_OK)

@@ -1,9 +1,9 @@
 /* ga_sort, ga_argsort, ga_sort_by_key and ga_lexsort: checks and results. */
 #include <quarry/sort.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/order/along.h"
@@ -128,14 +128,14 @@ static ga_status read_options(const char *name, ga_sort_args *known, size_t size
 
 gpuarray *(ga_sort)(size_t size, const ga_sort_args *args)
 {
-    GA__RANGE("sort");
+    GA__CALL("sort");
     ga_sort_args known;
     return read_options("sort", &known, size, args) == GA_OK ? sort(&known) : NULL;
 }
 
 gpuarray *(ga_argsort)(size_t size, const ga_sort_args *args)
 {
-    GA__RANGE("argsort");
+    GA__CALL("argsort");
     ga_sort_args known;
     return read_options("argsort", &known, size, args) == GA_OK ? argsort(&known) : NULL;
 }
@@ -169,7 +169,7 @@ static gpuarray *take(const char *name, const gpuarray *x, const gpuarray *indic
 ga_status ga_sort_by_key(const gpuarray *keys, const gpuarray *values, gpuarray **sorted_keys,
                          gpuarray **sorted_values)
 {
-    GA__RANGE("sort_by_key");
+    GA__CALL("sort_by_key");
     static const char name[] = "sort_by_key";
     gpuarray *k, *order;
     int axis;
@@ -244,7 +244,7 @@ static gpuarray *one_zero(ga__device *device)
 
 gpuarray *ga_lexsort(int nkeys, const gpuarray *const *keys)
 {
-    GA__RANGE("lexsort");
+    GA__CALL("lexsort");
     gpuarray *order = NULL;
     if (check_keys(nkeys, keys) != GA_OK)
         return NULL;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/reduce.h"
 #include "model/promote.h"
 #include "ops/check_nan.h"
@@ -166,7 +166,7 @@ static gpuarray *dot(const ga_product_args *args)
 
 gpuarray *(ga_dot)(size_t size, const ga_product_args *args)
 {
-    GA__RANGE("dot");
+    GA__CALL("dot");
     ga_product_args known;
     if (size == sizeof known && args)
         return dot(args);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/product/product_finish.h"
 #include "model/promote.h"
 #include "ops/elementwise_op.h"
@@ -244,7 +244,7 @@ static gpuarray *read_and_multiply(const form *f, size_t size, const ga_product_
 
 gpuarray *(ga_matmul)(size_t size, const ga_product_args *args)
 {
-    GA__RANGE("matmul");
+    GA__CALL("matmul");
     return read_and_multiply(&any_form, size, args);
 }
 
@@ -256,14 +256,14 @@ gpuarray *ga__dot_matrices(const ga_product_args *args)
 
 gpuarray *(ga_matvec)(size_t size, const ga_product_args *args)
 {
-    GA__RANGE("matvec");
+    GA__CALL("matvec");
     static const form matvec = {.name = "matvec", .b_vector = true};
     return read_and_multiply(&matvec, size, args);
 }
 
 gpuarray *(ga_vecmat)(size_t size, const ga_product_args *args)
 {
-    GA__RANGE("vecmat");
+    GA__CALL("vecmat");
     static const form vecmat = {.name = "vecmat", .a_vector = true, .conjugates = true};
     return read_and_multiply(&vecmat, size, args);
 }

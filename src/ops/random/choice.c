@@ -5,9 +5,9 @@
 #include <quarry/indexing.h>
 #include <quarry/rank.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/draw.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/convert.h"
@@ -212,7 +212,7 @@ static uint64_t elements_used(const choosing *c)
 
 gpuarray *(ga_rng_choice)(size_t size, const ga_choice_args *args)
 {
-    GA__RANGE("rng_choice");
+    GA__CALL("rng_choice");
     choosing c = {.x = NULL};
     if (ga__options_read("choice", &c.args, sizeof c.args, args, size) != GA_OK ||
         check(&c) != GA_OK)

@@ -3,7 +3,7 @@
 #include "ops/random/draw_op.h"
 
 #include "base/error.h"
-#include "base/range.h"
+#include "base/call.h"
 #include "kernels/draw_text.h"
 #include "ops/elementwise_op.h"
 #include "ops/random/fill.h"
@@ -172,7 +172,7 @@ static ga_status draw_each_into(const ga__draw_row *row, gpuarray *out, ga_rng *
 gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_value *values,
                         int ndim, const int64_t *shape)
 {
-    GA__RANGE(ga__distributions[id].distribution.formula.name);
+    GA__CALL(ga__distributions[id].call);
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
         return ga__draw_row_call(&ga__distributions[id], rng, dtype, values, ndim, shape);
@@ -182,7 +182,7 @@ gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_va
 
 ga_status ga__draw_call_into(ga__draw_id id, gpuarray *out, ga_rng *rng, const ga_value *values)
 {
-    GA__RANGE(ga__distributions[id].distribution.formula.name);
+    GA__CALL(ga__distributions[id].call);
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
         return draw_each_into(&ga__distributions[id], out, rng, values);

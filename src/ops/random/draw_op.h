@@ -30,6 +30,7 @@ typedef struct ga__draw_row {
     bool words; /* z is a block of the generator */
     int count;
     ga__parameter parameters[GA__MOST_PARAMETERS];
+    const char *call; /* the name of the function */
 } ga__draw_row;
 
 extern const ga__draw_row ga__distributions[GA__DRAW_COUNT];

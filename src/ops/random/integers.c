@@ -1,8 +1,8 @@
 /* Integers of equal probability, and bytes: checks their arguments and prepares draws. */
 #include <stdio.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "device/stream.h"
 #include "kernels/elementwise.h"
 #include "ops/random/fill.h"
@@ -126,10 +126,10 @@ static ga_status plan_endpoint(ga__draw *draw, const ga_rng *rng, ga_dtype dtype
     return status;
 }
 
-gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
-                          const int64_t *shape)
+gpuarray *(ga_rng_integers)(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high, int ndim,
+                            const int64_t *shape)
 {
-    GA__RANGE("rng_integers");
+    GA__CALL("rng_integers");
     ga__draw draw;
     return ga__draw_new(&draw, plan_integers(&draw, rng, dtype, low, high), rng, dtype, ndim,
                         shape);
@@ -137,7 +137,7 @@ gpuarray *ga_rng_integers(ga_rng *rng, ga_dtype dtype, int64_t low, int64_t high
 
 ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t high)
 {
-    GA__RANGE("rng_integers_into");
+    GA__CALL("rng_integers_into");
     ga__draw draw;
     return ga__draw_into(
         &draw, plan_integers(&draw, rng, ga__draw_dtype("integers", out), low, high), out, rng);
@@ -146,7 +146,7 @@ ga_status ga_rng_integers_into(gpuarray *out, ga_rng *rng, int64_t low, int64_t 
 gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, ga_value high,
                                      int ndim, const int64_t *shape)
 {
-    GA__RANGE("rng_integers_endpoint");
+    GA__CALL("rng_integers_endpoint");
     ga__draw draw;
     return ga__draw_new(&draw, plan_endpoint(&draw, rng, dtype, low, high), rng, dtype, ndim,
                         shape);
@@ -156,7 +156,7 @@ gpuarray *(ga_rng_integers_endpoint)(ga_rng *rng, ga_dtype dtype, ga_value low, 
 
 gpuarray *ga_rng_bytes(ga_rng *rng, int64_t nbytes)
 {
-    GA__RANGE("rng_bytes");
+    GA__CALL("rng_bytes");
     const ga_range first = GA_UPTO(nbytes, 1);
     ga__draw draw;
     if (ga__draw_init(&draw, "bytes", rng, GA_UINT32, "u", "unsigned") != GA_OK)

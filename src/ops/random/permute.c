@@ -4,8 +4,8 @@
 
 #include <quarry/indexing.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "device/stream.h"
 #include "kernels/elementwise.h"
 #include "kernels/rng.h"
@@ -116,7 +116,7 @@ static gpuarray *reordered(const char *name, ga_rng *rng, const gpuarray *x, int
 
 gpuarray *ga_rng_permutation_along(ga_rng *rng, const gpuarray *x, int axis)
 {
-    GA__RANGE("rng_permutation_along");
+    GA__CALL("rng_permutation_along");
     int normal;
     if (check_array("permutation", rng, x, axis, &normal) != GA_OK)
         return NULL;
@@ -125,7 +125,7 @@ gpuarray *ga_rng_permutation_along(ga_rng *rng, const gpuarray *x, int axis)
 
 gpuarray *(ga_rng_permutation)(ga_rng *rng, ga_value x)
 {
-    GA__RANGE("rng_permutation");
+    GA__CALL("rng_permutation");
     if (x.kind == GA_VALUE_ARRAY)
         return ga_rng_permutation_along(rng, x.as.array, 0);
     const char kind = x.kind == GA_VALUE_NUMBER ? ga__dtype_kind(x.dtype) : '-';
@@ -144,7 +144,7 @@ gpuarray *(ga_rng_permutation)(ga_rng *rng, ga_value x)
 
 ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis)
 {
-    GA__RANGE("rng_shuffle");
+    GA__CALL("rng_shuffle");
     int normal;
     ga_status status = check_array("shuffle", rng, x, axis, &normal);
     if (status != GA_OK || !ga__array_writable("shuffle", x))
@@ -160,7 +160,7 @@ ga_status ga_rng_shuffle(ga_rng *rng, gpuarray *x, int axis)
 
 gpuarray *ga_rng_permuted(ga_rng *rng, const gpuarray *x, int axis)
 {
-    GA__RANGE("rng_permuted");
+    GA__CALL("rng_permuted");
     int normal;
     if (check_array("permuted", rng, x, axis, &normal) != GA_OK)
         return NULL;

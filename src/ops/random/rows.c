@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "device/stream.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/convert.h"
@@ -163,7 +163,7 @@ static gpuarray *counted_rows(const ga__formula *formula, ga_rng *rng, ga_dtype 
 gpuarray *(ga_rng_multinomial)(ga_rng *rng, ga_dtype dtype, ga_value n, const gpuarray *pvals,
                                int ndim, const int64_t *lengths)
 {
-    GA__RANGE("rng_multinomial");
+    GA__CALL("rng_multinomial");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(8),
         .name = "multinomial",
@@ -209,7 +209,7 @@ static ga_status check_sample(const gpuarray *colors, ga_value n)
 gpuarray *(ga_rng_multivariate_hypergeometric)(ga_rng *rng, ga_dtype dtype, const gpuarray *colors,
                                                ga_value nsample, int ndim, const int64_t *lengths)
 {
-    GA__RANGE("rng_multivariate_hypergeometric");
+    GA__CALL("rng_multivariate_hypergeometric");
     static const ga__formula formula = {
         .id = GA__FORMULA_ID(351),
         .name = "multivariate_hypergeometric",
@@ -273,10 +273,10 @@ static ga_status check_float(const char *name, ga_dtype dtype)
                           ga_dtype_name(dtype));
 }
 
-gpuarray *ga_rng_dirichlet(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, int ndim,
-                           const int64_t *lengths)
+gpuarray *(ga_rng_dirichlet)(ga_rng *rng, ga_dtype dtype, const gpuarray *alpha, int ndim,
+                             const int64_t *lengths)
 {
-    GA__RANGE("rng_dirichlet");
+    GA__CALL("rng_dirichlet");
     row_shape rows;
     if (check_vector("dirichlet", "alpha", rng, alpha) != GA_OK ||
         check_rows("dirichlet", ndim, lengths, alpha->shape[alpha->ndim - 1], &rows) != GA_OK ||
@@ -392,10 +392,10 @@ static ga_status mix(gpuarray *out, const gpuarray *z, const gpuarray *mean, con
     return ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, 5, operands);
 }
 
-gpuarray *ga_rng_multivariate_normal(ga_rng *rng, ga_dtype dtype, const gpuarray *mean,
-                                     const gpuarray *cov, int ndim, const int64_t *lengths)
+gpuarray *(ga_rng_multivariate_normal)(ga_rng *rng, ga_dtype dtype, const gpuarray *mean,
+                                       const gpuarray *cov, int ndim, const int64_t *lengths)
 {
-    GA__RANGE("rng_multivariate_normal");
+    GA__CALL("rng_multivariate_normal");
     row_shape rows;
     if (check_normal(rng, dtype, mean, cov) != GA_OK ||
         check_rows("multivariate_normal", ndim, lengths, mean->size, &rows) != GA_OK)

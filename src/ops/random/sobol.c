@@ -7,9 +7,9 @@
 #include <quarry/random.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "device/stream.h"
 #include "kernels/elementwise.h"
 #include "kernels/rng.h"
@@ -231,7 +231,7 @@ static ga_status check(const ga_sobol_args *args)
 
 gpuarray *(ga_sobol)(size_t size, const ga_sobol_args *args)
 {
-    GA__RANGE("sobol");
+    GA__CALL("sobol");
     ga_sobol_args known;
     if (ga__options_read("sobol", &known, sizeof known, args, size) != GA_OK ||
         check(&known) != GA_OK)

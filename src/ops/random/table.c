@@ -24,10 +24,7 @@
              .name = shown,                                                                        \
              .body = INDEX_OF EACH_##numbers(from) text "; }",                                     \
              .uses_index = true},                                                                  \
-            takes, numbers##_ARE_WORDS, n,                                                         \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
+            takes, numbers##_ARE_WORDS, n, {__VA_ARGS__}, "rng_" shown                             \
     }
 #define ROW(row, ...) [GA__DRAW_##row] = DISTRIBUTION(GA__DRAW_##row, #row, __VA_ARGS__),
 #define P(rule, name)                                                                              \

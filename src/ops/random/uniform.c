@@ -1,8 +1,8 @@
 /* Uniform numbers between two bounds of the dtype. */
 #include <math.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "ops/random/draw_op.h"
 #include "ops/random/fill.h"
 
@@ -73,22 +73,22 @@ static ga_status plan_random(ga__draw *draw, const ga_rng *rng, ga_dtype dtype)
     return status;
 }
 
-gpuarray *ga_rng_random(ga_rng *rng, ga_dtype dtype, int ndim, const int64_t *shape)
+gpuarray *(ga_rng_random)(ga_rng *rng, ga_dtype dtype, int ndim, const int64_t *shape)
 {
-    GA__RANGE("rng_random");
+    GA__CALL("rng_random");
     ga__draw draw;
     return ga__draw_new(&draw, plan_random(&draw, rng, dtype), rng, dtype, ndim, shape);
 }
 
 ga_status ga_rng_random_into(gpuarray *out, ga_rng *rng)
 {
-    GA__RANGE("rng_random_into");
+    GA__CALL("rng_random_into");
     ga__draw draw;
     return ga__draw_into(&draw, plan_random(&draw, rng, ga__draw_dtype("random", out)), out, rng);
 }
 
-gpuarray *ga_random(int ndim, const int64_t *shape)
+gpuarray *(ga_random)(int ndim, const int64_t *shape)
 {
-    GA__RANGE("random");
+    GA__CALL("random");
     return ga_rng_random(ga_rng_default(), GA_FLOAT64, ndim, shape);
 }

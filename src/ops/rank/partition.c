@@ -3,10 +3,10 @@
 
 #include <quarry/rank.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/rank/rank.h"
 #include "ops/order/along.h"
 #include "ops/rank/rows.h"
@@ -126,13 +126,13 @@ static gpuarray *partition(const char *name, size_t size, const ga_partition_arg
 
 gpuarray *(ga_partition)(size_t size, const ga_partition_args *args)
 {
-    GA__RANGE("partition");
+    GA__CALL("partition");
     return partition("partition", size, args, false);
 }
 
 gpuarray *(ga_argpartition)(size_t size, const ga_partition_args *args)
 {
-    GA__RANGE("argpartition");
+    GA__CALL("argpartition");
     return partition("argpartition", size, args, true);
 }
 
@@ -193,7 +193,7 @@ static ga_status topk_along(const ga_topk_args *args, int axis)
 
 ga_status(ga_topk)(size_t size, const ga_topk_args *given)
 {
-    GA__RANGE("topk");
+    GA__CALL("topk");
     ga_topk_args args;
     int axis;
     ga_status status = ga__options_read("topk", &args, sizeof args, given, size);

@@ -6,10 +6,10 @@
 #include <quarry/rank.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/rank/rank.h"
 #include "kernels/rank/rank_text.h"
 #include "ops/convert.h"
@@ -348,36 +348,36 @@ static gpuarray *quantile(const char *name, size_t size, const ga_quantile_args 
 
 gpuarray *(ga_median)(size_t size, const ga_median_args *args)
 {
-    GA__RANGE("median");
+    GA__CALL("median");
     return median("median", size, args, false);
 }
 
 gpuarray *(ga_nanmedian)(size_t size, const ga_median_args *args)
 {
-    GA__RANGE("nanmedian");
+    GA__CALL("nanmedian");
     return median("nanmedian", size, args, true);
 }
 
 gpuarray *(ga_quantile)(size_t size, const ga_quantile_args *args)
 {
-    GA__RANGE("quantile");
+    GA__CALL("quantile");
     return quantile("quantile", size, args, false, false);
 }
 
 gpuarray *(ga_percentile)(size_t size, const ga_quantile_args *args)
 {
-    GA__RANGE("percentile");
+    GA__CALL("percentile");
     return quantile("percentile", size, args, true, false);
 }
 
 gpuarray *(ga_nanquantile)(size_t size, const ga_quantile_args *args)
 {
-    GA__RANGE("nanquantile");
+    GA__CALL("nanquantile");
     return quantile("nanquantile", size, args, false, true);
 }
 
 gpuarray *(ga_nanpercentile)(size_t size, const ga_quantile_args *args)
 {
-    GA__RANGE("nanpercentile");
+    GA__CALL("nanpercentile");
     return quantile("nanpercentile", size, args, true, true);
 }

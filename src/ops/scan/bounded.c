@@ -1,8 +1,8 @@
 /* Selection of at most so many elements: nothing is read back, so a graph can record it. */
 #include <quarry/select.h>
 
+#include "base/call.h"
 #include "base/error.h"
-#include "base/range.h"
 #include "ops/scan/choose.h"
 #include "ops/scan/chosen.h"
 
@@ -92,7 +92,7 @@ static ga_status check_bounded(const gpuarray *condition, const gpuarray *x, int
 ga_status ga_extract_bounded(const gpuarray *condition, const gpuarray *x, int64_t maximum,
                              gpuarray **values, gpuarray **indices, gpuarray **count)
 {
-    GA__RANGE("extract_bounded");
+    GA__CALL("extract_bounded");
     bounded b;
     ga_status status = check_bounded(condition, x, maximum, values, count);
     if (status != GA_OK)

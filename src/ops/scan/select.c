@@ -7,9 +7,9 @@
 #include <quarry/ops.h>
 
 #include "base/alloc.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "base/strbuf.h"
 #include "kernels/elementwise.h"
 #include "ops/reduction_op.h"
@@ -99,7 +99,7 @@ static ga_status split_rows(const gpuarray *x, gpuarray **made)
 
 ga_status ga_nonzero(const gpuarray *x, gpuarray **indices)
 {
-    GA__RANGE("nonzero");
+    GA__CALL("nonzero");
     gpuarray *made[GA_MAX_NDIM] = {NULL};
     if (!x || !indices)
         return ga__fail(GA_ERR_INVALID, "nonzero: %s is NULL",
@@ -118,7 +118,7 @@ ga_status ga_nonzero(const gpuarray *x, gpuarray **indices)
 
 gpuarray *ga_argwhere(const gpuarray *x)
 {
-    GA__RANGE("argwhere");
+    GA__CALL("argwhere");
     static const char names[1][16] = {"w"};
     char form[40];
     if (!x)
@@ -152,7 +152,7 @@ static gpuarray *where_true(const char *name, const gpuarray *x)
 
 gpuarray *ga_flatnonzero(const gpuarray *x)
 {
-    GA__RANGE("flatnonzero");
+    GA__CALL("flatnonzero");
     return x ? where_true("flatnonzero", x)
              : ga__fail_null(GA_ERR_INVALID, "flatnonzero: x is NULL");
 }
@@ -250,7 +250,7 @@ static gpuarray *compress_along(const gpuarray *condition, const gpuarray *x, in
 
 gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
 {
-    GA__RANGE("compress");
+    GA__CALL("compress");
     ga_compress_args known;
     int axis = 0;
     if (ga__options_read("compress", &known, sizeof known, args, size) != GA_OK ||
@@ -276,7 +276,7 @@ gpuarray *(ga_compress)(size_t size, const ga_compress_args *args)
 
 gpuarray *ga_extract(const gpuarray *condition, const gpuarray *x)
 {
-    GA__RANGE("extract");
+    GA__CALL("extract");
     if (ga__check_condition("extract", condition, x) != GA_OK)
         return NULL;
     if (condition->size != x->size)

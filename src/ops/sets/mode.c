@@ -2,10 +2,10 @@
 #include <quarry/ops.h>
 #include <quarry/sets.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "kernels/scan/scan.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/convert.h"
@@ -129,7 +129,7 @@ static ga_status make(const ga_mode_args *args)
 
 ga_status(ga_mode)(size_t size, const ga_mode_args *given)
 {
-    GA__RANGE("mode");
+    GA__CALL("mode");
     ga_mode_args args;
     ga_status status = ga__options_read("mode", &args, sizeof args, given, size);
     if (status == GA_OK && !args.x)

@@ -1,10 +1,10 @@
 /* ga_isin(), and unions, intersections and differences of two arrays. */
 #include <quarry/sets.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
 #include "ops/sets/members.h"
@@ -52,13 +52,13 @@ static gpuarray *isin(const char *name, size_t size, const ga_isin_args *args, b
 
 gpuarray *(ga_isin)(size_t size, const ga_isin_args *args)
 {
-    GA__RANGE("isin");
+    GA__CALL("isin");
     return isin("isin", size, args, false);
 }
 
 gpuarray *(ga_in1d)(size_t size, const ga_isin_args *args)
 {
-    GA__RANGE("in1d");
+    GA__CALL("in1d");
     return isin("in1d", size, args, true);
 }
 
@@ -86,7 +86,7 @@ static gpuarray *join(const char *name, const gpuarray *a, const gpuarray *b)
 
 gpuarray *ga_union1d(const gpuarray *a, const gpuarray *b)
 {
-    GA__RANGE("union1d");
+    GA__CALL("union1d");
     ga__made_runs made = {NULL, NULL, NULL, NULL};
     if (check_pair("union1d", "the first array", "the second array", a, b) != GA_OK)
         return NULL;
@@ -159,7 +159,7 @@ static gpuarray *deliver(const ga_intersect1d_args *args, const ga__made_runs *m
 
 gpuarray *(ga_intersect1d)(size_t size, const ga_intersect1d_args *args)
 {
-    GA__RANGE("intersect1d");
+    GA__CALL("intersect1d");
     ga_intersect1d_args known;
     ga__made_runs made;
     gpuarray *b_indices = NULL;
@@ -198,7 +198,7 @@ static ga_status read_difference(const char *name, ga_setdiff1d_args *known, siz
 
 gpuarray *(ga_setdiff1d)(size_t size, const ga_setdiff1d_args *args)
 {
-    GA__RANGE("setdiff1d");
+    GA__CALL("setdiff1d");
     ga_setdiff1d_args known;
     if (read_difference("setdiff1d", &known, size, args) != GA_OK)
         return NULL;
@@ -228,7 +228,7 @@ static gpuarray *exclusive(const ga_setdiff1d_args *args)
 
 gpuarray *(ga_setxor1d)(size_t size, const ga_setdiff1d_args *args)
 {
-    GA__RANGE("setxor1d");
+    GA__CALL("setxor1d");
     ga_setdiff1d_args known;
     if (read_difference("setxor1d", &known, size, args) != GA_OK)
         return NULL;

@@ -1,10 +1,10 @@
 /* ga_unique() and the array API's forms: the elements once each. */
 #include <quarry/sets.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "model/promote.h"
 #include "base/options.h"
-#include "base/range.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
 #include "ops/sets/runs.h"
@@ -63,7 +63,7 @@ static ga_status unique(const char *name, const gpuarray *x, const int *axis, bo
 
 gpuarray *(ga_unique)(size_t size, const ga_unique_args *args)
 {
-    GA__RANGE("unique");
+    GA__CALL("unique");
     ga_unique_args known;
     gpuarray *values;
     if (ga__options_read("unique", &known, sizeof known, args, size) != GA_OK)
@@ -83,28 +83,28 @@ gpuarray *(ga_unique)(size_t size, const ga_unique_args *args)
 ga_status ga_unique_all(const gpuarray *x, gpuarray **values, gpuarray **indices,
                         gpuarray **inverse, gpuarray **counts)
 {
-    GA__RANGE("unique_all");
+    GA__CALL("unique_all");
     const targets to = {values, indices, inverse, counts};
     return unique("unique_all", x, NULL, true, &to);
 }
 
 ga_status ga_unique_counts(const gpuarray *x, gpuarray **values, gpuarray **counts)
 {
-    GA__RANGE("unique_counts");
+    GA__CALL("unique_counts");
     const targets to = {.values = values, .counts = counts};
     return unique("unique_counts", x, NULL, true, &to);
 }
 
 ga_status ga_unique_inverse(const gpuarray *x, gpuarray **values, gpuarray **inverse)
 {
-    GA__RANGE("unique_inverse");
+    GA__CALL("unique_inverse");
     const targets to = {.values = values, .inverse = inverse};
     return unique("unique_inverse", x, NULL, true, &to);
 }
 
 gpuarray *ga_unique_values(const gpuarray *x)
 {
-    GA__RANGE("unique");
+    GA__CALL("unique");
     gpuarray *values = NULL;
     const targets to = {.values = &values};
     unique("unique_values", x, NULL, true, &to);
