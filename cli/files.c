@@ -39,7 +39,8 @@ char *temporary_name(void)
     return fd >= 0 ? path : NULL;
 }
 
-/* A temporary copy of standard input, which the caller removes and frees; NULL after a complaint. */
+/* A temporary copy of standard input, which the caller removes and frees; NULL after a complaint.
+ */
 static char *standard_input_file(const char *what)
 {
     char *path = temporary_name();
