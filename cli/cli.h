@@ -83,16 +83,8 @@ bool has_suffix(const char *path, const char *suffix);
 /* A new empty file, "....npy"; the caller removes it and frees the name. NULL on failure. */
 char *temporary_name(void);
 
-/* Standard input as such a file. Complains and returns NULL on failure. */
-char *standard_input_file(const char *what);
-
 /* Writes a file to standard output. Complains on failure. */
 bool print_file(const char *what, const char *path);
-
-/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin
- * with # are skipped. One column is an array of one dimension. Complains and returns NULL on
- * failure. */
-gpuarray *csv_load(const char *path);
 
 /* The elements of an array on the host. */
 typedef struct elements {
@@ -117,8 +109,8 @@ void elements_write(FILE *file, const elements *e, int64_t k, int precision);
  * Complains on failure. */
 bool csv_save(const char *path, const gpuarray *x, int precision);
 
-/* The array in a .npy or .csv file, or, "-", in standard input. Complains and returns NULL on
- * failure. */
+/* The array in a .npy or .csv file or, for "-", in standard input, which may be either. Complains
+ * and returns NULL on failure. */
 gpuarray *file_load(const char *what, const char *path);
 
 /* ---- replace.c ---- */

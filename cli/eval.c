@@ -304,7 +304,7 @@ static const char help[] =
     "Prints the value of the expression as NumPy does, or saves it. An argument defines each "
     "name:\n"
     "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy or .csv\n"
-    "file (a file named 3 is ./3); \"-\" is a .npy file on standard input.\n"
+    "file (a file named 3 is ./3); \"-\" is standard input, either kind.\n"
     "\n"
     "  -f, --file FILE        reads the expression from FILE, a statement a line; lines that begin "
     "with\n"

@@ -39,7 +39,9 @@ char *temporary_name(void)
     return fd >= 0 ? path : NULL;
 }
 
-char *standard_input_file(const char *what)
+/* A temporary copy of standard input, which the caller removes and frees; NULL after a complaint.
+ */
+static char *standard_input_file(const char *what)
 {
     char *path = temporary_name();
     FILE *file = path ? fopen(path, "wb") : NULL;
@@ -90,8 +92,8 @@ static bool add_number(table *t, double number)
     return true;
 }
 
-/* Reads one line; the first one may be names of columns. */
-static bool read_row(table *t, char *line, const char *path, long long number)
+/* Reads one line of what is called `name`; the first one may be names of columns. */
+static bool read_row(table *t, char *line, const char *name, long long number)
 {
     int64_t columns = 0;
     for (char *at = line, *end; at; at = end) {
@@ -104,16 +106,16 @@ static bool read_row(table *t, char *line, const char *path, long long number)
         if (rest == at || *rest) {
             if (t->rows == 0 && columns == 0 && number == 1)
                 return true;
-            return complain("%s:%lld: \"%.*s\" is not a number", path, number,
+            return complain("%s:%lld: \"%.*s\" is not a number", name, number,
                             (int)strcspn(at, "\r\n"), at),
                    false;
         }
         if (!add_number(t, value))
-            return complain("%s: out of memory", path), false;
+            return complain("%s: out of memory", name), false;
         columns++;
     }
     if (t->rows > 0 && columns != t->columns)
-        return complain("%s:%lld: %lld numbers, not %lld", path, number, (long long)columns,
+        return complain("%s:%lld: %lld numbers, not %lld", name, number, (long long)columns,
                         (long long)t->columns),
                false;
     t->columns = columns;
@@ -121,7 +123,10 @@ static bool read_row(table *t, char *line, const char *path, long long number)
     return true;
 }
 
-gpuarray *csv_load(const char *path)
+/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin
+ * with # are skipped. One column is an array of one dimension. Messages call the file `name`. NULL
+ * after a complaint. */
+static gpuarray *csv_load(const char *path, const char *name)
 {
     table t = {NULL, 0, 0, 0, 0};
     char *line = NULL;
@@ -130,15 +135,15 @@ gpuarray *csv_load(const char *path)
     gpuarray *x = NULL;
     FILE *file = fopen(path, "r");
     if (!file)
-        return complain("%s: %s", path, strerror(errno)), NULL;
+        return complain("%s: %s", name, strerror(errno)), NULL;
     bool good = true;
     while (good && getline(&line, &room, file) >= 0) {
         number++;
         if (line[strspn(line, " \t\r\n")] && line[0] != '#')
-            good = read_row(&t, line, path, number);
+            good = read_row(&t, line, name, number);
     }
     if (good && t.rows == 0)
-        good = (complain("%s: no numbers", path), false);
+        good = (complain("%s: no numbers", name), false);
     const int64_t shape[] = {t.rows, t.columns};
     if (good && !(x = ga_from_host(t.numbers, GA_FLOAT64, t.columns == 1 ? 1 : 2, shape)))
         complain_error();
@@ -230,18 +235,35 @@ bool csv_save(const char *path, const gpuarray *x, int precision)
 
 /* ---- Any file ---- */
 
-gpuarray *file_load(const char *what, const char *path)
+/* Whether the file begins as .npy files do. */
+static bool is_npy(const char *path)
 {
-    if (has_suffix(path, ".csv"))
-        return csv_load(path);
-    char *copy = strcmp(path, "-") == 0 ? standard_input_file(what) : NULL;
-    if (strcmp(path, "-") == 0 && !copy)
-        return NULL;
-    gpuarray *x = ga_load(copy ? copy : path);
+    char bytes[6];
+    FILE *file = fopen(path, "rb");
+    const bool found = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes &&
+                       memcmp(bytes, "\x93NUMPY", sizeof bytes) == 0;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static gpuarray *npy_load(const char *path)
+{
+    gpuarray *x = ga_load(path);
     if (!x)
         complain_error();
-    if (copy)
-        remove(copy);
+    return x;
+}
+
+gpuarray *file_load(const char *what, const char *path)
+{
+    if (strcmp(path, "-") != 0)
+        return has_suffix(path, ".csv") ? csv_load(path, path) : npy_load(path);
+    char *copy = standard_input_file(what);
+    if (!copy)
+        return NULL;
+    gpuarray *x = is_npy(copy) ? npy_load(copy) : csv_load(copy, "standard input");
+    remove(copy);
     free(copy);
     return x;
 }

@@ -111,6 +111,12 @@ gives '' eval 'i*i' i=i.npy -o r.csv --dtype uint8
 [ "$(tr '\n' ' ' < r.csv)" = '1 4 9 16 ' ] || complain "eval -o r.csv writes $(cat r.csv)"
 rm -f r.csv
 [ "$("$quarry" eval 'i + 1' i=i.npy -o - | "$quarry" eval 'sum(y)' y=-)" = 6 ] || complain "a pipe of .npy files"
+[ "$("$quarry" eval 'sum(t, axis=0)' t=- < t.csv)" = '[4.  6.5]' ] || complain "a table on standard input"
+fails 'standard input:2: "four" is not a number' eval x x=- << 'END'
+1,2
+3,four
+END
+fails 'standard input: no numbers' eval x x=- < /dev/null
 printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
 gives '[2. 1. 0.]' eval -f f.txt x=y.npy --precision 3

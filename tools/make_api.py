@@ -16,19 +16,19 @@ TABLES = [('Elementwise, one operand', 'unary', 'ga_{}(a)'),
           ('Distributions', 'draw', 'ga_rng_{}(rng, dtype{}, GA_SHAPE(...))')]
 KINDS = {'?': 'bool', 'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}
 
-INTRODUCTION = '''# The functions of Quarry
+INTRODUCTION = '''# Functions
 
-`tools/make_api.py` makes this page from `include/quarry/`; edit the comments there. [reference.md](reference.md) has an
-example of each name, and the dtypes of results.
+`tools/make_api.py` generates this page from `include/quarry/`; edit the comments there. [reference.md](reference.md)
+has an example of each name, and the dtypes of results.
 
 A *value* is an array or any C number (a weak scalar, as in NEP 50). Every elementwise function `ga_f` has
 a twin, `ga_f_into(out, ...)`, that writes into an array, which may also be an operand, and returns a
 `ga_status`. Options of a reduction follow its array: `GA_AXIS(0, 2)`, `.keepdims = true`,
 `.dtype = GA_FLOAT64`, `.ddof = 1`, `.out = array`, `.where = mask`, `GA_INITIAL(v)`, `.offsets = array`
-([functions.md](functions.md#masks-initial-elements-segments)). A scan has one axis, or none: then it goes over the
-elements in C order. Its options are `.dtype`, `.exclusive`, `.reverse`, `.include_initial`, `GA_INITIAL(v)`,
+([functions.md](functions.md#masks-initial-elements-segments)). A scan takes one axis; without an axis it
+scans all elements in C order. Its options are `.dtype`, `.exclusive`, `.reverse`, `.include_initial`, `GA_INITIAL(v)`,
 `.offsets` and `.out` ([scans.md](scans.md)); `ga_cumulative_sum` and `ga_cumulative_prod` are `ga_cumsum` and
-`ga_cumprod` that need an axis for several dimensions. Functions that create an array return NULL on failure,
+`ga_cumprod`, but arrays of several dimensions need an axis. Functions that create an array return NULL on failure,
 and NULL for a NULL argument; the thread keeps its first error (`ga_error()`, `ga_error_message()`).
 '''
 OPERATIONS = '''The tables of operations. ULP is the maximum error of a float32 or float64 result in units in the last

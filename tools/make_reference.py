@@ -15,20 +15,22 @@ from pathlib import Path
 
 import reference_program as program
 
-INTRODUCTION = '''# Every name, with an example
+INTRODUCTION = '''# Reference
 
-`tools/make_reference.py` makes this page: it compiles and runs each example and writes what it prints. [api.md](api.md)
-says what the functions do. The examples run inside a `GA_SCOPE`, with these variables:
+Every function, type and macro with an example. `tools/make_reference.py` generates this page: it compiles and runs
+each example and inserts the output. [api.md](api.md) describes the functions. The examples run inside a `GA_SCOPE`,
+with these variables:
 
 ```c
 {prelude}
 ```
 
-`a`, `b`, `c`, `d` and `out[4]` receive results, and `rng` is `ga_rng_new(7)`. What stands alone is an expression, and
-its value follows. Where NumPy has the same, its expression is there too, and the tests compare both.
+`a`, `b`, `c`, `d` and `out[4]` receive results, and `rng` is `ga_rng_new(7)`. A line
+without a semicolon is an expression, and its value follows. If NumPy has the function, its expression follows too, and
+the tests compare both.
 
-The tables of dtypes say what an example gives if all operands from `x` to `ints` have another dtype; "an error" is a
-dtype that the function does not take. Operands of several dtypes meet in their common one
+The tables of dtypes give the result of an example if all operands from `x` to `ints` have another dtype; "an error"
+marks a dtype that the function does not take. Operands of several dtypes are computed in their common dtype
 ([ga_result_type](#ga_result_type)).
 '''
 DTYPES = ['bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float16', 'bfloat16',

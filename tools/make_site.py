@@ -4,6 +4,7 @@ It works from a folder too, the search included.
 
 README.md is the first page; its section "The pages" gives the order of the others.
 """
+import json
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ try:
 except ImportError:
     html_theme = "alabaster"
     html_sidebars = {{"**": ["about.html", "searchbox.html", "navigation.html"]}}
+    html_theme_options = {{"page_width": "1200px", "code_font_size": "0.8em"}}  # code of 100 columns
 html_title = "Quarry {version}"
 html_show_copyright = False
 html_copy_source = False
@@ -44,12 +46,16 @@ STYLE = """
 """
 
 
-def with_index(page):
-    """The page with the names of its headings in the index, by which the search finds them, with and without prefix."""
-    def entries(heading):
-        names = [word for name in heading[1].split(", ") for word in dict.fromkeys((name, re.sub("^ga_", "", name)))]
-        return f"```{{index}} {', '.join(names)}\n```\n\n{heading[0]}"
-    return re.sub(r"^### (.*)$", entries, page, flags=re.M)
+def split_titles(site):
+    """Gives the search each name of a heading of several, such as "ga_cumsum, ga_scan_args", as a title of its own."""
+    path = site / "searchindex.js"
+    head, tail = "Search.setIndex(", ")"
+    index = json.loads(path.read_text(encoding="utf-8").strip().removeprefix(head).removesuffix(tail))
+    titles = index["alltitles"]
+    for title in [title for title in titles if re.fullmatch(r"\w+(, \w+)+", title)]:
+        for name in title.split(", "):
+            titles.setdefault(name, titles[title])
+    path.write_text(head + json.dumps(index, separators=(",", ":")) + tail, encoding="utf-8")
 
 
 def without_folders(path):
@@ -81,8 +87,6 @@ def main():
         readme = (stage / "README.md").read_text(encoding="utf-8")
         more = "\n\n```{toctree}\n:hidden:\n:caption: The project\n\nCONTRIBUTING.md\nCHANGELOG.md\n```\n"
         (stage / "README.md").write_text(readme + "\n".join(contents(readme)) + more, encoding="utf-8")
-        reference = stage / "docs/reference.md"
-        reference.write_text(with_index(reference.read_text(encoding="utf-8")), encoding="utf-8")
         (stage / "style").mkdir()
         (stage / "style/quarry.css").write_text(STYLE, encoding="utf-8")
         (stage / "conf.py").write_text(CONF.format(version=version), encoding="utf-8")
@@ -92,6 +96,7 @@ def main():
         subprocess.run([sphinx, "-q", "-b", "html", "-d", str(stage / ".doctrees"), str(stage), str(target)],
                        check=True)
         shutil.copy(target / "README.html", target / "index.html")
+        split_titles(target)
 
 
 main()

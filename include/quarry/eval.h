@@ -20,16 +20,16 @@ typedef struct ga_named {
 typedef struct ga_expr ga_expr;
 
 /* Evaluates the expression and returns a new array. `args` are the `count` names that it may use
- * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters
- * of the kernels: changing a number's value never recompiles. docs/eval.md has the grammar:
- * Python's operators, the functions of the op tables, where(c, a, b), casts such as float32(x),
- * reductions with axis=, keepdims=, dtype= and correction=, views (x[1:, None], x.T, x.real),
- * names ("t = x - mean(x); t / std(t)"), and the constants pi e inf nan True False. Dtypes and
- * shapes are those of ga_add() and the other functions. Untrusted text is safe: none of it reaches
- * a compiler. The first call with a given text, dtypes and numbers of axes makes a plan and may
- * compile; later calls do neither. The call does not wait, except for the number of elements of a
- * mask. GA_ERR_INVALID for malformed text (the message shows the place), an unknown name, or a
- * source among the arguments; GA_ERR_SHAPE, GA_ERR_DTYPE and GA_ERR_INDEX as of the functions;
+ * (at most 64, each a C identifier). Arrays broadcast. C numbers are weak scalars and parameters of
+ * the kernels: changing a number's value never recompiles. docs/eval.md has the grammar: Python's
+ * operators, the functions of the op tables, where(c, a, b), casts such as float32(x), reductions
+ * with axis=, keepdims=, dtype= and correction=, views (x[1:, None], x.T, x.real), names ("t = x -
+ * mean(x); t / std(t)"), and the constants pi e inf nan True False. Dtypes and shapes are those of
+ * ga_add() and the other functions. Untrusted text is safe: none of it reaches a compiler. The
+ * first call with a given text, dtypes and numbers of axes makes a plan and may compile; later
+ * calls do neither. The call does not wait, except for the number of elements of a mask.
+ * GA_ERR_INVALID for malformed text (the message shows the place), an unknown name, or a source
+ * among the arguments; GA_ERR_SHAPE, GA_ERR_DTYPE and GA_ERR_INDEX as for the functions;
  * GA_ERR_UNSUPPORTED (more than 256 operators between numbers). */
 GA_API gpuarray *ga_eval(const char *expression, int count, const ga_named *args);
 

@@ -18,15 +18,15 @@
 #define GA_PRINTF(text, first)
 #endif
 
-/* A conversion in the words of the language: programs may forbid C's in C++. */
+/* A cast in the syntax of the language: C++ programs may forbid C casts. */
 #ifdef __cplusplus
 #define GA_CAST_(type, value) static_cast<type>(value)
 #else
 #define GA_CAST_(type, value) ((type)(value))
 #endif
 
-/* A member without a size, where the options of a call begin: they have names. An argument without
- * one, such as the 0 of ga_sum(x, 0), does not compile; an axis is GA_AXIS(0). */
+/* A member without a size, which begins the options of a call, so that options need names. An
+ * unnamed one, such as the 0 in ga_sum(x, 0), does not compile; an axis is GA_AXIS(0). */
 #if defined(__cplusplus)
 #define GA_NAMED_OPTIONS_ static_assert(true, "")
 #elif defined(__GNUC__)

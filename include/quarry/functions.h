@@ -48,8 +48,8 @@ typedef struct ga_array_equal_args {
 } ga_array_equal_args;
 
 /* Whether two arrays have the same shape and equal elements, as numpy.array_equal:
- * ga_array_equal(a, b, .equal_nan = true). Arrays of different shapes are no error. Waits for the
- * result; returns false on failure. */
+ * ga_array_equal(a, b, .equal_nan = true). Different shapes are not an error. Waits for the result;
+ * returns false on failure. */
 GA_API bool ga_array_equal(size_t size, const ga_array_equal_args *args);
 
 /* Whether the elements are equal after broadcasting, as numpy.array_equiv; false, without an
@@ -97,7 +97,7 @@ typedef struct ga_average_args {
 /* ga_average(x, GA_AXIS(0), .weights = w, .returned = &sums): the sum of x * w divided by the sum
  * of w, as numpy.average, in one pass; without weights the mean. Weights that sum to 0 give NaN or
  * infinity, where NumPy raises ZeroDivisionError: the call does not wait for their sum.
- * GA_ERR_SHAPE if the weights do not match x; GA_ERR_INVALID if a sum is one of no weights. */
+ * GA_ERR_SHAPE if the weights do not match x; GA_ERR_INVALID if a result has no weights to sum. */
 GA_API gpuarray *ga_average(size_t size, const ga_average_args *args);
 
 /* Options of ga_cov() and ga_corrcoef(). */

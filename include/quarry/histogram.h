@@ -127,8 +127,8 @@ typedef struct ga_histogramdd_args {
 } ga_histogramdd_args;
 
 /* ga_histogramdd(sample, GA_BINS(4, 5, edges), &counts, edges, ...): the histogram of points in
- * several dimensions, as numpy.histogramdd. Counts are float64. Results, waits and errors are
- * those of ga_histogram(); GA_ERR_INVALID also for another number of bins. */
+ * several dimensions, as numpy.histogramdd. Counts are float64. Results, waits and errors are those
+ * of ga_histogram(); GA_ERR_INVALID also for a wrong number of bins. */
 GA_API ga_status ga_histogramdd(size_t size, const ga_histogramdd_args *args);
 
 GA_END_DECLS

@@ -62,12 +62,11 @@ typedef struct ga_part {
 
 /* x[parts], by NumPy's rules: ga_index(x, GA_ALL, indices, 3). Integers and arrays of integers
  * broadcast together. Their axes take the place of the first one, or come first if a range, a new
- * axis or an ellipsis separates them. A mask stands for the indices of its true elements and
- * covers as many axes as it has; the call waits for their number, and a graph cannot contain it.
- * Without arrays the result is a
- * view, otherwise a new array. GA_ERR_INDEX, also for too many indices and a mask of another
- * length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro takes gpuarray *, integers and ranges;
- * ga_index_parts() takes a list. */
+ * axis or an ellipsis separates them. A mask stands for the indices of its true elements and covers
+ * as many axes as it has; the call waits for their number, and a graph cannot contain it. Without
+ * arrays the result is a view, otherwise a new array. GA_ERR_INDEX, also for too many indices and a
+ * mask of another length; GA_ERR_SHAPE, GA_ERR_DTYPE. The macro takes gpuarray *, integers and
+ * ranges; ga_index_parts() takes a list. */
 GA_API gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts);
 
 /* x[parts] = value: ga_index_set(x, value, indices, GA_ALL). The value, an array or a number,
@@ -84,10 +83,10 @@ typedef struct ga_index_add_args {
     bool relaxed; /* on a GPU, sums and products of floats may be added in any order, by atomics */
 } ga_index_add_args;
 
-/* x[parts] += value, as numpy.add.at: ga_index_add(x, 1, indices). Repeated indices all take part.
- * Products, minima and maxima work likewise. The result has the same bits in every run. On the
- * host they are NumPy's; a GPU sorts equal indices first, unless the order does not matter or the
- * call is relaxed. On a GPU, minima and maxima order -0 before +0. Errors are those of
+/* x[parts] += value, as numpy.add.at: ga_index_add(x, 1, indices). Each repeated index counts.
+ * Products, minima and maxima work likewise. The result has the same bits in every run. On the host
+ * they are NumPy's; a GPU sorts equal indices first, unless the order does not matter or the call
+ * is relaxed. On a GPU, minima and maxima order -0 before +0. Errors are those of
  * ga_index_set_parts(); GA_ERR_DTYPE if the result does not cast to the dtype of x. */
 GA_API ga_status ga_index_add(size_t size, const ga_index_add_args *args);
 GA_API ga_status ga_index_multiply(size_t size, const ga_index_add_args *args);
@@ -146,14 +145,14 @@ GA_API ga_status ga_put_along_axis(size_t size, const ga_put_along_args *args);
 /* Writes the elements of x where the mask is not 0, as numpy.place and numpy.putmask; the mask, of
  * any dtype, has as many elements as x. ga_place() writes the values in their order, ga_putmask()
  * the value at the same index; both repeat the values as needed. GA_ERR_SHAPE, also if ga_place()
- * has no values for elements that the mask chooses; ga_putmask() without values writes nothing. */
+ * has no values for elements that the mask selects; ga_putmask() without values writes nothing. */
 GA_API ga_status ga_place(gpuarray *x, const gpuarray *mask, ga_value value);
 GA_API ga_status ga_putmask(gpuarray *x, const gpuarray *mask, ga_value value);
 
 /* Writes the value, a number or an array, to the main diagonal of x, as numpy.fill_diagonal. An
- * array is repeated as often as needed. Wrapped, as NumPy's wrap=True, the diagonal of a tall
- * matrix starts again below a row that stays as it is. GA_ERR_SHAPE for fewer than two axes, for
- * more than two axes of different lengths, or for values without elements. */
+ * array is repeated as often as needed. The wrapped form, NumPy's wrap=True, restarts the diagonal
+ * of a tall matrix after skipping one row. GA_ERR_SHAPE for fewer than two axes, for more than two
+ * axes of different lengths, or for values without elements. */
 GA_API ga_status ga_fill_diagonal(gpuarray *x, ga_value value);
 GA_API ga_status ga_fill_diagonal_wrapped(gpuarray *x, ga_value value);
 

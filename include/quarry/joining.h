@@ -57,7 +57,7 @@ GA_API gpuarray *ga_append(size_t size, const ga_append_args *args);
 
 /* Equal sections of x along an axis, as numpy.split: as many views as `sections`, written to `out`
  * only on success. GA_ERR_SHAPE if the length is not a multiple of `sections`, GA_ERR_INVALID if
- * that is below 1. */
+ * `sections` is below 1. */
 GA_API ga_status ga_split(const gpuarray *x, int sections, int axis, gpuarray **out);
 
 /* The same with sections that differ by at most one element, as numpy.array_split; the longer ones
@@ -95,8 +95,8 @@ typedef struct ga_repeat_args {
 } ga_repeat_args;
 
 /* Each element of an axis repeated, as numpy.repeat. With an array of counts the length of the
- * result depends on the data, and the call waits for it. GA_ERR_SHAPE for another number of
- * counts, GA_ERR_DTYPE for counts that are not integers, GA_ERR_INVALID for a negative count. */
+ * result depends on the data, and the call waits for it. GA_ERR_SHAPE for a wrong number of counts,
+ * GA_ERR_DTYPE for counts that are not integers, GA_ERR_INVALID for a negative count. */
 GA_API gpuarray *ga_repeat(size_t size, const ga_repeat_args *args);
 
 /* Arguments of ga_roll(). In C: ga_roll(x, 1, GA_AXIS(0)). */
@@ -108,8 +108,8 @@ typedef struct ga_roll_args {
     const int *axes;
 } ga_roll_args;
 
-/* Elements shifted along an axis, as numpy.roll; those that leave at one end return at the other.
- * A shift may exceed the length; a negative one goes the other way. */
+/* Elements shifted along an axis, as numpy.roll; elements that leave at one end return at the
+ * other. A shift may exceed the length; a negative one goes the other way. */
 GA_API gpuarray *ga_roll(size_t size, const ga_roll_args *args);
 
 /* The same with one shift for each of n axes. Shifts of the same axis add up. */
@@ -134,22 +134,21 @@ typedef struct ga_pad_args {
     const char *reflect_type; /* of "reflect" and "symmetric": "odd", or "even" (NULL) */
 } ga_pad_args;
 
-/* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says
- * which:
+/* x with more elements around it, as numpy.pad; a new array of the dtype of x. The mode says which:
  *
  * "constant": `value`. "empty": unspecified elements. "linear_ramp": numbers from the element at
  * the edge to `value`, evenly spaced.
  *
  * "edge": the element at the edge. "reflect": x mirrored at that element, which is not repeated: 3
  * 2 | 1 2 3 | 2 1. "symmetric": x mirrored at the edge: 2 1 | 1 2 3 | 3 2. "wrap": x again, as if
- * it were periodic: 2 3 | 1 2 3 | 1 2. With the `reflect_type` "odd", what is mirrored is taken
- * from twice the edge: -1 0 | 1 2 3 | 4 5.
+ * it were periodic: 2 3 | 1 2 3 | 1 2. With the `reflect_type` "odd", each new element is twice the
+ * edge minus the mirrored one: -1 0 | 1 2 3 | 4 5.
  *
- * "maximum", "mean", "median", "minimum": that of the elements along the axis.
+ * "maximum", "mean", "median", "minimum": the statistic of the elements along the axis.
  *
- * A mode ignores options of other modes, where NumPy raises ValueError. Functions as modes
- * are missing. GA_ERR_INVALID for an unknown mode or reflect_type, a negative width or length, or a
- * value that does not fit the dtype of x; GA_ERR_SHAPE for another number of widths, values or
+ * A mode ignores options of other modes, where NumPy raises ValueError. Functions as modes are
+ * missing. GA_ERR_INVALID for an unknown mode or reflect_type, a negative width or length, or a
+ * value that does not fit the dtype of x; GA_ERR_SHAPE for a wrong number of widths, values or
  * lengths, or for an axis of no elements unless the mode is "constant" or "empty". */
 GA_API gpuarray *ga_pad(size_t size, const ga_pad_args *args);
 

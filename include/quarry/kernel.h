@@ -56,9 +56,9 @@ GA_API ga_status ga_run(ga_kernel *kernel, int count, const ga_value *args);
 
 /* ga_run_over(kernel, GA_RANGE(1, -1, 1), x, y): the same for the indices of a slice only, as
  * NumPy's range(n)[1:-1]. `i` takes these values and `n` is that of ga_run(). Arrays are read and
- * written in memory as each index comes: an input that overlaps a written array is not copied.
- * GA_ERR_INVALID also for a range that is not one, such as GA_INDEX(1); GA_ERR_INDEX for a step of
- * 0. */
+ * written in place, index by index: an input that overlaps a written array is not copied.
+ * GA_ERR_INVALID also for a part that is not a range, such as GA_INDEX(1); GA_ERR_INDEX for a step
+ * of 0. */
 GA_API ga_status ga_run_over(ga_kernel *kernel, ga_range range, int count, const ga_value *args);
 
 /* Arguments of ga_reduction_kernel(); all texts are copied. */
@@ -77,7 +77,7 @@ typedef struct ga_reduction_args {
 } ga_reduction_args;
 
 /* A kernel that ga_reduce() runs over all elements in one launch. reduce_expr must be associative
- * and commutative. In the texts, x[i] and n are as in elementwise kernels; of no elements the
+ * and commutative. In the texts, x[i] and n are as in elementwise kernels; without elements the
  * result is `neutral`. NULL on failure: GA_ERR_INVALID if the argument list is malformed. Freed by
  * ga_kernel_free(). */
 GA_API ga_kernel *ga_reduction_kernel(size_t size, const ga_reduction_args *args);

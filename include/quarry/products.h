@@ -13,7 +13,7 @@ typedef struct ga_product_args {
     const gpuarray *a, *b;
     gpuarray *out; /* receives the result; the call then returns `out` itself, not a new reference.
                     * It may be a or b, or overlap them. */
-    double alpha;  /* out = alpha * a @ b + beta * out; 0 means 1. Whole for integers and bool */
+    double alpha;  /* out = alpha * a @ b + beta * out; 0 means 1. For integers an integer */
     double beta;   /* 0: the elements of `out` are not read. Otherwise `out` is required */
     bool tf32;     /* float32 on a GPU: factors keep 10 bits of fraction, sums all 23 */
     double alpha_imag, beta_imag; /* imaginary parts of alpha and beta, of complex results */
@@ -35,15 +35,15 @@ GA_API gpuarray *ga_matmul(size_t size, const ga_product_args *args);
 /* ga_dot(a, b): the product of two arrays, as numpy.dot. For 1-D arrays, the sum of a * b, a 0-d
  * array. Otherwise the sums over the last axis of a and the last but one (or only) axis of b. With
  * a 0-d array, the product of the elements, which takes `out` but neither alpha nor beta
- * (GA_ERR_INVALID). Options, bits and errors as of ga_matmul(). */
+ * (GA_ERR_INVALID). Options, guarantees and errors are those of ga_matmul(). */
 GA_API gpuarray *ga_dot(size_t size, const ga_product_args *args);
 
-/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. Options, bits and
- * errors as of ga_matmul(). */
+/* ga_matvec(a, x): matrices (..., m, n) times vectors (..., n), as numpy.matvec. Options,
+ * guarantees and errors are those of ga_matmul(). */
 GA_API gpuarray *ga_matvec(size_t size, const ga_product_args *args);
 
 /* ga_vecmat(x, a): vectors (..., m) times matrices (..., m, n), as numpy.vecmat; complex vectors
- * are conjugated. Options, bits and errors as of ga_matmul(). */
+ * are conjugated. Options, guarantees and errors are those of ga_matmul(). */
 GA_API gpuarray *ga_vecmat(size_t size, const ga_product_args *args);
 
 GA_END_DECLS

@@ -131,8 +131,8 @@ typedef struct ga_choice_args {
  * Without replacement, all choices share one element, or with probabilities use one for each
  * element of `a`; the choices come in the order in which they are drawn. GA_ERR_INVALID for a
  * choice from nothing, for more choices than elements (of probability above 0), and for
- * probabilities that are negative or do not sum to 1 within 1.5e-8; GA_ERR_SHAPE for another
- * number of them. A call with probabilities waits for their sum. */
+ * probabilities that are negative or do not sum to 1 within 1.5e-8; GA_ERR_SHAPE for a wrong number
+ * of probabilities. A call with probabilities waits for their sum. */
 GA_API gpuarray *ga_rng_choice(size_t size, const ga_choice_args *args);
 
 /* ---- Rows of numbers ---- */

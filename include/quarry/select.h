@@ -19,10 +19,10 @@ typedef struct ga_compress_args {
 } ga_compress_args;
 
 /* The elements of x along the axis whose condition is not 0, in their order, as a new array; as
- * numpy.compress. The condition may be shorter than the axis; the rest of the axis is not
- * selected. The length of the result depends on the data: the call waits for it, as all functions
- * here but ga_extract_bounded(). GA_ERR_SHAPE and GA_ERR_DTYPE if `out` has another shape, or a
- * dtype to which the elements do not cast ("same_kind"); GA_ERR_INVALID for a condition of several
+ * numpy.compress. The condition may be shorter than the axis; the rest of the axis is not selected.
+ * The length of the result depends on the data: the call waits for it, as do all functions here
+ * except ga_extract_bounded(). GA_ERR_SHAPE and GA_ERR_DTYPE if `out` has another shape, or a dtype
+ * to which the elements do not cast ("same_kind"); GA_ERR_INVALID for a condition of several
  * dimensions; GA_ERR_INDEX if the condition selects an element past the axis. */
 GA_API gpuarray *ga_compress(size_t size, const ga_compress_args *args);
 

@@ -58,9 +58,9 @@ typedef struct ga_unwrap_args {
     double period;  /* 0 means 2 pi */
 } ga_unwrap_args;
 
-/* Phases without jumps of more than half a period, as numpy.unwrap; integers give float64 also
- * with a whole period, where NumPy keeps them. GA_ERR_DTYPE for complex numbers, GA_ERR_INVALID
- * for a period that is not positive. */
+/* Phases without jumps of more than half a period, as numpy.unwrap; integers give float64 even with
+ * an integer period, where NumPy keeps their dtype. GA_ERR_DTYPE for complex numbers,
+ * GA_ERR_INVALID for a period that is not positive. */
 GA_API gpuarray *ga_unwrap(size_t size, const ga_unwrap_args *args);
 
 /* The value at each x of the polynomial with the 1-D coefficients p, the highest power first, by
@@ -76,7 +76,7 @@ typedef struct ga_convolve_args {
 } ga_convolve_args;
 
 /* The convolution and the correlation of two 1-D arrays, as numpy.convolve and numpy.correlate,
- * which conjugates v, in the common dtype, integers too: bool gives bool. Of n and m elements
+ * which conjugates v, in the common dtype, integers too: bool gives bool. For n and m elements,
  * "full" has n + m - 1, "same" the larger of both, and "valid" max(n, m) - min(n, m) + 1. Both are
  * computed directly, at a cost of the product of the lengths, so one array should be short.
  * GA_ERR_SHAPE for other dimensions or no elements, GA_ERR_INVALID for an unknown mode. */

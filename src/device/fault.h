@@ -1,4 +1,4 @@
-/* Faults: what kernels that check indices report instead of reading or writing outside an array. */
+/* Faults: kernels that check indices report them instead of accessing memory outside an array. */
 #ifndef GA_DEVICE_FAULT_H
 #define GA_DEVICE_FAULT_H
 

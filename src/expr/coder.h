@@ -15,8 +15,8 @@ typedef struct ga__coder {
     char (*name)[8];   /* of each node in the current text; "" if it has none */
     char (*held)[8];   /* NULL, or the names that nodes have before the current text; names are then
                         * distinct over all texts */
-    const bool *pairs; /* NULL, or the values of which CUDA may compute two at once: floats of 16
-                        * bits, made by the functions that have such a form */
+    const bool *pairs; /* NULL, or which values CUDA may compute two at a time: floats of 16 bits,
+                        * made by functions that have such a form */
     int arrays, numbers;
     int statements, literals; /* in the current text */
     int stored;               /* the node that the text stores, which rounds it; -1 if none */

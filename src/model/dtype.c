@@ -370,7 +370,7 @@ ga_value ga__dtype_fetch(ga_dtype dtype, const void *element)
     return ga_value_floating(dtype, fetch_real(r->real, element), im);
 }
 
-/* One loop for each size, of which compilers make byte shuffles of whole vectors. */
+/* One loop for each size: compilers turn each into byte shuffles of whole vectors. */
 static void swap_words(unsigned char *p, size_t nbytes, size_t count)
 {
     uint16_t two;

@@ -21,7 +21,7 @@ typedef struct ga__dtype_row {
         int fraction_bits, bias;
         uint16_t top;       /* infinity, or NaN in a format without infinity */
     } format;               /* of a float that is only stored: the bits below the sign */
-    ga_dtype moved;         /* of a struct: what kernels take for it that only move elements */
+    ga_dtype moved;         /* of a struct: its stand-in for kernels that only move elements */
     const char *definition; /* of a struct: C++, or "" */
 } ga__dtype_row;
 

@@ -1,4 +1,4 @@
-/* Describes which threads wait for what in a block that cannot continue. */
+/* Describes where the threads of a block that cannot continue wait. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,9 +11,9 @@ typedef ga__elementwise_plan plan;
 
 /* The axis of the neighbours of operands that stride on axis 0; 0 when there is none. If they have
  * several, moves_whole_vectors() is false. */
-static int turned_axis(const plan *p)
+static int transposed_axis(const plan *p)
 {
-    int turned = 0;
+    int transposed = 0;
     for (int k = 0; k < p->noperands && p->nest.ndim > 1; k++) {
         const int place = p->place[k];
         if (place == GA__NO_PLACE || p->step[place] != STEP_ANY)
@@ -23,15 +23,15 @@ static int turned_axis(const plan *p)
             axis++;
         if (p->operands[k].writes || axis == p->nest.ndim)
             return 0;
-        turned = axis;
+        transposed = axis;
     }
-    return turned;
+    return transposed;
 }
 
 /* Of the arrays that move in vectors: the bytes of the widest element, and of those that turn; how
  * many arrays are read. */
 typedef struct moved {
-    int widest, turned, reads;
+    int widest, transposed, reads;
 } moved;
 
 static moved count_moved(const plan *p)
@@ -43,7 +43,7 @@ static moved count_moved(const plan *p)
             continue;
         const int size = (int)ga__dtype_size(p->operands[k].array->dtype);
         m.widest = size > m.widest ? size : m.widest;
-        m.turned += p->step[place] == STEP_ANY ? size : 0;
+        m.transposed += p->step[place] == STEP_ANY ? size : 0;
         m.reads += p->operands[k].reads;
     }
     return m;
@@ -58,32 +58,32 @@ static int side_of(int widest)
 
 /* Whether squares beat tiles: measured on an H200, by 2 to 3 % of the bus. Tiles beat squares of
  * narrow elements, and squares that the array does not fill. */
-static bool pay(const plan *p, int turned, const moved *m)
+static bool pay(const plan *p, int transposed, const moved *m)
 {
     const int side = side_of(m->widest);
     return (m->widest >= 4 || (m->widest == 2 && m->reads > 1)) && p->nest.shape[0] >= side &&
-           p->nest.shape[turned] >= side && m->turned * side * (side + 1) <= MOST_SHARED;
+           p->nest.shape[transposed] >= side && m->transposed * side * (side + 1) <= MOST_SHARED;
 }
 
-static bool moves_whole_vectors(const plan *p, int turned, int lanes)
+static bool moves_whole_vectors(const plan *p, int transposed, int lanes)
 {
-    if (p->nest.shape[0] % lanes != 0 || p->nest.shape[turned] % lanes != 0)
+    if (p->nest.shape[0] % lanes != 0 || p->nest.shape[transposed] % lanes != 0)
         return false;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
         if (place != GA__NO_PLACE &&
-            !ga__elementwise_lanes_fit(p, k, lanes, p->step[place] == STEP_ANY ? turned : 0))
+            !ga__elementwise_lanes_fit(p, k, lanes, p->step[place] == STEP_ANY ? transposed : 0))
             return false;
     }
     return true;
 }
 
-static void set_squares(plan *p, int turned, int side)
+static void set_squares(plan *p, int transposed, int side)
 {
     for (int k = 0; k < p->noperands; k++)
         if (p->place[k] != GA__NO_PLACE)
             p->transposed[p->place[k]] = p->step[p->place[k]] == STEP_ANY;
-    ga__nest_swap(&p->nest, 1, turned);
+    ga__nest_swap(&p->nest, 1, transposed);
     p->tiled = true;
     p->square = side;
     p->block = side > SMALL ? BIG_BLOCK : BLOCK;
@@ -94,14 +94,14 @@ static void set_squares(plan *p, int turned, int side)
 
 bool ga__elementwise_squares(plan *p)
 {
-    const int turned = turned_axis(p);
-    if (turned == 0)
+    const int transposed = transposed_axis(p);
+    if (transposed == 0)
         return false;
     const moved m = count_moved(p);
     const int lanes = GA__VECTOR_BYTES / m.widest;
-    if (!pay(p, turned, &m) || !moves_whole_vectors(p, turned, lanes))
+    if (!pay(p, transposed, &m) || !moves_whole_vectors(p, transposed, lanes))
         return false;
     p->lanes = lanes;
-    set_squares(p, turned, side_of(m.widest));
+    set_squares(p, transposed, side_of(m.widest));
     return true;
 }

@@ -28,8 +28,8 @@ typedef struct ga__fused_variant {
     uint8_t kept_place[4]; /* CUDA, by kept value: the operand whose shared memory it takes over, or
                             * GA__OWN_PLACE */
     uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
-    uint8_t paired;        /* CUDA: the dtype of all elements, two of which passes take at once;
-                            * GA_NO_DTYPE: one */
+    uint8_t paired;        /* CUDA: the dtype of all elements, if passes take two at once;
+                            * GA_NO_DTYPE: one at a time */
     bool clustered;        /* CUDA: several blocks share a row in shared memory */
     uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */

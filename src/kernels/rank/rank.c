@@ -21,8 +21,8 @@ enum {
     MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
-    SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest rows, and the fewest elements of all rows for */
-    SAMPLED_EACH = 1 << 15, /* each multiprocessor, of which a sample is taken before the rounds */
+    SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest row that is sampled before the rounds */
+    SAMPLED_EACH = 1 << 15, /* and the fewest elements of all rows for each multiprocessor */
     ROUND_ROWS = 1024,      /* rows whose rounds run together: their tables take 100 MB at most */
     CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and

@@ -105,9 +105,9 @@ static gpuarray *reverse(const gpuarray *x, uint32_t axes)
 {
     int64_t strides[GA_MAX_NDIM], offset = 0;
     for (int k = 0; k < x->ndim; k++) {
-        const bool turned = axes >> k & 1 && x->shape[k] > 0;
-        offset += turned ? (x->shape[k] - 1) * x->strides[k] : 0;
-        strides[k] = turned ? -x->strides[k] : x->strides[k];
+        const bool reversed = axes >> k & 1 && x->shape[k] > 0;
+        offset += reversed ? (x->shape[k] - 1) * x->strides[k] : 0;
+        strides[k] = reversed ? -x->strides[k] : x->strides[k];
     }
     return ga__array_view(x, x->dtype, x->ndim, x->shape, strides, x->size > 0 ? offset : 0);
 }
@@ -152,9 +152,9 @@ gpuarray *ga_rot90_axes(const gpuarray *x, int k, int from, int to)
     if (turns % 2 == 0)
         return reverse(x, turns == 0 ? 0 : (uint32_t)1 << a | (uint32_t)1 << b);
     /* One turn reverses `to` and exchanges the axes; three reverse `from`. */
-    gpuarray *turned = reverse(x, (uint32_t)1 << (turns == 1 ? b : a)),
-             *result = turned ? ga_swapaxes(turned, a, b) : NULL;
-    ga_free(turned);
+    gpuarray *reversed = reverse(x, (uint32_t)1 << (turns == 1 ? b : a)),
+             *result = reversed ? ga_swapaxes(reversed, a, b) : NULL;
+    ga_free(reversed);
     return result;
 }
 

@@ -275,7 +275,7 @@ gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing)
     const ga_dtype dtype = ga_result_type(x->dtype, GA_INT64);
     gpuarray *out = powers(x, dtype, columns < 0 ? x->size : columns, &owned);
     const int axis = 1;
-    gpuarray *turned = !out || increasing ? ga_retain(out) : ga_flip_axes(out, 1, &axis);
+    gpuarray *reversed = !out || increasing ? ga_retain(out) : ga_flip_axes(out, 1, &axis);
     ga__owned_free(&owned);
-    return turned;
+    return reversed;
 }

@@ -255,7 +255,7 @@ static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
 
 /* The steps of a ramp from the value, at the far end, to the edge, which it does not reach. NumPy's
  * linspace: integers round down. */
-static gpuarray *ramp(ga_value end, const gpuarray *edge, int axis, int64_t width, bool turned)
+static gpuarray *ramp(ga_value end, const gpuarray *edge, int axis, int64_t width, bool descending)
 {
     int64_t shape[GA_MAX_NDIM];
     const char kind = ga__dtype_kind(edge->dtype);
@@ -264,7 +264,7 @@ static gpuarray *ramp(ga_value end, const gpuarray *edge, int axis, int64_t widt
         shape[k] = k == axis ? width : 1;
     gpuarray *made[8] = {NULL};
     made[0] =
-        turned ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
+        descending ? ga_arange(GA_FLOAT64, width - 1, -1, -1) : ga_arange(GA_FLOAT64, 0, width, 1);
     made[1] = made[0] ? ga_reshape(made[0], edge->ndim, shape) : NULL;
     made[2] = made[1] ? ga_astype(edge, wide) : NULL;
     made[3] = made[2] ? (ga_subtract)(ga_value_array(made[2]), end) : NULL;

@@ -25,17 +25,17 @@ static gpuarray *beyond(const gpuarray *edge, const gpuarray *part)
     return out;
 }
 
-/* `count` elements for one end of x, of which the nearest mirrors the one `inset` from the edge. */
+/* `count` elements for one end of x. The nearest one mirrors the element `inset` from the edge. */
 static gpuarray *reflected(const gpuarray *x, int axis, bool behind, int64_t inset, int64_t count)
 {
     const int64_t length = x->shape[axis];
     gpuarray *edge = ga__slice_along(x, axis, behind ? length - 1 : 0, 1),
              *part = ga__slice_along(x, axis, behind ? length - inset - count : inset, count),
-             *turned = edge && part ? ga_flip_axes(part, 1, &axis) : NULL,
-             *out = turned ? beyond(edge, turned) : NULL;
+             *reversed = edge && part ? ga_flip_axes(part, 1, &axis) : NULL,
+             *out = reversed ? beyond(edge, reversed) : NULL;
     ga_free(edge);
     ga_free(part);
-    ga_free(turned);
+    ga_free(reversed);
     return out;
 }
 
