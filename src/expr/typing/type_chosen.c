@@ -122,12 +122,12 @@ static int read_initial(typer *t, chosen *c, int initial)
 static int chosen_elements(typer *t, const chosen *c)
 {
     static const double numbers[] = {[ZERO] = 0, [ONE] = 1, [NOT_A_NUMBER] = NAN};
-    const absent absent = recipes[c->row].absent;
+    const absent other_is = recipes[c->row].absent;
     if (c->mask == FAILED)
         return c->x;
-    const int other = absent == INITIAL
+    const int other = other_is == INITIAL
                           ? c->initial
-                          : ga__typer_number(t, ga_value_double(numbers[absent]), c->loop);
+                          : ga__typer_number(t, ga_value_double(numbers[other_is]), c->loop);
     return choose(t, c->mask, c->x, other);
 }
 
