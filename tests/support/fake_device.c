@@ -246,7 +246,7 @@ const ga__backend fake_backend = {.name = "fake",
 #define FAKE(sm)                                                                                   \
     {                                                                                              \
         .backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132, \
-        .shared_bytes = 99 << 10, .threads_per_processor = 2048                                    \
+        .shared_bytes = 99 << 10, .threads_per_processor = 2048, .meets = true                     \
     }
 ga__device devices[DEVICES] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
 

@@ -31,9 +31,7 @@ static void add_scratch(launching *c)
 static void add_cluster(launching *c)
 {
     c->cluster = ga__params_reserve(&c->params, sizeof *c->cluster);
-    *c->cluster =
-        (ga__cluster_params){.blocks = (uint64_t)c->p.blocks,
-                             .layers = (uint64_t)(c->p.grid / c->p.call->device->processors)};
+    *c->cluster = (ga__cluster_params){.blocks = (uint64_t)c->p.blocks};
 }
 
 static void add_operand(launching *c, int k)

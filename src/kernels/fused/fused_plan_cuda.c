@@ -419,11 +419,8 @@ static bool plan_shared(plan *p, int blocks)
         return false;
     p->v.ahead = copies_ahead(p);
     p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->grid = blocks_at_once(p);
-    if (blocks > 1)
-        return p->grid >= blocks;
-    p->grid = at_most(p->rows, p->grid);
-    return true;
+    p->grid = at_most(p->rows, blocks_at_once(p) / blocks) * blocks;
+    return p->grid > 0;
 }
 
 /* Rows of a block each, of which a multiprocessor has several. */
