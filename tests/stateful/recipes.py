@@ -26,11 +26,15 @@ def exact_mean(x, **options):
     return np.mean(x.astype(wide), **options).astype(x.dtype if x.dtype.kind not in "biu" else np.float64)[()]
 
 
-def exact_var(x, **options):
+def exact_var(x, function=np.var, **options):
     x = np.asarray(x)
     wide = np.complex128 if x.dtype.kind == "c" else np.float64
     result = np.float64 if x.dtype.kind in "biu" else x.real.dtype
-    return np.var(x.astype(wide), **options).astype(result)[()]
+    return function(x.astype(wide), **options).astype(result)[()]
+
+
+def exact_std(x, **options):
+    return exact_var(x, function=np.std, **options)
 
 
 def accumulated(name, x):
@@ -69,7 +73,7 @@ def where(condition, a, b):
 
 
 SCANS = {name: scan_along(name) for name in ("cumsum", "cummax", "cummin")}
-FUNCTIONS = {**REDUCTIONS, **SCANS, "where": where, "maximum": np.maximum,
+FUNCTIONS = {**REDUCTIONS, **SCANS, "std": exact_std, "where": where, "maximum": np.maximum,
              "minimum": np.minimum, "sqrt": np.sqrt, "abs": np.abs}
 
 
