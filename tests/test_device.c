@@ -97,7 +97,8 @@ static int64_t add_bias_errors(ga__function *function, int64_t n, int64_t bias)
     int64_t errors = n;
     uint64_t words[4] = {(uint64_t)(uintptr_t)out->memory, (uint64_t)(uintptr_t)in->memory,
                          (uint64_t)n, (uint64_t)bias};
-    ga__launch launch = {(n + CHUNK - 1) / CHUNK, CHUNK, 0, words, 4, false};
+    ga__launch launch = {
+        .grid = (n + CHUNK - 1) / CHUNK, .block = CHUNK, .words = words, .nwords = 4};
     if (backend->memory.copy(&device->stream, in->memory, values, nbytes, GA__HOST_TO_DEVICE) ==
             GA_OK &&
         backend->code.launch(&device->stream, function, &launch) == GA_OK &&
@@ -376,7 +377,7 @@ static void kernels_run_over_any_number_of_blocks(void **state)
     assert_int_equal(add_bias_errors(function, CHUNK, -5), 0);
     assert_int_equal(add_bias_errors(function, CHUNK + 1, 5), 0);
     assert_int_equal(add_bias_errors(function, 1000003, 12), 0);
-    ga__launch nothing = {0, CHUNK, 0, (uint64_t[4]){0}, 4, false};
+    ga__launch nothing = {.grid = 0, .block = CHUNK, .words = (uint64_t[4]){0}, .nwords = 4};
     assert_int_equal(backend->code.launch(&device->stream, function, &nothing), GA_OK);
     backend->code.unload(image);
 }
@@ -404,7 +405,7 @@ static void images_loaded_after_others_are_their_own(void **state)
     }
     for (int i = 0; i < 4; i++) {
         uint64_t words[1] = {0};
-        ga__launch launch = {1, 1, 0, words, 1, false};
+        ga__launch launch = {.grid = 1, .block = 1, .words = words, .nwords = 1};
         assert_int_equal(backend->code.launch(&device->stream, find_add_bias(images[i]), &launch),
                          GA_OK);
         assert_int_equal(words[0], i + 1);
@@ -422,7 +423,7 @@ static void a_kernel_finds_libm_by_itself(void **state)
     double word = 27;
     uint64_t words[1];
     memcpy(words, &word, sizeof word);
-    ga__launch launch = {1, 1, 0, words, 1, false};
+    ga__launch launch = {.grid = 1, .block = 1, .words = words, .nwords = 1};
     assert_int_equal(backend->code.launch(&device->stream, find_add_bias(image), &launch), GA_OK);
     memcpy(&word, words, sizeof word);
     assert_true(word > 2.999999 && word < 3.000001);

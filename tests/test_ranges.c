@@ -61,7 +61,7 @@ static void each_call_is_a_range(void **state)
         ADDS("x + 2\n", ga_eval_expr(e, GA(x)));
         ADDS("x + 2\n", ga_eval_expr_into(y, e, GA(x)));
         ADDS("bump\n", ga_run(kernel, y));
-        ADDS("normal\n", ga_rng_normal(rng, GA_FLOAT32, 0, 1, GA_SHAPE(4)));
+        ADDS("rng_normal\n", ga_rng_normal(rng, GA_FLOAT32, 0, 1, GA_SHAPE(4)));
         ADDS("sort\n", ga_sort(x));
         ADDS("copy\n", ga_copy(x));
         ga_rng_free(rng);

@@ -85,10 +85,10 @@ typedef enum ga__copy_kind {
 typedef struct ga__launch {
     int64_t grid;
     int block;
+    bool together; /* CUDA: all blocks run at once, or the launch fails */
     size_t shared;
     const uint64_t *words;
     size_t nwords;
-    bool together; /* CUDA: all blocks run at once, or the launch fails */
 } ga__launch;
 
 /* Memory on a device, and the backend's own handle for it. */

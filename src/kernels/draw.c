@@ -72,8 +72,10 @@ static ga_status launch(plan *p, uint64_t seed, uint64_t position)
         return ga_error();
     ga__stream *stream = ga__current_stream(p->device);
     ga_status status = stream ? ga__use(stream, p->out->buffer, true) : ga_error();
-    const ga__launch launch = {p->grid, GA__RANDOM_BLOCK,          0,
-                               words,   ga__params_count(&params), false};
+    const ga__launch launch = {.grid = p->grid,
+                               .block = GA__RANDOM_BLOCK,
+                               .words = words,
+                               .nwords = ga__params_count(&params)};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__request_leave();

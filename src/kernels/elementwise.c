@@ -178,7 +178,11 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
         return ga_error();
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
     const size_t shared = has_tiles(&p) ? (size_t)p.tile.shared : p.shared;
-    const ga__launch launch = {p.grid, p.block, shared, words, ga__params_count(&params), false};
+    const ga__launch launch = {.grid = p.grid,
+                               .block = p.block,
+                               .shared = shared,
+                               .words = words,
+                               .nwords = ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();
     ga__request_leave();
     return status;

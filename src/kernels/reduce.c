@@ -228,8 +228,10 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     ga__buffer *partials = NULL;
     if (!stream || share_tiles(c, stream, kernel->resident, &partials) != GA_OK)
         return ga_error();
-    const ga__launch launch = {c->p.tiles * c->p.segments,   c->p.v.block, 0, c->params.word,
-                               ga__params_count(&c->params), false};
+    const ga__launch launch = {.grid = c->p.tiles * c->p.segments,
+                               .block = c->p.v.block,
+                               .words = c->params.word,
+                               .nwords = ga__params_count(&c->params)};
     const ga_status status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(partials);
     return status;

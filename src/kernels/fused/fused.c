@@ -103,20 +103,18 @@ static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
 {
     const plan *p = &c->p;
     ga__device *device = p->call->device;
-    const size_t meeting = (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t),
-                 nbytes = c->cluster   ? meeting
-                          : c->scratch ? p->scratch * (size_t)device->processors
-                                       : 0;
+    const size_t nbytes = c->cluster ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t)
+                                     : p->scratch * (size_t)device->processors;
     *memory = nbytes > 0 ? ga__buffer_new(device, nbytes) : NULL;
     if (nbytes > 0 && !*memory)
         return ga_error();
-    void *const address = *memory ? (*memory)->memory : NULL;
+    const uint64_t address = *memory ? (uint64_t)(uintptr_t)(*memory)->memory : 0;
     if (c->scratch)
-        c->scratch->scratch = (uint64_t)(uintptr_t)address;
+        c->scratch->scratch = address;
     if (!c->cluster)
         return GA_OK;
-    c->cluster->results = (uint64_t)(uintptr_t)address;
-    return device->backend->memory.zero(stream, address, nbytes);
+    c->cluster->results = address;
+    return device->backend->memory.zero(stream, (*memory)->memory, nbytes);
 }
 
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
@@ -128,9 +126,12 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     if (!stream)
         return ga_error();
     ga_status status = allocate(c, stream, &memory);
-    const ga__launch launch = {
-        p->grid,       p->v.block, p->shared, c->params.word, ga__params_count(&c->params),
-        p->v.clustered};
+    const ga__launch launch = {.grid = p->grid,
+                               .block = p->v.block,
+                               .shared = p->shared,
+                               .words = c->params.word,
+                               .nwords = ga__params_count(&c->params),
+                               .together = p->v.clustered};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(memory);

@@ -76,8 +76,11 @@ static ga_status launch(const plan *p, gpuarray *rows)
     ga_status status = stream ? GA_OK : ga_error();
     if (status == GA_OK && rows)
         status = ga__use(stream, rows->buffer, true);
-    const ga__launch launch = {p->grid, p->walk.block, p->shared, words, ga__params_count(&params),
-                               false};
+    const ga__launch launch = {.grid = p->grid,
+                               .block = p->walk.block,
+                               .shared = p->shared,
+                               .words = words,
+                               .nwords = ga__params_count(&params)};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__request_leave();

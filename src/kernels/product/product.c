@@ -96,12 +96,10 @@ static ga_status launch(const plan *p, const ga__loaded_kernel *kernel, const ga
         add_scratch(&params, p, scratch);
     add_stack(&params, p);
     const int64_t blocks = p->tiles_m * p->tiles_n * p->places;
-    const ga__launch shape = {p->v.host || blocks < INT32_MAX ? blocks : INT32_MAX,
-                              GA__PRODUCT_SIDE * GA__PRODUCT_SIDE,
-                              0,
-                              words,
-                              ga__params_count(&params),
-                              false};
+    const ga__launch shape = {.grid = p->v.host || blocks < INT32_MAX ? blocks : INT32_MAX,
+                              .block = GA__PRODUCT_SIDE * GA__PRODUCT_SIDE,
+                              .words = words,
+                              .nwords = ga__params_count(&params)};
     ga__stream *stream = ga__product_stream(p);
     return stream ? ga__request_launch(kernel, stream, &shape) : ga_error();
 }

@@ -106,7 +106,11 @@ static ga_status launch_found(call *c, const ga__loaded_kernel *kernel, int64_t 
         }
     }
     assert(ga__params_count(&params) == ga__rank_param_words(&c->v));
-    const ga__launch launch = {grid, block, shared, words, ga__params_count(&params), false};
+    const ga__launch launch = {.grid = grid,
+                               .block = block,
+                               .shared = shared,
+                               .words = words,
+                               .nwords = ga__params_count(&params)};
     const ga_status status = ga__request_launch(kernel, c->stream, &launch);
     ga__buffer_release(memory);
     return status;

@@ -123,8 +123,10 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     if (!stream)
         return ga_error();
     ga_status status = make_states(c, stream, &states);
-    const ga__launch launch = {
-        c->p.grid, GA__SCAN_BLOCK, 0, c->params.word, ga__params_count(&c->params), false};
+    const ga__launch launch = {.grid = c->p.grid,
+                               .block = GA__SCAN_BLOCK,
+                               .words = c->params.word,
+                               .nwords = ga__params_count(&c->params)};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(states);

@@ -63,8 +63,11 @@ static ga_status run_step(job *j, ga__sort_step step, int pass)
     uint64_t words[sizeof j->params / sizeof(uint64_t)];
     memcpy(words, &j->params, sizeof words);
     const size_t shared = step == GA__SORT_ROWS || step == GA__SORT_PASS ? j->p.shared : 0;
-    const ga__launch launch = {ga__sort_plan_grid(&j->p, step), v.block, shared, words,
-                               ga__sort_param_words(&v),        false};
+    const ga__launch launch = {.grid = ga__sort_plan_grid(&j->p, step),
+                               .block = v.block,
+                               .shared = shared,
+                               .words = words,
+                               .nwords = ga__sort_param_words(&v)};
     const ga_status status = ga__request_launch(kernel, j->stream, &launch);
     ga__request_leave();
     return status;
