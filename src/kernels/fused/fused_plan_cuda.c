@@ -423,7 +423,7 @@ static bool plan_shared(plan *p, int blocks)
     return p->grid > 0;
 }
 
-/* Rows of a block each, of which a multiprocessor has several. */
+/* One row per block, in shared memory, with at least `several` blocks per multiprocessor. */
 static bool plan_rows(plan *p, int several)
 {
     if (!plan_shared(p, 1) || blocks_with_room(p) < several)
