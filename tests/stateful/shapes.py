@@ -272,7 +272,7 @@ class AlongAxis(Takes):
         def theirs():
             if any(a != b and 1 not in (a, b) for j, (a, b) in enumerate(zip(shape, own)) if j != axis % len(own)):
                 raise ValueError
-            np.put_along_axis(x.like, k.like.astype(np.int64), value.like, axis)
+            np.put_along_axis(x.like, k.like.astype(np.int64, order="C"), value.like.copy(order="C"), axis)
 
         def ours():
             self.ours.put_along(x.array, k.array, self.library.value(value.array), axis)
@@ -349,8 +349,8 @@ class Indices(Takes):
 
     @staticmethod
     def theirs(parts):
-        """The parts as NumPy takes them."""
-        return tuple(p.like.astype(np.int64) if isinstance(p, Held) and p.like.dtype != bool else
+        """The parts as NumPy takes them. It writes in the order of the indices' memory, so all are in C order."""
+        return tuple(p.like.astype(np.int64, order="C") if isinstance(p, Held) and p.like.dtype != bool else
                      p.like if isinstance(p, Held) else p for p in parts)
 
     def value_for(self, rng, x, theirs):
@@ -384,7 +384,7 @@ class Indices(Takes):
                 x.like[theirs]  # raises for what is out of range
                 if np.broadcast_shapes(value.like.shape, shape) != shape:
                     raise ValueError
-            x.like[theirs] = value.like.astype(x.like.dtype)
+            x.like[theirs] = value.like.astype(x.like.dtype, order="C")
 
         return self.written("%s = %r" % (what, value), x,
                             lambda: self.ours.index_set(x.array, self.library.value(value.array), parts), wanted)

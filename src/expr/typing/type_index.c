@@ -190,7 +190,8 @@ int ga__typer_gather(typer *t, const int *operand)
         return ga__typer_fail(t, GA_ERR_INVALID, "a number has no elements and no axes");
     if (is_mask(t, operand))
         return select_node(t, operand[0], operand[1]);
-    memcpy(n.x, x->shape, sizeof(int64_t) * (size_t)n.ndim);
+    if (n.ndim > 0) /* a 0-d node has no list of lengths */
+        memcpy(n.x, x->shape, sizeof(int64_t) * (size_t)n.ndim);
     return gather_node(t, &n, operand);
 }
 
