@@ -482,6 +482,7 @@ static void check_staged(const ga__reduce_plan *q)
     assert_true(q->v.team * q->vectors >= q->count);
     assert_int_equal(q->v.block % q->v.team, 0);
     assert_int_equal(q->vectors % q->v.packed, 0);
+    assert_int_equal(q->v.row_length, q->v.team == 1 && q->count <= 8 ? q->count : 0);
     assert_true(q->group >= 1 && q->tiles >= 1 && (q->tiles - 1) * q->group < q->outputs);
     assert_true(q->segments == 1 && !q->v.split && !q->v.posted);
     if (q->v.operand[0].apart)

@@ -405,6 +405,8 @@ static void fill_variant(ga__record *record, const variant *v)
     ga__record_set_number(record, GA__KEY(ahead), v->ahead);
     ga__record_set_number(record, GA__KEY(slack), GA__STAGE_SLACK);
     ga__record_set_number(record, GA__KEY(packed), v->packed);
+    ga__record_set_number(record, GA__KEY(row_length), v->row_length);
+    ga__record_set_flag(record, GA__KEY(known_length), v->row_length > 0);
     ga__record_set_flag(record, GA__KEY(plain), v->plain);
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set_flag(record, GA__KEY(columns), v->columns);

@@ -13,6 +13,7 @@ typedef ga__reduce_plan plan;
 #define WORD 4           /* bytes of a bank of shared memory */
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
+#define KNOWN_LENGTH 8   /* the longest rows that have a kernel for each length */
 #define MOST_WORDS 256   /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
@@ -337,6 +338,7 @@ bool ga__reduce_plan_staged(plan *p)
     }
     choose_run(p);
     p->v.staged = true;
+    p->v.row_length = p->v.team == 1 && p->count <= KNOWN_LENGTH ? (uint8_t)p->count : 0;
     p->v.lanes = p->v.across = 1;
     p->v.block = STAGE_BLOCK;
     p->v.batch = choose_words(p);
