@@ -112,13 +112,13 @@ typedef struct ga__reduce_variant {
     uint8_t batches_per_chain; /* CUDA */
     uint16_t block, team; /* CUDA: threads of a block, and those that reduce one row together */
 
-    bool staged;               /* CUDA: rows pass through shared memory; host: strips are mapped
-                                  before the parts take them */
-    bool plain : 1;            /* host: staged, and the part takes the floats of 16-bit elements */
-    bool cascade : 1;          /* host: the results of chains meet in a tree, */
-    bool many_runs : 1;        /* and so do the runs of a row */
+    bool staged;        /* CUDA: rows pass through shared memory; host: strips are mapped
+                           before the parts take them */
+    bool plain : 1;     /* host: staged, and the part takes the floats of 16-bit elements */
+    bool cascade : 1;   /* host: the results of chains meet in a tree, */
+    bool many_runs : 1; /* and so do the runs of a row */
     uint8_t unused_bits : 5;
-    uint8_t row_length;        /* CUDA: of staged rows, in the text of the kernel; 0: a parameter */
+    uint8_t row_length; /* CUDA: of staged rows, in the text of the kernel; 0: a parameter */
     uint8_t unused;
     uint8_t deinterleave;      /* host: elements of the rows that are deinterleaved; 1: none */
     uint8_t rows_per_pass;     /* host: rows of columns that one loop takes */
