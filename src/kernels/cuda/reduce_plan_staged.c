@@ -27,10 +27,6 @@ typedef ga__reduce_plan plan;
 #define SCHEDULERS 4
 #define HIDDEN 6
 
-/* Tiles of a block one after another, where there are enough for several waves of blocks. */
-#define STAGE_TURNS 4
-#define STAGE_WAVES 4
-
 static int64_t memory_size(const plan *p, int k)
 {
     return (int64_t)ga__dtype_size(p->operands[k].array->dtype);
@@ -274,17 +270,6 @@ static void choose_run(plan *p)
     }
 }
 
-/* Blocks: as many as tiles, or fewer that take several in turn. A thread that reads whole rows from
- * the stage has so many reads that it would wait for the next tile's loads with them. Measured on
- * an H100: rows of 3 bytes 0.48 of the bus with four tiles of a block, 1.00 with one. */
-static int64_t staged_blocks(const plan *p)
-{
-    const int64_t tiles = ga__ceil_div(p->outputs, p->group),
-                  wave = (int64_t)p->device->processors * HIDDEN,
-                  turns = tiles / (STAGE_WAVES * wave);
-    return turns < 2 || p->v.team == 1 ? tiles : ga__ceil_div(tiles, least(turns, STAGE_TURNS));
-}
-
 /* Whether whole rows are better read where they are: only one fits a tile, and it has vectors, of
  * which a thread does not split too many elements. */
 static bool is_better_direct(plan *p, int64_t fitting)
@@ -346,7 +331,7 @@ bool ga__reduce_plan_staged(plan *p)
     p->v.batch = choose_words(p);
     p->v.batches_per_chain = GA__CUDA_CHAIN;
     p->kept_vectors = p->outputs;
-    p->tiles = staged_blocks(p);
+    p->tiles = ga__ceil_div(p->outputs, p->group);
     p->waves = 1;
     p->segments = p->useful = p->least = 1;
     return true;
