@@ -76,6 +76,8 @@ static void formulas_are_their_operations(void **state)
                                       GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
         GA_SCOPE {
+            if (!in_short_sample("formulas", (int)k, sizeof dtypes / sizeof *dtypes))
+                continue;
             operands o = operands_of(dtypes[k], 33, 20, 17);
             check_formulas(&o);
             o.b = ga_slice(numbers(dtypes[k], 2, 1, (int64_t[]){40}), "::2"); /* not contiguous */

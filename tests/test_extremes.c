@@ -96,13 +96,14 @@ static void check_places(ga_dtype dtype, contents which, int64_t rows, int64_t l
 static const ga_dtype small[] = {GA_INT8, GA_UINT8,   GA_INT16,   GA_UINT16,
                                  GA_BOOL, GA_FLOAT16, GA_BFLOAT16};
 enum { SMALL = sizeof small / sizeof *small };
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void places_in_rows(void **state)
 {
     static const int64_t lengths[] = {2, 3, 5, 13, 64, 161, 255, 1025, 1700};
     (void)state;
     for (int d = 0; d < SMALL; d++)
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t l = 0; in_short_sample("rows", d, SMALL) && l < COUNT(lengths); l++)
             for (contents which = MIXED; which < CONTENTS; which++)
                 check_places(small[d], which, 37, lengths[l], 1);
 }
@@ -112,7 +113,7 @@ static void places_in_columns(void **state)
     static const int64_t shapes[][2] = {{1500, 13}, {900, 64}, {400, 161}, {60, 1025}};
     (void)state;
     for (int d = 0; d < SMALL; d++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t s = 0; in_short_sample("columns", d, SMALL) && s < COUNT(shapes); s++)
             for (contents which = MIXED; which < CONTENTS; which++)
                 check_places(small[d], which, shapes[s][0], shapes[s][1], 0);
 }
@@ -144,7 +145,7 @@ static void sums_of_small_products(void **state)
     static const int64_t lengths[] = {2, 7, 13, 161, 1025};
     (void)state;
     for (int d = 0; d < 4; d++)
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t l = 0; in_short_sample("products", d, 4) && l < COUNT(lengths); l++)
             check_products(small[d], 37, lengths[l]);
 }
 

@@ -412,7 +412,7 @@ static void masked_places_of_small_integers(void **state)
     static const int64_t shapes[][2] = {{40, 37}, {8, 512}, {512, 8}, {64, 64}, {4, 5}, {3, 1365}};
     (void)state;
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (int axis = 0; axis < 2; axis++)
+        for (int axis = 0; in_short_sample("masked places", (int)s, 6) && axis < 2; axis++)
             check_masked_places(shapes[s][0], shapes[s][1], axis, s);
 }
 

@@ -174,8 +174,11 @@ static void every_way_gives_the_same_bits(void **state)
     (void)state;
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
         for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++)
-            GA_SCOPE
-                check_exponent(bases_of(dtypes[d], &seed), exponents[k]);
+            GA_SCOPE {
+                const gpuarray *bases = bases_of(dtypes[d], &seed);
+                if (in_short_sample("bases", (int)d, sizeof dtypes / sizeof *dtypes))
+                    check_exponent(bases, exponents[k]);
+            }
     assert_int_equal(ga_error(), GA_OK);
     assert_int_equal(failures(), 0);
 }

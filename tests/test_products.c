@@ -248,7 +248,8 @@ static void random_products_are_their_sums(void **state)
     (void)state;
     const int count = items_here(80, 40);
     for (int k = 0; k < count; k++)
-        check_random(77 + (uint64_t)k * 1000003);
+        if (in_short_sample("random products", k, count))
+            check_random(77 + (uint64_t)k * 1000003);
 }
 
 /* ---- Larger matrices, of several tiles and panels ---- */
@@ -285,6 +286,8 @@ static void tiles_and_panels_meet(void **state)
                                       GA_INT64,   GA_FLOAT16,   GA_FLOAT32,
                                       GA_FLOAT64, GA_COMPLEX64, GA_COMPLEX128};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        if (!in_short_sample("tiles and panels", (int)k, sizeof dtypes / sizeof *dtypes))
+            continue;
         check_large(dtypes[k], 200, 300, 520, false);
         check_large(dtypes[k], 131, 129, 257, true);
         check_large(dtypes[k], 1, 1000, 700, true);
@@ -301,6 +304,8 @@ static void simulated_tiles_have_the_hosts_results(void **state)
                                       GA_INT64,     GA_FLOAT16, GA_FLOAT32,
                                       GA_COMPLEX64, GA_FLOAT64, GA_COMPLEX128};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        if (!in_short_sample("simulated tiles", (int)k, sizeof dtypes / sizeof *dtypes))
+            continue;
         const int before = simulated.launches;
         check_large(dtypes[k], 70, 150, 67, k % 2);
         check_large(dtypes[k], 131, 129, 33, (k + 1) % 2);
@@ -310,7 +315,8 @@ static void simulated_tiles_have_the_hosts_results(void **state)
         assert_true(simulated.launches > before);
     }
     for (int k = 0; k < 12; k++)
-        check_random(5 + (uint64_t)k * 1009);
+        if (in_short_sample("simulated products", k, 12))
+            check_random(5 + (uint64_t)k * 1009);
 }
 
 /* Rows that are aligned, but no whole vectors: other memory follows their elements. */

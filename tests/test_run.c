@@ -28,6 +28,12 @@ static void birds_fly(void **state)
     note("b");
 }
 
+static int set_up(void **state)
+{
+    (void)state;
+    return 0;
+}
+
 static const char *const rows[] = {"log(float32)", "Log10(float32)", "Xlog(float16)"};
 
 static void table_of_rows(void **state)
@@ -86,12 +92,60 @@ static void expect_samples(void)
     }
 }
 
+/* Of 7 items and of 40, one in sixteen: at least one, and each of them in some sample. */
+static void expect_short_samples(void)
+{
+    static const int lengths[] = {7, 40}, wanted[] = {1, 3};
+    setenv("QUARRY_TEST_SHARE", "16", 1);
+    for (int l = 0; l < 2; l++) {
+        int samples[40] = {0};
+        for (int seed = 0; seed < 400; seed++) {
+            char text[20];
+            int count = 0;
+            snprintf(text, sizeof text, "%d", seed);
+            setenv("QUARRY_TEST_SAMPLE", text, 1);
+            for (int k = 0; k < lengths[l]; k++) {
+                const int has = in_short_sample("list", k, lengths[l]);
+                count += has;
+                samples[k] += has;
+            }
+            wrong += count != wanted[l];
+        }
+        for (int k = 0; k < lengths[l]; k++)
+            wrong += samples[k] == 0;
+    }
+    unsetenv("QUARRY_TEST_SHARE");
+}
+
+/* Of tests with one setup, a sample has one of four; arguments name any. */
+static void expect_some_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(apples_fall),
+                                       cmocka_unit_test_setup(birds_fly, set_up)};
+    char *argv[] = {(char[]){"test"}, (char[]){"birds"}};
+    int birds = 0;
+    setenv("QUARRY_TEST_SHARE", "16", 1);
+    sample_tests(set_up);
+    for (int seed = 0; seed < 40; seed++) {
+        char text[20];
+        snprintf(text, sizeof text, "%d", seed);
+        setenv("QUARRY_TEST_SAMPLE", text, 1);
+        ran[0] = '\0';
+        wrong += run_named_tests(1, argv, tests, NULL, NULL) != 0 || ran[0] != 'a';
+        birds += ran[1] == 'b';
+        ran[0] = '\0';
+        wrong += run_named_tests(2, argv, tests, NULL, NULL) != 0 || strcmp(ran, "b") != 0;
+    }
+    wrong += birds < 2 || birds > 20;
+    unsetenv("QUARRY_TEST_SHARE");
+}
+
 static void expect_everything(const char *what)
 {
     for (int k = 0; k < 10; k++) {
         char text[20];
         snprintf(text, sizeof text, "item %d", k);
-        if (in_sample(text))
+        if (in_sample(text) && in_short_sample("list", k, 10))
             continue;
         printf("%s the sample lacks %s\n", what, text);
         wrong++;
@@ -110,7 +164,8 @@ int main(void)
     sample_usually(1);
     setenv("QUARRY_TEST_SHARE", "3", 1);
     expect_samples();
-    unsetenv("QUARRY_TEST_SHARE");
+    expect_short_samples();
+    expect_some_tests();
     expect(ARGS(NULL), 0, "abtlLX");
     expect(ARGS("birds", NULL), 0, "br");
     expect(ARGS("f", NULL), 0, "abtlLX"); /* table_of_rows has one too */

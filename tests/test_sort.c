@@ -253,7 +253,7 @@ static void answers_are_numpys(void **state)
     golden_file *file = golden_open("sort.bin");
     (void)state;
     for (int k = 0; k < file->ncases; k++)
-        if (k % items_here(getenv("QUARRY_TEST_REDUCED") ? 4 : 1, 2) == 0)
+        if (k % items_here(1, 2) == 0 && in_short_sample("answers", k, file->ncases))
             check_case(&file->cases[k], k);
     golden_close(file);
 }

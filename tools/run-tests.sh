@@ -3,8 +3,9 @@
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 10 seconds.
-# With --sample long tables are tested by an eighth of their rows. The commit chooses which, so that
-# another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
+# With --sample long tables are tested by a sixteenth of their rows, and of the tests in the simulator
+# of CUDA a quarter runs. The commit chooses which, so that another commit tests others;
+# QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
@@ -37,7 +38,7 @@ build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
 if [ "$sample" ]; then
     commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)
     QUARRY_TEST_SAMPLE=${QUARRY_TEST_SAMPLE-$((0x$commit))}
-    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-8}
+    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-16}
     export QUARRY_TEST_SAMPLE QUARRY_TEST_SHARE
     echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SAMPLE=$QUARRY_TEST_SAMPLE"
 fi
@@ -83,7 +84,7 @@ if [ "$sanitize" ]; then
     # shellcheck disable=SC2086
     build_and_test build/sanitize "--timeout-multiplier=4 --no-suite=style --no-suite=bench" \
         $common -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
-        -Dcheck_keys=true
+        -Dcheck_keys=true -Dbench=false
 fi
 
 # shellcheck disable=SC2086 # the logs are separate words

@@ -350,7 +350,8 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     ga__record *record = ga__request_record(f, v->head.host, l.n, any_complex(v), texts);
     *walk_words = l.n;
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
-    ga__record_set(record, GA__KEY(tiled), v->head.tiled ? "1" : "");
+    ga__record_set_flag(record, GA__KEY(tiled), v->head.tiled);
+    ga__record_set_flag(record, GA__KEY(transposes), v->head.tiled);
     if (v->head.square)
         ga__record_set_number(record, GA__KEY(square), (int)v->head.square);
     else

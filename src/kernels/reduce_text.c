@@ -328,6 +328,9 @@ static bool has_loose(const variant *v)
 static void fill_reduction(ga__record *record, const formula *f, const variant *v, const layout *l)
 {
     bool sums = false;
+    ga__record_set_flag(record, GA__KEY(short_circuit), true);
+    ga__record_set_flag(record, GA__KEY(reduces), true);
+    ga__record_set_flag(record, GA__KEY(transposes), v->deinterleave > 1);
     ga__record_set(record, GA__KEY(map), f->map);
     ga__record_set_number(record, GA__KEY(accumulator_bytes), v->accumulator_bytes);
     ga__record_list(record, GA__KEY(part));

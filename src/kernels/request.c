@@ -166,6 +166,9 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(scan_types), "");
     ga__record_set(record, GA__KEY(order_key), "");
     ga__record_set(record, GA__KEY(runs), "");
+    ga__record_set(record, GA__KEY(short_circuit), "");
+    ga__record_set(record, GA__KEY(reduces), "");
+    ga__record_set(record, GA__KEY(transposes), "");
     ga__record_set(record, GA__KEY(user), formula->user_text ? "1" : "");
     if (formula->user_text)
         name_types(record);

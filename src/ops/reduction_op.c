@@ -26,9 +26,10 @@ ga_status ga__read_axes(const char *name, const gpuarray *x, int naxes, const in
                         bool *reduced)
 {
     uint32_t set;
-    memset(reduced, 0, (size_t)x->ndim * sizeof *reduced);
-    if (naxes == GA_NO_AXES)
+    if (naxes == GA_NO_AXES) {
+        memset(reduced, 0, (size_t)x->ndim * sizeof *reduced);
         return GA_OK;
+    }
     if (naxes < 0)
         return ga__fail(GA_ERR_INVALID, "%s: the number of axes is %d, expected at least 0", name,
                         naxes);

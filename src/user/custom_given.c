@@ -51,9 +51,9 @@ __attribute__((noinline)) static ga_status check_struct(const ga__custom *kernel
 static ga_status check_argument(const ga__custom *kernel, int k, ga_value value)
 {
     const ga__argument *argument = &kernel->arguments.argument[k];
-    if (argument->single)
-        return check_struct(kernel, k, value);
     if (!argument->array) {
+        if (argument->single)
+            return check_struct(kernel, k, value);
         if (value.kind == GA_VALUE_ARRAY)
             return ga__fail(GA_ERR_INVALID, "%s: argument %d (%s) is a number, not an array",
                             kernel->base.name, k + 1, argument->name);

@@ -36,7 +36,8 @@ typedef struct run {
 static void free_temporaries(const ga__custom *kernel, run *r)
 {
     for (int k = 0; k < kernel->arguments.count; k++)
-        ga_free(r->temporaries[k]);
+        if (r->temporaries[k]) /* saves most of the calls */
+            ga_free(r->temporaries[k]);
 }
 
 static ga_status check_given(const ga__custom *kernel, int count, const ga_value *args, run *r)
@@ -68,7 +69,7 @@ static void set_operands(const ga__custom *kernel, bool direct, const ga_value *
         const bool free_access = argument->array && direct;
         r->operands[k] =
             (ga__operand){.name = argument->name,
-                          .array = argument->array || argument->single ? args[k].as.array : NULL,
+                          .array = args[k].kind == GA_VALUE_ARRAY ? args[k].as.array : NULL,
                           .number = args[k],
                           .type = argument->dtype,
                           .access = free_access ? GA__ACCESSOR : argument->access,
@@ -95,10 +96,11 @@ static ga_status choose_shape(const ga__custom *kernel, const ga_value *args, ru
     for (int k = 0; k < kernel->arguments.count; k++) {
         if (!gives_size(kernel, k))
             continue;
-        const gpuarray *x = args[k].as.array;
-        if (first < 0)
+        if (first < 0) {
             first = k;
-        const gpuarray *y = args[first].as.array;
+            continue;
+        }
+        const gpuarray *x = args[k].as.array, *y = args[first].as.array;
         if (x->size != y->size)
             return ga__fail(GA_ERR_SHAPE, "%s: %s has %lld elements, %s has %lld",
                             kernel->base.name, kernel->arguments.argument[first].name,

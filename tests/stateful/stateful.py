@@ -116,8 +116,10 @@ def main():
     given = os.environ.get("QUARRY_TEST_SEED") or os.environ.get("QUARRY_TEST_SAMPLE") or time.time_ns()
     parser.add_argument("--seed", type=int, default=int(given) % 10**9)
     parser.add_argument("--calls", type=int, default=2000, help="of each thread")
-    parser.add_argument("--recipes", type=int, default=48)
-    parser.add_argument("--first", type=int, default=0, help="the kind of the first recipe, by its number")
+    sampled = int(os.environ.get("QUARRY_TEST_SHARE", 1)) > 1  # each recipe compiles some ten kernels
+    parser.add_argument("--recipes", type=int, default=24 if sampled else 48)
+    parser.add_argument("--first", type=int, default=int(given) % len(KINDS) if sampled else 0,
+                        help="the kind of the first recipe, by its number")
     parser.add_argument("--only", help="recipes whose names contain this")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
@@ -125,7 +127,7 @@ def main():
     if options.only:
         KINDS[:] = [recipe for recipe in KINDS if options.only in recipe.__name__]
     warnings.simplefilter("ignore")
-    print("seed %d" % options.seed, flush=True)
+    print("--seed %d --first %d --recipes %d" % (options.seed, options.first, options.recipes), flush=True)
     library = Library(options.library)
     start = time.monotonic()
     runs = run_threads(library, options)

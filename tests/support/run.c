@@ -69,14 +69,28 @@ void sample_usually(uint64_t share)
     usual_share = share;
 }
 
-bool in_sample(const char *text)
+/* One of how many items the sample takes. */
+static uint64_t share_of_items(void)
 {
     enum { REDUCED = 37 };
     uint64_t share = getenv("QUARRY_TEST_SHARE") ? number_in("QUARRY_TEST_SHARE") : usual_share;
     share = share > 0 ? share : 1;
     if (getenv("QUARRY_TEST_REDUCED")) /* a multiple takes a part of the same items */
         share *= (REDUCED + share - 1) / share;
+    return share;
+}
+
+bool in_sample(const char *text)
+{
+    const uint64_t share = share_of_items();
     return share < 2 || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % share == 0;
+}
+
+bool in_short_sample(const char *list, int k, int count)
+{
+    const uint64_t n = (uint64_t)count, taken = (n + share_of_items() - 1) / share_of_items();
+    const uint64_t first = hash_of(number_in("QUARRY_TEST_SAMPLE"), list) % n;
+    return ((uint64_t)k + n - first) % n < taken;
 }
 
 uint64_t run_seed(void)
@@ -122,21 +136,39 @@ static int select_every_row(void **state)
     return 0;
 }
 
+static CMFixtureFunction sampled_setup;
+
+void sample_tests(CMFixtureFunction setup)
+{
+    sampled_setup = setup;
+}
+
+static bool is_left_out(const struct CMUnitTest *test)
+{
+    enum { FEW = 4 };
+    return nwords == 0 && test->setup_func && test->setup_func == sampled_setup &&
+           share_of_items() >= FEW &&
+           hash_of(number_in("QUARRY_TEST_SAMPLE"), test->name) % FEW != 0;
+}
+
 /* The tests to run: those selected, and the table tests, because of their rows. */
 static size_t select_tests(struct CMUnitTest *selected, const struct CMUnitTest *tests,
                            size_t count)
 {
-    size_t n = 0;
+    size_t n = 0, left_out = 0;
     for (size_t k = 0; k < count; k++) {
         const bool whole = test_selected(tests[k].name);
         const bool table = tests[k].setup_func == select_named_rows;
-        if (!whole && !table)
+        left_out += is_left_out(&tests[k]);
+        if ((!whole && !table) || is_left_out(&tests[k]))
             continue;
         selected[n] = tests[k];
         if (whole && table)
             selected[n].setup_func = select_every_row;
         n++;
     }
+    if (left_out > 0)
+        print_message("%zu tests are not in the sample\n", left_out);
     return n;
 }
 

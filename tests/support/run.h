@@ -38,9 +38,18 @@ bool row_selected(const char *row);
  * it names the kernels that they share, which take longer to compile than to run. */
 bool in_sample(const char *text);
 
+/* Whether the run's sample has item `k` of the `count` items of a short list, of which it has one
+ * at least: about one of n, chosen by the list's name. As in in_sample(), another sample has
+ * others. */
+bool in_short_sample(const char *list, int k, int count);
+
 /* The seed of a program's random cases, which it prints: QUARRY_TEST_SEED, or one that
  * QUARRY_TEST_SAMPLE determines, so that two builds draw the same cases; otherwise the time. */
 uint64_t run_seed(void);
+
+/* Tests with this setup compile slowly: unless the program's arguments name tests, a sample has one
+ * of four of them. */
+void sample_tests(CMFixtureFunction setup);
 
 /* From now on, samples without QUARRY_TEST_SHARE are about one of `share` items. */
 void sample_usually(uint64_t share);

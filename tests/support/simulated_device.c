@@ -1,5 +1,6 @@
 /* A CUDA device without a GPU: the simulator of users' modules runs its kernels on the host.
  * Compiling for it is slow, so tests use few kernels of each kind. */
+#include "run.h"
 #include "simulated_device.h"
 
 #include <stdio.h>
@@ -254,6 +255,11 @@ void simulate_products(const ga__product_verbs *verbs)
 void need_simulator(void)
 {
     need_host("the simulator runs its kernels on the host");
+}
+
+__attribute__((constructor)) static void sample_simulated_tests(void)
+{
+    sample_tests(use_simulated_device);
 }
 
 int use_simulated_device(void **state)

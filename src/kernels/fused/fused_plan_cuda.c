@@ -477,14 +477,20 @@ static bool plan_single(plan *p)
     return p->grid <= INT32_MAX;
 }
 
+/* Rows that do not fit the registers of a block. */
+static bool plan_long(plan *p)
+{
+    const int several = widest_of(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
+    return (prefers_registers(p) && plan_ahead(p)) || plan_rows(p, several) ||
+           plan_clusters(p, several) || plan_rows(p, 1);
+}
+
 bool ga__fused_plan_cuda(plan *p)
 {
     if (p->length == 1)
         return plan_single(p);
-    const int several = widest_of(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     const bool held = plan_registers(p);
-    if (!held && !(prefers_registers(p) && plan_ahead(p)) && !plan_rows(p, several) &&
-        !plan_clusters(p, several) && !plan_rows(p, 1))
+    if (!held && !plan_long(p))
         return false;
     choose_pairs(p);
     if (held)

@@ -197,6 +197,8 @@ static int blocks_at_least(const variant *v)
 
 static void fill_variant(ga__record *record, const formula *f, const variant *v)
 {
+    ga__record_set_flag(record, GA__KEY(short_circuit), true);
+    ga__record_set_flag(record, GA__KEY(reduces), true);
     ga__record_set_flag(record, GA__KEY(vector_math), v->host);
     ga__record_set_flag(record, GA__KEY(per_row), f->per_row);
     ga__record_set_flag(record, GA__KEY(in_registers), v->registers);

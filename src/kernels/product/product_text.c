@@ -45,6 +45,7 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
         is_complex(v->type) || is_complex(v->a) || is_complex(v->b) || is_complex(v->c);
     ga__record *record = ga__request_record(formula, v->host, 0, complex_types, texts);
     ga__record_set_number(record, GA__KEY(nparams), (int64_t)ga__product_param_words(v));
+    ga__record_set_flag(record, GA__KEY(transposes), v->host);
     ga__record_set(record, GA__KEY(type), ga__dtype_compute_type((ga_dtype)v->type));
     ga__record_set(record, GA__KEY(a_memory), ga__dtype_memory_type((ga_dtype)v->a));
     ga__record_set(record, GA__KEY(b_memory), ga__dtype_memory_type((ga_dtype)v->b));
