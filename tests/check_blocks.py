@@ -92,7 +92,7 @@ def shell_errors(page, line, code):
 
 def unread(page, text):
     """The blocks of a page that no test reads."""
-    known, once = READ[page.parts[0]], ONCE.get(str(page), set())
+    known, once = READ.get(page.parts[0], set()), ONCE.get(str(page), set())
     kinds = [kind for kind, _, _ in blocks(text)]
     wrong = [f"{page}: no test reads a block of the kind \"{kind}\"" for kind in kinds
              if kind not in known and not (kind in once and kinds.count(kind) == 1)]
