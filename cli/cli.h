@@ -80,11 +80,12 @@ void arguments_reset(arguments *a);
 /* Whether the path ends in the suffix, and is more than it. */
 bool has_suffix(const char *path, const char *suffix);
 
-/* A new empty file, "....npy"; the caller removes it and frees the name. NULL on failure. */
+/* A new empty file in TMPDIR, "....npy"; the caller removes it and frees the name. NULL and errno
+ * on failure. */
 char *temporary_name(void);
 
-/* Writes a file to standard output. Complains on failure. */
-bool print_file(const char *what, const char *path);
+/* Writes the rest of a file to standard output. Complains on failure. */
+bool print_file(const char *what, FILE *file);
 
 /* The elements of an array on the host. */
 typedef struct elements {

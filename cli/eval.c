@@ -68,18 +68,34 @@ static bool streams(const request *r)
     return r->output && r->dtype == GA_NO_DTYPE && has_suffix(r->output, ".npy");
 }
 
+/* The bytes of a .npy file with the result. It has no name any more, so that nothing is left
+ * whatever happens. NULL after a complaint. */
+static FILE *npy_bytes(const gpuarray *result)
+{
+    FILE *file = NULL;
+    interrupts_hold();
+    char *path = temporary_name();
+    if (!path)
+        complain("eval: no temporary file: %s", strerror(errno));
+    else if (ga_save(result, path) != GA_OK)
+        complain_error();
+    else if (!(file = fopen(path, "rb")))
+        complain("eval: %s: %s", path, strerror(errno));
+    if (path)
+        remove(path);
+    free(path);
+    interrupts_release();
+    return file;
+}
+
 /* Writes the result to standard output as a .npy file. */
 static int write_output(const gpuarray *result)
 {
-    char *path = temporary_name();
-    if (!path)
-        return complain("eval: no temporary file");
-    int status = ga_save(result, path) == GA_OK ? 0 : complain_error();
-    if (status == 0 && !print_file("eval", path))
-        status = STATUS_BAD;
-    remove(path);
-    free(path);
-    return status == 0 ? finish_output() : status;
+    FILE *file = npy_bytes(result);
+    const bool printed = file && print_file("eval", file);
+    if (file)
+        fclose(file);
+    return printed ? finish_output() : STATUS_BAD;
 }
 
 /* Prints or saves a result in its dtype. */
@@ -306,9 +322,8 @@ static const char help[] =
     "a value such as 3, 0x1f or -2.5e3 is a number, any other value is the path of a .npy or .csv\n"
     "file (a file named 3 is ./3); \"-\" is standard input, either kind.\n"
     "\n"
-    "  -f, --file FILE        reads the expression from FILE, a statement a line; lines that begin "
-    "with\n"
-    "                         # are comments\n"
+    "  -f, --file FILE        reads the expression from FILE, one statement per line; lines that\n"
+    "                         begin with # are comments\n"
     "  -o, --output FILE      saves the result in FILE.npy or FILE.csv, which is replaced when it "
     "is\n"
     "                         complete; \"-\" writes a .npy file to standard output\n"

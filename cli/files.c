@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,9 @@ static bool copy_stream(FILE *from, FILE *to)
 
 char *temporary_name(void)
 {
-    char *path = strdup(P_tmpdir "/.quarry-XXXXXX.npy");
-    if (!path)
+    const char *folder = secure_getenv("TMPDIR");
+    char *path;
+    if (asprintf(&path, "%s/.quarry-XXXXXX.npy", folder && *folder ? folder : P_tmpdir) < 0)
         return NULL;
     const int fd = mkstemps(path, 4);
     if (fd >= 0)
@@ -39,35 +41,38 @@ char *temporary_name(void)
     return fd >= 0 ? path : NULL;
 }
 
-/* A temporary copy of standard input, which the caller removes and frees; NULL after a complaint.
- */
-static char *standard_input_file(const char *what)
+bool print_file(const char *what, FILE *file)
 {
-    char *path = temporary_name();
-    FILE *file = path ? fopen(path, "wb") : NULL;
-    const bool copied = file && copy_stream(stdin, file);
-    const int error = errno;
-    if (file)
-        fclose(file);
-    if (copied)
-        return path;
-    complain("%s: standard input: %s", what, strerror(error));
-    if (path)
-        remove(path);
-    free(path);
-    return NULL;
+    const bool copied = copy_stream(file, stdout);
+    if (!copied)
+        complain("%s: standard output: %s", what, strerror(errno));
+    return copied;
 }
 
-bool print_file(const char *what, const char *path)
+/* A copy of standard input, which may be read again. */
+typedef struct input {
+    FILE *file;
+    char path[32]; /* by /proc; the file has no name, so that nothing is left whatever happens */
+} input;
+
+/* Complains on failure; then there is nothing to close. */
+static bool input_open(input *in, const char *what)
 {
-    FILE *file = fopen(path, "rb");
-    const bool copied = file && copy_stream(file, stdout);
-    const int error = errno;
-    if (file)
-        fclose(file);
-    if (!copied)
-        complain("%s: standard output: %s", what, strerror(error));
-    return copied;
+    char *name = temporary_name();
+    in->file = name ? fopen(name, "w+b") : NULL;
+    if (name)
+        remove(name);
+    free(name);
+    if (!in->file)
+        return complain("%s: no temporary file: %s", what, strerror(errno)), false;
+    if (copy_stream(stdin, in->file)) {
+        snprintf(in->path, sizeof in->path, "/proc/self/fd/%d", fileno(in->file));
+        rewind(in->file);
+        return true;
+    }
+    complain("%s: standard input: %s", what, strerror(errno));
+    fclose(in->file);
+    return false;
 }
 
 /* ---- .csv ---- */
@@ -77,6 +82,7 @@ typedef struct table {
     double *numbers;
     size_t count, room;
     int64_t rows, columns;
+    bool named; /* a line of names has been skipped */
 } table;
 
 static bool add_number(table *t, double number)
@@ -92,7 +98,7 @@ static bool add_number(table *t, double number)
     return true;
 }
 
-/* Reads one line of what is called `name`; the first one may be names of columns. */
+/* Reads a line of what is called `name`; one before the numbers may be names of columns. */
 static bool read_row(table *t, char *line, const char *name, long long number)
 {
     int64_t columns = 0;
@@ -102,10 +108,9 @@ static bool read_row(table *t, char *line, const char *name, long long number)
             *end++ = '\0';
         char *rest;
         const double value = strtod(at, &rest);
-        rest += strspn(rest, " \t\r\n");
-        if (rest == at || *rest) {
-            if (t->rows == 0 && columns == 0 && number == 1)
-                return true;
+        if (rest == at || rest[strspn(rest, " \t\r\n")]) {
+            if (t->rows == 0 && columns == 0 && !t->named)
+                return t->named = true;
             return complain("%s:%lld: \"%.*s\" is not a number", name, number,
                             (int)strcspn(at, "\r\n"), at),
                    false;
@@ -123,32 +128,52 @@ static bool read_row(table *t, char *line, const char *name, long long number)
     return true;
 }
 
-/* The numbers of a table, one row a line, as float64; a first line of names and lines that begin
- * with # are skipped. One column is an array of one dimension. Messages call the file `name`. NULL
- * after a complaint. */
-static gpuarray *csv_load(const char *path, const char *name)
+/* Reads all lines. Complains on failure. */
+static bool read_table(table *t, FILE *file, const char *name)
 {
-    table t = {NULL, 0, 0, 0, 0};
+    static const char mark[] = "\xEF\xBB\xBF"; /* with which some programs begin UTF-8 */
     char *line = NULL;
     size_t room = 0;
-    long long number = 0;
+    bool good = true;
+    ssize_t length;
+    for (long long number = 1; good && (length = getline(&line, &room, file)) >= 0; number++) {
+        char *text = line;
+        if (number == 1 && strncmp(line, mark, sizeof mark - 1) == 0)
+            text += sizeof mark - 1;
+        if (strlen(line) < (size_t)length)
+            good = (complain("%s:%lld: not a text", name, number), false);
+        else if (text[strspn(text, " \t\r\n")] && *text != '#')
+            good = read_row(t, text, name, number);
+    }
+    if (good && ferror(file))
+        good = (complain("%s: %s", name, strerror(errno)), false);
+    free(line);
+    return good && (t->rows > 0 || (complain("%s: no numbers", name), false));
+}
+
+/* The numbers of a table, one row a line, as float64; lines that begin with # are skipped, and so
+ * is a line of names above the numbers. One column is an array of one dimension. Messages call the
+ * file `name`. NULL after a complaint. */
+static gpuarray *csv_read(FILE *file, const char *name)
+{
+    table t = {.numbers = NULL};
     gpuarray *x = NULL;
+    if (read_table(&t, file, name)) {
+        const int64_t shape[] = {t.rows, t.columns};
+        x = ga_from_host(t.numbers, GA_FLOAT64, t.columns == 1 ? 1 : 2, shape);
+        if (!x)
+            complain_error();
+    }
+    free(t.numbers);
+    return x;
+}
+
+static gpuarray *csv_load(const char *path)
+{
     FILE *file = fopen(path, "r");
     if (!file)
-        return complain("%s: %s", name, strerror(errno)), NULL;
-    bool good = true;
-    while (good && getline(&line, &room, file) >= 0) {
-        number++;
-        if (line[strspn(line, " \t\r\n")] && line[0] != '#')
-            good = read_row(&t, line, name, number);
-    }
-    if (good && t.rows == 0)
-        good = (complain("%s: no numbers", name), false);
-    const int64_t shape[] = {t.rows, t.columns};
-    if (good && !(x = ga_from_host(t.numbers, GA_FLOAT64, t.columns == 1 ? 1 : 2, shape)))
-        complain_error();
-    free(t.numbers);
-    free(line);
+        return complain("%s: %s", path, strerror(errno)), NULL;
+    gpuarray *x = csv_read(file, path);
     fclose(file);
     return x;
 }
@@ -158,6 +183,7 @@ static void write_float(FILE *file, double value, const elements *e, int precisi
 {
     char text[64];
     int digits = precision >= 0 ? precision : e->small ? 6 : 15;
+    value = isnan(value) ? (double)NAN : value; /* without a sign */
     snprintf(text, sizeof text, "%.*g", digits, value);
     for (const int most = e->small ? 9 : 17; precision < 0 && digits < most;) {
         const double read = strtod(text, NULL);
@@ -236,14 +262,12 @@ bool csv_save(const char *path, const gpuarray *x, int precision)
 /* ---- Any file ---- */
 
 /* Whether the file begins as .npy files do. */
-static bool is_npy(const char *path)
+static bool is_npy(FILE *file)
 {
     char bytes[6];
-    FILE *file = fopen(path, "rb");
-    const bool found = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes &&
+    const bool found = fread(bytes, 1, sizeof bytes, file) == sizeof bytes &&
                        memcmp(bytes, "\x93NUMPY", sizeof bytes) == 0;
-    if (file)
-        fclose(file);
+    rewind(file);
     return found;
 }
 
@@ -257,13 +281,12 @@ static gpuarray *npy_load(const char *path)
 
 gpuarray *file_load(const char *what, const char *path)
 {
+    input in;
     if (strcmp(path, "-") != 0)
-        return has_suffix(path, ".csv") ? csv_load(path, path) : npy_load(path);
-    char *copy = standard_input_file(what);
-    if (!copy)
+        return has_suffix(path, ".csv") ? csv_load(path) : npy_load(path);
+    if (!input_open(&in, what))
         return NULL;
-    gpuarray *x = is_npy(copy) ? npy_load(copy) : csv_load(copy, "standard input");
-    remove(copy);
-    free(copy);
+    gpuarray *x = is_npy(in.file) ? npy_load(in.path) : csv_read(in.file, "standard input");
+    fclose(in.file);
     return x;
 }

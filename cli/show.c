@@ -9,9 +9,11 @@
 enum { WIDE = 64, HIGH = 20 }; /* characters of a picture */
 
 typedef struct facts {
-    bool numbers; /* the elements are real numbers, */
-    bool floats;  /* which may be NaN */
-    double least, most, mean;
+    bool numbers;         /* the elements are real numbers, */
+    bool floats;          /* which may be NaN */
+    elements least, most; /* of one cell each; cells is NULL if all are NaN */
+    double low, high;     /* the same as numbers */
+    double mean;
     int64_t nans;
 } facts;
 
@@ -22,26 +24,38 @@ static double number(gpuarray *x)
     return value;
 }
 
-/* Extremes and mean leave NaN out. */
-static facts find_facts(const gpuarray *x)
+/* Keeps the one element of x, which it frees: every digit of an integer in e, and a number. */
+static bool keep(gpuarray *x, elements *e, double *value)
+{
+    if (!x)
+        return complain_error(), false;
+    const bool kept = elements_init(e, x);
+    *value = kept ? number(x) : (ga_free(x), (double)NAN);
+    return kept;
+}
+
+/* Extremes and mean leave NaN out. Complains on failure. */
+static bool find_facts(facts *f, const gpuarray *x)
 {
     const ga_dtype dtype = ga_dtype_of(x);
-    facts f = {.numbers = ga_isdtype(dtype, "bool") || ga_isdtype(dtype, "integral") ||
-                          ga_isdtype(dtype, "real floating")};
-    f.floats = ga_isdtype(dtype, "real floating");
-    if (!f.numbers || ga_size(x) == 0)
-        return f;
-    if (f.floats) {
-        gpuarray *nan = ga_isnan(x);
-        f.nans = nan ? (int64_t)number(ga_count_nonzero(nan)) : 0;
-        ga_free(nan);
+    const bool floats = ga_isdtype(dtype, "real floating");
+    const double nan = (double)NAN;
+    *f = (facts){.floats = floats, .low = nan, .high = nan, .mean = nan};
+    f->numbers = floats || ga_isdtype(dtype, "bool") || ga_isdtype(dtype, "integral");
+    if (!f->numbers || ga_size(x) == 0)
+        return true;
+    if (floats) {
+        gpuarray *missing = ga_isnan(x);
+        f->nans = missing ? (int64_t)number(ga_count_nonzero(missing)) : 0;
+        ga_free(missing);
     }
-    const bool none = f.nans == ga_size(x);
-    f.least = none ? (double)NAN : number(f.floats ? ga_nanmin(x) : ga_min(x));
-    f.most = none ? (double)NAN : number(f.floats ? ga_nanmax(x) : ga_max(x));
-    f.mean =
-        none ? (double)NAN : number(f.floats ? ga_nanmean(x, .dtype = GA_FLOAT64) : ga_mean(x));
-    return f;
+    if (ga_error() == GA_OK && f->nans < ga_size(x)) {
+        if (!keep(floats ? ga_nanmin(x) : ga_min(x), &f->least, &f->low) ||
+            !keep(floats ? ga_nanmax(x) : ga_max(x), &f->most, &f->high))
+            return false;
+        f->mean = number(floats ? ga_nanmean(x, .dtype = GA_FLOAT64) : ga_mean(x));
+    }
+    return ga_error() == GA_OK || (complain_error(), false);
 }
 
 /* ---- The picture ---- */
@@ -50,7 +64,7 @@ static facts find_facts(const gpuarray *x)
 static gpuarray *sample(const gpuarray *x)
 {
     const int ndim = ga_ndim(x);
-    gpuarray *plane = ga_copy(x);
+    gpuarray *plane = ga_slice(x, "...");
     for (int axis = 0; axis < ndim - 2; axis++)
         ga_replace(&plane, plane ? ga_slice(plane, "0") : NULL);
     if (ndim == 1)
@@ -64,21 +78,39 @@ static gpuarray *sample(const gpuarray *x)
     return plane;
 }
 
-/* From dark to light; '?' is no finite number. */
-static char shade(double value, const facts *f)
+/* From dark to light; '?' is no finite number. Halves keep differences finite. */
+static char shade(double value, double low, double high)
 {
     static const char ramp[] = " .:-=+*#%@";
-    const double part = f->most > f->least ? (value - f->least) / (f->most - f->least) : 0.5;
-    if (!isfinite(value) || !isfinite(part))
+    const double part = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
+    if (!isfinite(value))
         return '?';
     const int step = (int)(part * (double)(sizeof ramp - 1));
     return ramp[step < 0 ? 0 : step > (int)sizeof ramp - 2 ? (int)sizeof ramp - 2 : step];
 }
 
+/* What the ramp spans: the extremes of the file, or of the finite numbers shown if those are not
+ * finite. */
+static void find_range(const facts *f, const double *values, int64_t count, double *low,
+                       double *high)
+{
+    *low = f->low;
+    *high = f->high;
+    if (isfinite(*low) && isfinite(*high))
+        return;
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int64_t k = 0; k < count; k++)
+        if (isfinite(values[k])) {
+            *low = values[k] < *low ? values[k] : *low;
+            *high = values[k] > *high ? values[k] : *high;
+        }
+}
+
 static int draw(const gpuarray *x, const facts *f)
 {
-    double values[HIGH * WIDE];
-    if (!f->numbers || ga_ndim(x) == 0 || ga_size(x) == 0)
+    double values[HIGH * WIDE], low, high;
+    if (ga_ndim(x) == 0)
         return 0;
     gpuarray *plane = sample(x);
     if (!plane || ga_to_host(plane, values, ga_nbytes(plane)) != GA_OK) {
@@ -86,10 +118,11 @@ static int draw(const gpuarray *x, const facts *f)
         return complain_error();
     }
     const int64_t rows = ga_length(plane, 0), columns = ga_length(plane, 1);
+    find_range(f, values, rows * columns, &low, &high);
     for (int64_t i = 0; i < rows; i++) {
         fputs("  |", stdout);
         for (int64_t j = 0; j < columns; j++)
-            putchar(shade(values[i * columns + j], f));
+            putchar(shade(values[i * columns + j], low, high));
         fputs("|\n", stdout);
     }
     ga_free(plane);
@@ -106,6 +139,16 @@ static void print_shape(const gpuarray *x)
     printf("%s)", ga_ndim(x) == 1 ? "," : "");
 }
 
+/* A further member of an object: an extreme, with all its digits. */
+static void print_member(const char *name, const elements *e, double value)
+{
+    printf(", \"%s\": ", name);
+    if (isfinite(value))
+        elements_write(stdout, e, 0, -1);
+    else
+        fputs("null", stdout);
+}
+
 static void print_json(const char *path, const gpuarray *x, const facts *f)
 {
     fputs("{\"file\": ", stdout);
@@ -114,12 +157,22 @@ static void print_json(const char *path, const gpuarray *x, const facts *f)
     json_shape(x);
     printf(", \"bytes\": %zu", ga_nbytes(x));
     if (f->numbers && ga_size(x) > 0) {
-        json_number("min", f->least);
-        json_number("max", f->most);
+        print_member("min", &f->least, f->low);
+        print_member("max", &f->most, f->high);
         json_number("mean", f->mean);
         printf(", \"nan\": %lld", (long long)f->nans);
     }
     fputs("}\n", stdout);
+}
+
+/* An integer has all its digits. */
+static void print_extreme(const char *name, const elements *e, double value, int precision)
+{
+    printf("%s ", name);
+    if (isnan(value))
+        fputs("nan", stdout);
+    else
+        elements_write(stdout, e, 0, precision);
 }
 
 static int print_text(const char *path, const gpuarray *x, const facts *f, int precision)
@@ -129,8 +182,9 @@ static int print_text(const char *path, const gpuarray *x, const facts *f, int p
     printf(", %s\n", size_text((double)ga_nbytes(x)));
     if (!f->numbers || ga_size(x) == 0)
         return 0;
-    printf("  min %.*g  max %.*g  mean %.*g", precision, f->least, precision, f->most, precision,
-           f->mean);
+    print_extreme("  min", &f->least, f->low, precision);
+    print_extreme("  max", &f->most, f->high, precision);
+    printf("  mean %.*g", precision, isnan(f->mean) ? (double)NAN : f->mean);
     if (f->floats)
         printf("  NaN %lld", (long long)f->nans);
     putchar('\n');
@@ -139,15 +193,16 @@ static int print_text(const char *path, const gpuarray *x, const facts *f, int p
 
 static int show_file(const char *path, bool json, int precision)
 {
+    facts f;
+    int status = STATUS_BAD;
     gpuarray *x = file_load("show", path);
     if (!x)
         return STATUS_BAD;
-    const facts f = find_facts(x);
-    int status = ga_error() == GA_OK ? 0 : complain_error();
-    if (status == 0 && json)
-        print_json(path, x, &f);
-    else if (status == 0)
-        status = print_text(path, x, &f, precision);
+    if (find_facts(&f, x)) {
+        status = json ? (print_json(path, x, &f), 0) : print_text(path, x, &f, precision);
+        elements_reset(&f.least);
+        elements_reset(&f.most);
+    }
     ga_free(x);
     return status;
 }
@@ -185,12 +240,14 @@ static int run_show(const command *c, int argc, char **argv)
 static const char help[] =
     "usage: quarry show FILE... [OPTION]...\n"
     "\n"
-    "Prints what each .npy or .csv file holds: dtype, shape, minimum, maximum, mean, how many NaN, "
-    "and\n"
-    "a small picture of it, or of the first plane of its last two axes. \"-\" is standard input.\n"
+    "Prints what each .npy or .csv file holds: dtype, shape, minimum, maximum, mean, the number "
+    "of\n"
+    "NaNs, and a small picture of it, or of the first plane of its last two axes. \"-\" is "
+    "standard\n"
+    "input.\n"
     "\n"
     "  -j, --json           prints one line of JSON for each file instead\n"
-    "  -p, --precision N    significant digits of the numbers (default: 6)\n"
+    "  -p, --precision N    significant digits of floating-point numbers (default: 6)\n"
     "  -d, --device DEVICE  computes on cpu, cuda or cuda:N\n"
     "  -h, --help           prints this\n";
 

@@ -4,7 +4,8 @@ OPS_H is the header made by the build; its folder's parent holds the others that
 - every ```c block that has a main(), as a program without warnings;
 - every call in a table with the columns "NumPy" and "Quarry" of docs/numpy.md, as statements over
   the names of the page's first ```c block.
-Every ```sh block is a text that a shell reads, and the tree has the programs and options of builds that it names.
+Every ```sh block is a text that a shell reads, and the tree has the programs, their options and the options of builds
+that it names. No block of any page is of a kind that no test reads.
 
 With --run the programs of docs/tutorial.md run instead, linked with the library, and each prints the
 ```text block that follows it.
@@ -22,6 +23,14 @@ arguments = sys.argv[1:]
 library = Path(arguments[1]).resolve() if arguments[0] == "--run" else None
 root, ops_h, *compiler = arguments[2 if library else 0:]
 root, made = Path(root).resolve(), Path(ops_h).resolve().parent.parent
+# What reads a block: this file, check_fragments.py, make_api.py and make_reference.py of these pages, package.sh of the
+# first block of its kind on a page.
+READ = {"README.md": {"c", "cpp", "text", "", "sh"}, "docs": {"c", "cpp", "text", "", "sh"}, "CONTRIBUTING.md": {"sh"},
+        "bench": {"sh"}, "examples": {"sh"}, "tests": {"sh"}}
+ONCE = {"docs/install.md": {"make", "cmake", "meson"}}
+# Where the options of a program stand, unless in itself.
+PROGRAMS = {"quarry-bench": "bench/*.c", "quarry-turns": "bench/turns.c", "quarry": "cli/*.c",
+            "run.sh": "bench/compare/*.py"}
 options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"-I{made}", "-x", "c", "-"]
 
 
@@ -48,17 +57,48 @@ def table(page, text):
     return "\n".join(["#include <quarry.h>", f'#line {line} "{page}"', names, *calls])
 
 
+def source_of(program):
+    """The text of the program that a shell starts; empty if it is not of this tree."""
+    pattern = PROGRAMS.get(Path(program).name, program)
+    return "".join(path.read_text() for path in root.glob(pattern.lstrip("./")) if path.is_file())
+
+
+def option_errors(code):
+    """The long options of the tree's programs that those do not have."""
+    for command in re.split(r"\n|&&|\||;", code.replace("\\\n", " ")):
+        words = [word for word in command.split() if not re.match(r"[A-Z_]+=", word)]
+        source = source_of(words[0]) if words else ""
+        if Path(words[0] if words else "").name == "quarry" and words[1:2] == ["bench"]:
+            source = source_of("quarry-bench")
+        known = set(re.findall(r"[\w-]+", source))
+        for option in re.findall(r"(?<=\s)--([a-z][\w-]*)", command) if source else []:
+            if not known & {option, "--" + option}:
+                yield f"{words[0]} has no option --{option}"
+
+
 def shell_errors(page, line, code):
     """What a block for the shell names and the tree lacks."""
     done = subprocess.run(["sh", "-n"], input=code, text=True, capture_output=True)
     found = [done.stderr] if done.returncode else []
     code = re.sub(r"#.*", "", code)
     files = re.findall(r"(?<![\w./-])(tools/\w[\w./-]*|\w[\w/-]*\.(?:py|sh|ini))", code)
-    found += [f"there is no {name}" for name in files if not (root / name).exists()]
+    found += [f"there is no {name}" for name in files
+              if not (root / name).exists() and not (root / page).parent.joinpath(name).exists()]
     known = re.findall(r"^option\('(\w+)'", (root / "meson_options.txt").read_text(), flags=re.M)
     found += [f"there is no option {name}" for name in re.findall(r" -D(\w+)=", code)
               if name not in known and not name.startswith("b_")]
-    return [f"{page}:{line}: {message}" for message in found]
+    return [f"{page}:{line}: {message}" for message in [*found, *option_errors(code)]]
+
+
+def unread(page, text):
+    """The blocks of a page that no test reads."""
+    known, once = READ.get(page.parts[0], set()), ONCE.get(str(page), set())
+    kinds = [kind for kind, _, _ in blocks(text)]
+    wrong = [f"{page}: no test reads a block of the kind \"{kind}\"" for kind in kinds
+             if kind not in known and not (kind in once and kinds.count(kind) == 1)]
+    if len(re.findall(r"^\s*(?:```|~~~)", text, flags=re.M)) != 2 * len(kinds):
+        wrong.append(f"{page}: no test reads an indented block, or one whose kind is not a word")
+    return wrong
 
 
 def compile_errors(code):
@@ -88,15 +128,19 @@ def run_errors(job):
 
 
 jobs, failures, check = [], [], run_errors if library else compile_errors
-for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
+pages = [path for pattern in ("*.md", "docs/*.md", *(f"{name}/**/*.md" for name in ("bench", "examples", "tests")))
+         for path in sorted(root.glob(pattern))]
+for path in pages:
     page, text = path.relative_to(root), path.read_text()
-    if not library:
-        jobs += [code for code, _ in programs(page, text)]
-        jobs += [table(page, text)] if path.name == "numpy.md" else []
-        for kind, line, code in blocks(text):
-            failures += shell_errors(page, line, code) if kind == "sh" else []
-    elif path.name == "tutorial.md":
-        jobs += programs(page, text)
+    if library:
+        jobs += programs(page, text) if path.name == "tutorial.md" else []
+        continue
+    jobs += [code for code, _ in programs(page, text)]
+    jobs += [table(page, text)] if path.name == "numpy.md" else []
+    # Results are records of their day.
+    failures += unread(page, text) if page.name != "CHANGELOG.md" and page.parent.name != "results" else []
+    for kind, line, code in blocks(text):
+        failures += shell_errors(page, line, code) if kind == "sh" else []
 if not jobs:
     sys.exit("the pages have no programs")
 with ThreadPoolExecutor(2) as pool:

@@ -1,5 +1,6 @@
-"""Checks that links within the tree lead somewhere, that README.md leads to each page, and that the files and internal
-functions that docs/design.md names are there: check_links.py ROOT.
+"""Checks that links within the tree lead somewhere, that README.md leads to each page, that the files and internal
+functions that docs/design.md names are there, and that README.md and docs/quarry.1 have the variables that the code
+reads: check_links.py ROOT.
 """
 import re
 import sys
@@ -43,5 +44,8 @@ names = re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r
 for name in sorted(set(names)):
     if not (root / name).exists() and not any(str(path).endswith("/" + name) for path in sources):
         wrong.append(f"docs/design.md: there is no {name}")
+for variable in sorted(set(re.findall(r'"(QUARRY_[A-Z_]+|CUDA_HOME|CUDA_PATH|TMPDIR)"', code))):
+    wrong += [f"{page} does not have {variable}" for page in ("README.md", "docs/quarry.1")
+              if not re.search(rf"\b{variable}\b", (root / page).read_text())]
 print("\n".join(wrong) or f"the links of {len(pages)} pages lead somewhere")
 sys.exit(bool(wrong))

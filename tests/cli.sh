@@ -131,6 +131,22 @@ printf '1,2\n3\n' > bad.csv
 fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
 printf '1,2\n3,four\n' > bad.csv
 fails 'bad.csv:2: "four" is not a number' eval x x=bad.csv
+printf '1,2,\n' > bad.csv
+fails 'bad.csv:1: "" is not a number' eval x x=bad.csv
+printf 'p,q\n1, \n' > bad.csv
+fails 'bad.csv:2: " " is not a number' eval x x=bad.csv
+printf '1,2\0003\n' > bad.csv
+fails 'bad.csv:1: not a text' eval x x=bad.csv
+mkdir folder.csv
+fails 'folder.csv: Is a directory' eval x x=folder.csv
+printf '\357\273\2771,2\r\n3,4\r\n' > marked.csv
+gives '[[1. 2.]
+ [3. 4.]]' eval x x=marked.csv
+printf '# measured\n\np,q\n# twice\n1,2\n' > named.csv
+gives '[[1. 2.]]' eval x x=named.csv
+gives '' eval 'x/0.0 - x/0.0' x=i.npy -o r.csv
+[ "$(tr '\n' ' ' < r.csv)" = 'nan nan nan nan ' ] || complain "eval -o r.csv writes $(cat r.csv)"
+rm -f r.csv
 fails 'does not use y' eval x x=x.npy y=2
 fails 'does not use sum' eval 'sum(x)' x=x.npy sum=2
 fails 'does not use T' eval 'x.T' x=x.npy T=2
@@ -147,6 +163,15 @@ says 'min -1  max 8  mean 2.16667  NaN 0' show x.npy
 says 'min -4  max 3  mean 0.5$' show i.npy
 says '"dtype": "int32", "shape": \[4\], "bytes": 16, "min": -4, "max": 3, "mean": 0.5, "nan": 0}' show --json i.npy
 says 'e.npy: float64 (0,), 0 B' show e.npy
+printf '%s\n' -inf,-1,nan 0,1,inf > wide.csv
+says 'min -inf  max inf  mean nan  NaN 1' show wide.csv
+says '^  |? ?|$' show wide.csv
+says '^  |+@?|$' show wide.csv
+says '"min": null, "max": null, "mean": null, "nan": 1}' show -j wide.csv
+gives '' eval 'n + uint64(i)*0' n=18446744073709551615 i=i.npy -o n.npy
+says 'min 18446744073709551615  max 18446744073709551615' show n.npy
+says '"min": 18446744073709551615, "max"' show --json n.npy
+rm -f n.npy
 
 # JSON: one line, which Python reads; numbers keep their digits.
 gives '{"dtype": "float64", "shape": [2, 3], "value": [[3, 0, 1], [-1, 2, 8]]}' eval --json x x=x.npy
@@ -459,6 +484,25 @@ for delay in 0.02 0.05 0.1 0.2; do
     rm -f s.npy
 done
 
+# A shell starts background commands with SIGINT ignored, nohup with SIGHUP ignored; python3 restores both.
+uninterrupted='import os, sys; from signal import *
+for s in SIGINT, SIGHUP: signal(s, SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])'
+# ... nor does one while standard input is read.
+mkfifo endless
+python3 -c "$uninterrupted" "$quarry" show - < endless > out 2> err &
+running=$!
+exec 3> endless
+printf '1,2\n' >&3
+for _ in $(seq 300); do # the first ones may come before python3 listens
+    kill -s INT $running 2> /dev/null || break
+    sleep 0.1
+done
+exec 3>&-
+wait $running
+[ $? -gt 128 ] || complain "an interrupt does not end show -: $(cat out err)"
+nothing_left "an interrupt while standard input is read"
+
 # ... also while a compiler runs, which ends too. This one would take a minute.
 cat > slow-compiler << 'END'
 #!/bin/sh
@@ -467,10 +511,6 @@ echo $$ > compiling
 sleep 60
 END
 chmod +x slow-compiler
-# A shell starts background commands with SIGINT ignored, nohup with SIGHUP ignored; python3 restores both.
-uninterrupted='import os, sys; from signal import *
-for s in SIGINT, SIGHUP: signal(s, SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])'
 for signal in INT TERM HUP; do
     rm -f compiling
     QUARRY_CXX=$work/slow-compiler QUARRY_CACHE_DIR='' \

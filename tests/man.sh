@@ -19,6 +19,12 @@ for name in ga_sum ga_cosh_into ga_sort_args GA_AXIS quarry-array quarry-referen
     [ -s "$folder/$name.3" ] || complain "$name has no page"
 done
 
+# Every name of the reference has a page.
+sed -n 's/^### //p' "$(dirname "$0")/../docs/reference.md" | tr -d ' ' | tr ',' '\n' | while read -r name; do
+    [ -s "$folder/$name.3" ] || echo "$name"
+done > "$work/lost"
+[ -s "$work/lost" ] && complain "names have no page: $(head -n 5 "$work/lost")"
+
 # A page of a second name leads to one that is there.
 grep -l '^\.so ' "$folder"/*.3 > "$work/second"
 grep -h '^\.so ' "$folder"/*.3 | sed 's/.*man3.//' | sort -u | while read -r page; do

@@ -90,6 +90,16 @@ fi
 python3 "$root/tests/page_blocks.py" make "$root/docs/install.md" > Makefile
 make CC=cc > make.log 2>&1 && runs ./program || complain "Makefile: $(cat make.log)"
 
+# A Meson project.
+if [ "$linking" != static ]; then
+    python3 "$root/tests/page_blocks.py" meson "$root/docs/install.md" > meson.build
+    if meson setup meson > meson.log 2>&1 && ninja -C meson >> meson.log 2>&1; then
+        runs meson/program
+    else
+        complain "Meson: $(cat meson.log)"
+    fi
+fi
+
 if [ "$linking" != shared ]; then
     flags=$(pkg-config --static --cflags --libs quarry | sed 's/-lquarry/-l:libquarry.a/')
     # shellcheck disable=SC2086

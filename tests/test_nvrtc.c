@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -122,6 +123,28 @@ static void without_nvrtc_the_message_says_what_to_do(void **state)
     unsetenv("QUARRY_NVRTC");
 }
 
+/* A wheel's folder is not the loader's. */
+static void the_files_beside_nvrtc_are_found(void **state)
+{
+    (void)state;
+    const char *path = getenv("FAKE_NVRTC");
+    if (!path) {
+        print_message("skipped: FAKE_NVRTC does not name the tests' library\n");
+        skip();
+    }
+    const pid_t child = fork(); /* a loaded NVRTC stays loaded */
+    if (child == 0) {
+        setenv("QUARRY_NVRTC", path, 1);
+        const ga_status status = compile(text, 90, false);
+        if (status != GA_OK)
+            fprintf(stderr, "%s\n", ga_error_message());
+        _exit(status != GA_OK);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void the_description_tells_the_options(void **state)
 {
     (void)state;
@@ -138,7 +161,9 @@ static void the_description_tells_the_options(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_nvrtc_the_message_says_what_to_do), /* first: a loaded NVRTC stays loaded */
+        /* First what needs an NVRTC that is not loaded: a loaded one stays. */
+        TEST(without_nvrtc_the_message_says_what_to_do),
+        TEST(the_files_beside_nvrtc_are_found),
         TEST(every_architecture_compiles),
         TEST(the_same_source_gives_the_same_code),
         TEST(fast_math_changes_the_code),

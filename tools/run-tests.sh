@@ -34,6 +34,10 @@ sh tools/setup.sh cmake fish zsh groff man-db mandoc python3-sphinx python3-myst
 build/python/bin/python -c 'import ml_dtypes, numpy' 2> /dev/null || {
     python3 -m venv build/python && build/python/bin/pip install -q 'numpy>=2' ml_dtypes
 } || { echo "run-tests: cannot install NumPy into build/python"; exit 1; }
+# The style of C is that of clang-format 14; Debian's may be newer.
+for name in clang-format-14 clang-format build/python/bin/clang-format; do "$name" --version; done 2> /dev/null |
+    grep -q 'version 14\.' || build/python/bin/pip install -q clang-format==14.0.6 ||
+    echo "run-tests: cannot install clang-format 14 into build/python: the style is not checked in full"
 
 if [ "$sample" ]; then
     commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)

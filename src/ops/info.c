@@ -13,7 +13,7 @@
 
 #define COMPILER_SIZE (PATH_MAX + 64)
 
-#define NO_CUDA "this Quarry was built without CUDA: build it where the CUDA toolkit is installed"
+#define NO_CUDA "this Quarry was built without CUDA: build it with -Dcuda=enabled"
 
 #ifdef QUARRY_CUDA
 #define OF_CUDA(verb) ga__cuda_backend.verb

@@ -1,6 +1,7 @@
 /* Compiles with NVRTC, which is loaded at first use: most runs find every kernel in a cache. */
 #include "device/cuda/nvrtc.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/os/library.h"
+#include "base/os/loader.h"
 #include "base/os/stack.h"
 #include "base/strbuf.h"
 
@@ -34,6 +36,8 @@ static const ga__symbol needed[] = {
 #undef GA_SYMBOL
 };
 
+static void open_builtins(void);
+
 static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
 
 /* Needs no fork guard: only CUDA devices use NVRTC, and they do not work in a forked child. */
@@ -45,8 +49,22 @@ static ga__library library = {
     .advice = "install the CUDA toolkit's NVRTC or set QUARRY_NVRTC to its libnvrtc.so",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
+    .ready = open_builtins,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
+
+/* NVRTC opens its built-in functions by name alone. The loader finds them if they are open: it does
+ * not look beside an NVRTC that was loaded by its path, as those of wheels are. */
+static void open_builtins(void)
+{
+    int major, minor;
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    if (nvrtc.version(&major, &minor) != NVRTC_SUCCESS || realpath(library.path, folder) == NULL)
+        return;
+    *strrchr(folder, '/') = '\0';
+    snprintf(path, sizeof path, "%s/libnvrtc-builtins.so.%d.%d", folder, major, minor);
+    (void)ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
+}
 
 static ga_status load_nvrtc(void)
 {
