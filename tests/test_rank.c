@@ -573,6 +573,59 @@ static void bad_arguments(void **state)
     }
 }
 
+/* ---- Weights ---- */
+
+static gpuarray *weigh(const gpuarray *x, const gpuarray *weights, double q)
+{
+    return ga_quantile(x, q, GA_AXIS(1), .method = "inverted_cdf", .weights = weights);
+}
+
+/* Expected values are NumPy's. */
+static void weights_count_elements(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_remainder(ga_multiply(counting(GA_SHAPE(2, 5)), 7), 10),
+                 *line = ga_astype(ga_slice(counting(GA_SHAPE(6)), "1:"), GA_UINT8),
+                 *share = ga_from_host((float[]){0, 0.2f, 0.4f, 1}, GA_FLOAT32, GA_SHAPE(4)),
+                 *none = ga_zeros(GA_INT8, GA_SHAPE(5)),
+                 *late = ga_from_host((int[]){0, 0, 1, 0, 2}, GA_INT32, GA_SHAPE(5));
+        assert_numbers(weigh(x, line, 0.5), NUMBERS(4, 5));
+        assert_numbers(ga_quantile(ga_transpose(x), share, .method = "inverted_cdf",
+                                   .weights = line, GA_AXIS(0)),
+                       NUMBERS(0, 2, 1, 3, 4, 3, 8, 9));
+        assert_numbers(ga_quantile(x, 0.5, .method = "inverted_cdf", .weights = ga_add(x, 1)),
+                       NUMBERS(6));
+        assert_numbers(weigh(x, late, 0), NUMBERS(4, 3));
+        gpuarray *f = ga_where(ga_equal(x, 8), NAN, ga_astype(x, GA_FLOAT32));
+        assert_true(isnan(ga_item_double(weigh(f, line, 0.5), 0)));
+        assert_numbers(ga_astype(ga_nanquantile(f, 0.9, GA_AXIS(1), .method = "inverted_cdf",
+                                                .weights = line, .keepdims = true),
+                                 GA_INT32),
+                       NUMBERS(7, 9));
+        gpuarray *empty = ga_nanquantile(ga_full(GA_FLOAT32, GA_SHAPE(2, 5), NAN), 0.5, GA_AXIS(1),
+                                         .method = "inverted_cdf", .weights = line);
+        assert_true(isnan(ga_item_double(empty, 1)));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_quantile(x, 0.5, GA_AXIS(1), .weights = line));
+        assert_error(GA_ERR_INVALID,
+                     "quantile: method \"linear\" takes no weights, \"inverted_cdf\" does");
+        assert_null(weigh(x, none, 0.5));
+        assert_error(GA_ERR_INVALID,
+                     "quantile: weights of a row sum to 0, expected a positive finite number");
+        assert_null(weigh(x, ga_full(GA_FLOAT64, GA_SHAPE(5), INFINITY), 0.5));
+        assert_error(GA_ERR_INVALID, "quantile: weights of a row sum to inf");
+        assert_null(weigh(x, ga_subtract(late, 1), 0.5));
+        assert_error(GA_ERR_INVALID, "quantile: some weights are negative");
+        assert_null(weigh(x, ga_slice(line, "1:"), 0.5));
+        assert_error(GA_ERR_SHAPE, "quantile: weights of shape (4,) do not fit (2, 5)");
+        assert_null(ga_quantile(x, 0.5, .method = "inverted_cdf", .weights = line));
+        assert_error(GA_ERR_SHAPE, "quantile: weights of shape (5,) do not fit (2, 5)");
+        assert_null(weigh(x, ga_astype(line, GA_COMPLEX64), 0.5));
+        assert_error(GA_ERR_DTYPE, "quantile: weights are complex64, expected real numbers");
+    }
+}
+
 /* ---- Failing allocations ---- */
 
 static bool work(void)
@@ -583,8 +636,12 @@ static bool work(void)
         gpuarray *x = ga_arange(GA_FLOAT32, 0, 70000, 1), *values = NULL, *indices = NULL;
         gpuarray *q = x ? ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(4)) : NULL;
         gpuarray *rows = q ? ga_reshape(x, GA_SHAPE(700, 100)) : NULL;
-        done = rows && ga_median(x) && ga_quantile(rows, q, GA_AXIS(0)) && ga_partition(x, 100) &&
-               ga_argpartition(rows, 3, GA_AXIS(0)) && ga_topk(x, 60, &values, &indices) == GA_OK &&
+        gpuarray *weights = rows ? ga_slice(x, ":100") : NULL;
+        done = weights && ga_median(x) && ga_quantile(rows, q, GA_AXIS(0)) &&
+               ga_partition(x, 100) && ga_argpartition(rows, 3, GA_AXIS(0)) &&
+               ga_topk(x, 60, &values, &indices) == GA_OK &&
+               ga_nanquantile(ga_slice(rows, ":4"), q, GA_AXIS(1), .method = "inverted_cdf",
+                              .weights = weights) &&
                ga_topk(rows, 9, &values, &indices, GA_AXIS(0)) == GA_OK &&
                ga_nanmedian(ga_view(ga_slice(rows, ":4"), GA_COMPLEX64), GA_AXIS(1));
     }
@@ -615,6 +672,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(either_result_of_topk_may_be_left_out),
         cmocka_unit_test(complex_rows_are_sorted),
         cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(weights_count_elements),
         cmocka_unit_test(allocations_may_fail),
     };
     file = golden_open("rank.bin");

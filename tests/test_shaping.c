@@ -64,6 +64,82 @@ static void grids_name_elements(void **state)
         assert_numbers(ga_astype(ga_identity(GA_FLOAT32, 2), GA_INT32), NUMBERS(1, 0, 0, 1));
     }
     assert_int_equal(ga_error(), GA_OK);
+    assert_null(ga_identity(GA_FLOAT32, -2));
+    assert_error(GA_ERR_SHAPE, "identity: ");
+}
+
+/* Expected values are NumPy's. */
+static void indices_have_modes_and_orders(void **state)
+{
+    (void)state;
+    gpuarray *out[3];
+    const ga_index_mode modes[] = {GA_CLIP, GA_WRAP};
+    GA_SCOPE {
+        const gpuarray *const far[] = {INT64S(-1, 1, 7), INT64S(2, -4, 5)};
+        const gpuarray *const near[] = {INT64S(1, 0), INT64S(0, 2)};
+        gpuarray *wrapped = ga_ravel_multi_index(far, GA_SHAPE(2, 3), .mode = GA_WRAP),
+                 *clipped = ga_ravel_multi_index(far, GA_SHAPE(2, 3), .mode = GA_CLIP),
+                 *each = ga_ravel_multi_index(far, GA_SHAPE(2, 3), .modes = modes),
+                 *columns = ga_ravel_multi_index(near, GA_SHAPE(2, 3), .order = 'F');
+        assert_numbers(ga_astype(wrapped, GA_INT32), NUMBERS(5, 5, 5));
+        assert_numbers(ga_astype(clipped, GA_INT32), NUMBERS(2, 3, 5));
+        assert_numbers(ga_astype(each, GA_INT32), NUMBERS(2, 5, 5));
+        assert_numbers(ga_astype(columns, GA_INT32), NUMBERS(1, 4));
+        assert_int_equal(ga_unravel_index(columns, GA_SHAPE(2, 3), out, .order = 'F'), GA_OK);
+        assert_true(ga_array_equal(out[0], near[0]) && ga_array_equal(out[1], near[1]));
+        assert_int_equal(ga_unravel_index(columns, GA_SHAPE(2, 3), out, .order = 'C'), GA_OK);
+        assert_numbers(ga_astype(out[1], GA_INT32), NUMBERS(1, 1));
+        assert_int_equal(ga_diag_indices(3, 2, out), GA_OK);
+        assert_numbers(ga_index(counting(GA_SHAPE(3, 3)), out[0], out[1]), NUMBERS(0, 4, 8));
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_ravel_multi_index(near, GA_SHAPE(2, 3), .order = 'K'));
+        assert_error(GA_ERR_INVALID, "ravel_multi_index: the order is character 75");
+        assert_int_equal(ga_unravel_index(near[0], GA_SHAPE(2, 3), out, .order = 'A'),
+                         GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "unravel_index: the order is character 65");
+        assert_null(ga_ravel_multi_index(near, GA_SHAPE(2, 3), .mode = (ga_index_mode)7));
+        assert_error(GA_ERR_INVALID, "ravel_multi_index: unknown mode 7");
+        assert_int_equal(ga_diag_indices(-1, 2, out), GA_ERR_SHAPE);
+        assert_error(GA_ERR_SHAPE, "diag_indices: length -1 is negative");
+        assert_int_equal(ga_diag_indices(3, 0, out), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "diag_indices: 0 dimensions, expected 1 to 32");
+        assert_int_equal(ga_diag_indices(3, 2, NULL), GA_ERR_INVALID);
+        assert_error(GA_ERR_INVALID, "diag_indices: the list of results is NULL");
+    }
+}
+
+static void bits_are_packed(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_greater(ga_remainder(counting(GA_SHAPE(3, 10)), 3), 0),
+                 *bytes = ga_packbits(x, GA_AXIS(1)),
+                 *little = ga_packbits(ga_transpose(x), .bitorder = "little", GA_AXIS(-2));
+        assert_numbers(ga_astype(bytes, GA_INT32), NUMBERS(109, 128, 219, 64, 182, 192));
+        assert_numbers(ga_astype(little, GA_INT32), NUMBERS(182, 219, 109, 1, 2, 3));
+        assert_numbers(ga_astype(ga_packbits(x), GA_INT32), NUMBERS(109, 182, 219, 108));
+        assert_true(ga_array_equal(ga_unpackbits(bytes, GA_AXIS(1), .count = 10), x));
+        assert_true(ga_array_equal(ga_unpackbits(bytes, GA_AXIS(1), .count = -6), x));
+        assert_true(ga_array_equal(
+            ga_unpackbits(little, GA_AXIS(0), .count = 10, .bitorder = "little"), ga_transpose(x)));
+        assert_numbers(ga_astype(ga_unpackbits(ga_slice(bytes, "0, 1:"), .count = 10), GA_INT32),
+                       NUMBERS(1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+        assert_int_equal(ga_size(ga_packbits(ga_zeros(GA_INT8, GA_SHAPE(0)))), 0);
+        assert_int_equal(ga_size(ga_unpackbits(bytes, .count = -48)), 0);
+        assert_int_equal(ga_error(), GA_OK);
+        assert_null(ga_packbits(ga_ones(GA_FLOAT32, GA_SHAPE(2))));
+        assert_error(GA_ERR_DTYPE, "packbits: the array is float32, expected integers or bool");
+        assert_null(ga_unpackbits(x));
+        assert_error(GA_ERR_DTYPE, "unpackbits: the array is bool, expected uint8");
+        assert_null(ga_unpackbits(bytes, .count = -49));
+        assert_error(GA_ERR_INVALID, "unpackbits: count -49 leaves out more than all 48 bits");
+        assert_null(ga_packbits(x, .bitorder = "middle"));
+        assert_error(GA_ERR_INVALID, "packbits: unknown bitorder \"middle\"");
+        assert_null(ga_packbits(x, GA_AXIS(2)));
+        assert_error(GA_ERR_INVALID, "packbits: axis 2 is out of range for 2 dimensions");
+        assert_null(ga_unpackbits(NULL));
+    }
+    ga_clear_error();
 }
 
 static void numbers_along_an_axis(void **state)
@@ -379,7 +455,9 @@ static bool build(void)
                ga_pad(x, GA_SHAPE(9), .mode = "reflect", .reflect_type = "odd") &&
                ga_block(2, 1, blocks) && ga_indices(GA_SHAPE(2, 2)) &&
                ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
-               ga_unravel_index(k, GA_SHAPE(2, 2), out) == GA_OK && ga_vander(k, 3, false);
+               ga_unravel_index(k, GA_SHAPE(2, 2), out, .order = 'F') == GA_OK &&
+               ga_diag_indices(2, 2, out) == GA_OK && ga_packbits(x, GA_AXIS(0)) &&
+               ga_unpackbits(ga_packbits(x)) && ga_vander(k, 3, false);
     }
     return done;
 }
@@ -500,6 +578,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_put_in_and_left_out),
         cmocka_unit_test(grids_name_elements),
+        cmocka_unit_test(indices_have_modes_and_orders),
+        cmocka_unit_test(bits_are_packed),
         cmocka_unit_test(numbers_along_an_axis),
         cmocka_unit_test(dtypes_are_promoted),
         cmocka_unit_test(several_axes_move),

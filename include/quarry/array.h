@@ -136,8 +136,10 @@ typedef struct ga_linspace_args {
 GA_API gpuarray *ga_linspace_values(ga_dtype dtype, ga_value start, ga_value stop, size_t size,
                                     const ga_linspace_args *args);
 
-/* The n x n identity matrix, as numpy.identity; ga_eye_ex() is numpy.eye. */
+/* The n x n identity matrix, as numpy.eye(n) and numpy.identity; ga_eye_ex() is all of numpy.eye.
+ * GA_ERR_SHAPE for a negative n. */
 GA_API gpuarray *ga_eye(ga_dtype dtype, int64_t n);
+GA_API gpuarray *ga_identity(ga_dtype dtype, int64_t n);
 
 /* A copy of `data`, host memory in C order that holds every element of the shape. The elements of
  * `data` have this dtype: nothing is converted, and C cannot check it (double is GA_FLOAT64). The

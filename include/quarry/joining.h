@@ -453,7 +453,6 @@ inline gpuarray *ga_trace_call_(const gpuarray *x, int64_t offset, int axis1, in
 #define ga_permute_dims(x, ...) ga_transpose_axes(x, __VA_ARGS__)
 
 /* Second names in NumPy. */
-#define ga_identity(dtype, n) ga_eye(dtype, n)
 #define ga_row_stack(...) ga_vstack(__VA_ARGS__)
 
 #endif

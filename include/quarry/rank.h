@@ -41,11 +41,12 @@ typedef struct ga_quantile_args {
     const char *method; /* NULL: "linear" */
     bool keepdims;      /* reduced axes stay, with length 1 */
     gpuarray *out;      /* receives the result; the call then returns `out`, not a new reference */
+    const gpuarray *weights; /* NULL: each element counts once */
 } ga_quantile_args;
 
 /* ga_quantile(x, q, GA_AXIS(0), .method = "hazen"): the quantiles q, between 0 and 1, of x over
- * some axes, as numpy.quantile without weights. The host reads an array q, and waits for it; its
- * axes come first in the result.
+ * some axes, as numpy.quantile. The host reads an array q, and waits for it; its axes come first
+ * in the result.
  *
  * Of n ascending elements, method "linear", the default, takes the place q * (n - 1), counted from
  * 0, and interpolates between the two elements beside it. "lower", "higher", "midpoint" and
@@ -58,7 +59,16 @@ typedef struct ga_quantile_args {
  * The methods that pick an element keep the dtype of x: "inverted_cdf", "closest_observation",
  * "lower", "higher", "nearest", and "linear" with an integer q. The others give a float: for a
  * number q that of x, or float64 for integers; for an array q the common dtype of both. NaN if an
- * element is NaN. GA_ERR_INVALID for a q outside 0 to 1, an unknown method, a bad axis, or no
+ * element is NaN.
+ *
+ * With `weights`, method "inverted_cdf" takes the first element at which the sum of weights, from
+ * the least element on, reaches the share q of their total; the other methods take no weights
+ * (GA_ERR_INVALID). Weights have the shape of x, or that of its reduced axes in their order
+ * (GA_ERR_SHAPE), and are real numbers (GA_ERR_DTYPE). The call waits for them. GA_ERR_INVALID if
+ * one is negative, or if those of a row have no positive finite sum. Elements that are left out as
+ * NaN lose their weights.
+ *
+ * GA_ERR_INVALID for a q outside 0 to 1, an unknown method, a bad axis, or no
  * elements; GA_ERR_DTYPE for complex elements, and for bool with a method that computes;
  * GA_ERR_SHAPE for a q of more than two axes. */
 GA_API gpuarray *ga_quantile(size_t size, const ga_quantile_args *args);
@@ -129,6 +139,7 @@ struct ga_quantile_rest_ {
     const char *method = nullptr;
     bool keepdims = false;
     gpuarray *out = nullptr;
+    const gpuarray *weights = nullptr;
 };
 struct ga_partition_rest_ {
     int naxes = 0;
@@ -159,7 +170,7 @@ inline gpuarray *ga_quantile_call_(Function f, const gpuarray *x, Q q,
                                    const ga_quantile_rest_ &rest = {})
 {
     return ga_quantile_call_(f, ga_quantile_args{x, GA_V(q), rest.naxes, rest.axes, rest.method,
-                                                 rest.keepdims, rest.out});
+                                                 rest.keepdims, rest.out, rest.weights});
 }
 template <class Function>
 inline gpuarray *ga_partition_call_(Function f, const ga_partition_args &args)

@@ -73,15 +73,42 @@ GA_API gpuarray *ga_indices(int ndim, const int64_t *shape);
  * success. GA_ERR_SHAPE for an array that is not 1-D. */
 GA_API ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out);
 
-/* ga_unravel_index(): the int64 indices along each axis of elements given by their index in C
- * order, as numpy.unravel_index; `ndim` new arrays, set only on success. ga_ravel_multi_index() is
- * the inverse, as numpy.ravel_multi_index with mode="raise"; its `ndim` arrays broadcast. Indices
- * out of range are reported as by ga_take(); negative ones are out of range. GA_ERR_DTYPE for
- * indices that are not integers, GA_ERR_SHAPE. */
+/* The int64 indices along each axis of elements given by their index in C order, as
+ * numpy.unravel_index; `ndim` new arrays, set only on success. Indices out of range are reported as
+ * by ga_take(); negative ones are out of range. GA_ERR_DTYPE for indices that are not integers,
+ * GA_ERR_SHAPE. */
 GA_API ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape,
                                   gpuarray **out);
+
+/* Options of ga_unravel_index(). In C: ga_unravel_index(i, GA_SHAPE(3, 4), out, .order = 'F'). */
+typedef struct ga_unravel_args {
+    char order; /* of the elements that the indices count: 'C' (or 0), or 'F', in which the first
+                 * axis is the fastest */
+} ga_unravel_args;
+
+/* The same with options, as the macro calls it. GA_ERR_INVALID for another order. */
+GA_API ga_status ga_unravel_index_with(const gpuarray *indices, int ndim, const int64_t *shape,
+                                       gpuarray **out, size_t size, const ga_unravel_args *args);
+
+/* The inverse, as numpy.ravel_multi_index: the int64 index in C order of the elements that `ndim`
+ * arrays name, which broadcast. A new array. Errors as above. */
 GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
                                       const int64_t *shape);
+
+/* Options of ga_ravel_multi_index(). In C: ga_ravel_multi_index(list, GA_SHAPE(3, 4), .mode =
+ * GA_CLIP). */
+typedef struct ga_ravel_args {
+    ga_index_mode mode;         /* what an index out of range means: an error, unless the program
+                                 * says otherwise */
+    const ga_index_mode *modes; /* the same for each axis: `ndim` of them; NULL: `mode` for all */
+    char order;                 /* of the elements that the result counts: 'C' (or 0) or 'F' */
+} ga_ravel_args;
+
+/* The same with options, as the macro calls it. GA_ERR_INVALID also for an unknown mode or order.
+ */
+GA_API gpuarray *ga_ravel_multi_index_with(const gpuarray *const *indices, int ndim,
+                                           const int64_t *shape, size_t size,
+                                           const ga_ravel_args *args);
 
 /* The row and column indices of the elements of an n x m matrix on and below, or on and above, the
  * k-th diagonal, as numpy.tril_indices and triu_indices: two new int64 arrays, set only on
@@ -89,11 +116,49 @@ GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
 GA_API ga_status ga_tril_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 GA_API ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out);
 
+/* The indices of the main diagonal of an array of `ndim` axes of length n, as numpy.diag_indices:
+ * `ndim` new int64 arrays of n elements, set only on success. GA_ERR_SHAPE for a negative n,
+ * GA_ERR_INVALID for another number of axes than 1 to GA_MAX_NDIM. */
+GA_API ga_status ga_diag_indices(int64_t n, int ndim, gpuarray **out);
+
 /* The Vandermonde matrix of a 1-D array, as numpy.vander: its powers in `columns` columns, in
  * descending order or `increasing`. columns = -1 means as many as x has elements. Integers and
  * bool give 64 bits, as in NumPy. GA_ERR_SHAPE if x is not 1-D, GA_ERR_INVALID for another
  * negative number. */
 GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
+
+/* ---- Bits ---- */
+
+/* Arguments of ga_packbits(). In C: ga_packbits(x, GA_AXIS(0), .bitorder = "little"). */
+typedef struct ga_packbits_args {
+    const gpuarray *x;
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: the elements of x in C order */
+    const int *axes;
+    const char *bitorder; /* "big" (or NULL): the first element is the highest bit of its byte;
+                           * "little": the lowest */
+} ga_packbits_args;
+
+/* Whether the elements of x are not 0, eight to a byte along an axis, as numpy.packbits: a new
+ * array of uint8. Bits past the last element are 0. GA_ERR_DTYPE unless x has integers or bool,
+ * GA_ERR_INVALID for another bitorder or a bad axis. */
+GA_API gpuarray *ga_packbits(size_t size, const ga_packbits_args *args);
+
+/* Arguments of ga_unpackbits(). In C: ga_unpackbits(x, GA_AXIS(0), .count = 10). */
+typedef struct ga_unpackbits_args {
+    const gpuarray *x;
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 1, or 0: the elements of x in C order */
+    const int *axes;
+    int64_t count; /* bits along the axis: the first ones, or with 0 past the last; negative: all
+                    * but the last -count; 0: all */
+    const char *bitorder; /* as in ga_packbits_args */
+} ga_unpackbits_args;
+
+/* The bits of bytes along an axis, as numpy.unpackbits: a new array of uint8, 0 or 1. GA_ERR_DTYPE
+ * unless x has uint8; GA_ERR_INVALID for a count that leaves out more bits than there are, another
+ * bitorder or a bad axis. */
+GA_API gpuarray *ga_unpackbits(size_t size, const ga_unpackbits_args *args);
 
 GA_END_DECLS
 
@@ -121,6 +186,40 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
 #define GA_INSERT_4(x, what, value, ...) ga_insert_(x, what, value, {__VA_ARGS__})
 #define GA_INSERT_5 GA_INSERT_4
 #define GA_INSERT_6 GA_INSERT_4
+struct ga_packbits_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    const char *bitorder = nullptr;
+};
+struct ga_unpackbits_rest_ {
+    int naxes = 0;
+    const int *axes = nullptr;
+    int64_t count = 0;
+    const char *bitorder = nullptr;
+};
+inline gpuarray *ga_packbits_call_(const ga_packbits_args &args)
+{
+    return ga_packbits(sizeof args, &args);
+}
+inline gpuarray *ga_packbits_call_(const gpuarray *x, const ga_packbits_rest_ &rest = {})
+{
+    return ga_packbits_call_(ga_packbits_args{x, rest.naxes, rest.axes, rest.bitorder});
+}
+inline gpuarray *ga_unpackbits_call_(const ga_unpackbits_args &args)
+{
+    return ga_unpackbits(sizeof args, &args);
+}
+inline gpuarray *ga_unpackbits_call_(const gpuarray *x, const ga_unpackbits_rest_ &rest = {})
+{
+    return ga_unpackbits_call_(
+        ga_unpackbits_args{x, rest.naxes, rest.axes, rest.count, rest.bitorder});
+}
+#define ga_packbits(...) GA_HERE_(GA_JOIN_(GA_PACKBITS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_PACKBITS_ONE(x) ga_packbits_call_(x)
+#define GA_PACKBITS_MANY(x, ...) ga_packbits_call_(x, {__VA_ARGS__})
+#define ga_unpackbits(...) GA_HERE_(GA_JOIN_(GA_UNPACKBITS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_UNPACKBITS_ONE(x) ga_unpackbits_call_(x)
+#define GA_UNPACKBITS_MANY(x, ...) ga_unpackbits_call_(x, {__VA_ARGS__})
 #else
 #define ga_delete(array, ...) GA_JOIN_(GA_DELETE_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
 #define GA_DELETE_ONE(array, what)                                                                 \
@@ -137,7 +236,51 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
     GA_AT_(                                                                                        \
         ga_insert, sizeof(ga_insert_args),                                                         \
         &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
+#define ga_packbits(...)                                                                           \
+    GA_AT_(ga_packbits, sizeof(ga_packbits_args), &(ga_packbits_args){.x = __VA_ARGS__})
+#define ga_unpackbits(...)                                                                         \
+    GA_AT_(ga_unpackbits, sizeof(ga_unpackbits_args), &(ga_unpackbits_args){.x = __VA_ARGS__})
 #endif
+
+#define ga_unravel_index(...) GA_JOIN_(GA_UNRAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_UNRAVEL_4(indices, ndim, shape, out) GA_AT_(ga_unravel_index, indices, ndim, shape, out)
+#define ga_ravel_multi_index(...) GA_JOIN_(GA_RAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
+#define GA_RAVEL_3(indices, ndim, shape) GA_AT_(ga_ravel_multi_index, indices, ndim, shape)
+#ifdef __cplusplus
+struct ga_unravel_rest_ {
+    char order = 0;
+};
+struct ga_ravel_rest_ {
+    ga_index_mode mode = GA_RAISE;
+    const ga_index_mode *modes = nullptr;
+    char order = 0;
+};
+inline ga_status ga_unravel_call_(const gpuarray *indices, int ndim, const int64_t *shape,
+                                  gpuarray **out, const ga_unravel_rest_ &rest)
+{
+    const ga_unravel_args args = {rest.order};
+    return ga_unravel_index_with(indices, ndim, shape, out, sizeof args, &args);
+}
+inline gpuarray *ga_ravel_call_(const gpuarray *const *indices, int ndim, const int64_t *shape,
+                                const ga_ravel_rest_ &rest)
+{
+    const ga_ravel_args args = {rest.mode, rest.modes, rest.order};
+    return ga_ravel_multi_index_with(indices, ndim, shape, sizeof args, &args);
+}
+#define GA_UNRAVEL_5(indices, ndim, shape, out, ...)                                               \
+    GA_HERE_(ga_unravel_call_(indices, ndim, shape, out, {__VA_ARGS__}))
+#define GA_RAVEL_4(indices, ndim, shape, ...)                                                      \
+    GA_HERE_(ga_ravel_call_(indices, ndim, shape, {__VA_ARGS__}))
+#else
+#define GA_UNRAVEL_5(indices, ndim, shape, out, ...)                                               \
+    GA_AT_(ga_unravel_index_with, indices, ndim, shape, out, sizeof(ga_unravel_args),              \
+           &(ga_unravel_args){__VA_ARGS__})
+#define GA_RAVEL_4(indices, ndim, shape, ...)                                                      \
+    GA_AT_(ga_ravel_multi_index_with, indices, ndim, shape, sizeof(ga_ravel_args),                 \
+           &(ga_ravel_args){__VA_ARGS__})
+#endif
+#define GA_RAVEL_5 GA_RAVEL_4
+#define GA_RAVEL_6 GA_RAVEL_4
 
 #define ga_resize(x, ...) GA_AT_(ga_resize, x, GA_SIZES_(__VA_ARGS__))
 #define ga_indices(...) GA_AT_(ga_indices, GA_SIZES_(__VA_ARGS__))

@@ -13,7 +13,8 @@
 ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
                       const ga__operand *input)
 {
-    ga__operand operands[5];
+    ga__operand operands[1 + GA__FILL_INPUTS];
+    assert(inputs <= GA__FILL_INPUTS);
     operands[0] = (ga__operand){.name = "r", .array = out, .type = type, .writes = true};
     for (int k = 0; k < inputs; k++)
         operands[1 + k] = input[k];

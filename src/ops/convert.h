@@ -5,7 +5,8 @@
 #include "kernels/elementwise.h"
 
 /* Runs `formula` over `out`. The result is the first operand, computed in `type`; `inputs` numbers
- * and arrays follow. */
+ * and arrays follow, at most GA__FILL_INPUTS. */
+#define GA__FILL_INPUTS 5
 ga_status ga__fill_by(const ga__formula *formula, gpuarray *out, ga_dtype type, int inputs,
                       const ga__operand *input);
 

@@ -1,5 +1,6 @@
 /* Makes arrays: constants, ranges, the identity. */
 #include "array/scope.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/range.h"
@@ -230,6 +231,12 @@ gpuarray *ga_eye(ga_dtype dtype, int64_t n)
     if (ga__check_numeric("eye", dtype) != GA_OK)
         return NULL;
     return make(&formula, dtype, GA_BOOL, 2, shape, 1, &number);
+}
+
+gpuarray *ga_identity(ga_dtype dtype, int64_t n)
+{
+    GA__CALL("identity");
+    return ga_eye(dtype, n);
 }
 
 static gpuarray *null_like(const char *name)

@@ -89,7 +89,7 @@ class Grids(Building):
 
     def call(self, rng):
         name = pick(rng, ["indices", "ix_", "unravel_index", "ravel_multi_index", "tril_indices", "triu_indices",
-                          "vander"])
+                          "diag_indices", "vander"])
         shape = lengths(rng, int(rng.integers(1, 4)), 9)
         size = int(np.prod(shape))
         slack = 2 if rng.random() < 0.1 else 0
@@ -100,18 +100,27 @@ class Grids(Building):
                       self.integers(rng, 0, 9, (n,)) for n in shape]
             return self.both("ix_(%r)" % arrays, lambda: self.ours.ix([a.array for a in arrays]),
                              lambda: [np.asarray(a) for a in np.ix_(*[a.like for a in arrays])])
+        order = pick(rng, ["C", "F"])
         if name == "unravel_index":
             k = self.integers(rng, 0 - slack, size + slack, lengths(rng, int(rng.integers(0, 3))))
             if k.like.size and (k.like < 0).any():
                 return name, []  # Quarry's negative ones count from the end
-            return self.both("unravel_index(%r, %r)" % (k, shape), lambda: self.ours.unravel_index(k.array, shape),
-                             lambda: list(np.unravel_index(k.like.astype(np.int64), shape)))
+            return self.both("unravel_index(%r, %r, %s)" % (k, shape, order),
+                             lambda: self.ours.unravel_index(k.array, shape, order),
+                             lambda: list(np.unravel_index(k.like.astype(np.int64), shape, order)))
         if name == "ravel_multi_index":
             own = lengths(rng, int(rng.integers(0, 3)))
-            arrays = [self.integers(rng, 0, n + slack, own) for n in shape]
-            return self.both("ravel_multi_index(%r, %r)" % (arrays, shape),
-                             lambda: self.ours.ravel_multi_index([a.array for a in arrays], shape),
-                             lambda: np.asarray(np.ravel_multi_index([a.like.astype(np.int64) for a in arrays], shape)))
+            modes = [pick(rng, ["raise", "wrap", "clip"]) for _ in shape]
+            arrays = [self.integers(rng, 0 if mode == "raise" else -9, n + (slack if mode == "raise" else 9), own)
+                      for n, mode in zip(shape, modes)]
+            return self.both("ravel_multi_index(%r, %r, %r, %s)" % (arrays, shape, modes, order),
+                             lambda: self.ours.ravel_multi_index([a.array for a in arrays], shape, modes, order),
+                             lambda: np.asarray(np.ravel_multi_index([a.like.astype(np.int64) for a in arrays], shape,
+                                                                     tuple(modes), order)))
+        if name == "diag_indices":
+            n, ndim = int(rng.integers(0, 6)), int(rng.integers(1, 4))
+            return self.both("diag_indices(%d, %d)" % (n, ndim), lambda: self.ours.diag_indices(n, ndim),
+                             lambda: list(np.diag_indices(n, ndim)))
         if name == "vander":
             x = self.array(rng, (int(rng.integers(0, 6)),))
             columns, up = int(rng.integers(0, 5)), bool(rng.random() < 0.5)
@@ -120,6 +129,25 @@ class Grids(Building):
         n, k, m = int(rng.integers(0, 6)), int(rng.integers(-3, 4)), int(rng.integers(0, 6))
         return self.both("%s(%d, %d, %d)" % (name, n, k, m), lambda: self.ours.triangle("ga_" + name, n, k, m),
                          lambda: list(getattr(np, name)(n, k, m)))
+
+
+class Bits(Building):
+    kinds = ["bool", "uint8", "int16", "int64"]
+
+    def call(self, rng):
+        order = pick(rng, ["big", "little"])
+        shape = lengths(rng, int(rng.integers(0, 4)), 30)
+        axis = None if not shape or rng.random() < 0.3 else int(rng.integers(-len(shape), len(shape)))
+        if rng.random() < 0.5:
+            x = Held(self.library, rng, rng.integers(0, 3, shape).astype(self.dtypes[0]))
+            return self.both("packbits(%r, %r, %s)" % (x, axis, order),
+                             lambda: self.ours.packbits(x.array, axis, order),
+                             lambda: np.packbits(x.like, axis, bitorder=order))
+        x = Held(self.library, rng, rng.integers(0, 256, shape).astype(np.uint8))
+        count = None if rng.random() < 0.3 or not x.like.size else int(rng.integers(-20, 40)) or None  # NumPy leaves bits unset
+        return self.both("unpackbits(%r, %r, %r, %s)" % (x, axis, count, order),
+                         lambda: self.ours.unpackbits(x.array, axis, count, order),
+                         lambda: np.unpackbits(x.like, axis, count, order))
 
 
 class Series(Building):
@@ -250,4 +278,4 @@ class IndexedFormulas(Building):
         return self.both(what, lambda: self.library.eval(text, names), theirs, False)
 
 
-RECIPES = [IndexedFormulas, InsertsAndDeletes, InsertsAndDeletes, Blocks, Grids, Series]
+RECIPES = [IndexedFormulas, InsertsAndDeletes, InsertsAndDeletes, Blocks, Grids, Bits, Series]

@@ -5,6 +5,7 @@ from ctypes import POINTER, Structure, c_bool, c_char_p, c_int, c_int64, c_void_
 
 import numpy as np
 
+from bins import Held
 from operands import Operand
 from quarry import Value, sized
 from recipes import REAL, Recipe, pick
@@ -16,7 +17,7 @@ class MedianArgs(Structure):
 
 class QuantileArgs(Structure):
     _fields_ = [("x", c_void_p), ("q", Value), ("naxes", c_int), ("axes", POINTER(c_int)), ("method", c_char_p),
-                ("keepdims", c_bool), ("out", c_void_p)]
+                ("keepdims", c_bool), ("out", c_void_p), ("weights", c_void_p)]
 
 
 class PartitionArgs(Structure):
@@ -72,6 +73,36 @@ class Medians(Ranks):
         return what, [(median, wanted, True), (quantile, place, True)]
 
 
+class Weighted(Ranks):
+    """Sums of whole weights are exact, so that both sides compare the same shares with q."""
+
+    def choose(self, rng):
+        self.nan = pick(rng, ["", "nan"])
+
+    def call(self, rng):
+        x, axis, _ = self.rows(rng)
+        like = x.like.astype(np.float64)
+        if x.like.dtype.kind == "f" and rng.random() < 0.5:
+            x = Held(self.library, rng, np.where(rng.random(x.like.shape) < 0.05, np.nan, like).astype(x.like.dtype))
+            like = x.like.astype(np.float64)
+        shape = x.like.shape if rng.random() < 0.5 else (x.like.shape[axis],)
+        weights = Held(self.library, rng, rng.integers(0, 5, shape).astype(pick(rng, ["int32", "float64", "uint8"])))
+        weights.like[..., -1] = 1
+        weights.array = self.library.from_host(weights.like)
+        q = pick(rng, [0.0, 0.25, 0.5, 1.0, float(rng.random())])
+        args = QuantileArgs(x=x.array.address, q=self.library.number(q, "float64"), method=b"inverted_cdf",
+                            weights=weights.array.address)
+        what = "%squantile %g of %s axis %d with weights %s" % (self.nan, q, x, axis, weights)
+        full = np.broadcast_to(weights.like if weights.like.ndim == like.ndim or axis == like.ndim - 1 else
+                               weights.like[:, None], like.shape)
+        counted = np.where(np.isnan(like), 0, full) if self.nan else full
+        if (counted.sum(axis) == 0).any():
+            return what, []  # NumPy raises, or divides by zero
+        got = self.library.make("ga_%squantile" % self.nan, *self.along(args, axis))
+        wanted = getattr(np, self.nan + "quantile")(like, q, axis=axis, method="inverted_cdf", weights=full)
+        return what, [(got, wanted.astype(x.like.dtype), True)]
+
+
 class Partitions(Ranks):
     """A stable division by the element of a rank."""
 
@@ -106,4 +137,4 @@ class First(Ranks):
         return "topk %d of %s axis %d, smallest %d" % (k, x, axis, smallest), pairs
 
 
-RANKS = [Medians, Partitions, First]
+RANKS = [Medians, Weighted, Partitions, First]

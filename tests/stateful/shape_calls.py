@@ -1,7 +1,7 @@
 """The functions of joining.h and indexing.h through ctypes."""
 
 import ctypes
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_void_p
 
 from quarry import Value, sized
 
@@ -209,6 +209,22 @@ class CovArgs(Structure):
                 ("fweights", c_void_p), ("aweights", c_void_p)]
 
 
+class UnravelArgs(Structure):
+    _fields_ = [("order", c_char)]
+
+
+class RavelArgs(Structure):
+    _fields_ = [("mode", c_int), ("modes", POINTER(c_int)), ("order", c_char)]
+
+
+class PackbitsArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", AXES), ("bitorder", c_char_p)]
+
+
+class UnpackbitsArgs(Structure):
+    _fields_ = [("x", c_void_p), ("naxes", c_int), ("axes", AXES), ("count", c_int64), ("bitorder", c_char_p)]
+
+
 class TrapezoidArgs(Structure):
     _fields_ = [("y", c_void_p), ("naxes", c_int), ("axes", AXES), ("x", c_void_p), ("dx", c_double)]
 
@@ -259,13 +275,23 @@ class Buildings(Shapes):
     def ix(self, arrays):
         return self.results(len(arrays), lambda out: self.lib.ga_ix_(len(arrays), pointers(arrays), out))
 
-    def unravel_index(self, x, shape):
+    def unravel_index(self, x, shape, order):
         lengths = (c_int64 * max(len(shape), 1))(*shape)
-        return self.results(len(shape), lambda out: self.lib.ga_unravel_index(c_void_p(x.address), len(shape), lengths,
-                                                                              out))
+        return self.results(len(shape), lambda out: self.lib.ga_unravel_index_with(
+            c_void_p(x.address), len(shape), lengths, out, *sized(UnravelArgs(order.encode()))))
 
-    def ravel_multi_index(self, arrays, shape):
-        return self.make("ga_ravel_multi_index", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape))
+    def ravel_multi_index(self, arrays, shape, modes, order):
+        return self.make("ga_ravel_multi_index_with", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape),
+                         *sized(RavelArgs(0, (c_int * len(modes))(*[["raise", "wrap", "clip"].index(mode) for mode in modes]), order.encode())))
+
+    def diag_indices(self, n, ndim):
+        return self.results(ndim, lambda out: self.lib.ga_diag_indices(c_int64(n), ndim, out))
+
+    def packbits(self, x, axis, order):
+        return self.make("ga_packbits", *sized(PackbitsArgs(x.address, *axis_of(axis), order.encode())))
+
+    def unpackbits(self, x, axis, count, order):
+        return self.make("ga_unpackbits", *sized(UnpackbitsArgs(x.address, *axis_of(axis), count or 0, order.encode())))
 
     def triangle(self, name, n, k, m):
         return self.results(2, lambda out: getattr(self.lib, name)(c_int64(n), c_int64(k), c_int64(m), out))

@@ -5,6 +5,7 @@
 static void typed(void)
 {
 #if OPTIONS
+    gpuarray *lists[4];
     gpuarray *out = ga_zeros(GA_FLOAT64, GA_SHAPE(3, 4)), *four = ga_zeros(GA_FLOAT64, GA_SHAPE(4)),
              *seven = ga_zeros(GA_FLOAT64, GA_SHAPE(7)), *none = ga_zeros(GA_FLOAT64, GA_SHAPE0);
     SHOW("np.zeros_like(x, dtype=np.int8)", ga_zeros_like(x, .dtype = GA_INT8));
@@ -30,6 +31,14 @@ static void typed(void)
     SHOW("np.compress(row > -1, row)", ga_compress(ga_greater(row, -1), row, .out = four));
     SHOW("x[x > -0.5]", ga_compress(ga_ravel(ga_greater(x, -0.5)), x, .out = seven));
     SHOW("x[x > -0.5]", seven);
+    SHOW("np.packbits(x > 0, axis=1)", ga_packbits(ga_greater(x, 0), GA_AXIS(1)));
+    SHOW("np.packbits(m, bitorder='little')", ga_packbits(m, .bitorder = "little"));
+    SHOW("np.unpackbits(k.astype(np.uint8), axis=0, count=11)",
+         ga_unpackbits(ga_astype(k, GA_UINT8), GA_AXIS(0), .count = 11));
+    AFTER("np.unravel_index(k, (3, 4), 'F')[1]",
+          ga_unravel_index(k, GA_SHAPE(3, 4), lists, .order = 'F'), lists[1]);
+    SHOW("np.quantile(x, 0.4, axis=1, weights=s[1:5], method='inverted_cdf')",
+         ga_quantile(x, 0.4, GA_AXIS(1), .method = "inverted_cdf", .weights = ga_slice(s, "1:5")));
 #endif
 }
 

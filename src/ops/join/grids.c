@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
-#include "ops/index/checked.h"
+#include "ops/index/gather.h"
 #include "ops/join/owned.h"
 
 /* ---- indices ---- */
@@ -84,133 +84,6 @@ ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out)
     return ga__give_results(made, n, count, out);
 }
 
-/* ---- unravel_index, ravel_multi_index ---- */
-
-/* Writes the coordinate of each index along an axis of `length`, behind which are `step` elements.
- */
-static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t length, int64_t step)
-{
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(217),
-        .name = "unravel_index",
-        .body = "r = ga::from_start(j, size, fault, call, 0, (long long)i) / step % length",
-        .uses_index = true};
-    ga__checked checked;
-    gpuarray *out = ga__array_new("unravel_index", indices->buffer->device, GA_INT64, indices->ndim,
-                                  indices->shape);
-    if (!out)
-        return NULL;
-    ga__operand operands[5 + GA__CHECKED_OPERANDS] = {
-        {.name = "r", .array = out, .type = GA_INT64, .writes = true},
-        {.name = "j", .array = indices, .type = GA_INT64, .reads = true},
-        ga__integer_operand("size", size),
-        ga__integer_operand("length", length),
-        ga__integer_operand("step", step)};
-    const int n = ga__checked_begin(&checked, "unravel_index", out->buffer->device, operands, 5);
-    ga_status status =
-        n < 0 ? ga_error()
-              : ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
-    if (n >= 0)
-        status = ga__checked_end(&checked, status);
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape, gpuarray **out)
-{
-    GA__CALL("unravel_index");
-    gpuarray *made[GA_MAX_NDIM];
-    int64_t size, step;
-    int n = 0;
-    if (!out)
-        return ga__fail(GA_ERR_INVALID, "unravel_index: the list of results is NULL");
-    if (ga__check_shape("unravel_index", GA_INT64, ndim, shape, &size) != GA_OK ||
-        ga__check_indices("unravel_index", indices, indices) != GA_OK)
-        return ga_error();
-    if (size == 0 && indices->size > 0)
-        return ga__fail(GA_ERR_INDEX, "unravel_index: shape %s has no elements",
-                        ga__shape_text(ndim, shape));
-    for (step = size; n < ndim; n++) {
-        step = shape[n] > 0 ? step / shape[n] : 1;
-        made[n] = coordinate_of(indices, size, shape[n], step);
-        if (!made[n])
-            break;
-    }
-    return ga__give_results(made, n, ndim, out);
-}
-
-/* sum + within(j) * step; j's dtype is converted, and negative indices are errors, as in NumPy. */
-static gpuarray *add_coordinate(const gpuarray *sum, const gpuarray *j, int axis, int64_t length,
-                                int64_t step)
-{
-    static const ga__formula formula = {
-        .id = GA__FORMULA_ID(218),
-        .name = "ravel_multi_index",
-        .body = "r = (s + ga::from_start(j, length, fault, call, axis, (long long)i) * step)",
-        .uses_index = true};
-    ga__checked checked;
-    int64_t shape[GA_MAX_NDIM];
-    int ndim = 0;
-    if (!ga__broadcast_shape(&ndim, shape, sum->ndim, sum->shape) ||
-        !ga__broadcast_shape(&ndim, shape, j->ndim, j->shape))
-        return ga__fail_null(GA_ERR_SHAPE, "ravel_multi_index: shapes %s and %s do not broadcast",
-                             ga__shape_text(sum->ndim, sum->shape),
-                             ga__shape_text(j->ndim, j->shape));
-    gpuarray *out = ga__array_new("ravel_multi_index", sum->buffer->device, GA_INT64, ndim, shape);
-    if (!out)
-        return NULL;
-    ga__operand operands[6 + GA__CHECKED_OPERANDS] = {
-        {.name = "r", .array = out, .type = GA_INT64, .writes = true},
-        {.name = "s", .array = sum, .type = GA_INT64, .reads = true},
-        {.name = "j", .array = j, .type = GA_INT64, .reads = true},
-        ga__integer_operand("length", length),
-        ga__integer_operand("step", step),
-        ga__integer_operand("axis", axis)};
-    const int n =
-        ga__checked_begin(&checked, "ravel_multi_index", out->buffer->device, operands, 6);
-    ga_status status =
-        n < 0 ? ga_error()
-              : ga__elementwise(&formula, out->buffer->device, ndim, shape, n, operands);
-    if (n >= 0)
-        status = ga__checked_end(&checked, status);
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim, const int64_t *shape)
-{
-    GA__CALL("ravel_multi_index");
-    int64_t size;
-    if (!indices || ndim < 1)
-        return ga__fail_null(GA_ERR_INVALID, "ravel_multi_index: %d arrays%s", ndim,
-                             indices ? "" : ", and the list is NULL");
-    if (ga__check_shape("ravel_multi_index", GA_INT64, ndim, shape, &size) != GA_OK)
-        return NULL;
-    for (int k = 0; k < ndim; k++) {
-        if (ga__check_indices("ravel_multi_index", indices[0], indices[k]) != GA_OK)
-            return NULL;
-        if (shape[k] == 0 && indices[k]->size > 0)
-            return ga__fail_null(GA_ERR_INDEX, "ravel_multi_index: axis %d has no elements", k);
-    }
-    gpuarray *sum =
-        ga__array_new("ravel_multi_index", indices[0]->buffer->device, GA_INT64, 0, NULL);
-    if (sum && ga__fill_elements(sum, ga_value_bool(false)) != GA_OK) {
-        ga_free(sum);
-        sum = NULL;
-    }
-    for (int k = 0; sum && k < ndim; k++) {
-        size = shape[k] > 0 ? size / shape[k] : 1;
-        gpuarray *next = add_coordinate(sum, indices[k], k, shape[k], size);
-        ga_free(sum);
-        sum = next;
-    }
-    return sum;
-}
-
 /* ---- Triangles ---- */
 
 static ga_status triangle(const char *name, int64_t n, int64_t k, int64_t m, bool upper,
@@ -239,6 +112,25 @@ ga_status ga_triu_indices(int64_t n, int64_t k, int64_t m, gpuarray **out)
 {
     GA__CALL("triu_indices");
     return triangle("triu_indices", n, k, m, true, out);
+}
+
+/* ---- diag_indices ---- */
+
+ga_status ga_diag_indices(int64_t n, int ndim, gpuarray **out)
+{
+    GA__CALL("diag_indices");
+    gpuarray *made[GA_MAX_NDIM];
+    int count = 0;
+    if (!out)
+        return ga__fail(GA_ERR_INVALID, "diag_indices: the list of results is NULL");
+    if (ndim < 1 || ndim > GA_MAX_NDIM)
+        return ga__fail(GA_ERR_INVALID, "diag_indices: %d dimensions, expected 1 to %d", ndim,
+                        GA_MAX_NDIM);
+    if (n < 0)
+        return ga__fail(GA_ERR_SHAPE, "diag_indices: length %lld is negative", (long long)n);
+    while (count < ndim && (made[count] = ga_arange(GA_INT64, 0, n, 1)) != NULL)
+        count++;
+    return ga__give_results(made, count, ndim, out);
 }
 
 /* ---- vander ---- */

@@ -15,6 +15,7 @@
 #include "ops/convert.h"
 #include "ops/order/along.h"
 #include "ops/rank/rows.h"
+#include "ops/rank/weighted.h"
 #include "ops/reduction_op.h"
 
 /* The numbers q of a call, and the axes that they add to the result. */
@@ -42,6 +43,7 @@ typedef struct call {
     int64_t shape[GA_MAX_NDIM];
     int64_t count; /* elements of a row */
     ga_dtype result;
+    gpuarray *weights; /* a view in the shape of x; NULL: each element counts once */
 } call;
 
 /* ---- q ---- */
@@ -152,6 +154,20 @@ static ga_status read_method(call *c)
     return ga__fail(GA_ERR_INVALID, "%s: unknown method \"%.40s\"", c->name, name);
 }
 
+/* After the axes are known to be good. */
+static ga_status read_weights(call *c)
+{
+    const ga_quantile_args *args = &c->args;
+    if (!args->weights)
+        return GA_OK;
+    if (c->method != GA__RANK_inverted_cdf)
+        return ga__fail(GA_ERR_INVALID, "%s: method \"%s\" takes no weights, \"%s\" does", c->name,
+                        args->method ? args->method : "linear",
+                        ga__rank_method_name(GA__RANK_inverted_cdf));
+    c->weights = ga__weights_over(c->name, args->x, args->weights, args->naxes, args->axes);
+    return c->weights ? GA_OK : ga_error();
+}
+
 /* The axes of q, then those that are kept. */
 static ga_status find_shape(call *c)
 {
@@ -213,6 +229,8 @@ static ga_status prepare(call *c)
     if (status == GA_OK)
         status = ga__read_axes(c->name, c->args.x, c->args.naxes, c->args.axes, c->reduced);
     if (status == GA_OK)
+        status = read_weights(c);
+    if (status == GA_OK)
         status = find_shape(c);
     if (status == GA_OK)
         status = find_dtype(c);
@@ -264,6 +282,19 @@ static ga_status fill_complex(const call *c, const ga__rank_rows *rows, gpuarray
     return status;
 }
 
+static ga_status fill_weighted(const call *c, gpuarray *result)
+{
+    const ga__weighing weighing = {.name = c->name,
+                                   .x = c->args.x,
+                                   .weights = c->weights,
+                                   .reduced = c->reduced,
+                                   .skips_nan = c->skips_nan,
+                                   .q_type = c->n.dtype,
+                                   .nq = c->n.count,
+                                   .q = c->n.q};
+    return ga__weighted_quantiles(&weighing, result);
+}
+
 static ga_status fill(const call *c, gpuarray *result)
 {
     ga__rank_rows rows;
@@ -271,6 +302,8 @@ static ga_status fill(const call *c, gpuarray *result)
         return GA_OK;
     if (c->count == 0)
         return (ga_assign)(result, ga_value_double(NAN));
+    if (c->weights)
+        return fill_weighted(c, result);
     const ga_status status = ga__rows_over(&rows, c->args.x, c->reduced);
     if (status != GA_OK)
         return status;
@@ -314,6 +347,7 @@ static gpuarray *apply(call *c)
 {
     gpuarray *result = prepare(c) == GA_OK ? run(c) : NULL;
     free_numbers(&c->n);
+    ga_free(c->weights);
     return result;
 }
 

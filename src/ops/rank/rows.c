@@ -38,7 +38,8 @@ static void insert_axis(const gpuarray *x, int *order, int first, int count, int
     order[at] = axis;
 }
 
-ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *reduced)
+ga_status ga__rows_beside(ga__rank_rows *rows, const gpuarray *x, const gpuarray *y,
+                          const bool *reduced)
 {
     int order[GA_MAX_NDIM], kept = 0, count = 0;
     *rows = (ga__rank_rows){.rows = 1, .count = 1};
@@ -52,8 +53,13 @@ ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *redu
             insert_axis(x, order, kept, count++, axis);
             rows->count *= x->shape[axis];
         }
-    rows->x = contiguous(permuted(x, order));
+    rows->x = contiguous(permuted(y, order));
     return rows->x ? GA_OK : ga_error();
+}
+
+ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *reduced)
+{
+    return ga__rows_beside(rows, x, x, reduced);
 }
 
 /* The order of axes that has one last. */

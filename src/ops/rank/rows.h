@@ -13,6 +13,10 @@ typedef struct ga__rank_rows {
 /* Rows over the marked axes, whose elements may come in any order; the other axes keep theirs. */
 ga_status ga__rows_over(ga__rank_rows *rows, const gpuarray *x, const bool *reduced);
 
+/* The same rows of y, which has x's shape: its elements come in the order of x's. */
+ga_status ga__rows_beside(ga__rank_rows *rows, const gpuarray *x, const gpuarray *y,
+                          const bool *reduced);
+
 /* Rows along one axis, in its order. */
 ga_status ga__rows_along(ga__rank_rows *rows, const gpuarray *x, int axis);
 
