@@ -114,23 +114,6 @@ bool csv_save(const char *path, const gpuarray *x, int precision);
  * and returns NULL on failure. */
 gpuarray *file_load(const char *what, const char *path);
 
-/* ---- replace.c ---- */
-
-/* A file that is written beside the one that it is to replace. */
-typedef struct replacement {
-    FILE *file; /* to be written */
-    const char *path;
-    char *target, *name; /* owned: what the path's links lead to, and the file's own name */
-} replacement;
-
-/* Opens a new file beside the path's target, which need not exist; its mode will be the old one's.
- * Complains on failure, and there is nothing to close. */
-bool replacement_open(replacement *r, const char *path);
-
-/* Puts the file in place once the disk has it, or removes it unless `keep`. Whether it is in place;
- * complains if that fails, errno being the first failure's. */
-bool replacement_close(replacement *r, bool keep);
-
 /* ---- json.c ---- */
 
 /* A text in quotes, or null. */

@@ -77,104 +77,67 @@ static bool input_open(input *in, const char *what)
 
 /* ---- .csv ---- */
 
-/* Numbers of a table so far. */
-typedef struct table {
-    double *numbers;
-    size_t count, room;
-    int64_t rows, columns;
-    bool named; /* a line of names has been skipped */
-} table;
-
-static bool add_number(table *t, double number)
+/* Whether the line begins with a number. */
+static bool begins_with_number(const char *line)
 {
-    if (t->count == t->room) {
-        t->room = t->room ? 2 * t->room : 1024;
-        double *more = realloc(t->numbers, t->room * sizeof *more);
-        if (!more)
-            return false;
-        t->numbers = more;
-    }
-    t->numbers[t->count++] = number;
-    return true;
+    const char *cell = line + strspn(line, " \t\"");
+    char *rest;
+    strtod(cell, &rest);
+    rest += strspn(rest, " \t\r\n\"");
+    return rest != cell && (!*rest || *rest == ',' || *rest == '#');
 }
 
-/* Reads a line of what is called `name`; one before the numbers may be names of columns. */
-static bool read_row(table *t, char *line, const char *name, long long number)
-{
-    int64_t columns = 0;
-    for (char *at = line, *end; at; at = end) {
-        end = strchr(at, ',');
-        if (end)
-            *end++ = '\0';
-        char *rest;
-        const double value = strtod(at, &rest);
-        if (rest == at || rest[strspn(rest, " \t\r\n")]) {
-            if (t->rows == 0 && columns == 0 && !t->named)
-                return t->named = true;
-            return complain("%s:%lld: \"%.*s\" is not a number", name, number,
-                            (int)strcspn(at, "\r\n"), at),
-                   false;
-        }
-        if (!add_number(t, value))
-            return complain("%s: out of memory", name), false;
-        columns++;
-    }
-    if (t->rows > 0 && columns != t->columns)
-        return complain("%s:%lld: %lld numbers, not %lld", name, number, (long long)columns,
-                        (long long)t->columns),
-               false;
-    t->columns = columns;
-    t->rows++;
-    return true;
-}
-
-/* Reads all lines. Complains on failure. */
-static bool read_table(table *t, FILE *file, const char *name)
+/* The lines up to the names of columns, which may stand above the numbers; 0 if there are none. */
+static int64_t lines_of_names(const char *path)
 {
     static const char mark[] = "\xEF\xBB\xBF"; /* with which some programs begin UTF-8 */
     char *line = NULL;
     size_t room = 0;
-    bool good = true;
-    ssize_t length;
-    for (long long number = 1; good && (length = getline(&line, &room, file)) >= 0; number++) {
-        char *text = line;
-        if (number == 1 && strncmp(line, mark, sizeof mark - 1) == 0)
-            text += sizeof mark - 1;
-        if (strlen(line) < (size_t)length)
-            good = (complain("%s:%lld: not a text", name, number), false);
-        else if (text[strspn(text, " \t\r\n")] && *text != '#')
-            good = read_row(t, text, name, number);
-    }
-    if (good && ferror(file))
-        good = (complain("%s: %s", name, strerror(errno)), false);
-    free(line);
-    return good && (t->rows > 0 || (complain("%s: no numbers", name), false));
-}
-
-/* The numbers of a table, one row a line, as float64; lines that begin with # are skipped, and so
- * is a line of names above the numbers. One column is an array of one dimension. Messages call the
- * file `name`. NULL after a complaint. */
-static gpuarray *csv_read(FILE *file, const char *name)
-{
-    table t = {.numbers = NULL};
-    gpuarray *x = NULL;
-    if (read_table(&t, file, name)) {
-        const int64_t shape[] = {t.rows, t.columns};
-        x = ga_from_host(t.numbers, GA_FLOAT64, t.columns == 1 ? 1 : 2, shape);
-        if (!x)
-            complain_error();
-    }
-    free(t.numbers);
-    return x;
-}
-
-static gpuarray *csv_load(const char *path)
-{
+    int64_t count = 0;
+    bool found = false, named = false;
     FILE *file = fopen(path, "r");
-    if (!file)
-        return complain("%s: %s", path, strerror(errno)), NULL;
-    gpuarray *x = csv_read(file, path);
-    fclose(file);
+    while (file && !found && getline(&line, &room, file) >= 0) {
+        const bool marked = count++ == 0 && strncmp(line, mark, sizeof mark - 1) == 0;
+        const char *text = line + (marked ? sizeof mark - 1 : 0);
+        text += strspn(text, " \t\r\n");
+        found = *text && *text != '#';
+        named = found && !begins_with_number(text);
+    }
+    if (file)
+        fclose(file);
+    free(line);
+    return named ? count : 0;
+}
+
+/* Complains with the library's message, in which the path becomes the name. */
+static void complain_of(const char *path, const char *name)
+{
+    const char *message = ga_error_message(), *found = strstr(message, path);
+    if (found)
+        complain("%.*s%s%s", (int)(found - message), message, name, found + strlen(path));
+    else
+        complain("%s", message);
+    ga_clear_error();
+}
+
+/* The numbers of a table, one row a line, as float64; comments after # are skipped, and so is a
+ * line of names above the numbers. One column is an array of one dimension. Messages call the file
+ * `name`. NULL after a complaint. */
+static gpuarray *csv_load(const char *path, const char *name)
+{
+    gpuarray *x = ga_loadtxt(path, .delimiter = ",", .skiprows = lines_of_names(path), .ndmin = 2,
+                             .quotechar = "\"");
+    if (!x) {
+        complain_of(path, name);
+        return NULL;
+    }
+    if (ga_size(x) == 0) {
+        complain("%s: no numbers", name);
+        ga_free(x);
+        return NULL;
+    }
+    if (ga_length(x, 1) == 1)
+        ga_replace(&x, ga_ravel(x));
     return x;
 }
 
@@ -236,27 +199,25 @@ void elements_reset(elements *e)
     e->cells = NULL;
 }
 
+static bool goes_on(int64_t done, int64_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return !interrupts_noted();
+}
+
 bool csv_save(const char *path, const gpuarray *x, int precision)
 {
-    elements e;
+    char fmt[16] = "%s";
     if (ga_ndim(x) > 2 || ga_isdtype(ga_dtype_of(x), "complex floating"))
         return complain("%s: a .csv file holds real numbers of up to 2 dimensions", path), false;
-    if (!elements_init(&e, x))
-        return false;
-    const int64_t columns = ga_ndim(x) == 2 ? ga_length(x, 1) : 1;
-    replacement r;
+    if (precision >= 0 && ga_isdtype(ga_dtype_of(x), "real floating"))
+        snprintf(fmt, sizeof fmt, "%%.%dg", precision);
+    gpuarray *rows = ga_ndim(x) == 0 ? ga_ravel(x) : ga_retain((gpuarray *)x);
     interrupts_hold();
-    bool good = replacement_open(&r, path);
-    if (good) {
-        for (int64_t k = 0; k < ga_size(x) && !ferror(r.file) && !interrupts_noted(); k++) {
-            elements_write(r.file, &e, k, precision);
-            fputc((k + 1) % columns == 0 ? '\n' : ',', r.file);
-        }
-        good = replacement_close(&r, !interrupts_noted());
-    }
-    elements_reset(&e);
-    interrupts_release();
-    return good;
+    ga_savetxt(rows, path, .fmt = fmt, .delimiter = ",", .progress = goes_on);
+    interrupts_release(); /* before any complaint, which an interrupt may have caused */
+    ga_free(rows);
+    return ga_error() == GA_OK || (complain_error(), false);
 }
 
 /* ---- Any file ---- */
@@ -283,10 +244,10 @@ gpuarray *file_load(const char *what, const char *path)
 {
     input in;
     if (strcmp(path, "-") != 0)
-        return has_suffix(path, ".csv") ? csv_load(path) : npy_load(path);
+        return has_suffix(path, ".csv") ? csv_load(path, path) : npy_load(path);
     if (!input_open(&in, what))
         return NULL;
-    gpuarray *x = is_npy(in.file) ? npy_load(in.path) : csv_read(in.file, "standard input");
+    gpuarray *x = is_npy(in.file) ? npy_load(in.path) : csv_load(in.path, "standard input");
     fclose(in.file);
     return x;
 }

@@ -29,6 +29,7 @@
 #include <quarry/einsum.h>
 #include <quarry/shaping.h>
 #include <quarry/series.h>
+#include <quarry/text.h>
 #include <quarry/struct.h>
 #include <quarry/info.h>
 

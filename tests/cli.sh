@@ -112,7 +112,7 @@ gives '' eval 'i*i' i=i.npy -o r.csv --dtype uint8
 rm -f r.csv
 [ "$("$quarry" eval 'i + 1' i=i.npy -o - | "$quarry" eval 'sum(y)' y=-)" = 6 ] || complain "a pipe of .npy files"
 [ "$("$quarry" eval 'sum(t, axis=0)' t=- < t.csv)" = '[4.  6.5]' ] || complain "a table on standard input"
-fails 'standard input:2: "four" is not a number' eval x x=- << 'END'
+fails 'standard input:2: column 2: expected float64, found "four"' eval x x=- << 'END'
 1,2
 3,four
 END
@@ -128,13 +128,13 @@ printf 'x\000 + 1\n' > f.txt
 fails 'f.txt: not a text' eval -f f.txt x=y.npy
 gives '[1. 2. 3. 4.]' eval 'abs(i)' i=i.npy -t float16
 printf '1,2\n3\n' > bad.csv
-fails 'bad.csv:2: 1 numbers, not 2' eval x x=bad.csv
+fails 'bad.csv:2: 1 columns, expected 2' eval x x=bad.csv
 printf '1,2\n3,four\n' > bad.csv
-fails 'bad.csv:2: "four" is not a number' eval x x=bad.csv
+fails 'bad.csv:2: column 2: expected float64, found "four"' eval x x=bad.csv
 printf '1,2,\n' > bad.csv
-fails 'bad.csv:1: "" is not a number' eval x x=bad.csv
+fails 'bad.csv:1: column 3: expected float64, found ""' eval x x=bad.csv
 printf 'p,q\n1, \n' > bad.csv
-fails 'bad.csv:2: " " is not a number' eval x x=bad.csv
+fails 'bad.csv:2: column 2: expected float64, found ""' eval x x=bad.csv
 printf '1,2\0003\n' > bad.csv
 fails 'bad.csv:1: not a text' eval x x=bad.csv
 mkdir folder.csv

@@ -377,7 +377,7 @@ static const struct {
     {"sum(m, axis=1.5)", "integer", GA_ERR_INVALID, 12},
     {"sum(m, where=x)", "where of shape (6,) does not broadcast to (3, 4)", GA_ERR_SHAPE, 0},
     {"sum(m, where=m, where=m)", "where is given twice", GA_ERR_INVALID, 16},
-    {"max(m, where=m > 1)", "max needs initial= beside where=", GA_ERR_INVALID, 0},
+    {"max(m, where=m > 1)", "max needs initial= where a mask chooses", GA_ERR_INVALID, 0},
     {"argmax(m, where=m)", "argmax takes no where=", GA_ERR_INVALID, 0},
     {"mean(m, initial=1)", "mean takes no initial=", GA_ERR_INVALID, 0},
     {"argmax(m, initial=1)", "argmax takes no initial=", GA_ERR_INVALID, 0},

@@ -243,7 +243,7 @@ static void an_axis_is_compressed(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-static void selections_are_the_last_step(void **state)
+static void selections_are_of_a_length_that_the_data_tell(void **state)
 {
     (void)state;
     GA_SCOPE {
@@ -255,8 +255,24 @@ static void selections_are_the_last_step(void **state)
         assert_numbers(out, NUMBERS(4, 5));
         assert_int_equal(ga_eval_into(out, "x[x > 2]", GA(x)), GA_ERR_SHAPE);
         assert_error(GA_ERR_SHAPE, "the result has shape (3,), out has (2,)");
-        assert_null(ga_eval("sum(x[x > 0])", GA(x)));
-        assert_error(GA_ERR_UNSUPPORTED, "x[mask] is the last step");
+        assert_numbers(ga_eval("x[x > 2] * 2 - x[x > 2]", GA(x)), NUMBERS(3, 4, 5));
+        assert_numbers(ga_astype(ga_eval("sum(x[x > 2])", GA(x)), GA_INT32), NUMBERS(12));
+        assert_numbers(ga_eval("x[x > 5] + 1", GA(x)), 0, NULL);
+        assert_numbers(ga_eval("max(x[x > 5], initial=-1)", GA(x)), NUMBERS(-1));
+        static const char *const more[] = {"cumsum(x[x > 0])",      "x[x > 0] + x[x > 1]",
+                                           "x[x > 0][0]",           "argmax(x[x > 0])",
+                                           "x[y > 0, :] + y[:2]",   "x[x > 0] + y",
+                                           "sum(x[x > 0], axis=0)", "x[x > 0] @ y",
+                                           "x[x[x > 0]]",           "sum(x[x > 0], where=y > 0)"};
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
+            assert_null(ga_eval(more[k], GA(x), GA(y)));
+            if (k != 4 && k != 9)
+                assert_error(GA_ERR_UNSUPPORTED, "only the data tell how many elements");
+            ga_clear_error();
+        }
+        assert_null(ga_eval("max(x[x > 0])", GA(x)));
+        assert_error(GA_ERR_INVALID,
+                     "max needs initial= where a mask chooses: of nothing it has no result");
         assert_null(ga_eval("x[y > 0]", GA(x), GA(y)));
         assert_error(GA_ERR_SHAPE, "a mask of shape (3,) chooses from an array of shape (2, 3)");
         assert_null(ga_eval("take(x, y > 0, axis=0)", GA(x), GA(y)));
@@ -425,7 +441,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_elements_agree_with_loops),
         cmocka_unit_test(large_conditions_agree_with_loops),
         cmocka_unit_test(computed_conditions_agree_with_loops),
-        cmocka_unit_test(selections_are_the_last_step),
+        cmocka_unit_test(selections_are_of_a_length_that_the_data_tell),
         cmocka_unit_test(conditions_choose_their_own_kernels),
         cmocka_unit_test(an_axis_is_compressed),
         cmocka_unit_test(many_dimensions_have_indices),

@@ -391,11 +391,31 @@ t = x - mean(x, axis=0); t[t * f > 0]
 x.T[x.T > 0.5]
 x[::2, 1:][f[1:, :3] < 0]
 s[s == s]
+f[f > 0] * 2 + 1
+sqrt(x[x > 0]) - x[x > 0]
+where(f[b] > 0, f[b], i32[b])
+float64(x[f > 0]) / 3
+-i32[b] // 4
+x[b] * s + k
+(f * 2)[b] + i16[b]
+i64[i64[:, 0, 0] > -9] + i32
+t = x[x > 0]; t * t
+sum(x[x > 0])
+sum(i32[b] * 2)
+mean(f[f > 0])
+mean(x[x > mean(x)]) - mean(x)
+var(f[b], ddof=1)
+any(i32[b] > 3)
+count_nonzero(i32[b])
+max(x[b], initial=-1)
+sum(f[f[:, 0] > -9], axis=0)
+mean(i16[i16[:, 1] > -99], axis=0, keepdims=True)
+sum(i32[i32[:, 0] > -99], axis=(0, 1))
 """
 
 
 def language_answer(text):
-    names = {**namespace(), **{n: getattr(np, n) for n in "float32 float64 int16 where".split()}}
+    names = {**namespace(), **{n: getattr(np, n) for n in "float32 float64 int16 where sqrt count_nonzero".split()}}
 
     def positional(name):
         function = getattr(np, name)

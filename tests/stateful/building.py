@@ -144,7 +144,9 @@ class Bits(Building):
                              lambda: self.ours.packbits(x.array, axis, order),
                              lambda: np.packbits(x.like, axis, bitorder=order))
         x = Held(self.library, rng, rng.integers(0, 256, shape).astype(np.uint8))
-        count = None if rng.random() < 0.3 or not x.like.size else int(rng.integers(-20, 40)) or None  # NumPy leaves bits unset
+        count = int(rng.integers(-20, 40)) or None
+        if rng.random() < 0.3 or not x.like.size:  # of no bytes NumPy makes bits that it does not set
+            count = None
         return self.both("unpackbits(%r, %r, %r, %s)" % (x, axis, count, order),
                          lambda: self.ours.unpackbits(x.array, axis, count, order),
                          lambda: np.unpackbits(x.like, axis, count, order))

@@ -141,7 +141,7 @@ class EvalTakes(EvalParts):
 class EvalMasks(EvalParts):
     """x[mask] with masks of the first axes."""
 
-    FORMULAS = ["{g}"]
+    FORMULAS = ["{g}", "{g} * 2 - {g}", "-{g}"]
 
     def choose(self, rng):
         super().choose(rng)

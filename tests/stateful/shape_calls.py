@@ -281,8 +281,9 @@ class Buildings(Shapes):
             c_void_p(x.address), len(shape), lengths, out, *sized(UnravelArgs(order.encode()))))
 
     def ravel_multi_index(self, arrays, shape, modes, order):
+        numbers = (c_int * len(modes))(*[["raise", "wrap", "clip"].index(mode) for mode in modes])
         return self.make("ga_ravel_multi_index_with", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape),
-                         *sized(RavelArgs(0, (c_int * len(modes))(*[["raise", "wrap", "clip"].index(mode) for mode in modes]), order.encode())))
+                         *sized(RavelArgs(0, numbers, order.encode())))
 
     def diag_indices(self, n, ndim):
         return self.results(ndim, lambda out: self.lib.ga_diag_indices(c_int64(n), ndim, out))

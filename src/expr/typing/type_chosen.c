@@ -75,6 +75,11 @@ static int reduce(typer *t, int row, int x, bool may_be_empty)
     return x == FAILED ? FAILED : ga__typer_reduce_row(t, row, x, GA_NO_DTYPE, may_be_empty);
 }
 
+bool ga__typer_chooses(int row)
+{
+    return recipes[row].absent != NOTHING;
+}
+
 /* ---- The options ---- */
 
 static int fail_option(const typer *t, int row, const char *problem)
@@ -84,6 +89,14 @@ static int fail_option(const typer *t, int row, const char *problem)
     return ga__typer_fail(t, GA_ERR_INVALID, what);
 }
 
+static int check_initial(typer *t, const chosen *c)
+{
+    return recipes[c->row].absent == INITIAL && c->initial == FAILED
+               ? fail_option(t, c->row,
+                             "needs initial= where a mask chooses: of nothing it has no result")
+               : 0;
+}
+
 /* Sets the mask, which broadcasts to x. */
 static int read_mask(typer *t, chosen *c, int where)
 {
@@ -91,8 +104,8 @@ static int read_mask(typer *t, chosen *c, int where)
     char what[160];
     if (recipes[c->row].absent == NOTHING)
         return fail_option(t, c->row, "takes no where= in expressions");
-    if (recipes[c->row].absent == INITIAL && c->initial == FAILED)
-        return fail_option(t, c->row, "needs initial= beside where=: of nothing it has no result");
+    if (check_initial(t, c) == FAILED)
+        return FAILED;
     if (!ga__node_is_weak(w) && ga__check_numeric("where", w->dtype) != GA_OK)
         return ga__typer_fail_here(t);
     if (!ga__broadcasts_to(w->ndim, w->shape, x->ndim, x->shape)) {
@@ -163,6 +176,15 @@ static int spread(typer *t, const chosen *c, int row_of_numbers)
     return choose(t, any, nan, result);
 }
 
+/* The source and the mask of a selection, in its place. */
+static int enter(typer *t, chosen *c)
+{
+    const ga__node *selection = ga__typer_node(t, c->x);
+    c->mask = selection->key.operand[1];
+    c->x = selection->key.operand[0];
+    return check_initial(t, c);
+}
+
 int ga__typer_reduce_chosen(typer *t, const int *operand)
 {
     const ga__options *options = &t->ast->options[t->ast_node->options];
@@ -173,6 +195,8 @@ int ga__typer_reduce_chosen(typer *t, const int *operand)
     if (options->initial >= 0 && read_initial(t, &c, operand[2]) == FAILED)
         return FAILED;
     if (options->where >= 0 && read_mask(t, &c, operand[1]) == FAILED)
+        return FAILED;
+    if (ga__typer_reduces_selection(t, c.x) && enter(t, &c) == FAILED)
         return FAILED;
     c.x = ga__typer_convert(t, c.x, c.loop);
     if (c.x == FAILED)

@@ -79,7 +79,7 @@ int ga__typer_reduce_row(typer *t, int row_id, int operand, ga_dtype given, bool
 int ga__typer_reduce(typer *t, const int *operand)
 {
     const ga__options *options = &t->ast->options[t->ast_node->options];
-    return options->where < 0 && options->initial < 0
+    return options->where < 0 && options->initial < 0 && !ga__typer_reduces_selection(t, operand[0])
                ? ga__typer_reduce_row(t, t->ast_node->row, operand[0], options->dtype, false)
                : ga__typer_reduce_chosen(t, operand);
 }
@@ -92,6 +92,8 @@ int ga__typer_multiply(typer *t, const int *operand)
     ga__node_key key = {.kind = GA__NODE_PRODUCT, .operand = {operand[0], operand[1]}};
     int64_t shape[GA_MAX_NDIM];
     int ndim;
+    if (a->key.kind == GA__NODE_SELECT || b->key.kind == GA__NODE_SELECT)
+        return ga__typer_fail_selection(t);
     if (ga__node_is_weak(a) || ga__node_is_weak(b))
         return ga__typer_fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
     if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)

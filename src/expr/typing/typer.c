@@ -342,6 +342,33 @@ static int find_name(typer *t)
 
 /* ---- The whole expression ---- */
 
+/* A function of single elements. */
+static int type_function(typer *t, const int *operand)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    switch (ast_node->kind) {
+    case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
+    case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
+    case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
+    default: return ga__typer_apply(t, ast_node->row, operand);
+    }
+}
+
+/* The same of selections: the selection from its results. */
+static int type_elementwise(typer *t, int *operand)
+{
+    const ga__ast_node *ast_node = t->ast_node;
+    const bool rows = ast_node->kind == GA__AST_OPERATOR || ast_node->kind == GA__AST_CALL;
+    const int inputs = rows ? ga__rows[ast_node->row].inputs : 1;
+    int selection;
+    if (!ga__typer_enter_selection(t, inputs, operand, &selection))
+        return FAILED;
+    const int result = type_function(t, operand);
+    return selection == FAILED || result == FAILED
+               ? result
+               : ga__typer_leave_selection(t, selection, result);
+}
+
 static int type_node(typer *t, const int *node)
 {
     const ga__ast_node *ast_node = t->ast_node;
@@ -351,13 +378,13 @@ static int type_node(typer *t, const int *node)
     switch (ast_node->kind) {
     case GA__AST_NUMBER: return add_constant(t, ast_node->number);
     case GA__AST_NAME: return find_name(t);
-    case GA__AST_OPERATOR: return apply_operator(t, ast_node->row, operand);
-    case GA__AST_CALL: return ga__typer_apply(t, ast_node->row, operand);
-    case GA__AST_CAST: return cast(t, operand[0], (ga_dtype)ast_node->row);
+    case GA__AST_OPERATOR:
+    case GA__AST_CALL:
+    case GA__AST_CAST:
+    case GA__AST_ROUND: return type_elementwise(t, operand);
     case GA__AST_REDUCTION: return ga__typer_reduce(t, operand);
     case GA__AST_VIEW: return view(t, operand[0]);
     case GA__AST_GATHER: return ga__typer_gather(t, operand);
-    case GA__AST_ROUND: return ga__typer_round(t, operand[0]);
     case GA__AST_PRODUCT: return ga__typer_multiply(t, operand);
     }
     return FAILED;
@@ -377,17 +404,16 @@ static bool copy_parts(ga__graph *graph, const ga__ast *ast)
 }
 
 /* What follows a selection has a length that only the data tell. */
-static int check_selection(const typer *t, int root)
+static int check_selection(typer *t, int root)
 {
+    ga__ast_node place = *t->ast_node;
+    t->ast_node = &place;
     for (int k = 0; k < t->graph->nnodes && t->graph->selects; k++) {
         const ga__node *node = ga__typer_node(t, k);
         for (int i = 0; i < ga__node_inputs(node); i++)
             if (ga__typer_node(t, node->key.operand[i])->key.kind == GA__NODE_SELECT) {
-                ga__eval_fail(
-                    t->ast->text, node->at, GA_ERR_UNSUPPORTED,
-                    "only the data tell how many elements a mask chooses, so x[mask] is the last "
-                    "step: use where(), or another call");
-                return FAILED;
+                place.at = node->at;
+                return ga__typer_fail_selection(t);
             }
     }
     t->graph->selects = ga__typer_node(t, root)->key.kind == GA__NODE_SELECT;

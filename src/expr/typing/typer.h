@@ -55,6 +55,21 @@ ga_status ga__typer_loop(const ga__row *op, ga_dtype given, ga_dtype dtype, ga_d
  * options have them. */
 int ga__typer_reduce_chosen(ga__typer *t, const int *operand);
 
+/* Whether a reduction of the row may choose elements. */
+bool ga__typer_chooses(int row);
+
+/* Raises that a selection does not go here. */
+int ga__typer_fail_selection(const ga__typer *t);
+
+/* Replaces operands of a function of single elements that are selections by what they select from.
+ * *selection is one of them, or GA__TYPER_FAILED if there is none; the result of the function then
+ * becomes the selection from it. False and an error unless all have one mask. */
+bool ga__typer_enter_selection(const ga__typer *t, int inputs, int *operand, int *selection);
+int ga__typer_leave_selection(ga__typer *t, int selection, int result);
+
+/* Whether the ast's node reduces the selection, by a row that takes a mask. */
+bool ga__typer_reduces_selection(const ga__typer *t, int operand);
+
 /* The product of two matrices. */
 int ga__typer_multiply(ga__typer *t, const int *operand);
 
