@@ -80,24 +80,32 @@ GA_API ga_status ga_ix_(int count, const gpuarray *const *arrays, gpuarray **out
 GA_API ga_status ga_unravel_index(const gpuarray *indices, int ndim, const int64_t *shape,
                                   gpuarray **out);
 
-/* Options of ga_unravel_index(). In C: ga_unravel_index(i, GA_SHAPE(3, 4), out, .order = 'F'). */
+/* Arguments of ga_unravel_index(). In C: ga_unravel_index(i, GA_SHAPE(3, 4), out, .order = 'F'). */
 typedef struct ga_unravel_args {
+    const gpuarray *indices;
+    int ndim;
+    const int64_t *shape;
+    gpuarray **out; /* receives `ndim` new arrays, only on success */
+    GA_NAMED_OPTIONS_;
     char order; /* of the elements that the indices count: 'C' (or 0), or 'F', in which the first
                  * axis is the fastest */
 } ga_unravel_args;
 
 /* The same with options, as the macro calls it. GA_ERR_INVALID for another order. */
-GA_API ga_status ga_unravel_index_with(const gpuarray *indices, int ndim, const int64_t *shape,
-                                       gpuarray **out, size_t size, const ga_unravel_args *args);
+GA_API ga_status ga_unravel_index_with(size_t size, const ga_unravel_args *args);
 
 /* The inverse, as numpy.ravel_multi_index: the int64 index in C order of the elements that `ndim`
  * arrays name, which broadcast. A new array. Errors as above. */
 GA_API gpuarray *ga_ravel_multi_index(const gpuarray *const *indices, int ndim,
                                       const int64_t *shape);
 
-/* Options of ga_ravel_multi_index(). In C: ga_ravel_multi_index(list, GA_SHAPE(3, 4), .mode =
+/* Arguments of ga_ravel_multi_index(). In C: ga_ravel_multi_index(list, GA_SHAPE(3, 4), .mode =
  * GA_CLIP). */
 typedef struct ga_ravel_args {
+    const gpuarray *const *indices; /* `ndim` arrays */
+    int ndim;
+    const int64_t *shape;
+    GA_NAMED_OPTIONS_;
     ga_index_mode mode;         /* what an index out of range means: an error, unless the program
                                  * says otherwise */
     const ga_index_mode *modes; /* the same for each axis: `ndim` of them; NULL: `mode` for all */
@@ -106,9 +114,7 @@ typedef struct ga_ravel_args {
 
 /* The same with options, as the macro calls it. GA_ERR_INVALID also for an unknown mode or order.
  */
-GA_API gpuarray *ga_ravel_multi_index_with(const gpuarray *const *indices, int ndim,
-                                           const int64_t *shape, size_t size,
-                                           const ga_ravel_args *args);
+GA_API gpuarray *ga_ravel_multi_index_with(size_t size, const ga_ravel_args *args);
 
 /* The row and column indices of the elements of an n x m matrix on and below, or on and above, the
  * k-th diagonal, as numpy.tril_indices and triu_indices: two new int64 arrays, set only on
@@ -242,10 +248,6 @@ inline gpuarray *ga_unpackbits_call_(const gpuarray *x, const ga_unpackbits_rest
     GA_AT_(ga_unpackbits, sizeof(ga_unpackbits_args), &(ga_unpackbits_args){.x = __VA_ARGS__})
 #endif
 
-#define ga_unravel_index(...) GA_JOIN_(GA_UNRAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
-#define GA_UNRAVEL_4(indices, ndim, shape, out) GA_AT_(ga_unravel_index, indices, ndim, shape, out)
-#define ga_ravel_multi_index(...) GA_JOIN_(GA_RAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__)
-#define GA_RAVEL_3(indices, ndim, shape) GA_AT_(ga_ravel_multi_index, indices, ndim, shape)
 #ifdef __cplusplus
 struct ga_unravel_rest_ {
     char order = 0;
@@ -256,31 +258,34 @@ struct ga_ravel_rest_ {
     char order = 0;
 };
 inline ga_status ga_unravel_call_(const gpuarray *indices, int ndim, const int64_t *shape,
-                                  gpuarray **out, const ga_unravel_rest_ &rest)
+                                  gpuarray **out, const ga_unravel_rest_ &rest = {})
 {
-    const ga_unravel_args args = {rest.order};
-    return ga_unravel_index_with(indices, ndim, shape, out, sizeof args, &args);
+    const ga_unravel_args args = {indices, ndim, shape, out, rest.order};
+    return ga_unravel_index_with(sizeof args, &args);
 }
 inline gpuarray *ga_ravel_call_(const gpuarray *const *indices, int ndim, const int64_t *shape,
-                                const ga_ravel_rest_ &rest)
+                                const ga_ravel_rest_ &rest = {})
 {
-    const ga_ravel_args args = {rest.mode, rest.modes, rest.order};
-    return ga_ravel_multi_index_with(indices, ndim, shape, sizeof args, &args);
+    const ga_ravel_args args = {indices, ndim, shape, rest.mode, rest.modes, rest.order};
+    return ga_ravel_multi_index_with(sizeof args, &args);
 }
+#define ga_unravel_index(...) GA_HERE_(GA_JOIN_(GA_UNRAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_UNRAVEL_4(indices, ndim, shape, out) ga_unravel_call_(indices, ndim, shape, out)
 #define GA_UNRAVEL_5(indices, ndim, shape, out, ...)                                               \
-    GA_HERE_(ga_unravel_call_(indices, ndim, shape, out, {__VA_ARGS__}))
-#define GA_RAVEL_4(indices, ndim, shape, ...)                                                      \
-    GA_HERE_(ga_ravel_call_(indices, ndim, shape, {__VA_ARGS__}))
-#else
-#define GA_UNRAVEL_5(indices, ndim, shape, out, ...)                                               \
-    GA_AT_(ga_unravel_index_with, indices, ndim, shape, out, sizeof(ga_unravel_args),              \
-           &(ga_unravel_args){__VA_ARGS__})
-#define GA_RAVEL_4(indices, ndim, shape, ...)                                                      \
-    GA_AT_(ga_ravel_multi_index_with, indices, ndim, shape, sizeof(ga_ravel_args),                 \
-           &(ga_ravel_args){__VA_ARGS__})
-#endif
+    ga_unravel_call_(indices, ndim, shape, out, {__VA_ARGS__})
+#define ga_ravel_multi_index(...) GA_HERE_(GA_JOIN_(GA_RAVEL_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_RAVEL_3(indices, ndim, shape) ga_ravel_call_(indices, ndim, shape)
+#define GA_RAVEL_4(indices, ndim, shape, ...) ga_ravel_call_(indices, ndim, shape, {__VA_ARGS__})
 #define GA_RAVEL_5 GA_RAVEL_4
 #define GA_RAVEL_6 GA_RAVEL_4
+#else
+#define ga_unravel_index(...)                                                                      \
+    GA_AT_(ga_unravel_index_with, sizeof(ga_unravel_args),                                         \
+           &(ga_unravel_args){.indices = __VA_ARGS__})
+#define ga_ravel_multi_index(...)                                                                  \
+    GA_AT_(ga_ravel_multi_index_with, sizeof(ga_ravel_args),                                       \
+           &(ga_ravel_args){.indices = __VA_ARGS__})
+#endif
 
 #define ga_resize(x, ...) GA_AT_(ga_resize, x, GA_SIZES_(__VA_ARGS__))
 #define ga_indices(...) GA_AT_(ga_indices, GA_SIZES_(__VA_ARGS__))

@@ -210,11 +210,12 @@ class CovArgs(Structure):
 
 
 class UnravelArgs(Structure):
-    _fields_ = [("order", c_char)]
+    _fields_ = [("indices", c_void_p), ("ndim", c_int), ("shape", LENGTHS), ("out", c_void_p), ("order", c_char)]
 
 
 class RavelArgs(Structure):
-    _fields_ = [("mode", c_int), ("modes", POINTER(c_int)), ("order", c_char)]
+    _fields_ = [("indices", c_void_p), ("ndim", c_int), ("shape", LENGTHS), ("mode", c_int),
+                ("modes", POINTER(c_int)), ("order", c_char)]
 
 
 class PackbitsArgs(Structure):
@@ -276,14 +277,15 @@ class Buildings(Shapes):
         return self.results(len(arrays), lambda out: self.lib.ga_ix_(len(arrays), pointers(arrays), out))
 
     def unravel_index(self, x, shape, order):
-        lengths = (c_int64 * max(len(shape), 1))(*shape)
-        return self.results(len(shape), lambda out: self.lib.ga_unravel_index_with(
-            c_void_p(x.address), len(shape), lengths, out, *sized(UnravelArgs(order.encode()))))
+        dims = (c_int64 * max(len(shape), 1))(*shape)
+        return self.results(len(shape), lambda out: self.lib.ga_unravel_index_with(*sized(UnravelArgs(
+            x.address, len(shape), dims, ctypes.cast(out, c_void_p), order.encode()))))
 
     def ravel_multi_index(self, arrays, shape, modes, order):
         numbers = (c_int * len(modes))(*[["raise", "wrap", "clip"].index(mode) for mode in modes])
-        return self.make("ga_ravel_multi_index_with", pointers(arrays), len(shape), (c_int64 * len(shape))(*shape),
-                         *sized(RavelArgs(0, numbers, order.encode())))
+        return self.make("ga_ravel_multi_index_with", *sized(RavelArgs(
+            ctypes.cast(pointers(arrays), c_void_p), len(shape), (c_int64 * len(shape))(*shape), 0, numbers,
+            order.encode())))
 
     def diag_indices(self, n, ndim):
         return self.results(ndim, lambda out: self.lib.ga_diag_indices(c_int64(n), ndim, out))

@@ -447,6 +447,7 @@ int main(int count, char **words)
         indexing();
         joining();
         typed();
+        as_text();
         functions();
         scans();
         order();

@@ -2,6 +2,20 @@
 #ifndef SURFACE_TYPED_H
 #define SURFACE_TYPED_H
 
+/* A file of text in the folder of the results. */
+static void as_text(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/table.txt", folder);
+    AFTER("np.round(m)", ga_savetxt(m, path), ga_loadtxt(path));
+#if OPTIONS
+    AFTER("m[1:, [0, 2]].astype(np.int16)",
+          ga_savetxt(m, path, .fmt = "%d", .delimiter = ",", .header = "a,b"),
+          ga_loadtxt(path, .dtype = GA_INT16, .delimiter = ",", .skiprows = 2, GA_USECOLS(0, 2)));
+#endif
+    remove(path);
+}
+
 static void typed(void)
 {
 #if OPTIONS

@@ -103,14 +103,13 @@ ga_status(ga_unravel_index)(const gpuarray *indices, int ndim, const int64_t *sh
     return unravel(indices, ndim, shape, 'C', out);
 }
 
-ga_status ga_unravel_index_with(const gpuarray *indices, int ndim, const int64_t *shape,
-                                gpuarray **out, size_t size, const ga_unravel_args *args)
+ga_status ga_unravel_index_with(size_t size, const ga_unravel_args *args)
 {
     GA__CALL("unravel_index");
     ga_unravel_args known;
     if (ga__options_read("unravel_index", &known, sizeof known, args, size) != GA_OK)
         return ga_error();
-    return unravel(indices, ndim, shape, known.order, out);
+    return unravel(known.indices, known.ndim, known.shape, known.order, known.out);
 }
 
 /* ---- ravel_multi_index ---- */
@@ -186,9 +185,11 @@ static gpuarray *zero_on(ga__device *device)
     return sum ? made_if(sum, ga__fill_elements(sum, ga_value_bool(false))) : NULL;
 }
 
-static gpuarray *ravel(const gpuarray *const *indices, int ndim, const int64_t *shape,
-                       const ga_ravel_args *args)
+static gpuarray *ravel(const ga_ravel_args *args)
 {
+    const gpuarray *const *indices = args->indices;
+    const int64_t *shape = args->shape;
+    const int ndim = args->ndim;
     int64_t size, step[GA_MAX_NDIM];
     ga_index_mode modes[GA_MAX_NDIM];
     bool fortran;
@@ -214,15 +215,14 @@ static gpuarray *ravel(const gpuarray *const *indices, int ndim, const int64_t *
 gpuarray *(ga_ravel_multi_index)(const gpuarray *const *indices, int ndim, const int64_t *shape)
 {
     GA__CALL("ravel_multi_index");
-    return ravel(indices, ndim, shape, &(ga_ravel_args){.order = 'C'});
+    return ravel(&(ga_ravel_args){.indices = indices, .ndim = ndim, .shape = shape});
 }
 
-gpuarray *ga_ravel_multi_index_with(const gpuarray *const *indices, int ndim, const int64_t *shape,
-                                    size_t size, const ga_ravel_args *args)
+gpuarray *ga_ravel_multi_index_with(size_t size, const ga_ravel_args *args)
 {
     GA__CALL("ravel_multi_index");
     ga_ravel_args known;
     if (ga__options_read("ravel_multi_index", &known, sizeof known, args, size) != GA_OK)
         return NULL;
-    return ravel(indices, ndim, shape, &known);
+    return ravel(&known);
 }
