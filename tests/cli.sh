@@ -329,7 +329,7 @@ sha256sum --status -c whole.sum || complain "an error changed r.csv"
 [ ! -e n.csv ] || complain "an error left n.csv"
 fails 'no/such/r.csv: No such file' eval 'x * 2' x=x.npy -o no/such/r.csv
 mkdir d.csv
-fails 'd.csv: not a regular file' eval 'x * 2' x=x.npy -o d.csv
+fails 'd.csv: Is a directory' eval 'x * 2' x=x.npy -o d.csv
 chmod 640 r.csv
 ln -s r.csv to.csv
 gives '' eval 'x * 2' x=x.npy -o to.csv

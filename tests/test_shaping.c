@@ -108,6 +108,32 @@ static void indices_have_modes_and_orders(void **state)
     }
 }
 
+static void windows_slide(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)), *both = ga_sliding_window_view(x, GA_SHAPE(2, 3)),
+                 *rows = ga_sliding_window_view(ga_flip(x, 0), GA_SHAPE(2), GA_AXIS(-2));
+        assert_shape(both, GA_SHAPE(2, 2, 2, 3));
+        assert_numbers(ga_slice(both, "1, 0"), NUMBERS(4, 5, 6, 8, 9, 10));
+        assert_shape(rows, GA_SHAPE(2, 4, 2));
+        assert_numbers(ga_slice(rows, "0"), NUMBERS(8, 4, 9, 5, 10, 6, 11, 7));
+        assert_shape(ga_sliding_window_view(x, GA_SHAPE(2, 2), GA_AXIS(1, 1)),
+                     GA_SHAPE(3, 2, 2, 2));
+        assert_shape(ga_sliding_window_view(x, GA_SHAPE(0), GA_AXIS(0)), GA_SHAPE(4, 4, 0));
+        assert_int_equal(ga_assign(both, 1), GA_ERR_INVALID);
+        ga_clear_error();
+        assert_null(ga_sliding_window_view(x, GA_SHAPE(2)));
+        assert_error(GA_ERR_SHAPE, "sliding_window_view: a window of 1 axes along 2 of the array");
+        assert_null(ga_sliding_window_view(x, GA_SHAPE(5), GA_AXIS(1)));
+        assert_error(GA_ERR_SHAPE, "sliding_window_view: a window of 5 along axis 1, where 4 fit");
+        assert_null(ga_sliding_window_view(x, GA_SHAPE(2), GA_AXIS(2)));
+        assert_error(GA_ERR_INVALID, "sliding_window_view: axis 2 is out of range");
+        assert_null(ga_sliding_window_view(NULL, GA_SHAPE(2)));
+        assert_error(GA_ERR_INVALID, "sliding_window_view: the array is NULL");
+    }
+}
+
 static void bits_are_packed(void **state)
 {
     (void)state;
@@ -457,7 +483,8 @@ static bool build(void)
                ga_ix_(GA_ARRAYS(k, k), out) == GA_OK &&
                ga_unravel_index(k, GA_SHAPE(2, 2), out, .order = 'F') == GA_OK &&
                ga_diag_indices(2, 2, out) == GA_OK && ga_packbits(x, GA_AXIS(0)) &&
-               ga_unpackbits(ga_packbits(x)) && ga_vander(k, 3, false);
+               ga_unpackbits(ga_packbits(x)) &&
+               ga_sliding_window_view(x, GA_SHAPE(2), GA_AXIS(0)) && ga_vander(k, 3, false);
     }
     return done;
 }
@@ -579,6 +606,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(elements_are_put_in_and_left_out),
         cmocka_unit_test(grids_name_elements),
         cmocka_unit_test(indices_have_modes_and_orders),
+        cmocka_unit_test(windows_slide),
         cmocka_unit_test(bits_are_packed),
         cmocka_unit_test(numbers_along_an_axis),
         cmocka_unit_test(dtypes_are_promoted),

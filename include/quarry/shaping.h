@@ -133,6 +133,25 @@ GA_API ga_status ga_diag_indices(int64_t n, int ndim, gpuarray **out);
  * negative number. */
 GA_API gpuarray *ga_vander(const gpuarray *x, int64_t columns, bool increasing);
 
+/* ---- Windows ---- */
+
+/* Arguments of ga_sliding_window_view(). In C: ga_sliding_window_view(x, GA_SHAPE(31), GA_AXIS(0)).
+ */
+typedef struct ga_windows_args {
+    const gpuarray *x;
+    int nwindow;
+    const int64_t *window; /* the lengths of a window, one for each of these axes: */
+    GA_NAMED_OPTIONS_;
+    int naxes; /* 0: all axes of x */
+    const int *axes;
+} ga_windows_args;
+
+/* The windows of x that slide along axes, as numpy.lib.stride_tricks.sliding_window_view: a
+ * read-only view, whose last axes are those of a window. Along an axis of n elements there are n -
+ * length + 1 windows; an axis that is named twice has windows of windows. GA_ERR_SHAPE for a window
+ * longer than its axis, or with another number of axes; GA_ERR_INVALID for a bad axis. */
+GA_API gpuarray *ga_sliding_window_view(size_t size, const ga_windows_args *args);
+
 /* ---- Bits ---- */
 
 /* Arguments of ga_packbits(). In C: ga_packbits(x, GA_AXIS(0), .bitorder = "little"). */
@@ -192,6 +211,21 @@ inline gpuarray *ga_insert_(const gpuarray *x, What what, Value value,
 #define GA_INSERT_4(x, what, value, ...) ga_insert_(x, what, value, {__VA_ARGS__})
 #define GA_INSERT_5 GA_INSERT_4
 #define GA_INSERT_6 GA_INSERT_4
+inline gpuarray *ga_windows_call_(const ga_windows_args &args)
+{
+    return ga_sliding_window_view(sizeof args, &args);
+}
+inline gpuarray *ga_windows_call_(const gpuarray *x, int nwindow, const int64_t *window,
+                                  const ga_axis_rest_ &rest = {})
+{
+    return ga_windows_call_(ga_windows_args{x, nwindow, window, rest.naxes, rest.axes});
+}
+#define ga_sliding_window_view(...)                                                                \
+    GA_HERE_(GA_JOIN_(GA_WINDOWS_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_WINDOWS_1(args) ga_windows_call_(args)
+#define GA_WINDOWS_3(x, n, window) ga_windows_call_(x, n, window)
+#define GA_WINDOWS_4(x, n, window, ...) ga_windows_call_(x, n, window, {__VA_ARGS__})
+#define GA_WINDOWS_5 GA_WINDOWS_4
 struct ga_packbits_rest_ {
     int naxes = 0;
     const int *axes = nullptr;
@@ -242,6 +276,8 @@ inline gpuarray *ga_unpackbits_call_(const gpuarray *x, const ga_unpackbits_rest
     GA_AT_(                                                                                        \
         ga_insert, sizeof(ga_insert_args),                                                         \
         &(ga_insert_args){.x = array, .part = GA_PART_(what), .value = GA_V(number), __VA_ARGS__})
+#define ga_sliding_window_view(...)                                                                \
+    GA_AT_(ga_sliding_window_view, sizeof(ga_windows_args), &(ga_windows_args){.x = __VA_ARGS__})
 #define ga_packbits(...)                                                                           \
     GA_AT_(ga_packbits, sizeof(ga_packbits_args), &(ga_packbits_args){.x = __VA_ARGS__})
 #define ga_unpackbits(...)                                                                         \

@@ -154,6 +154,8 @@ static void indexing(void)
     SHOW("np.argwhere(mask)", ga_argwhere(mask));
     SHOW("np.flatnonzero(mask)", ga_flatnonzero(mask));
     AFTER("np.diag_indices(3)[1]", ga_diag_indices(3, 2, out), out[1]);
+    SHOW("np.lib.stride_tricks.sliding_window_view(x, (2, 3))",
+         ga_sliding_window_view(x, GA_SHAPE(2, 3)));
     SHOW("np.packbits(x > 0)", ga_packbits(ga_greater(x, 0)));
     SHOW("np.unpackbits(k.astype(np.uint8))", ga_unpackbits(ga_astype(k, GA_UINT8)));
     AFTER("np.unravel_index(k, (3, 4))[1]", ga_unravel_index(k, GA_SHAPE(3, 4), out), out[1]);

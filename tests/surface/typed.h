@@ -7,7 +7,7 @@ static void as_text(void)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/table.txt", folder);
-    AFTER("np.round(m)", ga_savetxt(m, path), ga_loadtxt(path));
+    AFTER("m.astype(float)", ga_savetxt(m, path), ga_loadtxt(path));
 #if OPTIONS
     AFTER("m[1:, [0, 2]].astype(np.int16)",
           ga_savetxt(m, path, .fmt = "%d", .delimiter = ",", .header = "a,b"),
@@ -51,6 +51,8 @@ static void typed(void)
          ga_unpackbits(ga_astype(k, GA_UINT8), GA_AXIS(0), .count = 11));
     AFTER("np.unravel_index(k, (3, 4), 'F')[1]",
           ga_unravel_index(k, GA_SHAPE(3, 4), lists, .order = 'F'), lists[1]);
+    SHOW("np.lib.stride_tricks.sliding_window_view(z, 2, axis=1)",
+         ga_sliding_window_view(z, GA_SHAPE(2), GA_AXIS(1)));
     SHOW("np.quantile(x, 0.4, axis=1, weights=s[1:5], method='inverted_cdf')",
          ga_quantile(x, 0.4, GA_AXIS(1), .method = "inverted_cdf", .weights = ga_slice(s, "1:5")));
 #endif
