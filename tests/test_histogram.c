@@ -1,11 +1,14 @@
 /* Searches and histograms: NumPy's answers in several layouts, refused arguments, results that are
  * written on success only, and the failure of any allocation. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <quarry.h>
 
 #include "array_support.h"
+#include "files.h"
 #include "golden.h"
 #include "layouts.h"
 #include "parallel.h"
@@ -175,6 +178,57 @@ static void axes_have_bins_of_their_own(void **state)
         assert_error(status, text);                                                                \
     } while (0)
 
+/* The numbers of tests/golden/make_rules.py; a negative count: that many equal ones. */
+static gpuarray *ruled(int count, ga_dtype dtype)
+{
+    if (count < 0)
+        return ga_full(dtype, GA_SHAPE(-count), 4);
+    gpuarray *k = ga_remainder(ga_multiply(ga_arange(GA_INT64, 0, count, 1), 7919), 1009),
+             *squares = ga_multiply(k, k);
+    return ga_astype(dtype == GA_INT32 ? ga_floor_divide(squares, 1009) : ga_divide(squares, 1009),
+                     dtype);
+}
+
+static void rules_make_numpys_bins(void **state)
+{
+    static const char *const rules[] = {"auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"};
+    size_t nbytes;
+    char *text = read_bytes(golden_path("rules.txt"), &nbytes), *rest, *line, dtype[16];
+    (void)state;
+    for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        GA_SCOPE {
+            int count, wanted[7];
+            double low, high;
+            assert_int_equal(sscanf(line, "%d %15s %lf %lf %d %d %d %d %d %d %d", &count, dtype,
+                                    &low, &high, wanted, wanted + 1, wanted + 2, wanted + 3,
+                                    wanted + 4, wanted + 5, wanted + 6),
+                             11);
+            gpuarray *x = ruled(count, strcmp(dtype, "float64") == 0   ? GA_FLOAT64
+                                       : strcmp(dtype, "float32") == 0 ? GA_FLOAT32
+                                                                       : GA_INT32);
+            for (int k = 0; k < 7; k++) {
+                const int64_t found = ga_histogram_bins(x, .rule = rules[k], .range = {low, high});
+                if (found != wanted[k])
+                    fail_msg("%s: %s makes %lld bins", line, rules[k], (long long)found);
+            }
+        }
+    free(text);
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(3, 4)), *counts;
+        assert_int_equal(ga_histogram(x, ga_histogram_bins(x), &counts, NULL), GA_OK);
+        assert_int_equal(ga_histogram_bins(x, .rule = "stone"), 0);
+        assert_error(GA_ERR_INVALID, "histogram_bins: unknown rule \"stone\"");
+        assert_int_equal(ga_histogram_bins(x, .range = {3, 1}), 0);
+        assert_error(GA_ERR_INVALID, "histogram_bins: the range [3, 1] is reversed");
+        assert_int_equal(ga_histogram_bins(ga_ones(GA_COMPLEX64, GA_SHAPE(2))), 0);
+        assert_error(GA_ERR_DTYPE, "histogram_bins: ");
+        assert_int_equal(ga_histogram_bins(NULL), 0);
+        assert_error(GA_ERR_INVALID, "histogram_bins: ");
+        assert_int_equal(ga_histogram_bins(ga_full(GA_FLOAT32, GA_SHAPE(2), INFINITY)), 0);
+        assert_error(GA_ERR_INVALID, "histogram_bins: the data's range [inf, inf] is not finite");
+    }
+}
+
 static void histograms_refuse_with_the_numbers(void **state)
 {
     gpuarray *counts, *edges, *mark;
@@ -279,6 +333,8 @@ static bool all_once(void)
         done = i && ga_searchsorted(x, i, .sorter = i) && ga_searchsorted(x, 3.5) &&
                ga_digitize(x, i) && ga_interp(x, x, i, .period = 7) &&
                ga_bincount(i, .weights = x) &&
+               ga_histogram_bins(x, .rule = "doane", .range = {1, 30}) > 0 &&
+               ga_histogram_bins(i) > 0 &&
                ga_histogram(ga_transpose(ga_reshape(x, GA_SHAPE(4, 10))), 5, &counts, &edges,
                             .density = true) == GA_OK &&
                ga_histogram2d(x, i, 3, x, &plane, NULL, NULL) == GA_OK;
@@ -299,6 +355,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_are_searched_for),
         cmocka_unit_test(numbers_stand_on_lines_between_points),
         cmocka_unit_test(axes_have_bins_of_their_own),
+        cmocka_unit_test(rules_make_numpys_bins),
         cmocka_unit_test(histograms_refuse_with_the_numbers),
         cmocka_unit_test(searches_refuse_with_the_numbers),
         cmocka_unit_test(sums_have_the_same_bits_in_every_run),

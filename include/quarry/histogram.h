@@ -94,9 +94,22 @@ typedef struct ga_histogram_args {
  * call waits for the minimum and maximum of x if it has to find the range, and for given edges.
  * GA_ERR_INVALID if there is less than one bin, if the range is reversed or not finite, if the
  * edges do not ascend, if x without a range has an infinity or NaN, or if the range is too small
- * for that many bins; GA_ERR_DTYPE for a number of bins that is not an integer. Rules such as
- * bins="auto" are missing. Results are set only on success. */
+ * for that many bins; GA_ERR_DTYPE for a number of bins that is not an integer. Results are set
+ * only on success. ga_histogram_bins() finds a number of bins. */
 GA_API ga_status ga_histogram(size_t size, const ga_histogram_args *args);
+
+/* Arguments of ga_histogram_bins(). In C: ga_histogram_bins(x, .rule = "fd"). */
+typedef struct ga_histogram_bins_args {
+    const gpuarray *x; /* real, of any shape */
+    const char *rule;  /* "auto" (or NULL), "doane", "fd", "rice", "scott", "sqrt" or "sturges" */
+    double range[2];   /* as in ga_histogram(): elements outside do not count */
+} ga_histogram_bins_args;
+
+/* The number of equal bins that numpy.histogram(x, bins=rule) makes: ga_histogram(x,
+ * ga_histogram_bins(x), &counts, &edges). NumPy's rule "stone" is missing. The call waits for the
+ * elements. 0 and the thread's error on failure: GA_ERR_INVALID for another rule, and as of
+ * ga_histogram(). */
+GA_API int64_t ga_histogram_bins(size_t size, const ga_histogram_bins_args *args);
 
 /* Arguments of ga_histogram2d(). */
 typedef struct ga_histogram2d_args {
@@ -272,6 +285,23 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #define ga_bincount(...) GA_HERE_(GA_JOIN_(GA_BINCOUNT_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_BINCOUNT_ONE(x) ga_bincount_(x)
 #define GA_BINCOUNT_MANY(...) GA_REST_2_(ga_bincount_, __VA_ARGS__)
+struct ga_histogram_bins_rest_ {
+    const char *rule = nullptr;
+    double range[2] = {0, 0};
+};
+inline int64_t ga_histogram_bins_(const ga_histogram_bins_args &args)
+{
+    return ga_histogram_bins(sizeof args, &args);
+}
+inline int64_t ga_histogram_bins_(const gpuarray *x, const ga_histogram_bins_rest_ &rest = {})
+{
+    return ga_histogram_bins_(
+        ga_histogram_bins_args{x, rest.rule, {rest.range[0], rest.range[1]}});
+}
+#define ga_histogram_bins(...) \
+    GA_HERE_(GA_JOIN_(GA_HISTOGRAM_BINS_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__))
+#define GA_HISTOGRAM_BINS_ONE(x) ga_histogram_bins_(x)
+#define GA_HISTOGRAM_BINS_MANY(x, ...) ga_histogram_bins_(x, {__VA_ARGS__})
 #define ga_histogram(...) GA_HERE_(GA_JOIN_(GA_HISTOGRAM_, GA_FEW_(__VA_ARGS__))(__VA_ARGS__))
 #define GA_HISTOGRAM_1(args) ga_histogram_(args)
 #define GA_HISTOGRAM_4(x, bins, counts, edges) ga_histogram_(x, bins, counts, edges)
@@ -294,6 +324,7 @@ inline ga_status ga_histogramdd_(const gpuarray *sample, int nbins, const ga_val
 #else
 #define GA_BINS(...) GA_VALUES_(__VA_ARGS__)
 #define GA_ARGS_(f, ...) GA_AT_(f, sizeof(f##_args), &(f##_args){__VA_ARGS__})
+#define ga_histogram_bins(...) GA_ARGS_(ga_histogram_bins, .x = __VA_ARGS__)
 #define ga_searchsorted(array, ...) \
     GA_JOIN_(GA_SEARCHSORTED_, GA_MANY_(__VA_ARGS__))(array, __VA_ARGS__)
 #define GA_SEARCHSORTED_ONE(array, value) GA_ARGS_(ga_searchsorted, .a = array, .v = GA_V(value))

@@ -51,6 +51,7 @@ static void typed(void)
          ga_unpackbits(ga_astype(k, GA_UINT8), GA_AXIS(0), .count = 11));
     AFTER("np.unravel_index(k, (3, 4), 'F')[1]",
           ga_unravel_index(k, GA_SHAPE(3, 4), lists, .order = 'F'), lists[1]);
+    NUMBER("len(np.histogram(y, 'fd')[0])", ga_histogram_bins(y, .rule = "fd"));
     SHOW("np.lib.stride_tricks.sliding_window_view(z, 2, axis=1)",
          ga_sliding_window_view(z, GA_SHAPE(2), GA_AXIS(1)));
     SHOW("np.quantile(x, 0.4, axis=1, weights=s[1:5], method='inverted_cdf')",
