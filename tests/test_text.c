@@ -208,7 +208,10 @@ static void errors_name_line_and_column(void **state)
     assert_null(ga_loadtxt(path));
     assert_error(GA_ERR_FORMAT, ":2: not a text");
     GA_SCOPE {
-        assert_numbers(ga_loadtxt(file_of("\xEF\xBB\xBF" "1 2"), .dtype = GA_INT32), NUMBERS(1, 2));
+        assert_numbers(ga_loadtxt(file_of("\xEF\xBB\xBF"
+                                          "1 2"),
+                                  .dtype = GA_INT32),
+                       NUMBERS(1, 2));
     }
     assert_null(ga_loadtxt(file_of("1 2\n3\n"), GA_USECOLS(0, 1)));
     assert_error(GA_ERR_FORMAT, ":2: column 1 is out of range for 1");
