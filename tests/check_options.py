@@ -9,9 +9,10 @@ from pathlib import Path
 
 # Members behind a macro; what a call notes by itself or takes as a list by its position.
 MACROS = {"GA_AXIS": "naxes", "GA_INITIAL": "initial", "GA_PARTS": "n", "GA_PAD_VALUES": "nvalues",
-          "GA_PAD_LENGTHS": "nstat_lengths"}
-LISTS = {"axes", "parts", "values", "stat_lengths", "given", "reserved", "GA_NAMED_OPTIONS_"}
-BY_POSITION = {"GA_ARRAYS": {"count", "operands", "arrays"}, "GA_SHAPE": {"nwidths", "widths", "ndim", "lengths"},
+          "GA_PAD_LENGTHS": "nstat_lengths", "GA_USECOLS": "nusecols"}
+LISTS = {"axes", "parts", "values", "stat_lengths", "usecols", "given", "reserved", "GA_NAMED_OPTIONS_"}
+BY_POSITION = {"GA_ARRAYS": {"count", "operands", "arrays"},
+               "GA_SHAPE": {"nwidths", "widths", "ndim", "lengths", "shape", "nwindow", "window"},
                "GA_AXES": {"naxes", "nother", "other"}, "GA_BINS": {"nbins", "bins"},
                "GA_SOURCES": {"sources", "count", "source_bytes"}}
 # Calls whose macros do not name the struct as a word.
@@ -25,6 +26,7 @@ macros = dict(re.findall(r"#\s*define (\w+)\([^)]*\)([^\n]*)", text))
 
 def members(body):
     """The members of a struct."""
+    body = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", body)  # pointers to functions
     for part in re.split(r"[;,]", body):
         yield from re.findall(r"(\w+)(?:\[[^]]*\])*$", part.strip())[:1]
 
