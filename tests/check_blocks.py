@@ -58,9 +58,9 @@ def table(page, text):
 
 
 def source_of(program):
-    """The text of the program that a shell starts; empty if it is not of this tree."""
-    pattern = PROGRAMS.get(Path(program).name, program)
-    return "".join(path.read_text() for path in root.glob(pattern.lstrip("./")) if path.is_file())
+    """The text of the program that a shell starts; empty if it has none in this tree."""
+    pattern = PROGRAMS.get(Path(program).name, program if program.startswith("tools/") else "nothing")
+    return "".join(path.read_text() for path in root.glob(pattern))
 
 
 def option_errors(code):
