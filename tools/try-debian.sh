@@ -3,7 +3,7 @@
 # Needs root, debootstrap and a network; FOLDER receives the systems (3 GB), which stay for the next call. The steps:
 #   deb     makes the .deb in one system. In another: installs it, runs the README's program, the tutorial's, one in
 #           C++20, a Makefile, a CMake and a Meson project, the command and the manual, and removes it
-#   wheels  builds with CUDA, nvcc included, where no toolkit is, and tests what that installs
+#   wheels  builds with CUDA, nvcc included, where no toolkit is, compiles kernels, and tests what that installs
 #   example runs the README's first command
 #   tests   runs the README's second command, and lists what it skips
 # With 2 processors that others use too: 8 minutes, 12, 6 and 40.
@@ -55,6 +55,9 @@ wheels() {
         [ -d build/wheels ] || meson setup build/wheels -Dcuda=enabled -Dtests=false
         ninja -C build/wheels
         build/wheels/cli/quarry info
+        mkdir build/made
+        build/wheels/bench/quarry-kernels build/made
+        [ "$(find build/made -name "*.cubin" | wc -l)" -gt 40 ]
         sh tests/package.sh . build/wheels lib/$(uname -m)-linux-gnu both true'
 }
 
