@@ -13,7 +13,7 @@ def elements(rng, dtype, shape):
     """Small integers other than zero: the results of formulas are exact in every dtype."""
     dtype = numpy_dtype(dtype)
     if dtype.kind == "b":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape) < 0.5)
     values = rng.integers(1, 5, shape)
     if dtype.kind not in "ub":
         values = values * rng.choice([-1, 1], shape)
@@ -42,7 +42,7 @@ def view_of(library, base, like, layout):
         return library.transpose(base, axes), like.transpose(axes)
     parts = {"reversed": [slice(None, None, -1)] * ndim, "every second": [slice(None, None, 2)] * ndim,
              "tail": [slice(1, None)] * ndim, "inner": [slice(1, -1)] * ndim}[layout]
-    return library.slice(base, parts), like[tuple(parts)]
+    return library.slice(base, parts), like[(*parts, ...)] # of no axes too: no scalar
 
 
 def base_shape(shape, layout):
