@@ -158,6 +158,7 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(bins), "");
     ga__record_set(record, GA__KEY(gather), "");
     ga__record_set(record, GA__KEY(fold), "");
+    ga__record_set(record, GA__KEY(convolve), "");
     ga__record_set(record, GA__KEY(series), "");
     ga__record_set(record, GA__KEY(vector_math), "");
     ga__record_set(record, GA__KEY(plain), "");
