@@ -27,7 +27,10 @@ enum {
     CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
                                their storing together cost less than a round over the row */
-    KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
+    KEEP_ROOM = 64,         /* host: ga_keep_room of rank_keep.host */
+    SHARED_PARTS = 8,       /* host: so many parts of a row take as long one after another, with a
+                               sample, as rounds of several processors; */
+    SHARED_PROCESSORS = 4,  /* so many processors never pay for rounds of sampled rows */
     MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
     WINNER_BYTES = 24,      /* host: key, value and index */
     ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
@@ -211,7 +214,9 @@ static bool takes_whole_rows(const call *c)
 {
     const ga__ranking *r = c->r;
     if (c->v.host)
-        return r->count <= HOST_GRAIN || r->rows >= c->device->processors;
+        return r->count <= (int64_t)HOST_GRAIN * SHARED_PARTS ||
+               r->rows >= c->device->processors ||
+               (key_bytes(r) >= 2 && c->device->processors <= SHARED_PROCESSORS);
     const size_t all = c->device->shared_bytes ? c->device->shared_bytes : 48 << 10,
                  nbytes = (size_t)r->count * key_bytes(r);
     const bool pays =
