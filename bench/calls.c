@@ -22,6 +22,7 @@
     A(low)                                                                                         \
     A(high)                                                                                        \
     A(points)                                                                                      \
+    A(ascending)                                                                                   \
     A(few)                                                                                         \
     A(square)                                                                                      \
     A(stack)

@@ -57,7 +57,7 @@ class NumPy:
         return (time.perf_counter() - start) * 1e6 / times
 
 
-ARRAYS = ('x', 'y', 'm', 'row', 'column', 'out', 'order', 'mask', 'none', 'low', 'high', 'points', 'few', 'square',
+ARRAYS = ('x', 'y', 'm', 'row', 'column', 'out', 'order', 'mask', 'none', 'low', 'high', 'points', 'ascending', 'few', 'square',
           'stack')
 
 
@@ -83,6 +83,7 @@ def arrays(dtype, n, k):
     return {'x': x, 'y': y, 'm': m, 'row': m[:1].copy(), 'column': m[:, :1].copy(), 'out': np.zeros_like(x),
             'order': rng.permutation(n), 'mask': rng.random(n) < 0.5, 'none': np.zeros(n, bool),
             'low': low, 'high': high, 'points': np.sort(x[::max(n // 1000, 10)]), 'few': x[:33].copy(),
+            'ascending': np.sort(x),
             'square': numbers(rng, dtype, (side, side)), 'stack': numbers(rng, dtype, (64, 8, 8))}
 
 

@@ -428,9 +428,10 @@ static void choose_host_variant(plan *p)
         return;
     }
     const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * BLOCKS_PER_WORKER);
-    p->chunk = p->formula->heavy  ? 1
-               : share < smallest ? smallest
-                                  : ga__ceil_div(share, 4096) * 4096;
+    p->chunk = p->formula->heavy     ? 1
+               : p->formula->ordered ? p->n
+               : share < smallest    ? smallest
+                                     : ga__ceil_div(share, 4096) * 4096;
     p->grid = ga__ceil_div(p->n, p->chunk);
 }
 
