@@ -244,7 +244,7 @@ void ga__request_step(ga__record *record, const char *name, int step, size_t wor
     if (step == STEP_ANY)
         ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
     else
-        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
+        ga__record_set(record, name, step == STEP_ONE ? "1" : step == STEP_BACK ? "-1" : "0");
 }
 
 void ga__request_axes(ga__record *record, const char *coordinate, int first, int ndim,

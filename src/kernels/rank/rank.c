@@ -28,9 +28,10 @@ enum {
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
                                their storing together cost less than a round over the row */
     KEEP_ROOM = 64,         /* host: ga_keep_room of rank_keep.host */
-    SHARED_PARTS = 8,       /* host: so many parts of a row take as long one after another, with a
+    FEW_PARTS = 8,          /* host: so many parts of a row take as long one after another, with a
                                sample, as rounds of several processors; */
-    SHARED_PROCESSORS = 4,  /* so many processors never pay for rounds of sampled rows */
+    FEW_PROCESSORS = 4,     /* for so many this is true of any row, */
+    MOST_SCRATCH = 1 << 28, /* for which all workers have at most so many bytes */
     MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
     WINNER_BYTES = 24,      /* host: key, value and index */
     ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
@@ -184,12 +185,17 @@ static int64_t rows_of_host_block(const call *c, int64_t elements)
     return share < grain ? share : grain;
 }
 
+static size_t host_scratch(const call *c)
+{
+    return lines(2 * (size_t)(c->r->count + KEEP_ROOM) * key_bytes(c->r));
+}
+
 static ga_status run_host_rows(call *c)
 {
     const int64_t group = rows_of_host_block(c, c->r->count);
     c->params.parts = (uint64_t)group;
     return launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, group), 0, 0,
-                  lines(2 * (size_t)(c->r->count + KEEP_ROOM) * key_bytes(c->r)));
+                  host_scratch(c));
 }
 
 static ga_status run_cuda_rows(call *c)
@@ -210,13 +216,20 @@ static ga_status run_rows(call *c)
     return c->v.host ? run_host_rows(c) : run_cuda_rows(c);
 }
 
+static bool takes_host_rows(const call *c)
+{
+    const ga__ranking *r = c->r;
+    const int processors = c->device->processors;
+    return r->count <= (int64_t)HOST_GRAIN * FEW_PARTS || r->rows >= processors ||
+           (processors <= FEW_PROCESSORS && key_bytes(r) > 1 &&
+            host_scratch(c) <= MOST_SCRATCH / (size_t)processors);
+}
+
 static bool takes_whole_rows(const call *c)
 {
     const ga__ranking *r = c->r;
     if (c->v.host)
-        return r->count <= (int64_t)HOST_GRAIN * SHARED_PARTS ||
-               r->rows >= c->device->processors ||
-               (key_bytes(r) >= 2 && c->device->processors <= SHARED_PROCESSORS);
+        return takes_host_rows(c);
     const size_t all = c->device->shared_bytes ? c->device->shared_bytes : 48 << 10,
                  nbytes = (size_t)r->count * key_bytes(r);
     const bool pays =
