@@ -358,8 +358,8 @@ static void values_in_order_have_the_same_places(void **state)
         }
         gpuarray *values = ga_interp(up, table, table),
                  *others = ga_flip(ga_interp(down, table, table), 0);
-        assert_true(ga_item_bool(ga_all(ga_equal(ga_slice(values, ":-1"),
-                                                  ga_slice(others, ":-1")))));
+        assert_true(
+            ga_item_bool(ga_all(ga_equal(ga_slice(values, ":-1"), ga_slice(others, ":-1")))));
         assert_true(isnan(ga_item_double(ga_slice(values, "-1"))));
     }
     assert_int_equal(ga_error(), GA_OK);

@@ -2,7 +2,7 @@
 
 calls.py QUARRY_CALLS [--sizes 1000,100000] [--dtypes int8,float64] [--lengths 3,1000] [--calls sort,add] [--out FILE]
 writes a CSV line for each cell: the least times of both in microseconds, and the ratios of the least and of the
-median times. Give QUARRY_CALLS twice, two programs apart with a comma, to compare builds instead of NumPy."""
+median times. Two programs, with a comma between, compare builds instead."""
 import argparse
 import csv
 import fnmatch
@@ -14,7 +14,11 @@ import sys
 import tempfile
 import time
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print('NumPy is not installed')
+    sys.exit(77)
 
 DTYPES = 'bool,int8,int16,int32,int64,float16,float32,float64,complex64'
 LENGTHS, SIZES, ROUNDS, BATCH_US = '2,3,7,33,1000', '1000,100000,10000000', 9, 1500
@@ -47,7 +51,7 @@ class NumPy:
         self.loops = {name: self.loop(text) for name, text in formulas.items()}
 
     def loop(self, text):
-        names = {'self': self}
+        names = {}
         exec(f'def run(times, {", ".join(ARRAYS)}, np):\n for _ in range(times): {text}', names)
         return names['run']
 
@@ -57,8 +61,8 @@ class NumPy:
         return (time.perf_counter() - start) * 1e6 / times
 
 
-ARRAYS = ('x', 'y', 'm', 'row', 'column', 'out', 'order', 'mask', 'none', 'low', 'high', 'points', 'ascending', 'few', 'square',
-          'stack')
+ARRAYS = ('x', 'y', 'm', 'row', 'column', 'out', 'order', 'mask', 'none', 'low', 'high', 'points', 'ascending',
+          'few', 'square', 'stack')
 
 
 def numbers(rng, dtype, n):
@@ -89,7 +93,8 @@ def arrays(dtype, n, k):
 
 def compare(sides, names, rounds, batch_us):
     """The least and the median time of each side, in turns."""
-    once = max(side.time_us(name, 1) for side, name in zip(sides, names))
+    for side, name in zip(sides, names):
+        side.time_us(name, 1)
     once = min(side.time_us(name, 1) for side, name in zip(sides, names))
     times = int(batch_us / (once + 0.1)) + 1
     if once > 3e5:
@@ -127,7 +132,7 @@ def main():
     listed = {name: (kinds, formula) for name, kinds, formula in (line.split('\t') for line in lines)}
     numpy = NumPy({name: text.replace('turned', 'm.T') for name, (_, text) in listed.items()})
     sides = [Program(path) for path in programs] + ([numpy] if len(programs) == 1 else [])
-    folder = pathlib.Path(tempfile.mkdtemp(dir='/dev/shm'))
+    folder = pathlib.Path(tempfile.mkdtemp())
     rows = []
     try:
         for n in map(int, given.sizes.split(',')):

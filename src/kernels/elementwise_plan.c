@@ -142,10 +142,10 @@ static int64_t measure(plan *p)
         }
         reach = extent > reach ? extent : reach;
         const int64_t inner = p->nest.strides[place][0];
-        p->step[place] = inner == 0                             ? STEP_ZERO
-                         : inner == 1                           ? STEP_ONE
+        p->step[place] = inner == 0                            ? STEP_ZERO
+                         : inner == 1                          ? STEP_ONE
                          : inner == -1 && p->device->arch == 0 ? STEP_BACK
-                                                                : STEP_ANY;
+                                                               : STEP_ANY;
     }
     return reach;
 }

@@ -96,18 +96,19 @@ static ga_status convolve_runs(const convolution *c)
     ga__lens_set_typed(&r, c->out, 1, &runs, &next, 0);
     set_lens(&f, few, c->correlates || swapped, runs);
     set_lens(&l, line, turned, runs);
-    const ga__operand operands[] = {
-        ga__lens_operand("r", &r, GA__PLACED, true),
-        ga__lens_operand("few", &f, GA__PLACED, false),
-        ga__lens_operand("line", &l, GA__PLACED, false),
-        stride_operand("fs", few, c->correlates || swapped),
-        stride_operand("ls", line, turned),
-        ga__integer_operand("nf", few->size),
-        ga__integer_operand("nl", line->size),
-        ga__integer_operand("step", swapped ? 1 : -1),
-        ga__integer_operand("conjugate", !c->correlates ? 0 : swapped ? 2 : 1),
-        ga__integer_operand("start", c->first),
-        ga__integer_operand("size", size)};
+    const ga__operand operands[] = {ga__lens_operand("r", &r, GA__PLACED, true),
+                                    ga__lens_operand("few", &f, GA__PLACED, false),
+                                    ga__lens_operand("line", &l, GA__PLACED, false),
+                                    stride_operand("fs", few, c->correlates || swapped),
+                                    stride_operand("ls", line, turned),
+                                    ga__integer_operand("nf", few->size),
+                                    ga__integer_operand("nl", line->size),
+                                    ga__integer_operand("step", swapped ? 1 : -1),
+                                    ga__integer_operand("conjugate", !c->correlates ? 0
+                                                                     : swapped      ? 2
+                                                                                    : 1),
+                                    ga__integer_operand("start", c->first),
+                                    ga__integer_operand("size", size)};
     const bool heavy = size > PRODUCTS_TO_SHARE / few->size;
     return ga__elementwise(&formulas[heavy], c->out->buffer->device, 1, &runs, 11, operands);
 }

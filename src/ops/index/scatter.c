@@ -1,5 +1,6 @@
 /* Writes to indexed elements: first each tuple claims its key in a table, where the last one stays;
- * then those that stay write. On the host, one processor writes all of few tuples in their order. */
+ * then those that stay write. On the host, one processor writes all of few tuples in their order.
+ */
 #include "ops/index/scatter.h"
 
 #include <stdio.h>
