@@ -258,7 +258,7 @@ static ga_status run(const scatter *s, step what)
     ga__device *device = s->g->x->buffer->device;
     m.n = 0;
     step_text(s, what, &text);
-    ga__describe(&description, s->ordered ? "scatter in order" : "scatter");
+    ga__describe(&description, s->ordered ? "scatter_in_order" : "scatter");
     ga__describe(&description, text.failed ? NULL : text.text);
     ga_status status = text.failed ? GA_ERR_MEMORY : ga__description_id(&description, &formula.id);
     ga__strbuf_reset(&description);
