@@ -342,6 +342,29 @@ static bool all_once(void)
     return done;
 }
 
+/* The same values in order and not: the host searches for those in order between their ends. */
+static void values_in_order_have_the_same_places(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *table = ga_astype(ga_arange(GA_INT32, 0, 900, 3), GA_FLOAT32);
+        gpuarray *up = ga_linspace(GA_FLOAT32, -20, 920, 1000);
+        assert_int_equal(ga_assign(ga_slice(up, "999:"), NAN), GA_OK);
+        gpuarray *down = ga_flip(up, 0);
+        for (int right = 0; right < 2; right++) {
+            gpuarray *places = ga_searchsorted(table, up, .side_right = right),
+                     *others = ga_flip(ga_searchsorted(table, down, .side_right = right), 0);
+            assert_true(ga_item_bool(ga_all(ga_equal(places, others))));
+        }
+        gpuarray *values = ga_interp(up, table, table),
+                 *others = ga_flip(ga_interp(down, table, table), 0);
+        assert_true(
+            ga_item_bool(ga_all(ga_equal(ga_slice(values, ":-1"), ga_slice(others, ":-1")))));
+        assert_true(isnan(ga_item_double(ga_slice(values, "-1"))));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 static void any_allocation_may_fail(void **state)
 {
     (void)state;
@@ -354,6 +377,7 @@ int main(int argc, char **argv)
         table_test(answers_are_numpys),
         cmocka_unit_test(numbers_are_searched_for),
         cmocka_unit_test(numbers_stand_on_lines_between_points),
+        cmocka_unit_test(values_in_order_have_the_same_places),
         cmocka_unit_test(axes_have_bins_of_their_own),
         cmocka_unit_test(rules_make_numpys_bins),
         cmocka_unit_test(histograms_refuse_with_the_numbers),

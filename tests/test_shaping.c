@@ -1,6 +1,7 @@
 /* Arrays built and taken apart, grids, numbers along an axis, and indices in formulas: what random
  * calls against NumPy (tests/stateful/building.py) do not reach: macros, errors, counts of
  * launches, failing allocations, and CUDA's kernels in the simulator. */
+#include <math.h>
 #include <string.h>
 
 #include <quarry.h>
@@ -190,6 +191,61 @@ static void numbers_along_an_axis(void **state)
             NUMBERS(10, 21, 32));
         assert_numbers(ga_diff(counting(GA_SHAPE(3)), 1, .prepend = ga_scalar(GA_INT32, 5)),
                        NUMBERS(-5, 1, 1));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Element k of the convolution of n and m numbers. */
+static int64_t convolved(const int64_t *a, int64_t n, const int64_t *v, int64_t m, int64_t k)
+{
+    int64_t sum = 0;
+    for (int64_t j = 0; j < m; j++)
+        sum += k - j >= 0 && k - j < n ? a[k - j] * v[j] : 0;
+    return sum;
+}
+
+/* Runs of 64 elements on the host meet up to 64 factors together. */
+static void convolutions_of_any_length(void **state)
+{
+    static const int64_t lengths[][2] = {{1, 1},    {64, 64},  {65, 3},    {3, 65},
+                                         {130, 67}, {67, 130}, {200, 129}, {300, 1}};
+    int64_t a[300], v[300];
+    (void)state;
+    for (int64_t k = 0; k < 300; k++) {
+        a[k] = k * k % 23 - 11;
+        v[k] = k * 7 % 19 - 9;
+    }
+    for (size_t c = 0; c < sizeof lengths / sizeof *lengths; c++)
+        GA_SCOPE {
+            const int64_t n = lengths[c][0], m = lengths[c][1];
+            gpuarray *x = int64s(n, a), *y = int64s(m, v);
+            const size_t nbytes = (size_t)(n + m - 1) * sizeof(int64_t);
+            int64_t both[2][600];
+            gpuarray *turned = ga_correlate(x, ga_flip(y, 0), .mode = "full");
+            assert_int_equal(ga_to_host(ga_convolve(x, y), both[0], nbytes), GA_OK);
+            assert_int_equal(ga_to_host(turned, both[1], nbytes), GA_OK);
+            for (int64_t k = 0; k < n + m - 1; k++) {
+                assert_int_equal(both[0][k], convolved(a, n, v, m, k));
+                assert_int_equal(both[1][k], both[0][k]);
+            }
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Infinity times a complex number is infinite. */
+static void convolutions_keep_infinities(void **state)
+{
+    const double number[] = {INFINITY, INFINITY};
+    double sums[2 * 71];
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_ones(GA_COMPLEX128, GA_SHAPE(70)),
+                 *y = ga_ones(GA_COMPLEX128, GA_SHAPE(2));
+        const gpuarray *infinite = ga_from_host(number, GA_COMPLEX128, GA_SHAPE(1));
+        assert_int_equal(ga_assign(ga_slice(x, "66:67"), infinite), GA_OK);
+        assert_int_equal(ga_to_host(ga_convolve(x, y), sums, sizeof sums), GA_OK);
+        for (int k = 0; k < 71; k++)
+            assert_int_equal(isinf(sums[2 * k]) && isinf(sums[2 * k + 1]), k == 66 || k == 67);
     }
     assert_int_equal(ga_error(), GA_OK);
 }
@@ -609,6 +665,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_slide),
         cmocka_unit_test(bits_are_packed),
         cmocka_unit_test(numbers_along_an_axis),
+        cmocka_unit_test(convolutions_of_any_length),
+        cmocka_unit_test(convolutions_keep_infinities),
         cmocka_unit_test(dtypes_are_promoted),
         cmocka_unit_test(several_axes_move),
         cmocka_unit_test(all_axes_of_the_most_move),

@@ -142,7 +142,10 @@ static int64_t measure(plan *p)
         }
         reach = extent > reach ? extent : reach;
         const int64_t inner = p->nest.strides[place][0];
-        p->step[place] = inner == 0 ? STEP_ZERO : inner == 1 ? STEP_ONE : STEP_ANY;
+        p->step[place] = inner == 0                            ? STEP_ZERO
+                         : inner == 1                          ? STEP_ONE
+                         : inner == -1 && p->device->arch == 0 ? STEP_BACK
+                                                               : STEP_ANY;
     }
     return reach;
 }
@@ -428,9 +431,10 @@ static void choose_host_variant(plan *p)
         return;
     }
     const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * BLOCKS_PER_WORKER);
-    p->chunk = p->formula->heavy  ? 1
-               : share < smallest ? smallest
-                                  : ga__ceil_div(share, 4096) * 4096;
+    p->chunk = p->formula->heavy     ? 1
+               : p->formula->ordered ? p->n
+               : share < smallest    ? smallest
+                                     : ga__ceil_div(share, 4096) * 4096;
     p->grid = ga__ceil_div(p->n, p->chunk);
 }
 

@@ -316,6 +316,7 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     const bool staged =
         v->head.pads && (v->head.past_cache || v->head.tiled || math || small || fast_products);
     ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
+    ga__record_set_flag(record, GA__KEY(ordered), f->ordered);
     ga__record_set_flag(record, GA__KEY(vector_math), staged && math);
     ga__record_set_flag(record, GA__KEY(direct), transposes_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");

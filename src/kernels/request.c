@@ -158,6 +158,7 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(bins), "");
     ga__record_set(record, GA__KEY(gather), "");
     ga__record_set(record, GA__KEY(fold), "");
+    ga__record_set(record, GA__KEY(convolve), "");
     ga__record_set(record, GA__KEY(series), "");
     ga__record_set(record, GA__KEY(vector_math), "");
     ga__record_set(record, GA__KEY(plain), "");
@@ -243,7 +244,7 @@ void ga__request_step(ga__record *record, const char *name, int step, size_t wor
     if (step == STEP_ANY)
         ga__record_setf(record, name, "(ga_index)ga_args.w[%zu]", word);
     else
-        ga__record_set(record, name, step == STEP_ONE ? "1" : "0");
+        ga__record_set(record, name, step == STEP_ONE ? "1" : step == STEP_BACK ? "-1" : "0");
 }
 
 void ga__request_axes(ga__record *record, const char *coordinate, int first, int ndim,

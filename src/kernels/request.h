@@ -12,7 +12,7 @@
 #include "kernels/variant.h"
 
 /* What a kernel knows of the stride of an operand along an axis. */
-enum { STEP_ZERO, STEP_ONE, STEP_ANY };
+enum { STEP_ZERO, STEP_ONE, STEP_ANY, STEP_BACK };
 
 /* The widest access of a GPU's thread, in bytes, and the threads of a warp. */
 enum { GA__VECTOR_BYTES = 16, GA__WARP = 32 };

@@ -28,9 +28,9 @@ typedef enum ga__move {
 
 /* What one operand of a call adds to the variant. */
 typedef struct ga__operand_variant {
-    uint16_t type;          /* the dtype whose compute type the name has */
-    uint16_t memory;        /* the array's dtype; GA_NO_DTYPE: a number */
-    uint8_t step : 2;       /* STEP_ZERO, STEP_ONE or STEP_ANY along its vector axis */
+    uint16_t type;    /* the dtype whose compute type the name has */
+    uint16_t memory;  /* the array's dtype; GA_NO_DTYPE: a number */
+    uint8_t step : 2; /* STEP_ZERO, STEP_ONE, STEP_ANY or, on the host, STEP_BACK along its axis */
     uint8_t transposed : 1; /* it passes through tiles */
     uint8_t streamed : 1;   /* the engine follows it from element to element; */
     uint8_t deinterleaved : 1;

@@ -19,6 +19,7 @@ typedef struct ga__formula {
     bool uses_complex; /* some operand is complex, or the user's text may be */
     bool fast_math;
     bool heavy;      /* an element takes long: on the host each is a block of its own */
+    bool ordered;    /* on the host one processor takes the elements, along each axis in order */
     bool fast_path;  /* ga__fast_path_pays(body) */
     bool user_text;  /* texts come from a user: mark their lines */
     bool cuda_words; /* they use CUDA's vocabulary */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "device/memory.h"
 #include "device/tickets.h"
+#include "kernels/rank/rank_host.h"
 #include "kernels/rank/rank_text.h"
 #include "kernels/reduce_text.h"
 #include "kernels/request.h"
@@ -15,7 +16,6 @@ typedef ga__rank_variant variant;
 
 enum {
     LINE = 64,              /* bytes between what different threads write */
-    HOST_GRAIN = 1 << 15,   /* elements of a block of whole rows, or of a part of a row */
     HOST_PARTS = 2,         /* of a row for each processor: some start late */
     SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
     MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
@@ -27,7 +27,6 @@ enum {
     CANDIDATES_LINE = 8,    /* divides their number, so that rows of bytes are aligned */
     CANDIDATES_SHARE = 4,   /* candidates are at most a quarter of a row: a round over them and
                                their storing together cost less than a round over the row */
-    KEEP_ROOM = 16,         /* host: ga_keep_room of rank_keep.host */
     MOVE_BLOCKS = 8,        /* CUDA: that move elements, for each multiprocessor */
     WINNER_BYTES = 24,      /* host: key, value and index */
     ROW_BINS = 256,         /* CUDA: counters of rows in shared memory */
@@ -177,7 +176,7 @@ static ga_status for_each_group(call *c, int64_t most, ga_status (*work)(call *)
 static int64_t rows_of_host_block(const call *c, int64_t elements)
 {
     const int64_t share = ga__ceil_div(c->rows, (int64_t)c->device->processors * 4),
-                  grain = ga__ceil_div(HOST_GRAIN, elements);
+                  grain = ga__ceil_div(GA__RANK_HOST_GRAIN, elements);
     return share < grain ? share : grain;
 }
 
@@ -186,7 +185,7 @@ static ga_status run_host_rows(call *c)
     const int64_t group = rows_of_host_block(c, c->r->count);
     c->params.parts = (uint64_t)group;
     return launch(c, GA__RANK_ROWS, ga__ceil_div(c->rows, group), 0, 0,
-                  lines(2 * (size_t)(c->r->count + KEEP_ROOM) * key_bytes(c->r)));
+                  ga__rank_host_scratch(c->r));
 }
 
 static ga_status run_cuda_rows(call *c)
@@ -211,7 +210,7 @@ static bool takes_whole_rows(const call *c)
 {
     const ga__ranking *r = c->r;
     if (c->v.host)
-        return r->count <= HOST_GRAIN || r->rows >= c->device->processors;
+        return ga__rank_host_takes_rows(r, c->device);
     const size_t all = c->device->shared_bytes ? c->device->shared_bytes : 48 << 10,
                  nbytes = (size_t)r->count * key_bytes(r);
     const bool pays =
@@ -281,7 +280,7 @@ static void set_room(call *c, const room *m)
 /* Blocks that share a row: as many as run at once, if each has work. */
 static int64_t part_count(const call *c, const ga__loaded_kernel *kernel)
 {
-    const int64_t grain = c->v.host ? HOST_GRAIN : GA__RANK_ROUND_BLOCK * GA__VECTOR_BYTES;
+    const int64_t grain = c->v.host ? GA__RANK_HOST_GRAIN : GA__RANK_ROUND_BLOCK * GA__VECTOR_BYTES;
     const int64_t most = ga__ceil_div(c->r->count, grain);
     const int64_t wave = c->v.host ? (int64_t)c->device->processors * HOST_PARTS : kernel->resident;
     const int64_t parts = wave / c->rows;

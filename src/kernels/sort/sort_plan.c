@@ -8,7 +8,9 @@ typedef ga__sort_plan plan;
 enum {
     DIGITS = 256,            /* values of a digit */
     HOST_ELEMENTS = 1 << 15, /* that a worker sorts at a time: they are in its cache */
-    HOST_LONG = 1 << 16,     /* a row from here on is worth several workers */
+    HOST_LONG = 1 << 16,     /* a row from here on is worth several workers, */
+    MANY_WORKERS = 16,       /* or so many if one of them sorts words that pack the indices, */
+    MOST_SCRATCH = 1 << 30,  /* for which all workers have at most so many bytes */
     HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
     MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
@@ -122,10 +124,18 @@ static void plan_host_passes(plan *p, size_t size)
         (p->v.quick ? shares * GA__SORT_BUCKET_TABLE : GA__SORT_HEAD + shares * tables);
 }
 
+/* Whether one worker sorts a row sooner than passes of all workers do. */
+static bool one_sorts_sooner(const plan *p, size_t size)
+{
+    const size_t workers = (size_t)p->device->processors;
+    return packs_rows(p, size) && workers < MANY_WORKERS &&
+           row_scratch(p, size) <= MOST_SCRATCH / workers;
+}
+
 static void plan_host(plan *p, size_t size)
 {
     p->v.wide = p->length > UINT32_MAX;
-    if (p->length < HOST_LONG || p->rows >= p->device->processors)
+    if (p->length < HOST_LONG || p->rows >= p->device->processors || one_sorts_sooner(p, size))
         plan_host_rows(p, size);
     else
         plan_host_passes(p, size);

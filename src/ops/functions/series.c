@@ -1,4 +1,4 @@
-/* Slopes, integrals, phases, polynomials and convolutions. */
+/* Slopes, integrals, phases and polynomials. */
 #include <quarry/series.h>
 
 #include <string.h>
@@ -288,7 +288,7 @@ gpuarray *(ga_unwrap)(size_t size, const ga_unwrap_args *args)
     return NULL;
 }
 
-/* ---- Polynomials and convolutions ---- */
+/* ---- Polynomials ---- */
 
 gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
 {
@@ -315,74 +315,4 @@ gpuarray *ga_polyval(const gpuarray *p, const gpuarray *x)
         return out;
     ga_free(out);
     return NULL;
-}
-
-/* Which elements of the whole convolution a mode takes. false for an unknown one. */
-static bool find_extent(const char *mode, bool correlates, int64_t n, int64_t m, int64_t *first,
-                        int64_t *count)
-{
-    const int64_t less = n < m ? n : m, more = n < m ? m : n;
-    const bool same = strcmp(mode, "same") == 0, valid = strcmp(mode, "valid") == 0;
-    *first = valid ? less - 1 : !same ? 0 : correlates && n < m ? less / 2 : less - 1 - less / 2;
-    *count = valid ? more - less + 1 : same ? more : more + less - 1;
-    return same || valid || strcmp(mode, "full") == 0;
-}
-
-static gpuarray *convolve(const char *name, bool correlates, size_t size,
-                          const ga_convolve_args *args)
-{
-    static const ga__formula formulas[] = {
-        {.id = GA__FORMULA_ID(225),
-         .name = "convolve",
-         .body = "r = ga::convolved<ga_v0, false>(a, na, v, nv, (long long)i + first)",
-         .uses_index = true},
-        {.id = GA__FORMULA_ID(226),
-         .name = "correlate",
-         .body = "r = ga::convolved<ga_v0, true>(a, na, v, nv, (long long)i + first)",
-         .uses_index = true}};
-    ga_convolve_args known;
-    ga__device *device;
-    int64_t first, count;
-    if (ga__options_read(name, &known, sizeof known, args, size) != GA_OK)
-        return NULL;
-    const gpuarray *a = known.a, *v = known.v;
-    const ga_value values[] = {ga_value_array(a), ga_value_array(v)};
-    if (ga__check_values(name, 2, values, &device) != GA_OK ||
-        ga__check_numeric(name, a->dtype) != GA_OK || ga__check_numeric(name, v->dtype) != GA_OK)
-        return NULL;
-    if (a->ndim != 1 || v->ndim != 1 || a->size == 0 || v->size == 0)
-        return ga__fail_null(GA_ERR_SHAPE,
-                             "%s: shapes %s and %s, expected two 1-D arrays with elements", name,
-                             ga__shape_text(a->ndim, a->shape), ga__shape_text(v->ndim, v->shape));
-    const char *mode = known.mode ? known.mode : correlates ? "valid" : "full";
-    if (!find_extent(mode, correlates, a->size, v->size, &first, &count))
-        return ga__fail_null(GA_ERR_INVALID,
-                             "%s: unknown mode \"%s\", expected \"full\", \"same\" or \"valid\"",
-                             name, mode);
-    const ga_dtype dtype = ga_result_type(a->dtype, v->dtype);
-    gpuarray *out = ga__array_new(name, device, dtype, 1, &count);
-    if (!out)
-        return NULL;
-    const ga__operand operands[] = {{.name = "r", .array = out, .type = dtype, .writes = true},
-                                    ga__indexed_operand("a", a),
-                                    ga__integer_operand("na", a->size),
-                                    ga__indexed_operand("v", v),
-                                    ga__integer_operand("nv", v->size),
-                                    ga__integer_operand("first", first)};
-    if (ga__elementwise(&formulas[correlates], device, 1, &count, 6, operands) == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
-gpuarray *(ga_convolve)(size_t size, const ga_convolve_args *args)
-{
-    GA__CALL("convolve");
-    return convolve("convolve", false, size, args);
-}
-
-gpuarray *(ga_correlate)(size_t size, const ga_convolve_args *args)
-{
-    GA__CALL("correlate");
-    return convolve("correlate", true, size, args);
 }

@@ -1,5 +1,6 @@
 /* Writes to indexed elements: first each tuple claims its key in a table, where the last one stays;
- * then those that stay write. */
+ * then those that stay write. On the host, one processor writes all of few tuples in their order.
+ */
 #include "ops/index/scatter.h"
 
 #include <stdio.h>
@@ -14,8 +15,14 @@
 /* A table with a place for each key is taken up to so many places a tuple. */
 #define SPARSE 4
 
+/* On the host, so many processors write sooner to what they have claimed than one writes all of
+ * many elements. */
+#define CLAIMING_PROCESSORS 8
+#define MANY_ELEMENTS (1 << 16)
+
 /* The kernels of a call: only a check of all indices; the tuples' keys; the same in words with what
- * follows; claims; writes of those that stay; writes of all, of one value; folds by atomics. */
+ * follows; claims; writes of those that stay; writes of all, of one value or in order; folds by
+ * atomics. */
 typedef enum step { CHECK, KEYS, PACK, CLAIM, WRITE, WRITE_ALL, FOLD } step;
 
 typedef struct scatter {
@@ -26,6 +33,7 @@ typedef struct scatter {
     ga_value value;
     gpuarray *table; /* of claims, or the keys; NULL: there is none */
     int64_t mask, low;
+    bool ordered; /* one processor takes the tuples in order */
     const ga__packed *packed;
     const char *fold; /* the operation, and the dtype in which it computes */
     ga_dtype loop;
@@ -244,13 +252,13 @@ static ga_status run(const scatter *s, step what)
                                         "scatter",       "scatter",    "fold"};
     memory m;
     ga__strbuf text = GA__STRBUF_INIT, description = GA__STRBUF_INIT;
-    ga__formula formula = {.name = names[what]};
+    ga__formula formula = {.name = names[what], .ordered = s->ordered};
     const extent e = extent_of(s, what);
     const bool checks = s->mode == GA_RAISE && what != WRITE;
     ga__device *device = s->g->x->buffer->device;
     m.n = 0;
     step_text(s, what, &text);
-    ga__describe(&description, "scatter");
+    ga__describe(&description, s->ordered ? "scatter_in_order" : "scatter");
     ga__describe(&description, text.failed ? NULL : text.text);
     ga_status status = text.failed ? GA_ERR_MEMORY : ga__description_id(&description, &formula.id);
     ga__strbuf_reset(&description);
@@ -319,6 +327,17 @@ static ga_status claim_and_write(scatter *s)
     return status;
 }
 
+/* Whether one processor of the host writes, and meets the tuples in order: along their one axis it
+ * does, whatever the other axes of the nest. */
+static bool writes_in_order(const scatter *s)
+{
+    const ga__indexing *g = s->g;
+    const ga__device *device = g->x->buffer->device;
+    const bool few = ga__shape_size(g->ndim, g->shape) < MANY_ELEMENTS;
+    return device->arch == 0 && g->index_ndim == 1 && !s->steps &&
+           (few || (g->ndim == 1 && device->processors < CLAIMING_PROCESSORS));
+}
+
 ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mode,
                       const int64_t *steps, ga_value value)
 {
@@ -327,12 +346,14 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
         return GA_OK;
     if (ga__shape_size(g->ndim, g->shape) == 0)
         return mode == GA_RAISE ? run(&s, CHECK) : GA_OK;
-    if (value.kind != GA_VALUE_NUMBER && value.as.array->size != 1)
+    const bool one_value = value.kind == GA_VALUE_NUMBER || value.as.array->size == 1;
+    if (!one_value && !writes_in_order(&s))
         return claim_and_write(&s);
     /* Of one value every order gives the same. On the host the error comes before the writes. */
     ga_status status = GA_OK;
     if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
         status = run(&s, CHECK);
+    s.ordered = !one_value;
     return status == GA_OK ? run(&s, WRITE_ALL) : status;
 }
 

@@ -19,6 +19,10 @@
 #define LARGE_PIECE ((int64_t)1 << 20)
 #define LONG_RUN 4096
 
+/* The same on the host, where a launch takes as long as some hundred elements. */
+#define LARGE_HOST_PIECE 512
+#define LONG_HOST_RUN 32
+
 ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *arrays)
 {
     ga__operand_type types[GA_DTYPE_COUNT];
@@ -184,7 +188,10 @@ static bool joins_at_once(int count, const gpuarray *const *pieces, int axis, co
         return false;
     for (int k = axis; k < out->ndim; k++)
         run *= out->shape[k];
-    return (int64_t)ga_nbytes(out) / count < LARGE_PIECE || run / count < LONG_RUN;
+    const int64_t piece = (int64_t)ga_nbytes(out) / count;
+    if (out->buffer->device->arch == 0)
+        return piece < LARGE_HOST_PIECE || run / count < LONG_HOST_RUN;
+    return piece < LARGE_PIECE || run / count < LONG_RUN;
 }
 
 /* The pieces that have elements; returns how many. */

@@ -323,6 +323,7 @@ static gpuarray *roll_one(const gpuarray *x, int axis, int64_t shift)
 
 /* Bytes of the result from which on copies of its blocks take no longer than one launch. */
 #define LARGE_ROLL ((size_t)16 << 20)
+#define LARGE_HOST_ROLL ((size_t)4 << 10)
 
 /* Each block of x that moves as a whole, at most 2 along each axis: bit `axis` of `ends` says which
  * of them. */
@@ -378,7 +379,8 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
         }
     if (x->size > 0 && rolled == 1)
         return roll_one(x, axis, shift[axis]);
-    if (rolled == 2 && ga_nbytes(x) >= LARGE_ROLL)
+    if (rolled == 2 &&
+        ga_nbytes(x) >= (x->buffer->device->arch == 0 ? LARGE_HOST_ROLL : LARGE_ROLL))
         return roll_blocks(x, shift);
     if (x->size == 0 || some_shifts(x->ndim, shift, some) == 0)
         return ga_copy(x);
