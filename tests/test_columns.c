@@ -195,7 +195,7 @@ static void columns_fit_or_keep_the_steps(void **state)
         bool fused;
     } cases[] = {
         {GA_FLOAT32, 2, 1, false},       {GA_FLOAT32, 2, 3, true},
-        {GA_FLOAT32, 512, 5, true},      {GA_FLOAT32, 3000, 512, false},
+        {GA_FLOAT32, 512, 5, true},      {GA_FLOAT32, 3000, 200, false},
         {GA_FLOAT32, 3000, 513, true},   {GA_FLOAT32, 4000, 1000, true},
         {GA_FLOAT32, 4000, 1001, false}, {GA_FLOAT32, 9000, 1000, false},
         {GA_FLOAT64, 3000, 300, true},   {GA_FLOAT64, 5000, 300, false},

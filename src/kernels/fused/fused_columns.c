@@ -138,8 +138,8 @@ static bool has_few_strips(const plan *p, int nbytes)
     return p->rows < (int64_t)columns_in(p, nbytes) * p->call->device->processors;
 }
 
-/* Strips that are written as whole lines, if columns are short enough and there are many, or half of
- * them. Measured on an H100: sectors alone are written so slowly that only values that the steps
+/* Strips that are written as whole lines, if columns are short enough and there are many, or half
+ * of them. Measured on an H100: sectors alone are written so slowly that only values that the steps
  * would compute twice repay them. */
 bool ga__fused_plan_columns(plan *p)
 {
