@@ -84,10 +84,10 @@ static void every_way_of_cuda(void **state)
 {
     static const shape_case cases[] = {
         {GA_FLOAT32, 0, 5, 200},   {GA_FLOAT32, 0, 60, 33},    {GA_FLOAT32, 3, 100, 7},
-        {GA_FLOAT32, 0, 1000, 70}, {GA_FLOAT32, 2, 1500, 19},  {GA_FLOAT32, 0, 1700, 40},
-        {GA_FLOAT16, 0, 33, 130},  {GA_FLOAT16, 40, 7, 3},     {GA_FLOAT16, 0, 1500, 33},
-        {GA_FLOAT16, 0, 1700, 90}, {GA_BFLOAT16, 0, 129, 200}, {GA_FLOAT64, 0, 31, 65},
-        {GA_FLOAT64, 5, 700, 9},   {GA_FLOAT64, 0, 1701, 9},
+        {GA_FLOAT32, 0, 1000, 70}, {GA_FLOAT32, 2, 900, 19},   {GA_FLOAT32, 0, 999, 40},
+        {GA_FLOAT16, 0, 33, 130},  {GA_FLOAT16, 40, 7, 3},     {GA_FLOAT16, 0, 600, 33},
+        {GA_FLOAT16, 0, 1001, 90}, {GA_BFLOAT16, 0, 129, 200}, {GA_FLOAT64, 0, 31, 65},
+        {GA_FLOAT64, 5, 700, 9},   {GA_FLOAT64, 0, 901, 9},
     };
     static const int some[] = {0, 1, 5, 6, FORMS - 1};
     (void)state;
@@ -100,7 +100,7 @@ static void every_way_of_cuda(void **state)
 
 static void every_form_of_cuda(void **state)
 {
-    static const shape_case cases[] = {{GA_FLOAT32, 0, 90, 50}, {GA_FLOAT64, 3, 1200, 10}};
+    static const shape_case cases[] = {{GA_FLOAT32, 0, 90, 50}, {GA_FLOAT64, 3, 700, 10}};
     (void)state;
     need_simulator();
     for (int f = 0; f < FORMS; f++)
