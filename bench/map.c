@@ -66,6 +66,12 @@ static const map_case cases[] = {
     {"rmsnorm1", "f", SAME, false, "m / sqrt(mean(m * m, axis=1, keepdims=True) + 0.001) * row"},
     {"logsumexp1", "f", PER_ROW, false,
      "log(sum(exp(m - max(m, axis=1, keepdims=True)), axis=1)) + max(m, axis=1)"},
+    {"softmax0", "f", SAME, false,
+     "exp(m - max(m, axis=0)) / sum(exp(m - max(m, axis=0)), axis=0)"},
+    {"layernorm0", "f", SAME, false, "(m - mean(m, axis=0)) / sqrt(var(m, axis=0) + 0.001)"},
+    {"rmsnorm0", "f", SAME, false, "m / sqrt(mean(m * m, axis=0) + 0.001) * column"},
+    {"logsumexp0", "f", PER_COLUMN, false,
+     "log(sum(exp(m - max(m, axis=0)), axis=0)) + max(m, axis=0)"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

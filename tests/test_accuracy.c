@@ -479,6 +479,9 @@ static void fused_sums_are_within_the_bound(void **state)
                      n * sqrtf(0.1f));
         check_number("sum(x) / sum(x*x)", ga_item_double(ga_eval("sum(x) / sum(x*x)", GA(x))),
                      v / square);
+        const gpuarray *c = ga_full(GA_FLOAT32, GA_SHAPE(8000, 512), 0.1),
+                       *sums = ga_eval("sum(c * max(c, axis=0), axis=0)", GA(c));
+        check_number("a fused column", ga_item_double(ga_slice(sums, "3")), 8000.0L * square);
         assert_int_equal(ga_error(), GA_OK);
     }
 }

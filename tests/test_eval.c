@@ -579,7 +579,7 @@ static void check_plans(void)
 {
     GA_SCOPE {
         /* In an order that fused rows, which would be one kernel, do not take. */
-        gpuarray *x = ga_transpose(ga_ones(GA_FLOAT32, GA_SHAPE(7, 5))),
+        gpuarray *x = ga_slice(ga_ones(GA_FLOAT32, GA_SHAPE(5, 7)), "::-1, ::-1"),
                  *y = ga_ones(GA_FLOAT32, GA_SHAPE(7));
         const ga_named args[] = {GA(x), GA(y)};
         for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
@@ -1058,6 +1058,8 @@ static void evaluate_all(void)
     snprintf(text, sizeof text, "exp(m - %d) / sum(exp(m - %d), axis=1, keepdims=True)", unique,
              unique);
     ga_eval(text, GA(m));
+    snprintf(text, sizeof text, "exp(m - %d) / sum(exp(m - %d), axis=0)", unique, unique);
+    ga_eval(text, GA(m)); /* as fused columns */
     ga_eval_into(out, "x / sum(x)", GA(x));
     ga_eval_into(ga_slice(out, "1:"), "y + 1", GA_NAMED("y", ga_slice(out, ":-1")));
     free(ga_explain("sqrt(x)", GA(x)));

@@ -7,8 +7,8 @@
 
 #include <quarry.h>
 
-#include "array/array.h"
 #include "array_support.h"
+#include "fused_support.h"
 #include "random.h"
 #include "run.h"
 #include "simulated_device.h"
@@ -38,81 +38,16 @@ enum { FORMS = sizeof forms / sizeof *forms };
 
 /* ---- The same by the steps ---- */
 
-static gpuarray *given(ga_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
-{
-    const int64_t size = ga__shape_size(ndim, shape);
-    const size_t itemsize = ga_dtype_size(dtype);
-    char *bytes = malloc((size_t)size * itemsize + 1);
-    assert_non_null(bytes);
-    for (int64_t k = 0; k < size; k++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        const ga_value value = {.kind = GA_VALUE_NUMBER,
-                                .dtype = GA_FLOAT64,
-                                .as.z = {(double)(seed >> 33) / (1u << 31) * 12 - 4}};
-        ga__dtype_store(dtype, value, bytes + (size_t)k * itemsize);
-    }
-    gpuarray *x = ga_from_host(bytes, dtype, ndim, shape);
-    free(bytes);
-    assert_non_null(x);
-    return x;
-}
-
-/* The same values in an order that fused rows do not take. */
-static gpuarray *by_columns(const gpuarray *x)
-{
-    return ga_transpose(ga_copy(ga_transpose(x)));
-}
-
-/* Whether the call runs as one kernel. */
-static bool fuses(const char *text, int count, const ga_named *args)
-{
-    char *plan = (ga_explain)(text, count, args);
-    assert_non_null(plan);
-    const bool one = strstr(plan, "one kernel over rows") != NULL;
-    free(plan);
-    return one;
-}
-
-static double number_at(const gpuarray *x, const char *bytes, int64_t k)
-{
-    const ga_dtype dtype = ga_dtype_of(x);
-    return ga__number_double(ga__dtype_fetch(dtype, bytes + (size_t)k * ga_dtype_size(dtype)));
-}
-
-static void expect_same(const char *text, const char *what, const gpuarray *got,
-                        const gpuarray *wanted)
-{
-    if (!got || !wanted)
-        fail_msg("%s, %s: %s", text, what, ga_error_message());
-    assert_int_equal(ga_dtype_of(got), ga_dtype_of(wanted));
-    assert_true(ga__same_shape(ga_ndim(got), ga_shape(got), ga_ndim(wanted), ga_shape(wanted)));
-    char *a = malloc(ga_nbytes(got) + 1), *b = malloc(ga_nbytes(got) + 1);
-    assert_true(a && b);
-    assert_int_equal(ga_to_host(got, a, ga_nbytes(got)), GA_OK);
-    assert_int_equal(ga_to_host(wanted, b, ga_nbytes(wanted)), GA_OK);
-    const double tolerance = ga_dtype_of(got) == GA_FLOAT64   ? 1e-13
-                             : ga_dtype_of(got) == GA_FLOAT32 ? 4e-6
-                                                              : 4e-3;
-    for (int64_t k = 0; k < ga_size(got); k++) {
-        const double g = number_at(got, a, k), w = number_at(wanted, b, k);
-        if (g != w && !(isnan(g) && isnan(w)) && !(fabs(g - w) <= tolerance * (fabs(w) + 1)))
-            fail_msg("%s, %s, shape %s: element %lld is %.17g, by the steps %.17g", text, what,
-                     ga__shape_text(ga_ndim(got), ga_shape(got)), (long long)k, g, w);
-    }
-    free(a);
-    free(b);
-}
-
 /* One form over the matrices, fused and by the steps. */
 static void check_form(const char *text, const char *what, const gpuarray *x, const gpuarray *y,
                        const gpuarray *g, const gpuarray *v, bool wanted)
 {
     const ga_named names[] = {GA(x), GA(y), GA(g), GA(v)};
-    const gpuarray *p = by_columns(x), *q = by_columns(y);
+    const gpuarray *p = backwards(x), *q = backwards(y);
     const ga_named others[] = {GA_NAMED("x", p), GA_NAMED("y", q), GA(g), GA(v)};
-    if (fuses(text, 4, names) != wanted)
+    if (fuses("rows", text, 4, names) != wanted)
         fail_msg("%s, %s: wanted%s one kernel", text, what, wanted ? "" : " not");
-    assert_false(fuses(text, 4, others));
+    assert_false(fuses("rows", text, 4, others));
     expect_same(text, what, (ga_eval)(text, 4, names), (ga_eval)(text, 4, others));
 }
 
@@ -162,7 +97,7 @@ static bool fuses_on(int processors, const char *text, ga_dtype dtype, int64_t r
                  *y = given(dtype, GA_SHAPE(rows, length), 2),
                  *g = given(dtype, GA_SHAPE(length), 3), *v = given(dtype, GA_SHAPE(rows, 1), 4);
         const ga_named names[] = {GA(x), GA(y), GA(g), GA(v)};
-        fused = fuses(text, 4, names);
+        fused = fuses("rows", text, 4, names);
     }
     ga__use_device(NULL);
     simulated_device.processors = PROCESSORS;
@@ -261,7 +196,7 @@ static void rows_around_the_limits_of_shared_memory(void **state)
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         GA_SCOPE {
             const gpuarray *x = given(GA_FLOAT32, GA_SHAPE(3, lengths[k]), k + 1),
-                           *p = by_columns(x);
+                           *p = backwards(x);
             expect_same(forms[0], "a long row", ga_eval(forms[0], GA(x)),
                         ga_eval(forms[0], GA_NAMED("x", p)));
         }
@@ -339,7 +274,7 @@ static void check_quotients(ga_dtype type, const double *numbers, const double *
                  *wide_sums = ga_from_host(sums, GA_FLOAT64, GA_SHAPE(QUOTIENT_ROWS, QUOTIENTS)),
                  *x = ga_astype(wide, type), *y = ga_astype(wide_sums, type);
         const ga_named names[] = {GA(x), GA(y)};
-        assert_true(fuses(text, 2, names));
+        assert_true(fuses("rows", text, 2, names));
         gpuarray *q = ga_astype((ga_eval)(text, 2, names), GA_FLOAT64);
         assert_int_equal(ga_to_host(q, got, sizeof got), GA_OK);
     }
@@ -454,7 +389,7 @@ static void quotients_of_halves_are_the_divisions(void **state)
                  *y = ga_from_host(divisors, GA_FLOAT16, GA_SHAPE(ROWS, LENGTH)),
                  *wide = ga_divide(ga_astype(x, GA_FLOAT32), ga_astype(y, GA_FLOAT32));
         const ga_named names[] = {GA(x), GA(y)};
-        assert_true(fuses(text, 2, names));
+        assert_true(fuses("rows", text, 2, names));
         assert_int_equal(ga_to_host((ga_eval)(text, 2, names), got, sizeof got), GA_OK);
         assert_int_equal(ga_to_host(ga_astype(wide, GA_FLOAT16), wanted, sizeof wanted), GA_OK);
     }
@@ -538,7 +473,7 @@ static void other_calls_keep_the_steps(void **state)
                  *none = ga_slice(y, ":0"), *others[] = {y, row, column, ga_slice(y, ":, ::-1"), y};
         for (int k = 0; k < 5; k++) {
             const ga_named names[] = {GA(x), GA_NAMED("y", others[k])};
-            assert_true(fuses(text, 2, names) == (k == 0 || k == 4));
+            assert_true(fuses("rows", text, 2, names) == (k == 0 || k == 4));
             expect_same(text, "another layout", (ga_eval)(text, 2, names),
                         ga_subtract(x, ga_max(others[k], GA_AXIS(1), .keepdims = true)));
         }

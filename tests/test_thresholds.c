@@ -144,6 +144,8 @@ static const row_case cases[] = {
      "sum(exp(m - max(m, axis=1, keepdims=True)), axis=1, keepdims=True)",
      true},
     {"(m - mean(m, axis=1, keepdims=True)) / sqrt(var(m, axis=1, keepdims=True) + 0.001)", true},
+    {"exp(m - max(m, axis=0)) / sum(exp(m - max(m, axis=0)), axis=0)", true},
+    {"(m - mean(m, axis=0)) / sqrt(var(m, axis=0) + 0.001) * column", true},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

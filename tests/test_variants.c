@@ -327,6 +327,27 @@ static void fused_variants(ga_dtype dtype)
         }
 }
 
+/* Columns of one thread and of several, in registers, in registers with the next strip on its way,
+ * and in shared memory. */
+static void column_variants(ga_dtype dtype)
+{
+    static const int64_t shapes[][2] = {
+        {5, 300}, {60, 33}, {1000, 9000}, {2000, 9000}, {5000, 9000}};
+    static const char *const texts[] = {
+        "exp(x - max(x, axis=0)) / sum(exp(x - max(x, axis=0)), axis=0)",
+        "(x - mean(x, axis=0)) / std(x, axis=0) * g + 1",
+        "argmax(x - min(x, axis=0), axis=0)",
+        "2 / (x - max(x, axis=0)) - x / (x + mean(x, axis=0)) + v",
+    };
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+        GA_SCOPE {
+            gpuarray *x = ga_empty(dtype, 2, shapes[s]), *g = ga_slice(x, "0"),
+                     *v = ga_slice(x, ":, :1");
+            for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+                COMPILES(texts[k], ga_eval(texts[k], GA(x), GA(g), GA(v)));
+        }
+}
+
 static ga_status read_zeros(void *user, int64_t first, int64_t count, void *elements)
 {
     (void)first;
@@ -629,6 +650,13 @@ static void fused_rows_compile_everywhere(void **state)
     run_twice(fused_variants, some_dtypes + 1, 2, &devices[2], 1);
 }
 
+static void fused_columns_compile_everywhere(void **state)
+{
+    (void)state;
+    run_twice(column_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(column_variants, some_dtypes + 1, 2, &devices[2], 1);
+}
+
 static void selections_compile_everywhere(void **state)
 {
     static const ga_dtype others[] = {GA_FLOAT64, GA_INT8, GA_BFLOAT16, GA_FLOAT8_E4M3FN, GA_BOOL};
@@ -722,6 +750,7 @@ int main(int argc, char **argv)
         table_test(reduction_variants_compile_everywhere),
         table_test(scans_compile_everywhere),
         table_test(fused_rows_compile_everywhere),
+        table_test(fused_columns_compile_everywhere),
         table_test(selections_compile_everywhere),
         table_test(sorts_compile_everywhere),
         table_test(products_compile_everywhere),

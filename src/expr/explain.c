@@ -156,8 +156,8 @@ static void add_step(writer *w, int k)
         add_lines(w, "stores", step->finish[i]);
 }
 
-/* Whether the call runs as fused rows. */
-static bool is_fused(const writer *w, ga__device *device)
+/* Whether the call runs as fused rows, and whether those are columns. */
+static bool is_fused(const writer *w, ga__device *device, bool *columns)
 {
     ga__numbers numbers;
     ga__binding b;
@@ -170,8 +170,10 @@ static bool is_fused(const writer *w, ga__device *device)
             w->args[input->index].value.kind != GA_VALUE_ARRAY)
             return false;
     }
-    return fused && ga__numbers_make(&numbers, w->plan, w->args) &&
-           ga__fused_bind(fused, w->plan, &numbers, device, w->args, &b, &ndim, shape);
+    const bool fits = fused && ga__numbers_make(&numbers, w->plan, w->args) &&
+                      ga__fused_bind(fused, w->plan, &numbers, device, w->args, &b, &ndim, shape);
+    *columns = fits && ga__fused_has_columns_of(fused, device, &b);
+    return fits;
 }
 
 /* Adds "max, sum": the reductions of a pass over rows. */
@@ -182,7 +184,7 @@ static void add_parts(writer *w, const ga__fused *fused, int s)
                         ga__rows[w->plan->graph.nodes[fused->part[s][p]].key.row].formula.name);
 }
 
-static void add_pass(writer *w, const ga__fused *fused, int s)
+static void add_pass(writer *w, const ga__fused *fused, int s, bool columns)
 {
     ga__strbuf_addf(&w->text, "  pass %d:", s + 1);
     add_parts(w, fused, s);
@@ -192,15 +194,15 @@ static void add_pass(writer *w, const ga__fused *fused, int s)
             ga__strbuf_addf(&w->text, "  keeps h%d: %s, one for each element\n", q,
                             ga_dtype_name(fused->formula.kept[q].type));
     add_lines(w, "each element", fused->map[s]);
-    add_lines(w, "each row", fused->row[s]);
+    add_lines(w, columns ? "each column" : "each row", fused->row[s]);
 }
 
-static void add_fused(writer *w)
+static void add_fused(writer *w, bool columns)
 {
     const ga__fused *fused = w->plan->fused;
     const ga__fused_formula *f = &fused->formula;
     const ga__node *root = &w->plan->graph.nodes[w->plan->graph.root];
-    ga__strbuf_add(&w->text, "kernel 1: one kernel over rows,");
+    ga__strbuf_addf(&w->text, "kernel 1: one kernel over %s,", columns ? "columns" : "rows");
     for (int s = 0; s < f->nstages; s++) {
         add_parts(w, fused, s);
         ga__strbuf_add(&w->text, s + 1 < f->nstages ? ", then" : "");
@@ -212,18 +214,23 @@ static void add_fused(writer *w)
     add_array(w, root);
     w->written = node_bytes(root);
     for (int s = 0; s < f->nstages; s++)
-        add_pass(w, fused, s);
-    add_lines(w, f->per_row ? "computes, for each row" : "computes", fused->step.text);
+        add_pass(w, fused, s, columns);
+    add_lines(w,
+              !f->per_row ? "computes"
+              : columns   ? "computes, for each column"
+                          : "computes, for each row",
+              fused->step.text);
 }
 
 static void add_plan(writer *w, const char *expression, ga__device *device)
 {
-    const bool fused = is_fused(w, device);
+    bool columns;
+    const bool fused = is_fused(w, device, &columns);
     const int nkernels = fused ? 1 : w->plan->nsteps;
     ga__strbuf_addf(&w->text, "%s\n%d kernel%s on %s\n", expression, nkernels,
                     nkernels == 1 ? "" : "s", device->name);
     if (fused)
-        add_fused(w);
+        add_fused(w, columns);
     for (int k = 0; k < w->plan->nsteps && !fused; k++)
         add_step(w, k);
     ga__strbuf_addf(&w->text, "moves %" PRId64 " bytes: reads %" PRId64 ", writes %" PRId64 "\n",

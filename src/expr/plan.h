@@ -67,14 +67,15 @@ typedef struct ga__step {
                           * whether it is, both over inputs that are indexed by `i` */
 } ga__step;
 
-/* Fused rows: one kernel that computes the whole expression row by row. */
+/* Fused rows: one kernel that computes the whole expression row by row. A row lies along the
+ * reduced axes, whichever they are. */
 typedef struct ga__fused {
     ga__step step; /* elementwise: its inputs are those of all passes */
     ga__fused_formula formula;
     char *map[GA__MAX_STAGES], *row[GA__MAX_STAGES]; /* of the formula's stages */
     int part[GA__MAX_STAGES][GA__MAX_PARTS];         /* nodes */
     int kept[GA__MAX_KEPT];
-    int reduced; /* axes */
+    uint32_t axes; /* that are reduced */
     /* By stage, the last pass too: the arrays of each part, a bit for each input, and whether the
      * part also depends on a value of the row. */
     uint64_t reads[GA__MAX_STAGES + 1][GA__MAX_PARTS];

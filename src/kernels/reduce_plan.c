@@ -169,7 +169,7 @@ static bool index_ascends(const plan *p)
     return true;
 }
 
-static size_t part_bytes(const ga__part_formula *part, ga_dtype type)
+size_t ga__part_bytes(const ga__part_formula *part, ga_dtype type)
 {
     const size_t size = ga__dtype_size(ga__dtype_compute(type));
     switch (part->holds) {
@@ -183,12 +183,12 @@ static size_t part_bytes(const ga__part_formula *part, ga_dtype type)
 size_t ga__accumulator_bytes(const ga__reduction *r)
 {
     const size_t alignment = 2 * sizeof(double); /* no type has more */
-    size_t bytes = part_bytes(r->formula.parts[0], r->type[0]);
+    size_t bytes = ga__part_bytes(r->formula.parts[0], r->type[0]);
     if (r->formula.nparts == 1 && r->formula.parts[0]->holds != GA__ACCUMULATOR_COUNTED)
         return bytes;
     for (int k = 1; k < r->formula.nparts; k++)
         bytes = (bytes + alignment - 1) / alignment * alignment +
-                part_bytes(r->formula.parts[k], r->type[k]);
+                ga__part_bytes(r->formula.parts[k], r->type[k]);
     return (bytes + alignment - 1) / alignment * alignment;
 }
 

@@ -46,6 +46,9 @@ typedef struct ga__reduction {
 /* Bytes that the accumulators do not exceed together; the kernels assert it. */
 size_t ga__accumulator_bytes(const ga__reduction *reduction);
 
+/* Bytes that the part's accumulator does not exceed. */
+size_t ga__part_bytes(const ga__part_formula *part, ga_dtype type);
+
 /* Whether the part's steps round: its elements are added in short chains. */
 static inline bool ga__part_rounds(const ga__part_formula *part, ga_dtype type)
 {

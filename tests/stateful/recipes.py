@@ -460,6 +460,31 @@ class RowsInto(EvalInto):
         return rows_shape(rng)
 
 
+def columns_shape(rng):
+    """Columns of all lengths, few and many, with batches."""
+    length = int(rng.choice([1, 2, 7, 33, 64, 100, 257, 1000]))
+    width = int(rng.choice([1, 3, 16, 33, 64, 65, 100]))
+    return [(length, width), (2, length, width), (length, 1, width)][int(rng.choice([0, 0, 1, 2]))]
+
+
+class Columns(Eval):
+    """Reductions over another axis than the last one and what follows from them: one kernel, or several steps."""
+    FORMULAS = [f.replace("axis=-1", "axis=0") for f in Rows.FORMULAS] + [
+                f.replace("axis=-1", "axis=-2") for f in Rows.FORMULAS] + [
+                "{p} - max({p}, axis=0) * k", "({p} - mean({p}, axis=0)) / std({p}, axis=0, ddof=-1)",
+                "{p} / sqrt(1 + sum({p}*{p}, axis=0))", "max({p} - min({q}, axis=0), axis=0) - k"]
+
+    def shape(self, rng):
+        return columns_shape(rng)
+
+
+class ColumnsInto(EvalInto):
+    FORMULAS = [f for f in Columns.FORMULAS if not f.startswith(("sum", "mean", "max", "count"))]
+
+    def shape(self, rng):
+        return columns_shape(rng)
+
+
 class Chunked(Eval):
     FORMULAS = [f for f in Eval.FORMULAS if "axis" not in f] + ["sum({p} - {q}, axis=0)", "max({p} - {q}, axis=0)",
                                                                    "cumsum({p} - {q}, axis=-1)", "cummax({p}, axis=0)"]
@@ -678,4 +703,4 @@ class Pieces(Random):
 
 
 RECIPES = [Eager, Eager, EagerInto, Reduction, ReductionAxes, Scan, Sort, SortInto, Keys, Eval, Eval, Eval, EvalInto,
-           Rows, RowsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]
+           Rows, RowsInto, Columns, ColumnsInto, Chunked, Custom, CustomReduction, Convert, Assign, Random, Pieces]

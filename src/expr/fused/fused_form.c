@@ -14,20 +14,25 @@ static void find_used(finder *f)
             f->used[ga__finder_node(f, k)->key.operand[i]] = true;
 }
 
-/* Whether the reduction is over the last axes of the shape that all reductions run over. */
+/* Whether the reduction is over the axes and the shape that all reductions run over. */
 static bool fits_rows(finder *f, int k)
 {
     const ga__node *node = ga__finder_node(f, k),
                    *operand = ga__finder_node(f, node->key.operand[0]);
-    if (f->axes == 0) {
-        f->axes = node->key.axes;
+    if (f->fused->axes == 0) {
+        f->fused->axes = node->key.axes;
         f->ndim = operand->ndim;
-        f->fused->reduced = __builtin_popcount(f->axes);
     }
-    const int reduced = f->fused->reduced, first = f->ndim - reduced;
-    return !ga__row_scans(node->key.row) && node->key.axes == f->axes && operand->ndim == f->ndim &&
-           reduced > 0 && f->axes >> first == (uint32_t)(((uint64_t)1 << reduced) - 1) &&
+    return !ga__row_scans(node->key.row) && node->key.axes != 0 &&
+           node->key.axes == f->fused->axes && operand->ndim == f->ndim &&
            f->extent[node->key.operand[0]] == GA__SPAN_ELEMENT;
+}
+
+/* Whether values of rows broadcast to their elements without their reduced axes, too: those are the
+ * first ones, or all. */
+static bool broadcasts_short(const finder *f)
+{
+    return (f->fused->axes & (f->fused->axes + 1)) == 0;
 }
 
 /* Sets the extent of a node from those of its operands; false if they do not go together. */
@@ -37,8 +42,7 @@ static bool find_extent(finder *f, int k)
     ga__span *const own = &f->extent[k];
     *own = node->key.kind == GA__NODE_ARRAY ? GA__SPAN_ELEMENT : GA__SPAN_NUMBER;
     if (ga__finder_reduces(f, k)) {
-        *own =
-            node->key.keepdims || f->fused->reduced == f->ndim ? GA__SPAN_ROW : GA__SPAN_SHORT_ROW;
+        *own = node->key.keepdims || broadcasts_short(f) ? GA__SPAN_ROW : GA__SPAN_SHORT_ROW;
         return true;
     }
     for (int i = 0; i < ga__node_inputs(node); i++) {
@@ -98,7 +102,7 @@ static bool find_form(finder *f)
         if (f->used[k] && ga__finder_node(f, k)->key.kind == GA__NODE_ARRAY &&
             ga__finder_node(f, k)->ndim > f->ndim)
             return false;
-    return f->axes != 0;
+    return f->fused->axes != 0;
 }
 
 /* Whether a text for two elements at once can compute the node, an element's value. */

@@ -24,7 +24,6 @@ typedef struct ga__finder {
     int *pass;        /* the first pass that computes an element's value, from 1 on; 0: none yet */
     int *kept;        /* the index of a kept value, or -1 */
     int ndim;         /* of the shape over which all reductions run */
-    uint32_t axes;
     ga__coder coder;
 } ga__finder;
 

@@ -147,6 +147,20 @@ static bool divides(const finder *f, int k)
     return used;
 }
 
+/* Lists a value of the row that later texts use. */
+static void list_value(finder *f, int s, int k)
+{
+    ga__fused_formula *formula = &f->fused->formula;
+    const int n = formula->nvalues++;
+    if (n >= GA__MAX_VALUES)
+        return;
+    ga__fused_value *value = &formula->values[n];
+    memcpy(value->name, f->coder.name[k], sizeof value->name);
+    value->type = ga__finder_node(f, k)->dtype;
+    value->stage = s;
+    value->divides = divides(f, k);
+}
+
 /* The results of the stage's reductions and the values of the row that follow from them. */
 static void code_row(finder *f, int s)
 {
@@ -168,6 +182,7 @@ static void code_row(finder *f, int s)
         if (!f->used[k] || !ends_here(f, s, k))
             continue;
         hold(f, k);
+        list_value(f, s, k);
         if (!divides(f, k))
             continue;
         ga__strbuf_add(&c->text, "const ga::divisor ");

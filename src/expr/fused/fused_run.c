@@ -6,6 +6,11 @@
 #include "kernels/fused/fused.h"
 #include "ops/elementwise_op.h"
 
+static bool is_reduced(const ga__fused *fused, int axis)
+{
+    return fused->axes >> axis & 1;
+}
+
 /* Whether the part's operand by itself has the whole shape: what depends on a value of the row has
  * its kept axes. */
 static bool has_whole_shape(const ga__fused *fused, const ga__binding *b, int pass, int p)
@@ -15,7 +20,7 @@ static bool has_whole_shape(const ga__fused *fused, const ga__binding *b, int pa
     if (fused->reads_row[pass][p]) {
         ndim = b->ndim;
         for (int axis = 0; axis < ndim; axis++)
-            shape[axis] = axis < ndim - fused->reduced ? b->shape[axis] : 1;
+            shape[axis] = is_reduced(fused, axis) ? 1 : b->shape[axis];
     }
     for (int k = 0; k < fused->step.ninputs; k++) {
         const gpuarray *x = b->operands[1 + k].array;
@@ -39,11 +44,11 @@ static void set_result_shape(const ga__fused *fused, const ga__plan *plan, const
                              int *ndim, int64_t *shape)
 {
     const bool keeps = plan->graph.nodes[plan->graph.root].ndim == b->ndim;
-    const int kept = b->ndim - fused->reduced;
     *ndim = 0;
     for (int axis = 0; axis < b->ndim; axis++)
-        if (axis < kept || keeps)
-            shape[(*ndim)++] = axis >= kept && fused->formula.per_row ? 1 : b->shape[axis];
+        if (!is_reduced(fused, axis) || keeps)
+            shape[(*ndim)++] =
+                is_reduced(fused, axis) && fused->formula.per_row ? 1 : b->shape[axis];
 }
 
 static ga__fused_call call_of(const ga__fused *fused, ga__device *device, const ga__binding *b)
@@ -51,7 +56,7 @@ static ga__fused_call call_of(const ga__fused *fused, ga__device *device, const 
     return (ga__fused_call){.formula = &fused->formula,
                             .device = device,
                             .ndim = b->ndim,
-                            .reduced = fused->reduced,
+                            .axes = fused->axes,
                             .shape = b->shape,
                             .noperands = 1 + fused->step.ninputs,
                             .operands = b->operands};
@@ -68,12 +73,19 @@ bool ga__fused_bind(const ga__fused *fused, const ga__plan *plan, const ga__numb
         arrays[k] = input->source == GA__FROM_NUMBER ? NULL : args[input->index].value.as.array;
     }
     b->operands[0] = (ga__operand){.name = "r", .array = NULL, .type = type, .writes = true};
-    if (!ga__step_bind(b, plan, &fused->step, numbers, arrays) || b->ndim < fused->reduced ||
-        ga__shape_size(b->ndim, b->shape) == 0 || !passes_agree(fused, b))
+    if (!ga__step_bind(b, plan, &fused->step, numbers, arrays) ||
+        (uint64_t)fused->axes >> b->ndim != 0 || ga__shape_size(b->ndim, b->shape) == 0 ||
+        !passes_agree(fused, b))
         return false;
     set_result_shape(fused, plan, b, ndim, shape);
     const ga__fused_call call = call_of(fused, device, b);
     return ga__fused_fits(&call);
+}
+
+bool ga__fused_has_columns_of(const ga__fused *fused, ga__device *device, const ga__binding *b)
+{
+    const ga__fused_call call = call_of(fused, device, b);
+    return ga__fused_has_columns(&call);
 }
 
 /* Whether the kernel may write `out`: each row is read completely before its result is written. */

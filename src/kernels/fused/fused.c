@@ -44,6 +44,17 @@ static void add_operand(launching *c, int k)
     ga__params_add_pointer(&c->params, operand->array->data);
     ga__params_add_strides(&c->params, &c->p.kept, k);
     ga__params_add(&c->params, c->p.place[k]);
+    if (c->p.v.walk == GA__WALK_COLUMNS)
+        ga__params_add(&c->params, (uint64_t)c->p.row.strides[k][0]);
+}
+
+static uint64_t group_of(const plan *p)
+{
+    switch ((ga__fused_walk)p->v.walk) {
+    case GA__WALK_CLUSTERS: return (uint64_t)p->part;
+    case GA__WALK_COLUMNS: return p->v.host ? (uint64_t)p->rows_of_block : p->meeting;
+    default: return (uint64_t)p->rows_of_block;
+    }
 }
 
 static void add_params(launching *c)
@@ -53,13 +64,13 @@ static void add_params(launching *c)
     *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
         (ga__fused_params){.count = (uint64_t)p->length,
                            .outputs = (uint64_t)p->rows,
-                           .group = (uint64_t)(p->v.clustered ? p->part : p->rows_of_block),
-                           .wait = (uint64_t)p->wait};
+                           .group = group_of(p),
+                           .wait = (uint64_t)(p->v.host ? p->kept.shape[0] : p->wait)};
     c->scratch = NULL;
     c->cluster = NULL;
     if (p->v.host)
         add_scratch(c);
-    if (p->v.clustered)
+    if (p->v.walk == GA__WALK_CLUSTERS)
         add_cluster(c);
     for (int s = 0; s < f->nstages; s++)
         for (int k = 0; k < f->stages[s].nparts; k++)
@@ -131,7 +142,7 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
                                .shared = p->shared,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params),
-                               .together = p->v.clustered};
+                               .together = p->v.walk == GA__WALK_CLUSTERS};
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(memory);
@@ -143,17 +154,32 @@ static size_t most_params(int noperands)
     const size_t head =
         sizeof(ga__fused_params) + sizeof(ga__scratch_params) + sizeof(ga__cluster_params);
     return head / sizeof(uint64_t) + GA__MAX_STAGES * GA__MAX_PARTS + GA__MAX_KEPT +
-           (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (2 + GA_MAX_NDIM);
+           (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (3 + GA_MAX_NDIM);
 }
 
-bool ga__fused_fits(const ga__fused_call *call)
+/* Plans a call; false if it does not fit. */
+static bool plan_walk(const ga__fused_call *call, uint8_t *walk)
 {
     int64_t strides[2 * call->noperands][GA_MAX_NDIM];
     plan p;
     p.call = call;
     p.kept.strides = strides;
     p.row.strides = strides + call->noperands;
-    return ga__fused_plan_make(&p);
+    const bool fits = ga__fused_plan_make(&p);
+    *walk = p.v.walk;
+    return fits;
+}
+
+bool ga__fused_fits(const ga__fused_call *call)
+{
+    uint8_t walk;
+    return plan_walk(call, &walk);
+}
+
+bool ga__fused_has_columns(const ga__fused_call *call)
+{
+    uint8_t walk;
+    return plan_walk(call, &walk) && walk == GA__WALK_COLUMNS;
 }
 
 ga_status ga__fused_run(const ga__fused_call *call)

@@ -8,6 +8,10 @@
  * decide. The result need not have an array yet. */
 bool ga__fused_fits(const ga__fused_call *call);
 
+/* Whether the elements of neighbouring rows of a call that fits lie side by side, instead of those
+ * of a row. */
+bool ga__fused_has_columns(const ga__fused_call *call);
+
 /* Computes a call that fits. */
 ga_status ga__fused_run(const ga__fused_call *call);
 

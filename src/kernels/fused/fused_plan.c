@@ -7,35 +7,53 @@ typedef ga__fused_plan plan;
 
 /* ---- The nests ---- */
 
+static bool is_reduced(const ga__fused_call *call, int axis)
+{
+    return call->axes >> axis & 1;
+}
+
 static void set_axes(plan *p)
 {
     const ga__fused_call *call = p->call;
     p->kept.ndim = p->row.ndim = 0;
     p->kept.noperands = p->row.noperands = call->noperands;
     for (int axis = call->ndim - 1; axis >= 0; axis--) {
-        ga__nest *nest = axis < call->ndim - call->reduced ? &p->kept : &p->row;
+        ga__nest *nest = is_reduced(call, axis) ? &p->row : &p->kept;
         nest->shape[nest->ndim++] = call->shape[axis];
     }
 }
 
-/* In elements, innermost axis first; numbers and the result's row axes, where it has none, are 0.
- */
+/* In elements; the result has no reduced axes if it is one of each row. */
+static void result_strides(const ga__fused_call *call, int64_t *strides)
+{
+    int64_t size = 1;
+    for (int axis = call->ndim - 1; axis >= 0; axis--) {
+        const bool absent = call->formula->per_row && is_reduced(call, axis);
+        strides[axis] = absent ? 0 : size;
+        size *= absent ? 1 : call->shape[axis];
+    }
+}
+
+/* In elements, innermost axis first; those of numbers are 0. */
 static void set_strides(plan *p, int k)
 {
     const ga__fused_call *call = p->call;
     const gpuarray *x = call->operands[k].array;
-    int64_t strides[GA_MAX_NDIM] = {0};
-    const int kept = call->ndim - call->reduced;
-    if (k == 0)
-        ga__contiguous_strides(call->formula->per_row ? kept : call->ndim, call->shape, 1, strides);
-    else if (x)
+    int64_t strides[GA_MAX_NDIM], itemsize = 1;
+    if (k == 0) {
+        result_strides(call, strides);
+    } else if (x) {
         ga__broadcast_strides(call->ndim, call->shape, x->ndim, x->shape, x->strides, strides);
-    const int64_t itemsize = k > 0 && x ? (int64_t)ga__dtype_size(x->dtype) : 1;
-    for (int axis = 0; axis < kept; axis++)
-        p->kept.strides[k][kept - 1 - axis] = strides[axis] / itemsize;
-    for (int axis = kept; axis < call->ndim; axis++)
-        p->row.strides[k][call->ndim - 1 - axis] =
-            k == 0 && call->formula->per_row ? 0 : strides[axis] / itemsize;
+        itemsize = (int64_t)ga__dtype_size(x->dtype);
+    } else {
+        memset(strides, 0, (size_t)call->ndim * sizeof *strides);
+    }
+    int kept = 0, row = 0;
+    for (int axis = call->ndim - 1; axis >= 0; axis--)
+        if (is_reduced(call, axis))
+            p->row.strides[k][row++] = strides[axis] / itemsize;
+        else
+            p->kept.strides[k][kept++] = strides[axis] / itemsize;
 }
 
 /* An axis of length 1 where a nest has none. */
@@ -62,36 +80,59 @@ static void plan_nests(plan *p)
 
 /* ---- The variant ---- */
 
-/* Sets the operands; false if one strides along the row. */
+/* Whether the step takes an array to the next element or leaves it. */
+static bool is_dense(const plan *p, int k, int64_t step)
+{
+    return step == 0 || step == 1 || (k > 0 && !p->call->operands[k].array);
+}
+
+/* Whether the kept axes begin with one of neighbouring columns. */
+static bool has_columns(const plan *p)
+{
+    bool dense = p->kept.shape[0] > 1;
+    for (int k = 0; k < p->call->noperands; k++)
+        dense &= is_dense(p, k, p->kept.strides[k][0]);
+    return dense;
+}
+
+/* Sets the operands and how the kernel walks: rows whose elements lie side by side, or columns that
+ * do. False if neither are. */
 static bool set_operands(plan *p)
 {
     const ga__fused_call *call = p->call;
+    bool rows = true;
     p->v.noperands = (uint8_t)call->noperands;
     for (int k = 0; k < call->noperands; k++) {
         const int64_t step = p->row.strides[k][0];
-        const bool array = k == 0 || call->operands[k].array;
-        if (array && (step < 0 || step > 1))
-            return false;
-        ga__operand_variant_set(&p->v.operand[k], &call->operands[k],
-                                step == 1 ? STEP_ONE : STEP_ZERO, false);
+        rows &= is_dense(p, k, step);
+        ga__operand_variant_set(&p->v.operand[k], &call->operands[k], step ? STEP_ONE : STEP_ZERO,
+                                false);
     }
     if (!call->operands[0].array) /* the shape of the plan does not depend on it */
-        p->v.operand[0] = (ga__operand_variant){.type = (uint16_t)call->operands[0].type,
-                                                .memory = (uint16_t)call->operands[0].type,
-                                                .streamed = true,
-                                                .step = STEP_ONE};
-    return true;
+        p->v.operand[0] =
+            (ga__operand_variant){.type = (uint16_t)call->operands[0].type,
+                                  .memory = (uint16_t)call->operands[0].type,
+                                  .streamed = true,
+                                  .step = p->row.strides[0][0] ? STEP_ONE : STEP_ZERO};
+    p->v.walk = rows ? GA__WALK_ROWS : GA__WALK_COLUMNS;
+    return rows || has_columns(p);
 }
 
+static int64_t size_of(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* A thread computes places up to twice as far in a column as it goes. */
 static bool is_wide(const plan *p)
 {
     int64_t reach = p->rows * p->length;
     for (int k = 0; k < p->call->noperands; k++) {
         int64_t extent = p->length;
-        for (int axis = 0; axis < p->kept.ndim; axis++) {
-            const int64_t stride = p->kept.strides[k][axis];
-            extent += (p->kept.shape[axis] - 1) * (stride < 0 ? -stride : stride);
-        }
+        if (p->v.walk == GA__WALK_COLUMNS)
+            extent = 2 * p->length * size_of(p->row.strides[k][0]);
+        for (int axis = 0; axis < p->kept.ndim; axis++)
+            extent += (p->kept.shape[axis] - 1) * size_of(p->kept.strides[k][axis]);
         reach = extent > reach ? extent : reach;
     }
     return !ga__fits_32_bits(reach + (1 << 23));
@@ -113,9 +154,13 @@ bool ga__fused_plan_make(plan *p)
     memset(p->v.kept_place, GA__OWN_PLACE, sizeof p->v.kept_place);
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
-    p->shared = p->scratch = 0;
+    p->shared = p->scratch = p->meeting = 0;
     p->wait = 0;
     p->part = p->length;
     p->blocks = 1;
-    return p->v.host ? ga__fused_plan_host(p) : ga__fused_plan_cuda(p);
+    if (p->v.host && p->v.walk == GA__WALK_COLUMNS)
+        return ga__fused_plan_host_columns(p);
+    if (p->v.host)
+        return ga__fused_plan_host(p);
+    return ga__fused_plan_cuda(p);
 }

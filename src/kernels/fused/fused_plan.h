@@ -8,6 +8,11 @@
 /* A kept value that has shared memory of its own. */
 #define GA__OWN_PLACE 255
 
+/* Where a kernel finds the elements of a row: side by side, for a team of threads or for a cluster
+ * of blocks that have a part each; or a stride apart, below each other, while those of neighbouring
+ * rows lie side by side. */
+typedef enum ga__fused_walk { GA__WALK_ROWS, GA__WALK_CLUSTERS, GA__WALK_COLUMNS } ga__fused_walk;
+
 /* The kernel of fused rows: its words are the key, after the formula's id and the device. With an
  * odd number of operands one more is zero. */
 typedef struct ga__fused_variant {
@@ -30,7 +35,7 @@ typedef struct ga__fused_variant {
     uint8_t sure;          /* CUDA: vectors of a thread that are in every row of the variant */
     uint8_t paired;        /* CUDA: the dtype of all elements, if passes take two at once;
                             * GA_NO_DTYPE: one at a time */
-    bool clustered;        /* CUDA: several blocks share a row in shared memory */
+    uint8_t walk;          /* a ga__fused_walk */
     uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
@@ -45,10 +50,11 @@ typedef struct ga__fused_plan {
                          * place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part;  /* CUDA: elements of a row that a block has, */
-    int blocks;    /* and the blocks that share the row */
-    size_t shared; /* CUDA: bytes of a block */
-    int64_t wait;  /* CUDA: nanoseconds after which the second half of the blocks begins */
+    int64_t part;   /* CUDA: elements of a row that a block has; of columns, those of a thread */
+    int blocks;     /* CUDA: that share the row */
+    size_t shared;  /* CUDA: bytes of a block */
+    int64_t wait;   /* CUDA: nanoseconds after which the second half of the blocks begins */
+    size_t meeting; /* CUDA: bytes where the threads of columns meet; there are two such places */
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */
     size_t kept_at[GA__MAX_KEPT];   /* CUDA: of each kept value there; host: in scratch memory */
@@ -62,11 +68,16 @@ bool ga__fused_plan_make(ga__fused_plan *p);
 /* The parts of ga__fused_plan_make() that differ by the kind of device. */
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
+bool ga__fused_plan_host_columns(ga__fused_plan *p);
 
 /* CUDA: gives the staged operands, the results that pass through and the kept values their places
  * in shared memory, and sets its size; and the most that it may be. */
 void ga__fused_place(ga__fused_plan *p);
+void ga__fused_place_columns(ga__fused_plan *p);
 size_t ga__fused_shared_limit(const ga__fused_plan *p);
+
+/* Whether the rows of operand k are not all the same one. */
+bool ga__fused_has_own_rows(const ga__fused_plan *p, int k);
 
 /* Bytes of an element of operand k in memory. */
 static inline size_t ga__fused_size(const ga__fused_plan *p, int k)

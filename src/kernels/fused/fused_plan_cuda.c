@@ -1,89 +1,16 @@
 /* Chooses how fused rows run on CUDA: threads of a row, what they keep where, and shared memory. */
-#include "kernels/fused/fused_plan.h"
+#include "kernels/fused/fused_cuda.h"
 
-#define BLOCK 256        /* threads that several rows share, and the fewest of a long row */
-#define LARGEST_TEAM 512 /* threads of a row in registers */
-#define LARGEST_BLOCK 1024
-#define SHARED_THREADS 1536 /* of a multiprocessor, for rows in shared memory, */
-#define WIDE_THREADS 1024   /* and for double, which takes more registers */
-#define PROCESSOR_BLOCKS 3  /* that part of them have while others compute; double: */
-#define WIDE_BLOCKS 2
-#define MOST_BLOCKS 32     /* of a cluster, if the steps read a row once more, or in double */
-#define PART_BYTES 16384   /* of a row's part in a block of a cluster, at least */
-#define SHIFTED_VECTORS 8  /* vectors of a row that may begin before it, at least */
-#define MOST_PER_ROW 32    /* elements of a thread where no results take registers */
-#define MOST_EACH 16       /* elements of a thread in registers; */
-#define VECTORS_EACH 8     /* whole vectors need no more, as long as a row has less than a block */
-#define REGISTER_BYTES 128 /* of a thread's elements */
-#define MOST_PAIRED 32     /* elements of a thread in pairs, */
-#define PAIRED_OF_WARP 64  /* and where a warp then has the row, without barriers */
-#define SEVERAL 4          /* rows of one element of a thread */
-#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
-#define MOST_ROOM 16       /* vectors of a thread in registers */
-#define WORD 4             /* bytes of a register */
-#define SECTOR 32          /* bytes that memory delivers together */
-
-#define FEW_ROWS 4           /* blocks keep a quarter of the multiprocessors busy */
-#define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
-#define FIRST_WITH_COPIES 80 /* architecture */
-#define PROCESSOR_BYTES 20   /* that a multiprocessor reads or writes in a nanosecond, about */
+#define MOST_BLOCKS 32    /* of a cluster, if the steps read a row once more, or in double */
+#define PART_BYTES 16384  /* of a row's part in a block of a cluster, at least */
+#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
+#define VECTORS_EACH 8    /* whole vectors need no more, as long as a row has less than a block */
+#define SEVERAL 4         /* rows of one element of a thread */
+#define MOST_ROOM 16      /* vectors of a thread in registers */
 
 typedef ga__fused_plan plan;
 
-/* Whether the rows of operand k are not all the same one. */
-static bool has_own_rows(const plan *p, int k)
-{
-    bool own = false;
-    for (int axis = 0; axis < p->kept.ndim; axis++)
-        own |= p->kept.strides[k][axis] != 0;
-    return own || p->rows == 1;
-}
-
 /* ---- Registers ---- */
-
-/* Whether a thread has its elements in pairs, of the bits that memory has. */
-static bool has_pairs(const plan *p)
-{
-    return p->call->formula->pairs != GA_NO_DTYPE && p->v.lanes != 1;
-}
-
-/* Bytes of registers that an element of operand k takes, and one of a kept value. */
-static size_t operand_bytes(const plan *p, int k)
-{
-    return has_pairs(p) || ga__fused_size(p, k) > WORD ? ga__fused_size(p, k) : WORD;
-}
-static size_t kept_bytes(const plan *p, int q)
-{
-    const ga_dtype type = p->call->formula->kept[q].type;
-    const size_t size = ga__dtype_size(ga__dtype_compute(type));
-    return has_pairs(p) ? ga__dtype_size(type) : size < WORD ? WORD : size;
-}
-
-/* Bytes of registers that one element takes. */
-static int register_bytes(const plan *p)
-{
-    size_t nbytes = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k))
-            nbytes += operand_bytes(p, k);
-    for (int q = 0; q < p->call->formula->nkept; q++)
-        nbytes += kept_bytes(p, q);
-    return (int)nbytes;
-}
-
-static int most_paired(const plan *p)
-{
-    return p->length <= GA__WARP * PAIRED_OF_WARP ? PAIRED_OF_WARP : MOST_PAIRED;
-}
-
-static int most_each(const plan *p)
-{
-    const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = has_pairs(p)                ? most_paired(p)
-                      : p->call->formula->per_row ? MOST_PER_ROW
-                                                  : MOST_EACH;
-    return most < 1 ? 1 : most > limit ? limit : most;
-}
 
 /* Whether whole vectors of `lanes` elements make up each row of operand k. */
 static bool in_vectors(const plan *p, int k, int lanes)
@@ -127,7 +54,7 @@ static void choose_lanes(plan *p)
     const int lanes = lanes_of(p);
     p->v.lanes = 1;
     p->v.shifted = false;
-    if (lanes == 1 || (p->v.registers && lanes > most_each(p)))
+    if (lanes == 1 || (p->v.registers && lanes > ga__fused_most_each(p)))
         return;
     int whole = lanes;
     while (whole > 1 && !whole_vectors(p, whole))
@@ -139,67 +66,14 @@ static void choose_lanes(plan *p)
     p->v.lanes = (uint8_t)(p->v.shifted ? lanes : whole);
 }
 
-/* Bytes of registers that one element takes before pass s reads it: what no later pass reads has
- * left its place to a kept value. */
-static int bytes_before(const plan *p, int s)
-{
-    const ga__fused_formula *f = p->call->formula;
-    uint64_t read = 0;
-    for (int pass = s; pass <= f->nstages; pass++)
-        read |= f->reads[pass];
-    size_t nbytes = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
-            nbytes += operand_bytes(p, k);
-    for (int q = 0; q < f->nkept; q++)
-        if (f->kept[q].stage < s)
-            nbytes += kept_bytes(p, q);
-    return (int)nbytes;
-}
-
-/* The most elements of a thread that has a row of its block to itself. */
-static int most_ahead(const plan *p)
-{
-    int bytes = 1;
-    for (int s = 0; s <= p->call->formula->nstages; s++)
-        bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
-}
-
-static int power_of_two(int64_t at_least, int most)
-{
-    int power = 1;
-    while (power < at_least && power < most)
-        power *= 2;
-    return power;
-}
-
-/* Whether threads take rows of their own by pairs. */
-static bool has_rows_of_pairs(const plan *p, int team)
-{
-    return team == 1 && p->v.lanes == 1 && p->call->formula->pairs != GA_NO_DTYPE;
-}
-
 /* The vectors that a thread has room for: powers of two, so that rows of any length share few
  * kernels, or pairs in rows of a thread. A thread skips those past its row's end. */
 static int room_for(const plan *p, int64_t vectors, int team, int most)
 {
-    if (has_rows_of_pairs(p, team) && vectors < most)
+    if (ga__fused_has_rows_of_pairs(p, team) && vectors < most)
         return (int)(vectors + vectors % 2);
-    const int room = power_of_two(vectors, MOST_ROOM);
+    const int room = ga__fused_power_of_two(vectors, MOST_ROOM);
     return room < most ? room : most;
-}
-
-/* How many of a thread's vectors are in every row of the variant: as many as the next smaller
- * room has. */
-static int sure_of(const plan *p, int room, int64_t whole_vectors, int team)
-{
-    if (has_rows_of_pairs(p, team))
-        return room > 2 && room - 2 <= whole_vectors ? (room - 1) / 2 * 2 : 0;
-    int sure = 0;
-    for (int k = 1; k < room && k * (int64_t)team <= whole_vectors; k *= 2)
-        sure = k;
-    return sure;
 }
 
 /* The most vectors that a row lies in. */
@@ -215,7 +89,7 @@ static void take_team(plan *p, int team, int most)
     const int room = room_for(p, ga__ceil_div(vectors_of_row(p), team), team, most);
     p->v.team = (uint16_t)team;
     p->v.each = (uint8_t)(room * p->v.lanes);
-    p->v.sure = (uint8_t)sure_of(p, room, p->length / p->v.lanes, team);
+    p->v.sure = (uint8_t)ga__fused_sure_of(p, room, p->length / p->v.lanes, team);
 }
 
 /* Whole vectors among the most elements of a thread that there is room for: one at least. */
@@ -228,7 +102,7 @@ static int vectors_with_room(const plan *p, int elements)
 static int usual_each(const plan *p)
 {
     const bool whole = p->v.lanes > 1 && p->v.lanes == lanes_of(p) && !p->v.shifted;
-    return has_pairs(p)                ? most_paired(p)
+    return ga__fused_has_pairs(p)      ? ga__fused_most_paired(p)
            : p->call->formula->per_row ? MOST_PER_ROW
            : whole                     ? VECTORS_EACH
                                        : MOST_EACH;
@@ -237,10 +111,10 @@ static int usual_each(const plan *p)
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
 static bool share_row(plan *p)
 {
-    const int most = vectors_with_room(p, most_each(p)),
+    const int most = vectors_with_room(p, ga__fused_most_each(p)),
               usual = vectors_with_room(p, usual_each(p)), few = usual < most ? usual : most;
     const int64_t vectors = vectors_of_row(p);
-    int team = power_of_two(ga__ceil_div(vectors, few), BLOCK);
+    int team = ga__fused_power_of_two(ga__ceil_div(vectors, few), BLOCK);
     while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
         team *= 2;
     if (vectors > (int64_t)team * most)
@@ -304,66 +178,13 @@ static void choose_pairs(plan *p)
         p->v.paired = (uint8_t)f->pairs;
 }
 
-/* Blocks, of rows in shared memory, that a multiprocessor has room for. */
-static int64_t blocks_with_room(const plan *p)
-{
-    const int64_t fit = (int64_t)(ga__fused_shared_limit(p) / (p->shared + SYSTEM_BYTES));
-    return fit < 1 ? 1 : fit;
-}
-
-/* Bytes of the widest element. */
-static size_t widest_of(const plan *p)
-{
-    size_t widest = 1;
-    for (int k = 0; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_size(p, k) > widest)
-            widest = ga__fused_size(p, k);
-    return widest;
-}
-
-/* Threads that a multiprocessor has for rows in shared memory. */
-static int threads_at_once(const plan *p)
-{
-    return p->v.registers || widest_of(p) > WORD ? WIDE_THREADS : SHARED_THREADS;
-}
-
-/* The threads of a row in shared memory: as few as keep a multiprocessor's threads busy. */
-static int threads_in_shared(const plan *p)
-{
-    int team = LARGEST_BLOCK;
-    while (team > BLOCK && 2 * (threads_at_once(p) / team) <= blocks_with_room(p))
-        team /= 2;
-    return team;
-}
-
-/* Blocks that run at once. */
-static int64_t blocks_at_once(const plan *p)
-{
-    const int64_t fit = blocks_with_room(p), threads = threads_at_once(p) / p->v.team;
-    return (fit < threads ? fit : threads) * p->call->device->processors;
-}
-
-static int64_t at_most(int64_t limit, int64_t value)
-{
-    return value < limit ? value : limit;
-}
-
-/* The copies of shared memory that a device makes in the background have 4, 8 or 16 bytes. */
-static bool copies_ahead(const plan *p)
-{
-    for (int k = 1; k < p->call->noperands; k++)
-        if (p->v.staged >> k & 1 && p->v.lanes * ga__fused_size(p, k) < WORD)
-            return false;
-    return p->call->device->arch >= FIRST_WITH_COPIES;
-}
-
 /* One row of a block at a time comes to shared memory; false if there are few rows or they are too
  * long. */
 static bool stage_rows(plan *p)
 {
     p->v.staged = 0;
     for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && has_own_rows(p, k))
+        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
             p->v.staged |= (uint64_t)1 << k;
     p->rows_of_block = 1;
     if (p->part > (int64_t)ga__fused_shared_limit(p))
@@ -380,29 +201,16 @@ static bool plan_ahead(plan *p)
     p->v.ahead = true;
     p->v.gathers = false;
     choose_lanes(p);
-    const int most = vectors_with_room(p, most_ahead(p));
+    const int most = vectors_with_room(p, ga__fused_most_ahead(p));
     const int64_t vectors = vectors_of_row(p);
     if (vectors > LARGEST_BLOCK * (int64_t)most || !stage_rows(p) || p->v.staged == 0 ||
-        !copies_ahead(p))
+        !ga__fused_copies_ahead(p))
         return false;
-    const int team = power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
+    const int team = ga__fused_power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
     take_team(p, team, most);
     p->v.block = p->v.team;
-    p->grid = at_most(p->rows, blocks_at_once(p));
+    p->grid = ga__fused_at_most(p->rows, ga__fused_blocks_at_once(p));
     return true;
-}
-
-/* Half a row's time, in which its multiprocessor reads and writes the rows of all of its blocks.
- * Measured on an H200: 3 to 4 %. */
-static void set_wait(plan *p)
-{
-    size_t nbytes = 0;
-    for (int k = p->call->formula->per_row; k < p->call->noperands; k++)
-        if (k == 0 || p->v.staged >> k & 1)
-            nbytes += ga__fused_size(p, k);
-    const int64_t blocks = ga__ceil_div(p->grid, p->call->device->processors);
-    if (p->v.ahead && p->rows > 2 * p->grid)
-        p->wait = blocks * p->part * (int64_t)nbytes / PROCESSOR_BYTES / 2;
 }
 
 /* Rows in the shared memory of a block, or parts of them in that of each of some blocks. */
@@ -410,25 +218,25 @@ static bool plan_shared(plan *p, int blocks)
 {
     p->v.registers = p->v.gathers = false;
     p->v.ahead = false;
-    p->v.clustered = blocks > 1;
+    p->v.walk = blocks > 1 ? GA__WALK_CLUSTERS : GA__WALK_ROWS;
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
     p->blocks = blocks;
     p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
-    if (!stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !copies_ahead(p))))
+    if (!stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !ga__fused_copies_ahead(p))))
         return false;
-    p->v.ahead = copies_ahead(p);
-    p->v.block = p->v.team = (uint16_t)threads_in_shared(p);
-    p->grid = at_most(p->rows, blocks_at_once(p) / blocks) * blocks;
+    p->v.ahead = ga__fused_copies_ahead(p);
+    p->v.block = p->v.team = (uint16_t)ga__fused_threads_in_shared(p);
+    p->grid = ga__fused_at_most(p->rows, ga__fused_blocks_at_once(p) / blocks) * blocks;
     return p->grid > 0;
 }
 
 /* One row per block, in shared memory, with at least `several` blocks per multiprocessor. */
 static bool plan_rows(plan *p, int several)
 {
-    if (!plan_shared(p, 1) || blocks_with_room(p) < several)
+    if (!plan_shared(p, 1) || ga__fused_blocks_with_room(p) < several)
         return false;
-    set_wait(p);
+    ga__fused_set_wait(p);
     return true;
 }
 
@@ -436,7 +244,9 @@ static bool plan_rows(plan *p, int several)
  * read a row once for each stage. Measured on an H100. */
 static int64_t most_blocks(const plan *p, int64_t all)
 {
-    return p->call->formula->nstages > 1 && widest_of(p) <= WORD ? all : at_most(MOST_BLOCKS, all);
+    return p->call->formula->nstages > 1 && ga__fused_widest(p) <= WORD
+               ? all
+               : ga__fused_at_most(MOST_BLOCKS, all);
 }
 
 /* Rows that some blocks share. They are as few as leave room for several blocks of a
@@ -447,13 +257,14 @@ static bool plan_clusters(plan *p, int several)
     int64_t blocks = 2;
     if (!p->call->device->meets)
         return false;
-    while (blocks <= limit && (!plan_shared(p, (int)blocks) || blocks_with_room(p) < several))
+    while (blocks <= limit &&
+           (!plan_shared(p, (int)blocks) || ga__fused_blocks_with_room(p) < several))
         blocks += ga__ceil_div(blocks, 16);
     if (blocks > limit)
         return false;
-    const int64_t clusters = at_most(p->rows, all / blocks),
-                  most = p->length * (int64_t)widest_of(p) / PART_BYTES;
-    return plan_shared(p, (int)at_most(all / clusters, most > blocks ? most : blocks));
+    const int64_t clusters = ga__fused_at_most(p->rows, all / blocks),
+                  most = p->length * (int64_t)ga__fused_widest(p) / PART_BYTES;
+    return plan_shared(p, (int)ga__fused_at_most(all / clusters, most > blocks ? most : blocks));
 }
 
 /* Whether rows in registers are as fast as in shared memory, where the next row is on its way.
@@ -462,7 +273,7 @@ static bool plan_clusters(plan *p, int several)
 static bool prefers_registers(const plan *p)
 {
     return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row ||
-           widest_of(p) > WORD;
+           ga__fused_widest(p) > WORD;
 }
 
 /* Rows of one element. */
@@ -480,13 +291,15 @@ static bool plan_single(plan *p)
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
-    const int several = widest_of(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
+    const int several = ga__fused_widest(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     return (prefers_registers(p) && plan_ahead(p)) || plan_rows(p, several) ||
            plan_clusters(p, several) || plan_rows(p, 1);
 }
 
 bool ga__fused_plan_cuda(plan *p)
 {
+    if (p->v.walk == GA__WALK_COLUMNS)
+        return ga__fused_plan_columns(p);
     if (p->length == 1)
         return plan_single(p);
     const bool held = plan_registers(p);

@@ -68,3 +68,52 @@ bool ga__fused_plan_host(plan *p)
     p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return true;
 }
+
+/* ---- Columns ---- */
+
+#define WIDEST_STRIP 64          /* neighbouring columns that are computed together, */
+#define LEAST_STRIP 32           /* and the fewest */
+#define STRIP_BYTES (1 << 20)    /* of a strip's operands that a processor's cache keeps */
+#define LONGEST_COLUMN (1 << 16) /* whose sums take few levels */
+
+/* Gives the copies of the operands and the kept values their places in a thread's memory. */
+static void place_strip(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const size_t elements = (size_t)p->length * p->v.group;
+    p->scratch = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (p->v.operand[k].streamed) {
+            p->place[k] = p->scratch;
+            p->scratch +=
+                (ga__fused_along_row(p, k) ? elements : p->v.group) * ga__fused_size(p, k);
+        }
+    for (int q = 0; q < f->nkept; q++) {
+        p->kept_at[q] = p->scratch;
+        p->scratch += elements * ga__dtype_size(ga__dtype_compute(f->kept[q].type));
+    }
+}
+
+/* Strips that stay in a processor's cache from pass to pass. */
+bool ga__fused_plan_host_columns(plan *p)
+{
+    const int64_t processors = p->call->device->processors, width = p->kept.shape[0];
+    if (p->call->formula->nvalues > GA__MAX_VALUES || p->length > LONGEST_COLUMN)
+        return false;
+    for (p->v.group = WIDEST_STRIP;; p->v.group /= 2) {
+        place_strip(p);
+        if (p->scratch <= STRIP_BYTES)
+            break;
+        if (p->v.group == LEAST_STRIP)
+            return false;
+    }
+    const int64_t strips = ga__ceil_div(width, p->v.group) * (p->rows / width),
+                  share = ga__ceil_div(strips, processors * BLOCKS_PER_WORKER),
+                  grain = ga__ceil_div(GRAIN, p->length * p->v.group);
+    p->rows_of_block = share < grain ? grain : share;
+    p->grid = ga__ceil_div(strips, p->rows_of_block);
+    /* Values that are kept repay strips that are half empty. */
+    const bool full = 3 * p->rows >= 2 * strips * p->v.group;
+    return (full || p->call->formula->nkept > 0) &&
+           (strips >= processors || p->rows * p->length <= GRAIN);
+}

@@ -1,17 +1,31 @@
 /* Lays out the shared memory of fused rows on CUDA. */
 #include "kernels/fused/fused_plan.h"
 
+#include <string.h>
+
 #define LINE_BYTES 128                  /* from which a stage copies, ga::STAGE_LINE */
 #define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
 #define PART_SHARED_BYTES 2048          /* and those that combining one part's results takes */
 
 typedef ga__fused_plan plan;
 
+bool ga__fused_has_own_rows(const plan *p, int k)
+{
+    bool own = false;
+    for (int axis = 0; axis < p->kept.ndim; axis++)
+        own |= p->kept.strides[k][axis] != 0;
+    return own || p->rows == 1;
+}
+
+static size_t whole_vectors(size_t nbytes)
+{
+    return (nbytes + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
+}
+
 /* Bytes of a stretch that begins anywhere in its first line, as ga::stage_room<0>. */
 static size_t room(int64_t elements, size_t size)
 {
-    const size_t nbytes = (size_t)elements * size;
-    return (nbytes + LINE_BYTES - 1 + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
+    return whole_vectors((size_t)elements * size + LINE_BYTES - 1);
 }
 
 /* Elements of the block's rows of an operand, and of what lies between them. */
@@ -68,13 +82,47 @@ void ga__fused_place(plan *p)
     }
 }
 
+/* Bytes that the threads of a block's columns exchange at once: one accumulator for each column of
+ * each warp. */
+static size_t meeting_bytes(const plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const size_t across = (size_t)p->rows_of_block, block = p->v.block,
+                 count = across < GA__WARP ? block / GA__WARP * across : block;
+    size_t widest = 0;
+    for (int s = 0; s < f->nstages; s++)
+        for (int k = 0; k < f->stages[s].nparts; k++) {
+            const size_t size = ga__part_bytes(f->stages[s].parts[k], f->stages[s].type[k]);
+            widest = size > widest ? size : widest;
+        }
+    return p->v.team > 1 ? whole_vectors(count * widest) : 0;
+}
+
+/* The elements of a thread lie a block apart. */
+void ga__fused_place_columns(plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    const size_t elements = (size_t)p->v.block * (size_t)p->part;
+    memset(p->v.kept_place, GA__OWN_PLACE, sizeof p->v.kept_place);
+    p->meeting = meeting_bytes(p);
+    p->shared = 2 * p->meeting;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (p->v.staged >> k & 1)
+            p->place[k] = take(p, whole_vectors(elements * ga__fused_size(p, k)));
+    for (int q = 0; q < f->nkept && !p->v.registers; q++) {
+        p->v.kept_place[q] = (uint8_t)place_of_kept(p, q);
+        if (p->v.kept_place[q] == GA__OWN_PLACE)
+            p->kept_at[q] = take(p, whole_vectors(elements * ga__dtype_size(f->kept[q].type)));
+    }
+}
+
 size_t ga__fused_shared_limit(const plan *p)
 {
     const ga__fused_formula *f = p->call->formula;
     const size_t all = p->call->device->shared_bytes,
                  limit = all > SHARED_BYTES ? all : SHARED_BYTES;
     size_t own = 0;
-    for (int s = 0; s < f->nstages; s++)
+    for (int s = 0; s < f->nstages && p->v.walk != GA__WALK_COLUMNS; s++)
         own += (size_t)f->stages[s].nparts * PART_SHARED_BYTES;
     return limit - own;
 }

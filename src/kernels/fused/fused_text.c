@@ -20,15 +20,21 @@ static int part_count(const formula *f)
     return count;
 }
 
+/* Its address, its strides from row to row and its place. */
+static size_t words_of_array(const variant *v)
+{
+    return 2 + (size_t)v->kept_ndim + (v->walk == GA__WALK_COLUMNS);
+}
+
 static layout layout_of(const formula *f, const variant *v)
 {
     const size_t head = sizeof(ga__fused_params) + (v->host ? sizeof(ga__scratch_params) : 0) +
-                        (v->clustered ? sizeof(ga__cluster_params) : 0);
+                        (v->walk == GA__WALK_CLUSTERS ? sizeof(ga__cluster_params) : 0);
     layout l = {.head = head / sizeof(uint64_t) + (size_t)part_count(f),
                 .n = GA__DIVISOR_WORDS * (size_t)(v->kept_ndim - 1)};
     for (int k = 0; k < v->noperands; k++) {
         l.operand[k] = l.n;
-        l.n += v->operand[k].streamed ? 2 + (size_t)v->kept_ndim : GA__NUMBER_WORDS;
+        l.n += v->operand[k].streamed ? words_of_array(v) : GA__NUMBER_WORDS;
     }
     l.kept = l.n;
     l.n += (size_t)f->nkept + (f->nkept == 0);
@@ -53,11 +59,11 @@ static bool leads(const formula *f, const variant *v, int k)
     return k == first;
 }
 
-static void fill_operand(ga__record *record, const variant *v, const ga__declaration *d, int k,
-                         size_t word)
+static void fill_operand(ga__record *record, const formula *f, const variant *v,
+                         const ga__declaration *d, int k, size_t word)
 {
     const ga__operand_variant *o = &v->operand[k];
-    const bool along = o->streamed && o->step == STEP_ONE;
+    const bool along = o->streamed && o->step == STEP_ONE, columns = v->walk == GA__WALK_COLUMNS;
     ga__request_operand(record, k, d, o);
     ga__record_set_number(record, GA__KEY(word), (int64_t)word);
     ga__record_set_number(record, GA__KEY(word1), (int64_t)(word + 1));
@@ -66,10 +72,15 @@ static void fill_operand(ga__record *record, const variant *v, const ga__declara
     ga__record_set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
     ga__record_set_number(record, GA__KEY(near), along);
     ga__record_set_number(record, GA__KEY(width), along ? v->lanes : 1);
+    ga__request_step(record, GA__KEY(row_step), STEP_ANY, word + 2 + v->kept_ndim);
+    ga__record_set_flag(record, GA__KEY(followed),
+                        o->streamed && (d->reads || (columns && !f->per_row)));
     ga__record_list(record, GA__KEY(kept_stride));
     if (!o->streamed)
         return;
-    ga__request_group(record, o, ga__variant_is_narrow(o));
+    ga__operand_variant across = *o;
+    across.step = columns ? STEP_ONE : o->step;
+    ga__request_group(record, &across, ga__variant_is_narrow(o));
     for (int axis = 0; axis < v->kept_ndim; axis++) {
         ga__record *entry = ga__record_append(record, GA__KEY(kept_stride));
         ga__record_set_number(entry, GA__KEY(axis), axis);
@@ -122,6 +133,22 @@ static void fill_part(ga__record *record, const variant *v, const ga__fused_stag
                                                 : "");
 }
 
+/* Lists the values of the row that are known after the stages from `first` to `end` - 1, which the
+ * host's columns find in arrays. */
+static void list_values(ga__record *record, const char *list, const formula *f, const variant *v,
+                        int first, int end)
+{
+    ga__record_list(record, list);
+    for (int k = 0; k < f->nvalues && v->host && v->walk == GA__WALK_COLUMNS; k++) {
+        if (f->values[k].stage < first || f->values[k].stage >= end)
+            continue;
+        ga__record *value = ga__record_append(record, list);
+        ga__record_set(value, GA__KEY(name), f->values[k].name);
+        ga__record_set(value, GA__KEY(value), ga__dtype_compute_type(f->values[k].type));
+        ga__record_set_flag(value, GA__KEY(divides), f->values[k].divides);
+    }
+}
+
 static void fill_stage(ga__record *record, const formula *f, const variant *v, int s)
 {
     const ga__fused_stage *stage = &f->stages[s];
@@ -132,6 +159,8 @@ static void fill_stage(ga__record *record, const formula *f, const variant *v, i
     for (int p = 0; p < stage->nparts; p++)
         fill_part(ga__record_append(record, GA__KEY(part)), v, stage, p,
                   s == f->nstages - 1 && leaves(f, v));
+    list_values(record, GA__KEY(known), f, v, 0, s);
+    list_values(record, GA__KEY(made), f, v, s, s + 1);
     ga__record_list(record, GA__KEY(begun));
     ga__record_list(record, GA__KEY(before));
     for (int q = 0; q < f->nkept; q++) {
@@ -187,11 +216,12 @@ static int blocks_at_least(const variant *v)
         widest = v->operand[k].streamed && size > widest ? size : widest;
     }
     const bool wide = widest >= sizeof(double); /* 1536 threads have 40 registers each: spills */
-    const int threads = !v->registers            ? (wide ? 1024 : 1536)
-                        : v->ahead               ? 1024
-                        : v->paired              ? (v->each > 16 ? 1024 : 1536)
-                        : widest < sizeof(float) ? 2048
-                                                 : 1024;
+    const int threads = !v->registers                 ? (wide ? 1024 : 1536)
+                        : v->ahead                    ? 1024
+                        : v->walk == GA__WALK_COLUMNS ? (v->each > 8 || wide ? 1024 : 1536)
+                        : v->paired                   ? (v->each > 16 ? 1024 : 1536)
+                        : widest < sizeof(float)      ? 2048
+                                                      : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
 
@@ -206,7 +236,8 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
-    ga__record_set_flag(record, GA__KEY(clustered), v->clustered);
+    ga__record_set_flag(record, GA__KEY(clustered), v->walk == GA__WALK_CLUSTERS);
+    ga__record_set_flag(record, GA__KEY(columns), v->walk == GA__WALK_COLUMNS);
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
@@ -242,12 +273,13 @@ ga__record *ga__fused_text(const formula *f, const ga__declaration *d, const var
     ga__record_list(record, GA__KEY(operand));
     for (int k = 0; k < v->noperands; k++) {
         ga__record *operand = ga__record_append(record, GA__KEY(operand));
-        fill_operand(operand, v, &d[k], k, l.operand[k]);
+        fill_operand(operand, f, v, &d[k], k, l.operand[k]);
         ga__record_set_flag(operand, GA__KEY(leads), leads(f, v, k));
     }
     ga__record_list(record, GA__KEY(kept));
     for (int q = 0; q < f->nkept; q++)
         fill_kept(ga__record_append(record, GA__KEY(kept)), f, v, q, l.kept + (size_t)q);
+    list_values(record, GA__KEY(row_value), f, v, 0, f->nstages);
     ga__record_list(record, GA__KEY(stage));
     for (int s = 0; s < f->nstages; s++)
         fill_stage(ga__record_append(record, GA__KEY(stage)), f, v, s);

@@ -8,7 +8,8 @@
 /* The parameters begin with ga__fused_params and, on the host, ga__scratch_params, or for clusters
  * ga__cluster_params; the ddof of each part follows. The rest, the kernel's `w`, are the divisors
  * of the rows' axes; each operand, where on CUDA the place in shared memory follows an array's
- * strides; and the place of each kept value.
+ * strides, and of columns the stride from row to row follows that; and the place of each kept
+ * value.
  */
 #define GA_PARAM(name) uint64_t name;
 typedef struct ga__fused_params {

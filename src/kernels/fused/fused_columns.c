@@ -1,0 +1,152 @@
+/* Chooses how columns run on CUDA: the width of a block's strip, and where its elements wait. */
+#include "kernels/fused/fused_cuda.h"
+
+#define WIDEST_STRIP 128 /* bytes of neighbouring columns: a line of memory */
+#define MOST_ROOM 64     /* elements of a thread in registers */
+
+typedef ga__fused_plan plan;
+
+/* Neighbouring columns of `nbytes`. */
+static int columns_in(const plan *p, int nbytes)
+{
+    const int columns = nbytes / (int)ga__fused_widest(p);
+    return columns < 1 ? 1 : columns;
+}
+
+static int64_t count_strips(const plan *p)
+{
+    return ga__ceil_div(p->rows, p->rows_of_block);
+}
+
+static void set_block(plan *p, int across, int team)
+{
+    p->rows_of_block = across;
+    p->v.team = (uint16_t)team;
+    p->v.block = (uint16_t)(across * team);
+}
+
+/* Shares columns among the fewest threads, which have room for at most `limit` elements each, a
+ * power of two; short columns make a wider strip. False if a block has more than `largest` threads.
+ */
+static bool share_columns(plan *p, int across, int limit, int largest)
+{
+    const int more = ga__fused_power_of_two(limit, MOST_ROOM),
+              most = more > limit ? more / 2 : more;
+    const int team = ga__fused_power_of_two(ga__ceil_div(p->length, most),
+                                            across < largest ? largest / across : 1);
+    if (p->length > (int64_t)team * most)
+        return false;
+    const int64_t many = (int64_t)LARGEST_TEAM * p->call->device->processors;
+    const int fewest = p->rows < many ? BLOCK : LARGEST_TEAM;
+    set_block(p, across * team < fewest ? fewest / team : across, team);
+    p->v.each = (uint8_t)ga__fused_power_of_two(ga__ceil_div(p->length, team), most);
+    p->v.sure = (uint8_t)ga__fused_sure_of(p, p->v.each, p->length, team);
+    return true;
+}
+
+/* A block has one strip, whose elements its threads keep in registers. */
+static bool plan_registers(plan *p, int across)
+{
+    p->v.registers = true;
+    p->v.ahead = false;
+    p->v.staged = 0;
+    if (!share_columns(p, across, ga__fused_most_each(p), LARGEST_TEAM))
+        return false;
+    p->v.paired = (uint8_t)(p->v.each % 2 == 0 ? p->call->formula->pairs : GA_NO_DTYPE);
+    p->grid = count_strips(p);
+    ga__fused_place_columns(p);
+    return p->shared <= ga__fused_shared_limit(p);
+}
+
+/* A block has strip after strip, of which at least one is in shared memory. */
+static bool stage_strips(plan *p)
+{
+    p->v.paired = GA_NO_DTYPE;
+    p->v.staged = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
+            p->v.staged |= (uint64_t)1 << k;
+    p->part = ga__ceil_div(p->length, p->v.team);
+    if (p->v.block * p->part > (int64_t)ga__fused_shared_limit(p))
+        return false;
+    ga__fused_place_columns(p);
+    return p->v.staged != 0 && p->shared <= ga__fused_shared_limit(p) &&
+           count_strips(p) >= p->call->device->processors / FEW_ROWS;
+}
+
+static bool start_strips(plan *p)
+{
+    p->grid = ga__fused_at_most(count_strips(p), ga__fused_blocks_at_once(p));
+    return p->grid > 0;
+}
+
+/* Strips in registers, while the next one comes to shared memory. */
+static bool plan_ahead(plan *p, int across)
+{
+    p->v.registers = p->v.ahead = true;
+    return share_columns(p, across, ga__fused_most_ahead(p), LARGEST_BLOCK) && stage_strips(p) &&
+           ga__fused_copies_ahead(p) && start_strips(p);
+}
+
+/* Strips in shared memory, with at least `several` blocks per multiprocessor. */
+static bool plan_shared(plan *p, int across, int several)
+{
+    p->v.registers = false;
+    p->v.each = p->v.sure = 0;
+    set_block(p, across, LARGEST_TEAM / across);
+    if (!stage_strips(p))
+        return false;
+    if (ga__fused_threads_in_shared(p) > LARGEST_TEAM)
+        set_block(p, across, LARGEST_BLOCK / across);
+    if (!stage_strips(p) || ga__fused_blocks_with_room(p) < several)
+        return false;
+    p->v.ahead = ga__fused_copies_ahead(p);
+    if (!start_strips(p))
+        return false;
+    ga__fused_set_wait(p);
+    return true;
+}
+
+/* Whether rows of the operands and of the result are whole sectors. */
+static bool has_whole_sectors(const plan *p)
+{
+    bool whole = true;
+    for (int k = 0; k < p->call->noperands; k++) {
+        const gpuarray *x = p->call->operands[k].array;
+        const int64_t size = (int64_t)ga__fused_size(p, k);
+        if (!ga__fused_along_row(p, k))
+            continue;
+        whole &= p->row.strides[k][0] * size % SECTOR == 0;
+        whole &= k == 0 || (uintptr_t)x->data % SECTOR == 0;
+        for (int axis = 1; axis < p->kept.ndim; axis++)
+            whole &= p->kept.strides[k][axis] * size % SECTOR == 0;
+    }
+    return whole;
+}
+
+static bool plan_strip(plan *p, int nbytes)
+{
+    const int across = columns_in(p, nbytes),
+              several = ga__fused_widest(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
+    return plan_registers(p, across) || plan_shared(p, across, several) || plan_ahead(p, across) ||
+           plan_shared(p, across, 1);
+}
+
+/* Whether a strip so wide leaves some multiprocessors without one. */
+static bool has_few_strips(const plan *p, int nbytes)
+{
+    return p->rows < (int64_t)columns_in(p, nbytes) * p->call->device->processors;
+}
+
+/* Strips that are written as whole lines, if columns are short enough and there are many, or half
+ * of them. Measured on an H100: sectors alone are written so slowly that only values that the steps
+ * would compute twice repay them. */
+bool ga__fused_plan_columns(plan *p)
+{
+    p->v.lanes = 1;
+    return ((!has_few_strips(p, WIDEST_STRIP) && plan_strip(p, WIDEST_STRIP)) ||
+            plan_strip(p, WIDEST_STRIP / 2) ||
+            (p->call->formula->nkept > 0 && has_whole_sectors(p) &&
+             plan_ahead(p, columns_in(p, SECTOR)))) &&
+           p->grid <= INT32_MAX;
+}

@@ -1,0 +1,67 @@
+/* What the plans of fused rows on CUDA share: registers, threads and blocks. */
+#ifndef GA_KERNELS_FUSED_CUDA_H
+#define GA_KERNELS_FUSED_CUDA_H
+
+#include "kernels/fused/fused_plan.h"
+
+#define BLOCK 256 /* threads that several rows share, and the fewest of a long row */
+#define LARGEST_BLOCK 1024
+#define LARGEST_TEAM 512 /* threads of a block whose rows are in registers */
+#define WORD 4           /* bytes of a register */
+#define MOST_PER_ROW 32  /* elements of a thread where no results take registers, */
+#define MOST_EACH 16     /* and otherwise */
+#define SECTOR 32        /* bytes that memory delivers together */
+#define PROCESSOR_BLOCKS                                                                           \
+    3 /* of a multiprocessor: some have a row while others compute; double:                        \
+       */
+#define WIDE_BLOCKS 2
+#define FEW_ROWS 4 /* blocks keep a quarter of the multiprocessors busy */
+
+/* ---- Registers ---- */
+
+/* Whether a thread has its elements in pairs, of the bits that memory has. */
+bool ga__fused_has_pairs(const ga__fused_plan *p);
+
+/* Whether threads take rows of their own by pairs. */
+bool ga__fused_has_rows_of_pairs(const ga__fused_plan *p, int team);
+
+/* The most elements of a thread; those in pairs; and of a thread whose block has one row. */
+int ga__fused_most_each(const ga__fused_plan *p);
+int ga__fused_most_paired(const ga__fused_plan *p);
+int ga__fused_most_ahead(const ga__fused_plan *p);
+
+/* The least one from `at_least` on, or `most`. */
+int ga__fused_power_of_two(int64_t at_least, int most);
+
+/* How many of the `room` vectors of a thread are in every row of the variant: as many as the next
+ * smaller room has. */
+int ga__fused_sure_of(const ga__fused_plan *p, int room, int64_t whole_vectors, int team);
+
+/* ---- Blocks ---- */
+
+/* Bytes of the widest element. */
+size_t ga__fused_widest(const ga__fused_plan *p);
+
+/* Blocks, of rows in shared memory, that a multiprocessor has room for; and blocks that the device
+ * runs at once. */
+int64_t ga__fused_blocks_with_room(const ga__fused_plan *p);
+int64_t ga__fused_blocks_at_once(const ga__fused_plan *p);
+
+/* The threads of a block whose rows are in shared memory: as few as keep a multiprocessor's threads
+ * busy. */
+int ga__fused_threads_in_shared(const ga__fused_plan *p);
+
+/* Whether the device makes the copies to shared memory in the background: of 4, 8 or 16 bytes. */
+bool ga__fused_copies_ahead(const ga__fused_plan *p);
+
+void ga__fused_set_wait(ga__fused_plan *p);
+
+/* CUDA: plans columns; false if they are too long or too few. */
+bool ga__fused_plan_columns(ga__fused_plan *p);
+
+static inline int64_t ga__fused_at_most(int64_t limit, int64_t value)
+{
+    return value < limit ? value : limit;
+}
+
+#endif
