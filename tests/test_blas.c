@@ -79,11 +79,12 @@ static void expect(const outcome *o)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static const char *fake(void)
+/* The library of the tests that the variable names. */
+static const char *named(const char *variable)
 {
-    const char *path = getenv("FAKE_BLAS");
+    const char *path = getenv(variable);
     if (!path) {
-        puts("skipped: FAKE_BLAS does not name the tests' library");
+        printf("skipped: %s does not name a library of the tests\n", variable);
         skip();
     }
     return path;
@@ -92,7 +93,7 @@ static const char *fake(void)
 static void named_library_multiplies(void **state)
 {
     (void)state;
-    expect(&(outcome){.file = fake(),
+    expect(&(outcome){.file = named("FAKE_BLAS"),
                       .core = "Haswell",
                       .text = "OpenBLAS 0.0.1 of the tests, ",
                       .found = true,
@@ -109,7 +110,7 @@ static void missing_library_is_replaced(void **state)
 static void library_without_a_symbol_is_replaced(void **state)
 {
     (void)state;
-    expect(&(outcome){.file = getenv("QUARRY_CUBLASLT"),
+    expect(&(outcome){.file = named("QUARRY_CUBLASLT"),
                       .text = "has no cblas_sgemm, which BLAS 3.0 has"});
 }
 
@@ -118,12 +119,12 @@ static void library_without_code_for_the_processor_is_replaced(void **state)
 {
     (void)state;
     const bool wide = __builtin_cpu_supports("avx2");
-    expect(&(outcome){.file = fake(),
+    expect(&(outcome){.file = named("FAKE_BLAS"),
                       .core = "Prescott",
                       .text = wide ? "(not used: it has no code for this processor" : "OpenBLAS",
                       .found = true,
                       .products = !wide});
-    expect(&(outcome){.file = fake(),
+    expect(&(outcome){.file = named("FAKE_BLAS"),
                       .core = "Prescott",
                       .chosen = "Prescott",
                       .text = "OpenBLAS 0.0.1 of the tests, ",

@@ -84,10 +84,10 @@ static void every_way_of_cuda(void **state)
 {
     static const shape_case cases[] = {
         {GA_FLOAT32, 0, 5, 200},   {GA_FLOAT32, 0, 60, 33},    {GA_FLOAT32, 3, 100, 7},
-        {GA_FLOAT32, 0, 1000, 70}, {GA_FLOAT32, 2, 900, 19},   {GA_FLOAT32, 0, 999, 40},
-        {GA_FLOAT16, 0, 33, 130},  {GA_FLOAT16, 40, 7, 3},     {GA_FLOAT16, 0, 600, 33},
-        {GA_FLOAT16, 0, 1001, 90}, {GA_BFLOAT16, 0, 129, 200}, {GA_FLOAT64, 0, 31, 65},
-        {GA_FLOAT64, 5, 700, 9},   {GA_FLOAT64, 0, 901, 9},
+        {GA_FLOAT32, 0, 1000, 72}, {GA_FLOAT32, 2, 900, 24},   {GA_FLOAT32, 0, 999, 40},
+        {GA_FLOAT16, 0, 33, 130},  {GA_FLOAT16, 40, 7, 3},     {GA_FLOAT16, 0, 250, 32},
+        {GA_FLOAT16, 0, 61, 90},   {GA_BFLOAT16, 0, 129, 208}, {GA_FLOAT64, 0, 31, 65},
+        {GA_FLOAT64, 5, 700, 12},  {GA_FLOAT64, 0, 901, 12},
     };
     static const int some[] = {0, 1, 5, 6, FORMS - 1};
     (void)state;
@@ -100,7 +100,7 @@ static void every_way_of_cuda(void **state)
 
 static void every_form_of_cuda(void **state)
 {
-    static const shape_case cases[] = {{GA_FLOAT32, 0, 90, 50}, {GA_FLOAT64, 3, 700, 10}};
+    static const shape_case cases[] = {{GA_FLOAT32, 0, 90, 50}, {GA_FLOAT64, 3, 700, 12}};
     (void)state;
     need_simulator();
     for (int f = 0; f < FORMS; f++)
@@ -185,8 +185,7 @@ static bool fuses_on_large(const char *text, ga_dtype dtype, int64_t length, int
     return fused;
 }
 
-/* The longest columns fill the shared memory of a block, or its registers in strips of whole
- * sectors; long ones need enough strips. */
+/* Long columns need enough strips, and rows of whole sectors. */
 static void columns_fit_or_keep_the_steps(void **state)
 {
     static const struct {
@@ -195,11 +194,13 @@ static void columns_fit_or_keep_the_steps(void **state)
         bool fused;
     } cases[] = {
         {GA_FLOAT32, 2, 1, false},       {GA_FLOAT32, 2, 3, true},
-        {GA_FLOAT32, 512, 5, true},      {GA_FLOAT32, 3000, 200, false},
-        {GA_FLOAT32, 3000, 513, true},   {GA_FLOAT32, 4000, 1000, true},
-        {GA_FLOAT32, 4000, 1001, false}, {GA_FLOAT32, 9000, 1000, false},
-        {GA_FLOAT64, 3000, 300, true},   {GA_FLOAT64, 5000, 300, false},
-        {GA_FLOAT16, 3000, 1040, true},  {GA_FLOAT16, 5000, 2000, false},
+        {GA_FLOAT32, 512, 8, true},      {GA_FLOAT32, 512, 5, false},
+        {GA_FLOAT32, 3000, 200, false},  {GA_FLOAT32, 3000, 520, true},
+        {GA_FLOAT32, 4000, 1000, true},  {GA_FLOAT32, 4000, 1001, false},
+        {GA_FLOAT32, 9000, 1000, false}, {GA_FLOAT32, 128, 1001, true},
+        {GA_FLOAT32, 129, 1001, false},  {GA_FLOAT64, 2000, 300, true},
+        {GA_FLOAT64, 3000, 300, false},  {GA_FLOAT16, 256, 1040, true},
+        {GA_FLOAT16, 257, 1040, false},  {GA_FLOAT16, 65, 1041, false},
     };
     (void)state;
     need_simulator();

@@ -322,10 +322,10 @@ static bool is_tried(int choice, int count)
 static void digests_are_those_of_the_files_filled(void **state)
 {
     static const char *const flags[] = {
-        "cuda",         "complex",    "integer", "functions",  "fast_path",    "distributions",
-        "reduce_types", "scan_types", "bins",    "order_key",  "runs",         "user",
-        "cuda_words",   "elements",   "special", "gather",     "samplers",     "counts",
-        "fold",         "series",     "reduces", "transposes", "short_circuit"};
+        "cuda",         "complex",    "integer", "functions",  "fast_path",     "distributions",
+        "reduce_types", "scan_types", "bins",    "order_key",  "runs",          "user",
+        "cuda_words",   "elements",   "special", "gather",     "samplers",      "counts",
+        "fold",         "series",     "reduces", "transposes", "short_circuit", "convolve"};
     enum { FLAGS = sizeof flags / sizeof flags[0] };
     const ga__embedded *head = ga__embedded_file("head.tmpl", strlen("head.tmpl"));
     (void)state;
