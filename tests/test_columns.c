@@ -200,7 +200,7 @@ static void columns_fit_or_keep_the_steps(void **state)
         {GA_FLOAT32, 9000, 1000, false}, {GA_FLOAT32, 128, 1001, true},
         {GA_FLOAT32, 129, 1001, false},  {GA_FLOAT64, 2000, 300, true},
         {GA_FLOAT64, 3000, 300, false},  {GA_FLOAT16, 256, 1040, true},
-        {GA_FLOAT16, 257, 1040, false},  {GA_FLOAT16, 65, 1041, false},
+        {GA_FLOAT16, 257, 1040, false},  {GA_FLOAT16, 200, 1041, true},
     };
     (void)state;
     need_simulator();

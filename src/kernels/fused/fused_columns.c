@@ -46,7 +46,7 @@ static bool share_columns(plan *p, int across, int limit, int largest)
     if (p->length > (int64_t)team * most)
         return false;
     const int64_t many = (int64_t)LARGEST_TEAM * p->call->device->processors;
-    const int fewest = p->rows < many ? BLOCK : LARGEST_TEAM;
+    const int fewest = team == 1 || p->rows < many ? BLOCK : LARGEST_TEAM;
     set_block(p, across * team < fewest ? fewest / team : across, team);
     p->v.each = (uint8_t)ga__fused_power_of_two(ga__ceil_div(p->length, team), most);
     p->v.sure = (uint8_t)ga__fused_sure_of(p, p->v.each, p->length, team);
@@ -151,13 +151,14 @@ static int64_t longest(const plan *p)
 {
     const bool whole = has_whole_sectors(p);
     const int64_t size = (int64_t)ga__fused_widest(p);
+    const bool keeps = p->call->formula->nkept > 0;
     if (size < WORD)
-        return whole ? LONGEST_SMALL : LONGEST_SMALL_SHARED;
+        return whole || keeps ? LONGEST_SMALL : LONGEST_SMALL_SHARED;
     if (p->call->formula->per_row)
         return LONGEST;
     if (!whole)
         return LONGEST_SHARED;
-    return p->call->formula->nkept > 0 ? LONGEST_KEPT_BYTES / size : LONGEST;
+    return keeps ? LONGEST_KEPT_BYTES / size : LONGEST;
 }
 
 /* Strips that are written as whole lines, if columns are short enough and there are many, or half
