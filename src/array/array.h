@@ -31,6 +31,15 @@ struct gpuarray {
 gpuarray *ga__array_new(const char *name, ga__device *device, ga_dtype dtype, int ndim,
                         const int64_t *shape);
 
+/* A new array, or NULL after an error in filling it: the array is freed then. */
+static inline gpuarray *ga__array_if(gpuarray *x, ga_status filled)
+{
+    if (filled == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
 /* A C-order array over the buffer. Takes the caller's reference, also on failure. The shape must be
  * valid and must fit. */
 gpuarray *ga__array_over(ga__buffer *buffer, ga_dtype dtype, int ndim, const int64_t *shape);

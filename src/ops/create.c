@@ -8,15 +8,6 @@
 #include "ops/convert.h"
 #include "ops/range.h"
 
-/* Returns x, or frees it if filling it failed. */
-static gpuarray *made(gpuarray *x, ga_status status)
-{
-    if (status == GA_OK)
-        return x;
-    ga_free(x);
-    return NULL;
-}
-
 static ga_status fill_array(const char *name, gpuarray *x, const gpuarray *fill)
 {
     int64_t strides[GA_MAX_NDIM];
@@ -54,8 +45,8 @@ static gpuarray *full_on(const char *name, ga__device *device, ga_dtype dtype, i
     gpuarray *x = ga__array_new(name, device, dtype, ndim, shape);
     if (!x)
         return NULL;
-    return made(x, fill.kind == GA_VALUE_NUMBER ? ga__fill_elements(x, fill)
-                                                : fill_array(name, x, fill.as.array));
+    return ga__array_if(x, fill.kind == GA_VALUE_NUMBER ? ga__fill_elements(x, fill)
+                                                        : fill_array(name, x, fill.as.array));
 }
 
 static gpuarray *zeros_on(const char *name, ga__device *device, ga_dtype dtype, int ndim,
@@ -66,8 +57,8 @@ static gpuarray *zeros_on(const char *name, ga__device *device, ga_dtype dtype, 
     if (!x || x->size == 0)
         return x;
     ga__stream *stream = ga__array_stream(NULL, x);
-    return made(x, stream ? device->backend->memory.zero(stream, x->data, x->buffer->nbytes)
-                          : ga_error());
+    return ga__array_if(x, stream ? device->backend->memory.zero(stream, x->data, x->buffer->nbytes)
+                                  : ga_error());
 }
 
 /* A new 1-D or 2-D array filled by `formula`; NULL on failure. */
@@ -358,5 +349,5 @@ gpuarray *(ga_scalar)(ga_dtype dtype, ga_value number)
     if (!x)
         return NULL;
     ga__dtype_store(dtype, number, element);
-    return made(x, ga__array_set_element(x, element));
+    return ga__array_if(x, ga__array_set_element(x, element));
 }

@@ -1,5 +1,5 @@
 /* Types what follows a selection, whose length only the data tell: functions of single elements,
- * and reductions, work on all elements, of which the mask then chooses. */
+ * and reductions, work on all elements, and then the mask chooses. */
 #include <string.h>
 
 #include "expr/typing/typer.h"

@@ -67,7 +67,7 @@ static bool plan_registers(plan *p, int across)
     return p->shared <= ga__fused_shared_limit(p);
 }
 
-/* A block has strip after strip, of which at least one is in shared memory. */
+/* A block has strip after strip, and operands of strips in shared memory: one at least. */
 static bool stage_strips(plan *p)
 {
     p->v.paired = GA_NO_DTYPE;
@@ -147,9 +147,8 @@ static bool has_few_strips(const plan *p, int nbytes)
     return p->rows < (int64_t)columns_in(p, nbytes) * p->call->device->processors;
 }
 
-static int64_t longest(const plan *p)
+static int64_t longest(const plan *p, bool whole)
 {
-    const bool whole = has_whole_sectors(p);
     const int64_t size = (int64_t)ga__fused_widest(p);
     const bool keeps = p->call->formula->nkept > 0;
     if (size < WORD)
@@ -166,11 +165,11 @@ static int64_t longest(const plan *p)
  * would compute twice repay them. */
 bool ga__fused_plan_columns(plan *p)
 {
+    const bool whole = has_whole_sectors(p);
     p->v.lanes = 1;
-    return p->length <= longest(p) &&
+    return p->length <= longest(p, whole) &&
            ((!has_few_strips(p, WIDEST_STRIP) && plan_strip(p, WIDEST_STRIP)) ||
             plan_strip(p, WIDEST_STRIP / 2) ||
-            (p->call->formula->nkept > 0 && has_whole_sectors(p) &&
-             plan_ahead(p, columns_in(p, SECTOR)))) &&
+            (p->call->formula->nkept > 0 && whole && plan_ahead(p, columns_in(p, SECTOR)))) &&
            p->grid <= INT32_MAX;
 }

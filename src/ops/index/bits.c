@@ -64,10 +64,7 @@ static gpuarray *run(const packing *p, const ga__formula *formula, int64_t count
         ga__integer_operand("turn", p->little ? 0 : 7)};
     const ga_status status = ga__elementwise(formula, out->buffer->device, x->ndim, shape,
                                              (int)(sizeof operands / sizeof *operands), operands);
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
+    return ga__array_if(out, status);
 }
 
 /* ---- packbits ---- */
@@ -80,7 +77,11 @@ static gpuarray *pack(const packing *p)
         .body = "unsigned bits = 0; const long long left = length - c * 8; "
                 "for (int k = 0; k < (left < 8 ? (int)left : 8); k++) "
                 "if (x[k * s] != 0) bits |= 1u << (k ^ (int)turn); r = (unsigned char)bits"};
+    const char kind = ga__dtype_kind(p->x->dtype);
     const int64_t bits = p->x->shape[p->axis];
+    if (kind != 'b' && kind != 'i' && kind != 'u')
+        return ga__fail_null(GA_ERR_DTYPE, "packbits: the array is %s, expected integers or bool",
+                             ga_dtype_name(p->x->dtype));
     return run(p, &formula, bits / 8 + (bits % 8 > 0), 8, bits);
 }
 
@@ -92,13 +93,7 @@ gpuarray *(ga_packbits)(size_t size, const ga_packbits_args *args)
     if (ga__options_read(p.name, &known, sizeof known, args, size) != GA_OK ||
         begin(&p, known.x, known.naxes, known.axes, known.bitorder) != GA_OK)
         return NULL;
-    const char kind = ga__dtype_kind(p.x->dtype);
-    gpuarray *out = NULL;
-    if (kind == 'b' || kind == 'i' || kind == 'u')
-        out = pack(&p);
-    else
-        ga__fail(GA_ERR_DTYPE, "packbits: the array is %s, expected integers or bool",
-                 ga_dtype_name(p.x->dtype));
+    gpuarray *out = pack(&p);
     ga_free(p.x);
     return out;
 }

@@ -42,15 +42,6 @@ static ga_status fill_checked(const char *name, const ga__formula *formula, gpua
     return ga__checked_end(&checked, status);
 }
 
-/* The array, or NULL after an error. */
-static gpuarray *made_if(gpuarray *out, ga_status status)
-{
-    if (status == GA_OK)
-        return out;
-    ga_free(out);
-    return NULL;
-}
-
 /* ---- unravel_index ---- */
 
 /* The coordinate of each index along an axis of `length`, whose neighbours have `step` elements
@@ -72,7 +63,7 @@ static gpuarray *coordinate_of(const gpuarray *indices, int64_t size, int64_t le
         ga__integer_operand("size", size),
         ga__integer_operand("length", length),
         ga__integer_operand("step", step)};
-    return made_if(out, fill_checked("unravel_index", &formula, out, operands, 5));
+    return ga__array_if(out, fill_checked("unravel_index", &formula, out, operands, 5));
 }
 
 static ga_status unravel(const gpuarray *indices, int ndim, const int64_t *shape, char order,
@@ -153,7 +144,8 @@ static gpuarray *add_coordinate(const gpuarray *sum, const gpuarray *j, const ax
         ga__integer_operand("length", part->length),
         ga__integer_operand("step", part->step),
         ga__integer_operand("axis", part->axis)};
-    return made_if(out, fill_checked("ravel_multi_index", &formulas[part->mode], out, operands, 6));
+    return ga__array_if(out,
+                        fill_checked("ravel_multi_index", &formulas[part->mode], out, operands, 6));
 }
 
 /* The modes of all axes; raises for one that there is not. */
@@ -182,7 +174,7 @@ static ga_status check_axes(const gpuarray *const *indices, int ndim, const int6
 static gpuarray *zero_on(ga__device *device)
 {
     gpuarray *sum = ga__array_new("ravel_multi_index", device, GA_INT64, 0, NULL);
-    return sum ? made_if(sum, ga__fill_elements(sum, ga_value_bool(false))) : NULL;
+    return sum ? ga__array_if(sum, ga__fill_elements(sum, ga_value_bool(false))) : NULL;
 }
 
 static gpuarray *ravel(const ga_ravel_args *args)
