@@ -55,14 +55,28 @@ typedef struct input {
     char path[32]; /* by /proc; the file has no name, so that nothing is left whatever happens */
 } input;
 
+/* A temporary file without a name, or NULL with errno. It has a name for a moment only, which no
+ * interrupt cuts short. */
+static FILE *open_nameless(void)
+{
+    FILE *file = NULL;
+    interrupts_hold();
+    char *name = temporary_name();
+    if (name) {
+        file = fopen(name, "w+b");
+        const int error = errno;
+        remove(name);
+        errno = error;
+    }
+    free(name);
+    interrupts_release();
+    return file;
+}
+
 /* Complains on failure; then there is nothing to close. */
 static bool input_open(input *in, const char *what)
 {
-    char *name = temporary_name();
-    in->file = name ? fopen(name, "w+b") : NULL;
-    if (name)
-        remove(name);
-    free(name);
+    in->file = open_nameless();
     if (!in->file)
         return complain("%s: no temporary file: %s", what, strerror(errno)), false;
     if (copy_stream(stdin, in->file)) {

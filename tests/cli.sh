@@ -503,6 +503,38 @@ wait $running
 [ $? -gt 128 ] || complain "an interrupt does not end show -: $(cat out err)"
 nothing_left "an interrupt while standard input is read"
 
+# ... nor does one in the moment in which a temporary file has a name.
+cat > interrupt.c << 'END'
+#include <dlfcn.h>
+#include <signal.h>
+
+static int make(const char *name, char *path, int length)
+{
+    const int fd = ((int (*)(char *, int))dlsym(RTLD_NEXT, name))(path, length);
+    raise(SIGINT);
+    return fd;
+}
+
+int mkstemps(char *path, int length)
+{
+    return make("mkstemps", path, length);
+}
+
+int mkstemps64(char *path, int length)
+{
+    return make("mkstemps64", path, length);
+}
+END
+cc -D_GNU_SOURCE -shared -fPIC -o interrupt.so interrupt.c || complain "interrupt.c does not compile"
+run eval 1+1 # so that no compiler, which has temporary files of its own, runs below
+for arguments in 'show -' 'eval x+1 x=-' 'eval 1+1 -o -'; do
+    # shellcheck disable=SC2086 # several arguments
+    printf '1,2\n' | LD_PRELOAD=$work/interrupt.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+        python3 -c "$uninterrupted" "$quarry" $arguments > out 2> err
+    [ $? = 130 ] || complain "an interrupt does not end $arguments: $(cat out err)"
+    nothing_left "an interrupt of $arguments in mkstemps"
+done
+
 # ... also while a compiler runs, which ends too. This one would take a minute.
 cat > slow-compiler << 'END'
 #!/bin/sh
