@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +298,45 @@ static void an_evaluation_is_stopped_while_it_compiles(void **state)
     compiling_with("sleep 1000", stop_by_progress);
 }
 
+/* ---- What a debugger sees ---- */
+
+static int libraries, misnamed;
+
+/* A debugger opens the files of libraries by their names, from its own process. */
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *user)
+{
+    char own[32];
+    struct stat status;
+    (void)size, (void)user;
+    if (strncmp(info->dlpi_name, "/proc/", 6) == 0) {
+        snprintf(own, sizeof own, "/proc/%ld/fd/", (long)getpid());
+        libraries++;
+        misnamed +=
+            strncmp(info->dlpi_name, own, strlen(own)) != 0 || stat(info->dlpi_name, &status) == 0;
+    }
+    return 0;
+}
+
+static int look_at_libraries(void)
+{
+    gpuarray *x = ga_ones(GA_FLOAT32, 1, ((int64_t[]){3})), *y = ga_sin(x);
+    int numbers[8]; /* of descriptors that were free */
+    for (int i = 0; i < 8; i++)
+        numbers[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dl_iterate_phdr(look_at_library, NULL);
+    for (int i = 0; i < 8; i++)
+        close(numbers[i]);
+    ga_free(x);
+    ga_free(y);
+    return libraries > 0 && misnamed == 0 ? 0 : 1;
+}
+
+static void names_of_loaded_code_lead_a_debugger_nowhere_else(void **state)
+{
+    (void)state;
+    compiling_with(NULL, look_at_libraries);
+}
+
 static int make_folders(void **state)
 {
     (void)state;
@@ -328,6 +369,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(output_that_is_no_code_is_an_error),
         cmocka_unit_test(a_compiler_that_is_killed_is_told),
         cmocka_unit_test(an_evaluation_is_stopped_while_it_compiles),
+        cmocka_unit_test(names_of_loaded_code_lead_a_debugger_nowhere_else),
     };
     return run_named_tests(argc, argv, tests, make_folders, remove_folders);
 }

@@ -33,27 +33,43 @@ void ga__host_compiler_key(ga__device *device, bool fast_math, ga__strbuf *key)
     ga__cxx_key(fast_math, key);
 }
 
-/* dlopen treats two files of the same name as one library, and descriptor numbers recur. Therefore
+/* Names a descriptor for dlopen. A debugger opens the file of each library by the same name, from a
+ * process of its own, where /proc/self would lead it to descriptors of its own: it may wait there
+ * for a pipe forever. Therefore the name says the process.
+ * dlopen treats two files of the same name as one library, and descriptor numbers recur. Therefore
  * each name encodes a count in runs of slashes, which the system reads as single slashes. */
 static void name_descriptor(char *name, size_t size, int fd)
 {
     static _Atomic uint32_t loads;
     uint32_t count = atomic_fetch_add(&loads, 1);
     char unique[2 * 32 + 1], *end = unique;
+    char process[16] = "self"; /* not getpid(): /proc may be of another namespace */
+    const ssize_t length = readlink("/proc/self", process, sizeof process - 1);
+    if (length > 0)
+        process[length] = '\0';
     for (int bit = 0; bit < 32; bit++) {
         if (count >> bit & 1)
             *end++ = '.';
         *end++ = '/';
     }
     *end = '\0';
-    snprintf(name, size, "/proc/self/fd/%s%d", unique, fd);
+    snprintf(name, size, "/proc/%s/fd/%s%d", process, unique, fd);
 }
 
-/* Opens a file in memory; if that is forbidden, an unnamed file in the temporary directory. */
+/* Opens a file in memory; if that is forbidden, an unnamed file in the temporary directory. The
+ * descriptor is a high one, if there is room: a debugger that attaches later finds nothing by the
+ * library's name, instead of a file of the program. */
 static int open_nameless(void)
 {
+    enum { HIGH = 960 }; /* below 1024, which most processes may open */
     int fd = memfd_create("quarry-kernel", MFD_CLOEXEC);
-    return fd >= 0 ? fd : ga__open_nameless();
+    if (fd < 0)
+        fd = ga__open_nameless();
+    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
 }
 
 /* Whether memory and mappings suffice to map a file's code: dlerror() reports that loading failed,
