@@ -10,6 +10,7 @@ typedef ga__binned_plan plan;
 #define BLOCKS_PER_WORKER 4      /* evens out their times */
 #define COPIES 8                 /* neighbouring additions to one bin do not wait for each other */
 #define COPIED_BYTES (32 << 10)  /* of all copies: what the first cache holds beside the data */
+#define CLEARED 1 /* bins of all copies for each element: more would take longer than the elements */
 
 static int64_t most(int64_t a, int64_t b)
 {
@@ -25,7 +26,10 @@ static void plan_host_rows(plan *p)
 {
     const int64_t slot = (int64_t)ga__dtype_size(ga__binned_slot(p));
     p->pitch = ga__add_sizes(p->call->nbins, 1); /* the last slot is of values outside all bins */
-    p->copies = p->pitch <= COPIED_BYTES / (slot * COPIES) ? COPIES : 1;
+    for (p->copies = COPIES; p->copies > 1; p->copies /= 2)
+        if (p->pitch <= COPIED_BYTES / (slot * p->copies) &&
+            p->pitch <= CLEARED * least(p->chunk, p->walk.n) / p->copies)
+            break;
     p->rows = p->grid * p->copies;
 }
 
