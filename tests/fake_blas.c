@@ -1,20 +1,33 @@
 /* A library with OpenBLAS's functions for tests: it multiplies floats, and counts. FAKE_BLAS_CORE
- * names the processor whose code it pretends to run. */
+ * names the processor whose code it pretends to run. With WIDE it is as in the wheels: lengths have
+ * 64 bits, and names a prefix and a suffix. */
+#include <stdint.h>
 #include <stdlib.h>
+
+#ifdef WIDE
+typedef int64_t length;
+#define NAMED(name) scipy_##name##64_
+#define VERSION "OpenBLAS 0.0.2 of the tests "
+#else
+typedef int length;
+#define NAMED(name) name
+#define VERSION "OpenBLAS 0.0.1 of the tests "
+#endif
 
 int fake_products; /* what the test reads */
 
 enum { TRANSPOSED = 112 };
 
-void cblas_sgemm(int order, int at, int bt, int m, int n, int k, float alpha, const float *a,
-                 int lda, const float *b, int ldb, float beta, float *c, int ldc)
+void NAMED(cblas_sgemm)(int order, int at, int bt, length m, length n, length k, float alpha,
+                        const float *a, length lda, const float *b, length ldb, float beta,
+                        float *c, length ldc)
 {
     (void)order;
     fake_products++;
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
+    for (length i = 0; i < m; i++)
+        for (length j = 0; j < n; j++) {
             float sum = 0;
-            for (int l = 0; l < k; l++)
+            for (length l = 0; l < k; l++)
                 sum += (at == TRANSPOSED ? a[l * lda + i] : a[i * lda + l]) *
                        (bt == TRANSPOSED ? b[j * ldb + l] : b[l * ldb + j]);
             c[i * ldc + j] = alpha * sum + (beta != 0 ? beta * c[i * ldc + j] : 0);
@@ -22,37 +35,37 @@ void cblas_sgemm(int order, int at, int bt, int m, int n, int k, float alpha, co
 }
 
 /* Quarry looks for these; the test does not call them. */
-void cblas_dgemm(void)
+void NAMED(cblas_dgemm)(void)
 {
     abort();
 }
 
-void cblas_cgemm(void)
+void NAMED(cblas_cgemm)(void)
 {
     abort();
 }
 
-void cblas_zgemm(void)
+void NAMED(cblas_zgemm)(void)
 {
     abort();
 }
 
-void cblas_sgemv(void)
+void NAMED(cblas_sgemv)(void)
 {
     abort();
 }
 
-void cblas_dgemv(void)
+void NAMED(cblas_dgemv)(void)
 {
     abort();
 }
 
-const char *openblas_get_config(void)
+const char *NAMED(openblas_get_config)(void)
 {
-    return "OpenBLAS 0.0.1 of the tests ";
+    return VERSION;
 }
 
-const char *openblas_get_corename(void)
+const char *NAMED(openblas_get_corename)(void)
 {
     const char *core = getenv("FAKE_BLAS_CORE");
     return core ? core : "Haswell";

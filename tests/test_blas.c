@@ -14,6 +14,7 @@
 
 #include <quarry.h>
 
+#include "base/os/library.h"
 #include "run.h"
 
 /* What a process of its own, in which no library is loaded yet, finds and does. */
@@ -100,6 +101,55 @@ static void named_library_multiplies(void **state)
                       .products = 1});
 }
 
+/* As in the wheels of scipy-openblas64. */
+static void library_with_lengths_of_64_bits_multiplies(void **state)
+{
+    (void)state;
+    expect(&(outcome){.file = named("FAKE_WIDE_BLAS"),
+                      .core = "Haswell",
+                      .text = "OpenBLAS 0.0.2 of the tests, ",
+                      .found = true,
+                      .products = 1});
+}
+
+static const char *(*version)(void), *wanted;
+
+static bool suits(void)
+{
+    return strcmp(version(), wanted) == 0;
+}
+
+/* Of several libraries that are found, one that suits serves, or the first one. */
+static void library_that_suits_is_preferred(void **state)
+{
+    (void)state;
+    static const ga__spelling spellings[] = {{"", ""}, {"scipy_", "64_"}, {NULL, NULL}};
+    static const ga__symbol symbols[] = {{&version, "openblas_get_config", "1"}};
+    static const char *const folders[] = {NULL},
+                             *versions[] = {"OpenBLAS 0.0.1 of the tests ",
+                                            "OpenBLAS 0.0.2 of the tests ", "OpenBLAS 3 "};
+    const char *const files[] = {"/no/such/libopenblas.so", named("FAKE_BLAS"),
+                                 named("FAKE_WIDE_BLAS"), NULL};
+    unsetenv("QUARRY_BLAS");
+    for (int k = 0; k < 3; k++) {
+        ga__library library = {.name = "BLAS",
+                               .variable = "QUARRY_BLAS",
+                               .files = files,
+                               .folders = folders,
+                               .advice = "",
+                               .symbols = symbols,
+                               .count = 1,
+                               .spellings = spellings,
+                               .suits = suits,
+                               .lock = PTHREAD_MUTEX_INITIALIZER};
+        wanted = versions[k];
+        assert_true(ga__library_load(&library));
+        assert_string_equal(version(), versions[k % 2]);
+        assert_string_equal(library.path, files[1 + k % 2]);
+        assert_ptr_equal(library.spelling, &spellings[k % 2]);
+    }
+}
+
 static void missing_library_is_replaced(void **state)
 {
     (void)state;
@@ -137,6 +187,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_library_multiplies),
+        cmocka_unit_test(library_with_lengths_of_64_bits_multiplies),
+        cmocka_unit_test(library_that_suits_is_preferred),
         cmocka_unit_test(missing_library_is_replaced),
         cmocka_unit_test(library_without_a_symbol_is_replaced),
 #ifdef __x86_64__

@@ -21,17 +21,18 @@ enum { PROCESSORS = 132, THREADS = 2048, AT_ONCE = PROCESSORS * (THREADS / 512) 
 /* For a sum; half a unit in the last place each. */
 #define MOST_ROUNDINGS 64
 
-/* A reduction of one array, and its plan, which points into the other members. */
+/* A reduction of one array, or of a row before it, and its plan, which points into the other
+ * members. */
 typedef struct planned {
     ga__device device;
-    gpuarray x, out;
+    gpuarray x, row, out;
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     int64_t kept_shape[GA_MAX_NDIM], kept_strides[GA_MAX_NDIM];
     bool reduced[GA_MAX_NDIM];
-    ga__operand operand;
+    ga__operand operands[2];
     ga__reduction reduction;
     gpuarray *results[1];
-    int64_t nest_strides[4][GA_MAX_NDIM];
+    int64_t nest_strides[6][GA_MAX_NDIM];
     ga__reduce_plan plan;
 } planned;
 
@@ -49,9 +50,9 @@ static void set_array(planned *p, ga_dtype dtype, uintptr_t data, int ndim, cons
     ga__contiguous_strides(ndim, shape, (int64_t)ga_dtype_size(dtype), p->strides);
 }
 
-static ga__reduce_plan *plan_it(planned *p, ga__row_id place)
+static ga__reduce_plan *plan_for(planned *p, ga__row_id place, int arch)
 {
-    p->device.arch = 90;
+    p->device.arch = arch;
     p->device.processors = PROCESSORS;
     p->device.threads_per_processor = THREADS;
     p->out = (gpuarray){.dtype = p->x.dtype,
@@ -65,7 +66,11 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id place)
     p->out.size = ga__shape_size(p->out.ndim, p->kept_shape);
     ga__contiguous_strides(p->out.ndim, p->kept_shape, (int64_t)ga_dtype_size(p->x.dtype),
                            p->kept_strides);
-    p->operand = (ga__operand){.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true};
+    const ga__operand x = {.name = "x", .array = &p->x, .type = p->x.dtype, .reads = true},
+                      row = {.name = "row", .array = &p->row, .type = p->x.dtype, .reads = true};
+    const bool has_row = p->row.data != NULL;
+    p->operands[0] = has_row ? row : x;
+    p->operands[1] = x;
     p->reduction = (ga__reduction){.formula = {.base = {.name = ga__rows[place].formula.name},
                                                .maps_nothing = true,
                                                .nresults = 1,
@@ -74,14 +79,19 @@ static ga__reduce_plan *plan_it(planned *p, ga__row_id place)
     p->results[0] = &p->out;
     p->plan = (ga__reduce_plan){.reduction = &p->reduction,
                                 .device = &p->device,
-                                .noperands = 1,
-                                .operands = &p->operand,
+                                .noperands = 1 + has_row,
+                                .operands = p->operands,
                                 .out = p->results,
                                 .outputs = p->out.size,
                                 .kept.strides = p->nest_strides,
-                                .reduced.strides = p->nest_strides + 2};
+                                .reduced.strides = p->nest_strides + 3};
     ga__reduce_plan_make(&p->plan, p->x.ndim, p->shape, p->reduced);
     return &p->plan;
+}
+
+static ga__reduce_plan *plan_it(planned *p, ga__row_id place)
+{
+    return plan_for(p, place, 90);
 }
 
 /* Of n elements, over all axes. */
@@ -319,6 +329,25 @@ static void few_ragged_columns_are_loaded_singly(void **state)
 }
 
 /* Of 1 GiB, from an address that is not a vector's. */
+/* A row that is repeated down the matrix does not decide, wherever it stands. */
+static void arrays_that_are_repeated_have_no_say(void **state)
+{
+    (void)state;
+    static const int64_t zero_and_item[] = {0, 4}, item_and_zero[] = {4, 0};
+    for (int arch = 0; arch <= 90; arch += 90)
+        for (int axis = 0; axis < 2; axis++) {
+            planned p;
+            set_array(&p, GA_FLOAT32, 4096, SHAPE(3000, 2000));
+            p.row = p.x;
+            p.row.strides = (int64_t *)(axis == 0 ? item_and_zero : zero_and_item);
+            p.reduced[axis] = true;
+            assert_int_equal(plan_for(&p, GA__ROW_sum, arch)->v.columns, axis == 0);
+            p.strides[0] = 4; /* the same in F order */
+            p.strides[1] = 3000 * 4;
+            assert_int_equal(plan_for(&p, GA__ROW_sum, arch)->v.columns, axis == 1);
+        }
+}
+
 static ga__reduce_plan *plan_columns(planned *p, ga_dtype dtype, int64_t width, int64_t pitch)
 {
     const int64_t size = (int64_t)ga_dtype_size(dtype), rows = (1 << 30) / size / pitch;
@@ -638,6 +667,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stages_skip_bytes_where_banks_conflict),
         cmocka_unit_test(tiles_of_columns_are_narrow_rather_than_shared),
         cmocka_unit_test(wide_gaps_are_not_staged),
+        cmocka_unit_test(arrays_that_are_repeated_have_no_say),
         cmocka_unit_test(few_ragged_columns_are_loaded_singly),
         cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
         cmocka_unit_test(other_ragged_columns_lie_apart),

@@ -95,14 +95,25 @@ static int64_t magnitude(int64_t stride)
     return stride < 0 ? -stride : stride;
 }
 
-/* Neighbouring threads take the axis on which the first array steps least. Outputs of one element
- * have no other. */
+/* The first array that neither nest's innermost axis repeats: one that is repeated along the other
+ * axis is small, and has no say while there is another. */
+static int deciding_place(const plan *p)
+{
+    for (int place = 0; place < p->streamed; place++)
+        if (p->kept.strides[place][0] != 0 && p->reduced.strides[place][0] != 0)
+            return place;
+    return 0;
+}
+
+/* Neighbouring threads take the axis on which the deciding array steps least. Outputs of one
+ * element have no other. */
 static bool columns_are_better(const plan *p)
 {
     if (p->streamed == 0 || p->outputs == 1 || p->count < (p->v.host ? 2 : 1))
         return false;
-    const int64_t kept = magnitude(p->kept.strides[0][0]),
-                  gone = p->count > 1 ? magnitude(p->reduced.strides[0][0]) : 0;
+    const int place = deciding_place(p);
+    const int64_t kept = magnitude(p->kept.strides[place][0]),
+                  gone = p->count > 1 ? magnitude(p->reduced.strides[place][0]) : 0;
     return gone == 0 ? kept != 0 : kept != 0 && kept < gone;
 }
 

@@ -36,21 +36,44 @@ static void forget(const ga__library *l)
         memset(l->symbols[k].function, 0, sizeof(void *));
 }
 
-/* Loads the symbols; false, with the reason, if one is missing. */
-static bool find_symbols(ga__library *l, void *handle, const char *path)
+static void *find_symbol(void *handle, const ga__symbol *symbol, const ga__spelling *spelling)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s%s%s", spelling->prefix, symbol->name, spelling->suffix);
+    return dlsym(handle, name);
+}
+
+/* Loads the symbols. If one is missing, none is loaded: the result is the missing one. */
+static const ga__symbol *load_symbols(ga__library *l, void *handle, const ga__spelling *spelling)
 {
     for (size_t k = 0; k < l->count; k++) {
         const ga__symbol *symbol = &l->symbols[k];
-        void *address = dlsym(handle, symbol->name);
+        void *address = find_symbol(handle, symbol, spelling);
         if (address == NULL && *symbol->since != '\0') {
-            snprintf(l->problem, sizeof l->problem, "%.120s has no %s, which %s %s has", path,
-                     symbol->name, l->name, symbol->since);
             forget(l);
-            return false;
+            return symbol;
         }
         memcpy(symbol->function, &address, sizeof address);
     }
-    return true;
+    return NULL;
+}
+
+/* Loads the symbols in the first spelling that has them; false, with the reason, if none has. */
+static bool find_symbols(ga__library *l, void *handle, const char *path)
+{
+    static const ga__spelling plain[] = {{"", ""}, {NULL, NULL}};
+    const ga__spelling *const spellings = l->spellings ? l->spellings : plain;
+    const ga__symbol *missing = NULL;
+    for (const ga__spelling *s = spellings; s->prefix; s++) {
+        const ga__symbol *lacks = load_symbols(l, handle, s);
+        l->spelling = s;
+        if (!lacks)
+            return true;
+        missing = missing ? missing : lacks;
+    }
+    snprintf(l->problem, sizeof l->problem, "%.120s has no %s, which %s %s has", path,
+             missing->name, l->name, missing->since);
+    return false;
 }
 
 static void note_path(ga__library *l, const char *path)
@@ -63,7 +86,9 @@ static void note_path(ga__library *l, const char *path)
     snprintf(l->path, sizeof l->path, "%s", known ? where.dli_fname : path);
 }
 
-static bool load_from(ga__library *l, const char *path)
+/* Loads the file; one that does not suit counts only if `any` does. Such a file stays open, because
+ * it may have started threads. */
+static bool load_from(ga__library *l, const char *path, bool any)
 {
     void *handle = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
@@ -72,8 +97,11 @@ static bool load_from(ga__library *l, const char *path)
         ga__library_close(handle);
         return false;
     }
+    if (!any && l->suits && !l->suits()) {
+        forget(l);
+        return false;
+    }
     note_path(l, path);
-    ga__log(GA_LOG_INFO, "%s loaded: %s", l->name, l->path);
     return true;
 }
 
@@ -105,7 +133,7 @@ static bool expand(const char *folder, const char *file, char *pattern, size_t s
            (size_t)snprintf(pattern, size, "%s%s/%s", start, rest, file) < size;
 }
 
-static bool load_from_folder(ga__library *l, const char *folder, const char *file)
+static bool load_from_folder(ga__library *l, const char *folder, const char *file, bool any)
 {
     char pattern[PATH_MAX];
     glob_t found = {0};
@@ -114,19 +142,19 @@ static bool load_from_folder(ga__library *l, const char *folder, const char *fil
         return false;
     if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t k = 0; k < found.gl_pathc && !loaded; k++)
-            loaded = load_from(l, found.gl_pathv[k]);
+            loaded = load_from(l, found.gl_pathv[k], any);
     globfree(&found);
     return loaded;
 }
 
-static bool load_any(ga__library *l)
+static bool load_found(ga__library *l, bool any)
 {
     for (const char *const *file = l->files; *file; file++)
-        if (load_from(l, *file))
+        if (load_from(l, *file, any))
             return true;
     for (const char *const *folder = l->folders; *folder; folder++)
         for (const char *const *file = l->files; *file; file++)
-            if (load_from_folder(l, *folder, *file))
+            if (load_from_folder(l, *folder, *file, any))
                 return true;
     return false;
 }
@@ -154,12 +182,16 @@ static bool load(ga__library *l)
     if (wanted != NULL && *wanted == '\0')
         wanted = NULL;
     l->problem[0] = '\0';
-    const bool loaded = wanted != NULL ? load_from(l, wanted) : load_any(l);
-    if (!loaded)
+    const bool loaded = wanted != NULL ? load_from(l, wanted, true)
+                                       : load_found(l, false) || (l->suits && load_found(l, true));
+    if (!loaded) {
         explain(l, wanted);
-    else if (l->ready != NULL)
+        return false;
+    }
+    ga__log(GA_LOG_INFO, "%s loaded: %s", l->name, l->path);
+    if (l->ready != NULL)
         l->ready();
-    return loaded;
+    return true;
 }
 
 bool ga__library_search(ga__library *l)

@@ -16,6 +16,11 @@ typedef struct ga__symbol {
 } ga__symbol;
 #define GA__OPTIONAL ""
 
+/* What a library puts before and behind the names of its functions. */
+typedef struct ga__spelling {
+    const char *prefix, *suffix;
+} ga__spelling;
+
 typedef struct ga__library {
     const char *name;           /* "NVRTC", for messages */
     const char *variable;       /* of the environment: the one file to load */
@@ -25,11 +30,15 @@ typedef struct ga__library {
     const char *advice;         /* how to get the library */
     const ga__symbol *symbols;
     size_t count;
-    bool final;          /* after a failure it is not looked for again */
+    const ga__spelling *spellings; /* to try in turn, up to a NULL prefix; NULL: the names alone */
+    bool final;                    /* after a failure it is not looked for again */
+    bool (*suits)(void); /* asked after loading: no other library that is found is better. If none
+                          * suits, the first one serves. Or NULL */
     void (*ready)(void); /* called once after loading, before any other use; or NULL */
 
     pthread_mutex_t lock;
-    atomic_int state; /* ga__library_state */
+    atomic_int state;             /* ga__library_state */
+    const ga__spelling *spelling; /* of the loaded library */
     char path[PATH_MAX];
     char problem[320]; /* why loading failed, with what to do about it */
 } ga__library;

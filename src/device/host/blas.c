@@ -9,39 +9,61 @@
 #include "device/cpu/threads.h"
 #include "device/host/shared.h"
 
-static struct {
+/* The functions of a library whose lengths have 32 bits, or 64 bits. */
+static union {
+    struct {
+#define BLAS_INT int
 #define GA_SYMBOL(member, name, result, parameters, since) result(*member) parameters;
 #include "device/host/blas.def"
 #undef GA_SYMBOL
-} blas;
+#undef BLAS_INT
+    } narrow;
+    struct {
+#define BLAS_INT int64_t
+#define GA_SYMBOL(member, name, result, parameters, since) result(*member) parameters;
+#include "device/host/blas.def"
+#undef GA_SYMBOL
+#undef BLAS_INT
+    } wide;
+} functions;
 
 static const ga__symbol needed[] = {
-#define GA_SYMBOL(member, name, result, parameters, since) {&blas.member, name, since},
+#define GA_SYMBOL(member, name, result, parameters, since) {&functions.narrow.member, name, since},
 #include "device/host/blas.def"
 #undef GA_SYMBOL
 };
 
-static const char *const files[] = {"libopenblas.so.0",
-                                    "libopenblas.so",
-                                    "libblis.so.4",
-                                    "libblis.so",
-                                    "libmkl_rt.so.2",
-                                    "libmkl_rt.so",
-                                    NULL};
-static const char *const folders[] = {"$CONDA_PREFIX/lib", "$VIRTUAL_ENV/lib", "$MKLROOT/lib",
-                                      "$HOME/.local/lib", NULL};
+/* The wheels of scipy-openblas, and the copy in NumPy's, have a prefix. */
+static const ga__spelling spellings[] = {
+    {"", ""}, {"scipy_", ""}, {"", "64_"}, {"scipy_", "64_"}, {NULL, NULL}};
+
+static const char *const files[] = {"libopenblas.so.0",   "libopenblas.so",        "libblis.so.4",
+                                    "libblis.so",         "libmkl_rt.so.2",        "libmkl_rt.so",
+                                    "libopenblas64.so.0", "libscipy_openblas*.so", NULL};
+static const char *const folders[] = {
+    "$CONDA_PREFIX/lib",
+    "$VIRTUAL_ENV/lib",
+    "$MKLROOT/lib",
+    "$HOME/.local/lib",
+    "$VIRTUAL_ENV/lib/python3*/site-packages/scipy_openblas*/lib",
+    "$VIRTUAL_ENV/lib/python3*/site-packages/numpy.libs",
+    "$HOME/.local/lib/python3*/site-packages/scipy_openblas*/lib",
+    "/usr/local/lib/python3*/*-packages/scipy_openblas*/lib",
+    NULL,
+};
 
 /* OpenBLAS runs the code of a processor of 2004 on one that it does not know: there, the own
  * kernels are several times faster. OPENBLAS_CORETYPE, which OpenBLAS reads too, chooses its code.
  */
-static bool lacks_code(void)
+static bool has_code(void)
 {
 #ifdef __x86_64__
     const char *chosen = ga__environment("OPENBLAS_CORETYPE");
-    return blas.openblas_core && strcmp(blas.openblas_core(), "Prescott") == 0 &&
-           __builtin_cpu_supports("avx2") && !(chosen && *chosen);
+    return !functions.narrow.openblas_core ||
+           strcmp(functions.narrow.openblas_core(), "Prescott") != 0 ||
+           !__builtin_cpu_supports("avx2") || (chosen && *chosen);
 #else
-    return false;
+    return true;
 #endif
 }
 
@@ -51,13 +73,13 @@ static bool outdated; /* set before the library counts as loaded */
 static void get_ready(void)
 {
     const int count = ga__pool_size();
-    if (blas.openblas_threads)
-        blas.openblas_threads(count);
-    else if (blas.mkl_threads)
-        blas.mkl_threads(count);
-    else if (blas.blis_threads)
-        blas.blis_threads(count);
-    outdated = lacks_code();
+    if (functions.narrow.openblas_threads)
+        functions.narrow.openblas_threads(count);
+    else if (functions.narrow.mkl_threads)
+        functions.narrow.mkl_threads(count);
+    else if (functions.narrow.blis_threads)
+        functions.narrow.blis_threads(count);
+    outdated = !has_code();
 }
 
 static ga__library library = {
@@ -69,7 +91,9 @@ static ga__library library = {
               "set QUARRY_BLAS to a library with the CBLAS interface",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
+    .spellings = spellings,
     .final = true,
+    .suits = has_code,
     .ready = get_ready,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -80,18 +104,19 @@ ga_status ga__host_blas_found(char *text, size_t size)
     char version[200] = "BLAS";
     if (!ga__library_load(&library))
         return ga__fail(GA_ERR_UNSUPPORTED, "blas: %s", library.problem);
-    if (blas.openblas_config)
-        snprintf(version, sizeof version, "%s", blas.openblas_config());
-    else if (blas.mkl_version)
-        blas.mkl_version(version, (int)sizeof version);
-    else if (blas.blis_version)
-        snprintf(version, sizeof version, "BLIS %s", blas.blis_version());
+    if (functions.narrow.openblas_config)
+        snprintf(version, sizeof version, "%s", functions.narrow.openblas_config());
+    else if (functions.narrow.mkl_version)
+        functions.narrow.mkl_version(version, (int)sizeof version);
+    else if (functions.narrow.blis_version)
+        snprintf(version, sizeof version, "BLIS %s", functions.narrow.blis_version());
     for (size_t end = strlen(version); end > 0 && version[end - 1] == ' ';)
         version[--end] = '\0';
     snprintf(text, size, "%s, %s%s", version, library.path,
              outdated
                  ? " (not used: it has no code for this processor, and Quarry's own kernels are "
-                   "faster; a newer OpenBLAS, or OPENBLAS_CORETYPE=Haswell, is faster still)"
+                   "faster; a newer OpenBLAS, as of pip install scipy-openblas64 in a virtual "
+                   "environment, or OPENBLAS_CORETYPE=Haswell, is faster still)"
                  : "");
     return GA_OK;
 }
@@ -99,6 +124,15 @@ ga_status ga__host_blas_found(char *text, size_t size)
 /* ---- One product ---- */
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+
+/* Calls a function of the library with lengths of its type. */
+#define CALL(member, ...)                                                                          \
+    (has_wide_lengths() ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
+
+static bool has_wide_lengths(void)
+{
+    return *library.spelling->suffix != '\0';
+}
 
 /* Where a product's matrices are, at one place of its stack. */
 typedef struct matrices {
@@ -113,20 +147,20 @@ static int flag(const ga__matrix *x)
 }
 
 /* The arguments of every gemm but the numbers and the addresses. */
-#define SHAPE(p) ROW_MAJOR, flag(&p->a), flag(&p->b), (int)p->m, (int)p->n, (int)p->k
+#define SHAPE(p) ROW_MAJOR, flag(&p->a), flag(&p->b), p->m, p->n, p->k
 
 static void multiply_floats(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.sgemm(SHAPE(p), (float)p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch,
-               (float)p->beta.re, at->c, (int)p->c.pitch);
+    CALL(sgemm, SHAPE(p), (float)p->alpha.re, at->a, p->a.pitch, at->b, p->b.pitch,
+         (float)p->beta.re, at->c, p->c.pitch);
 }
 
 static void multiply_doubles(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
-    blas.dgemm(SHAPE(p), p->alpha.re, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, p->beta.re,
-               at->c, (int)p->c.pitch);
+    CALL(dgemm, SHAPE(p), p->alpha.re, at->a, p->a.pitch, at->b, p->b.pitch, p->beta.re, at->c,
+         p->c.pitch);
 }
 
 static void multiply_small_complex(const matrices *at)
@@ -134,22 +168,20 @@ static void multiply_small_complex(const matrices *at)
     const ga__matrix_product *p = at->p;
     const float alpha[2] = {(float)p->alpha.re, (float)p->alpha.im},
                 beta[2] = {(float)p->beta.re, (float)p->beta.im};
-    blas.cgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
-               (int)p->c.pitch);
+    CALL(cgemm, SHAPE(p), alpha, at->a, p->a.pitch, at->b, p->b.pitch, beta, at->c, p->c.pitch);
 }
 
 static void multiply_complex(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
     const double alpha[2] = {p->alpha.re, p->alpha.im}, beta[2] = {p->beta.re, p->beta.im};
-    blas.zgemm(SHAPE(p), alpha, at->a, (int)p->a.pitch, at->b, (int)p->b.pitch, beta, at->c,
-               (int)p->c.pitch);
+    CALL(zgemm, SHAPE(p), alpha, at->a, p->a.pitch, at->b, p->b.pitch, beta, at->c, p->c.pitch);
 }
 
 /* A row times a matrix. The row's elements are `pitch` apart if it is transposed. */
-static int row_step(const ga__matrix *x)
+static int64_t row_step(const ga__matrix *x)
 {
-    return x->transposed ? (int)x->pitch : 1;
+    return x->transposed ? x->pitch : 1;
 }
 
 /* As a column times the transposed matrix: b is k x n, and in memory n x k if it is transposed. */
@@ -157,25 +189,24 @@ static void multiply_row_of_floats(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
-    blas.sgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), (float)p->alpha.re, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), (float)p->beta.re, at->c, 1);
+    CALL(sgemv, ROW_MAJOR, turned ? PLAIN : TRANSPOSED, turned ? p->n : p->k, turned ? p->k : p->n,
+         (float)p->alpha.re, at->b, p->b.pitch, at->a, row_step(&p->a), (float)p->beta.re, at->c,
+         1);
 }
 
 static void multiply_row_of_doubles(const matrices *at)
 {
     const ga__matrix_product *p = at->p;
     const bool turned = p->b.transposed;
-    blas.dgemv(ROW_MAJOR, turned ? PLAIN : TRANSPOSED, (int)(turned ? p->n : p->k),
-               (int)(turned ? p->k : p->n), p->alpha.re, at->b, (int)p->b.pitch, at->a,
-               row_step(&p->a), p->beta.re, at->c, 1);
+    CALL(dgemv, ROW_MAJOR, turned ? PLAIN : TRANSPOSED, turned ? p->n : p->k, turned ? p->k : p->n,
+         p->alpha.re, at->b, p->b.pitch, at->a, row_step(&p->a), p->beta.re, at->c, 1);
 }
 
-/* The functions of each dtype; NULL: the BLAS has none. */
+/* What multiplies each dtype; NULL: the BLAS has nothing for it. */
 static const struct {
     void (*matrices)(const matrices *at);
     void (*row)(const matrices *at); /* m is 1 */
-} functions[GA_DTYPE_COUNT] = {
+} multipliers[GA_DTYPE_COUNT] = {
     [GA_FLOAT32] = {multiply_floats, multiply_row_of_floats},
     [GA_FLOAT64] = {multiply_doubles, multiply_row_of_doubles},
     [GA_COMPLEX64] = {multiply_small_complex, NULL},
@@ -187,24 +218,30 @@ static bool fits_int(int64_t n)
     return n <= INT32_MAX;
 }
 
+static bool takes_lengths(const ga__matrix_product *p)
+{
+    return has_wide_lengths() ||
+           (fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
+            fits_int(p->b.pitch) && fits_int(p->c.pitch));
+}
+
 bool ga__host_blas_takes(const ga__matrix_product *p)
 {
-    return functions[p->type].matrices && !p->bias && !p->relu && p->c_type == p->type &&
-           fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
-           fits_int(p->b.pitch) && fits_int(p->c.pitch) && ga__library_load(&library) && !outdated;
+    return multipliers[p->type].matrices && !p->bias && !p->relu && p->c_type == p->type &&
+           ga__library_load(&library) && !outdated && takes_lengths(p);
 }
 
 static void run(const void *product)
 {
     const ga__matrix_product *p = product;
     const size_t size = ga_dtype_size(p->type);
-    const bool row = p->m == 1 && functions[p->type].row;
+    const bool row = p->m == 1 && multipliers[p->type].row;
     for (int64_t place = 0; place < p->places; place++) {
         const size_t at = (size_t)place * size;
         const matrices here = {p, (char *)p->a.memory + (size_t)p->a.stack * at,
                                (char *)p->b.memory + (size_t)p->b.stack * at,
                                (char *)p->c.memory + (size_t)p->c.stack * at};
-        (row ? functions[p->type].row : functions[p->type].matrices)(&here);
+        (row ? multipliers[p->type].row : multipliers[p->type].matrices)(&here);
     }
 }
 

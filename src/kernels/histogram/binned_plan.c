@@ -10,7 +10,7 @@ typedef ga__binned_plan plan;
 #define BLOCKS_PER_WORKER 4      /* evens out their times */
 #define COPIES 8                 /* neighbouring additions to one bin do not wait for each other */
 #define COPIED_BYTES (32 << 10)  /* of all copies: what the first cache holds beside the data */
-#define CLEARED 1 /* bins of all copies for each element: more would take longer than the elements */
+#define CLEARED 1 /* bins of all copies for an element: clearing more would take longer */
 
 static int64_t most(int64_t a, int64_t b)
 {

@@ -198,24 +198,34 @@ static bool reads_result(const ga__product *call)
            (call->bias && ga__arrays_overlap(call->c, call->bias));
 }
 
+/* Whether the reduction engine comes before a library. On the host the library, if it takes the
+ * product, multiplies a row as fast as memory allows. */
+static bool is_first_of_rows(const plan *p)
+{
+    return p->device->arch > 0 && ga__product_is_rows(p);
+}
+
+static ga_status run_own(plan *p)
+{
+    return ga__product_is_rows(p) ? ga__product_by_rows(p) : run_template(p);
+}
+
 static ga_status run_plain(plan *p)
 {
     ga__product_fit fit;
-    if (ga__product_is_rows(p))
-        return ga__product_by_rows(p);
-    if (!ga__product_fits(p, &fit))
-        return run_template(p);
+    if (is_first_of_rows(p) || !ga__product_fits(p, &fit))
+        return run_own(p);
     if (!fit.a || !fit.b || !fit.c)
         return run_copies(p, &fit);
     const ga_status status = ga__product_by_library(p, &fit);
-    return status == GA_ERR_UNSUPPORTED ? run_template(p) : status;
+    return status == GA_ERR_UNSUPPORTED ? run_own(p) : status;
 }
 
 /* What follows the product is the library's, or a kernel's. */
 static ga_status run_finished(const plan *p)
 {
     ga__product_fit fit;
-    if (ga__product_is_rows(p) || !ga__product_fits(p, &fit) || !ga__product_finishes(p, &fit))
+    if (is_first_of_rows(p) || !ga__product_fits(p, &fit) || !ga__product_finishes(p, &fit))
         return run_and_finish(p->call);
     if (!fit.a || !fit.b)
         return run_copies(p, &fit);

@@ -110,6 +110,27 @@ static void fold_stack(plan *p)
         axis = fold_axis(p, axis) ? 0 : axis + 1;
 }
 
+/* Columns of complex numbers that the own kernel multiplies faster on the host. */
+enum { MANY_COMPLEX = 32 };
+
+bool ga__product_is_rows(const plan *p)
+{
+    const ga__product *call = p->call;
+    const char kind = ga__dtype_kind(call->type);
+    return p->m == 1 && p->k > 0 && p->axes + 2 <= GA_MAX_NDIM &&
+           ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
+           kind != 'b' && !(kind == 'c' && p->device->arch == 0 && p->n > MANY_COMPLEX);
+}
+
+/* Whether the product of the transposed operands is better: of c in columns, and of one column. On
+ * CUDA, cuBLASLt is as fast for a column as the reduction engine for a row. */
+static bool is_better_turned(const plan *p)
+{
+    if (p->device->arch == 0 && ga__product_is_rows(p))
+        return false;
+    return magnitude(p->c.row) < magnitude(p->c.column) || (p->n == 1 && p->m > 1);
+}
+
 void ga__product_plan_read(plan *p, const ga__product *call)
 {
     const gpuarray *a = call->a, *c = call->c;
@@ -124,7 +145,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
     read_matrix(&p->c, c);
     read_stack(p);
     fold_stack(p);
-    if (magnitude(p->c.row) < magnitude(p->c.column) || (p->n == 1 && p->m > 1))
+    if (is_better_turned(p))
         transpose(p);
 }
 

@@ -29,6 +29,10 @@ typedef struct ga__product_plan {
 /* Reads the operands: shapes, strides and the stack. */
 void ga__product_plan_read(ga__product_plan *p, const ga__product *call);
 
+/* Whether the product is of one row, so that memory limits it and the reduction engine computes it:
+ * each element of b is read once. */
+bool ga__product_is_rows(const ga__product_plan *p);
+
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);
 

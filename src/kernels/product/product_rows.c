@@ -7,16 +7,6 @@
 typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
-/* The host's library multiplies rows as fast as memory allows. */
-bool ga__product_is_rows(const plan *p)
-{
-    const ga__product *call = p->call;
-    return p->m == 1 && p->k > 0 && p->axes + 2 <= GA_MAX_NDIM &&
-           ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
-           ga__dtype_kind(call->type) != 'b' &&
-           (p->device->arch > 0 || !ga__dtype_rounds(call->type));
-}
-
 typedef struct layout {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
 } layout;

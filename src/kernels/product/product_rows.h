@@ -4,9 +4,7 @@
 
 #include "kernels/product/product_plan.h"
 
-/* Whether the product reads each element of a matrix once, so that memory limits it. */
-bool ga__product_is_rows(const ga__product_plan *p);
-
+/* Of a plan for which ga__product_is_rows(). */
 ga_status ga__product_by_rows(const ga__product_plan *p);
 
 #endif
