@@ -8,6 +8,7 @@
 #include <quarry.h>
 
 #include "array_support.h"
+#include "base/alloc.h"
 #include "files.h"
 #include "golden.h"
 #include "layouts.h"
@@ -371,6 +372,34 @@ static void any_allocation_may_fail(void **state)
     survive_failures(all_once);
 }
 
+/* Of two results in a scope of so many arrays, whose n-th allocation fails. */
+static void keep_two(const gpuarray *x, int arrays, int64_t n)
+{
+    gpuarray *counts, *edges;
+    GA_SCOPE {
+        for (int k = 0; k < arrays; k++)
+            assert_non_null(ga_zeros(GA_INT8, 1, (const int64_t[]){1}));
+        const int64_t live = ga__alloc_live();
+        ga__alloc_fail_at(n);
+        const ga_status status = ga_histogram(x, 10, &counts, &edges);
+        ga__alloc_fail_at(0);
+        assert_true(status == GA_OK || ga__alloc_live() == live);
+    }
+    ga_clear_error();
+}
+
+/* A scope that is full has to grow for one of the two. If it cannot, it keeps neither. */
+static void a_scope_keeps_all_results_or_none(void **state)
+{
+    (void)state;
+    gpuarray *x = ga_arange(GA_FLOAT64, 0, 10, 1);
+    keep_two(x, 0, 0); /* compiles */
+    for (int arrays = 0; arrays < 20; arrays++)
+        for (int64_t n = 1; n < 100; n++)
+            keep_two(x, arrays, n);
+    ga_free(x);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(searches_refuse_with_the_numbers),
         cmocka_unit_test(sums_have_the_same_bits_in_every_run),
         cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(a_scope_keeps_all_results_or_none),
         simulated_test(numbers_are_searched_for),
         simulated_test(numbers_stand_on_lines_between_points),
     };

@@ -234,7 +234,7 @@ static void cuda_moves_whole_rows(void **state)
 }
 
 /* Of equal indices the last one wins, in a table of all keys and in a sparse one, where hundreds of
- * keys meet others of the same hash. */
+ * keys meet others of the same hash. On the host, indices of two dimensions are claimed too. */
 static void the_last_of_equal_indices_wins(void **state)
 {
     (void)state;
@@ -243,8 +243,10 @@ static void the_last_of_equal_indices_wins(void **state)
     static int64_t got[MOST];
     uint64_t seed = 19;
     const int64_t sizes[] = {300, MOST};
-    for (int how = 0; how < 2; how++)
+    for (int turn = 0; turn < 4; turn++)
         GA_SCOPE {
+            const int how = turn % 2;
+            const int64_t shape[] = {turn < 2 ? COUNT : 100, COUNT / 100};
             memset(wanted, 0, sizeof wanted);
             for (int64_t k = 0; k < COUNT; k++) {
                 const int64_t place =
@@ -253,9 +255,9 @@ static void the_last_of_equal_indices_wins(void **state)
                 wanted[place] = k;
             }
             gpuarray *x = ga_zeros(GA_INT64, GA_SHAPE(sizes[how]));
-            assert_int_equal(ga_index_set(x, ga_arange(GA_INT64, 0, COUNT, 1),
-                                          ga_from_host(index, GA_INT64, GA_SHAPE(COUNT))),
-                             GA_OK);
+            gpuarray *keys = ga_from_host(index, GA_INT64, 1 + turn / 2, shape),
+                     *v = ga_reshape(ga_arange(GA_INT64, 0, COUNT, 1), 1 + turn / 2, shape);
+            assert_int_equal(ga_index_set(x, v, keys), GA_OK);
             assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
             assert_memory_equal(got, wanted, ga_nbytes(x));
         }
@@ -270,7 +272,9 @@ static void the_last_wins_between_blocks(void **state)
     const int64_t count = (int64_t)1 << 22;
     for (int turn = 0; turn < 3; turn++)
         GA_SCOPE {
-            gpuarray *place = ga_arange(GA_INT64, 0, count, 1),
+            const int64_t shape[] = {turn == 0 ? count : count / 1024, 1024};
+            gpuarray *place =
+                         ga_reshape(ga_arange(GA_INT64, 0, count, 1), turn == 0 ? 1 : 2, shape),
                      *keys = ga_floor_divide(ga_add(place, 1), 2),
                      *x = ga_zeros(GA_INT64, GA_SHAPE(count / 2 + 1));
             assert_int_equal(ga_index_set(x, place, keys), GA_OK);
