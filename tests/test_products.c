@@ -123,17 +123,21 @@ static ga_dtype random_dtype(uint64_t *seed)
     return (ga_dtype)(GA_BOOL + random_below(seed, GA_DTYPE_COUNT - GA_BOOL));
 }
 
-static product random_product(ga_dtype dtype, uint64_t *seed)
+/* With `little`, of a stack of little matrices. */
+static product random_product(ga_dtype dtype, bool little, uint64_t *seed)
 {
+    enum { LITTLE = 13, MANY = 300 }; /* sides, and matrices along an axis, are less */
     int64_t a[VIEW_AXES], b[VIEW_AXES], out[VIEW_AXES];
-    product p = {.m = random_length(seed), .n = random_length(seed), .k = random_length(seed)};
+    product p = {.m = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed),
+                 .n = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed),
+                 .k = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed)};
     p.a_dtype = p.b_dtype = dtype != GA_NO_DTYPE ? dtype : random_dtype(seed);
     if (dtype == GA_NO_DTYPE && random_below(seed, 5) == 0)
         p.b_dtype = random_dtype(seed);
     p.out_dtype = ga_result_type(p.a_dtype, p.b_dtype);
-    p.stacks = (int)random_below(seed, STACKS);
+    p.stacks = little ? 1 + (int)random_below(seed, STACKS - 1) : (int)random_below(seed, STACKS);
     for (int k = 0; k < p.stacks; k++) {
-        out[k] = p.stack[k] = 1 + random_below(seed, 3);
+        out[k] = p.stack[k] = 1 + random_below(seed, little && k == 0 ? MANY : 3);
         a[k] = random_below(seed, 3) ? p.stack[k] : 1;
         b[k] = a[k] < p.stack[k] || random_below(seed, 3) ? p.stack[k] : 1;
     }
@@ -216,10 +220,10 @@ static const char *text_of(const product *p)
 }
 
 /* Of this dtype, or of any for GA_NO_DTYPE. */
-static void check_random_of(ga_dtype dtype, uint64_t seed)
+static void check_random_of(ga_dtype dtype, bool little, uint64_t seed)
 {
     GA_SCOPE {
-        product p = random_product(dtype, &seed);
+        product p = random_product(dtype, little, &seed);
         char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
         expect(&p, a, b, wanted);
         const gpuarray *got =
@@ -240,7 +244,7 @@ static void check_random_of(ga_dtype dtype, uint64_t seed)
 
 static void check_random(uint64_t seed)
 {
-    check_random_of(GA_NO_DTYPE, seed);
+    check_random_of(GA_NO_DTYPE, false, seed);
 }
 
 static void random_products_are_their_sums(void **state)
@@ -250,6 +254,16 @@ static void random_products_are_their_sums(void **state)
     for (int k = 0; k < count; k++)
         if (in_short_sample("random products", k, count))
             check_random(77 + (uint64_t)k * 1000003);
+}
+
+/* On the host each lane of a vector computes one. */
+static void stacks_of_little_products_are_their_sums(void **state)
+{
+    (void)state;
+    const int count = items_here(60, 30);
+    for (int k = 0; k < count; k++)
+        if (in_short_sample("little products", k, count))
+            check_random_of(GA_NO_DTYPE, true, 78 + (uint64_t)k * 1000003);
 }
 
 /* ---- Larger matrices, of several tiles and panels ---- */
@@ -607,7 +621,7 @@ static void library_gets_strides_stacks_and_numbers(void **state)
     const fake f = use_fake();
     const int before = *f.products;
     for (int k = 0; k < 40; k++)
-        check_random_of(k % 2 ? GA_FLOAT32 : GA_FLOAT64, 11 + (uint64_t)k * 1009);
+        check_random_of(k % 2 ? GA_FLOAT32 : GA_FLOAT64, false, 11 + (uint64_t)k * 1009);
     assert_true(*f.products > before + 10);
 }
 
@@ -717,6 +731,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_numpys),
         cmocka_unit_test(random_products_are_their_sums),
+        cmocka_unit_test(stacks_of_little_products_are_their_sums),
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),

@@ -125,6 +125,11 @@ ga_status ga__host_blas_found(char *text, size_t size)
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
+enum {
+    LITTLE_WORK = 32 * 32 * 32, /* multiplications of a product that no library divides; */
+    SHARE_WORK = 1 << 16        /* of a share of a stack of such */
+};
+
 /* Calls a function of the library with lengths of its type. */
 #define CALL(member, ...)                                                                          \
     (has_wide_lengths() ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
@@ -231,18 +236,42 @@ bool ga__host_blas_takes(const ga__matrix_product *p)
            ga__library_load(&library) && !outdated && takes_lengths(p);
 }
 
-static void run(const void *product)
+/* The places [first, end) of a stack, one after another. */
+static void multiply_places(const ga__matrix_product *p, int64_t first, int64_t end)
 {
-    const ga__matrix_product *p = product;
     const size_t size = ga_dtype_size(p->type);
     const bool row = p->m == 1 && multipliers[p->type].row;
-    for (int64_t place = 0; place < p->places; place++) {
+    for (int64_t place = first; place < end; place++) {
         const size_t at = (size_t)place * size;
         const matrices here = {p, (char *)p->a.memory + (size_t)p->a.stack * at,
                                (char *)p->b.memory + (size_t)p->b.stack * at,
                                (char *)p->c.memory + (size_t)p->c.stack * at};
         (row ? multipliers[p->type].row : multipliers[p->type].matrices)(&here);
     }
+}
+
+/* Products of a stack that are too small for the library's threads: each of ours takes a share. */
+typedef struct shares {
+    const ga__matrix_product *p;
+    int64_t places; /* of a share */
+} shares;
+
+static void multiply_share(const void *context, int64_t index)
+{
+    const shares *s = context;
+    const int64_t first = index * s->places, rest = s->p->places - first;
+    multiply_places(s->p, first, first + (rest < s->places ? rest : s->places));
+}
+
+static void run(const void *product)
+{
+    const ga__matrix_product *p = product;
+    const double work = (double)p->m * (double)p->n * (double)p->k;
+    const shares s = {p, work < SHARE_WORK ? (int64_t)(SHARE_WORK / work) : 1};
+    if (p->places > s.places && work <= LITTLE_WORK)
+        ga__pool_run(multiply_share, &s, (p->places + s.places - 1) / s.places);
+    else
+        multiply_places(p, 0, p->places);
 }
 
 ga_status ga__host_blas_multiply(ga__stream *stream, const ga__matrix_product *p)

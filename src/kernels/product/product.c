@@ -95,8 +95,7 @@ static ga_status launch(const plan *p, const ga__loaded_kernel *kernel, const ga
     if (scratch)
         add_scratch(&params, p, scratch);
     add_stack(&params, p);
-    const int64_t blocks = p->tiles_m * p->tiles_n * p->places;
-    const ga__launch shape = {.grid = p->v.host || blocks < INT32_MAX ? blocks : INT32_MAX,
+    const ga__launch shape = {.grid = p->v.host || p->blocks < INT32_MAX ? p->blocks : INT32_MAX,
                               .block = GA__PRODUCT_SIDE * GA__PRODUCT_SIDE,
                               .words = words,
                               .nwords = ga__params_count(&params)};

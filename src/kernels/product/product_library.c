@@ -9,8 +9,8 @@ typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
 enum {
-    LITTLE_WORK = 32 * 32 * 32, /* multiplications: stacks of such matrices are one launch */
-    COPY_PAYS = 16              /* multiplications for each element that would be copied */
+    FASTER_IN_LANES = 6 * 6 * 6, /* multiplications of a product that need no library */
+    COPY_PAYS = 16               /* multiplications for each element that would be copied */
 };
 
 ga_status ga__product_copy(gpuarray *to, const gpuarray *from)
@@ -79,7 +79,7 @@ bool ga__product_fits(const plan *p, ga__product_fit *fit)
     const ga__product_verbs *verbs = &p->device->backend->product;
     if (!verbs->multiply || p->k == 0 || !ga__dtype_rounds(p->call->type))
         return false;
-    if (p->device->arch == 0 && p->places > 1 && p->m * p->n <= LITTLE_WORK / p->k)
+    if (ga__product_is_little(p) && p->m * p->n * p->k <= FASTER_IN_LANES)
         return false;
     choose_types(p, fit);
     const ga__matrix_product product = describe(p, fit);

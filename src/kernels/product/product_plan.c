@@ -110,6 +110,17 @@ static void fold_stack(plan *p)
         axis = fold_axis(p, axis) ? 0 : axis + 1;
 }
 
+enum {
+    LITTLE_SIDE = 12, /* of the largest little matrix, */
+    LITTLE_STACK = 8  /* and how many are worth lanes */
+};
+
+bool ga__product_is_little(const plan *p)
+{
+    return p->device->arch == 0 && p->places >= LITTLE_STACK && p->m <= LITTLE_SIDE &&
+           p->n <= LITTLE_SIDE && p->k <= LITTLE_SIDE;
+}
+
 /* Columns of complex numbers that the own kernel multiplies faster on the host. */
 enum { MANY_COMPLEX = 32 };
 
@@ -117,7 +128,7 @@ bool ga__product_is_rows(const plan *p)
 {
     const ga__product *call = p->call;
     const char kind = ga__dtype_kind(call->type);
-    return p->m == 1 && p->k > 0 && p->axes + 2 <= GA_MAX_NDIM &&
+    return p->m == 1 && p->k > 0 && !ga__product_is_little(p) && p->axes + 2 <= GA_MAX_NDIM &&
            ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
            kind != 'b' && !(kind == 'c' && p->device->arch == 0 && p->n > MANY_COMPLEX);
 }
@@ -168,12 +179,24 @@ static void count_tiles(plan *p)
 {
     p->tiles_m = ga__ceil_div(p->m, p->tile_m);
     p->tiles_n = ga__ceil_div(p->n, p->tile_n);
+    p->blocks = p->tiles_m * p->tiles_n * p->places;
 }
 
 static int64_t blocks(plan *p)
 {
     count_tiles(p);
-    return p->tiles_m * p->tiles_n * p->places;
+    return p->blocks;
+}
+
+/* The vectors of the elements of a and of b. */
+static void plan_little(plan *p)
+{
+    const size_t parts = ga__dtype_kind((ga_dtype)p->v.type) == 'c' ? 2 : 1;
+    p->tile_m = p->m;
+    p->tile_n = p->n;
+    count_tiles(p);
+    p->blocks = ga__ceil_div(p->places, GA__PRODUCT_SHARE);
+    p->scratch_bytes = (size_t)(p->m * p->k + p->k * p->n) * parts * GA__PRODUCT_VECTOR;
 }
 
 /* Smaller tiles where there are too few for all workers. */
@@ -275,7 +298,10 @@ void ga__product_plan_tiles(plan *p)
                                  .axes = (uint8_t)p->axes};
     p->v.host = p->device->arch == 0;
     assert(p->m > 0 && p->n > 0);
-    if (p->v.host)
+    p->v.little = ga__product_is_little(p);
+    if (p->v.little)
+        plan_little(p);
+    else if (p->v.host)
         plan_host(p);
     else
         plan_cuda(p);

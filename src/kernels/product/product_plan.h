@@ -23,6 +23,7 @@ typedef struct ga__product_plan {
     bool turned;    /* a and b are the call's b and a, transposed */
     ga__product_variant v;
     int64_t tile_m, tile_n, tiles_m, tiles_n;
+    int64_t blocks;       /* of the launch */
     size_t scratch_bytes; /* of a host's worker */
 } ga__product_plan;
 
@@ -32,6 +33,9 @@ void ga__product_plan_read(ga__product_plan *p, const ga__product *call);
 /* Whether the product is of one row, so that memory limits it and the reduction engine computes it:
  * each element of b is read once. */
 bool ga__product_is_rows(const ga__product_plan *p);
+
+/* Whether lanes of vectors compute a product each, on the host: of a stack of little matrices. */
+bool ga__product_is_little(const ga__product_plan *p);
 
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);

@@ -55,6 +55,8 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_flag(record, GA__KEY(added), v->adds);
     ga__record_set_flag(record, GA__KEY(stack), v->axes > 0);
     ga__record_set_number(record, GA__KEY(axes), v->axes);
+    ga__record_set_flag(record, GA__KEY(little), v->little);
+    ga__record_set_number(record, GA__KEY(share), GA__PRODUCT_SHARE);
     ga__record_set_number(record, GA__KEY(depth), GA__PRODUCT_DEPTH);
     set_boolean(record, GA__KEY(a_along_k), v->a_along_k);
     set_boolean(record, GA__KEY(b_along_k), v->b_along_k);

@@ -23,6 +23,9 @@ enum { GA__PRODUCT_AXIS_WORDS = 4 };
 /* Host: words along k of a panel, and more than the most rows and columns that fill up a tile. */
 enum { GA__PRODUCT_DEPTH = 256, GA__PRODUCT_MOST_ROWS = 12, GA__PRODUCT_MOST_COLUMNS = 128 };
 
+/* Little products: of a block; bytes of a vector, or more. */
+enum { GA__PRODUCT_SHARE = 128, GA__PRODUCT_VECTOR = 64 };
+
 /* CUDA: the threads of a block along each side of a tile. */
 enum { GA__PRODUCT_SIDE = 16 };
 

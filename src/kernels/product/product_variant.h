@@ -11,7 +11,8 @@ typedef struct ga__product_variant {
     uint8_t scales : 1, adds : 1;                        /* alpha is not 1; beta is not 0 */
     uint8_t a_along_k : 1, b_along_k : 1;                /* CUDA: threads read neighbours along k */
     uint8_t a_vectors : 1, b_vectors : 1, c_vectors : 1; /* CUDA: elements move by vectors */
-    uint8_t axes;                                        /* of the stack */
+    uint8_t axes : 7;                                    /* of the stack */
+    uint8_t little : 1;                                  /* host: a lane computes a product */
     uint8_t rows;                                        /* CUDA: rows and columns of a thread */
     uint8_t columns;
 } ga__product_variant;
