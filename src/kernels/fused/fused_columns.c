@@ -71,10 +71,7 @@ static bool plan_registers(plan *p, int across)
 static bool stage_strips(plan *p)
 {
     p->v.paired = GA_NO_DTYPE;
-    p->v.staged = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
-            p->v.staged |= (uint64_t)1 << k;
+    p->v.staged = ga__fused_stageable(p);
     p->part = ga__ceil_div(p->length, p->v.team);
     if (p->v.block * p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
