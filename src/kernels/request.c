@@ -155,6 +155,7 @@ ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwo
     ga__record_set(record, GA__KEY(distributions), "");
     ga__record_set(record, GA__KEY(samplers), "");
     ga__record_set(record, GA__KEY(counts), "");
+    ga__record_set(record, GA__KEY(search), "");
     ga__record_set(record, GA__KEY(bins), "");
     ga__record_set(record, GA__KEY(gather), "");
     ga__record_set(record, GA__KEY(fold), "");
