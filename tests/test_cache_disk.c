@@ -19,6 +19,7 @@
 #include "base/os/system.h"
 #include "jit/cache_disk.h"
 #include "run.h"
+#include "scratch.h"
 
 enum { OVERHEAD = 40, PATH_SIZE = 512 }; /* bytes of a file besides key and code */
 
@@ -43,19 +44,6 @@ static int set_up(void **state)
     return directory ? 0 : -1;
 }
 
-static void remove_all(const char *path)
-{
-    char name[PATH_SIZE];
-    DIR *stream = opendir(path);
-    for (struct dirent *item; stream && (item = readdir(stream)) != NULL;) {
-        snprintf(name, sizeof name, "%s/%s", path, item->d_name);
-        unlink(name);
-    }
-    if (stream)
-        closedir(stream);
-    rmdir(path);
-}
-
 static int tear_down(void **state)
 {
     (void)state;
@@ -63,7 +51,7 @@ static int tear_down(void **state)
     if (getuid() == 0 && seteuid(0) != 0)
         return -1;
     chmod(directory, 0700);
-    remove_all(directory);
+    remove_folder(directory);
     ga__free(directory);
     ga_clear_error();
     return 0;
@@ -173,8 +161,8 @@ static void the_directory_is_made_and_private(void **state)
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(info_lines, 0);
-    remove_all(inner);
-    remove_all(outer);
+    remove_folder(inner);
+    remove_folder(outer);
 }
 
 static void the_environment_chooses_the_directory(void **state)

@@ -519,12 +519,6 @@ static void failures_and_stops_are_errors(void **state)
 
 /* ---- Files ---- */
 
-static int make_scratch(void **state)
-{
-    (void)state;
-    return open_scratch() ? 0 : -1;
-}
-
 static int remove_scratch(void **state)
 {
     (void)state;

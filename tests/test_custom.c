@@ -11,20 +11,11 @@
 
 #include <quarry.h>
 
+#include "array_support.h"
 #include "base/alloc.h"
 #include "golden.h"
 #include "jit/compile.h"
 #include "run.h"
-
-static void expect_error(ga_status got, ga_status status, const char *text)
-{
-    if (got != status)
-        fail_msg("%s, wanted %s: %s", ga_status_name(got), ga_status_name(status),
-                 ga_error_message());
-    if (!strstr(ga_error_message(), text))
-        fail_msg("\"%s\" lacks \"%s\"", ga_error_message(), text);
-    ga_clear_error();
-}
 
 static void expect_ok(void)
 {
@@ -37,7 +28,7 @@ static double element(const gpuarray *x, int64_t i)
     return ga_item_double(ga_slice(ga_ravel(x), "%lld", (long long)i));
 }
 
-static gpuarray *counting(ga_dtype dtype, int64_t count)
+static gpuarray *count_up(ga_dtype dtype, int64_t count)
 {
     return ga_arange(dtype, 0, (double)count, 1);
 }
@@ -60,7 +51,7 @@ static void a_linear_combination(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 10001), *y = ga_ones(GA_FLOAT32, GA_SHAPE(10001));
+        gpuarray *x = count_up(GA_FLOAT32, 10001), *y = ga_ones(GA_FLOAT32, GA_SHAPE(10001));
         gpuarray *z = ga_empty_like(x);
         ga_kernel *k = ga_elementwise_kernel("float a, float *x, float b, float *y, float *z",
                                              "z[i] = a*x[i] + b*y[i]", "linear_combination");
@@ -78,7 +69,7 @@ static void a_preamble_and_loop_statements(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 1003), *y = ga_empty_like(x);
+        gpuarray *x = count_up(GA_FLOAT32, 1003), *y = ga_empty_like(x);
         ga_kernel *k = ga_elementwise_kernel(
             "const float *x, float *y, float s", "y[i] = twice(x[i]) + offset", "prepared",
             .preamble = "struct pair { float a, b; };\n"
@@ -95,7 +86,7 @@ static void arrays_of_any_layout(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = ga_reshape(counting(GA_FLOAT32, 35), GA_SHAPE(5, 7)),
+        gpuarray *x = ga_reshape(count_up(GA_FLOAT32, 35), GA_SHAPE(5, 7)),
                  *z = ga_zeros(GA_FLOAT32, GA_SHAPE(7, 5));
         RUN_ONCE("float *x, float *z", "z[i] = x[i] + 100*i", ga_transpose(x), z);
         assert_float_equal(element(z, 1), 107, 0);
@@ -127,7 +118,7 @@ static void a_lookup_table_of_another_size(void **state)
     GA_SCOPE {
         const float table[3] = {10, 20, 30};
         gpuarray *w = ga_from_host(table, GA_FLOAT32, GA_SHAPE(3));
-        gpuarray *j = ga_remainder(counting(GA_INT32, 100), 3),
+        gpuarray *j = ga_remainder(count_up(GA_INT32, 100), 3),
                  *z = ga_zeros(GA_FLOAT32, GA_SHAPE(100));
         RUN_ONCE("const float *w, const int *j, float *z", "z[i] = w[j[i]] + w[0]", w, j, z);
         assert_float_equal(element(z, 99), 20, 0);
@@ -143,7 +134,7 @@ static void updates_in_place(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 4099), *halves = ga_astype(x, GA_FLOAT16);
+        gpuarray *x = count_up(GA_FLOAT32, 4099), *halves = ga_astype(x, GA_FLOAT16);
         RUN_ONCE("float *x", "x[i] += 1; x[i] *= 2", x);
         assert_float_equal(element(x, 4098), 8198, 0);
         RUN_ONCE("float *x", "x[i]++", x);
@@ -158,7 +149,7 @@ static void conditional_writes_keep_old_values(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_INT32, 1001), *z = ga_full(GA_INT32, GA_SHAPE(1001), -7);
+        gpuarray *x = count_up(GA_INT32, 1001), *z = ga_full(GA_INT32, GA_SHAPE(1001), -7);
         RUN_ONCE("const int *x, int *z", "if (x[i] % 2) z[i] = x[i]", x, z);
         assert_float_equal(element(z, 1000), -7, 0);
         assert_float_equal(element(z, 999), 999, 0);
@@ -172,7 +163,7 @@ static void input_and_output_may_be_one_array(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 777);
+        gpuarray *x = count_up(GA_FLOAT32, 777);
         RUN_ONCE("const float *x, const float *y, float *z", "z[i] = x[i] + 2*y[i]", x, x, x);
         assert_float_equal(element(x, 776), 3 * 776, 0);
     }
@@ -208,11 +199,11 @@ static void a_complex_number_is_no_real_argument(void **state)
         gpuarray *z = ga_zeros(GA_COMPLEX64, GA_SHAPE(3)), *x = ga_zeros(GA_FLOAT32, GA_SHAPE(3));
         const ga_value number = ga_value_floating(GA_COMPLEX128, 1.5, -2);
         ga_kernel *k = ga_elementwise_kernel("float a, float *x", "x[i] = a", "real");
-        expect_error(ga_run(k, number, x), GA_ERR_INVALID,
+        assert_fails(ga_run(k, number, x), GA_ERR_INVALID,
                      "real: argument 1 (a): 1.5-2j is complex, expected float32");
         ga_kernel_free(k);
         k = ga_elementwise_kernel("int a, float *x", "x[i] = a", "whole");
-        expect_error(ga_run(k, number, x), GA_ERR_INVALID,
+        assert_fails(ga_run(k, number, x), GA_ERR_INVALID,
                      "whole: argument 1 (a): 1.5-2j is complex, expected int32");
         ga_kernel_free(k);
         k = ga_elementwise_kernel("complex64 a, complex64 *z", "z[i] = a", "complex");
@@ -345,7 +336,7 @@ static void a_sum_of_squared_differences(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 1000), *y = ga_add(x, 0.5);
+        gpuarray *x = count_up(GA_FLOAT32, 1000), *y = ga_add(x, 0.5);
         ga_kernel *k = ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "(x[i]-y[i])*(x[i]-y[i])",
                                            "float *x, float *y", "sqdiff");
         gpuarray *d = ga_reduce(k, x, y);
@@ -365,7 +356,7 @@ static void a_reduction_without_a_map(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = ga_subtract(counting(GA_INT32, 300001), 1000);
+        gpuarray *x = ga_subtract(count_up(GA_INT32, 300001), 1000);
         ga_kernel *k = ga_reduction_kernel(GA_INT32, "2147483647", "a < b ? a : b", NULL,
                                            "const int *x", "smallest");
         assert_int_equal(ga_item_int64(ga_reduce(k, x)), -1000);
@@ -382,7 +373,7 @@ static void a_reduction_with_numbers_and_preamble(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT64, 5000);
+        gpuarray *x = count_up(GA_FLOAT64, 5000);
         ga_kernel *k = ga_reduction_kernel(
             GA_FLOAT64, "0", "larger(a, b)", "away(x[i], centre)", "double *x, double centre",
             "farthest",
@@ -436,7 +427,7 @@ static void a_struct_as_accumulator(void **state)
         "    return m;\n"
         "}\n";
     GA_SCOPE {
-        gpuarray *x = ga_subtract(counting(GA_FLOAT32, 200003), 77);
+        gpuarray *x = ga_subtract(count_up(GA_FLOAT32, 200003), 77);
         ga_kernel *k = ga_reduction_kernel(
             GA_UINT8, "none()", "both(a, b)", "one(x[i])", "const float *x", "minmax",
             .preamble = preamble, .struct_name = "minmax", .struct_bytes = sizeof(struct minmax));
@@ -454,7 +445,7 @@ static void large_reductions_have_the_same_bits_in_every_run(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = ga_sin(counting(GA_FLOAT32, 1000003));
+        gpuarray *x = ga_sin(count_up(GA_FLOAT32, 1000003));
         ga_kernel *k =
             ga_reduction_kernel(GA_FLOAT32, "0", "a+b", "x[i]*x[i]", "float *x", "squares");
         float first = 0, again;
@@ -478,14 +469,14 @@ static void wrong_calls_are_errors(void **state)
         gpuarray *d = ga_ones(GA_FLOAT64, GA_SHAPE(5)), *none = NULL;
         ga_kernel *k =
             ga_elementwise_kernel("float *x, float a, float *y", "y[i] = a*x[i]", "scaled");
-        expect_error(ga_run(k, x, 2), GA_ERR_INVALID, "scaled");
-        expect_error(ga_run(k, x, 2, x, 3), GA_ERR_INVALID, "scaled");
-        expect_error(ga_run(k), GA_ERR_INVALID, "3");
-        expect_error(ga_run(k, x, 2, d), GA_ERR_DTYPE, "float64");
-        expect_error(ga_run(k, x, x, x), GA_ERR_INVALID, "scaled");
-        expect_error(ga_run(k, 1, 2, x), GA_ERR_INVALID, "scaled");
-        expect_error(ga_run(k, x, 2, y), GA_ERR_SHAPE, "6");
-        expect_error(ga_run(k, x, 2, ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(5))),
+        assert_fails(ga_run(k, x, 2), GA_ERR_INVALID, "scaled");
+        assert_fails(ga_run(k, x, 2, x, 3), GA_ERR_INVALID, "scaled");
+        assert_fails(ga_run(k), GA_ERR_INVALID, "3");
+        assert_fails(ga_run(k, x, 2, d), GA_ERR_DTYPE, "float64");
+        assert_fails(ga_run(k, x, x, x), GA_ERR_INVALID, "scaled");
+        assert_fails(ga_run(k, 1, 2, x), GA_ERR_INVALID, "scaled");
+        assert_fails(ga_run(k, x, 2, y), GA_ERR_SHAPE, "6");
+        assert_fails(ga_run(k, x, 2, ga_broadcast_to(ga_slice(x, "0"), GA_SHAPE(5))),
                      GA_ERR_INVALID, "scaled");
         assert_int_not_equal(ga_run(k, none, 2, x), GA_OK);
         ga_clear_error();
@@ -510,13 +501,13 @@ static void unreadable_argument_lists_are_errors(void **state)
         ga_clear_error();
     }
     assert_null(ga_elementwise_kernel(NULL, "x[i] = 1", "nothing"));
-    expect_error(ga_error(), GA_ERR_INVALID, "nothing");
+    assert_fails(ga_error(), GA_ERR_INVALID, "nothing");
     assert_null(ga_elementwise_kernel("float *x", NULL, "nothing"));
-    expect_error(ga_error(), GA_ERR_INVALID, "nothing");
+    assert_fails(ga_error(), GA_ERR_INVALID, "nothing");
     assert_null(ga_reduction_kernel(GA_NO_DTYPE, "0", "a+b", NULL, "float *x", "nothing"));
     ga_clear_error();
     assert_null(ga_reduction_kernel(GA_FLOAT32, NULL, "a+b", NULL, "float *x", "nothing"));
-    expect_error(ga_error(), GA_ERR_INVALID, "nothing");
+    assert_fails(ga_error(), GA_ERR_INVALID, "nothing");
 }
 
 static void compile_errors_show_the_users_line(void **state)
@@ -526,19 +517,19 @@ static void compile_errors_show_the_users_line(void **state)
         gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(5));
         ga_kernel *k = ga_elementwise_kernel(
             "float *x", "float y = 2;\nx[i] = undeclared_thing + y;", "broken");
-        expect_error(ga_run(k, x), GA_ERR_COMPILE, "x[i] = undeclared_thing + y;");
+        assert_fails(ga_run(k, x), GA_ERR_COMPILE, "x[i] = undeclared_thing + y;");
         assert_int_equal(ga_run(k, x), GA_ERR_COMPILE);
         assert_non_null(strstr(ga_error_message(), "broken"));
         ga_clear_error();
         ga_kernel_free(k);
         k = ga_reduction_kernel(GA_FLOAT32, "0", "a +* b ]", "x[i]", "float *x", "bad_reduction");
         assert_null(ga_reduce(k, x));
-        expect_error(ga_error(), GA_ERR_COMPILE, "a +* b ]");
+        assert_fails(ga_error(), GA_ERR_COMPILE, "a +* b ]");
         ga_kernel_free(k);
         k = ga_elementwise_kernel("float *x", "x[i] = f(1)", "bad_preamble",
                                   .preamble =
                                       "__device__ float f(float v)\n{ return missing_name; }");
-        expect_error(ga_run(k, x), GA_ERR_COMPILE, "missing_name");
+        assert_fails(ga_run(k, x), GA_ERR_COMPILE, "missing_name");
         ga_kernel_free(k);
         assert_float_equal(ga_item_double(ga_sum(x)), 5, 0);
     }
@@ -685,7 +676,7 @@ static void a_range_reaches_neighbours(void **state)
     (void)state;
     GA_SCOPE {
         const int64_t shape[] = {10, 10};
-        gpuarray *x = ga_reshape(counting(GA_FLOAT64, 100), 2, shape);
+        gpuarray *x = ga_reshape(count_up(GA_FLOAT64, 100), 2, shape);
         gpuarray *y = ga_zeros(GA_FLOAT64, 2, shape);
         ga_kernel *k = ga_elementwise_kernel(
             "const double *x, double *y", "if (i < 0) return; y[i] = x[i + 1] - x[i - 1]", "slope");
@@ -702,15 +693,15 @@ static void a_range_checks_its_arguments(void **state)
 {
     (void)state;
     GA_SCOPE {
-        gpuarray *x = counting(GA_FLOAT32, 10), *y = counting(GA_FLOAT32, 9);
+        gpuarray *x = count_up(GA_FLOAT32, 10), *y = count_up(GA_FLOAT32, 9);
         ga_kernel *k = ga_elementwise_kernel("float *x, float *y", "x[i] = y[i]", "checked");
-        expect_error(ga_run_over(k, GA_INDEX(3), x, x), GA_ERR_INVALID, "an index is not a range");
-        expect_error(ga_run_over(k, GA_RANGE(0, 3, 0), x, x), GA_ERR_INDEX, "step");
-        expect_error(ga_run_over(k, GA_ALL, x, y), GA_ERR_SHAPE, "10 elements, y has 9");
-        expect_error(ga_run_over(k, GA_ALL, ga_broadcast_to(x, GA_SHAPE(2, 10)),
+        assert_fails(ga_run_over(k, GA_INDEX(3), x, x), GA_ERR_INVALID, "an index is not a range");
+        assert_fails(ga_run_over(k, GA_RANGE(0, 3, 0), x, x), GA_ERR_INDEX, "step");
+        assert_fails(ga_run_over(k, GA_ALL, x, y), GA_ERR_SHAPE, "10 elements, y has 9");
+        assert_fails(ga_run_over(k, GA_ALL, ga_broadcast_to(x, GA_SHAPE(2, 10)),
                                  ga_broadcast_to(x, GA_SHAPE(2, 10))),
                      GA_ERR_INVALID, "broadcast view");
-        expect_error(ga_run_over(NULL, GA_ALL, x, y), GA_ERR_INVALID, "run_over: the kernel");
+        assert_fails(ga_run_over(NULL, GA_ALL, x, y), GA_ERR_INVALID, "run_over: the kernel");
         ga_kernel_free(k);
     }
 }

@@ -771,10 +771,8 @@ static void allocations_may_fail(void **state)
     static bool (*const calls[])(void) = {index_and_choose, write_by_indices, join_and_move,
                                           pad_all_sides};
     (void)state;
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        assert_true(calls[k]());
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
         survive_failures(calls[k]);
-    }
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@
 #include "jit/cache_disk.h"
 #include "jit/compile.h"
 #include "run.h"
+#include "scratch.h"
 
 enum { THREADS = 8, PATH_SIZE = 512, FUNCTIONS = 4096 };
 
@@ -174,20 +175,6 @@ static int set_up(void **state)
     return cache && dumps ? 0 : -1;
 }
 
-static void remove_all(char *path)
-{
-    char name[PATH_SIZE];
-    DIR *stream = opendir(path);
-    for (struct dirent *item; stream && (item = readdir(stream)) != NULL;) {
-        snprintf(name, sizeof name, "%s/%s", path, item->d_name);
-        unlink(name);
-    }
-    if (stream)
-        closedir(stream);
-    rmdir(path);
-    ga__free(path);
-}
-
 /* The requests of the test so far. */
 static ga__module *asked[FUNCTIONS];
 static _Atomic int nasked;
@@ -204,8 +191,10 @@ static int tear_down(void **state)
     (void)state;
     release_asked();
     ga_set_log(NULL, NULL);
-    remove_all(cache);
-    remove_all(dumps);
+    remove_folder(cache);
+    ga__free(cache);
+    remove_folder(dumps);
+    ga__free(dumps);
     ga_clear_error();
     return 0;
 }

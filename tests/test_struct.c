@@ -342,12 +342,6 @@ static void text_is_numpy_s(void **state)
     }
 }
 
-static int make_scratch(void **state)
-{
-    (void)state;
-    return open_scratch() ? 0 : -1;
-}
-
 static int remove_scratch(void **state)
 {
     (void)state;

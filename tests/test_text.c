@@ -17,12 +17,6 @@
 #include "run.h"
 #include "scratch.h"
 
-static int make_scratch(void **state)
-{
-    (void)state;
-    return open_scratch() ? 0 : -1;
-}
-
 static int remove_scratch(void **state)
 {
     (void)state;
@@ -394,12 +388,7 @@ static bool work(void)
 static void allocations_may_fail(void **state)
 {
     (void)state;
-    if (!on_host()) {
-        puts("skipped: allocations fail on the host only");
-        return;
-    }
-    assert_true(work());
-    survive_failures(work);
+    survive_failures_on_host(work);
     assert_int_equal(files_in_scratch(), 1);
 }
 

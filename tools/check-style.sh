@@ -31,6 +31,10 @@ awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }' $c_files $t
     complain "more than 100 columns"
 grep -nE '^.{121,}' $scripts | complain "more than 120 columns in a script"
 
+wc -l $(echo "$c_files" | grep -E '^(src|include|cli)/') $tables $templates |
+    awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' |
+    complain "more than 500 lines in a file"
+
 for file in $c_files $tables $templates; do
     head -n 1 "$file" | grep -qE '^(/\*|//)' || echo "$file"
 done | complain "no first comment that says the file's job"

@@ -452,8 +452,7 @@ inline gpuarray *ga_linspace_(ga_dtype dtype, ga_value start, ga_value stop,
 #else
 #define ga_linspace(dtype, start, stop, ...)                                                       \
     GA_AT_(ga_linspace_values, dtype, GA_V(start), GA_V(stop), sizeof(ga_linspace_args),           \
-           &(ga_linspace_args){                                                                    \
-               GA_JOIN_(GA_LINSPACE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)})
+           &(ga_linspace_args){GA_JOIN_(GA_LINSPACE_, GA_MANY_(__VA_ARGS__))(__VA_ARGS__)})
 #define GA_LINSPACE_ONE(n) .num = n, .endpoint = true
 #define GA_LINSPACE_MANY(...) .num = __VA_ARGS__
 #define ga_squeeze(...)                                                                            \

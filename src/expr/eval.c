@@ -54,7 +54,7 @@ ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const g
     const ga_status status = ga__graph_make(&graph, ast ? ast : &own, count, args);
     ga__ast_reset(&own);
     ga__plan *plan = status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
-    if (!plan || most_parts == 1 || plan->nsteps < 2 || ga__fused_plan(plan) == GA_OK)
+    if (!plan || most_parts == 1 || plan->nsteps < 2 || ga__fuse_rows(plan) == GA_OK)
         return plan;
     ga__plan_free(plan);
     return NULL;

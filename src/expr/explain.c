@@ -160,19 +160,21 @@ static void add_step(writer *w, int k)
 static bool is_fused(const writer *w, ga__device *device, bool *columns)
 {
     ga__numbers numbers;
-    ga__binding b;
-    int ndim;
-    int64_t shape[GA_MAX_NDIM];
+    ga__fused_binding f;
     const ga__fused *fused = w->plan->fused;
-    for (int k = 0; fused && k < fused->step.ninputs; k++) {
+    *columns = false;
+    if (!fused)
+        return false;
+    for (int k = 0; k < fused->step.ninputs; k++) {
         const ga__input *input = &fused->step.inputs[k];
         if (input->source == GA__FROM_ARGUMENT &&
             w->args[input->index].value.kind != GA_VALUE_ARRAY)
             return false;
     }
-    const bool fits = fused && ga__numbers_make(&numbers, w->plan, w->args) &&
-                      ga__fused_bind(fused, w->plan, &numbers, device, w->args, &b, &ndim, shape);
-    *columns = fits && ga__fused_has_columns_of(fused, device, &b);
+    int64_t strides[ga__fused_strides(fused)][GA_MAX_NDIM];
+    const bool fits = ga__numbers_make(&numbers, w->plan, w->args) &&
+                      ga__fused_bind(&f, w->plan, &numbers, device, w->args, NULL, strides);
+    *columns = fits && ga__fused_has_columns(&f.plan);
     return fits;
 }
 

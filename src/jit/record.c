@@ -82,9 +82,10 @@ static const char *pair_value(const struct pair *pair)
     return pair->text + pair->name_length + 1;
 }
 
+/* Most names of one length differ in their first character: no record has an empty one. */
 static bool is_named(const char *have, size_t have_length, const char *name, size_t length)
 {
-    return have_length == length && memcmp(have, name, length) == 0;
+    return have_length == length && have[0] == name[0] && memcmp(have, name, length) == 0;
 }
 
 /* The link to the pair of this name, or the link where a new pair goes. */

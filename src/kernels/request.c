@@ -142,34 +142,27 @@ static void set_optional(ga__record *record, const char *name, const char *text)
     ga__record_set(record, name, text ? text : "");
 }
 
+/* A kernel has these only if its texts or its engine ask for them. */
+static void clear_optional(ga__record *record)
+{
+    const char *const keys[] = {
+        GA__KEY(integer),       GA__KEY(functions),   GA__KEY(special),   GA__KEY(elements),
+        GA__KEY(distributions), GA__KEY(samplers),    GA__KEY(counts),    GA__KEY(search),
+        GA__KEY(bins),          GA__KEY(gather),      GA__KEY(fold),      GA__KEY(convolve),
+        GA__KEY(series),        GA__KEY(vector_math), GA__KEY(plain),     GA__KEY(fast_path),
+        GA__KEY(reduce_types),  GA__KEY(scan_types),  GA__KEY(order_key), GA__KEY(runs),
+        GA__KEY(short_circuit), GA__KEY(reduces),     GA__KEY(transposes)};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        ga__record_set(record, keys[k], "");
+}
+
 ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts)
 {
     ga__record *record = ga__record_new();
     ga__record_set(record, GA__KEY(cuda), host ? "" : "1");
     ga__record_set(record, GA__KEY(complex), complex_types || names_complex(texts) ? "1" : "");
-    ga__record_set(record, GA__KEY(integer), "");
-    ga__record_set(record, GA__KEY(functions), "");
-    ga__record_set(record, GA__KEY(special), "");
-    ga__record_set(record, GA__KEY(elements), "");
-    ga__record_set(record, GA__KEY(distributions), "");
-    ga__record_set(record, GA__KEY(samplers), "");
-    ga__record_set(record, GA__KEY(counts), "");
-    ga__record_set(record, GA__KEY(bins), "");
-    ga__record_set(record, GA__KEY(gather), "");
-    ga__record_set(record, GA__KEY(fold), "");
-    ga__record_set(record, GA__KEY(convolve), "");
-    ga__record_set(record, GA__KEY(series), "");
-    ga__record_set(record, GA__KEY(vector_math), "");
-    ga__record_set(record, GA__KEY(plain), "");
-    ga__record_set(record, GA__KEY(fast_path), "");
-    ga__record_set(record, GA__KEY(reduce_types), "");
-    ga__record_set(record, GA__KEY(scan_types), "");
-    ga__record_set(record, GA__KEY(order_key), "");
-    ga__record_set(record, GA__KEY(runs), "");
-    ga__record_set(record, GA__KEY(short_circuit), "");
-    ga__record_set(record, GA__KEY(reduces), "");
-    ga__record_set(record, GA__KEY(transposes), "");
+    clear_optional(record);
     ga__record_set(record, GA__KEY(user), formula->user_text ? "1" : "");
     if (formula->user_text)
         name_types(record);

@@ -22,6 +22,14 @@ void assert_error(ga_status status, const char *text)
     ga_clear_error();
 }
 
+void assert_fails(ga_status got, ga_status status, const char *text)
+{
+    if (got != status)
+        fail_msg("%s, wanted %s: %s", ga_status_name(got), ga_status_name(status),
+                 ga_error_message());
+    assert_error(status, text);
+}
+
 void assert_shape(const gpuarray *x, int ndim, const int64_t *shape)
 {
     if (!x)
@@ -85,6 +93,14 @@ void survive_failures(bool (*work)(void))
         assert_true(done || reached);
         assert_true(n < 10000);
     }
+}
+
+void survive_failures_on_host(bool (*work)(void))
+{
+    if (on_host())
+        survive_failures(work);
+    else
+        puts("skipped: allocations fail on the host only");
 }
 
 int leave_no_error(void **state)

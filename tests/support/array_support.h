@@ -7,6 +7,9 @@
 /* Asserts the thread's error and that its message contains `text`; then clears it. */
 void assert_error(ga_status status, const char *text);
 
+/* The same for the status that a call returned. */
+void assert_fails(ga_status got, ga_status status, const char *text);
+
 /* The same, with both errors in the failure's message. */
 void expect_raised(ga_status status, const char *part);
 
@@ -29,6 +32,9 @@ int64_t live_blocks(void);
 /* Fails each allocation of `work` in turn. It must return false with GA_ERR_MEMORY, or recover and
  * return true; in both cases it must leave nothing allocated. */
 void survive_failures(bool (*work)(void));
+
+/* The same for work that a GPU's driver takes part in: it says so there and does nothing. */
+void survive_failures_on_host(bool (*work)(void));
 
 /* A teardown: no allocation is to fail, and the thread has no error. */
 int leave_no_error(void **state);

@@ -42,6 +42,12 @@ bool open_scratch(void)
     return scratch != NULL;
 }
 
+int make_scratch(void **state)
+{
+    (void)state;
+    return open_scratch() ? 0 : -1;
+}
+
 int close_scratch(const char *const *names)
 {
     for (; *names; names++)
@@ -49,4 +55,17 @@ int close_scratch(const char *const *names)
     const int result = rmdir(scratch);
     ga__free(scratch);
     return result;
+}
+
+void remove_folder(const char *path)
+{
+    char name[4096];
+    DIR *directory = opendir(path);
+    for (const struct dirent *item; directory && (item = readdir(directory)) != NULL;) {
+        snprintf(name, sizeof name, "%s/%s", path, item->d_name);
+        unlink(name);
+    }
+    if (directory)
+        closedir(directory);
+    rmdir(path);
 }

@@ -374,7 +374,7 @@ static ga_status plan_rows(finder *f)
     return status;
 }
 
-ga_status ga__fused_plan(ga__plan *plan)
+ga_status ga__fuse_rows(ga__plan *plan)
 {
     finder f = {.graph = &plan->graph, .fused = ga__calloc(1, sizeof(*f.fused))};
     if (!f.fused)

@@ -6,6 +6,6 @@
 #include "expr/plan.h"
 
 /* Sets plan->fused if the plan's graph has the form. GA_ERR_MEMORY. */
-ga_status ga__fused_plan(ga__plan *plan);
+ga_status ga__fuse_rows(ga__plan *plan);
 
 #endif

@@ -51,50 +51,13 @@ static void set_result_shape(const ga__fused *fused, const ga__plan *plan, const
                 is_reduced(fused, axis) && fused->formula.per_row ? 1 : b->shape[axis];
 }
 
-static ga__fused_call call_of(const ga__fused *fused, ga__device *device, const ga__binding *b)
-{
-    return (ga__fused_call){.formula = &fused->formula,
-                            .device = device,
-                            .ndim = b->ndim,
-                            .axes = fused->axes,
-                            .shape = b->shape,
-                            .noperands = 1 + fused->step.ninputs,
-                            .operands = b->operands};
-}
-
-bool ga__fused_bind(const ga__fused *fused, const ga__plan *plan, const ga__numbers *numbers,
-                    ga__device *device, const ga_named *args, ga__binding *b, int *ndim,
-                    int64_t *shape)
-{
-    const gpuarray *arrays[GA__MAX_OPERANDS];
-    const ga_dtype type = plan->graph.nodes[plan->graph.root].dtype;
-    for (int k = 0; k < fused->step.ninputs; k++) {
-        const ga__input *input = &fused->step.inputs[k];
-        arrays[k] = input->source == GA__FROM_NUMBER ? NULL : args[input->index].value.as.array;
-    }
-    b->operands[0] = (ga__operand){.name = "r", .array = NULL, .type = type, .writes = true};
-    if (!ga__step_bind(b, plan, &fused->step, numbers, arrays) ||
-        (uint64_t)fused->axes >> b->ndim != 0 || ga__shape_size(b->ndim, b->shape) == 0 ||
-        !passes_agree(fused, b))
-        return false;
-    set_result_shape(fused, plan, b, ndim, shape);
-    const ga__fused_call call = call_of(fused, device, b);
-    return ga__fused_fits(&call);
-}
-
-bool ga__fused_has_columns_of(const ga__fused *fused, ga__device *device, const ga__binding *b)
-{
-    const ga__fused_call call = call_of(fused, device, b);
-    return ga__fused_has_columns(&call);
-}
-
 /* Whether the kernel may write `out`: each row is read completely before its result is written. */
-static bool writes_at_once(const ga__fused *fused, const ga__plan *plan, const ga__binding *b,
-                           const gpuarray *out, int ndim, const int64_t *shape)
+static bool writes_at_once(const ga__fused *fused, const ga__fused_binding *f, const gpuarray *out)
 {
-    const ga_dtype dtype = plan->graph.nodes[plan->graph.root].dtype;
+    const ga__binding *b = &f->b;
+    const ga_dtype dtype = b->operands[0].type;
     if (!out->contiguous || out->dtype != dtype ||
-        !ga__same_shape(ndim, shape, out->ndim, out->shape))
+        !ga__same_shape(f->ndim, f->shape, out->ndim, out->shape))
         return false;
     for (int k = 1; k <= fused->step.ninputs; k++) {
         const gpuarray *x = b->operands[k].array;
@@ -107,27 +70,62 @@ static bool writes_at_once(const ga__fused *fused, const ga__plan *plan, const g
     return true;
 }
 
+/* Binds the arguments, and finds the shape of the result. */
+static bool bind_arguments(ga__fused_binding *f, const ga__plan *plan, const ga__numbers *numbers,
+                           const ga_named *args)
+{
+    const ga__fused *fused = plan->fused;
+    const gpuarray *arrays[GA__MAX_OPERANDS];
+    ga__binding *b = &f->b;
+    for (int k = 0; k < fused->step.ninputs; k++) {
+        const ga__input *input = &fused->step.inputs[k];
+        arrays[k] = input->source == GA__FROM_NUMBER ? NULL : args[input->index].value.as.array;
+    }
+    b->operands[0] = (ga__operand){
+        .name = "r", .type = plan->graph.nodes[plan->graph.root].dtype, .writes = true};
+    if (!ga__step_bind(b, plan, &fused->step, numbers, arrays) ||
+        (uint64_t)fused->axes >> b->ndim != 0 || ga__shape_size(b->ndim, b->shape) == 0 ||
+        !passes_agree(fused, b))
+        return false;
+    set_result_shape(fused, plan, b, &f->ndim, f->shape);
+    return true;
+}
+
+bool ga__fused_bind(ga__fused_binding *f, const ga__plan *plan, const ga__numbers *numbers,
+                    ga__device *device, const ga_named *args, gpuarray *out,
+                    int64_t (*strides)[GA_MAX_NDIM])
+{
+    const ga__fused *fused = plan->fused;
+    if (!bind_arguments(f, plan, numbers, args))
+        return false;
+    if (out && writes_at_once(fused, f, out))
+        f->b.operands[0].array = out;
+    f->call = (ga__fused_call){.formula = &fused->formula,
+                               .device = device,
+                               .ndim = f->b.ndim,
+                               .axes = fused->axes,
+                               .shape = f->b.shape,
+                               .noperands = 1 + fused->step.ninputs,
+                               .operands = f->b.operands};
+    return ga__fused_plan_make(&f->plan, &f->call, strides);
+}
+
 ga_status ga__fused_eval(const ga__plan *plan, const ga__numbers *numbers, ga__device *device,
                          const ga_named *args, gpuarray *out, gpuarray **result)
 {
-    ga__binding b;
-    int ndim;
-    int64_t shape[GA_MAX_NDIM];
-    const ga__fused *fused = plan->fused;
-    const ga_dtype dtype = plan->graph.nodes[plan->graph.root].dtype;
+    ga__fused_binding f;
+    int64_t strides[ga__fused_strides(plan->fused)][GA_MAX_NDIM];
     *result = NULL;
-    if (!ga__fused_bind(fused, plan, numbers, device, args, &b, &ndim, shape))
+    if (!ga__fused_bind(&f, plan, numbers, device, args, out, strides))
         return GA_OK;
-    if (out && ga__check_out("eval", out, ndim, shape, dtype) != GA_OK)
+    ga__operand *const r = &f.b.operands[0];
+    if (out && ga__check_out("eval", out, f.ndim, f.shape, r->type) != GA_OK)
         return ga_error();
-    gpuarray *const to = out && writes_at_once(fused, plan, &b, out, ndim, shape)
-                             ? out
-                             : ga__array_new("eval", device, dtype, ndim, shape);
+    gpuarray *const to = r->array ? out : ga__array_new("eval", device, r->type, f.ndim, f.shape);
     if (!to)
         return ga_error();
-    b.operands[0].array = to;
-    const ga__fused_call call = call_of(fused, device, &b);
-    const ga_status status = ga__fused_run(&call);
+    r->array = to;
+    const ga_status status = ga__fused_run(&f.plan);
     if (status == GA_OK)
         *result = to;
     else if (to != out)

@@ -1,4 +1,4 @@
-/* The engine of fused rows: plans one call, finds its kernel by a small key, and launches it. */
+/* The engine of fused rows: finds the kernel of one plan by a small key, and launches it. */
 #include "kernels/fused/fused.h"
 
 #include <assert.h>
@@ -10,9 +10,9 @@
 
 typedef ga__fused_plan plan;
 
-/* A call with its parameters. */
+/* A plan with its parameters. */
 typedef struct launching {
-    plan p;
+    const plan *p;
     ga__params params;
     ga__scratch_params *scratch; /* NULL: none */
     ga__cluster_params *cluster; /* likewise */
@@ -22,30 +22,30 @@ typedef struct launching {
 
 static void add_scratch(launching *c)
 {
-    int (*const worker)(void) = c->p.call->device->backend->code.worker;
+    int (*const worker)(void) = c->p->call->device->backend->code.worker;
     c->scratch = ga__params_reserve(&c->params, sizeof *c->scratch);
-    *c->scratch = (ga__scratch_params){.scratch_bytes = c->p.scratch};
+    *c->scratch = (ga__scratch_params){.scratch_bytes = c->p->scratch};
     memcpy(&c->scratch->worker, &worker, sizeof worker);
 }
 
 static void add_cluster(launching *c)
 {
     c->cluster = ga__params_reserve(&c->params, sizeof *c->cluster);
-    *c->cluster = (ga__cluster_params){.blocks = (uint64_t)c->p.blocks};
+    *c->cluster = (ga__cluster_params){.blocks = (uint64_t)c->p->blocks};
 }
 
 static void add_operand(launching *c, int k)
 {
-    const ga__operand *operand = &c->p.call->operands[k];
+    const ga__operand *operand = &c->p->call->operands[k];
     if (!operand->array) {
         ga__params_add_number(&c->params, operand->type, operand->number);
         return;
     }
     ga__params_add_pointer(&c->params, operand->array->data);
-    ga__params_add_strides(&c->params, &c->p.kept, k);
-    ga__params_add(&c->params, c->p.place[k]);
-    if (c->p.v.walk == GA__WALK_COLUMNS)
-        ga__params_add(&c->params, (uint64_t)c->p.row.strides[k][0]);
+    ga__params_add_strides(&c->params, &c->p->kept, k);
+    ga__params_add(&c->params, c->p->place[k]);
+    if (c->p->v.walk == GA__WALK_COLUMNS)
+        ga__params_add(&c->params, (uint64_t)c->p->row.strides[k][0]);
 }
 
 static uint64_t group_of(const plan *p)
@@ -59,15 +59,13 @@ static uint64_t group_of(const plan *p)
 
 static void add_params(launching *c)
 {
-    const plan *p = &c->p;
+    const plan *p = c->p;
     const ga__fused_formula *f = p->call->formula;
     *(ga__fused_params *)ga__params_reserve(&c->params, sizeof(ga__fused_params)) =
         (ga__fused_params){.count = (uint64_t)p->length,
                            .outputs = (uint64_t)p->rows,
                            .group = group_of(p),
                            .wait = (uint64_t)(p->v.host ? p->kept.shape[0] : p->wait)};
-    c->scratch = NULL;
-    c->cluster = NULL;
     if (p->v.host)
         add_scratch(c);
     if (p->v.walk == GA__WALK_CLUSTERS)
@@ -91,7 +89,7 @@ static void add_params(launching *c)
 static ga__record *describe(const void *called)
 {
     const launching *c = called;
-    const plan *p = &c->p;
+    const plan *p = c->p;
     ga__declaration declarations[GA__MAX_OPERANDS];
     assert(ga__params_count(&c->params) == ga__fused_param_words(p->call->formula, &p->v));
     for (int k = 0; k < p->call->noperands; k++)
@@ -101,7 +99,7 @@ static ga__record *describe(const void *called)
 
 static const ga__loaded_kernel *find_kernel(const launching *c)
 {
-    const plan *p = &c->p;
+    const plan *p = c->p;
     const ga__formula *formula = &p->call->formula->base;
     const ga__request request = {formula, p->call->device, "fused.tmpl", describe, c, 0};
     return ga__request_find_variant(&request, GA__FUSED, &p->v,
@@ -112,7 +110,7 @@ static const ga__loaded_kernel *find_kernel(const launching *c)
 /* Gives the launch its memory: of the host's workers, or where the blocks of clusters meet. */
 static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
 {
-    const plan *p = &c->p;
+    const plan *p = c->p;
     ga__device *device = p->call->device;
     const size_t nbytes = c->cluster ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t)
                                      : p->scratch * (size_t)device->processors;
@@ -130,7 +128,7 @@ static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
 
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
 {
-    const plan *p = &c->p;
+    const plan *p = c->p;
     ga__device *device = p->call->device;
     ga__stream *stream = ga__operands_stream(device, p->call->noperands, p->call->operands);
     ga__buffer *memory = NULL;
@@ -157,43 +155,11 @@ static size_t most_params(int noperands)
            (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (3 + GA_MAX_NDIM);
 }
 
-/* Plans a call; false if it does not fit. */
-static bool plan_walk(const ga__fused_call *call, uint8_t *walk)
+ga_status ga__fused_run(const plan *p)
 {
-    int64_t strides[2 * call->noperands][GA_MAX_NDIM];
-    plan p;
-    p.call = call;
-    p.kept.strides = strides;
-    p.row.strides = strides + call->noperands;
-    const bool fits = ga__fused_plan_make(&p);
-    *walk = p.v.walk;
-    return fits;
-}
-
-bool ga__fused_fits(const ga__fused_call *call)
-{
-    uint8_t walk;
-    return plan_walk(call, &walk);
-}
-
-bool ga__fused_has_columns(const ga__fused_call *call)
-{
-    uint8_t walk;
-    return plan_walk(call, &walk) && walk == GA__WALK_COLUMNS;
-}
-
-ga_status ga__fused_run(const ga__fused_call *call)
-{
-    int64_t strides[2 * call->noperands][GA_MAX_NDIM];
-    uint64_t words[most_params(call->noperands)];
-    launching c;
-    c.p.call = call;
-    c.p.kept.strides = strides;
-    c.p.row.strides = strides + call->noperands;
-    c.params = ga__params_in(words, most_params(call->noperands));
-    const bool fits = ga__fused_plan_make(&c.p);
-    assert(fits);
-    (void)fits;
+    const size_t most = most_params(p->call->noperands);
+    uint64_t words[most];
+    launching c = {.p = p, .params = ga__params_in(words, most)};
     add_params(&c);
     const ga__loaded_kernel *kernel = find_kernel(&c);
     if (!kernel)

@@ -4,14 +4,16 @@
 #define WIDEST_STRIP 128 /* bytes of neighbouring columns: a line of memory */
 #define MOST_ROOM 64     /* elements of a thread in registers */
 
-/* The longest columns that one kernel takes faster than the steps do, on an H100: of 16-bit
- * elements and of others, where rows are whole sectors, and where rows share sectors, which are
- * written twice then. Steps compute kept values again. */
-#define LONGEST_SMALL 256
-#define LONGEST_SMALL_SHARED 64
-#define LONGEST 1024
-#define LONGEST_SHARED 128
-#define LONGEST_KEPT_BYTES 16384
+/* The longest columns that one kernel takes faster than the steps do, in elements: measured on an
+ * H100, section "Fused columns" of bench/results/h100-2026-11-25.md. SMALL elements have 16 bits or
+ * less. ODD rows end inside sectors, which neighbouring blocks write at different times. With kept
+ * values, which the steps compute again, one kernel pays off for longer columns. */
+#define LONGEST_SMALL 256        /* even rows, or values are kept */
+#define LONGEST_SMALL_ODD 64     /* nothing is kept */
+#define LONGEST_PER_COLUMN 1024  /* one result of each column: odd rows are only read */
+#define LONGEST_ODD 128          /* whether or not values are kept */
+#define LONGEST_EVEN 1024        /* nothing is kept */
+#define LONGEST_KEPT_BYTES 16384 /* even rows, with kept values: the bytes of a column */
 
 typedef ga__fused_plan plan;
 
@@ -71,10 +73,7 @@ static bool plan_registers(plan *p, int across)
 static bool stage_strips(plan *p)
 {
     p->v.paired = GA_NO_DTYPE;
-    p->v.staged = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
-            p->v.staged |= (uint64_t)1 << k;
+    p->v.staged = ga__fused_stageable(p);
     p->part = ga__ceil_div(p->length, p->v.team);
     if (p->v.block * p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
@@ -147,17 +146,18 @@ static bool has_few_strips(const plan *p, int nbytes)
     return p->rows < (int64_t)columns_in(p, nbytes) * p->call->device->processors;
 }
 
-static int64_t longest(const plan *p, bool whole)
+/* The elements of the longest columns that one kernel takes; `even`: has_whole_sectors(). */
+static int64_t longest(const plan *p, bool even)
 {
     const int64_t size = (int64_t)ga__fused_widest(p);
     const bool keeps = p->call->formula->nkept > 0;
     if (size < WORD)
-        return whole || keeps ? LONGEST_SMALL : LONGEST_SMALL_SHARED;
+        return even || keeps ? LONGEST_SMALL : LONGEST_SMALL_ODD;
     if (p->call->formula->per_row)
-        return LONGEST;
-    if (!whole)
-        return LONGEST_SHARED;
-    return keeps ? LONGEST_KEPT_BYTES / size : LONGEST;
+        return LONGEST_PER_COLUMN;
+    if (!even)
+        return LONGEST_ODD;
+    return keeps ? LONGEST_KEPT_BYTES / size : LONGEST_EVEN;
 }
 
 /* Strips that are written as whole lines, if columns are short enough and there are many, or half
@@ -165,11 +165,11 @@ static int64_t longest(const plan *p, bool whole)
  * would compute twice repay them. */
 bool ga__fused_plan_columns(plan *p)
 {
-    const bool whole = has_whole_sectors(p);
+    const bool even = has_whole_sectors(p);
     p->v.lanes = 1;
-    return p->length <= longest(p, whole) &&
+    return p->length <= longest(p, even) &&
            ((!has_few_strips(p, WIDEST_STRIP) && plan_strip(p, WIDEST_STRIP)) ||
             plan_strip(p, WIDEST_STRIP / 2) ||
-            (p->call->formula->nkept > 0 && whole && plan_ahead(p, columns_in(p, SECTOR)))) &&
+            (p->call->formula->nkept > 0 && even && plan_ahead(p, columns_in(p, SECTOR)))) &&
            p->grid <= INT32_MAX;
 }

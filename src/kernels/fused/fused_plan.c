@@ -95,6 +95,14 @@ static bool has_columns(const plan *p)
     return dense;
 }
 
+/* Whether or not the result has its array yet. */
+static void set_result(plan *p, int step)
+{
+    const uint16_t type = (uint16_t)p->call->operands[0].type;
+    p->v.operand[0] = (ga__operand_variant){
+        .type = type, .memory = type, .streamed = true, .step = (uint8_t)(step & 3)};
+}
+
 /* Sets the operands and how the kernel walks: rows whose elements lie side by side, or columns that
  * do. False if neither are. */
 static bool set_operands(plan *p)
@@ -103,17 +111,14 @@ static bool set_operands(plan *p)
     bool rows = true;
     p->v.noperands = (uint8_t)call->noperands;
     for (int k = 0; k < call->noperands; k++) {
-        const int64_t step = p->row.strides[k][0];
-        rows &= is_dense(p, k, step);
-        ga__operand_variant_set(&p->v.operand[k], &call->operands[k], step ? STEP_ONE : STEP_ZERO,
-                                false);
+        const int64_t stride = p->row.strides[k][0];
+        const int step = stride ? STEP_ONE : STEP_ZERO;
+        rows &= is_dense(p, k, stride);
+        if (k == 0)
+            set_result(p, step);
+        else
+            ga__operand_variant_set(&p->v.operand[k], &call->operands[k], step, false);
     }
-    if (!call->operands[0].array) /* the shape of the plan does not depend on it */
-        p->v.operand[0] =
-            (ga__operand_variant){.type = (uint16_t)call->operands[0].type,
-                                  .memory = (uint16_t)call->operands[0].type,
-                                  .streamed = true,
-                                  .step = p->row.strides[0][0] ? STEP_ONE : STEP_ZERO};
     p->v.walk = rows ? GA__WALK_ROWS : GA__WALK_COLUMNS;
     return rows || has_columns(p);
 }
@@ -138,8 +143,11 @@ static bool is_wide(const plan *p)
     return !ga__fits_32_bits(reach + (1 << 23));
 }
 
-bool ga__fused_plan_make(plan *p)
+bool ga__fused_plan_make(plan *p, const ga__fused_call *call, int64_t (*strides)[GA_MAX_NDIM])
 {
+    p->call = call;
+    p->kept.strides = strides;
+    p->row.strides = strides + call->noperands;
     memset(&p->v, 0, offsetof(ga__fused_variant, operand));
     plan_nests(p);
     p->length = p->row.shape[0];

@@ -46,8 +46,7 @@ _Static_assert(offsetof(ga__fused_variant, operand) == 32,
 typedef struct ga__fused_plan {
     const ga__fused_call *call;
     int64_t rows, length;
-    ga__nest kept, row; /* the caller provides noperands rows of strides for each; an operand's
-                         * place is its number */
+    ga__nest kept, row; /* an operand's place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
     int64_t part;   /* CUDA: elements of a row that a block has; of columns, those of a thread */
@@ -61,20 +60,33 @@ typedef struct ga__fused_plan {
     size_t scratch;                 /* host: bytes of a thread */
 } ga__fused_plan;
 
-/* Fills the rest of *p from the call and the room for strides; false if fused rows do not serve
- * it. */
-bool ga__fused_plan_make(ga__fused_plan *p);
+/* Plans the call, which *p then refers to, in the caller's `strides`: GA__FUSED_NESTS of each
+ * operand. False if no kernel over rows or columns serves it: the layouts, the length of rows and
+ * their number decide. A result without an array is planned as a new one. */
+enum { GA__FUSED_NESTS = 2 };
+bool ga__fused_plan_make(ga__fused_plan *p, const ga__fused_call *call,
+                         int64_t (*strides)[GA_MAX_NDIM]);
 
 /* The parts of ga__fused_plan_make() that differ by the kind of device. */
 bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
 bool ga__fused_plan_host_columns(ga__fused_plan *p);
 
+/* CUDA: the operands with elements of their own in each row, which shared memory may hold: a bit
+ * for each. */
+uint64_t ga__fused_stageable(const ga__fused_plan *p);
+
 /* CUDA: gives the staged operands, the results that pass through and the kept values their places
  * in shared memory, and sets its size; and the most that it may be. */
 void ga__fused_place(ga__fused_plan *p);
 void ga__fused_place_columns(ga__fused_plan *p);
 size_t ga__fused_shared_limit(const ga__fused_plan *p);
+
+/* Whether the elements of neighbouring rows lie side by side, instead of those of a row. */
+static inline bool ga__fused_has_columns(const ga__fused_plan *p)
+{
+    return p->v.walk == GA__WALK_COLUMNS;
+}
 
 /* Whether the rows of operand k are not all the same one. */
 bool ga__fused_has_own_rows(const ga__fused_plan *p, int k);

@@ -182,10 +182,7 @@ static void choose_pairs(plan *p)
  * long. */
 static bool stage_rows(plan *p)
 {
-    p->v.staged = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
-            p->v.staged |= (uint64_t)1 << k;
+    p->v.staged = ga__fused_stageable(p);
     p->rows_of_block = 1;
     if (p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
@@ -249,16 +246,29 @@ static int64_t most_blocks(const plan *p, int64_t all)
                : ga__fused_at_most(MOST_BLOCKS, all);
 }
 
+/* Bytes of a row's elements that come to shared memory. */
+static size_t staged_bytes(const plan *p)
+{
+    const uint64_t staged = ga__fused_stageable(p);
+    size_t nbytes = 0;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (staged >> k & 1)
+            nbytes += (size_t)p->length * ga__fused_size(p, k);
+    return nbytes;
+}
+
 /* Rows that some blocks share. They are as few as leave room for several blocks of a
- * multiprocessor, or more where blocks would be left over, or rows are few. */
+ * multiprocessor, or more where blocks would be left over, or rows are few. Most numbers are too
+ * small by the elements of a part alone: only the others are planned. */
 static bool plan_clusters(plan *p, int several)
 {
     const int64_t all = (int64_t)several * p->call->device->processors, limit = most_blocks(p, all);
+    const size_t needed = (size_t)several * staged_bytes(p), room = ga__fused_shared_limit(p);
     int64_t blocks = 2;
     if (!p->call->device->meets)
         return false;
-    while (blocks <= limit &&
-           (!plan_shared(p, (int)blocks) || ga__fused_blocks_with_room(p) < several))
+    while (blocks <= limit && ((size_t)blocks * room < needed || !plan_shared(p, (int)blocks) ||
+                               ga__fused_blocks_with_room(p) < several))
         blocks += ga__ceil_div(blocks, 16);
     if (blocks > limit)
         return false;

@@ -40,11 +40,12 @@ static void place_kept(plan *p)
 static bool goes_past_cache(const plan *p)
 {
     const gpuarray *out = p->call->operands[0].array;
+    const size_t nbytes = (size_t)(p->rows * p->length) * ga__fused_size(p, 0);
     for (int k = 1; k < p->call->noperands && out; k++)
         if (p->call->operands[k].array && p->call->operands[k].array->data == out->data)
             return false;
-    return out && !p->call->formula->per_row && p->length >= GROUP &&
-           ga__goes_past_cache(p->call->device, ga_nbytes(out));
+    return !p->call->formula->per_row && p->length >= GROUP &&
+           ga__goes_past_cache(p->call->device, nbytes);
 }
 
 /* Rows that stay in a processor's cache from pass to pass, and enough of them for all processors.

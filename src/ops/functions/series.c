@@ -178,48 +178,68 @@ static gpuarray *coordinates_of(const gpuarray *y, int axis, const gpuarray *x)
     return whole;
 }
 
-static gpuarray *integrate(const ga_trapezoid_args *args, int axis, const gpuarray *x)
+/* The neighbours of y along the axis, and of x or the step between them, as the formula names them;
+ * returns how many operands. */
+static int trapezoid_operands(const ga_trapezoid_args *args, ga_dtype dtype,
+                              gpuarray *const *neighbours, ga__operand *operands)
 {
-    const gpuarray *y = args->y;
-    const ga_dtype dtype = floating(x ? ga_result_type(y->dtype, x->dtype) : y->dtype);
+    static const char *const names[] = {"left", "right", "low", "high"};
+    const int n = args->x ? 4 : 2;
+    for (int k = 0; k < n; k++)
+        operands[k] =
+            (ga__operand){.name = names[k], .array = neighbours[k], .type = dtype, .reads = true};
+    if (args->x)
+        return n;
+    operands[n] = (ga__operand){.name = "h",
+                                .number = ga_value_double(args->dx == 0 ? 1 : args->dx),
+                                .type = ga__dtype_real(dtype),
+                                .reads = true};
+    return n + 1;
+}
+
+/* The sum over the axis. */
+static gpuarray *sum_trapezoids(const ga_trapezoid_args *args, int axis, ga_dtype dtype,
+                                gpuarray *const *neighbours)
+{
+    const gpuarray *y = args->y, *left = neighbours[0];
+    ga__operand operands[4];
     bool reduced[GA_MAX_NDIM] = {false};
     int64_t shape[GA_MAX_NDIM];
     int n = 0;
-    gpuarray *a = shorter(y, axis, 0), *b = a ? shorter(y, axis, 1) : NULL,
-             *low = b && x ? shorter(x, axis, 0) : NULL, *high = low ? shorter(x, axis, 1) : NULL,
-             *out = NULL;
     ga__reduction r = ga__reduction_of(GA__ROW_sum,
-                                       x ? "return {(high - low) * (left + right) / 2}"
-                                         : "return {h * (left + right) / 2}",
+                                       args->x ? "return {(high - low) * (left + right) / 2}"
+                                               : "return {h * (left + right) / 2}",
                                        dtype, 0);
-    r.formula.base.id = x ? (ga__hash128)GA__FORMULA_ID(221) : (ga__hash128)GA__FORMULA_ID(222);
+    r.formula.base.id =
+        args->x ? (ga__hash128)GA__FORMULA_ID(221) : (ga__hash128)GA__FORMULA_ID(222);
     r.formula.base.name = "trapezoid";
     for (int k = 0; k < y->ndim; k++)
         if (k != axis)
             shape[n++] = y->shape[k];
     reduced[axis] = true;
-    if (b && (!x || high))
-        out = ga__array_new("trapezoid", y->buffer->device, dtype, n, shape);
-    if (out) {
-        ga__operand operands[4] = {{.name = "left", .array = a, .type = dtype, .reads = true},
-                                   {.name = "right", .array = b, .type = dtype, .reads = true}};
-        operands[2] = (ga__operand){.name = "low", .array = low, .type = dtype, .reads = true};
-        operands[3] = (ga__operand){.name = "high", .array = high, .type = dtype, .reads = true};
-        if (!x)
-            operands[2] = (ga__operand){.name = "h",
-                                        .number = ga_value_double(args->dx == 0 ? 1 : args->dx),
-                                        .type = ga__dtype_real(dtype),
-                                        .reads = true};
-        if (ga__reduce_keeping(&r, y->buffer->device, a->ndim, a->shape, reduced, x ? 4 : 3,
-                               operands, &out) != GA_OK) {
-            ga_free(out);
-            out = NULL;
-        }
-    }
-    ga_free(high);
-    ga_free(low);
-    ga_free(b);
-    ga_free(a);
+    gpuarray *out = ga__array_new("trapezoid", y->buffer->device, dtype, n, shape);
+    const int count = trapezoid_operands(args, dtype, neighbours, operands);
+    if (!out || ga__reduce_keeping(&r, y->buffer->device, left->ndim, left->shape, reduced, count,
+                                   operands, &out) == GA_OK)
+        return out;
+    ga_free(out);
+    return NULL;
+}
+
+/* `x` are the coordinates, broadcast to y, or NULL. */
+static gpuarray *integrate(const ga_trapezoid_args *args, int axis, const gpuarray *x)
+{
+    const gpuarray *const of[] = {args->y, args->y, x, x};
+    const ga_dtype dtype = floating(x ? ga_result_type(args->y->dtype, x->dtype) : args->y->dtype);
+    gpuarray *neighbours[4] = {NULL}, *out = NULL;
+    const int count = x ? 4 : 2;
+    int made = 0;
+    while (made < count && (neighbours[made] = shorter(of[made], axis, made % 2)) != NULL)
+        made++;
+    if (made == count)
+        out = sum_trapezoids(args, axis, dtype, neighbours);
+    while (made > 0)
+        ga_free(neighbours[--made]);
     return out;
 }
 

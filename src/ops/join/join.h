@@ -19,6 +19,9 @@ gpuarray *ga__repeat_along(const gpuarray *x, int axis, int64_t count);
 /* Whether ga_pad() reflects oddly. GA_ERR_INVALID for a type that there is not. */
 ga_status ga__reflect_type(const char *type, bool *odd);
 
+/* x between its sides of these widths, which it frees. NULL if one could not be made. */
+gpuarray *ga__pad_join(const gpuarray *x, int axis, gpuarray *const *side, const int64_t *width);
+
 /* x with elements before and after the axis, which is not empty, as NumPy's reflect_type="odd". */
 gpuarray *ga__pad_odd(const gpuarray *x, int axis, bool symmetric, const int64_t *widths);
 

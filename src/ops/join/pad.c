@@ -305,24 +305,28 @@ static gpuarray *side_of(const padding *p, const gpuarray *x, int axis, int side
     return out;
 }
 
+gpuarray *ga__pad_join(const gpuarray *x, int axis, gpuarray *const *side, const int64_t *width)
+{
+    gpuarray *out = NULL;
+    if ((side[0] || width[0] == 0) && (side[1] || width[1] == 0)) {
+        const gpuarray *const pieces[] = {side[0], x, side[1]};
+        const int first = side[0] ? 0 : 1, last = side[1] ? 2 : 1;
+        out = ga__join("pad", last - first + 1, pieces + first, axis, GA_NO_DTYPE, NULL);
+    }
+    ga_free(side[0]);
+    ga_free(side[1]);
+    return out;
+}
+
 static gpuarray *pad_one(const padding *p, const gpuarray *x, int axis)
 {
     const int64_t width[] = {p->before[axis], p->after[axis]};
     if (p->odd)
         return ga__pad_odd(x, axis, is_mode(p->mode, "symmetric"), width);
-    gpuarray *before = width[0] > 0 ? side_of(p, x, axis, 0, width[0]) : NULL, *after = NULL;
-    gpuarray *out = NULL;
-    const bool has_before = before || width[0] == 0;
-    if (has_before && width[1] > 0)
-        after = side_of(p, x, axis, 1, width[1]);
-    if (has_before && (after || width[1] == 0)) {
-        const gpuarray *const pieces[] = {before, x, after};
-        const int first = before ? 0 : 1, last = after ? 2 : 1;
-        out = ga__join("pad", last - first + 1, pieces + first, axis, GA_NO_DTYPE, NULL);
-    }
-    ga_free(before);
-    ga_free(after);
-    return out;
+    gpuarray *side[2] = {width[0] > 0 ? side_of(p, x, axis, 0, width[0]) : NULL, NULL};
+    if (width[1] > 0 && (side[0] || width[0] == 0))
+        side[1] = side_of(p, x, axis, 1, width[1]);
+    return ga__pad_join(x, axis, side, width);
 }
 
 static gpuarray *pad_in_turn(const padding *p)

@@ -52,18 +52,11 @@ static gpuarray *pad_turn(const gpuarray *x, int axis, bool symmetric, int64_t p
     const int64_t inset = symmetric ? 0 : 1, step = period - inset,
                   most = (x->shape[axis] - inset) / step * step;
     const int64_t count[] = {least(most, width[0]), least(most, width[1])};
-    gpuarray *before = count[0] > 0 ? reflected(x, axis, false, inset, count[0]) : NULL;
-    gpuarray *after = count[1] > 0 ? reflected(x, axis, true, inset, count[1]) : NULL, *out = NULL;
-    if ((before || count[0] == 0) && (after || count[1] == 0)) {
-        const gpuarray *const pieces[] = {before, x, after};
-        const int first = before ? 0 : 1, last = after ? 2 : 1;
-        out = ga__join("pad", last - first + 1, pieces + first, axis, GA_NO_DTYPE, NULL);
-    }
-    ga_free(before);
-    ga_free(after);
+    gpuarray *const side[] = {count[0] > 0 ? reflected(x, axis, false, inset, count[0]) : NULL,
+                              count[1] > 0 ? reflected(x, axis, true, inset, count[1]) : NULL};
     width[0] -= count[0];
     width[1] -= count[1];
-    return out;
+    return ga__pad_join(x, axis, side, count);
 }
 
 /* NumPy repeats the edge of an axis of one element. */

@@ -72,29 +72,13 @@ static bool stores_tiles(const gpuarray *x, const gpuarray *out, const int64_t *
            ga_nbytes(x) >= LEAST_TILE;
 }
 
-/* A copy of x in which axis k is repeated outer[k] times as a whole and each of its elements
- * inner[k] times. */
-static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *outer,
-                          const int64_t *inner)
+/* Copies x to each of its places in `out`: an axis becomes up to three, of repetitions as a whole,
+ * elements, and repetitions of an element. */
+static ga_status copy_repeated(const char *name, const gpuarray *x, const int64_t *outer,
+                               const int64_t *inner, gpuarray *out)
 {
-    int64_t shape[GA_MAX_NDIM], to[3 * GA_MAX_NDIM], from[3 * GA_MAX_NDIM],
-        lengths[3 * GA_MAX_NDIM];
+    int64_t to[3 * GA_MAX_NDIM], from[3 * GA_MAX_NDIM], lengths[3 * GA_MAX_NDIM];
     int n = 0;
-    for (int k = 0; k < x->ndim; k++)
-        if (__builtin_mul_overflow(x->shape[k], outer[k], &shape[k]) ||
-            __builtin_mul_overflow(shape[k], inner[k], &shape[k]))
-            return ga__fail_null(GA_ERR_SHAPE,
-                                 "%s: axis %d of shape %s would be longer than 2^63 - 1", name, k,
-                                 ga__shape_text(x->ndim, x->shape));
-    gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, shape);
-    if (!out || out->size == 0)
-        return out;
-    if (stores_tiles(x, out, inner)) {
-        if (store_tiles(x, outer, out) == GA_OK)
-            return out;
-        ga_free(out);
-        return NULL;
-    }
     for (int k = 0; k < x->ndim; k++) {
         const int64_t each[] = {outer[k], x->shape[k], inner[k]};
         for (int j = 0; j < 3; j++) {
@@ -105,17 +89,35 @@ static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *ou
             to[n++] = out->strides[k] * (j == 0 ? x->shape[k] * inner[k] : j == 1 ? inner[k] : 1);
         }
     }
-    gpuarray *source = NULL, *target = NULL;
     if (n > GA_MAX_NDIM)
-        ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes and repetitions together, more than %d", name, n,
-                 GA_MAX_NDIM);
-    else
-        source = ga__array_view(x, x->dtype, n, lengths, from, 0);
-    if (source)
-        target = ga__array_view(out, out->dtype, n, lengths, to, 0);
+        return ga__fail(GA_ERR_UNSUPPORTED, "%s: %d axes and repetitions together, more than %d",
+                        name, n, GA_MAX_NDIM);
+    gpuarray *source = ga__array_view(x, x->dtype, n, lengths, from, 0),
+             *target = source ? ga__array_view(out, out->dtype, n, lengths, to, 0) : NULL;
     const ga_status status = target ? ga__array_copy_into(target, source) : ga_error();
     ga_free(source);
     ga_free(target);
+    return status;
+}
+
+/* A copy of x in which axis k is repeated outer[k] times as a whole and each of its elements
+ * inner[k] times. */
+static gpuarray *repeated(const char *name, const gpuarray *x, const int64_t *outer,
+                          const int64_t *inner)
+{
+    int64_t shape[GA_MAX_NDIM];
+    for (int k = 0; k < x->ndim; k++)
+        if (__builtin_mul_overflow(x->shape[k], outer[k], &shape[k]) ||
+            __builtin_mul_overflow(shape[k], inner[k], &shape[k]))
+            return ga__fail_null(GA_ERR_SHAPE,
+                                 "%s: axis %d of shape %s would be longer than 2^63 - 1", name, k,
+                                 ga__shape_text(x->ndim, x->shape));
+    gpuarray *out = ga__array_new(name, x->buffer->device, x->dtype, x->ndim, shape);
+    if (!out || out->size == 0)
+        return out;
+    const ga_status status = stores_tiles(x, out, inner)
+                                 ? store_tiles(x, outer, out)
+                                 : copy_repeated(name, x, outer, inner, out);
     if (status == GA_OK)
         return out;
     ga_free(out);

@@ -44,17 +44,11 @@ static ga_status prepare(call *c)
 /* How many elements of its run each element of sorted rows ends. */
 static gpuarray *run_lengths(const gpuarray *sorted, int64_t length)
 {
-    static const ga__scan_texts texts = {.accumulator = "T",
-                                         .neutral = "T(0)",
-                                         .lift = "x",
-                                         .combine = "a + b",
-                                         .finish = "a",
-                                         .values = 1};
     const ga_dtype type = length < INT32_MAX ? GA_INT32 : GA_INT64;
     const ga__scan scan = {
         .formula = {.base = {.id = FORMULA_ID(0), .name = "mode", .body = ""},
                     .map = "return {1}",
-                    .texts = &texts,
+                    .texts = &ga__truths,
                     .starts = "i % m == 0 || ga::differs<false>(s[i - 1], s[i])"},
         .type = type};
     gpuarray *out = ga__array_new("mode", sorted->buffer->device, type, 1, &sorted->size);
