@@ -835,7 +835,8 @@ static void any_call_is_covered(void **state)
         check_blocks(&p, q);
         kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
     }
-    assert_true(kinds[0][0] > rounds / 16 && kinds[0][1] > rounds / 27 && kinds[0][2] > rounds / 160);
+    assert_true(kinds[0][0] > rounds / 16 && kinds[0][1] > rounds / 27 &&
+                kinds[0][2] > rounds / 160);
     assert_true(kinds[1][0] > rounds / 16 && kinds[1][1] == 0 && kinds[1][2] > rounds / 400);
 }
 
