@@ -71,6 +71,7 @@ save('i.npy', '<i4', '(4,)', 'i', [1, 2, 3, -4])
 save('e.npy', '<f8', '(0,)', 'd', [])
 save('2.5', '<i4', '()', 'i', [7])
 save('big.npy', '<f8', '(2000, 1000)', 'd', [1.0] * 2000000)
+save('text.npy', '<f8', '(50, 1000)', 'd', [1.0] * 50000)
 whole = open('x.npy', 'rb').read()
 open('short.npy', 'wb').write(whole[:-1])
 open('long.npy', 'wb').write(whole + b'!')
@@ -316,13 +317,13 @@ gives '' eval 'x * 2' x=x.npy -o to.npy
 gives '26.0' eval 'sum(t)' t=real/target.npy
 
 # So does a .csv file, which is written whole or not at all.
-gives '' eval 'x * 2' x=big.npy -o r.csv
+gives '' eval 'x * 2' x=text.npy -o r.csv
 sha256sum r.csv > whole.sum
 ( # a subshell, in which files grow to 64 KiB
     ulimit -f 128
     wrong=0
-    fails 'r.csv: File too large' eval 'x * 2' x=big.npy -o r.csv
-    fails 'n.csv: File too large' eval 'x * 2' x=big.npy -o n.csv
+    fails 'r.csv: File too large' eval 'x * 2' x=text.npy -o r.csv
+    fails 'n.csv: File too large' eval 'x * 2' x=text.npy -o n.csv
     [ $wrong = 0 ]
 ) || complain "a .csv file that does not fit"
 sha256sum --status -c whole.sum || complain "an error changed r.csv"
@@ -412,8 +413,8 @@ alone/quarry bench > out
 [ $? = 7 ] || complain "bench does not pass the status on"
 
 # More data than memory: 4 GiB, where a process may have half of that. Holes in the file are zeros.
-huge=4294967296
-[ -z "${QUARRY_TEST_REDUCED-}" ] || huge=67108864
+huge=4294967296 chunks=65536
+[ -z "${QUARRY_TEST_REDUCED-}" ] || huge=67108864 chunks=8192
 python3 - $huge << 'END'
 import struct
 import sys
@@ -446,7 +447,7 @@ END
 if ! python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
     echo "cli.sh: skipped the bar on a terminal: this system gives none (is /dev/pts mounted?)"
 else
-    python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / 65536)) -d cpu << 'END' ||
+    python3 - "$quarry" eval 'sum(x)' x=huge.npy --chunk $((huge / chunks)) -d cpu << 'END' ||
 import os
 import pty
 import re

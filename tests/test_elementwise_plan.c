@@ -812,7 +812,8 @@ static void any_call_is_covered(void **state)
     (void)state;
     uint64_t seed = 1;
     int kinds[2][3] = {{0}}; /* single elements, vectors, tiles */
-    for (int round = 0; round < 8000; round++) {
+    const int rounds = getenv("QUARRY_TEST_REDUCED") ? 2000 : 8000;
+    for (int round = 0; round < rounds; round++) {
         planned p;
         int64_t shape[4], n = 1;
         const int ndim = 1 + (int)(next_random(&seed) % 4);
@@ -834,8 +835,9 @@ static void any_call_is_covered(void **state)
         check_blocks(&p, q);
         kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
     }
-    assert_true(kinds[0][0] > 500 && kinds[0][1] > 300 && kinds[0][2] > 50);
-    assert_true(kinds[1][0] > 500 && kinds[1][1] == 0 && kinds[1][2] > 20);
+    assert_true(kinds[0][0] > rounds / 16 && kinds[0][1] > rounds / 27 &&
+                kinds[0][2] > rounds / 160);
+    assert_true(kinds[1][0] > rounds / 16 && kinds[1][1] == 0 && kinds[1][2] > rounds / 400);
 }
 
 int main(int argc, char **argv)

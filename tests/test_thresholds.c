@@ -92,6 +92,18 @@ static void note_free(ga__stream *stream, const ga__memory *memory)
     munmap(memory->address, (size_t)(uintptr_t)memory->block);
 }
 
+/* No kernel runs, so no element matters. */
+static ga_status note_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
+                           ga__copy_kind kind)
+{
+    (void)stream;
+    (void)to;
+    (void)from;
+    (void)nbytes;
+    (void)kind;
+    return GA_OK;
+}
+
 static void note_key(ga__device *device, bool fast_math, ga__strbuf *key)
 {
     (void)device;
@@ -113,6 +125,8 @@ static bool open_noting_device(void)
     noting_backend.name = "noting";
     noting_backend.memory.alloc = note_alloc;
     noting_backend.memory.free = note_free;
+    noting_backend.memory.copy = note_copy;
+    noting_backend.memory.copy_async = note_copy;
     noting_backend.code.compile = note_compile;
     noting_backend.code.key = note_key;
     noting_backend.code.load = note_load;
