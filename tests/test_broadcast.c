@@ -58,6 +58,10 @@ static double fetch(ga_dtype dtype, const void *from, int64_t k)
     return dtype == GA_FLOAT32 ? (double)((const float *)from)[k] : ((const double *)from)[k];
 }
 
+/* The elements of a base, of axes that come before, from which an axis has no gaps: 32 axes with
+ * gaps would be gigabytes. */
+enum { MOST_PADDED = 1 << 16 };
+
 /* The memory layout of a random operand: its axis k is axis `order[k]` of its base, every step-th
  * element from `start` on, possibly backwards. */
 typedef struct arrangement {
@@ -76,12 +80,15 @@ static void arrange(arrangement *m, const operand *o, uint64_t *seed)
         m->order[k] = m->order[j];
         m->order[j] = swap;
     }
+    int64_t base_size = 1;
     for (int k = 0; k < o->ndim; k++) {
+        const bool whole = plain || base_size > MOST_PADDED;
         m->inverse[m->order[k]] = k;
-        m->step[k] = plain ? 1 : 1 + (below(seed, 4) == 0);
-        m->start[k] = plain ? 0 : below(seed, 2);
+        m->step[k] = whole ? 1 : 1 + (below(seed, 4) == 0);
+        m->start[k] = whole ? 0 : below(seed, 2);
         m->backwards[k] = !plain && below(seed, 4) == 0;
         m->base[k] = m->start[k] + o->shape[m->order[k]] * m->step[k];
+        base_size *= m->base[k];
     }
 }
 

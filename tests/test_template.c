@@ -312,9 +312,8 @@ static bool has_digest_of(const char *printed, const ga__embedded *file)
 
 /* Whether to try a choice of so many flags: any `few` in every combination, beside the others all
  * set or all unset, and some of the other choices. All choices of many flags take too long. */
-static bool is_tried(int choice, int count)
+static bool is_tried(int choice, int count, bool reduced)
 {
-    const bool reduced = getenv("QUARRY_TEST_REDUCED");
     const int set = __builtin_popcount((unsigned)choice), few = reduced ? 2 : 3;
     return set <= few || count - set <= few || choice % (reduced ? 32003 : 4001) == 0;
 }
@@ -330,10 +329,11 @@ static void digests_are_those_of_the_files_filled(void **state)
         "reduces",       "transposes",   "short_circuit", "convolve",  "search"};
     enum { FLAGS = sizeof flags / sizeof flags[0] };
     const ga__embedded *head = ga__embedded_file("head.tmpl", strlen("head.tmpl"));
+    const bool reduced = getenv("QUARRY_TEST_REDUCED");
     (void)state;
     assert_non_null(head);
     for (int choice = 0; choice < 1 << FLAGS; choice++) {
-        if (!is_tried(choice, FLAGS))
+        if (!is_tried(choice, FLAGS, reduced))
             continue;
         ga__record *r = ga__record_new();
         ga__record_set(r, "nwords", "1");

@@ -18,6 +18,7 @@
 #include "base/os/environment.h"
 #include "base/setting.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/os/fork.h"
 #include "base/log.h"
 #include "base/os/system.h"
@@ -27,8 +28,9 @@
 #define DEFAULT_LIMIT ((uint64_t)1 << 30)
 
 enum {
-    STALE_SECONDS = 3600,     /* the writer of a temporary file this old is dead */
-    STORES_BETWEEN_LOOKS = 32 /* the directory is listed at least this often */
+    STALE_SECONDS = 3600,      /* the writer of a temporary file this old is dead */
+    STORES_BETWEEN_LOOKS = 32, /* at the directory, as a mean over all processes */
+    LEAST_SHARE = 64           /* a process that has stored the limit / 64 looks too */
 };
 
 /* ---- the directory ---- */
@@ -237,47 +239,56 @@ static uint64_t evict(int directory, struct listing *listing, uint64_t limit)
     return left;
 }
 
-/* The bytes at the last listing, and those stored since. Listing a large directory at every store
- * would cost as much as the compile before it. Other processes do the same. */
+/* The bytes at this process's last listing, 0 before it, and those that it has stored since.
+ * Listing a large directory at every store would cost as much as the compile before it. */
 static struct {
     pthread_mutex_t lock;
     dev_t device;
     ino_t inode;
-    uint64_t nbytes;
-    int stores;
-} tally = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, STORES_BETWEEN_LOOKS};
+    uint64_t listed, stored;
+} tally = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GA__FORK_GUARD(&tally.lock, GA__FORK_LEAF, NULL)
 
+static void set_tally(const struct stat *directory, uint64_t listed)
+{
+    tally.device = directory->st_dev;
+    tally.inode = directory->st_ino;
+    tally.listed = listed;
+    tally.stored = 0;
+}
+
+/* Whether the store of this key lists the directory. Every process agrees on which keys do, so that
+ * many processes that store little list it as often together as one that stores much. */
+static bool is_chosen(ga__blob key)
+{
+    return ga__hash64(key.bytes, key.nbytes, 0) % STORES_BETWEEN_LOOKS == 0;
+}
+
 /* Counts one store. True when the directory must be listed now. */
-static bool must_look(const struct stat *directory, uint64_t nbytes, uint64_t limit)
+static bool must_look(const struct stat *directory, ga__blob key, uint64_t nbytes, uint64_t limit)
 {
     pthread_mutex_lock(&tally.lock);
-    bool same = tally.device == directory->st_dev && tally.inode == directory->st_ino;
-    tally.nbytes += nbytes;
-    tally.stores++;
-    bool must = !same || tally.stores >= STORES_BETWEEN_LOOKS || tally.nbytes > limit;
+    if (tally.device != directory->st_dev || tally.inode != directory->st_ino)
+        set_tally(directory, 0);
+    tally.stored += nbytes;
+    const bool must =
+        is_chosen(key) || tally.stored > limit / LEAST_SHARE || tally.listed + tally.stored > limit;
     pthread_mutex_unlock(&tally.lock);
     return must;
 }
 
-static void set_tally(const struct stat *directory, uint64_t nbytes)
-{
-    pthread_mutex_lock(&tally.lock);
-    tally.device = directory->st_dev;
-    tally.inode = directory->st_ino;
-    tally.nbytes = nbytes;
-    tally.stores = 0;
-    pthread_mutex_unlock(&tally.lock);
-}
-
-static void keep_within(int directory, uint64_t stored, uint64_t limit)
+static void keep_within(int directory, ga__blob key, uint64_t stored, uint64_t limit)
 {
     struct stat status;
     struct listing listing = {NULL, 0, 0, 0};
-    if (fstat(directory, &status) != 0 || !must_look(&status, stored, limit))
+    if (fstat(directory, &status) != 0 || !must_look(&status, key, stored, limit))
         return;
-    if (list_entries(directory, &listing))
-        set_tally(&status, evict(directory, &listing, limit));
+    if (list_entries(directory, &listing)) {
+        const uint64_t left = evict(directory, &listing, limit);
+        pthread_mutex_lock(&tally.lock);
+        set_tally(&status, left);
+        pthread_mutex_unlock(&tally.lock);
+    }
     ga__free(listing.files);
 }
 
@@ -295,7 +306,7 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
         if (error)
             ga__log(GA_LOG_INFO, "cache: an entry was not stored: %s", strerror(error));
         else
-            keep_within(directory, stored, limit);
+            keep_within(directory, (ga__blob){key, key_bytes}, stored, limit);
         close(directory);
     }
     ga__error_restore(saved);

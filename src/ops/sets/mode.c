@@ -31,14 +31,16 @@ static ga_status prepare(call *c)
     ga_status status = ga__read_axes("mode", x, c->args->naxes, c->args->axes, reduced);
     if (status == GA_OK)
         status = ga__rows_over(&c->rows, x, reduced);
-    if (status == GA_OK && c->rows.count == 0 && c->rows.rows > 0)
+    if (status != GA_OK)
+        return status;
+    if (c->rows.count == 0 && c->rows.rows > 0)
         return ga__fail(GA_ERR_INVALID, "mode: shape %s has no elements along the reduced axes",
                         ga__shape_text(x->ndim, x->shape));
     c->ndim = 0;
     for (int axis = 0; axis < x->ndim; axis++)
         if (!reduced[axis] || c->args->keepdims)
             c->shape[c->ndim++] = reduced[axis] ? 1 : x->shape[axis];
-    return status;
+    return GA_OK;
 }
 
 /* How many elements of its run each element of sorted rows ends. */
