@@ -201,7 +201,7 @@ static ga_status evaluate(const char *path, const ga_chunks *chunks, const char 
         status = ga__room_make(&room, chunks, s.device, path != NULL);
     if (status != GA_OK)
         return status;
-    ga__plan *plan = ga__eval_plan(expression, NULL, count, args, 1);
+    ga__plan *plan = ga__eval_plan(expression, NULL, s.device, count, args, 1);
     if (!plan)
         return ga_error();
     s.plan = plan;

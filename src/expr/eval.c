@@ -12,7 +12,6 @@
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "expr/check_nan.h"
-#include "expr/fused/fused_plan.h"
 #include "expr/fused/fused_run.h"
 #include "expr/named.h"
 #include "expr/run.h"
@@ -44,22 +43,6 @@ typedef enum outcome { DONE, FAILED, STALE } outcome;
 
 /* ---- Plans ---- */
 
-ga__plan *ga__eval_plan(const char *text, const ga__ast *ast, int count, const ga_named *args,
-                        int most_parts)
-{
-    ga__ast own = {.text = NULL};
-    ga__graph graph;
-    if (!ast && ga__ast_parse(&own, text) != GA_OK)
-        return NULL;
-    const ga_status status = ga__graph_make(&graph, ast ? ast : &own, count, args);
-    ga__ast_reset(&own);
-    ga__plan *plan = status == GA_OK ? ga__plan_new(&graph, most_parts) : NULL;
-    if (!plan || most_parts == 1 || plan->nsteps < 2 || ga__fuse_rows(plan) == GA_OK)
-        return plan;
-    ga__plan_free(plan);
-    return NULL;
-}
-
 static void free_plan(void *plan)
 {
     ga__plan_free(plan);
@@ -68,7 +51,7 @@ static void free_plan(void *plan)
 static ga__key_table plans = GA__KEY_TABLE_INIT(MOST_PLANS, free_plan);
 
 /* Everything that a plan depends on, except the values of numbers and the lengths of axes: the
- * text, and the name, dtype and number of axes of each argument. */
+ * text, the kind of device, and the name, dtype and number of axes of each argument. */
 typedef struct plan_key {
     size_t nbytes;
     unsigned char *bytes; /* `own`, or allocated if that is too small */
@@ -77,13 +60,13 @@ typedef struct plan_key {
 
 /* Writes the key before `end`; returns where it ends, NULL if there is no room. */
 static unsigned char *write_key(unsigned char *at, const unsigned char *end, const char *text,
-                                size_t length, bool fast_math, int count, const ga_named *args)
+                                size_t length, unsigned char facts, int count, const ga_named *args)
 {
     if ((size_t)(end - at) <= length)
         return NULL;
     memcpy(at, text, length);
     at += length;
-    *at++ = fast_math;
+    *at++ = facts;
     for (int k = 0; k < count; k++) {
         const ga_value *value = &args[k].value;
         const gpuarray *x = value->kind == GA_VALUE_ARRAY ? value->as.array : NULL;
@@ -99,12 +82,13 @@ static unsigned char *write_key(unsigned char *at, const unsigned char *end, con
     return at;
 }
 
-static bool make_key(plan_key *key, const char *text, size_t length, bool fast_math, int count,
-                     const ga_named *args)
+static bool make_key(plan_key *key, const char *text, size_t length, bool fast_math, bool host,
+                     int count, const ga_named *args)
 {
+    const unsigned char facts = (unsigned char)(fast_math | host << 1);
     key->bytes = key->own;
     unsigned char *end =
-        write_key(key->own, key->own + KEY_BYTES, text, length, fast_math, count, args);
+        write_key(key->own, key->own + KEY_BYTES, text, length, facts, count, args);
     if (!end) {
         size_t room = length + 1;
         for (int k = 0; k < count; k++)
@@ -112,7 +96,7 @@ static bool make_key(plan_key *key, const char *text, size_t length, bool fast_m
         key->bytes = ga__malloc(room);
         if (!key->bytes)
             return false;
-        end = write_key(key->bytes, key->bytes + room, text, length, fast_math, count, args);
+        end = write_key(key->bytes, key->bytes + room, text, length, facts, count, args);
     }
     key->nbytes = (size_t)(end - key->bytes);
     return true;
@@ -323,7 +307,7 @@ static outcome run_anew(const char *text, const ga__ast *ast, ga__device *device
 {
     if (ga__eval_check_names(count, args) != GA_OK)
         return FAILED;
-    ga__plan *plan = ga__eval_plan(text, ast, count, args, GA__MAX_PARTS);
+    ga__plan *plan = ga__eval_plan(text, ast, device, count, args, GA__MAX_PARTS);
     if (!plan)
         return FAILED;
     const bool fits = ga__plan_takes(plan, out);
@@ -345,7 +329,8 @@ __attribute__((noinline, cold)) static ga_status evaluate_checked(const char *te
                                                                   gpuarray **result)
 {
     ga_named kept[GA__MAX_EVAL_ARGS];
-    ga__plan *plan = out ? ga__eval_plan(text, ast, count, args, GA__MAX_PARTS) : NULL;
+    ga__plan *plan =
+        out ? ga__eval_plan(text, ast, out->buffer->device, count, args, GA__MAX_PARTS) : NULL;
     const bool refused =
         out && !(plan && ga__plan_takes(plan, out)); /* before operands are copied */
     ga__plan_free(plan);
@@ -408,7 +393,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
                             out->buffer->device->name);
         device = out->buffer->device;
     }
-    if (!make_key(&key, text, length + 1, ast && ast->fast_math, count, args))
+    if (!make_key(&key, text, length + 1, ast && ast->fast_math, device->arch == 0, count, args))
         return ga_error();
     /* A kept plan may find out at a later step that it does not fit, with steps in the graph. */
     const bool anew = ga__recording();

@@ -10,6 +10,7 @@
 #include "expr/eval.h"
 #include "expr/named.h"
 #include "expr/chunked.h"
+#include "expr/exponentials.h"
 #include "expr/fused/fused_run.h"
 #include "ops/products/operands.h"
 
@@ -94,7 +95,7 @@ static void add_axes(writer *w, uint32_t axes)
 
 static const char *part_name(const writer *w, const ga__step *step, int p)
 {
-    return ga__rows[w->plan->graph.nodes[step->group.part[p]].key.row].formula.name;
+    return ga__node_reduction(&w->plan->graph.nodes[step->group.part[p]]);
 }
 
 static void add_title(writer *w, int k)
@@ -286,7 +287,7 @@ static ga_status add_split(writer *w, const char *expression, const ga__room *ro
 static char *explain(const char *expression, int count, const ga_named *args, ga__device *device,
                      const ga__room *room)
 {
-    ga__plan *plan = ga__eval_plan(expression, NULL, count, args, room ? 1 : GA__MAX_PARTS);
+    ga__plan *plan = ga__eval_plan(expression, NULL, device, count, args, room ? 1 : GA__MAX_PARTS);
     if (!plan)
         return NULL;
     writer w = {.plan = plan, .args = args, .device = device};

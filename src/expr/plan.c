@@ -221,98 +221,6 @@ static void store_gathered(planner *p, bool all)
     }
 }
 
-/* The operands that a kernel needs to compute a value. */
-typedef struct leaves {
-    int count;
-    int node[GA__MOST_INPUTS];
-} leaves;
-
-/* Adds the operands of `more`, or its node alone; false if there is no room. */
-static bool add_leaves(leaves *all, const leaves *more)
-{
-    for (int i = 0; i < more->count; i++) {
-        int k = 0;
-        while (k < all->count && all->node[k] != more->node[i])
-            k++;
-        if (k == GA__MOST_INPUTS)
-            return false;
-        all->node[k] = more->node[i];
-        all->count += k == all->count;
-    }
-    return true;
-}
-
-static bool is_constant(const planner *p, int k)
-{
-    const ga__node *node = &p->graph->nodes[k];
-    return node->key.kind == GA__NODE_NUMBER && !p->graph->nodes[node->key.operand[0]].varies;
-}
-
-/* What the users of a node read: one operand, or those that it is computed from. */
-static leaves leaves_for_users(const planner *p, int k, const leaves *own)
-{
-    const ga__node *node = &p->graph->nodes[k];
-    const bool computed = node->key.kind == GA__NODE_APPLY || node->key.kind == GA__NODE_CAST;
-    return computed && !p->stored[k] ? *own : (leaves){.count = !is_constant(p, k), .node = {k}};
-}
-
-/* Stores the operand of a node that has the most operands itself. */
-static void store_largest(planner *p, const ga__node *node, const leaves *all)
-{
-    int largest = -1, most = 1;
-    for (int i = 0; i < ga__node_inputs(node); i++) {
-        const int k = node->key.operand[i];
-        const leaves needs = leaves_for_users(p, k, &all[k]);
-        if (needs.count > most) {
-            most = needs.count;
-            largest = k;
-        }
-    }
-    p->stored[largest] = true;
-}
-
-/* Finds the operands of a node; false if there are too many. */
-static bool find_leaves(const planner *p, int k, leaves *all)
-{
-    const ga__node *node = &p->graph->nodes[k];
-    bool room = true;
-    all[k].count = 0;
-    for (int i = 0; i < ga__node_inputs(node) && room; i++) {
-        const int operand = node->key.operand[i];
-        const leaves needs = leaves_for_users(p, operand, &all[operand]);
-        room = add_leaves(&all[k], &needs);
-    }
-    return room;
-}
-
-/* One walk; false if it has stored a value, so that the operands found before it may be wrong. */
-static bool fit_kernels(planner *p, leaves *all)
-{
-    bool fits = true;
-    for (int k = 0; k <= p->graph->root; k++) {
-        const ga__node *node = &p->graph->nodes[k];
-        if (!p->used[k] || ga__node_is_weak(node) || node->key.kind == GA__NODE_NUMBER)
-            continue;
-        while (!find_leaves(p, k, all)) {
-            store_largest(p, node, all);
-            fits = false;
-        }
-    }
-    return fits;
-}
-
-/* Stores values until no kernel needs more operands than the engines support. */
-static ga_status split_values(planner *p)
-{
-    leaves *all = ga__calloc((size_t)p->graph->root + 1, sizeof(*all));
-    if (!all)
-        return ga_error();
-    while (!fit_kernels(p, all)) {
-    }
-    ga__free(all);
-    return GA_OK;
-}
-
 /* ---- Steps ---- */
 
 static ga_status make_step(planner *p, ga__plan *plan, const ga__fusion_group *group)
@@ -400,7 +308,7 @@ static ga_status make_kernels(planner *p, ga__plan *plan, int most_parts)
         store_gathered(p, p->splits);
     if (!p->splits)
         ga__epilogue_merge(p->graph, p->used, p->stored);
-    const ga_status status = p->splits ? split_values(p) : GA_OK;
+    const ga_status status = p->splits ? ga__split_values(p->graph, p->used, p->stored) : GA_OK;
     return status == GA_OK ? make_steps(p, plan) : status;
 }
 

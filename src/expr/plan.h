@@ -2,7 +2,7 @@
 #ifndef GA_EXPR_PLAN_H
 #define GA_EXPR_PLAN_H
 
-#include "expr/type.h"
+#include "expr/split.h"
 #include "kernels/fused/fused_formula.h"
 #include "ops/reduction_op.h"
 
@@ -98,9 +98,6 @@ typedef struct ga__plan {
 ga__plan *ga__plan_new(ga__graph *graph, int most_parts);
 void ga__plan_free(ga__plan *plan);
 void ga__fused_free(ga__fused *fused);
-
-/* The engines support one operand less than a nest has room for, and the output is one of them. */
-#define GA__MOST_INPUTS (GA__MAX_OPERANDS - 2)
 
 /* Writes the texts, inputs and id of a step. value_of[k] is the index of the value that an earlier
  * step computed for node k, or -1. Returns GA_ERR_UNSUPPORTED without raising it for more than

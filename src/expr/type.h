@@ -49,10 +49,11 @@ typedef struct ga__node {
     bool varies;     /* weak: depends on an argument */
     ga_value number; /* weak: its value in this call */
     int ndim;
-    int64_t *shape; /* in this call */
-    ga_dtype loop;  /* REDUCE: the dtype of the computation */
-    int slot;       /* weak, varies: its index among such numbers */
-    size_t at;      /* in the text: its first occurrence */
+    int64_t *shape;       /* in this call */
+    ga_dtype loop;        /* REDUCE: the dtype of the computation */
+    bool of_exponentials; /* REDUCE: the sum of exp(x - max(x)), of the operand x */
+    int slot;             /* weak, varies: its index among such numbers */
+    size_t at;            /* in the text: its first occurrence */
 } ga__node;
 
 typedef struct ga__graph {

@@ -9,6 +9,7 @@
 #include "base/word.h"
 #include "expr/coder.h"
 #include "expr/code/epilogue.h"
+#include "expr/exponentials.h"
 #include "kernels/request.h"
 #include "kernels/fast_path.h"
 #include "ops/functions/round.h"
@@ -270,7 +271,7 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
         const ga__row *op = &ga__rows[node->key.row];
         double ddof;
         memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
-        ga__add_part(r, &op->part, node->loop, ddof);
+        ga__add_part(r, ga__node_part(node), node->loop, ddof);
         step->empty_is_error |= op->empty_is_error && !node->key.bits[1];
     }
     for (int k = 0; k < step->group.nresults; k++)
@@ -301,7 +302,7 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
     if (step->selects)
         ga__describe(&s, step->finish[0]);
     for (int p = 0; p < group->nparts; p++) {
-        ga__describe(&s, ga__rows[graph->nodes[group->part[p]].key.row].formula.name);
+        ga__describe(&s, ga__node_reduction(&graph->nodes[group->part[p]]));
         ga__describe(&s, ga_dtype_name(step->reduction.type[p]));
     }
     for (int k = 0; group->nparts > 0 && k < group->nresults; k++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr/coder.h"
+#include "expr/exponentials.h"
 
 /* Levels of the expression that a name may descend; the rest is left out. */
 enum { MOST_LEVELS = 24 };
@@ -67,7 +68,8 @@ static void add_node(naming *n, int k, int level)
         return;
     }
     if (!between)
-        add_word(n, calls                               ? ga__rows[node->key.row].formula.name
+        add_word(n, node->key.kind == GA__NODE_REDUCE   ? ga__node_reduction(node)
+                    : calls                             ? ga__rows[node->key.row].formula.name
                     : node->key.kind == GA__NODE_CAST   ? ga_dtype_name(node->dtype)
                     : node->key.kind == GA__NODE_GATHER ? "take"
                                                         : "of");

@@ -374,15 +374,16 @@ static ga_status plan_rows(finder *f)
     return status;
 }
 
-ga_status ga__fuse_rows(ga__plan *plan)
+ga_status ga__fuse_rows(const ga__graph *graph, ga__fused **rows)
 {
-    finder f = {.graph = &plan->graph, .fused = ga__calloc(1, sizeof(*f.fused))};
+    finder f = {.graph = graph, .fused = ga__calloc(1, sizeof(*f.fused))};
+    *rows = NULL;
     if (!f.fused)
         return ga_error();
-    f.coder.graph = &plan->graph;
+    f.coder.graph = graph;
     const ga_status status = plan_rows(&f);
     if (status == GA_OK)
-        plan->fused = f.fused;
+        *rows = f.fused;
     else
         ga__fused_free(f.fused);
     return status == GA_ERR_UNSUPPORTED ? GA_OK : status;

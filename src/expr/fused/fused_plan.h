@@ -5,7 +5,7 @@
 
 #include "expr/plan.h"
 
-/* Sets plan->fused if the plan's graph has the form. GA_ERR_MEMORY. */
-ga_status ga__fuse_rows(ga__plan *plan);
+/* Makes *rows if the graph has the form, otherwise NULL. GA_ERR_MEMORY. */
+ga_status ga__fuse_rows(const ga__graph *graph, ga__fused **rows);
 
 #endif

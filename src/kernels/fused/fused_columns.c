@@ -8,12 +8,12 @@
  * H100, section "Fused columns" of bench/results/h100-2026-11-25.md. SMALL elements have 16 bits or
  * less. ODD rows end inside sectors, which neighbouring blocks write at different times. With kept
  * values, which the steps compute again, one kernel pays off for longer columns. */
-#define LONGEST_SMALL 256        /* even rows, or values are kept */
-#define LONGEST_SMALL_ODD 64     /* nothing is kept */
-#define LONGEST_PER_COLUMN 1024  /* one result of each column: odd rows are only read */
-#define LONGEST_ODD 128          /* whether or not values are kept */
-#define LONGEST_EVEN 1024        /* nothing is kept */
-#define LONGEST_KEPT_BYTES 16384 /* even rows, with kept values: the bytes of a column */
+#define LONGEST_SMALL 256       /* even rows, or values are kept */
+#define LONGEST_SMALL_ODD 64    /* nothing is kept */
+#define LONGEST_PER_COLUMN 1024 /* one result of each column: odd rows are only read */
+#define LONGEST_ODD 128         /* whether or not values are kept */
+#define LONGEST_EVEN 1024       /* nothing is kept */
+#define LONGEST_KEPT 2048       /* even rows, with kept values */
 
 typedef ga__fused_plan plan;
 
@@ -157,7 +157,7 @@ static int64_t longest(const plan *p, bool even)
         return LONGEST_PER_COLUMN;
     if (!even)
         return LONGEST_ODD;
-    return keeps ? LONGEST_KEPT_BYTES / size : LONGEST_EVEN;
+    return keeps ? LONGEST_KEPT : LONGEST_EVEN;
 }
 
 /* Strips that are written as whole lines, if columns are short enough and there are many, or half

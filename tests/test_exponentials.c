@@ -1,0 +1,163 @@
+/* Sums of exponentials beside the maximum: one pass on CUDA, with the values of two. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quarry.h>
+
+#include "array_support.h"
+#include "fused_support.h"
+#include "random.h"
+#include "run.h"
+#include "simulated_device.h"
+
+enum { OUTER = 3, KEPT = 5, INNER = 67, MOST = OUTER * KEPT * INNER };
+
+#define LARGEST "max(x, axis=(0, 2), keepdims=True)"
+#define EXP "exp(x - " LARGEST ")"
+#define SUM "sum(" EXP ", axis=(0, 2), keepdims=True)"
+
+static bool same(double got, double wanted, double bound)
+{
+    return isnan(wanted) ? isnan(got) : got == wanted || fabs(got - wanted) <= bound * fabs(wanted);
+}
+
+/* sum(exp(x - max(x))) of the kept element k, in two passes. */
+static double sum_of(const double *x, int k)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < OUTER; i++)
+            for (int j = 0; j < INNER; j++) {
+                const double each = x[(i * KEPT + k) * INNER + j];
+                if (pass)
+                    sum += exp(each - largest);
+                else if (isnan(each) || each > largest)
+                    largest = each;
+            }
+    return sum;
+}
+
+/* Fills x by its kind: ordinary numbers, large ones, and special ones among them. */
+static void fill(double *x, int kind)
+{
+    uint64_t seed = 11;
+    for (int k = 0; k < MOST; k++)
+        x[k] = (double)(float)(((double)(next_random(&seed) >> 40) * 0x1p-24 - 0.5) *
+                               (kind == 1 ? 1000 : 10));
+    for (int i = 0; i < OUTER && kind >= 2; i++)
+        for (int j = 0; j < INNER; j++) {
+            double *const row = x + i * KEPT * INNER + j;
+            row[0] = -INFINITY;                                /* nothing else */
+            row[INNER] = j % 3 && i ? -INFINITY : row[INNER];  /* with numbers, which come first */
+            row[2 * INNER] = j < 30 || !i ? -INFINITY : 1;     /* or last */
+            row[3 * INNER] = j == 40 && i == 1 ? INFINITY : 2; /* one infinity, */
+            row[4 * INNER] = j == 40 && i == 1 ? NAN : INFINITY; /* and NaN */
+        }
+}
+
+static void check_sums(ga_dtype dtype, int kind)
+{
+    double x[MOST], got[KEPT], all[MOST];
+    const double bound = dtype == GA_FLOAT32 ? 4e-6 : 1e-14;
+    fill(x, kind);
+    GA_SCOPE {
+        const gpuarray *wide = ga_from_host(x, GA_FLOAT64, GA_SHAPE(OUTER, KEPT, INNER)),
+                       *given = ga_astype(wide, dtype);
+        const gpuarray *sums = ga_astype(ga_eval(SUM, GA_NAMED("x", given)), GA_FLOAT64),
+                       *softmax =
+                           ga_astype(ga_eval(EXP " / " SUM, GA_NAMED("x", given)), GA_FLOAT64);
+        assert_int_equal(ga_to_host(sums, got, sizeof got), GA_OK);
+        assert_int_equal(ga_to_host(softmax, all, sizeof all), GA_OK);
+    }
+    for (int k = 0; k < KEPT; k++) {
+        const double wanted = sum_of(x, k);
+        double total = 0;
+        if (!same(got[k], wanted, bound))
+            fail_msg("%s, kind %d, %d: the sum is %.17g, not %.17g", ga_dtype_name(dtype), kind, k,
+                     got[k], wanted);
+        for (int i = 0; i < OUTER; i++)
+            for (int j = 0; j < INNER; j++)
+                total += all[(i * KEPT + k) * INNER + j];
+        if (!same(total, isnan(wanted) ? NAN : 1, 10 * bound))
+            fail_msg("%s, kind %d, %d: softmax adds up to %.17g", ga_dtype_name(dtype), kind, k,
+                     total);
+    }
+}
+
+static void sums_as_in_two_passes(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        check_sums(GA_FLOAT32, kind);
+        check_sums(GA_FLOAT64, kind);
+    }
+}
+
+/* The titles of the kernels by which the current device computes the steps. */
+static void expect_kernels(const char *text, ga_dtype dtype, const char *wanted)
+{
+    char got[200] = "";
+    GA_SCOPE {
+        const gpuarray *x = backwards(ga_zeros(dtype, GA_SHAPE(4, 4, 4)));
+        char *explained = ga_explain(text, GA(x));
+        assert_non_null(explained);
+        for (const char *at = explained; (at = strstr(at, "\nkernel ")); at++) {
+            const char *title = strchr(at, ':') + 2;
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%.*s", *got ? "; " : "",
+                     (int)strcspn(title, "\n"), title);
+        }
+        free(explained);
+    }
+    if (strcmp(got, wanted) != 0)
+        fail_msg("%s of %s: %s; wanted %s", text, ga_dtype_name(dtype), got, wanted);
+}
+
+static void sums_that_join_the_maximum(void **state)
+{
+    (void)state;
+    expect_kernels(EXP " / " SUM, GA_FLOAT32, "max, sumexp over axes 0, 2; elementwise");
+    expect_kernels("sum(exp(x - max(x, axis=0)), axis=0)", GA_FLOAT64, "sumexp over axis 0");
+    expect_kernels("log(sum(exp(x - " LARGEST "), axis=(0, 2))) + max(x, axis=(0, 2))", GA_FLOAT32,
+                   "sumexp, max over axes 0, 2");
+}
+
+/* Small floats round between the passes; a maximum over other axes, or one that broadcasts along
+ * them, is another number. */
+static void sums_that_keep_their_pass(void **state)
+{
+    (void)state;
+    expect_kernels(EXP " / " SUM, GA_FLOAT16,
+                   "max over axes 0, 2; sum over axes 0, 2; elementwise");
+    expect_kernels("sum(exp(x - max(x, axis=2)), axis=2)", GA_FLOAT32,
+                   "max over axis 2; sum over axis 2");
+    expect_kernels("sum(exp(x - max(x)), axis=(0, 2))", GA_FLOAT32,
+                   "max over axes 0, 1, 2; sum over axes 0, 2");
+    expect_kernels("sum(exp(x - min(x, axis=0)), axis=0)", GA_FLOAT32,
+                   "min over axis 0; sum over axis 0");
+    expect_kernels("sum(exp(max(x, axis=0) - x), axis=0)", GA_FLOAT32,
+                   "max over axis 0; sum over axis 0");
+    expect_kernels("sum(exp(x - max(x + 1, axis=0)), axis=0)", GA_FLOAT32,
+                   "max over axis 0; sum over axis 0");
+    expect_kernels("sum(exp(x - max(x, axis=0)), axis=0, dtype=float64)", GA_FLOAT32,
+                   "max over axis 0; sum over axis 0");
+}
+
+static void the_host_keeps_its_passes(void **state)
+{
+    (void)state;
+    if (on_host())
+        expect_kernels(EXP " / " SUM, GA_FLOAT32,
+                       "max over axes 0, 2; sum over axes 0, 2; elementwise");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_as_in_two_passes),   cmocka_unit_test(the_host_keeps_its_passes),
+        simulated_test(sums_as_in_two_passes),     simulated_test(sums_that_join_the_maximum),
+        simulated_test(sums_that_keep_their_pass),
+    };
+    return run_named_tests(argc, argv, tests, NULL, NULL);
+}
