@@ -309,8 +309,9 @@ static gpuarray *pad_mirrored(int64_t n)
 static gpuarray *wrap_a_window(int64_t n)
 {
     const gpuarray *x = given(GA_INT16, GA_SHAPE(4, ROW / 2 + 20 + n));
-    return ga_pad(ga_slice_ranges(x, 2, (const ga_range[]){GA_ALL, GA_RANGE(5, ROW / 2 + 12 + n, 1)}),
-                  GA_SHAPE(0, 0, 3, 2), .mode = "wrap");
+    return ga_pad(
+        ga_slice_ranges(x, 2, (const ga_range[]){GA_ALL, GA_RANGE(5, ROW / 2 + 12 + n, 1)}),
+        GA_SHAPE(0, 0, 3, 2), .mode = "wrap");
 }
 
 static gpuarray *roll_both(int64_t n)

@@ -19,12 +19,13 @@
 #define LARGE_PIECE ((int64_t)1 << 20)
 #define LONG_RUN 4096
 
-/* Bytes of the widest word that a kernel stores. */
-#define MOST_WORD 16
-
 /* The same on the host, where a launch takes as long as some hundred elements. */
 #define LARGE_HOST_PIECE 512
 #define LONG_HOST_RUN 32
+
+/* Bytes of the widest word that a kernel stores, and of elements that are stored as fast singly. */
+#define MOST_WORD 16
+#define WIDE_ELEMENT 8
 
 ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *arrays)
 {
@@ -159,14 +160,12 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
     return status;
 }
 
-/* ---- Elements of the pieces in turn ---- */
-
 /* Whether each piece has one element of each stretch of `out`, and together these are a word. */
 static bool interleaves(int count, const gpuarray *const *pieces, int axis, const gpuarray *out)
 {
     const int64_t size = (int64_t)ga__dtype_size(out->dtype), word = count * size;
     if (axis != out->ndim - 1 || out->shape[axis] != count || out->strides[axis] != size ||
-        word > (int64_t)MOST_WORD || (word & (word - 1)) != 0 || (count & (count - 1)) != 0)
+        size >= WIDE_ELEMENT || word > MOST_WORD || (word & (word - 1)) != 0)
         return false;
     int64_t place = (int64_t)(uintptr_t)out->data;
     for (int k = 0; k < axis; k++)
@@ -215,8 +214,6 @@ static ga_status interleave(int count, const gpuarray *const *pieces, gpuarray *
     ga__strbuf_reset(&text);
     return status;
 }
-
-/* ---- The choice ---- */
 
 /* Joins as many pieces at a time as one kernel takes. */
 static ga_status join_in_runs(int count, const gpuarray *const *pieces, int axis, gpuarray *out)
