@@ -279,6 +279,64 @@ static void threads_that_read_little_store_several_vectors(void **state)
     assert_int_equal(vectors_of_an_outer_product(lines, true), 1);
 }
 
+/* ---- Spans ---- */
+
+/* A matrix of `columns`, each of its elements from a place that the body finds in another one. */
+static const ga__elementwise_plan *plan_found(planned *p, ga_dtype dtype, int64_t columns)
+{
+    start(p, 90);
+    add(p, dtype, 4096, SHAPE(5, columns), NULL);
+    ga__operand *from = add(p, dtype, 1 << 20, SHAPE(5, columns), STRIDES(0, 0));
+    from->access = GA__PLACED;
+    from->low = p->x[1].data;
+    from->high = from->low + 64;
+    add(p, GA_UINT8, 0, SHAPE(5, columns), STRIDES(0, 1))->access = GA__COORDINATE;
+    return plan_it(p);
+}
+
+static void elements_that_the_body_finds_move_in_vectors(void **state)
+{
+    (void)state;
+    planned p;
+    const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (int odd = 0; odd < 2; odd++) {
+            const int64_t size = (int64_t)ga_dtype_size(dtypes[d]), columns = 2048 / size + odd;
+            const ga__elementwise_plan *q = plan_found(&p, dtypes[d], columns);
+            assert_true(q->spans);
+            assert_int_equal(q->lanes, 16 / size);
+            assert_int_equal(q->vectors, (5 * columns * size + 15) / 16);
+            assert_true(q->grid * q->block * q->unroll >= q->vectors);
+            assert_true((q->grid - 1) * q->block * q->unroll < q->vectors);
+            assert_false(plan_found(&p, dtypes[d], 2048 / size - 1)->spans); /* too short */
+        }
+    assert_false(plan_found(&p, GA_COMPLEX128, 4096)->spans); /* one fills a vector */
+}
+
+/* Of other calls of such a body, no two results need come from neighbours. */
+static void other_elements_move_singly(void **state)
+{
+    (void)state;
+    planned p;
+    for (int fault = 0; fault < 6; fault++) {
+        assert_true(plan_found(&p, GA_FLOAT32, 1024)->spans);
+        if (fault == 0)
+            p.operands[1].high = NULL; /* from anywhere */
+        else if (fault == 1)
+            p.x[RESULT].data += 4; /* not aligned */
+        else if (fault == 2)
+            p.strides[RESULT][0] += 16; /* rows with gaps */
+        else if (fault == 3)
+            p.x[1].dtype = p.operands[1].type = GA_INT32; /* it converts */
+        else if (fault == 4)
+            add(&p, GA_FLOAT32, 8192, SHAPE(5, 1024), NULL); /* and another operand */
+        else
+            p.operands[RESULT].reads = true;
+        p.x[RESULT].contiguous = in_c_order(&p.x[RESULT]);
+        assert_false(plan_it(&p)->spans);
+    }
+}
+
 /* ---- The width of indices ---- */
 
 static void indices_are_as_wide_as_any_operand_needs(void **state)
@@ -852,6 +910,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(structs_of_odd_sizes_move_one_by_one),
         cmocka_unit_test(formulas_that_pay_take_several_vectors_a_thread),
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
+        cmocka_unit_test(elements_that_the_body_finds_move_in_vectors),
+        cmocka_unit_test(other_elements_move_singly),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
         cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
         cmocka_unit_test(tiles_have_long_stretches_on_both_sides),

@@ -62,6 +62,35 @@ static void arrays_join(void **state)
 
 /* As each piece's elements in the common dtype, which the language's own conversions of two of them
  * are not. */
+/* Of 1 to 16 bytes, as many as fill words and others, to memory that words fit and to other memory.
+ */
+static void elements_are_stacked_in_turn(void **state)
+{
+    const ga_dtype dtypes[] = {GA_UINT8, GA_INT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (int count = 2; count <= 16; count += count < 4 ? 1 : 4)
+            for (int skipped = 0; skipped < 3; skipped++)
+                GA_SCOPE {
+                    gpuarray *all = ga_astype(ga_arange(GA_INT64, 0, 16 * 7, 1), dtypes[d]),
+                             *rows = ga_reshape(all, 2, (const int64_t[]){16, 7}),
+                             *memory = ga_zeros(dtypes[d], GA_SHAPE(7 * (count + skipped) + 1)),
+                             *wide = ga_reshape(ga_slice(memory, ":-1"), 2,
+                                                (const int64_t[]){7, count + skipped}),
+                             *out = ga_slice(wide, ":, :%d", count);
+                    const gpuarray *pieces[16];
+                    for (int k = 0; k < count; k++)
+                        pieces[k] = ga_slice(rows, "%d", k);
+                    const ga_join_args args = {.count = count,
+                                               .arrays = pieces,
+                                               .naxes = 1,
+                                               .axes = (const int[]){-1},
+                                               .out = out};
+                    assert_ptr_equal((ga_stack)(sizeof args, &args), out);
+                    assert_true(ga_array_equal(out, ga_transpose(ga_slice(rows, ":%d", count))));
+                }
+}
+
 static void pieces_of_unlike_dtypes_join(void **state)
 {
     static const struct {
@@ -748,10 +777,10 @@ static bool join_and_move(void)
     GA_SCOPE {
         gpuarray *parts[3], *x = ga_ones(GA_INT32, GA_SHAPE(6, 5)),
                             *k = x ? ga_ones(GA_INT64, GA_SHAPE(3)) : NULL;
-        done = k && ga_concatenate(GA_ARRAYS(x, x)) && ga_stack(GA_ARRAYS(x, x)) && ga_roll(x, 1) &&
-               ga_repeat(k, k) && ga_diag(k, 1) && ga_trace(x, 0, 0, 1) && ga_rot90(x, 1) &&
-               ga_diff(x, 2) && ga_split(x, 3, 0, parts) == GA_OK &&
-               ga_meshgrid(GA_ARRAYS(k, k), parts) == GA_OK;
+        done = k && ga_concatenate(GA_ARRAYS(x, x)) && ga_stack(GA_ARRAYS(x, x)) &&
+               ga_stack(GA_ARRAYS(x, x), GA_AXIS(-1)) && ga_roll(x, 1) && ga_repeat(k, k) &&
+               ga_diag(k, 1) && ga_trace(x, 0, 0, 1) && ga_rot90(x, 1) && ga_diff(x, 2) &&
+               ga_split(x, 3, 0, parts) == GA_OK && ga_meshgrid(GA_ARRAYS(k, k), parts) == GA_OK;
     }
     return done;
 }
@@ -779,6 +808,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_join),
+        cmocka_unit_test(elements_are_stacked_in_turn),
         cmocka_unit_test(pieces_of_unlike_dtypes_join),
         cmocka_unit_test(many_arrays_join),
         cmocka_unit_test(elements_move),

@@ -284,6 +284,97 @@ static void quick_functions_and_those_for_the_rest(void **state)
     COMPARE(rare_arguments, 1e-6, 4, 515, 70001);
 }
 
+/* ---- Moves: vectors that begin anywhere ---- */
+
+enum { ROW = 4096 }; /* bytes from which on they pay */
+
+static gpuarray *pad_edges(int64_t n)
+{
+    return ga_pad(given(GA_FLOAT32, GA_SHAPE(3, ROW / 4 + n)), GA_SHAPE(1), .mode = "edge");
+}
+
+static gpuarray *pad_bytes(int64_t n)
+{
+    return ga_pad(given(GA_INT8, GA_SHAPE(3, ROW + n)), GA_SHAPE(1, 0, n + 30, 5),
+                  .value = GA_V(9));
+}
+
+static gpuarray *pad_mirrored(int64_t n)
+{
+    return ga_pad(given(GA_FLOAT16, GA_SHAPE(2, 3, ROW / 2 + n)), GA_SHAPE(1, n + 20),
+                  .mode = "symmetric");
+}
+
+/* A window whose first and last rows begin and end the array's memory, at odd addresses. */
+static gpuarray *wrap_a_window(int64_t n)
+{
+    const gpuarray *x = given(GA_INT16, GA_SHAPE(4, ROW / 2 + 20 + n));
+    return ga_pad(
+        ga_slice_ranges(x, 2, (const ga_range[]){GA_ALL, GA_RANGE(5, ROW / 2 + 12 + n, 1)}),
+        GA_SHAPE(0, 0, 3, 2), .mode = "wrap");
+}
+
+static gpuarray *roll_both(int64_t n)
+{
+    return ga_roll(given(GA_FLOAT32, GA_SHAPE(5, ROW / 4 + n)), 3, GA_AXIS(0, 1));
+}
+
+static gpuarray *roll_doubles(int64_t n)
+{
+    return ga_roll(given(GA_FLOAT64, GA_SHAPE(2, 3, ROW / 8 + n)), -1 - n, GA_AXIS(2));
+}
+
+static gpuarray *roll_outer_bytes(int64_t n)
+{
+    return ga_roll(given(GA_INT8, GA_SHAPE(2, 3, ROW + n)), 1, GA_AXIS(1));
+}
+
+/* Words of 2, 4, 8 and 16 bytes, one element of each piece after another. */
+static gpuarray *stack_of(ga_dtype dtype, int count, int64_t n)
+{
+    const gpuarray *pieces[16];
+    gpuarray *all = given(dtype, GA_SHAPE(count, n + 3));
+    for (int k = 0; k < count; k++)
+        pieces[k] = ga_slice_ranges(all, 2, (const ga_range[]){GA_INDEX(k), GA_RANGE(3, n + 3, 1)});
+    return ga_stack(count, pieces, GA_AXIS(-1));
+}
+
+static gpuarray *stack_floats(int64_t n)
+{
+    return stack_of(GA_FLOAT32, 2, n);
+}
+
+static gpuarray *stack_bytes(int64_t n)
+{
+    return stack_of(GA_INT8, n % 2 ? 16 : 4, n);
+}
+
+static gpuarray *stack_doubles(int64_t n)
+{
+    return stack_of(GA_FLOAT64, 2, n);
+}
+
+static gpuarray *stack_halves(int64_t n)
+{
+    return stack_of(GA_FLOAT16, n % 2 ? 3 : 4, n); /* 3: no word */
+}
+
+static void moves(void **state)
+{
+    (void)state;
+    COMPARE(pad_edges, 0, 0, 1, 2, 7);
+    COMPARE(pad_bytes, 0, 0, 1, 15);
+    COMPARE(pad_mirrored, 0, 0, 3, 8);
+    COMPARE(wrap_a_window, 0, 0, 1);
+    COMPARE(roll_both, 0, 0, 1, 6);
+    COMPARE(roll_doubles, 0, 0, 1);
+    COMPARE(roll_outer_bytes, 0, 0, 3, 16);
+    COMPARE(stack_floats, 0, 1, 6, 1030);
+    COMPARE(stack_bytes, 0, 6, 517);
+    COMPARE(stack_doubles, 0, 5, 512);
+    COMPARE(stack_halves, 0, 7, 1028);
+}
+
 /* ---- Reductions: teams, blocks, several blocks to a row ---- */
 
 static gpuarray *sum_all(int64_t n)
@@ -1091,6 +1182,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(strides_and_indices),
         cmocka_unit_test(squares),
         cmocka_unit_test(quick_functions_and_those_for_the_rest),
+        cmocka_unit_test(moves),
         cmocka_unit_test(sums),
         cmocka_unit_test(other_reductions),
         cmocka_unit_test(rows_of_any_length),

@@ -518,6 +518,9 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("pad", ga_pad(x, GA_SHAPE(1, 2)));
         COMPILES("pad", ga_pad(turned, GA_SHAPE(2), .mode = "reflect"));
         COMPILES("tril", ga_tril(x, 1));
+        gpuarray *wide = ga_empty(dtype, GA_SHAPE(4, 4099));
+        COMPILES("pad", ga_pad(wide, GA_SHAPE(1), .mode = "edge"));
+        COMPILES("roll", ga_roll(wide, 3, GA_AXIS(0, 1)));
     }
 }
 

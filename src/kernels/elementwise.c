@@ -33,6 +33,10 @@ static void add_operand(const plan *p, int k, ga__params *params)
         ga__params_add_strides(params, &p->nest, p->place[k]);
     if (p->place[k] != GA__NO_PLACE && has_tiles(p))
         ga__elementwise_tile_operand(p, k, params);
+    if (p->spans && operand->high) {
+        ga__params_add_pointer(params, operand->low);
+        ga__params_add_pointer(params, operand->high);
+    }
 }
 
 static void add_head(const plan *p, ga__params *params)
@@ -57,7 +61,8 @@ void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
     for (int axis = p->line ? 1 : p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
-        const int64_t size = axis == 0 ? p->nest.shape[0] / p->lanes : p->nest.shape[axis];
+        const int64_t lanes = axis == 0 && !p->spans ? p->lanes : 1;
+        const int64_t size = p->nest.shape[axis] / lanes;
         ga__params_add_divisor(params, size, p->wide);
     }
     for (int k = 0; k < p->noperands; k++)
@@ -111,6 +116,7 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
                                      .past_cache = p->past_cache,
                                      .pads = p->pads,
                                      .tail = p->tail,
+                                     .spans = p->spans,
                                      .fast_path = p->fast_path};
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, tiles, &v->operand[k]);

@@ -322,6 +322,8 @@ static void choose_cuda_variant(plan *p)
 {
     if (p->n >= (int64_t)GA__LINE_LENGTH * p->device->processors && ga__elementwise_lines(p))
         return; /* short calls do not pay for the look */
+    if (ga__elementwise_spans(p))
+        return;
     p->lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
     if (p->lanes == 1 && !p->odd && !has_placed(p) &&
@@ -447,6 +449,7 @@ static void set_defaults(plan *p)
     p->square = 0;
     p->vectors = p->chunk = 0;
     p->line = NULL;
+    p->spans = false;
     p->shared = 0;
 }
 

@@ -29,6 +29,7 @@ typedef struct ga__elementwise_plan {
     int64_t vectors, chunk, grid;
     const ga__operand *line; /* CUDA: the operand whose lines are copied; NULL: there is none, */
     size_t shared;           /* and the shared memory that they take */
+    bool spans;              /* CUDA: results come from spans of a placed operand */
     ga__tile tile;           /* of CUDA, where `tiled` without squares */
 } ga__elementwise_plan;
 
@@ -75,6 +76,12 @@ bool ga__elementwise_squares(ga__elementwise_plan *p);
 /* Plans a block for each line of axis 0 where the body takes elements from anywhere in a line of an
  * operand that fits shared memory, often enough. False, with the plan unchanged, elsewhere. */
 bool ga__elementwise_lines(ga__elementwise_plan *p);
+
+/* ---- CUDA's spans (cuda/span_plan.c) ---- */
+
+/* Plans whole vectors of results where the body takes most of their elements from neighbouring
+ * places of an operand. False, with the plan unchanged, elsewhere. */
+bool ga__elementwise_spans(ga__elementwise_plan *p);
 
 /* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */
 

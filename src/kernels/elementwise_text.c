@@ -44,9 +44,17 @@ static size_t count_axes(layout *l, const variant *v)
     return n;
 }
 
+/* Whether results come from spans of this operand. */
+static bool has_spans(const variant *v, const ga__operand_variant *o)
+{
+    return v->head.spans && o->placed && o->memory != GA_NO_DTYPE;
+}
+
 /* The bounds of an operand's memory, and its stage. */
 static size_t count_tile(const variant *v, const ga__operand_variant *o)
 {
+    if (has_spans(v, o))
+        return GA__BOUND_WORDS;
     if (!has_tiles(v))
         return 0;
     const size_t stage = GA__STAGE_WORDS + (size_t)GA__STAGE_AXIS_WORDS * v->head.ndim;
@@ -103,7 +111,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
         ga__record_set_number(stride, GA__KEY(axis), axis);
-        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled)
+        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled && !v->head.spans)
             set_vector_step(stride, step, (int)v->head.lanes, first_word);
         else
             set_step(stride, GA__KEY(step), step, axis, first_word + (size_t)axis);
@@ -212,6 +220,10 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     if (has_tiles(v)) {
         ga__record_set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
+    }
+    if (has_spans(v, o)) {
+        ga__record_setf(record, GA__KEY(place), "const ga::span<ga_m%d>", k);
+        ga__record_set_number(record, GA__KEY(reach), (int64_t)(word + 1 + v->head.ndim));
     }
     const bool vector =
         v->head.lanes > 1 && (o->step == STEP_ONE || (o->transposed && v->head.square));
@@ -358,6 +370,11 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     else
         ga__record_set(record, GA__KEY(square), "");
     ga__record_set_flag(record, GA__KEY(lines), v->head.lines);
+    ga__record_set_flag(record, GA__KEY(spans), v->head.spans);
+    if (v->head.spans && v->head.ndim > 1)
+        ga__record_setf(record, GA__KEY(row_elements), "(ga_index)ga_args.w[%zu]", l.axis[0]);
+    else
+        ga__record_set(record, GA__KEY(row_elements), "n");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
     ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);

@@ -61,7 +61,8 @@ typedef struct ga__elementwise_head {
     bool pads; /* on the host: elements that are not there may be computed too */
     uint8_t tail : 1, fast_path : 1;
     uint8_t lines : 1; /* CUDA: a block has a line of axis 0 */
-    uint8_t unused : 5;
+    uint8_t spans : 1; /* CUDA: vectors of neighbours, wherever the body finds these */
+    uint8_t unused : 4;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 

@@ -67,6 +67,7 @@ typedef enum ga__family {
     GA__FAMILY_MASKED,
     GA__FAMILY_SEGMENTS,
     GA__FAMILY_CONCATENATE,
+    GA__FAMILY_INTERLEAVE,
     GA__FAMILY_ROLL,
     GA__FAMILY_TILE,
     GA__FAMILY_PAD,

@@ -51,6 +51,26 @@ void ga__lens_set_typed(ga__lens *lens, const gpuarray *x, int ndim, const int64
     lens->array.dtype = x->dtype;
 }
 
+bool ga__moves_in_spans(const gpuarray *x)
+{
+    const int last = x->ndim - 1;
+    const int64_t size = (int64_t)ga__dtype_size(x->dtype);
+    return last >= 0 && (size & (size - 1)) == 0 && x->strides[last] == size &&
+           x->shape[last] * size >= GA__LONG_SPAN;
+}
+
+void ga__operand_set_spans(ga__operand *operand, const gpuarray *x)
+{
+    if (!ga__moves_in_spans(x))
+        return;
+    operand->low = x->data;
+    operand->high = x->data + ga__dtype_size(x->dtype);
+    for (int axis = 0; axis < x->ndim; axis++) {
+        const int64_t reach = (x->shape[axis] - 1) * x->strides[axis];
+        *(reach < 0 ? &operand->low : &operand->high) += reach;
+    }
+}
+
 ga__operand ga__lens_operand(const char *name, const ga__lens *lens, ga__access access, bool writes)
 {
     return (ga__operand){.name = name,

@@ -30,6 +30,17 @@ void ga__lens_widen(ga__lens *lens, int64_t nbytes);
 void ga__lens_set_typed(ga__lens *lens, const gpuarray *x, int ndim, const int64_t *shape,
                         const int64_t *strides, int64_t offset);
 
+/* Bytes of a row from which on whole vectors save more than they cost at its ends. */
+#define GA__LONG_SPAN 4096
+
+/* Whether elements of x can move in spans: those of a long row are neighbours, and their words
+ * divide a vector. */
+bool ga__moves_in_spans(const gpuarray *x);
+
+/* Says of a placed operand that its elements are those of x, and that the body takes them in spans
+ * (kernels/operand.h). */
+void ga__operand_set_spans(ga__operand *operand, const gpuarray *x);
+
 /* The operand `name` over the lens. */
 ga__operand ga__lens_operand(const char *name, const ga__lens *lens, ga__access access,
                              bool writes);

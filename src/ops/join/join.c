@@ -23,6 +23,10 @@
 #define LARGE_HOST_PIECE 512
 #define LONG_HOST_RUN 32
 
+/* Bytes of the widest word that a kernel stores, and of elements that are stored as fast singly. */
+#define MOST_WORD 16
+#define WIDE_ELEMENT 8
+
 ga_dtype ga__common_dtype(const char *name, int count, const gpuarray *const *arrays)
 {
     ga__operand_type types[GA_DTYPE_COUNT];
@@ -156,6 +160,61 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
     return status;
 }
 
+/* Whether each piece has one element of each stretch of `out`, and together these are a word. */
+static bool interleaves(int count, const gpuarray *const *pieces, int axis, const gpuarray *out)
+{
+    const int64_t size = (int64_t)ga__dtype_size(out->dtype), word = count * size;
+    if (axis != out->ndim - 1 || out->shape[axis] != count || out->strides[axis] != size ||
+        size >= WIDE_ELEMENT || word > MOST_WORD || (word & (word - 1)) != 0)
+        return false;
+    int64_t place = (int64_t)(uintptr_t)out->data;
+    for (int k = 0; k < axis; k++)
+        place |= out->strides[k];
+    for (int k = 0; k < count; k++)
+        if (pieces[k]->shape[axis] != 1)
+            return false;
+    return (place & (word - 1)) == 0;
+}
+
+/* "w[0] |= x0 << 0 ...": the elements as the bits of a word. */
+static ga_status interleave_text(int count, size_t size, ga__strbuf *text)
+{
+    ga__strbuf_add(text, "unsigned long long w[2] = {0, 0}; ");
+    for (size_t k = 0; k < (size_t)count; k++)
+        ga__strbuf_addf(text, "w[%zu] |= (unsigned long long)x%zu << %zu; ",
+                        k * size / sizeof(uint64_t), k, 8 * (k * size % sizeof(uint64_t)));
+    ga__strbuf_add(text, (size_t)count * size > sizeof(uint64_t) ? "GA_MEMCPY(&r, w, sizeof(r))"
+                                                                 : "r = w[0]");
+    return text->failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* Each result is a word of an element of each piece. */
+static ga_status interleave(int count, const gpuarray *const *pieces, gpuarray *out)
+{
+    char names[MOST_WORD][16];
+    ga__lens result, lenses[MOST_WORD];
+    ga__operand operands[1 + MOST_WORD];
+    ga__strbuf text = GA__STRBUF_INIT;
+    const size_t size = ga__dtype_size(out->dtype);
+    ga_status status = interleave_text(count, size, &text);
+    ga__lens_whole(&result, out);
+    ga__lens_widen(&result, count * (int64_t)size);
+    operands[0] = ga__lens_operand("r", &result, GA__VALUE, true);
+    for (int k = 0; k < count; k++) {
+        snprintf(names[k], sizeof *names, "x%d", k);
+        ga__lens_whole(&lenses[k], pieces[k]);
+        operands[1 + k] = ga__lens_operand(names[k], &lenses[k], GA__VALUE, false);
+    }
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_INTERLEAVE, (unsigned)count),
+                                 .name = "interleave",
+                                 .body = text.text};
+    if (status == GA_OK)
+        status = ga__elementwise(&formula, out->buffer->device, out->ndim, pieces[0]->shape,
+                                 1 + count, operands);
+    ga__strbuf_reset(&text);
+    return status;
+}
+
 /* Joins as many pieces at a time as one kernel takes. */
 static ga_status join_in_runs(int count, const gpuarray *const *pieces, int axis, gpuarray *out)
 {
@@ -211,8 +270,10 @@ static ga_status fill(int count, const gpuarray *const *arrays, int axis, gpuarr
     count = drop_empty(count, arrays, pieces);
     if (count == 0)
         return GA_OK;
-    return joins_at_once(count, pieces, axis, out) ? join_in_runs(count, pieces, axis, out)
-                                                   : copy_each(count, pieces, axis, out);
+    if (!joins_at_once(count, pieces, axis, out))
+        return copy_each(count, pieces, axis, out);
+    return interleaves(count, pieces, axis, out) ? interleave(count, pieces, out)
+                                                 : join_in_runs(count, pieces, axis, out);
 }
 
 /* Through a new array if `out` shares memory with a piece or has a layout that pieces overlap. */

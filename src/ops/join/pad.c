@@ -133,6 +133,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
     }
     ga__lens_set(&from, x, out->ndim, out->shape, strides, 0);
     operands[n++] = ga__lens_operand("x", &from, GA__PLACED, false);
+    ga__operand_set_spans(&operands[n - 1], x);
     if (!p->mode->map)
         operands[n++] = ga__word_operand("v", x->dtype, p->value[0]);
     ga_status status = pad_text(p, padded, &text);
@@ -145,8 +146,8 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
     return status;
 }
 
-/* Bytes of x from which on its copy and a launch for each side take no longer than one launch, if
- * its rows are so long. */
+/* Where one launch does not move whole vectors: bytes of x from which on its copy and a launch for
+ * each side take no longer than one launch, if its rows are so long. */
 #define LARGE_PAD ((size_t)16 << 20)
 #define LONG_ROW 4096
 
@@ -158,7 +159,8 @@ static bool pads_sides(const padding *p, const gpuarray *out)
 {
     const int last = out->ndim - 1;
     const bool host = out->buffer->device->arch == 0;
-    return out->ndim > 0 && ga_nbytes(p->x) >= (host ? LARGE_HOST_PAD : LARGE_PAD) &&
+    return out->ndim > 0 && (host || !ga__moves_in_spans(p->x)) &&
+           ga_nbytes(p->x) >= (host ? LARGE_HOST_PAD : LARGE_PAD) &&
            p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >=
                (host ? LONG_HOST_ROW : LONG_ROW);
 }

@@ -268,6 +268,7 @@ static ga_status roll_into(gpuarray *out, const gpuarray *x, const int64_t *shif
     ga__lens_whole(&from, x);
     operands[0] = ga__lens_operand("r", &to, GA__VALUE, true);
     operands[1] = ga__lens_operand("x", &from, GA__PLACED, false);
+    ga__operand_set_spans(&operands[1], x);
     for (int axis = 0; axis < x->ndim; axis++) {
         if (shift[axis] == 0)
             continue;
@@ -372,6 +373,7 @@ static gpuarray *roll_blocks(const gpuarray *x, const int64_t *shift)
 
 static gpuarray *roll(const gpuarray *x, int64_t *shift)
 {
+    const bool host = x->buffer->device->arch == 0, spans = !host && ga__moves_in_spans(x);
     int64_t some[GA_MAX_NDIM];
     int rolled = 0, axis = 0;
     for (int k = 0; k < x->ndim; k++)
@@ -379,10 +381,9 @@ static gpuarray *roll(const gpuarray *x, int64_t *shift)
             rolled++;
             axis = k;
         }
-    if (x->size > 0 && rolled == 1)
+    if (x->size > 0 && rolled == 1 && (axis == 0 || !spans))
         return roll_one(x, axis, shift[axis]);
-    if (rolled == 2 &&
-        ga_nbytes(x) >= (x->buffer->device->arch == 0 ? LARGE_HOST_ROLL : LARGE_ROLL))
+    if (rolled == 2 && !spans && ga_nbytes(x) >= (host ? LARGE_HOST_ROLL : LARGE_ROLL))
         return roll_blocks(x, shift);
     if (x->size == 0 || some_shifts(x->ndim, shift, some) == 0)
         return ga_copy(x);
