@@ -89,6 +89,23 @@ static void sums_are_rounded_once(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Digits far below the last bit decide about the middle of two numbers, of either sign. */
+static void lowest_digits_decide_ties(void **state)
+{
+    static const float value[] = {1,  0x1p-24f,    0x1p-100f, 1,  0x1p-24f,    -0x1p-100f,
+                                  -1, -0x1.8p-23f, 0x1p-100f, -1, -0x1.8p-23f, -0x1p-100f,
+                                  1,  0x1p-24f,    0,         1,  0x1.8p-23f,  0};
+    static const float wanted[] = {1 + 0x1p-23f, 1, -1 - 0x1p-23f, -1 - 0x1p-22f, 1, 1 + 0x1p-22f};
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = ga_zeros(GA_FLOAT32, GA_SHAPE(6)),
+                 *k = ga_floor_divide(ga_arange(GA_INT64, 0, 18, 1), 3);
+        assert_sums(x, floats(value, 18), k);
+        assert_true(ga_array_equal(x, floats(wanted, 6)));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* A float16 is rounded once too; parts of complex numbers are sums of their own. */
 static void other_dtypes_are_rounded_once(void **state)
 {
@@ -243,9 +260,13 @@ static void other_sums_are_by_order(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        simulated_test(sums_are_rounded_once),   simulated_test(other_dtypes_are_rounded_once),
-        simulated_test(other_elements_stay),     simulated_test(all_indices_may_sum),
-        simulated_test(copies_are_added),        simulated_test(tables_have_room),
+        simulated_test(lowest_digits_decide_ties),
+        simulated_test(sums_are_rounded_once),
+        simulated_test(other_dtypes_are_rounded_once),
+        simulated_test(other_elements_stay),
+        simulated_test(all_indices_may_sum),
+        simulated_test(copies_are_added),
+        simulated_test(tables_have_room),
         simulated_test(other_sums_are_by_order),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
