@@ -334,7 +334,7 @@ static void many_tuples_are_sorted(void **state)
         gpuarray *keys = ga_from_host(index, GA_INT32, GA_SHAPE(COUNT)),
                  *v = ga_from_host(value, GA_INT32, GA_SHAPE(COUNT)),
                  *whole = ga_zeros(GA_INT32, GA_SHAPE(2 * LENGTH)), *x = ga_slice(whole, "::-2"),
-                 *halves = ga_zeros(GA_FLOAT32, GA_SHAPE(LENGTH));
+                 *halves = ga_zeros(GA_FLOAT64, GA_SHAPE(LENGTH));
         const int before = simulated.launches;
         assert_int_equal(ga_index_set(x, v, keys), GA_OK);
         assert_true(simulated.launches - before >= 5); /* not the two of claims */

@@ -17,6 +17,8 @@
 #endif
 #include "golden.h"
 #include "kernels/product/product.h"
+#include "kernels/product/product_plan.h"
+#include "model/layout.h"
 #include "random.h"
 #include "run.h"
 #include "simulated_device.h"
@@ -123,21 +125,21 @@ static ga_dtype random_dtype(uint64_t *seed)
     return (ga_dtype)(GA_BOOL + random_below(seed, GA_DTYPE_COUNT - GA_BOOL));
 }
 
-/* With `little`, of a stack of little matrices. */
-static product random_product(ga_dtype dtype, bool little, uint64_t *seed)
+/* If `side` is not 0, of a stack of matrices with sides up to that, in any layout. */
+static product random_product(ga_dtype dtype, int side, uint64_t *seed)
 {
-    enum { LITTLE = 13, MANY = 300 }; /* sides, and matrices along an axis, are less */
+    const int many = side > 20 ? 12 : 300; /* matrices along an axis are less */
     int64_t a[VIEW_AXES], b[VIEW_AXES], out[VIEW_AXES];
-    product p = {.m = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed),
-                 .n = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed),
-                 .k = little ? 1 + random_below(seed, LITTLE - 1) : random_length(seed)};
+    product p = {.m = side ? 1 + random_below(seed, side) : random_length(seed),
+                 .n = side ? 1 + random_below(seed, side) : random_length(seed),
+                 .k = side ? 1 + random_below(seed, side) : random_length(seed)};
     p.a_dtype = p.b_dtype = dtype != GA_NO_DTYPE ? dtype : random_dtype(seed);
     if (dtype == GA_NO_DTYPE && random_below(seed, 5) == 0)
         p.b_dtype = random_dtype(seed);
     p.out_dtype = ga_result_type(p.a_dtype, p.b_dtype);
-    p.stacks = little ? 1 + (int)random_below(seed, STACKS - 1) : (int)random_below(seed, STACKS);
+    p.stacks = side ? 1 + (int)random_below(seed, STACKS - 1) : (int)random_below(seed, STACKS);
     for (int k = 0; k < p.stacks; k++) {
-        out[k] = p.stack[k] = 1 + random_below(seed, little && k == 0 ? MANY : 3);
+        out[k] = p.stack[k] = 1 + random_below(seed, side && k == 0 ? many : 3);
         a[k] = random_below(seed, 3) ? p.stack[k] : 1;
         b[k] = a[k] < p.stack[k] || random_below(seed, 3) ? p.stack[k] : 1;
     }
@@ -220,10 +222,10 @@ static const char *text_of(const product *p)
 }
 
 /* Of this dtype, or of any for GA_NO_DTYPE. */
-static void check_random_of(ga_dtype dtype, bool little, uint64_t seed)
+static void check_random_of(ga_dtype dtype, int side, uint64_t seed)
 {
     GA_SCOPE {
-        product p = random_product(dtype, little, &seed);
+        product p = random_product(dtype, side, &seed);
         char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
         expect(&p, a, b, wanted);
         const gpuarray *got =
@@ -244,7 +246,7 @@ static void check_random_of(ga_dtype dtype, bool little, uint64_t seed)
 
 static void check_random(uint64_t seed)
 {
-    check_random_of(GA_NO_DTYPE, false, seed);
+    check_random_of(GA_NO_DTYPE, 0, seed);
 }
 
 static void random_products_are_their_sums(void **state)
@@ -263,7 +265,7 @@ static void stacks_of_little_products_are_their_sums(void **state)
     const int count = items_here(60, 30);
     for (int k = 0; k < count; k++)
         if (in_short_sample("little products", k, count))
-            check_random_of(GA_NO_DTYPE, true, 78 + (uint64_t)k * 1000003);
+            check_random_of(GA_NO_DTYPE, 12, 78 + (uint64_t)k * 1000003);
 }
 
 /* ---- Larger matrices, of several tiles and panels ---- */
@@ -310,6 +312,114 @@ static void tiles_and_panels_meet(void **state)
 }
 
 /* ---- CUDA's kernels in the simulator ---- */
+
+/* The plan of stacks of C-ordered matrices on the simulated device, which runs none of them. */
+static void plan_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3],
+                       ga__product_plan *plan)
+{
+    const int64_t m = lengths[0], n = lengths[1], k = lengths[2];
+    static int64_t shape[3][3], strides[3][3];
+    static ga__buffer buffer = {.device = &simulated_device};
+    static gpuarray x[3];
+    static ga__product call;
+    const int64_t matrix[3][2] = {{m, k}, {k, n}, {m, n}};
+    for (int o = 0; o < 3; o++) {
+        const int64_t own[] = {places, matrix[o][0], matrix[o][1]};
+        memcpy(shape[o], own, sizeof own);
+        ga__contiguous_strides(3, own, (int64_t)ga_dtype_size(dtype), strides[o]);
+        x[o] = (gpuarray){.dtype = dtype,
+                          .ndim = 3,
+                          .shape = shape[o],
+                          .strides = strides[o],
+                          .buffer = &buffer,
+                          .size = places * own[1] * own[2]};
+    }
+    call = (ga__product){.name = "matmul", .a = &x[0], .b = &x[1], .c = &x[2], .type = dtype};
+    ga__product_plan_read(plan, &call);
+    ga__product_plan_tiles(plan);
+}
+
+/* A team covers its product, in few registers; a block fits a multiprocessor several times. */
+static void teams_cover_little_products(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_UINT32, GA_FLOAT64, GA_COMPLEX64};
+    uint64_t seed = 91;
+    (void)state;
+    for (int k = 0; k < 3000; k++) {
+        const ga_dtype dtype = dtypes[k % 4];
+        const int64_t places = 2 + random_below(&seed, 100000),
+                      size = (int64_t)ga_dtype_size(dtype);
+        int64_t length[3];
+        for (int axis = 0; axis < 3; axis++)
+            length[axis] = 2 + random_below(&seed, 70);
+        ga__product_plan p;
+        plan_stack(dtype, places, length, &p);
+        assert_int_equal(p.v.little, length[0] <= 64 && length[1] <= 256 / size && length[2] <= 64);
+        if (!p.v.little)
+            continue;
+        const int teams = ga__product_teams(&p.v);
+        assert_true(p.v.rows * p.v.side >= p.m && p.v.columns * p.v.side >= p.n);
+        assert_true((p.v.rows - 1) * p.v.side < p.m && 4 << p.v.depth >= p.k);
+        assert_true(p.v.rows * p.v.columns * size <= 256);
+        assert_int_equal(teams * p.v.side * p.v.side, p.block);
+        assert_int_equal(p.blocks, (places + teams - 1) / teams);
+        assert_in_range(p.shared_bytes, 1, 52 << 10);
+    }
+}
+
+/* Wide products go to the library unless teams are faster. */
+static void few_products_need_no_library(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t places, lengths[3];
+        bool own;
+    } cases[] = {
+        {GA_FLOAT32, 100000, {64, 64, 64}, true},  {GA_FLOAT32, 50, {64, 64, 64}, false},
+        {GA_FLOAT32, 100000, {48, 32, 64}, true},  {GA_FLOAT32, 100000, {47, 32, 63}, false},
+        {GA_FLOAT32, 100, {16, 16, 16}, true},     {GA_FLOAT32, 100, {7, 61, 5}, true},
+        {GA_FLOAT64, 100000, {32, 32, 32}, false}, {GA_FLOAT64, 100, {8, 8, 8}, true},
+        {GA_FLOAT32, 1, {8, 8, 8}, false},         {GA_FLOAT32, 100000, {64, 64, 68}, false},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ga__product_plan p;
+        plan_stack(cases[k].dtype, cases[k].places, cases[k].lengths, &p);
+        if (ga__product_needs_no_library(&p) != cases[k].own)
+            fail_msg("case %d", (int)k);
+    }
+}
+
+/* Without a library, one row is a pass of the reduction engine over the matrix. */
+static void rows_of_vectors_are_reduced(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *a = ga_remainder(ga_arange(GA_INT32, 0, 300, 1), 7),
+                 *b = ga_reshape(ga_remainder(ga_arange(GA_INT32, 0, 300 * 70, 1), 5),
+                                 GA_SHAPE(300, 70));
+        gpuarray *wanted = ga_sum(ga_multiply(ga_reshape(a, GA_SHAPE(300, 1)), b), GA_AXIS(0));
+        gpuarray *c = ga_matmul(a, b);
+        assert_true(simulated.last.nwords != sizeof(ga__product_params) / sizeof(uint64_t));
+        assert_true(ga_array_equal(c, wanted));
+        ga_matmul(a, b, .out = c, .beta = 1); /* which the reduction engine cannot do */
+        assert_int_equal(simulated.last.nwords, sizeof(ga__product_params) / sizeof(uint64_t));
+        assert_true(ga_array_equal(c, ga_multiply(wanted, 2)));
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* Teams of threads compute one each. */
+static void simulated_little_products_are_their_sums(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT32, GA_FLOAT64, GA_COMPLEX64};
+    static const int sides[] = {64, 16, 32};
+    const int count = 24;
+    for (int k = 0; k < count; k++)
+        if (in_short_sample("simulated little products", k, count))
+            check_random_of(dtypes[k % 4], sides[k % 3], 79 + (uint64_t)k * 1000003);
+}
 
 static void simulated_tiles_have_the_hosts_results(void **state)
 {
@@ -734,6 +844,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(stacks_of_little_products_are_their_sums),
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
+        simulated_test(simulated_little_products_are_their_sums),
+        simulated_test(teams_cover_little_products),
+        simulated_test(few_products_need_no_library),
+        simulated_test(rows_of_vectors_are_reduced),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),
         simulated_test(errors_are_bounded),
         simulated_test(complex_numbers_scale), /* before another library multiplies there */

@@ -482,6 +482,9 @@ static void product_variants(ga_dtype dtype)
         COMPILES("matmul", ga_matmul(ga_slice(large, ":, :60"), ga_slice(large, ":60")));
         COMPILES("matmul", ga_matmul(large, ga_slice(large, ":, :28")));
         COMPILES("matvec", ga_matvec(large, ga_slice(large, "0")));
+        gpuarray *many = ga_empty(dtype, GA_SHAPE(600, 64, 32));
+        COMPILES("matmul", ga_matmul(many, ga_transpose_axes(many, 3, (int[]){0, 2, 1})));
+        COMPILES("matmul", ga_matmul(ga_slice(many, "..., :15, :13"), ga_slice(many, ":, :13")));
     }
 }
 

@@ -146,12 +146,12 @@ static void set_optional(ga__record *record, const char *name, const char *text)
 static void clear_optional(ga__record *record)
 {
     const char *const keys[] = {
-        GA__KEY(integer),       GA__KEY(functions),   GA__KEY(special),   GA__KEY(elements),
-        GA__KEY(distributions), GA__KEY(samplers),    GA__KEY(counts),    GA__KEY(search),
-        GA__KEY(bins),          GA__KEY(gather),      GA__KEY(fold),      GA__KEY(convolve),
-        GA__KEY(series),        GA__KEY(vector_math), GA__KEY(plain),     GA__KEY(fast_path),
-        GA__KEY(reduce_types),  GA__KEY(scan_types),  GA__KEY(order_key), GA__KEY(runs),
-        GA__KEY(short_circuit), GA__KEY(reduces),     GA__KEY(transposes)};
+        GA__KEY(integer),       GA__KEY(functions),   GA__KEY(special),    GA__KEY(elements),
+        GA__KEY(distributions), GA__KEY(samplers),    GA__KEY(counts),     GA__KEY(search),
+        GA__KEY(bins),          GA__KEY(gather),      GA__KEY(fold),       GA__KEY(convolve),
+        GA__KEY(series),        GA__KEY(vector_math), GA__KEY(plain),      GA__KEY(fast_path),
+        GA__KEY(reduce_types),  GA__KEY(scan_types),  GA__KEY(order_key),  GA__KEY(runs),
+        GA__KEY(short_circuit), GA__KEY(reduces),     GA__KEY(transposes), GA__KEY(exact)};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         ga__record_set(record, keys[k], "");
 }

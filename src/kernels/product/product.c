@@ -96,7 +96,8 @@ static ga_status launch(const plan *p, const ga__loaded_kernel *kernel, const ga
         add_scratch(&params, p, scratch);
     add_stack(&params, p);
     const ga__launch shape = {.grid = p->v.host || p->blocks < INT32_MAX ? p->blocks : INT32_MAX,
-                              .block = GA__PRODUCT_SIDE * GA__PRODUCT_SIDE,
+                              .block = p->block,
+                              .shared = p->shared_bytes,
                               .words = words,
                               .nwords = ga__params_count(&params)};
     ga__stream *stream = ga__product_stream(p);
@@ -204,8 +205,11 @@ static bool is_first_of_rows(const plan *p)
     return p->device->arch > 0 && ga__product_is_rows(p);
 }
 
+/* Of one column, which a library would have taken, as of one row. */
 static ga_status run_own(plan *p)
 {
+    if (p->n == 1 && p->m > 1)
+        ga__product_turn(p);
     return ga__product_is_rows(p) ? ga__product_by_rows(p) : run_template(p);
 }
 

@@ -8,10 +8,7 @@
 typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
-enum {
-    FASTER_IN_LANES = 6 * 6 * 6, /* multiplications of a product that need no library */
-    COPY_PAYS = 16               /* multiplications for each element that would be copied */
-};
+#define COPY_PAYS 16 /* multiplications for each element that would be copied */
 
 ga_status ga__product_copy(gpuarray *to, const gpuarray *from)
 {
@@ -79,7 +76,7 @@ bool ga__product_fits(const plan *p, ga__product_fit *fit)
     const ga__product_verbs *verbs = &p->device->backend->product;
     if (!verbs->multiply || p->k == 0 || !ga__dtype_rounds(p->call->type))
         return false;
-    if (ga__product_is_little(p) && p->m * p->n * p->k <= FASTER_IN_LANES)
+    if (ga__product_needs_no_library(p))
         return false;
     choose_types(p, fit);
     const ga__matrix_product product = describe(p, fit);

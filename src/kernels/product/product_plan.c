@@ -32,11 +32,10 @@ static void exchange(int64_t *x, int64_t *y)
     *y = before;
 }
 
-/* c = a b is c' = b' a' of the transposes. */
-static void transpose(plan *p)
+void ga__product_turn(plan *p)
 {
     const operand a = p->a;
-    p->turned = true;
+    p->turned = !p->turned;
     p->a = p->b;
     p->b = a;
     exchange(&p->a.row, &p->a.column);
@@ -110,15 +109,50 @@ static void fold_stack(plan *p)
         axis = fold_axis(p, axis) ? 0 : axis + 1;
 }
 
+/* Of little products. */
 enum {
-    LITTLE_SIDE = 12, /* of the largest little matrix, */
-    LITTLE_STACK = 8  /* and how many are worth lanes */
+    LITTLE_SIDE = 12, /* host: of the largest little matrix, */
+    LITTLE_STACK = 8, /* and how many are worth lanes */
+    LEAST_SIDE = 4,   /* CUDA: threads along each side of a team, */
+    MOST_SIDE = 8,
+    LEAST_DEPTH = 8, /* and places of k for which it has room */
+    FEW_DEPTH = 32,  /* of several teams in a block: any GPU has the shared memory */
+    MOST_DEPTH = 64,
+    FASTER_IN_LANES = 6 * 6 * 6, /* host: multiplications of a product that need no library */
+    NARROW = 12,                 /* CUDA: rows or columns of products that need none, */
+    SHORT = 16,                  /* and both of vectors: in any number, */
+    MIDDLE = 48,                 /* or in several rounds */
+    BLOCK_SHARED = 1 << 10,      /* bytes of shared memory that the system takes for each block, */
+    MOST_BLOCKS = 32             /* of which a multiprocessor has so many */
 };
+
+static bool is_little_on_host(const plan *p)
+{
+    return p->places >= LITTLE_STACK && p->m <= LITTLE_SIDE && p->n <= LITTLE_SIDE &&
+           p->k <= LITTLE_SIDE;
+}
+
+/* Columns of a thread of a team, at most: sums are in up to 64 registers. */
+static int most_columns(size_t word)
+{
+    return GA__PRODUCT_LITTLE_LINES * 4 / (int)word;
+}
+
+/* Copies to shared memory in the background neither convert nor widen. */
+static bool is_little_on_cuda(const plan *p)
+{
+    const ga_dtype type = p->call->type;
+    const size_t size = ga__dtype_size(type);
+    const bool plain = ga__dtype_compute(type) == type && (size == 4 || size == 8) &&
+                       p->a.array->dtype == type && p->b.array->dtype == type;
+    return plain && p->m > 1 && p->n > 1 && p->k > 0 && p->places >= p->device->processors &&
+           p->m <= MOST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= MOST_SIDE * most_columns(size) &&
+           p->k <= MOST_DEPTH;
+}
 
 bool ga__product_is_little(const plan *p)
 {
-    return p->device->arch == 0 && p->places >= LITTLE_STACK && p->m <= LITTLE_SIDE &&
-           p->n <= LITTLE_SIDE && p->k <= LITTLE_SIDE;
+    return p->device->arch == 0 ? is_little_on_host(p) : is_little_on_cuda(p);
 }
 
 /* Columns of complex numbers that the own kernel multiplies faster on the host. */
@@ -157,7 +191,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
     read_stack(p);
     fold_stack(p);
     if (is_better_turned(p))
-        transpose(p);
+        ga__product_turn(p);
 }
 
 /* ---- Tiles ---- */
@@ -222,8 +256,8 @@ static void set_tile(plan *p, int rows, int columns)
 {
     p->v.rows = (uint8_t)rows;
     p->v.columns = (uint8_t)columns;
-    p->tile_m = rows * GA__PRODUCT_SIDE;
-    p->tile_n = columns * GA__PRODUCT_SIDE;
+    p->tile_m = rows * p->v.side;
+    p->tile_n = columns * p->v.side;
 }
 
 static bool along_k(int64_t along, int64_t step)
@@ -264,12 +298,43 @@ static void choose_vectors(plan *p)
     p->v.c_vectors = p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
 }
 
+static void choose_directions(plan *p)
+{
+    p->v.a_along_k = along_k(p->a.column, p->a.row);
+    p->v.b_along_k = along_k(p->b.row, p->b.column);
+}
+
+/* A team of threads, each with as few rows and columns as cover the product. */
+static void plan_teams(plan *p)
+{
+    const size_t word = ga__product_word_bytes((ga_dtype)p->v.type, false);
+    const int most = most_columns(word);
+    const bool few = p->m <= LEAST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= LEAST_SIDE * most &&
+                     p->k <= FEW_DEPTH;
+    const int side = few ? LEAST_SIDE : MOST_SIDE;
+    int columns = 2, depth = LEAST_DEPTH;
+    while (columns * side < p->n)
+        columns *= 2;
+    p->v.depth = 1;
+    for (; depth < p->k; depth *= 2)
+        p->v.depth++;
+    p->v.side = (uint8_t)side;
+    set_tile(p, (int)ga__ceil_div(p->m, side), columns);
+    choose_directions(p);
+    choose_vectors(p);
+    count_tiles(p);
+    p->blocks = ga__ceil_div(p->places, ga__product_teams(&p->v));
+    p->block = GA__PRODUCT_LITTLE_BLOCK;
+    p->shared_bytes = ga__product_shared_bytes(&p->v);
+}
+
 static void plan_cuda(plan *p)
 {
     const int64_t wanted = (int64_t)p->device->processors * CUDA_BLOCKS;
     const int64_t word = (int64_t)ga__product_word_bytes((ga_dtype)p->v.type, false);
-    p->v.a_along_k = along_k(p->a.column, p->a.row);
-    p->v.b_along_k = along_k(p->b.row, p->b.column);
+    p->v.side = GA__PRODUCT_SIDE;
+    p->block = GA__PRODUCT_SIDE * GA__PRODUCT_SIDE;
+    choose_directions(p);
     int rows = word <= 8 ? 8 : 2, columns = word <= 4 ? 8 : word <= 8 ? 4 : 2;
     while (rows > 2 && rows / 2 * GA__PRODUCT_SIDE >= p->m)
         rows /= 2;
@@ -299,12 +364,47 @@ void ga__product_plan_tiles(plan *p)
     p->v.host = p->device->arch == 0;
     assert(p->m > 0 && p->n > 0);
     p->v.little = ga__product_is_little(p);
+    p->block = 0;
+    p->shared_bytes = 0;
     if (p->v.little)
-        plan_little(p);
+        p->v.host ? plan_little(p) : plan_teams(p);
     else if (p->v.host)
         plan_host(p);
     else
         plan_cuda(p);
+}
+
+/* ---- The library ---- */
+
+/* Rounds of places in which the multiprocessors have teams for all, as shared memory allows. */
+static int64_t rounds_of(const plan *p)
+{
+    const int64_t each = (int64_t)p->shared_bytes + BLOCK_SHARED;
+    const int64_t blocks = least((int64_t)p->device->shared_bytes / each, MOST_BLOCKS);
+    return p->blocks / (p->device->processors * (blocks > 0 ? blocks : 1));
+}
+
+/* Teams lose little time at the end of the last round if there are several. Where elements are
+ * copied one by one, or have 8 bytes, only narrow products are faster. */
+static bool teams_are_faster(const plan *p)
+{
+    const int64_t longer = p->m > p->n ? p->m : p->n;
+    plan teams = *p;
+    if (least(p->m, p->n) <= NARROW)
+        return true;
+    ga__product_plan_tiles(&teams);
+    const ga__product_variant *v = &teams.v;
+    const bool vectors = v->a_vectors && v->a_along_k && v->b_vectors && !v->b_along_k &&
+                         v->c_vectors && ga__product_word_bytes(p->call->type, false) == 4;
+    return vectors && rounds_of(&teams) >= (longer <= SHORT ? 0 : longer <= MIDDLE ? 4 : 8);
+}
+
+bool ga__product_needs_no_library(const plan *p)
+{
+    if (!ga__product_is_little(p))
+        return false;
+    return p->device->arch == 0 ? p->m * p->n * p->k <= FASTER_IN_LANES
+                                : !p->call->tf32 && teams_are_faster(p);
 }
 
 ga__stream *ga__product_stream(const plan *p)

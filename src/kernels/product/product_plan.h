@@ -23,19 +23,28 @@ typedef struct ga__product_plan {
     bool turned;    /* a and b are the call's b and a, transposed */
     ga__product_variant v;
     int64_t tile_m, tile_n, tiles_m, tiles_n;
-    int64_t blocks;       /* of the launch */
+    int64_t blocks;       /* of the launch, */
+    int block;            /* CUDA: of so many threads */
+    size_t shared_bytes;  /* CUDA: dynamic bytes of a block */
     size_t scratch_bytes; /* of a host's worker */
 } ga__product_plan;
 
 /* Reads the operands: shapes, strides and the stack. */
 void ga__product_plan_read(ga__product_plan *p, const ga__product *call);
 
+/* c = a b becomes c' = b' a' of the transposes, or the other way round. */
+void ga__product_turn(ga__product_plan *p);
+
 /* Whether the product is of one row, so that memory limits it and the reduction engine computes it:
  * each element of b is read once. */
 bool ga__product_is_rows(const ga__product_plan *p);
 
-/* Whether lanes of vectors compute a product each, on the host: of a stack of little matrices. */
+/* Whether lanes of vectors on the host, or teams of threads, compute a product each: of a stack of
+ * little matrices. */
 bool ga__product_is_little(const ga__product_plan *p);
+
+/* Whether such products are faster by themselves than by the device's library, as measured. */
+bool ga__product_needs_no_library(const ga__product_plan *p);
 
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);

@@ -21,6 +21,27 @@ int ga__product_group(ga_dtype type)
     return word <= 4 ? 4 : word <= 8 ? 2 : 1;
 }
 
+int ga__product_teams(const variant *v)
+{
+    return GA__PRODUCT_LITTLE_BLOCK / (v->side * v->side);
+}
+
+static int depth_of(const variant *v)
+{
+    return v->host ? GA__PRODUCT_DEPTH : 4 << v->depth;
+}
+
+/* As ga_stage of product_little.cuda. */
+size_t ga__product_shared_bytes(const variant *v)
+{
+    const ga_dtype type = (ga_dtype)v->type;
+    const int quad = ga__product_group(type), depth = depth_of(v);
+    const int rows = v->side * v->rows, columns = v->side * v->columns;
+    const int factors = rows * (depth + quad) + depth * (columns + quad);
+    const int words = factors > rows * columns ? factors : rows * columns;
+    return (size_t)(ga__product_teams(v) * words) * ga__product_word_bytes(type, false);
+}
+
 size_t ga__product_param_words(const variant *v)
 {
     const size_t scratch = v->host ? sizeof(ga__product_scratch) : 0;
@@ -56,8 +77,10 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_flag(record, GA__KEY(stack), v->axes > 0);
     ga__record_set_number(record, GA__KEY(axes), v->axes);
     ga__record_set_flag(record, GA__KEY(little), v->little);
-    ga__record_set_number(record, GA__KEY(share), GA__PRODUCT_SHARE);
-    ga__record_set_number(record, GA__KEY(depth), GA__PRODUCT_DEPTH);
+    ga__record_set_number(record, GA__KEY(share),
+                          v->host || !v->little ? GA__PRODUCT_SHARE : ga__product_teams(v));
+    ga__record_set_number(record, GA__KEY(depth), depth_of(v));
+    ga__record_set_number(record, GA__KEY(side), v->side);
     set_boolean(record, GA__KEY(a_along_k), v->a_along_k);
     set_boolean(record, GA__KEY(b_along_k), v->b_along_k);
     set_boolean(record, GA__KEY(a_vectors), v->a_vectors);

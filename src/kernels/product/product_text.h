@@ -23,17 +23,22 @@ enum { GA__PRODUCT_AXIS_WORDS = 4 };
 /* Host: words along k of a panel, and more than the most rows and columns that fill up a tile. */
 enum { GA__PRODUCT_DEPTH = 256, GA__PRODUCT_MOST_ROWS = 12, GA__PRODUCT_MOST_COLUMNS = 128 };
 
-/* Little products: of a block; bytes of a vector, or more. */
+/* Little products on the host: of a block; bytes of a vector, or more. */
 enum { GA__PRODUCT_SHARE = 128, GA__PRODUCT_VECTOR = 64 };
 
-/* CUDA: the threads of a block along each side of a tile. */
-enum { GA__PRODUCT_SIDE = 16 };
+/* CUDA: the threads of a block along each side of a tile, and those of a block whose teams have
+ * little products, with up to so many rows and columns of a thread. */
+enum { GA__PRODUCT_SIDE = 16, GA__PRODUCT_LITTLE_BLOCK = 64, GA__PRODUCT_LITTLE_LINES = 8 };
 
 /* Bytes of the words in which the product of a dtype is computed. */
 size_t ga__product_word_bytes(ga_dtype type, bool host);
 
 /* CUDA: the words of a vector; those of one byte hold four elements each. */
 int ga__product_group(ga_dtype type);
+
+/* CUDA: teams of a block of little products, and bytes of its shared memory. */
+int ga__product_teams(const ga__product_variant *v);
+size_t ga__product_shared_bytes(const ga__product_variant *v);
 
 size_t ga__product_param_words(const ga__product_variant *v);
 

@@ -12,6 +12,7 @@
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 #include "ops/index/counted.h"
+#include "ops/index/exact.h"
 #include "ops/index/packed.h"
 
 /* Tuples of one part of a long fold on a GPU: a power of two. */
@@ -344,6 +345,7 @@ static ga_status fold_view(const operation *op, gpuarray *view, ga_value value)
 static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value value, bool relaxed)
 {
     gpuarray *copy = NULL;
+    ga__sums sums;
     ga_dtype loop;
     ga_status status = separate(op, g->x, &value, &copy);
     if (status == GA_OK)
@@ -357,6 +359,8 @@ static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value val
     else if (status == GA_OK && g->x->buffer->device->arch != 0 && has_atomics(op, g->x) &&
              (relaxed || commutes(op, g->x, loop)))
         status = ga__scatter_fold(op->name, g, value, op->fold, loop);
+    else if (status == GA_OK && op->row == GA__ROW_add && ga__exact_plan(g, loop, &sums))
+        status = ga__add_exactly(op->name, g, value, loop, &sums);
     else if (status == GA_OK)
         status = fold_by_order(op, g, value, loop);
     ga_free(copy);

@@ -22,8 +22,8 @@
 
 /* The kernels of a call: only a check of all indices; the tuples' keys; the same in words with what
  * follows; claims; writes of those that stay; writes of all, of one value or in order; folds by
- * atomics. */
-typedef enum step { CHECK, KEYS, PACK, CLAIM, WRITE, WRITE_ALL, FOLD } step;
+ * atomics; exact sums. */
+typedef enum step { CHECK, KEYS, PACK, CLAIM, WRITE, WRITE_ALL, FOLD, SUM } step;
 
 typedef struct scatter {
     const char *name;
@@ -35,6 +35,7 @@ typedef struct scatter {
     int64_t mask, low;
     bool ordered; /* one processor takes the tuples in order */
     const ga__packed *packed;
+    const ga__sums *sums;
     const char *fold; /* the operation, and the dtype in which it computes */
     ga_dtype loop;
 } scatter;
@@ -42,7 +43,7 @@ typedef struct scatter {
 /* Whether the step has the tuples alone, without the other axes of the result. */
 static bool has_tuples_only(step what)
 {
-    return what == CHECK || what == KEYS || what == PACK || what == CLAIM;
+    return what == CHECK || what == KEYS || what == PACK || what == CLAIM || what == SUM;
 }
 
 /* Whether the step writes to the array. */
@@ -90,6 +91,8 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
     }
     if (what == FOLD)
         ga__strbuf_addf(t, ") ga::fold_into<ga::%s>(&x[0", s->fold);
+    else if (what == SUM)
+        ga__strbuf_add(t, ") ga::add_exactly(" GA__SUMS_TEXT ", 0");
     else if (what == WRITE_ALL)
         ga__strbuf_add(t, ") ga::write_near(&x[0");
     else
@@ -101,6 +104,7 @@ static void step_text(const scatter *s, step what, ga__strbuf *t)
     ga__strbuf_add(t, what == CLAIM       ? ", p)"
                       : what == KEYS      ? " - low : -1"
                       : what == FOLD      ? "], v, z)"
+                      : what == SUM       ? " - low, v)"
                       : what == PACK      ? ""
                       : what == WRITE_ALL ? "], v)"
                                           : "] = v");
@@ -162,7 +166,7 @@ static void add_indices(const scatter *s, step what, const extent *e, memory *m)
         add_number(m, k, 1, 'n', index->length);
         if (what == CLAIM || what == WRITE)
             add_number(m, k, 2, 'm', key);
-        if (what == KEYS || what == PACK || writes_elements(what))
+        if (what == KEYS || what == PACK || what == SUM || writes_elements(what))
             add_number(m, k, 3, 's', index->stride / size);
         if (s->mode == GA_RAISE && what != WRITE)
             add_number(m, k, 4, 'a', index->axis);
@@ -214,14 +218,11 @@ static void add_keys(const scatter *s, step what, const extent *e, memory *m)
         add_words(s, e, m);
 }
 
-/* The array and the value that the operation folds into it, which computes in its own dtype. */
-static void add_folded(const scatter *s, const extent *e, memory *m)
+/* The value that is folded or added, in the dtype that computes. */
+static void add_loop_value(const scatter *s, const extent *e, memory *m)
 {
     const gpuarray *from = s->value.as.array;
     int64_t strides[GA_MAX_NDIM];
-    ga__lens_set_typed(&m->x, s->g->x, e->ndim, e->shape, s->g->strides, s->g->offset);
-    add(m, ga__lens_operand("x", &m->x, GA__PLACED, true));
-    add(m, ga__number_operand("z", s->loop, ga_value_bool(false)));
     if (s->value.kind == GA_VALUE_NUMBER) {
         add(m, ga__number_operand("v", s->loop, s->value));
         return;
@@ -231,6 +232,35 @@ static void add_folded(const scatter *s, const extent *e, memory *m)
     ga__operand value = ga__lens_operand("v", &m->value, GA__VALUE, false);
     value.type = s->loop;
     add(m, value);
+}
+
+/* The array and the value that the operation folds into it. */
+static void add_folded(const scatter *s, const extent *e, memory *m)
+{
+    ga__lens_set_typed(&m->x, s->g->x, e->ndim, e->shape, s->g->strides, s->g->offset);
+    add(m, ga__lens_operand("x", &m->x, GA__PLACED, true));
+    add(m, ga__number_operand("z", s->loop, ga_value_bool(false)));
+    add_loop_value(s, e, m);
+}
+
+void ga__sums_operands(const ga__sums *sums, int ndim, const int64_t *shape, ga__lens *table,
+                       ga__operand *operands)
+{
+    const int64_t none[GA_MAX_NDIM] = {0};
+    ga__lens_set_typed(table, sums->table, ndim, shape, none, 0);
+    operands[0] = ga__lens_operand("t", table, GA__PLACED, true);
+    operands[1] = ga__integer_operand("elements", sums->elements);
+    operands[2] = ga__integer_operand("copies", sums->copies);
+    operands[3] = ga__integer_operand("bits", sums->bits);
+    operands[4] = ga__integer_operand("digits", sums->digits);
+}
+
+static void add_sums(const scatter *s, const extent *e, memory *m)
+{
+    ga__sums_operands(s->sums, e->ndim, e->shape, &m->table, m->operand + m->n);
+    m->n += GA__SUMS_OPERANDS;
+    add(m, ga__integer_operand("low", s->low));
+    add_loop_value(s, e, m);
 }
 
 static void add_target(const scatter *s, const extent *e, memory *m)
@@ -248,8 +278,9 @@ static void add_target(const scatter *s, const extent *e, memory *m)
 
 static ga_status run(const scatter *s, step what)
 {
-    static const char *const names[] = {"check_indices", "index_keys", "pack_tuples", "claim",
-                                        "scatter",       "scatter",    "fold"};
+    static const char *const names[] = {"check_indices", "index_keys", "pack_tuples",
+                                        "claim",         "scatter",    "scatter",
+                                        "fold",          "sum_exactly"};
     memory m;
     ga__strbuf text = GA__STRBUF_INIT, description = GA__STRBUF_INIT;
     ga__formula formula = {.name = names[what], .ordered = s->ordered};
@@ -268,6 +299,8 @@ static ga_status run(const scatter *s, step what)
             add_keys(s, what, &e, &m);
         else if (what == FOLD)
             add_folded(s, &e, &m);
+        else if (what == SUM)
+            add_sums(s, &e, &m);
         else if (writes_elements(what))
             add_target(s, &e, &m);
         add_indices(s, what, &e, &m);
@@ -405,6 +438,19 @@ ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value val
     const scatter s = {
         .name = name, .g = g, .mode = GA_RAISE, .value = value, .fold = fold, .loop = loop};
     return run(&s, FOLD);
+}
+
+ga_status ga__scatter_sum(const char *name, const ga__indexing *g, ga_value value, ga_dtype loop,
+                          const ga__sums *sums)
+{
+    const scatter s = {.name = name,
+                       .g = g,
+                       .mode = GA_RAISE,
+                       .value = value,
+                       .sums = sums,
+                       .low = sums->low,
+                       .loop = loop};
+    return run(&s, SUM);
 }
 
 ga_status ga__check_tuples(const char *name, const ga__indexing *g)

@@ -47,6 +47,26 @@ ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mod
 ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
                            const char *fold, ga_dtype loop);
 
+/* CUDA: exact sums of elements of x, in digits of `bits` bits (templates/lib/exact.tmpl). */
+typedef struct ga__sums {
+    gpuarray *table;  /* uint64: a row for each digit, after one for numbers that are not finite */
+    int64_t low;      /* the place of the first element, in elements from the parts' offset, */
+    int64_t span;     /* and how many there are */
+    int64_t elements; /* sums: of complex numbers two each */
+    int64_t copies;   /* of each word, a power of two */
+    int bits, digits;
+} ga__sums;
+
+/* The operands of a body that has the sums as GA__SUMS_TEXT, over a nest of this shape. */
+#define GA__SUMS_OPERANDS 5
+#define GA__SUMS_TEXT "{t, elements, copies, (unsigned)bits, (unsigned)digits}"
+void ga__sums_operands(const ga__sums *sums, int ndim, const int64_t *shape, ga__lens *table,
+                       ga__operand *operands);
+
+/* CUDA: adds the value, as `loop`, to the sums of what the parts describe: single elements. */
+ga_status ga__scatter_sum(const char *name, const ga__indexing *g, ga_value value, ga_dtype loop,
+                          const ga__sums *sums);
+
 /* Raises what ga__scatter() would. */
 ga_status ga__check_tuples(const char *name, const ga__indexing *g);
 
