@@ -350,8 +350,8 @@ static void rows_in_order(void **state)
 /* Keys of few bytes are counted, from some length on; others are sorted by vectors or digits. */
 static void counted_rows(void **state)
 {
-    static const ga_dtype dtypes[] = {GA_INT16,  GA_FLOAT16, GA_UINT16,      GA_INT8,
-                                      GA_BOOL,   GA_UINT8,   GA_FLOAT8_E5M2, GA_BFLOAT16};
+    static const ga_dtype dtypes[] = {GA_INT16, GA_FLOAT16, GA_UINT16,      GA_INT8,
+                                      GA_BOOL,  GA_UINT8,   GA_FLOAT8_E5M2, GA_BFLOAT16};
     (void)state;
     for (int k = 0; k < 8; k++)
         for (int64_t n = 32766; n <= 32770; n += 2)

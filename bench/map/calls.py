@@ -1,6 +1,6 @@
 """Times the calls of calls.def by Quarry on the host and by NumPy in turns; the worst ratio comes first.
 
-calls.py QUARRY_CALLS [--sizes 1000,100000] [--dtypes int8,float64] [--lengths 3,1000] [--calls sort,add] [--values few] [--out FILE]
+calls.py QUARRY_CALLS [--sizes 1000,100000] [--dtypes int8,float64] [--lengths 3,1000] [--calls sort,add] [--out FILE]
 writes a CSV line for each cell: the least times of both in microseconds, and the ratios of the least and of the
 median times. Two programs, with a comma between, compare builds instead."""
 import argparse
@@ -22,6 +22,7 @@ except ImportError:
 
 DTYPES = 'bool,int8,int16,int32,int64,float16,float32,float64,complex64'
 LENGTHS, SIZES, ROUNDS, BATCH_US = '2,3,7,33,1000', '1000,100000,10000000', 9, 1500
+VALUES = ('random', 'sorted', 'reversed', 'few')
 BY_ROWS = ('rows_', 'columns_', 'add_row', 'add_column', 'transpose', 'einsum', 'pad')
 
 
@@ -119,7 +120,7 @@ def options():
     parser.add_argument('--dtypes', default=DTYPES)
     parser.add_argument('--lengths', default=LENGTHS)
     parser.add_argument('--calls', default='*', help='patterns')
-    parser.add_argument('--values', default='random', choices=('random', 'sorted', 'reversed', 'few'), help='of x and y')
+    parser.add_argument('--values', default='random', choices=VALUES, help='of x and y')
     parser.add_argument('--rounds', type=int, default=ROUNDS)
     parser.add_argument('--batch', type=float, default=BATCH_US)
     parser.add_argument('--out')

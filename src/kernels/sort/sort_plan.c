@@ -92,11 +92,10 @@ static size_t row_scratch(const plan *p, size_t size)
 {
     const size_t length = (size_t)p->length, index = p->v.wide ? 8 : 4;
     const size_t side = (length * size + 63) / 64 * 64;
-    const size_t nbytes =
-        counts_keys(p, size)       ? (size == 1 ? 4 << 8 : 1 << 16) * index + side
-        : word_bytes(p, size) > 0  ? word_scratch(p, size)
-                                   : (p->v.values ? 1 : 2) * side +
-                                         (p->v.indices ? 2 * index * length : 0);
+    const size_t nbytes = counts_keys(p, size)      ? (size == 1 ? 4 << 8 : 1 << 16) * index + side
+                          : word_bytes(p, size) > 0 ? word_scratch(p, size)
+                                                    : (p->v.values ? 1 : 2) * side +
+                                                          (p->v.indices ? 2 * index * length : 0);
     return (nbytes + 63) / 64 * 64;
 }
 
