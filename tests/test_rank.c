@@ -339,14 +339,14 @@ static void rows_are_divided_as_a_stable_sort_divides_them(void **state)
 
 /* ---- Samples of long rows ---- */
 
-/* A row whose sampled elements say little: the host samples each 16th element of 4096, and these
- * are less than all others, or greater, or equal. */
+/* A row whose sampled elements say little: the host samples each 8th element of 4096, each 16th of
+ * 16384, and these are less than all others, or greater, or equal. */
 static void fill_misleading(ga_dtype dtype, int kind, int64_t n, char *row)
 {
     for (int64_t k = 0; k < n; k++) {
         const double number = (double)((k * 2654435761u) % 10007);
         const double sampled = kind == 0 ? number - 20000 : kind == 1 ? number + 20000 : 5000;
-        const ga_value v = ga_value_double(k % 16 == 0 ? sampled : number);
+        const ga_value v = ga_value_double(k % (n < 16384 ? 8 : 16) == 0 ? sampled : number);
         ga__dtype_store(dtype, v, row + (size_t)k * ga_dtype_size(dtype));
     }
 }

@@ -323,6 +323,41 @@ static void indices_of_close_numbers(void **state)
     }
 }
 
+/* Rows that are in order, or in the reverse order with ties, but for a few elements. */
+static void rows_in_order(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT64, GA_UINT16, GA_FLOAT64};
+    static const int64_t lengths[] = {700, 3000, 270000};
+    (void)state;
+    for (int turn = 0; turn < 24; turn++) {
+        const ga_dtype dtype = dtypes[turn % 4];
+        const int64_t n = lengths[turn / 8];
+        const size_t size = ga_dtype_size(dtype);
+        char *bytes = malloc((size_t)n * size), text[80];
+        assert_non_null(bytes);
+        for (int64_t k = 0; k < n; k++) {
+            const double number = (double)((turn / 4 % 2 ? n - k : k) / 7 % 60000) - 100;
+            store(dtype, turn % 3 == 0 && k == n / 2 ? -0.0 : number, 0, bytes + (size_t)k * size);
+        }
+        snprintf(text, sizeof text, "in order: turn %d", turn);
+        GA_SCOPE {
+            check_sorted(ga_from_host(bytes, dtype, GA_SHAPE(1, n)), -1, turn % 5 == 0, text);
+        }
+        free(bytes);
+    }
+}
+
+/* Keys of few bytes are counted, from some length on; others are sorted by vectors or digits. */
+static void counted_rows(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_INT16, GA_FLOAT16, GA_UINT16,      GA_INT8,
+                                      GA_BOOL,  GA_UINT8,   GA_FLOAT8_E5M2, GA_BFLOAT16};
+    (void)state;
+    for (int k = 0; k < 8; k++)
+        for (int64_t n = 32766; n <= 32770; n += 2)
+            check_rows(dtypes[k], 2, n, n % 4 ? ANY_BITS : SPECIAL, k % 2, (uint64_t)(n + k));
+}
+
 static void long_rows_of_every_dtype(void **state)
 {
     (void)state;
@@ -732,6 +767,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_host_sorts_rows_of_any_length),
         cmocka_unit_test(networks_of_any_length),
         cmocka_unit_test(indices_of_close_numbers),
+        cmocka_unit_test(rows_in_order),
+        cmocka_unit_test(counted_rows),
         cmocka_unit_test(long_rows_of_every_dtype),
         simulating_test(cuda_sorts_rows_of_any_length),
         simulating_test(cuda_sorts_long_rows),

@@ -22,6 +22,7 @@ except ImportError:
 
 DTYPES = 'bool,int8,int16,int32,int64,float16,float32,float64,complex64'
 LENGTHS, SIZES, ROUNDS, BATCH_US = '2,3,7,33,1000', '1000,100000,10000000', 9, 1500
+VALUES = ('random', 'sorted', 'reversed', 'few')
 BY_ROWS = ('rows_', 'columns_', 'add_row', 'add_column', 'transpose', 'einsum', 'pad')
 
 
@@ -77,10 +78,19 @@ def numbers(rng, dtype, n):
     return rng.integers(1, most, n, dtype=dtype)
 
 
-def arrays(dtype, n, k):
+def arranged(x, values):
+    """The same numbers in another order, or seven of them again and again."""
+    if values == 'random':
+        return x
+    if values == 'few':
+        return x[np.arange(len(x)) * 7919 % 7].copy()
+    return np.sort(x)[::-1 if values == 'reversed' else None].copy()
+
+
+def arrays(dtype, n, k, values='random'):
     rng = np.random.default_rng(n + k)
     rows = max(n // k, 1)
-    x, y = numbers(rng, dtype, n), numbers(rng, dtype, n)
+    x, y = (arranged(numbers(rng, dtype, n), values) for _ in range(2))
     m = x[:rows * k].reshape(rows, k).copy() if n >= k else numbers(rng, dtype, (rows, k))
     low, high = (np.sort(x)[[n // 4, n - n // 4]] if x.dtype.kind != 'c' else x[:2])
     side = 64
@@ -110,6 +120,7 @@ def options():
     parser.add_argument('--dtypes', default=DTYPES)
     parser.add_argument('--lengths', default=LENGTHS)
     parser.add_argument('--calls', default='*', help='patterns')
+    parser.add_argument('--values', default='random', choices=VALUES, help='of x and y')
     parser.add_argument('--rounds', type=int, default=ROUNDS)
     parser.add_argument('--batch', type=float, default=BATCH_US)
     parser.add_argument('--out')
@@ -141,7 +152,7 @@ def main():
                     wanted = list(cells(given, listed, dtype, nth == 0))
                     if not wanted:
                         continue
-                    made = arrays(dtype, n, k)
+                    made = arrays(dtype, n, k, given.values)
                     for name, array in made.items():
                         np.save(folder / f'{name}.npy', array)
                     for side in sides:

@@ -9,8 +9,12 @@ enum {
     DIGITS = 256,            /* values of a digit */
     HOST_ELEMENTS = 1 << 15, /* that a worker sorts at a time: they are in its cache */
     HOST_LONG = 1 << 16,     /* a row from here on is worth several workers, */
-    MANY_WORKERS = 16,       /* or so many if one of them sorts words that pack the indices, */
+    HOST_LONGER = 1 << 18,   /* or, if there are few and vectors sort it, from here on; */
+    FEW_WORKERS = 4,
+    MANY_WORKERS = 16,       /* or so many if one of them counts keys or packs indices in words, */
     MOST_SCRATCH = 1 << 30,  /* for which all workers have at most so many bytes */
+    COUNTED_ROW = 1 << 15,   /* the shortest row whose keys of 2 bytes are counted sooner than */
+    COUNTED_SHORT = 1 << 13, /* vectors, or digits, sort it */
     HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
     MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
@@ -52,23 +56,46 @@ static bool divides_vectors(void)
 #endif
 }
 
-/* Bytes of the words that stand for elements where comparisons sort them; 0 where digits do: small
- * keys have few digits, and large ones leave no room for an index. */
+static bool is_plain(const plan *p)
+{
+    return p->v.values && !p->v.indices && ga__dtype_kind((ga_dtype)p->v.type) != 'c';
+}
+
+/* Whether the keys of a row are worth a counter for each. */
+static bool counts_keys(const plan *p, size_t size)
+{
+    const int64_t least = divides_vectors() ? COUNTED_ROW : COUNTED_SHORT;
+    return is_plain(p) && (size == 1 || (size == 2 && p->length >= least));
+}
+
+/* Bytes of the words that stand for elements where comparisons sort them; 0 where digits or counts
+ * do: small keys have few digits, and large ones leave no room for an index. */
 static size_t word_bytes(const plan *p, size_t size)
 {
-    const bool plain = p->v.values && !p->v.indices;
     if (!divides_vectors() || p->v.wide || ga__dtype_kind((ga_dtype)p->v.type) == 'c')
         return 0;
-    return size == 4 ? (plain ? 4 : 8) : size == 8 && plain ? 8 : 0;
+    if (is_plain(p))
+        return size == 1 || counts_keys(p, size) ? 0 : size == 2 ? 4 : size;
+    return size == 4 ? 8 : 0;
+}
+
+/* Words are sorted in the result's memory, or have memory of their own; spare ones; room for the
+ * elements. */
+static size_t word_scratch(const plan *p, size_t size)
+{
+    const size_t words = ((size_t)p->length * word_bytes(p, size) + 63) / 64 * 64,
+                 elements = (size_t)p->length * size;
+    return !is_plain(p) ? 2 * words : (word_bytes(p, size) == size ? 1 : 2) * words + elements;
 }
 
 static size_t row_scratch(const plan *p, size_t size)
 {
-    const size_t length = (size_t)p->length, word = word_bytes(p, size);
-    const size_t side = (length * size + 63) / 64 * 64, index = p->v.wide ? 8 : 4;
-    const size_t nbytes =
-        word > 0 ? 2 * ((length * word + 63) / 64 * 64)
-                 : (p->v.values ? 1 : 2) * side + (p->v.indices ? 2 * index * length : 0);
+    const size_t length = (size_t)p->length, index = p->v.wide ? 8 : 4;
+    const size_t side = (length * size + 63) / 64 * 64;
+    const size_t nbytes = counts_keys(p, size)      ? (size == 1 ? 4 << 8 : 1 << 16) * index + side
+                          : word_bytes(p, size) > 0 ? word_scratch(p, size)
+                                                    : (p->v.values ? 1 : 2) * side +
+                                                          (p->v.indices ? 2 * index * length : 0);
     return (nbytes + 63) / 64 * 64;
 }
 
@@ -89,6 +116,7 @@ static void plan_host_rows(plan *p, size_t size)
     if (p->way == GA__SORT_BY_NETWORK)
         return;
     p->v.quick = word_bytes(p, size) > 0;
+    p->v.counts = counts_keys(p, size);
     p->v.packs = packs_rows(p, size);
     p->scratch_bytes = row_scratch(p, size);
 }
@@ -97,7 +125,7 @@ static void plan_host_rows(plan *p, size_t size)
 static bool sorts_by_buckets(const plan *p, size_t size)
 {
     const gpuarray *to = p->call->to;
-    return word_bytes(p, size) > 0 && !(to && to->data == p->call->from->data);
+    return word_bytes(p, size) > 0 && size >= 4 && !(to && to->data == p->call->from->data);
 }
 
 /* Chunks of a long row: enough for all workers. Those that are divided into buckets also fit a
@@ -124,12 +152,14 @@ static void plan_host_passes(plan *p, size_t size)
         (p->v.quick ? shares * GA__SORT_BUCKET_TABLE : GA__SORT_HEAD + shares * tables);
 }
 
-/* Whether one worker sorts a row sooner than passes of all workers do. */
+/* Whether one worker sorts a row sooner than passes or buckets of all workers do. */
 static bool one_sorts_sooner(const plan *p, size_t size)
 {
     const size_t workers = (size_t)p->device->processors;
-    return packs_rows(p, size) && workers < MANY_WORKERS &&
-           row_scratch(p, size) <= MOST_SCRATCH / workers;
+    if (packs_rows(p, size) || counts_keys(p, size))
+        return workers < MANY_WORKERS && row_scratch(p, size) <= MOST_SCRATCH / workers;
+    return is_plain(p) && word_bytes(p, size) > 0 && workers <= FEW_WORKERS &&
+           p->length < HOST_LONGER;
 }
 
 static void plan_host(plan *p, size_t size)

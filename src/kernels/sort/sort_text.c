@@ -58,9 +58,11 @@ ga__record *ga__sort_text(const ga__formula *formula, const variant *v)
     const bool plain = v->values && !v->indices && !complex_type;
     set_boolean(record, GA__KEY(plain), plain);
     ga__record_set_flag(record, GA__KEY(plain_words), plain);
+    ga__record_set_flag(record, GA__KEY(same_words), plain && ga__dtype_size(type) >= 4);
     ga__record_set_flag(record, GA__KEY(one_word),
                         plain || (!complex_type && ga__dtype_size(type) <= 4));
     ga__record_set_flag(record, GA__KEY(quick), v->quick);
+    ga__record_set_flag(record, GA__KEY(key_counts), v->counts);
     ga__record_set_flag(record, GA__KEY(packed_rows), v->packs);
     ga__record_set_number(record, GA__KEY(block), v->block);
     ga__record_set_number(record, GA__KEY(unroll), v->items);

@@ -31,7 +31,9 @@ typedef struct ga__sort_variant {
     uint8_t items;                   /* CUDA: elements of a thread */
     uint16_t block;                  /* CUDA: threads */
     uint8_t team;                    /* CUDA: threads of a short row */
-    uint8_t packs;                   /* host: words of keys and indices, before digits */
+    uint8_t packs : 1;               /* host: words of keys and indices, before digits */
+    uint8_t counts : 1;              /* host: counts of keys */
+    uint8_t : 6;
 } ga__sort_variant;
 _Static_assert(sizeof(ga__sort_variant) == 8, "a sort's variant is one word of the key");
 
