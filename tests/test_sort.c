@@ -461,6 +461,35 @@ static void plans_of_any_length_end(void **state)
                 check_long_plan(&simulated_device, dtypes[d], length);
 }
 
+/* Threads of a short row: eight have up to eight elements each, then more threads have eight. */
+static void short_rows_have_few_threads(void **state)
+{
+    static const struct {
+        int64_t length;
+        int team, items;
+    } cases[] = {{2, 2, 1},  {5, 8, 1},  {8, 8, 1},   {9, 8, 2},    {17, 8, 4},
+                 {33, 8, 8}, {64, 8, 8}, {65, 16, 8}, {129, 32, 8}, {256, 32, 8}};
+    (void)state;
+    need_simulator();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ga__buffer buffer = {.device = &simulated_device};
+        int64_t shape[] = {1000, cases[k].length}, strides[] = {4 * cases[k].length, 4};
+        gpuarray x = {.dtype = GA_FLOAT32,
+                      .ndim = 2,
+                      .shape = shape,
+                      .strides = strides,
+                      .size = 1000 * cases[k].length,
+                      .contiguous = true,
+                      .buffer = &buffer};
+        ga__sort_plan p;
+        ga__sort_plan_make(&p, &(ga__sort_call){.from = &x, .to = &x});
+        assert_int_equal(p.way, GA__SORT_BY_NETWORK);
+        assert_int_equal(p.v.team, cases[k].team);
+        assert_int_equal(p.v.items, cases[k].items);
+        assert_int_equal(p.share, p.v.block / cases[k].team);
+    }
+}
+
 static void rows_of_two_billion_elements_compile(void **state)
 {
     static const ga__sort_step steps[] = {GA__SORT_COUNT, GA__SORT_PLAN, GA__SORT_PASS};
@@ -774,6 +803,7 @@ int main(int argc, char **argv)
         simulating_test(cuda_sorts_long_rows),
         simulating_test(cuda_sorts_with_little_shared_memory),
         cmocka_unit_test(rows_of_two_billion_elements_compile),
+        cmocka_unit_test(short_rows_have_few_threads),
         cmocka_unit_test_teardown(plans_of_any_length_end, use_default_device),
         cmocka_unit_test(every_axis_of_every_layout),
         cmocka_unit_test(flat_sorts_take_c_order),

@@ -19,7 +19,8 @@ enum {
     MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
     WARPS_BLOCK = 256,       /* threads of a block that sorts short rows, */
-    MOST_ITEMS = 8,          /* with up to so many elements each */
+    MOST_ITEMS = 8,          /* with up to so many elements each; */
+    LEAST_TEAM = 8,          /* threads of a row that has as many elements */
     PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
                               * registers a thread fit a multiprocessor; */
     SMALL_BLOCK = 512,       /* of one of words up to 2 bytes, which need fewer */
@@ -173,16 +174,19 @@ static void plan_host(plan *p, size_t size)
 
 /* ---- CUDA ---- */
 
-/* A row a warp or less. */
+/* A row a warp or less: a few threads, with as many elements each as registers hold, compare most
+ * of them without exchange. Fewer threads would read less than a sector of memory together. */
 static bool plan_warps(plan *p)
 {
     int team = 2, items = 1;
     if (p->length > GA__WARP * MOST_ITEMS)
         return false;
-    while (team < GA__WARP && team < p->length)
+    while (team < LEAST_TEAM && team < p->length)
         team *= 2;
-    while (team * items < p->length)
+    while (items < MOST_ITEMS && team * items < p->length)
         items *= 2;
+    while (team * items < p->length)
+        team *= 2;
     p->way = GA__SORT_BY_NETWORK;
     p->v.block = WARPS_BLOCK;
     p->v.team = (uint8_t)team;
