@@ -173,7 +173,7 @@ static void windows_of_cuda(void **state)
     } cases[] = {{GA_FLOAT32, 300, 3, 1},  {GA_FLOAT32, 300, 9, 8}, {GA_FLOAT32, 300, 9, 9},
                  {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7},  {GA_FLOAT16, 300, 5, 16},
                  {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5},
-                 {GA_FLOAT16, 150, 46, 3}, {GA_FLOAT16, 300, 12, 0}};
+                 {GA_FLOAT16, 150, 46, 3}, {GA_FLOAT16, 300, 12, 1}};
     (void)state;
     need_simulator();
     ga__use_device(&simulated_device);
