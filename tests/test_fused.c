@@ -124,8 +124,6 @@ static void large_gpus_fuse_the_same_forms(void **state)
     }
 }
 
-/* CUDA's kernels: rows of whole vectors in registers, rows that pass through shared memory, rows
- * that warps read without it, and rows that stay in shared memory. */
 /* Elements behind a row would be its greatest ones if they counted as zeros. */
 static void pairs_end_with_the_row(void **state)
 {
@@ -144,6 +142,9 @@ static void pairs_end_with_the_row(void **state)
         }
 }
 
+/* CUDA's kernels: rows of whole vectors in registers, rows that pass through shared memory, rows
+ * that warps read without it, rows that stay in shared memory,
+ * and short rows of a thread. */
 static void every_way_of_cuda(void **state)
 {
     static const struct {
@@ -152,7 +153,8 @@ static void every_way_of_cuda(void **state)
     } cases[] = {{GA_FLOAT32, 300, 16}, {GA_FLOAT32, 300, 17},  {GA_FLOAT32, 3, 1000},
                  {GA_FLOAT32, 5, 1025}, {GA_FLOAT32, 21, 9001}, {GA_FLOAT16, 130, 33},
                  {GA_FLOAT16, 2, 1027}, {GA_FLOAT64, 40, 31},   {GA_FLOAT16, 2, 20001},
-                 {GA_FLOAT64, 3, 6000}};
+                 {GA_FLOAT64, 3, 6000}, {GA_FLOAT32, 600, 5},   {GA_FLOAT16, 1000, 3},
+                 {GA_FLOAT16, 700, 8},  {GA_FLOAT64, 300, 5},   {GA_FLOAT16, 130, 55}};
     static const int some[] = {0, 2, 5, 7, FORMS - 1};
     (void)state;
     need_simulator();
@@ -170,7 +172,8 @@ static void windows_of_cuda(void **state)
         int64_t rows, length, gap;
     } cases[] = {{GA_FLOAT32, 300, 3, 1},  {GA_FLOAT32, 300, 9, 8}, {GA_FLOAT32, 300, 9, 9},
                  {GA_FLOAT32, 90, 60, 3},  {GA_FLOAT32, 2, 50, 7},  {GA_FLOAT16, 300, 5, 16},
-                 {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5}};
+                 {GA_FLOAT16, 9, 1027, 5}, {GA_FLOAT64, 300, 7, 4}, {GA_FLOAT64, 40, 40, 5},
+                 {GA_FLOAT16, 150, 46, 3}, {GA_FLOAT16, 300, 12, 1}};
     (void)state;
     need_simulator();
     ga__use_device(&simulated_device);
@@ -231,7 +234,8 @@ static void blocks_of_a_cluster_meet(void **state)
         int form;
     } cases[] = {{GA_FLOAT32, 5, 25003, 0}, {GA_FLOAT32, 4, 25003, 2},  {GA_FLOAT32, 2, 25003, 7},
                  {GA_FLOAT32, 3, 40011, 5}, {GA_FLOAT16, 3, 100003, 0}, {GA_FLOAT16, 2, 100003, 2},
-                 {GA_FLOAT64, 4, 26003, 0}, {GA_FLOAT64, 3, 26003, 5}};
+                 {GA_FLOAT64, 4, 26003, 0}, {GA_FLOAT64, 3, 26003, 5},  {GA_FLOAT32, 3, 25003, 3},
+                 {GA_FLOAT16, 3, 100003, 3}};
     (void)state;
     need_simulator();
     simulated_device.meets = true;
@@ -495,7 +499,7 @@ static int open_devices(void **state)
 
 int main(int argc, char **argv)
 {
-    setenv("QUARRY_THREADS", "3", 1); /* the simulator runs as many blocks at once */
+    setenv("QUARRY_THREADS", "4", 1); /* the simulator runs as many blocks at once */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_as_the_steps),
         simulating_test(large_gpus_fuse_the_same_forms),

@@ -306,11 +306,13 @@ static void expression_variants(ga_dtype dtype)
     }
 }
 
-/* Rows in registers, by whole vectors, through shared memory and without it; and in shared memory.
+/* Short rows by groups; rows in registers, by whole vectors, through shared memory and without it;
+ * and in shared memory.
  */
 static void fused_variants(ga_dtype dtype)
 {
-    static const int64_t shapes[][2] = {{300, 16}, {300, 17}, {5, 1025}, {2, 9001}, {3, 200003}};
+    static const int64_t shapes[][2] = {{300, 7},  {300, 16}, {300, 17},
+                                        {5, 1025}, {2, 9001}, {3, 200003}};
     static const char *const texts[] = {
         "exp(x - max(x, axis=1, keepdims=True)) / "
         "sum(exp(x - max(x, axis=1, keepdims=True)), axis=1, keepdims=True)",

@@ -2,7 +2,6 @@
 #include "kernels/fused/fused_cuda.h"
 
 #define SHARED_THREADS 1536  /* of a multiprocessor, for rows in shared memory, */
-#define WIDE_THREADS 1024    /* and for double, which takes more registers */
 #define SYSTEM_BYTES 1024    /* of shared memory that a block takes besides its own */
 #define FIRST_WITH_COPIES 80 /* architecture */
 #define PROCESSOR_BYTES 20   /* that a multiprocessor reads or writes in a nanosecond, about */

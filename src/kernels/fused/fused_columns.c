@@ -51,7 +51,7 @@ static bool share_columns(plan *p, int across, int limit, int largest)
     const int fewest = team == 1 || p->rows < many ? BLOCK : LARGEST_TEAM;
     set_block(p, across * team < fewest ? fewest / team : across, team);
     p->v.each = (uint8_t)ga__fused_power_of_two(ga__ceil_div(p->length, team), most);
-    p->v.sure = (uint8_t)ga__fused_sure_of(p, p->v.each, p->length, team);
+    p->v.sure = (uint8_t)ga__fused_sure_of(p->v.each, p->length, team);
     return true;
 }
 

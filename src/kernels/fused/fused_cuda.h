@@ -6,11 +6,12 @@
 
 #define BLOCK 256 /* threads that several rows share, and the fewest of a long row */
 #define LARGEST_BLOCK 1024
-#define LARGEST_TEAM 512 /* threads of a block whose rows are in registers */
-#define WORD 4           /* bytes of a register */
-#define MOST_PER_ROW 32  /* elements of a thread where no results take registers, */
-#define MOST_EACH 16     /* and otherwise */
-#define SECTOR 32        /* bytes that memory delivers together */
+#define LARGEST_TEAM 512  /* threads of a block whose rows are in registers */
+#define WIDE_THREADS 1024 /* of a multiprocessor, for double and for rows in registers */
+#define WORD 4            /* bytes of a register */
+#define MOST_PER_ROW 32   /* elements of a thread where no results take registers, */
+#define MOST_EACH 16      /* and otherwise */
+#define SECTOR 32         /* bytes that memory delivers together */
 #define PROCESSOR_BLOCKS                                                                           \
     3 /* of a multiprocessor: some have a row while others compute; double:                        \
        */
@@ -22,20 +23,20 @@
 /* Whether a thread has its elements in pairs, of the bits that memory has. */
 bool ga__fused_has_pairs(const ga__fused_plan *p);
 
-/* Whether threads take rows of their own by pairs. */
-bool ga__fused_has_rows_of_pairs(const ga__fused_plan *p, int team);
-
 /* The most elements of a thread; those in pairs; and of a thread whose block has one row. */
 int ga__fused_most_each(const ga__fused_plan *p);
 int ga__fused_most_paired(const ga__fused_plan *p);
 int ga__fused_most_ahead(const ga__fused_plan *p);
+
+/* Whether the last pass alone reads some operand, a few vectors at a time. */
+bool ga__fused_has_late(const ga__fused_plan *p);
 
 /* The least one from `at_least` on, or `most`. */
 int ga__fused_power_of_two(int64_t at_least, int most);
 
 /* How many of the `room` vectors of a thread are in every row of the variant: as many as the next
  * smaller room has. */
-int ga__fused_sure_of(const ga__fused_plan *p, int room, int64_t whole_vectors, int team);
+int ga__fused_sure_of(int room, int64_t whole_vectors, int team);
 
 /* ---- Blocks ---- */
 

@@ -36,7 +36,8 @@ typedef struct ga__fused_variant {
     uint8_t paired;        /* CUDA: the dtype of all elements, if passes take two at once;
                             * GA_NO_DTYPE: one at a time */
     uint8_t walk;          /* a ga__fused_walk */
-    uint8_t several;       /* CUDA: rows of one element that a thread has; 0: rows are longer */
+    uint8_t several;       /* CUDA: rows of one element, or groups of rows of `sure`, that a thread
+                            * has; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,
@@ -86,6 +87,30 @@ size_t ga__fused_shared_limit(const ga__fused_plan *p);
 static inline bool ga__fused_has_columns(const ga__fused_plan *p)
 {
     return p->v.walk == GA__WALK_COLUMNS;
+}
+
+/* CUDA: whether threads have whole short rows, by groups that are whole words; and whether operand
+ * k has its place in shared memory for results too. */
+static inline bool ga__fused_has_whole_rows(const ga__fused_variant *v)
+{
+    return v->several > 0 && v->each > 1;
+}
+static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
+{
+    return v->staged >> k & 1 && ga__dtype_size((ga_dtype)v->operand[k].memory) ==
+                                     ga__dtype_size((ga_dtype)v->operand[0].memory);
+}
+
+/* CUDA: whether the last pass alone reads operand k, which is no part of the rows: it then takes
+ * few registers at a time. */
+static inline bool ga__fused_is_late(const ga__fused_formula *f, const ga__fused_variant *v, int k)
+{
+    bool late = v->registers && v->ahead && v->walk != GA__WALK_COLUMNS && !f->per_row &&
+                v->operand[k].streamed && v->operand[k].step == STEP_ONE && !(v->staged >> k & 1) &&
+                k > 0;
+    for (int s = 0; s < f->nstages; s++)
+        late &= !(f->reads[s] >> k & 1);
+    return late;
 }
 
 /* Whether the rows of operand k are not all the same one. */

@@ -7,6 +7,13 @@
 #define VECTORS_EACH 8    /* whole vectors need no more, as long as a row has less than a block */
 #define SEVERAL 4         /* rows of one element of a thread */
 #define MOST_ROOM 16      /* vectors of a thread in registers */
+#define LONGEST_SHORT 16  /* elements of rows whose length alone has a kernel, */
+#define LONGEST_BYTES 48  /* less than these, for few kernels; */
+#define SHORT_BYTES 64    /* bytes of a thread's groups of such rows, about: fewer in a row */
+#define SHORT_BLOCK 128   /* threads that have rows of their own */
+#define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
+#define MOST_MET 64       /* blocks times meetings: more take longer to meet */
+#define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
 
 typedef ga__fused_plan plan;
 
@@ -67,29 +74,38 @@ static void choose_lanes(plan *p)
 }
 
 /* The vectors that a thread has room for: powers of two, so that rows of any length share few
- * kernels, or pairs in rows of a thread. A thread skips those past its row's end. */
-static int room_for(const plan *p, int64_t vectors, int team, int most)
+ * kernels. A thread skips those past its row's end. */
+static int room_for(int64_t vectors, int most)
 {
-    if (ga__fused_has_rows_of_pairs(p, team) && vectors < most)
-        return (int)(vectors + vectors % 2);
     const int room = ga__fused_power_of_two(vectors, MOST_ROOM);
     return room < most ? room : most;
 }
 
-/* The most vectors that a row lies in. */
+/* The most vectors that a row lies in, or a block's part of it; and the fewest whole ones. */
 static int64_t vectors_of_row(const plan *p)
 {
     const int lanes = p->v.lanes;
     return (p->length + (p->v.shifted ? 2 * lanes - 2 : 0)) / lanes;
 }
-
-/* The team shares the row in registers, which have room for `most` vectors of a thread. */
-static void take_team(plan *p, int team, int most)
+static int64_t vectors_of_part(const plan *p)
 {
-    const int room = room_for(p, ga__ceil_div(vectors_of_row(p), team), team, most);
+    return p->blocks > 1 ? p->part / p->v.lanes : vectors_of_row(p);
+}
+static int64_t least_vectors(const plan *p)
+{
+    const int64_t before = p->blocks > 1 ? (p->blocks - 1) * p->part : 0;
+    return p->length > before ? (p->length - before) / p->v.lanes : 0;
+}
+
+/* The team shares the row, or the part, in registers, which have room for `least` to `most` vectors
+ * of a thread. */
+static void take_team(plan *p, int team, int most, int least)
+{
+    const int64_t vectors = ga__ceil_div(vectors_of_part(p), team);
+    const int room = room_for(vectors > least ? vectors : least, most);
     p->v.team = (uint16_t)team;
     p->v.each = (uint8_t)(room * p->v.lanes);
-    p->v.sure = (uint8_t)ga__fused_sure_of(p, room, p->length / p->v.lanes, team);
+    p->v.sure = (uint8_t)ga__fused_sure_of(room, least_vectors(p), team);
 }
 
 /* Whole vectors among the most elements of a thread that there is room for: one at least. */
@@ -119,7 +135,7 @@ static bool share_row(plan *p)
         team *= 2;
     if (vectors > (int64_t)team * most)
         return false;
-    take_team(p, team, most);
+    take_team(p, team, most, 1);
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
     return true;
@@ -191,23 +207,35 @@ static bool stage_rows(plan *p)
            p->rows * p->blocks >= p->call->device->processors / FEW_ROWS;
 }
 
-/* Rows in registers, while the next one comes to shared memory. */
-static bool plan_ahead(plan *p)
+/* The blocks that a row is divided among, and the elements of a part. */
+static void divide_row(plan *p, int blocks)
+{
+    p->v.walk = blocks > 1 ? GA__WALK_CLUSTERS : GA__WALK_ROWS;
+    p->blocks = blocks;
+    p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
+}
+
+/* Rows in the registers of a block, or parts of them in those of each of some blocks, while the
+ * next ones come to shared memory. */
+static bool plan_ahead(plan *p, int blocks, int largest)
 {
     p->v.registers = true;
     p->v.ahead = true;
     p->v.gathers = false;
+    p->v.staged = ga__fused_stageable(p);
     choose_lanes(p);
+    divide_row(p, blocks);
     const int most = vectors_with_room(p, ga__fused_most_ahead(p));
-    const int64_t vectors = vectors_of_row(p);
-    if (vectors > LARGEST_BLOCK * (int64_t)most || !stage_rows(p) || p->v.staged == 0 ||
+    const int64_t vectors = vectors_of_part(p);
+    if (vectors > largest * (int64_t)most || !stage_rows(p) || p->v.staged == 0 ||
         !ga__fused_copies_ahead(p))
         return false;
-    const int team = ga__fused_power_of_two(ga__ceil_div(vectors, most), LARGEST_BLOCK);
-    take_team(p, team, most);
+    const int team =
+        blocks > 1 ? largest : ga__fused_power_of_two(ga__ceil_div(vectors, most), largest);
+    take_team(p, team, most, blocks > 1 ? most : 1);
     p->v.block = p->v.team;
-    p->grid = ga__fused_at_most(p->rows, ga__fused_blocks_at_once(p));
-    return true;
+    p->grid = ga__fused_at_most(p->rows, ga__fused_blocks_at_once(p) / blocks) * blocks;
+    return p->grid > 0;
 }
 
 /* Rows in the shared memory of a block, or parts of them in that of each of some blocks. */
@@ -215,11 +243,9 @@ static bool plan_shared(plan *p, int blocks)
 {
     p->v.registers = p->v.gathers = false;
     p->v.ahead = false;
-    p->v.walk = blocks > 1 ? GA__WALK_CLUSTERS : GA__WALK_ROWS;
     choose_lanes(p);
     p->v.each = p->v.sure = 0;
-    p->blocks = blocks;
-    p->part = blocks > 1 ? ga__ceil_div(vectors_of_row(p), blocks) * p->v.lanes : p->length;
+    divide_row(p, blocks);
     if (!stage_rows(p) || (blocks > 1 && (p->v.staged == 0 || !ga__fused_copies_ahead(p))))
         return false;
     p->v.ahead = ga__fused_copies_ahead(p);
@@ -277,6 +303,56 @@ static bool plan_clusters(plan *p, int several)
     return plan_shared(p, (int)ga__fused_at_most(all / clusters, most > blocks ? most : blocks));
 }
 
+/* How often the blocks of a row meet. */
+static int meetings(const plan *p)
+{
+    const ga__fused_formula *f = p->call->formula;
+    int count = 0;
+    for (int s = 0; s < f->nstages; s++)
+        for (int k = 0; k < f->stages[s].nparts; k++)
+            count += f->stages[s].parts[k]->holds == GA__ACCUMULATOR_COUNTED ? 2 : 1;
+    return count;
+}
+
+/* The blocks of so many threads that have room for a row, in registers and in shared memory. */
+static int64_t blocks_of_row(const plan *p, int threads)
+{
+    const int64_t room = threads * (int64_t)vectors_with_room(p, ga__fused_most_ahead(p)),
+                  shared = (int64_t)ga__fused_shared_limit(p) * threads / WIDE_THREADS,
+                  needed = ga__ceil_div(vectors_of_row(p), room),
+                  staged = ga__ceil_div((int64_t)staged_bytes(p), shared - SLACK_BYTES),
+                  blocks = needed > staged ? needed : staged;
+    return blocks > 2 ? blocks : 2;
+}
+
+/* As few blocks of so many threads share a row as have room for it in registers, or more where
+ * blocks would be left over, or rows are few. */
+static bool plan_parts(plan *p, int threads)
+{
+    const int64_t all = (int64_t)(WIDE_THREADS / threads) * p->call->device->processors,
+                  blocks = blocks_of_row(p, threads);
+    if (blocks > all || blocks * meetings(p) > MOST_MET)
+        return false;
+    const int64_t clusters = ga__fused_at_most(p->rows, all / blocks),
+                  most = p->length * (int64_t)ga__fused_widest(p) / PART_BYTES;
+    return plan_ahead(p, (int)ga__fused_at_most(all / clusters, most > blocks ? most : blocks),
+                      threads);
+}
+
+/* Parts of rows in registers. While blocks meet, the bus idles once the next parts have come. Rows
+ * in shared memory, of which a multiprocessor has more, hide meetings better: measured on an H200,
+ * section "Long rows" of bench/results/h200-2026-11-26.md. Small floats gain from more blocks. */
+static bool plan_meeting(plan *p)
+{
+    const int most = ga__fused_widest(p) > WORD ? MOST_MEETINGS / 2 : MOST_MEETINGS;
+    if (!p->call->device->meets || p->call->formula->per_row || meetings(p) > most)
+        return false;
+    p->v.registers = p->v.ahead = true;
+    p->v.staged = ga__fused_stageable(p);
+    choose_lanes(p);
+    return (ga__fused_has_pairs(p) && plan_parts(p, BLOCK)) || plan_parts(p, LARGEST_TEAM);
+}
+
 /* Whether rows in registers are as fast as in shared memory, where the next row is on its way.
  * Measured on an H100: floats with results gain from the threads that shared memory leaves room
  * for. */
@@ -284,6 +360,16 @@ static bool prefers_registers(const plan *p)
 {
     return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row ||
            ga__fused_widest(p) > WORD;
+}
+
+/* Rows in registers, of whose operands the last pass alone reads some: from shared memory it would
+ * wait for each vector of theirs. */
+static bool plan_late(plan *p)
+{
+    p->v.registers = p->v.ahead = true;
+    p->v.staged = ga__fused_stageable(p);
+    return ga__fused_widest(p) <= WORD && ga__fused_has_late(p) &&
+           (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
 }
 
 /* Rows of one element. */
@@ -298,12 +384,78 @@ static bool plan_single(plan *p)
     return p->grid <= INT32_MAX;
 }
 
+/* The fewest rows of operand k that are whole words of 4 bytes, or a vector. */
+static int rows_of_words(const plan *p, int k)
+{
+    const int row = (int)p->length * (int)ga__fused_size(p, k), whole = row % WORD == 0 ? 1
+                                                                        : row % 2 == 0  ? 2
+                                                                                        : 4;
+    return GA__VECTOR_BYTES % (row * whole) == 0 ? GA__VECTOR_BYTES / row : whole;
+}
+
+/* Whether the rows of operand k are one stretch of whole vectors, or all the same. */
+static bool is_one_stretch(const plan *p, int k)
+{
+    const gpuarray *x = p->call->operands[k].array;
+    const uintptr_t data = x ? (uintptr_t)x->data : 0;
+    return !ga__fused_along_row(p, k) || !ga__fused_has_own_rows(p, k) ||
+           (ga__fused_is_dense(p, k) && data % GA__VECTOR_BYTES == 0);
+}
+
+/* Whether the groups of short rows suit their operands; sets the operands in shared memory, one of
+ * which has a place for results, the rows of a group, and its bytes. Results of rows alone come
+ * sooner from whole vectors. */
+static bool has_groups(plan *p, int *together, int *nbytes)
+{
+    const bool per_row = p->call->formula->per_row;
+    bool fits = p->length <= LONGEST_SHORT, lends = per_row;
+    p->v.staged = ga__fused_stageable(p);
+    *together = 1;
+    *nbytes = 0;
+    for (int k = 0; k < p->call->noperands && fits; k++) {
+        const int row = (int)p->length * (int)ga__fused_size(p, k);
+        fits = is_one_stretch(p, k);
+        if (!(p->v.staged >> k & 1))
+            continue;
+        const int rows = rows_of_words(p, k);
+        *together = rows > *together ? rows : *together;
+        *nbytes += row;
+        lends |= ga__fused_lends(&p->v, k);
+        fits &= !per_row || row % GA__VECTOR_BYTES != 0;
+    }
+    fits &= *nbytes < LONGEST_BYTES;
+    *nbytes *= *together;
+    return fits && lends && p->v.staged != 0;
+}
+
+/* Short rows: a thread has groups of them. */
+static bool plan_short(plan *p)
+{
+    const ga_dtype pairs = p->call->formula->pairs;
+    int together, nbytes;
+    if (!has_groups(p, &together, &nbytes)) {
+        p->v.staged = 0;
+        return false;
+    }
+    p->v.registers = true;
+    p->v.lanes = p->v.team = 1;
+    p->v.paired = (uint8_t)pairs;
+    p->v.sure = (uint8_t)p->length;
+    p->v.each = (uint8_t)(p->length + (pairs != GA_NO_DTYPE && p->length % 2));
+    p->v.several = (uint8_t)(nbytes < SHORT_BYTES ? SHORT_BYTES / nbytes : 1);
+    p->v.block = SHORT_BLOCK;
+    p->rows_of_block = (int64_t)SHORT_BLOCK * p->v.several * together;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    ga__fused_place(p);
+    return p->grid <= INT32_MAX;
+}
+
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
     const int several = ga__fused_widest(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
-    return (prefers_registers(p) && plan_ahead(p)) || plan_rows(p, several) ||
-           plan_clusters(p, several) || plan_rows(p, 1);
+    return (prefers_registers(p) && plan_ahead(p, 1, LARGEST_BLOCK)) || plan_late(p) ||
+           plan_rows(p, several) || plan_meeting(p) || plan_clusters(p, several) || plan_rows(p, 1);
 }
 
 bool ga__fused_plan_cuda(plan *p)
@@ -312,6 +464,8 @@ bool ga__fused_plan_cuda(plan *p)
         return ga__fused_plan_columns(p);
     if (p->length == 1)
         return plan_single(p);
+    if (plan_short(p))
+        return true;
     const bool held = plan_registers(p);
     if (!held && !plan_long(p))
         return false;

@@ -4,7 +4,8 @@
 #define REGISTER_BYTES 128 /* of a thread's elements */
 #define MOST_PAIRED 32     /* elements of a thread in pairs, */
 #define PAIRED_OF_WARP 64  /* and where a warp then has the row, without barriers */
-#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied */
+#define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied, */
+#define AHEAD_PAIRED 64    /* and in pairs */
 
 typedef ga__fused_plan plan;
 
@@ -63,7 +64,8 @@ static int bytes_before(const plan *p, int s)
         read |= f->reads[pass];
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1))
+        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1) &&
+            !ga__fused_is_late(p->call->formula, &p->v, k))
             nbytes += operand_bytes(p, k);
     for (int q = 0; q < f->nkept; q++)
         if (f->kept[q].stage < s)
@@ -71,12 +73,23 @@ static int bytes_before(const plan *p, int s)
     return (int)nbytes;
 }
 
+bool ga__fused_has_late(const plan *p)
+{
+    bool late = false;
+    for (int k = 1; k < p->call->noperands; k++)
+        late |= ga__fused_is_late(p->call->formula, &p->v, k);
+    return late;
+}
+
 int ga__fused_most_ahead(const plan *p)
 {
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    return REGISTER_BYTES / bytes < AHEAD_EACH ? REGISTER_BYTES / bytes : AHEAD_EACH;
+    const bool pairs = ga__fused_has_pairs(p);
+    const int room = REGISTER_BYTES - (!pairs && ga__fused_has_late(p) ? GA__VECTOR_BYTES : 0),
+              most = room / bytes, limit = pairs ? AHEAD_PAIRED : AHEAD_EACH;
+    return most < limit ? most : limit;
 }
 
 int ga__fused_power_of_two(int64_t at_least, int most)
@@ -87,16 +100,8 @@ int ga__fused_power_of_two(int64_t at_least, int most)
     return power;
 }
 
-bool ga__fused_has_rows_of_pairs(const plan *p, int team)
+int ga__fused_sure_of(int room, int64_t whole_vectors, int team)
 {
-    return team == 1 && p->v.lanes == 1 && p->call->formula->pairs != GA_NO_DTYPE &&
-           p->v.walk == GA__WALK_ROWS;
-}
-
-int ga__fused_sure_of(const plan *p, int room, int64_t whole_vectors, int team)
-{
-    if (ga__fused_has_rows_of_pairs(p, team))
-        return room > 2 && room - 2 <= whole_vectors ? (room - 1) / 2 * 2 : 0;
     int sure = 0;
     for (int k = 1; k < room && k * (int64_t)team <= whole_vectors; k *= 2)
         sure = k;

@@ -59,6 +59,15 @@ static bool leads(const formula *f, const variant *v, int k)
     return k == first;
 }
 
+/* Whether results take the place of operand k: the first one in shared memory of their size. */
+static bool lends_place(const variant *v, int k)
+{
+    int first = 1;
+    while (first < v->noperands && !ga__fused_lends(v, first))
+        first++;
+    return ga__fused_has_whole_rows(v) && k == first;
+}
+
 static void fill_operand(ga__record *record, const formula *f, const variant *v,
                          const ga__declaration *d, int k, size_t word)
 {
@@ -70,6 +79,8 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
     ga__record_set_number(record, GA__KEY(place_word), (int64_t)(word + 1 + v->kept_ndim));
     ga__record_set_flag(record, GA__KEY(along_row), along);
     ga__record_set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
+    ga__record_set_flag(record, GA__KEY(late), ga__fused_is_late(f, v, k));
+    ga__record_set_flag(record, GA__KEY(made_in), lends_place(v, k));
     ga__record_set_number(record, GA__KEY(near), along);
     ga__record_set_number(record, GA__KEY(width), along ? v->lanes : 1);
     ga__request_step(record, GA__KEY(row_step), STEP_ANY, word + 2 + v->kept_ndim);
@@ -240,6 +251,7 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(columns), v->walk == GA__WALK_COLUMNS);
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
+    ga__record_set_flag(record, GA__KEY(whole_rows), ga__fused_has_whole_rows(v));
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
     ga__record_set_flag(record, GA__KEY(paired), v->paired);
     ga__record_set(record, GA__KEY(small),
