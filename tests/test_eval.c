@@ -540,7 +540,7 @@ static const struct {
     {"sqrt(mean(x**2)) * 2 + 1", 1},
     {"exp(x - max(x, axis=1, keepdims=True)) / sum(exp(x - max(x, axis=1, keepdims=True)), "
      "axis=1, keepdims=True)",
-     3},
+     3}, /* CUDA: 2, as the sum joins the maximum */
     {"x - mean(x)", 2},
     {"x / sqrt(sum(x*x))", 2},
     {"sum(x) * y + sum(x)", 2},
@@ -583,10 +583,12 @@ static void check_plans(void)
                  *y = ga_ones(GA_FLOAT32, GA_SHAPE(7));
         const ga_named args[] = {GA(x), GA(y)};
         for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
-            const int kernels = kernels_of(plans[k].text, args, 2);
-            if (kernels != plans[k].kernels)
+            const bool joins = strstr(plans[k].text, "exp") && strcmp(ga_current_device(), "cpu");
+            const int kernels = kernels_of(plans[k].text, args, 2),
+                      wanted = plans[k].kernels - joins;
+            if (kernels != wanted)
                 fail_msg("%s: %d kernels on %s, wanted %d", plans[k].text, kernels,
-                         ga_current_device(), plans[k].kernels);
+                         ga_current_device(), wanted);
         }
     }
 }

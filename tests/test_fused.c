@@ -164,6 +164,32 @@ static void every_way_of_cuda(void **state)
             check_shape(forms[some[f]], cases[k].dtype, cases[k].rows, cases[k].length);
 }
 
+/* Fewer short rows than a block has groups for: its threads read no further than its memory. */
+static void few_short_rows(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, length;
+        int form;
+    } cases[] = {{GA_FLOAT32, 1, 6, 0},
+                 {GA_FLOAT32, 7, 3, 2},
+                 {GA_FLOAT16, 2, 3, 0},
+                 {GA_FLOAT16, 31, 7, 5},
+                 {GA_FLOAT64, 5, 5, 0}};
+    (void)state;
+    need_simulator();
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const size_t row = (size_t)cases[k].length * ga_dtype_size(cases[k].dtype);
+        GA_SCOPE {
+            const gpuarray *x = given(cases[k].dtype, GA_SHAPE(cases[k].rows, cases[k].length), k);
+            assert_non_null(ga_eval(forms[cases[k].form], GA(x), GA_NAMED("g", 2.0)));
+        }
+        assert_true(simulated.last.shared >= (size_t)simulated.last.block * row);
+        check_shape(forms[cases[k].form], cases[k].dtype, cases[k].rows, cases[k].length);
+    }
+}
+
 /* Rows with gaps between them: close ones pass through shared memory with their gaps. */
 static void windows_of_cuda(void **state)
 {
@@ -506,6 +532,7 @@ int main(int argc, char **argv)
         simulating_test(every_way_of_cuda),
         simulating_test(pairs_end_with_the_row),
         simulating_test(windows_of_cuda),
+        simulating_test(few_short_rows),
         simulating_test(the_longest_rows_of_cuda),
         simulating_test(blocks_of_a_cluster_meet),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),

@@ -37,9 +37,12 @@ static size_t room(int64_t elements, size_t size)
     return whole_vectors((size_t)elements * size + LINE_BYTES - 1);
 }
 
-/* Elements of the block's rows of an operand, and of what lies between them. */
+/* Elements of the block's rows of an operand, and of what lies between them. Threads read groups of
+ * short rows whether or not there are as many. */
 static int64_t stretch_of(const plan *p, int k)
 {
+    if (ga__fused_has_whole_rows(&p->v))
+        return p->rows_of_block * p->length;
     const int64_t rows = p->rows_of_block < p->rows ? p->rows_of_block : p->rows;
     return rows > 1 ? (rows - 1) * p->kept.strides[k][0] + p->length : p->part;
 }
