@@ -15,10 +15,13 @@ static ga__plan *plan_rows_and_steps(ga__graph *graph, const ga__device *device,
     }
     const bool merged = device->arch != 0 && ga__merge_exponentials(graph);
     ga__plan *plan = ga__plan_new(graph, most_parts);
-    if (plan && (merged || plan->nsteps > 1))
+    if (plan && (merged || plan->nsteps > 1)) {
         plan->fused = rows;
-    else
+        if (rows)
+            rows->formula.one_step = plan->nsteps == 1;
+    } else {
         ga__fused_free(rows);
+    }
     return plan;
 }
 

@@ -11,6 +11,7 @@
 #define LONGEST_SMALL 256       /* even rows, or values are kept */
 #define LONGEST_SMALL_ODD 64    /* nothing is kept */
 #define LONGEST_PER_COLUMN 1024 /* one result of each column: odd rows are only read */
+#define LONGEST_ONE_STEP 128    /* the same, if the steps are a reduction of 4-byte elements */
 #define LONGEST_ODD 128         /* whether or not values are kept */
 #define LONGEST_EVEN 1024       /* nothing is kept */
 #define LONGEST_KEPT 2048       /* even rows, with kept values */
@@ -154,7 +155,7 @@ static int64_t longest(const plan *p, bool even)
     if (size < WORD)
         return even || keeps ? LONGEST_SMALL : LONGEST_SMALL_ODD;
     if (p->call->formula->per_row)
-        return LONGEST_PER_COLUMN;
+        return p->call->formula->one_step && size == WORD ? LONGEST_ONE_STEP : LONGEST_PER_COLUMN;
     if (!even)
         return LONGEST_ODD;
     return keeps ? LONGEST_KEPT : LONGEST_EVEN;

@@ -467,8 +467,8 @@ bool ga__fused_plan_cuda(plan *p)
     if (plan_short(p))
         return true;
     const bool held = plan_registers(p);
-    if (!held && !plan_long(p))
-        return false;
+    if (!held && (p->call->formula->one_step || !plan_long(p)))
+        return false; /* a reduction reads long rows faster than blocks meet */
     choose_pairs(p);
     if (held)
         p->grid = ga__ceil_div(p->rows, p->rows_of_block);
