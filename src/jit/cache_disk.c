@@ -18,7 +18,6 @@
 #include "base/os/environment.h"
 #include "base/setting.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/os/fork.h"
 #include "base/log.h"
 #include "base/os/system.h"
@@ -102,7 +101,8 @@ bool ga__disk_cache_get(const void *key, size_t key_bytes, void **code, size_t *
     int directory = open_directory(false);
     bool found = false;
     if (directory >= 0) {
-        found = ga__cache_file_get(directory, (ga__blob){key, key_bytes}, code, nbytes);
+        const ga__cache_key k = {key, key_bytes, ga__hash128_of(key, key_bytes)};
+        found = ga__cache_file_get(directory, &k, code, nbytes);
         close(directory);
     }
     ga__error_restore(saved);
@@ -259,13 +259,14 @@ static void set_tally(const struct stat *directory, uint64_t listed)
 
 /* Whether the store of this key lists the directory. Every process agrees on which keys do, so that
  * many processes that store little list it as often together as one that stores much. */
-static bool is_chosen(ga__blob key)
+static bool is_chosen(const ga__cache_key *key)
 {
-    return ga__hash64(key.bytes, key.nbytes, 0) % STORES_BETWEEN_LOOKS == 0;
+    return key->hash.low % STORES_BETWEEN_LOOKS == 0;
 }
 
 /* Counts one store. True when the directory must be listed now. */
-static bool must_look(const struct stat *directory, ga__blob key, uint64_t nbytes, uint64_t limit)
+static bool must_look(const struct stat *directory, const ga__cache_key *key, uint64_t nbytes,
+                      uint64_t limit)
 {
     pthread_mutex_lock(&tally.lock);
     if (tally.device != directory->st_dev || tally.inode != directory->st_ino)
@@ -277,7 +278,7 @@ static bool must_look(const struct stat *directory, ga__blob key, uint64_t nbyte
     return must;
 }
 
-static void keep_within(int directory, ga__blob key, uint64_t stored, uint64_t limit)
+static void keep_within(int directory, const ga__cache_key *key, uint64_t stored, uint64_t limit)
 {
     struct stat status;
     struct listing listing = {NULL, 0, 0, 0};
@@ -301,12 +302,12 @@ void ga__disk_cache_put(const void *key, size_t key_bytes, const void *code, siz
     ga__saved_error saved = ga__error_save();
     int directory = open_directory(true);
     if (directory >= 0) {
-        int error =
-            ga__cache_file_put(directory, (ga__blob){key, key_bytes}, (ga__blob){code, nbytes});
+        const ga__cache_key k = {key, key_bytes, ga__hash128_of(key, key_bytes)};
+        int error = ga__cache_file_put(directory, &k, (ga__blob){code, nbytes});
         if (error)
             ga__log(GA_LOG_INFO, "cache: an entry was not stored: %s", strerror(error));
         else
-            keep_within(directory, (ga__blob){key, key_bytes}, stored, limit);
+            keep_within(directory, &k, stored, limit);
         close(directory);
     }
     ga__error_restore(saved);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/os/system.h"
 
@@ -37,9 +36,8 @@ uint64_t ga__cache_file_bytes(size_t key_bytes, size_t code_bytes)
     return sizeof(struct head) + key_bytes + sizeof(struct seal) + code_bytes;
 }
 
-static void name_entry(char name[NAME_SIZE], ga__blob key)
+static void name_entry(char name[NAME_SIZE], ga__hash128 hash)
 {
-    ga__hash128 hash = ga__hash128_of(key.bytes, key.nbytes);
     snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".qk", hash.high, hash.low);
 }
 
@@ -50,9 +48,8 @@ static void name_temporary(char temporary[NAME_SIZE], const char *name)
              atomic_fetch_add(&counter, 1));
 }
 
-static struct seal seal_of(ga__blob key, ga__blob code)
+static struct seal seal_of(ga__hash128 of_key, ga__blob code)
 {
-    ga__hash128 of_key = ga__hash128_of(key.bytes, key.nbytes);
     ga__hash128 of_code = ga__hash128_of(code.bytes, code.nbytes);
     uint64_t both[4] = {of_key.high, of_key.low, of_code.high, of_code.low};
     ga__hash128 checksum = ga__hash128_of(both, sizeof both);
@@ -89,16 +86,16 @@ static bool write_exactly(int file, const void *bytes, size_t nbytes)
 
 /* Reads the part before the code with one read, and its seal into *seal. False when the file is for
  * another key. */
-static bool read_front(int file, ga__blob key, struct seal *seal)
+static bool read_front(int file, const ga__cache_key *key, struct seal *seal)
 {
-    const struct head head = {MAGIC, key.nbytes};
-    const size_t nbytes = sizeof head + key.nbytes + sizeof *seal;
+    const struct head head = {MAGIC, key->nbytes};
+    const size_t nbytes = sizeof head + key->nbytes + sizeof *seal;
     char *front = ga__malloc(nbytes);
     const bool matches = front && read_exactly(file, front, nbytes) &&
                          memcmp(front, &head, sizeof head) == 0 &&
-                         memcmp(front + sizeof head, key.bytes, key.nbytes) == 0;
+                         memcmp(front + sizeof head, key->bytes, key->nbytes) == 0;
     if (matches)
-        memcpy(seal, front + sizeof head + key.nbytes, sizeof *seal);
+        memcpy(seal, front + sizeof head + key->nbytes, sizeof *seal);
     ga__free(front);
     return matches;
 }
@@ -111,14 +108,14 @@ static bool is_trusted(const struct stat *status)
 }
 
 /* Compares the sizes with the file's size before it allocates memory. */
-static bool read_entry(int file, ga__blob key, void **code, size_t *nbytes)
+static bool read_entry(int file, const ga__cache_key *key, void **code, size_t *nbytes)
 {
     struct stat status;
     struct seal seal;
     if (fstat(file, &status) != 0 || !is_trusted(&status))
         return false;
     const uint64_t room = (uint64_t)status.st_size;
-    const uint64_t fixed = sizeof(struct head) + key.nbytes + sizeof seal;
+    const uint64_t fixed = sizeof(struct head) + key->nbytes + sizeof seal;
     if (room < fixed || !read_front(file, key, &seal) || seal.code_bytes != room - fixed)
         return false;
     void *bytes = ga__malloc((size_t)seal.code_bytes);
@@ -126,7 +123,7 @@ static bool read_entry(int file, ga__blob key, void **code, size_t *nbytes)
         return false;
     const ga__blob read = {bytes, (size_t)seal.code_bytes};
     if (read_exactly(file, bytes, read.nbytes)) {
-        const struct seal expected = seal_of(key, read);
+        const struct seal expected = seal_of(key->hash, read);
         if (memcmp(&seal, &expected, sizeof seal) == 0) {
             *code = bytes;
             *nbytes = read.nbytes;
@@ -146,10 +143,10 @@ static void touch(int file)
     (void)futimens(file, (const struct timespec[2]){now, now});
 }
 
-bool ga__cache_file_get(int directory, ga__blob key, void **code, size_t *nbytes)
+bool ga__cache_file_get(int directory, const ga__cache_key *key, void **code, size_t *nbytes)
 {
     char name[NAME_SIZE];
-    name_entry(name, key);
+    name_entry(name, key->hash);
     /* Never follows a link. Never blocks on a pipe in the file's place. */
     int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
@@ -177,12 +174,12 @@ void ga__cache_file_start(int directory, const char *name, char *start, size_t s
 }
 
 /* 0 or an errno. */
-static int write_entry(int file, ga__blob key, ga__blob code)
+static int write_entry(int file, const ga__cache_key *key, ga__blob code)
 {
-    struct head head = {MAGIC, key.nbytes};
-    struct seal seal = seal_of(key, code);
+    struct head head = {MAGIC, key->nbytes};
+    struct seal seal = seal_of(key->hash, code);
     bool written =
-        write_exactly(file, &head, sizeof head) && write_exactly(file, key.bytes, key.nbytes) &&
+        write_exactly(file, &head, sizeof head) && write_exactly(file, key->bytes, key->nbytes) &&
         write_exactly(file, &seal, sizeof seal) && write_exactly(file, code.bytes, code.nbytes);
     int error = written ? 0 : errno;
     /* No fsync: after a crash of the machine an entry may lack bytes, which its checksum tells. */
@@ -191,11 +188,11 @@ static int write_entry(int file, ga__blob key, ga__blob code)
 }
 
 /* Returns 0, or an errno and leaves no file. */
-int ga__cache_file_put(int directory, ga__blob key, ga__blob code)
+int ga__cache_file_put(int directory, const ga__cache_key *key, ga__blob code)
 {
     char name[NAME_SIZE], temporary[NAME_SIZE];
     int file;
-    name_entry(name, key);
+    name_entry(name, key->hash);
     do { /* another machine or an earlier process may have used this process's number */
         name_temporary(temporary, name);
         file = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

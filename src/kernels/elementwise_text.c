@@ -221,8 +221,8 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         ga__record_set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
     }
+    ga__record_set_flag(record, GA__KEY(spanned), has_spans(v, o));
     if (has_spans(v, o)) {
-        ga__record_setf(record, GA__KEY(place), "const ga::span<ga_m%d>", k);
         ga__record_set_number(record, GA__KEY(reach), (int64_t)(word + 1 + v->head.ndim));
     }
     const bool vector =
@@ -373,7 +373,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     ga__record_set_flag(record, GA__KEY(spans), v->head.spans);
     if (v->head.spans && v->head.ndim > 1)
         ga__record_setf(record, GA__KEY(row_elements), "(ga_index)ga_args.w[%zu]", l.axis[0]);
-    else
+    else if (v->head.spans)
         ga__record_set(record, GA__KEY(row_elements), "n");
     ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
     ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);

@@ -208,8 +208,6 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
         ga__record_set(record, GA__KEY(memory), ga__dtype_memory_type((ga_dtype)v->memory));
         ga__record_set_number(record, GA__KEY(itemsize),
                               (int64_t)ga__dtype_size((ga_dtype)v->memory));
-        ga__record_setf(record, GA__KEY(place), "%s ga_m%d *",
-                        d->is_const || !d->writes ? "const" : "", k);
     }
 }
 
