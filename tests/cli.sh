@@ -418,7 +418,7 @@ alone/quarry bench > out
 
 # More data than memory: 4 and 1 GiB, where a process may have half of that. Holes in the files are zeros.
 # A sample has 2.25 GiB instead of 4, whose offsets still take more than 31 bits.
-huge=4294967296 large=1073741824 chunks=16384
+huge=4294967296 large=1073741824 chunks=65536
 [ -z "${QUARRY_TEST_SHARE-}" ] || huge=2415919104
 [ -z "${QUARRY_TEST_REDUCED-}" ] || huge=67108864 large=67108864 chunks=8192
 python3 - $huge $large << 'END'
