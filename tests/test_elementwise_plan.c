@@ -113,13 +113,13 @@ static void contiguous_elements_move_16_bytes_at_a_time(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const int64_t n = 1000003, lanes = cases[k].lanes;
         const ga__elementwise_plan *q = plan_two(&p, cases[k].to, 4096, cases[k].from, 8192, n);
-        assert_int_equal(q->lanes, lanes);
-        assert_int_equal(q->tail, lanes > 1);
-        assert_int_equal(q->unroll, lanes > 1 ? 1 : 4);
+        assert_int_equal(q->head.lanes, lanes);
+        assert_int_equal(q->head.tail, lanes > 1);
+        assert_int_equal(q->head.unroll, lanes > 1 ? 1 : 4);
         assert_int_equal(q->vectors, n / lanes);
-        assert_int_equal(q->block, 128);
-        assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
-        assert_true(!q->wide && !q->tiled && !q->fast_path && !q->host);
+        assert_int_equal(q->head.block, 128);
+        assert_int_equal(q->grid, (q->vectors + 128 * q->head.unroll - 1) / (128 * q->head.unroll));
+        assert_true(!q->head.wide && !q->head.tiled && !q->head.fast_path && !q->head.host);
     }
 }
 
@@ -127,20 +127,21 @@ static void vectors_start_where_a_load_can(void **state)
 {
     (void)state;
     planned p;
-    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->lanes, 1);
-    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 8, GA_FLOAT32, 4096, 1000)->lanes, 1);
-    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 16, GA_FLOAT32, 4096, 1000)->lanes, 4);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->head.lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 8, GA_FLOAT32, 4096, 1000)->head.lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096 + 16, GA_FLOAT32, 4096, 1000)->head.lanes, 4);
     /* A 1-byte item and an 8-byte item move two at a time: from any even address. */
-    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 2, 1000)->lanes, 2);
-    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 1, 1000)->lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 2, 1000)->head.lanes, 2);
+    assert_int_equal(plan_two(&p, GA_FLOAT64, 4096, GA_INT8, 4096 + 1, 1000)->head.lanes, 1);
     /* Narrow elements that do not align move in vectors all the same, in tiles. */
-    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->tiled);
-    assert_int_equal(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->lanes, 8);
-    assert_false(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 255)->tiled); /* 510 bytes */
-    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 256)->tiled);
-    assert_false(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->tiled);
-    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->lanes, 1);
-    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 4)->lanes, 4);
+    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->head.tiled);
+    assert_int_equal(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 1000)->head.lanes, 8);
+    assert_false(
+        plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 255)->head.tiled); /* 510 bytes */
+    assert_true(plan_two(&p, GA_FLOAT16, 4096, GA_FLOAT16, 4096 + 2, 256)->head.tiled);
+    assert_false(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096 + 4, 1000)->head.tiled);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 3)->head.lanes, 1);
+    assert_int_equal(plan_two(&p, GA_FLOAT32, 4096, GA_FLOAT32, 4096, 4)->head.lanes, 4);
 }
 
 static void rows_hold_whole_vectors(void **state)
@@ -158,9 +159,9 @@ static void rows_hold_whole_vectors(void **state)
         add(&p, GA_FLOAT32, 1 << 20, SHAPE(100, width), STRIDES(cases[k].pitch, 1));
         const ga__elementwise_plan *q = plan_it(&p);
         assert_int_equal(q->nest.ndim, 2);
-        assert_int_equal(q->lanes, cases[k].lanes);
-        assert_false(q->tail);
-        assert_int_equal(q->vectors * q->lanes, q->n);
+        assert_int_equal(q->head.lanes, cases[k].lanes);
+        assert_false(q->head.tail);
+        assert_int_equal(q->vectors * q->head.lanes, q->n);
     }
 }
 
@@ -172,14 +173,14 @@ static void repeated_elements_need_no_address(void **state)
     add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
     add(&p, GA_FLOAT32, 4096 + 4, SHAPE(100, 1), NULL); /* a column: read once per vector */
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_int_equal(q->lanes, 4);
+    assert_int_equal(q->head.lanes, 4);
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
     add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL);
     q = plan_it(&p);
     assert_int_equal(q->nest.ndim, 1);
     assert_int_equal(q->step[q->place[1]], STEP_ZERO);
-    assert_int_equal(q->lanes, 4); /* nor does its width count */
+    assert_int_equal(q->head.lanes, 4); /* nor does its width count */
 }
 
 /* Where the body alone goes to memory, neighbouring threads have neighbouring elements. */
@@ -191,12 +192,12 @@ static void elements_without_vectors_are_one_by_one(void **state)
     add(&p, GA_FLOAT32, 4096, SHAPE(6400), STRIDES(0))->access = GA__PLACED;
     add(&p, GA_UINT8, 0, SHAPE(6400), NULL)->access = GA__COORDINATE;
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_int_equal(q->lanes, 1);
-    assert_int_equal(q->unroll, 4);
+    assert_int_equal(q->head.lanes, 1);
+    assert_int_equal(q->head.unroll, 4);
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), STRIDES(1, 0))->access = GA__PLACED;
     add(&p, GA_UINT8, 0, SHAPE(100, 64), STRIDES(128, 1))->access = GA__COORDINATE;
-    assert_int_equal(plan_it(&p)->lanes, 1);
+    assert_int_equal(plan_it(&p)->head.lanes, 1);
 }
 
 /* What the body loads itself it loads one by one; what it finds at one place it may repeat. */
@@ -207,15 +208,15 @@ static void elements_that_the_body_loads_are_in_no_vector(void **state)
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
     add(&p, GA_FLOAT32, 8192, SHAPE(6400), NULL)->access = GA__PLACED;
-    assert_int_equal(plan_it(&p)->lanes, 1);
+    assert_int_equal(plan_it(&p)->head.lanes, 1);
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(100, 64), NULL);
     add(&p, GA_FLOAT32, 8192, SHAPE(100, 64), STRIDES(80, 1))->access = GA__PLACED;
-    assert_int_equal(plan_it(&p)->lanes, 1);
+    assert_int_equal(plan_it(&p)->head.lanes, 1);
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(6400), NULL);
     add(&p, GA_FLOAT64, 4096 + 8, SHAPE(1), NULL)->access = GA__PLACED;
-    assert_int_equal(plan_it(&p)->lanes, 4);
+    assert_int_equal(plan_it(&p)->head.lanes, 4);
 }
 
 /* Elements of which no vector has a whole number move one by one. */
@@ -231,7 +232,8 @@ static void structs_of_odd_sizes_move_one_by_one(void **state)
         char name[32];
         snprintf(name, sizeof name, "plan_of_%zu", cases[k].size);
         const ga_dtype dtype = ga_struct_dtype(name, cases[k].size, NULL);
-        assert_int_equal(plan_two(&p, dtype, 4096, dtype, 1 << 20, 1000)->lanes, cases[k].lanes);
+        assert_int_equal(plan_two(&p, dtype, 4096, dtype, 1 << 20, 1000)->head.lanes,
+                         cases[k].lanes);
     }
 }
 
@@ -245,15 +247,15 @@ static void formulas_that_pay_take_several_vectors_a_thread(void **state)
         p.formula.fast_path = true;
         add(&p, GA_FLOAT32, 4096, SHAPE(4 * threads * turns + 400), NULL);
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->fast_path);
+        assert_true(q->head.fast_path);
         assert_int_equal(q->chunk, turns < 1 ? 1 : turns < 4 ? turns : 4);
-        assert_true(q->grid * q->block * q->chunk * q->lanes >= q->n);
-        assert_true((q->grid - 1) * q->block * q->chunk * q->lanes < q->n);
+        assert_true(q->grid * q->head.block * q->chunk * q->head.lanes >= q->n);
+        assert_true((q->grid - 1) * q->head.block * q->chunk * q->head.lanes < q->n);
     }
     start(&p, 90);
     p.formula.fast_path = true;
     add(&p, GA_FLOAT32, 4096 + 4, SHAPE(1000), NULL);
-    assert_false(plan_it(&p)->fast_path); /* whole vectors */
+    assert_false(plan_it(&p)->head.fast_path); /* whole vectors */
 }
 
 /* Of a column and a row; the result, or one operand, is of `lines` lines. */
@@ -265,9 +267,9 @@ static int vectors_of_an_outer_product(int64_t lines, bool whole)
     add(&p, GA_FLOAT32, 4096, SHAPE(whole ? lines : 1, 4096), NULL);
     add(&p, GA_FLOAT32, 4096, SHAPE(lines, 1), NULL);
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_int_equal(q->lanes, 4);
-    assert_int_equal(q->grid, (q->vectors + 128 * q->unroll - 1) / (128 * q->unroll));
-    return q->unroll;
+    assert_int_equal(q->head.lanes, 4);
+    assert_int_equal(q->grid, (q->vectors + 128 * q->head.unroll - 1) / (128 * q->head.unroll));
+    return q->head.unroll;
 }
 
 static void threads_that_read_little_store_several_vectors(void **state)
@@ -281,15 +283,22 @@ static void threads_that_read_little_store_several_vectors(void **state)
 
 /* ---- Spans ---- */
 
+/* An operand whose elements the body finds. */
+static void add_found(planned *p, ga_dtype dtype, uintptr_t data, int ndim, const int64_t *shape)
+{
+    ga__operand *from = add(p, dtype, data, ndim, shape, (int64_t[GA_MAX_NDIM]){0});
+    from->access = GA__PLACED;
+    from->low = (char *)data;
+    from->high = from->low + 64;
+}
+
 /* A matrix of `columns`, each of its elements from a place that the body finds in another one. */
 static const ga__elementwise_plan *plan_found(planned *p, ga_dtype dtype, int64_t columns)
 {
     start(p, 90);
+    p->formula.moves = true;
     add(p, dtype, 4096, SHAPE(5, columns), NULL);
-    ga__operand *from = add(p, dtype, 1 << 20, SHAPE(5, columns), STRIDES(0, 0));
-    from->access = GA__PLACED;
-    from->low = p->x[1].data;
-    from->high = from->low + 64;
+    add_found(p, dtype, 1 << 20, SHAPE(5, columns));
     add(p, GA_UINT8, 0, SHAPE(5, columns), STRIDES(0, 1))->access = GA__COORDINATE;
     return plan_it(p);
 }
@@ -303,14 +312,14 @@ static void elements_that_the_body_finds_move_in_vectors(void **state)
         for (int odd = 0; odd < 2; odd++) {
             const int64_t size = (int64_t)ga_dtype_size(dtypes[d]), columns = 2048 / size + odd;
             const ga__elementwise_plan *q = plan_found(&p, dtypes[d], columns);
-            assert_true(q->spans);
-            assert_int_equal(q->lanes, 16 / size);
+            assert_true(q->head.spans);
+            assert_int_equal(q->head.lanes, 16 / size);
             assert_int_equal(q->vectors, (5 * columns * size + 15) / 16);
-            assert_true(q->grid * q->block * q->unroll >= q->vectors);
-            assert_true((q->grid - 1) * q->block * q->unroll < q->vectors);
-            assert_false(plan_found(&p, dtypes[d], 2048 / size - 1)->spans); /* too short */
+            assert_true(q->grid * q->head.block * q->head.unroll >= q->vectors);
+            assert_true((q->grid - 1) * q->head.block * q->head.unroll < q->vectors);
+            assert_false(plan_found(&p, dtypes[d], 2048 / size - 1)->head.spans); /* too short */
         }
-    assert_false(plan_found(&p, GA_COMPLEX128, 4096)->spans); /* one fills a vector */
+    assert_false(plan_found(&p, GA_COMPLEX128, 4096)->head.spans); /* one fills a vector */
 }
 
 /* Of other calls of such a body, no two results need come from neighbours. */
@@ -318,8 +327,8 @@ static void other_elements_move_singly(void **state)
 {
     (void)state;
     planned p;
-    for (int fault = 0; fault < 6; fault++) {
-        assert_true(plan_found(&p, GA_FLOAT32, 1024)->spans);
+    for (int fault = 0; fault < 8; fault++) {
+        assert_true(plan_found(&p, GA_FLOAT32, 1024)->head.spans);
         if (fault == 0)
             p.operands[1].high = NULL; /* from anywhere */
         else if (fault == 1)
@@ -330,10 +339,14 @@ static void other_elements_move_singly(void **state)
             p.x[1].dtype = p.operands[1].type = GA_INT32; /* it converts */
         else if (fault == 4)
             add(&p, GA_FLOAT32, 8192, SHAPE(5, 1024), NULL); /* and another operand */
+        else if (fault == 5)
+            add_found(&p, GA_FLOAT32, 8192, SHAPE(5, 1024)); /* and another that it finds */
+        else if (fault == 6)
+            p.formula.moves = false;
         else
             p.operands[RESULT].reads = true;
         p.x[RESULT].contiguous = in_c_order(&p.x[RESULT]);
-        assert_false(plan_it(&p)->spans);
+        assert_false(plan_it(&p)->head.spans);
     }
 }
 
@@ -346,21 +359,21 @@ static void indices_are_as_wide_as_any_operand_needs(void **state)
     const int64_t wide[] = {most - 512, most, most + 1, INT64_C(1) << 32, (INT64_C(1) << 32) + 5};
     planned p;
     for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
-        assert_true(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, wide[k])->wide);
-    assert_false(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, most - (2 << 20))->wide);
+        assert_true(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, wide[k])->head.wide);
+    assert_false(plan_two(&p, GA_INT8, 4096, GA_INT8, 4096, most - (2 << 20))->head.wide);
     for (int sign = -1; sign <= 1; sign += 2) { /* 64 elements, far apart */
         start(&p, 90);
         add(&p, GA_FLOAT32, 4096, SHAPE(64), NULL);
         add(&p, GA_FLOAT32, 4096, SHAPE(64), STRIDES(sign * (INT64_C(1) << 26)));
-        assert_true(plan_it(&p)->wide);
+        assert_true(plan_it(&p)->head.wide);
         start(&p, 90);
         add(&p, GA_FLOAT32, 4096, SHAPE(64), NULL);
         add(&p, GA_FLOAT32, 4096, SHAPE(64), STRIDES(sign * (INT64_C(1) << 23)));
-        assert_false(plan_it(&p)->wide);
+        assert_false(plan_it(&p)->head.wide);
         start(&p, 90); /* on the outer axis */
         add(&p, GA_FLOAT32, 4096, SHAPE(4, 64), NULL);
         add(&p, GA_FLOAT32, 4096, SHAPE(4, 64), STRIDES(sign * (INT64_C(1) << 30), 1));
-        assert_true(plan_it(&p)->wide);
+        assert_true(plan_it(&p)->head.wide);
     }
 }
 
@@ -374,7 +387,7 @@ static void arrays_that_are_indexed_freely_count_by_their_size(void **state)
         add(&p, GA_INT8, 4096, SHAPE(size), NULL)->access = GA__ACCESSOR;
         const ga__elementwise_plan *q = plan_it(&p);
         assert_int_equal(q->place[1], GA__NO_PLACE);
-        assert_int_equal(q->wide, size > INT32_MAX);
+        assert_int_equal(q->head.wide, size > INT32_MAX);
     }
 }
 
@@ -406,13 +419,13 @@ static void tiles_have_long_stretches_on_both_sides(void **state)
                                                     : plan_transpose(&p, by_size[d], rows, columns);
                 const ga__tile *t = &q->tile;
                 const ga__stage *in = &t->stage[0];
-                if (q->square)
+                if (q->head.square)
                     continue;
-                assert_true(q->tiled && t->nstages == 1 && q->transposed[q->place[1]]);
+                assert_true(q->head.tiled && t->nstages == 1 && q->transposed[q->place[1]]);
                 assert_true(t->part * size >= 96 || t->part >= t->total);
                 assert_true(in->vectors * 16 >= 96 || t->extent[1] == q->nest.shape[1]);
                 assert_true(t->shared <= SHARED / 2);
-                assert_int_equal(q->lanes, 16 / size);
+                assert_int_equal(q->head.lanes, 16 / size);
                 /* The bytes that tiles copy to shared memory, in relation to the array's. */
                 int64_t moved = in->vectors * q->grid * 16;
                 for (int axis = 0; axis < q->nest.ndim; axis++)
@@ -448,12 +461,12 @@ static void neighbours_are_in_all_banks(void **state)
         for (int64_t columns = 2; columns < 600; columns += 1 + columns / 13) {
             const ga__elementwise_plan *q = plan_transpose(&p, by_size[d], 100000, columns);
             const ga__stage *s = &q->tile.stage[0];
-            if (q->square || q->tile.stretches < 4)
+            if (q->head.square || q->tile.stretches < 4)
                 continue;
             for (int first = 0; first < 100; first++) {
                 unsigned banks = 0;
                 for (int v = 0; v < 8; v++) {
-                    const int64_t at = (first + v * q->lanes) * s->step[0];
+                    const int64_t at = (first + v * q->head.lanes) * s->step[0];
                     banks |= 1u << ((at ^ (at >> s->shift & s->mask)) / 16 % 8);
                 }
                 assert_int_equal(banks, 255);
@@ -483,7 +496,7 @@ static void stages_fit_and_share_an_axis(void **state)
     add(&p, GA_FLOAT32, 1 << 20, SHAPE(64, 64, 64), STRIDES(4096, 1, 64));
     add(&p, GA_FLOAT32, 1 << 21, SHAPE(64, 64, 64), STRIDES(1, 4096, 64));
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_true(q->tiled);
+    assert_true(q->head.tiled);
     assert_int_equal(q->transposed[q->place[1]] + q->transposed[q->place[2]], 1);
 }
 
@@ -500,7 +513,7 @@ static void stages_of_short_stretches_fit(void **state)
             add(&p, by_size[d], 1 << 20, SHAPE(length, 4096, 4096),
                 STRIDES(1, length + 3, 4096 * (length + 3)));
             const ga__elementwise_plan *q = plan_it(&p);
-            tiled += q->tiled && !q->square;
+            tiled += q->head.tiled && !q->head.square;
             assert_true(q->tile.shared <= SHARED / 2);
         }
     assert_true(tiled > 100);
@@ -523,17 +536,17 @@ static void round_transposes_go_through_squares(void **state)
         add(&p, cases[k].dtype, 1 << 20, SHAPE(3, 1024, 512), STRIDES(1024 * 512, 1, 1024));
         add(&p, cases[k].dtype, 1 << 21, SHAPE(3, 1024, 512), NULL);
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled && q->transposed[q->place[1]] && !q->transposed[q->place[0]]);
+        assert_true(q->head.tiled && q->transposed[q->place[1]] && !q->transposed[q->place[0]]);
         assert_false(q->transposed[q->place[2]]);
         assert_int_equal(q->nest.strides[q->place[1]][1], 1);
-        assert_int_equal(q->square, side);
-        assert_int_equal(q->block, side > 32 ? 512 : 128);
-        assert_int_equal(q->lanes, 16 / ga_dtype_size(cases[k].dtype));
+        assert_int_equal(q->head.square, side);
+        assert_int_equal(q->head.block, side > 32 ? 512 : 128);
+        assert_int_equal(q->head.lanes, 16 / ga_dtype_size(cases[k].dtype));
         assert_int_equal(q->grid, 3 * (1024 / side) * (512 / side));
     }
-    assert_int_equal(plan_transpose(&p, GA_FLOAT64, 1000, 1000)->square, 64);
-    assert_int_equal(plan_transpose(&p, GA_FLOAT32, 64, 1024)->square, 64);
-    assert_int_equal(plan_transpose(&p, GA_COMPLEX128, 32, 33)->square, 32);
+    assert_int_equal(plan_transpose(&p, GA_FLOAT64, 1000, 1000)->head.square, 64);
+    assert_int_equal(plan_transpose(&p, GA_FLOAT32, 64, 1024)->head.square, 64);
+    assert_int_equal(plan_transpose(&p, GA_COMPLEX128, 32, 33)->head.square, 32);
 }
 
 /* Where squares are not faster. */
@@ -550,7 +563,7 @@ static void other_transposes_go_through_tiles(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const ga__elementwise_plan *q =
             plan_transpose(&p, cases[k].dtype, cases[k].rows, cases[k].columns);
-        assert_true(q->tiled && q->square == 0 && q->tile.nstages == 1);
+        assert_true(q->head.tiled && q->head.square == 0 && q->tile.nstages == 1);
     }
     for (int why = 0; why < 5; why++) {
         const int64_t pitch = why == 0 ? 1026 : 1024, rows = why == 4 ? 1022 : 1024;
@@ -561,7 +574,7 @@ static void other_transposes_go_through_tiles(void **state)
             add(&p, GA_FLOAT32, (1 << 21) + 4 * (why == 2), SHAPE(rows, 512),
                 why == 3 ? STRIDES(1024, 2) : NULL);
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled && q->square == 0);
+        assert_true(q->head.tiled && q->head.square == 0);
     }
 }
 
@@ -576,19 +589,19 @@ static void squares_fit_shared_memory(void **state)
         for (int k = 0; k < turned; k++)
             add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_true(q->tiled);
-        assert_int_equal(q->square, turned < 3 ? 64 : 0); /* 16640 bytes each, of 49152 */
+        assert_true(q->head.tiled);
+        assert_int_equal(q->head.square, turned < 3 ? 64 : 0); /* 16640 bytes each, of 49152 */
     }
     start(&p, 90);
     add(&p, GA_FLOAT32, 4096, SHAPE(1024, 512), NULL);
     add(&p, GA_FLOAT32, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
     add(&p, GA_FLOAT32, (1 << 21) + 4, SHAPE(1024, 1), NULL);
-    assert_int_equal(plan_it(&p)->square, 64);
+    assert_int_equal(plan_it(&p)->head.square, 64);
     start(&p, 90); /* one array of 2-byte elements is read: a column is none */
     add(&p, GA_FLOAT16, 4096, SHAPE(1024, 512), NULL);
     add(&p, GA_FLOAT16, 1 << 20, SHAPE(1024, 512), STRIDES(1, 1024));
     add(&p, GA_FLOAT16, 1 << 21, SHAPE(1024, 1), NULL);
-    assert_int_equal(plan_it(&p)->square, 0);
+    assert_int_equal(plan_it(&p)->head.square, 0);
 }
 
 /* ---- Rows that are no whole vectors ---- */
@@ -603,10 +616,10 @@ static void rows_of_any_length_move_in_vectors(void **state)
         add(&p, GA_INT8, 1 << 20, SHAPE(1000, width), NULL);
         add(&p, GA_INT8, 1 << 22, SHAPE(1000, 1), NULL); /* a column */
         const ga__elementwise_plan *q = plan_it(&p);
-        assert_int_equal(q->lanes, 16);
+        assert_int_equal(q->head.lanes, 16);
         if (width % 16 == 0)
             continue;
-        assert_true(q->tiled && q->tile.nstages == 0 && q->tile.run == 2);
+        assert_true(q->head.tiled && q->tile.nstages == 0 && q->tile.run == 2);
         assert_int_equal(q->move[q->place[0]], GA__MOVE_DENSE);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
         assert_int_equal(q->move[q->place[2]], GA__MOVE_PAIR);
@@ -615,7 +628,7 @@ static void rows_of_any_length_move_in_vectors(void **state)
         add(&p, GA_INT8, 1 << 20, SHAPE(1000, width), NULL);
         add(&p, GA_INT8, 1 << 22, SHAPE(width), NULL); /* a row: in shared memory if it is short */
         q = plan_it(&p);
-        assert_true(q->tiled && q->tile.run == 2);
+        assert_true(q->head.tiled && q->tile.run == 2);
         assert_int_equal(q->tile.nstages, 0);
         assert_int_equal(q->move[q->place[1]], GA__MOVE_DENSE);
         assert_int_equal(q->move[q->place[2]],
@@ -632,7 +645,7 @@ static void host_blocks_are_of_a_worthwhile_size(void **state)
     start(&p, 0);
     add(&p, GA_FLOAT32, 4096, SHAPE(1000), NULL);
     const ga__elementwise_plan *q = plan_it(&p);
-    assert_true(q->host && q->wide && q->lanes == 1);
+    assert_true(q->head.host && q->head.wide && q->head.lanes == 1);
     assert_int_equal(q->chunk, 1 << 15);
     assert_int_equal(q->grid, 1);
     start(&p, 0);
@@ -678,7 +691,7 @@ static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void
     start(&p, 0);
     add(&p, GA_FLOAT32, 4096, SHAPE(n), NULL);
     add(&p, GA_FLOAT32, 8192, SHAPE(n), NULL);
-    assert_true(plan_it(&p)->past_cache);
+    assert_true(plan_it(&p)->head.past_cache);
     for (int why = 0; why < 6; why++) {
         start(&p, 0);
         add(&p, GA_FLOAT32, 4096, SHAPE(why == 1 ? 1 << 20 : n / 128, why == 1 ? 1 : 128), NULL);
@@ -689,7 +702,7 @@ static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void
         p.formula.user_text = p.formula.uses_index = why == 4;
         if (why == 5)
             p.strides[RESULT][0] *= 2, p.x[RESULT].contiguous = false; /* rows of 128 */
-        assert_false(plan_it(&p)->past_cache);
+        assert_false(plan_it(&p)->head.past_cache);
     }
 }
 
@@ -700,15 +713,15 @@ static void only_texts_that_cannot_tell_are_given_more_elements(void **state)
     start(&p, 0);
     ga__operand *x =
         (add(&p, GA_FLOAT32, 4096, SHAPE(100), NULL), add(&p, GA_FLOAT32, 8192, SHAPE(100), NULL));
-    assert_true(plan_it(&p)->pads);
+    assert_true(plan_it(&p)->head.pads);
     p.formula.uses_index = true; /* the cost of our own text is known */
-    assert_true(plan_it(&p)->pads);
+    assert_true(plan_it(&p)->head.pads);
     p.formula.user_text = true;
-    assert_false(plan_it(&p)->pads);
+    assert_false(plan_it(&p)->head.pads);
     p.formula.uses_index = false;
-    assert_true(plan_it(&p)->pads);
+    assert_true(plan_it(&p)->head.pads);
     x->access = GA__ACCESSOR;
-    assert_false(plan_it(&p)->pads);
+    assert_false(plan_it(&p)->head.pads);
 }
 
 /* ---- Any call ---- */
@@ -793,10 +806,11 @@ static void check_nest(const planned *p, const ga__elementwise_plan *q)
  * axis. Tiles move vectors at any address. */
 static void check_vectors(const planned *p, const ga__elementwise_plan *q)
 {
-    for (int k = 0; k < q->noperands && q->lanes > 1 && (q->square || !q->tiled); k++) {
+    for (int k = 0; k < q->noperands && q->head.lanes > 1 && (q->head.square || !q->head.tiled);
+         k++) {
         const int place = q->place[k], near = q->transposed[place] ? 1 : 0;
         const int64_t *strides = q->nest.strides[place];
-        const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->lanes;
+        const size_t bytes = ga_dtype_size(p->x[k].dtype) * (size_t)q->head.lanes;
         assert_true(k != RESULT || strides[near] == 1);
         assert_true(strides[near] == 0 || strides[near] == 1);
         if (strides[near] == 0)
@@ -804,8 +818,8 @@ static void check_vectors(const planned *p, const ga__elementwise_plan *q)
         assert_true(bytes <= 16);
         assert_int_equal((uintptr_t)p->x[k].data % bytes, 0);
         for (int axis = 0; axis < q->nest.ndim; axis++)
-            assert_true(axis == near || strides[axis] % q->lanes == 0);
-        assert_true(q->tail || q->nest.shape[near] % q->lanes == 0);
+            assert_true(axis == near || strides[axis] % q->head.lanes == 0);
+        assert_true(q->head.tail || q->nest.shape[near] % q->head.lanes == 0);
     }
 }
 
@@ -823,7 +837,7 @@ static void check_tiles(const ga__elementwise_plan *q)
     assert_int_equal(q->grid, grid);
     assert_true(t->tiles[t->run - 1] * t->part >= t->total + t->spare);
     assert_true((t->tiles[t->run - 1] - 1) * t->part < t->total + t->spare);
-    assert_true((int64_t)t->vectors * q->lanes >= t->part);
+    assert_true((int64_t)t->vectors * q->head.lanes >= t->part);
     assert_true(t->turns << t->across >= t->vectors);
     assert_true(t->ids >= t->vectors * t->stretches);
     assert_true(t->shared <= SHARED / 2);
@@ -840,27 +854,29 @@ static void check_squares(const planned *p, const ga__elementwise_plan *q)
     size_t shared = 0;
     for (int k = 0; k < q->noperands; k++)
         if (q->transposed[q->place[k]])
-            shared += ga_dtype_size(p->x[k].dtype) * (size_t)(q->square * (q->square + 1));
+            shared +=
+                ga_dtype_size(p->x[k].dtype) * (size_t)(q->head.square * (q->head.square + 1));
     assert_true(shared > 0 && shared <= 48 << 10);
-    assert_int_equal(q->square * q->square % (q->block * q->lanes), 0);
-    assert_true(q->nest.shape[0] >= q->square && q->nest.shape[1] >= q->square);
+    assert_int_equal(q->head.square * q->head.square % (q->head.block * q->head.lanes), 0);
+    assert_true(q->nest.shape[0] >= q->head.square && q->nest.shape[1] >= q->head.square);
 }
 
 static void check_blocks(const planned *p, const ga__elementwise_plan *q)
 {
-    if (q->host && !q->tiled) {
+    if (q->head.host && !q->head.tiled) {
         assert_true(q->grid * q->chunk >= q->n && (q->grid - 1) * q->chunk < q->n);
-    } else if (!q->host && !q->tiled) {
-        const int64_t each = (int64_t)q->block * q->unroll;
+    } else if (!q->head.host && !q->head.tiled) {
+        const int64_t each = (int64_t)q->head.block * q->head.unroll;
         assert_true(q->grid * each >= q->vectors);
         assert_true(q->grid == 0 || (q->grid - 1) * each < q->vectors);
-        assert_int_equal(q->vectors, q->n / q->lanes);
-        assert_true(q->tail || q->vectors * q->lanes == q->n);
-        assert_true(!q->tail || q->n % q->lanes < q->block); /* by the first block's threads */
+        assert_int_equal(q->vectors, q->n / q->head.lanes);
+        assert_true(q->head.tail || q->vectors * q->head.lanes == q->n);
+        assert_true(!q->head.tail ||
+                    q->n % q->head.lanes < q->head.block); /* by the first block's threads */
         assert_true(q->grid > 0);
-    } else if (q->square) {
+    } else if (q->head.square) {
         check_squares(p, q);
-    } else if (!q->host) {
+    } else if (!q->head.host) {
         check_tiles(q);
     }
 }
@@ -891,7 +907,7 @@ static void any_call_is_covered(void **state)
             check_nest(&p, q);
         check_vectors(&p, q);
         check_blocks(&p, q);
-        kinds[q->host][q->tiled ? 2 : q->lanes > 1]++;
+        kinds[q->head.host][q->head.tiled ? 2 : q->head.lanes > 1]++;
     }
     assert_true(kinds[0][0] > rounds / 16 && kinds[0][1] > rounds / 27 &&
                 kinds[0][2] > rounds / 160);

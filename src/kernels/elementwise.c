@@ -16,7 +16,7 @@ typedef ga__elementwise_plan plan;
 /* Whether the kernel has the tiles of tile_plan.h. */
 static bool has_tiles(const plan *p)
 {
-    return p->tiled && !p->host && p->square == 0;
+    return p->head.tiled && !p->head.host && p->head.square == 0;
 }
 
 static void add_operand(const plan *p, int k, ga__params *params)
@@ -33,7 +33,7 @@ static void add_operand(const plan *p, int k, ga__params *params)
         ga__params_add_strides(params, &p->nest, p->place[k]);
     if (p->place[k] != GA__NO_PLACE && has_tiles(p))
         ga__elementwise_tile_operand(p, k, params);
-    if (p->spans && operand->high) {
+    if (p->head.spans && operand->high) {
         ga__params_add_pointer(params, operand->low);
         ga__params_add_pointer(params, operand->high);
     }
@@ -41,7 +41,7 @@ static void add_operand(const plan *p, int k, ga__params *params)
 
 static void add_head(const plan *p, ga__params *params)
 {
-    const uint64_t length = (uint64_t)(p->host ? p->nest.shape[0] : p->vectors);
+    const uint64_t length = (uint64_t)(p->head.host ? p->nest.shape[0] : p->vectors);
     *(ga__elementwise_params *)ga__params_reserve(params, sizeof(ga__elementwise_params)) =
         (ga__elementwise_params){
             .count = (uint64_t)p->n, .length = length, .chunk = (uint64_t)p->chunk};
@@ -60,10 +60,13 @@ static void add_tiled_head(const plan *p, ga__params *params)
 void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
-    for (int axis = p->line ? 1 : p->tiled ? 2 : 0; axis < p->nest.ndim - 1 && !tiles; axis++) {
-        const int64_t lanes = axis == 0 && !p->spans ? p->lanes : 1;
+    for (int axis = p->line         ? 1
+                    : p->head.tiled ? 2
+                                    : 0;
+         axis < p->nest.ndim - 1 && !tiles; axis++) {
+        const int64_t lanes = axis == 0 && !p->head.spans ? p->head.lanes : 1;
         const int64_t size = p->nest.shape[axis] / lanes;
-        ga__params_add_divisor(params, size, p->wide);
+        ga__params_add_divisor(params, size, p->head.wide);
     }
     for (int k = 0; k < p->noperands; k++)
         add_operand(p, k, params);
@@ -75,7 +78,7 @@ static void add_params(const plan *p, ga__params *params)
 {
     if (has_tiles(p))
         ga__elementwise_tile_head(p, params);
-    else if (p->tiled)
+    else if (p->head.tiled)
         add_tiled_head(p, params);
     else
         add_head(p, params);
@@ -100,24 +103,14 @@ static void set_operand(const plan *p, int k, bool tiles, ga__operand_variant *v
 
 void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
 {
-    const int index_step = p->index_place == GA__NO_PLACE ? 0 : p->step[p->index_place];
     const bool tiles = has_tiles(p);
-    v->head = (ga__elementwise_head){.ndim = (uint8_t)p->nest.ndim,
-                                     .lanes = (uint8_t)p->lanes,
-                                     .unroll = (uint8_t)p->unroll,
-                                     .run = (uint8_t)(tiles ? p->tile.run : 0),
-                                     .block = (uint16_t)p->block,
-                                     .index_step = (uint8_t)index_step,
-                                     .noperands = (uint8_t)p->noperands,
-                                     .square = (uint16_t)p->square,
-                                     .host = p->host,
-                                     .wide = p->wide,
-                                     .tiled = p->tiled,
-                                     .past_cache = p->past_cache,
-                                     .pads = p->pads,
-                                     .tail = p->tail,
-                                     .spans = p->spans,
-                                     .fast_path = p->fast_path};
+    v->head = p->head;
+    v->head.ndim = (uint8_t)p->nest.ndim;
+    v->head.noperands = (uint8_t)p->noperands;
+    if (p->index_place != GA__NO_PLACE)
+        v->head.index_step = (uint8_t)p->step[p->index_place];
+    if (tiles)
+        v->head.run = (uint8_t)p->tile.run;
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, tiles, &v->operand[k]);
     if (p->line)
@@ -185,7 +178,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     ga__stream *stream = ga__operands_stream(device, noperands, operands);
     const size_t shared = has_tiles(&p) ? (size_t)p.tile.shared : p.shared;
     const ga__launch launch = {.grid = p.grid,
-                               .block = p.block,
+                               .block = p.head.block,
                                .shared = shared,
                                .words = words,
                                .nwords = ga__params_count(&params)};

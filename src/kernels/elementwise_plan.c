@@ -283,8 +283,8 @@ static void choose_host_tiles(plan *p)
         bytes += more;
         p->transposed[place] = true;
     }
-    p->tiled = chosen != 0;
-    if (p->tiled)
+    p->head.tiled = chosen != 0;
+    if (p->head.tiled)
         ga__nest_swap(&p->nest, 1, chosen);
 }
 
@@ -292,7 +292,7 @@ static void choose_host_tiles(plan *p)
 static void choose_vectors_per_thread(plan *p)
 {
     const ga__device *device = p->device;
-    const int64_t all = ga__ceil_div(p->n, p->lanes);
+    const int64_t all = ga__ceil_div(p->n, p->head.lanes);
     const int64_t turns = all / ((int64_t)device->processors * device->threads_per_processor);
     p->chunk = turns < 1 ? 1 : turns < MOST_VECTORS ? turns : MOST_VECTORS;
     p->grid = ga__ceil_div(all, BLOCK * p->chunk);
@@ -322,22 +322,23 @@ static void choose_cuda_variant(plan *p)
 {
     if (p->n >= (int64_t)GA__LINE_LENGTH * p->device->processors && ga__elementwise_lines(p))
         return; /* short calls do not pay for the look */
-    if (ga__elementwise_spans(p))
+    if (p->formula->moves && ga__elementwise_spans(p))
         return;
-    p->lanes = ga__elementwise_lanes(p);
+    p->head.lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
-    if (p->lanes == 1 && !p->odd && !has_placed(p) &&
+    if (p->head.lanes == 1 && !p->odd && !has_placed(p) &&
         (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
-    p->vectors = p->n / p->lanes;
-    p->tail = p->lanes > 1 && p->nest.ndim == 1;
-    p->fast_path = p->tail && p->formula->fast_path;
+    p->vectors = p->n / p->head.lanes;
+    p->head.tail = p->head.lanes > 1 && p->nest.ndim == 1;
+    p->head.fast_path = p->head.tail && p->formula->fast_path;
     /* Measured: one 16-byte access each keeps the bus full. */
-    p->unroll = p->lanes > 1 && (p->fast_path || !reads_little(p)) ? 1 : MOST_VECTORS;
-    if (p->fast_path)
+    p->head.unroll =
+        p->head.lanes > 1 && (p->head.fast_path || !reads_little(p)) ? 1 : MOST_VECTORS;
+    if (p->head.fast_path)
         choose_vectors_per_thread(p);
     else
-        p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+        p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->head.unroll);
 }
 
 /* Whether elements that are not there may be computed beside the others: no text of a user's says
@@ -378,7 +379,8 @@ static bool goes_past_cache(const plan *p)
             return false;
         nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
-    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP && p->pads;
+    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP &&
+           p->head.pads;
 }
 
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
@@ -422,13 +424,13 @@ static void walk_longest_axis(plan *p)
 static void choose_host_variant(plan *p)
 {
     const int64_t smallest = 1 << 15;
-    p->wide = true;
+    p->head.wide = true;
     walk_longest_axis(p);
-    p->pads = may_pad(p);
-    if (p->pads)
+    p->head.pads = may_pad(p);
+    if (p->head.pads)
         choose_host_tiles(p);
-    p->past_cache = goes_past_cache(p);
-    if (p->tiled) {
+    p->head.past_cache = goes_past_cache(p);
+    if (p->head.tiled) {
         choose_bands(p);
         return;
     }
@@ -442,14 +444,10 @@ static void choose_host_variant(plan *p)
 
 static void set_defaults(plan *p)
 {
-    p->host = p->device->arch == 0;
-    p->tiled = p->tail = p->fast_path = p->past_cache = p->pads = false;
-    p->lanes = p->unroll = 1;
-    p->block = BLOCK;
-    p->square = 0;
+    p->head = (ga__elementwise_head){
+        .host = p->device->arch == 0, .lanes = 1, .unroll = 1, .block = BLOCK};
     p->vectors = p->chunk = 0;
     p->line = NULL;
-    p->spans = false;
     p->shared = 0;
 }
 
@@ -461,14 +459,14 @@ void ga__elementwise_plan_walk(ga__elementwise_plan *p, int ndim, const int64_t 
         plan_strided(p, ndim, shape);
         reach = measure(p);
     }
-    p->wide = is_wide(p, reach);
     set_defaults(p);
+    p->head.wide = is_wide(p, reach);
 }
 
 void ga__elementwise_plan_make(ga__elementwise_plan *p, int ndim, const int64_t *shape)
 {
     ga__elementwise_plan_walk(p, ndim, shape);
-    if (p->host)
+    if (p->head.host)
         choose_host_variant(p);
     else
         choose_cuda_variant(p);

@@ -13,23 +13,17 @@ typedef struct ga__elementwise_plan {
     int noperands;
     const ga__operand *operands;
     int64_t n;
+    ga__elementwise_head head; /* of the variant; ga__elementwise_set_variant() completes it */
     ga__nest nest;
     int place[GA__MAX_OPERANDS]; /* of operand k in the nest; GA__NO_PLACE: not in it */
     int index_place;             /* nest operand of the index */
     int step[GA__MAX_OPERANDS];  /* by nest operand */
     bool transposed[GA__MAX_OPERANDS];
     ga__move move[GA__MAX_OPERANDS]; /* by nest operand, of CUDA's tiles */
-    bool wide, tiled, tail, host;
-    bool odd;        /* some streamed elements, of structs, are no part of 16-byte vectors */
-    bool fast_path;  /* by fast_path.tmpl where it can */
-    bool past_cache; /* host: results are stored past the cache, */
-    bool pads;       /* and elements that are not there may be computed beside the others */
-    int lanes, unroll, block;
-    int square; /* elements a side of CUDA's squares, where `tiled`; 0: none */
+    bool odd; /* some streamed elements, of structs, are no part of 16-byte vectors */
     int64_t vectors, chunk, grid;
     const ga__operand *line; /* CUDA: the operand whose lines are copied; NULL: there is none, */
     size_t shared;           /* and the shared memory that they take */
-    bool spans;              /* CUDA: results come from spans of a placed operand */
     ga__tile tile;           /* of CUDA, where `tiled` without squares */
 } ga__elementwise_plan;
 
@@ -79,8 +73,9 @@ bool ga__elementwise_lines(ga__elementwise_plan *p);
 
 /* ---- CUDA's spans (cuda/span_plan.c) ---- */
 
-/* Plans whole vectors of results where the body takes most of their elements from neighbouring
- * places of an operand. False, with the plan unchanged, elsewhere. */
+/* Plans whole vectors of results where the body, whose formula says that it moves elements, takes
+ * most of these from neighbouring places of an operand. False, with the plan unchanged, elsewhere.
+ */
 bool ga__elementwise_spans(ga__elementwise_plan *p);
 
 /* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */

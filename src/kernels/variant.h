@@ -57,11 +57,13 @@ typedef struct ga__elementwise_head {
     uint8_t index_step; /* of the element's index, if the formula uses it */
     uint8_t noperands;
     uint16_t square; /* elements a side of CUDA's squares; 0: the kernel has none */
-    bool host, wide, tiled, past_cache;
-    bool pads; /* on the host: elements that are not there may be computed too */
-    uint8_t tail : 1, fast_path : 1;
-    uint8_t lines : 1; /* CUDA: a block has a line of axis 0 */
-    uint8_t spans : 1; /* CUDA: vectors of neighbours, wherever the body finds these */
+    bool host, wide, tiled;
+    bool past_cache;       /* on the host: results are stored past the cache, */
+    bool pads;             /* and elements that are not there may be computed beside the others */
+    uint8_t tail : 1;      /* CUDA: elements follow the last whole vector */
+    uint8_t fast_path : 1; /* by fast_path.tmpl where it can */
+    uint8_t lines : 1;     /* CUDA: a block has a line of axis 0 */
+    uint8_t spans : 1;     /* CUDA: vectors of neighbours, wherever the body finds these */
     uint8_t unused : 4;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");

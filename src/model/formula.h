@@ -18,6 +18,7 @@ typedef struct ga__formula {
     bool uses_index;                               /* the body names `i` other than as [i] */
     bool uses_complex; /* some operand is complex, or the user's text may be */
     bool fast_math;
+    bool moves;      /* it only moves elements, mostly of neighbouring places */
     bool heavy;      /* an element takes long: on the host each is a block of its own */
     bool ordered;    /* on the host one processor takes the elements, along each axis in order */
     bool fast_path;  /* ga__fast_path_pays(body) */

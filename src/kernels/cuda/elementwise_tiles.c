@@ -101,7 +101,7 @@ static bool is_ring(const plan *p, int k)
 static ga__move move_of(const plan *p, int k, bool rings)
 {
     const int place = p->place[k];
-    if (p->transposed[place] || p->lanes == 1 || p->step[place] == STEP_ANY)
+    if (p->transposed[place] || p->head.lanes == 1 || p->step[place] == STEP_ANY)
         return GA__MOVE_SINGLY;
     if (p->step[place] == STEP_ZERO)
         return p->tile.run > 1 ? GA__MOVE_PAIR : GA__MOVE_HELD;
@@ -109,7 +109,7 @@ static ga__move move_of(const plan *p, int k, bool rings)
         return GA__MOVE_DENSE;
     if (rings && is_ring(p, k))
         return GA__MOVE_RING;
-    return 2 * p->nest.shape[0] >= p->lanes ? GA__MOVE_ROW : GA__MOVE_SINGLY;
+    return 2 * p->nest.shape[0] >= p->head.lanes ? GA__MOVE_ROW : GA__MOVE_SINGLY;
 }
 
 /* ---- The choice ---- */
@@ -147,7 +147,7 @@ static bool vectors_pay(const plan *p, int written, int widest)
     for (int k = 0; k < p->noperands; k++)
         if (p->place[k] != GA__NO_PLACE && p->step[p->place[k]] == STEP_ANY)
             return false;
-    return p->lanes == 1 && widest <= NARROW && stretch >= SHORTEST;
+    return p->head.lanes == 1 && widest <= NARROW && stretch >= SHORTEST;
 }
 
 static void set_moves(plan *p)
@@ -167,7 +167,7 @@ static void set_moves(plan *p)
 
 bool ga__elementwise_tiles(plan *p)
 {
-    const int written = count_written(p), lanes = p->lanes, most = widest(p);
+    const int written = count_written(p), lanes = p->head.lanes, most = widest(p);
     if (written == 0 || p->nest.ndim > MOST_AXES)
         return false;
     const bool rows = results_are_rows(p, written), narrow = rows && vectors_pay(p, written, most);
@@ -175,24 +175,24 @@ bool ga__elementwise_tiles(plan *p)
     if (p->tile.nstages == 0 && !narrow)
         return false;
     const gpuarray *first = first_result(p);
-    p->lanes = rows ? GA__VECTOR_BYTES / most : 1;
+    p->head.lanes = rows ? GA__VECTOR_BYTES / most : 1;
     const ga__tile_request request = {
         .written = written,
-        .lanes = p->lanes,
+        .lanes = p->head.lanes,
         .size = (int)ga__dtype_size(first->dtype),
         .aligned = (uintptr_t)first->data % APART == 0,
         .block = BLOCK,
         .fewest = (int64_t)p->device->processors * TILES,
         .shared = p->device->shared_bytes ? (int64_t)p->device->shared_bytes : LEAST_SHARED};
-    p->tiled = ga__tile_choose(&p->tile, &p->nest, &request);
-    if (p->tiled) {
-        p->block = BLOCK;
+    p->head.tiled = ga__tile_choose(&p->tile, &p->nest, &request);
+    if (p->head.tiled) {
+        p->head.block = BLOCK;
         set_moves(p);
         return true;
     }
     for (int k = 0; k < p->tile.nstages; k++)
         p->transposed[p->tile.stage[k].place] = false;
-    p->lanes = lanes;
+    p->head.lanes = lanes;
     return false;
 }
 
@@ -216,10 +216,10 @@ void ga__elementwise_tile_head(const plan *p, ga__params *params)
         ga__params_add(params, (uint64_t)nest->shape[axis]);
         ga__params_add(params, (uint64_t)t->extent[axis]);
         ga__params_add(params, (uint64_t)t->halo[axis]);
-        ga__params_add_divisor(params, t->tiles[axis], p->wide);
-        ga__params_add_divisor(params, t->before[axis], p->wide);
+        ga__params_add_divisor(params, t->tiles[axis], p->head.wide);
+        ga__params_add_divisor(params, t->before[axis], p->head.wide);
         if (axis < t->run)
-            ga__params_add_divisor(params, nest->shape[axis], p->wide);
+            ga__params_add_divisor(params, nest->shape[axis], p->head.wide);
         else
             ga__params_add_divisor(params, t->extent[axis], false);
     }

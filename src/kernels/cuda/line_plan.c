@@ -43,9 +43,9 @@ bool ga__elementwise_lines(plan *p)
         return false;
     p->line = line;
     p->shared = bytes + EDGES;
-    p->lanes = 1;
-    p->unroll = 4;
-    p->block = 2 * p->shared > most ? BIG_BLOCK : BLOCK;
+    p->head.lanes = 1;
+    p->head.unroll = 4;
+    p->head.block = 2 * p->shared > most ? BIG_BLOCK : BLOCK;
     p->vectors = length;
     p->chunk = line->line;
     p->grid = lines;

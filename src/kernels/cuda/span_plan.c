@@ -52,10 +52,10 @@ bool ga__elementwise_spans(plan *p)
     const int64_t size = (int64_t)ga__dtype_size(result->array->dtype);
     if (size >= GA__VECTOR_BYTES || p->nest.shape[0] * size < SHORTEST)
         return false;
-    p->spans = true;
-    p->lanes = (int)(GA__VECTOR_BYTES / size);
-    p->unroll = size == 1 ? UNROLL_OF_BYTES : 1;
-    p->vectors = ga__ceil_div(p->n, p->lanes);
-    p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->unroll);
+    p->head.spans = true;
+    p->head.lanes = (int)(GA__VECTOR_BYTES / size);
+    p->head.unroll = size == 1 ? UNROLL_OF_BYTES : 1;
+    p->vectors = ga__ceil_div(p->n, p->head.lanes);
+    p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->head.unroll);
     return true;
 }

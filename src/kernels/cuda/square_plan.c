@@ -84,9 +84,9 @@ static void set_squares(plan *p, int transposed, int side)
         if (p->place[k] != GA__NO_PLACE)
             p->transposed[p->place[k]] = p->step[p->place[k]] == STEP_ANY;
     ga__nest_swap(&p->nest, 1, transposed);
-    p->tiled = true;
-    p->square = side;
-    p->block = side > SMALL ? BIG_BLOCK : BLOCK;
+    p->head.tiled = true;
+    p->head.square = side;
+    p->head.block = side > SMALL ? BIG_BLOCK : BLOCK;
     p->grid = ga__ceil_div(p->nest.shape[0], side) * ga__ceil_div(p->nest.shape[1], side);
     for (int axis = 2; axis < p->nest.ndim; axis++)
         p->grid *= p->nest.shape[axis];
@@ -101,7 +101,7 @@ bool ga__elementwise_squares(plan *p)
     const int lanes = GA__VECTOR_BYTES / m.widest;
     if (!pay(p, transposed, &m) || !moves_whole_vectors(p, transposed, lanes))
         return false;
-    p->lanes = lanes;
+    p->head.lanes = lanes;
     set_squares(p, transposed, side_of(m.widest));
     return true;
 }

@@ -13,19 +13,19 @@ typedef ga__binned_plan plan;
 static void add_head(const plan *p, const gpuarray *rows, ga__params *params)
 {
     const ga__elementwise_plan *walk = &p->walk;
-    *(ga__bins_params *)ga__params_reserve(params, sizeof(ga__bins_params)) =
-        (ga__bins_params){.count = (uint64_t)walk->n,
-                          .length = (uint64_t)(walk->host ? walk->nest.shape[0] : walk->vectors),
-                          .chunk = (uint64_t)p->chunk,
-                          .segments = (uint64_t)p->segments,
-                          .bins = (uint64_t)p->call->nbins,
-                          .range = (uint64_t)p->range,
-                          .copies = (uint64_t)p->copies,
-                          .pitch = (uint64_t)p->pitch,
-                          .rows = rows ? (uint64_t)(uintptr_t)rows->data : 0,
-                          .uppers = (uint64_t)p->uppers,
-                          .step = (uint64_t)p->step,
-                          .room = (uint64_t)p->room};
+    *(ga__bins_params *)ga__params_reserve(params, sizeof(ga__bins_params)) = (ga__bins_params){
+        .count = (uint64_t)walk->n,
+        .length = (uint64_t)(walk->head.host ? walk->nest.shape[0] : walk->vectors),
+        .chunk = (uint64_t)p->chunk,
+        .segments = (uint64_t)p->segments,
+        .bins = (uint64_t)p->call->nbins,
+        .range = (uint64_t)p->range,
+        .copies = (uint64_t)p->copies,
+        .pitch = (uint64_t)p->pitch,
+        .rows = rows ? (uint64_t)(uintptr_t)rows->data : 0,
+        .uppers = (uint64_t)p->uppers,
+        .step = (uint64_t)p->step,
+        .room = (uint64_t)p->room};
 }
 
 /* ---- The kernel ---- */
@@ -77,7 +77,7 @@ static ga_status launch(const plan *p, gpuarray *rows)
     if (status == GA_OK && rows)
         status = ga__use(stream, rows->buffer, true);
     const ga__launch launch = {.grid = p->grid,
-                               .block = p->walk.block,
+                               .block = p->walk.head.block,
                                .shared = p->shared,
                                .words = words,
                                .nwords = ga__params_count(&params)};
@@ -102,7 +102,7 @@ static gpuarray *new_slots(const plan *p)
     const int64_t shape[] = {p->rows, p->pitch};
     gpuarray *slots =
         ga__array_new(p->call->formula->name, p->call->device, ga__binned_slot(p), 2, shape);
-    if (!slots || p->walk.host || p->call->use == GA__BINNED_WEIGH)
+    if (!slots || p->walk.head.host || p->call->use == GA__BINNED_WEIGH)
         return slots;
     ga__stream *stream = ga__array_stream(NULL, slots);
     if (stream &&

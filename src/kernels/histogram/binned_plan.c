@@ -38,7 +38,7 @@ static void plan_host(plan *p)
 {
     const int64_t n = p->walk.n, processors = p->walk.device->processors;
     int64_t blocks = processors * BLOCKS_PER_WORKER;
-    p->walk.wide = true;
+    p->walk.head.wide = true;
     if (!ga__binned_stores(p->call->use))
         blocks = least(
             blocks, most(least(processors, 2 * n / p->call->nbins), n / p->call->nbins / COPIES));
@@ -171,13 +171,13 @@ static void plan_cuda(plan *p)
 {
     ga__elementwise_plan *walk = &p->walk;
     const int elements = p->call->table ? SEARCHED : ELEMENTS;
-    walk->lanes = ga__elementwise_lanes(walk);
-    walk->unroll = walk->lanes < elements ? elements / walk->lanes : 1;
-    walk->block = threads(p);
-    walk->vectors = walk->n / walk->lanes;
-    walk->tail = walk->n % walk->lanes > 0;
-    const int64_t stretch = (int64_t)walk->block * walk->unroll;
-    p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->tail;
+    walk->head.lanes = ga__elementwise_lanes(walk);
+    walk->head.unroll = walk->head.lanes < elements ? elements / walk->head.lanes : 1;
+    walk->head.block = threads(p);
+    walk->vectors = walk->n / walk->head.lanes;
+    walk->head.tail = walk->n % walk->head.lanes > 0;
+    const int64_t stretch = (int64_t)walk->head.block * walk->head.unroll;
+    p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->head.tail;
     plan_table(p, ga__ceil_div(walk->n, walk->device->processors));
     if (p->call->use == GA__BINNED_COUNT || p->call->use == GA__BINNED_SUM)
         plan_counts(p);
@@ -197,7 +197,7 @@ void ga__binned_plan_make(plan *p)
     p->segments = p->grid = p->rows = p->copies = p->pitch = 0;
     p->range = p->uppers = p->step = 0;
     p->room = p->shared = 0;
-    if (p->walk.host)
+    if (p->walk.head.host)
         plan_host(p);
     else
         plan_cuda(p);

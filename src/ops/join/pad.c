@@ -139,7 +139,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
     ga_status status = pad_text(p, padded, &text);
     const uint64_t id = (uint64_t)(p->mode - modes) * GA_MAX_NDIM + (uint64_t)padded;
     const ga__formula formula = {
-        .id = GA__FAMILY_ID(GA__FAMILY_PAD, id), .name = "pad", .body = text.text};
+        .id = GA__FAMILY_ID(GA__FAMILY_PAD, id), .name = "pad", .body = text.text, .moves = true};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);

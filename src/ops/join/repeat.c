@@ -284,8 +284,10 @@ static ga_status roll_into(gpuarray *out, const gpuarray *x, const int64_t *shif
         rolled++;
     }
     ga_status status = roll_text(rolled, &text);
-    const ga__formula formula = {
-        .id = GA__FAMILY_ID(GA__FAMILY_ROLL, (unsigned)rolled), .name = "roll", .body = text.text};
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_ROLL, (unsigned)rolled),
+                                 .name = "roll",
+                                 .body = text.text,
+                                 .moves = true};
     if (status == GA_OK)
         status = ga__elementwise(&formula, x->buffer->device, x->ndim, x->shape, n, operands);
     ga__strbuf_reset(&text);
