@@ -202,6 +202,22 @@ static void accumulators_choose_the_block(void **state)
     assert_true(q->v.wide);
 }
 
+/* Of a window that is reduced whole: no vector holds the elements of two of its rows. */
+static void rows_of_windows_are_whole_vectors(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t columns = 1000; columns <= 1004; columns++) {
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(1000, columns));
+        p.strides[0] = 4 * 1008;
+        p.reduced[0] = p.reduced[1] = true;
+        const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
+        assert_int_equal(q->v.lanes, columns % 4 == 0 ? 4 : 1);
+        assert_int_equal(q->vectors * q->v.lanes, 1000 * columns);
+        assert_false(q->v.tail);
+    }
+}
+
 /* Elements that lie apart are loaded singly, and more at a time. */
 static void vectors_begin_within_misaligned_arrays(void **state)
 {
@@ -661,6 +677,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shorter_ones_in_one_wave_or_less),
         cmocka_unit_test(what_may_stop_early_stays_in_one_wave),
         cmocka_unit_test(accumulators_choose_the_block),
+        cmocka_unit_test(rows_of_windows_are_whole_vectors),
         cmocka_unit_test(vectors_begin_within_misaligned_arrays),
         cmocka_unit_test(rows_are_shared_where_they_are_few),
         cmocka_unit_test(short_rows_are_staged),
