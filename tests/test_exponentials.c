@@ -95,6 +95,28 @@ static void sums_as_in_two_passes(void **state)
     }
 }
 
+/* Threads of long rows take batches, of which those of nothing but -infinity add nothing. */
+static void batches_of_nothing_add_nothing(void **state)
+{
+    (void)state;
+    enum { ROWS = 2, LENGTH = 40000, FINITE = 3 };
+    for (int wide = 0; wide < 2; wide++)
+        GA_SCOPE {
+            double got[ROWS];
+            const gpuarray *i = ga_arange(GA_INT32, 0, LENGTH, 1);
+            const gpuarray *x =
+                ga_eval("where(i % (n // 3) == n // 7, x, -inf)", GA(i), GA_NAMED("n", LENGTH),
+                        GA_NAMED("x", ga_full(GA_FLOAT64, GA_SHAPE(ROWS, 1), 1.5)));
+            const gpuarray *sums =
+                ga_eval("sum(exp(x - max(x, axis=1, keepdims=True)), axis=1)",
+                        GA_NAMED("x", ga_astype(x, wide ? GA_FLOAT64 : GA_FLOAT32)));
+            assert_non_null(sums);
+            assert_int_equal(ga_to_host(ga_astype(sums, GA_FLOAT64), got, sizeof got), GA_OK);
+            for (int row = 0; row < ROWS; row++)
+                assert_true(got[row] == FINITE);
+        }
+}
+
 /* The titles of the kernels by which the current device computes the steps. */
 static void expect_kernels(const char *text, ga_dtype dtype, const char *wanted)
 {
@@ -155,9 +177,13 @@ static void the_host_keeps_its_passes(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_as_in_two_passes),   cmocka_unit_test(the_host_keeps_its_passes),
-        simulated_test(sums_as_in_two_passes),     simulated_test(sums_that_join_the_maximum),
+        cmocka_unit_test(sums_as_in_two_passes),
+        cmocka_unit_test(the_host_keeps_its_passes),
+        simulated_test(sums_as_in_two_passes),
+        simulated_test(sums_that_join_the_maximum),
         simulated_test(sums_that_keep_their_pass),
+        cmocka_unit_test(batches_of_nothing_add_nothing),
+        simulated_test(batches_of_nothing_add_nothing),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }
