@@ -928,6 +928,16 @@ static void misused_operations_are_told(void **state)
             "wrote byte 16, past the 16 bytes of dynamic shared memory");
 }
 
+static void indices_outside_an_array_are_told(void **state)
+{
+    (void)state;
+    need_host("GPUs read what follows the array");
+    refused("int a[5] = {};\nfor (int u = 0; u < 6; u++) out[0] += a[u];", line(1, 2),
+            "test: block (0, 0, 0), thread (0, 0, 0): index 5 is outside 'int");
+    refused("__shared__ short a[2][4];\n\na[1][(int)threadIdx.x - 3] = 1;", line(1, 4),
+            "thread (0, 0, 0): index -3 is outside 'short");
+}
+
 /* As in many kernels, lane 0 gets the right sum, and other lanes get undefined values. */
 static void lanes_that_take_no_part_may_be_read(void **state)
 {
@@ -1223,6 +1233,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(kernels_print, clear_error),
         cmocka_unit_test_setup(divergent_barriers_are_told, clear_error),
         cmocka_unit_test_setup(misused_operations_are_told, clear_error),
+        cmocka_unit_test_setup(indices_outside_an_array_are_told, clear_error),
         cmocka_unit_test_setup(lanes_that_take_no_part_may_be_read, clear_error),
         cmocka_unit_test_setup(what_lanes_that_take_no_part_give_is_noticed, clear_error),
         cmocka_unit_test_setup(launches_beyond_the_limits_are_refused, clear_error),

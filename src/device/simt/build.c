@@ -39,6 +39,7 @@ static const char *const options[] = {
     "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math",
     "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector",
     "-fno-semantic-interposition", "-Wl,-Bsymbolic",
+    "-fsanitize=bounds", "-fno-sanitize-recover=bounds", /* see simt_threads.host */
     "-Wall", "-Wno-unknown-pragmas", "-Wno-sign-compare", "-Wno-unused-function", NULL,
 };
 
