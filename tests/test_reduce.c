@@ -678,6 +678,50 @@ static void no_axes_reduce_each_element(void **state)
     }
 }
 
+/* Element (row, column) of operand k: a small integer. */
+static int64_t digit_of(int k, int64_t row, int64_t column)
+{
+    static const int64_t down[] = {1, 3, 5, 2, 7}, modulus[] = {11, 7, 13, 5, 17};
+    return (down[k] * row + column) % modulus[k];
+}
+
+/* Few rows of many columns: a thread takes as many rows together as its operands leave room for. */
+static void tall_columns_of_several_operands_are_whole(void **state)
+{
+    (void)state;
+    enum { ROWS = 41, OPERANDS = 5 };
+    static const char *const texts[] = {"sum(a - b, axis=0)", "sum(a - b + c, axis=0)",
+                                        "sum(a - b + c - d, axis=0)",
+                                        "sum(a - b + c - d + e, axis=0)"};
+    static const char *const letters[] = {"a", "b", "c", "d", "e"};
+    const int64_t columns = on_host() ? 2001 : 140001;
+    float *numbers = malloc((size_t)(ROWS * columns) * sizeof *numbers);
+    assert_non_null(numbers);
+    GA_SCOPE {
+        ga_named names[OPERANDS];
+        for (int k = 0; k < OPERANDS; k++) {
+            for (int64_t at = 0; at < ROWS * columns; at++)
+                numbers[at] = (float)digit_of(k, at / columns, at % columns);
+            gpuarray *x = ga_from_host(numbers, GA_FLOAT32, GA_SHAPE(ROWS, columns));
+            names[k] = GA_NAMED(letters[k], k == 3 ? ga_astype(x, GA_FLOAT16) : x);
+        }
+        for (int n = 2; n <= OPERANDS; n++) {
+            const gpuarray *sums = (ga_eval)(texts[n - 2], n, names);
+            assert_int_equal(ga_to_host(sums, numbers, (size_t)columns * sizeof *numbers), GA_OK);
+            for (int64_t column = 0; column < columns; column++) {
+                int64_t wanted = 0;
+                for (int64_t row = 0; row < ROWS; row++)
+                    for (int k = 0; k < n; k++)
+                        wanted += (k % 2 ? -1 : 1) * digit_of(k, row, column);
+                if (numbers[column] != (float)wanted)
+                    fail_msg("%s: column %lld is %g, not %lld", texts[n - 2], (long long)column,
+                             (double)numbers[column], (long long)wanted);
+            }
+        }
+    }
+    free(numbers);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -698,6 +742,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_outs_are_errors),
         cmocka_unit_test(out_may_overlap_the_array),
         cmocka_unit_test(no_axes_reduce_each_element),
+        cmocka_unit_test(tall_columns_of_several_operands_are_whole),
     };
     file = golden_open("reduce.bin");
     sample_on_gpu(5);
